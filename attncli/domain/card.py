@@ -1,0 +1,242 @@
+"""Cards: one dataclass for each kind, built from a document that the bank has validated."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+from attncli.domain.text import Localised
+
+Kind = Literal["qa", "choice", "numeric", "cloze", "ordering", "debug"]
+Level = Literal["screen", "onsite", "research"]
+KINDS: tuple[Kind, ...] = ("qa", "choice", "numeric", "cloze", "ordering", "debug")
+LEVELS: tuple[Level, ...] = ("screen", "onsite", "research")
+AUTO_MARKED: frozenset[Kind] = frozenset({"choice", "numeric", "cloze", "ordering", "debug"})
+
+Document = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Pitfall:
+    """What candidates say and should not; `errata` is its id in the list of common errors, or empty."""
+
+    says: Localised
+    errata: str
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where a statement can be looked up: `arxiv:1706.03762`, `doi:…`, `url:…`; `where` a section or equation."""
+
+    id: str
+    where: str
+    date: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Card:
+    """What every kind of card has."""
+
+    kind: ClassVar[Kind]
+
+    id: str
+    topic: str
+    level: Level
+    core: bool
+    question: Localised
+    short: Localised | None = None
+    explain: Localised | None = None
+    points: tuple[Localised, ...] = ()
+    pitfalls: tuple[Pitfall, ...] = ()
+    follow_ups: tuple[str, ...] = ()
+    sources: tuple[Source, ...] = ()
+    tags: tuple[str, ...] = ()
+    formerly: tuple[str, ...] = ()
+    unverifiable: bool = False
+    challenge: str = ""
+    experiment: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QaCard(Card):
+    """Asked aloud, answered aloud, self-rated against `points`."""
+
+    kind = "qa"
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One option of a choice card; a wrong one says why not."""
+
+    text: Localised
+    correct: bool
+    why_not: Localised | None
+    errata: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChoiceCard(Card):
+    """One or several options are right."""
+
+    kind = "choice"
+    options: tuple[Option, ...]
+
+    @property
+    def multiple(self) -> bool:
+        return sum(option.correct for option in self.options) > 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NumericCard(Card):
+    """A number computed from parameters that are drawn afresh each time.
+
+    `parameters` maps a name to its choices, each a (label, value) pair; `{{name}}` in the question shows the label.
+    `compute` is an arithmetic expression over the names, in `compute_unit`; the answer is asked for in `unit`.
+    `tolerance` is relative when it ends in `%`, absolute otherwise.
+    """
+
+    kind = "numeric"
+    parameters: tuple[tuple[str, tuple[tuple[str, float | int], ...]], ...]
+    compute: str
+    compute_unit: str
+    unit: str
+    tolerance: str
+
+
+@dataclass(frozen=True, slots=True)
+class Blank:
+    """One blank of a cloze card.
+
+    `form` "algebra" accepts every expression equal to `answer` in the named `variables`; "text" compares words.
+    `accept` lists further answers that count as right.
+    """
+
+    answer: str
+    accept: tuple[str, ...]
+    form: Literal["algebra", "text"]
+    variables: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClozeCard(Card):
+    """`____` in the question marks a blank, in order, in both languages."""
+
+    kind = "cloze"
+    blanks: tuple[Blank, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OrderingCard(Card):
+    """Items to be put in order; `before` holds the pairs (i, j) of item keys in which i must come before j."""
+
+    kind = "ordering"
+    items: tuple[tuple[str, Localised], ...]
+    before: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DebugCard(Card):
+    """At most 15 lines with a mistake: which line (1-based; any of `lines` counts), and what is its symptom?"""
+
+    kind = "debug"
+    code: str
+    lines: tuple[int, ...]
+    symptom: Localised
+    fix: Localised | None = None
+    wrong: str = ""
+
+
+def card_of(document: Document) -> Card:
+    """The card that a validated document (see `attncli.bank.schema`) describes."""
+    build = _BUILDERS[document["kind"]]
+    return build(document, _common(document))
+
+
+def _text(document: Document, key: str) -> Localised | None:
+    value = document.get(key)
+    return Localised.of(value) if value else None
+
+
+def _common(document: Document) -> dict[str, Any]:
+    return {
+        "id": document["id"],
+        "topic": document["topic"],
+        "level": document["level"],
+        "core": bool(document.get("core")),
+        "question": Localised.of(document["question"]),
+        "short": _text(document, "short"),
+        "explain": _text(document, "explain"),
+        "points": tuple(Localised.of(point) for point in document.get("points") or ()),
+        "pitfalls": tuple(Pitfall(Localised.of(p), p.get("errata") or "") for p in document.get("pitfalls") or ()),
+        "follow_ups": tuple(document.get("follow_ups") or ()),
+        "sources": tuple(
+            Source(s["id"], s.get("where") or "", s.get("date") or "") for s in document.get("sources") or ()
+        ),
+        "tags": tuple(document.get("tags") or ()),
+        "formerly": tuple(document.get("formerly") or ()),
+        "unverifiable": bool(document.get("unverifiable")),
+        "challenge": document.get("challenge") or "",
+        "experiment": document.get("experiment") or "",
+    }
+
+
+def _qa(document: Document, common: dict[str, Any]) -> Card:
+    return QaCard(**common)
+
+
+def _choice(document: Document, common: dict[str, Any]) -> Card:
+    options = tuple(
+        Option(Localised.of(o["text"]), bool(o.get("correct")), _text(o, "why_not"), o.get("errata") or "")
+        for o in document["options"]
+    )
+    return ChoiceCard(**common, options=options)
+
+
+def _numeric(document: Document, common: dict[str, Any]) -> Card:
+    parameters = tuple(
+        (name, tuple((str(label), value) for label, value in choices))
+        for name, choices in document.get("parameters") or ()
+    )
+    return NumericCard(
+        **common,
+        parameters=parameters,
+        compute=document["compute"],
+        compute_unit=document.get("compute_unit") or document.get("unit") or "",
+        unit=document.get("unit") or "",
+        tolerance=document["tolerance"],
+    )
+
+
+def _cloze(document: Document, common: dict[str, Any]) -> Card:
+    blanks = tuple(
+        Blank(b["answer"], tuple(b.get("accept") or ()), b.get("form") or "text", tuple(b.get("variables") or ()))
+        for b in document["blanks"]
+    )
+    return ClozeCard(**common, blanks=blanks)
+
+
+def _ordering(document: Document, common: dict[str, Any]) -> Card:
+    items = tuple((item["key"], Localised.of(item["text"])) for item in document["items"])
+    return OrderingCard(**common, items=items, before=tuple((a, b) for a, b in document["before"]))
+
+
+def _debug(document: Document, common: dict[str, Any]) -> Card:
+    return DebugCard(
+        **common,
+        code=document["code"],
+        lines=tuple(document["lines"]),
+        symptom=Localised.of(document["symptom"]),
+        fix=_text(document, "fix"),
+        wrong=document.get("wrong") or "",
+    )
+
+
+_BUILDERS = {
+    "qa": _qa,
+    "choice": _choice,
+    "numeric": _numeric,
+    "cloze": _cloze,
+    "ordering": _ordering,
+    "debug": _debug,
+}

@@ -1,0 +1,94 @@
+"""Challenges and what grading a submission finds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from attncli.domain.text import Localised
+
+Verdict = Literal["accepted", "rejected", "error"]
+Status = Literal["pass", "fail", "skipped", "info"]
+Standing = Literal["new", "attempted", "solved"]
+
+CHECK_NAMES: tuple[str, ...] = (
+    "loads",
+    "matches-reference",
+    "gradients",
+    "edge-cases",
+    "stable",
+    "low-precision",
+    "layout",
+    "device",
+    "pure",
+    "random",
+    "forbidden",
+    "work",
+    "memory",
+    "speed",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Challenge:
+    """One folder of `impl/`: what is asked, how it is graded. `folder` is its place on disk."""
+
+    id: str
+    track: str
+    level: int
+    title: Localised
+    statement: Localised
+    entry: tuple[str, ...]
+    hints: tuple[Localised, ...]
+    required: tuple[str, ...]
+    badges: tuple[str, ...]
+    forbidden: tuple[str, ...]
+    cards: tuple[str, ...]
+    mistakes: dict[str, dict[str, Any]]
+    folder: str
+    version: int = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckResult:
+    """One line of a grade report; `reason` is one of the contract's words when it failed."""
+
+    name: str
+    status: Status
+    required: bool = True
+    examples: int = 0
+    seconds: float = 0.0
+    message: str = ""
+    reason: str = ""
+    counterexample: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """A known wrong solution that gives the same outputs as the submission on the failing inputs."""
+
+    wrong: str
+    says: str
+    cards: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GradeReport:
+    """What `attn grade --json` prints."""
+
+    challenge: str
+    file: str
+    verdict: Verdict
+    checks: tuple[CheckResult, ...]
+    diagnosis: tuple[Diagnosis, ...] = ()
+    seconds: float = 0.0
+    seed: int = 0
+    sandbox: tuple[str, ...] = ()
+    device: str = "cpu"
+    printed: str = ""
+    error: str = ""
+    extra: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def accepted(self) -> bool:
+        return self.verdict == "accepted"

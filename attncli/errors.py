@@ -1,0 +1,77 @@
+"""Every error a user can meet, as one tree.
+
+    AttnError
+    ├── UsageError            exit 2: the call or its input is unusable
+    │   ├── NotFound              unknown card, challenge, topic, missing file
+    │   └── NoTerminal            a screen was asked for and there is none
+    ├── BankInvalid           exit 1: a bank has problems (they are listed)
+    ├── ConfigInvalid         exit 2: config.toml or a value for it
+    ├── StoreError            exit 3: the database cannot be used
+    │   └── StoreCorrupt
+    └── EnvironmentFailure    exit 3: the program or its surroundings failed
+        ├── JudgeFailed           the judge died, or cannot start (no torch)
+        └── SandboxUnavailable    no isolation can be had at all
+
+A message says what is wrong, where, and what to do, in one line. `exit_code` is what the process returns.
+"""
+
+from __future__ import annotations
+
+
+class AttnError(Exception):
+    """Base of all errors that are shown to the user as one line."""
+
+    exit_code = 3
+
+    def __init__(self, message: str) -> None:
+        super().__init__(" ".join(message.split()))
+
+    @property
+    def message(self) -> str:
+        return str(self.args[0])
+
+
+class UsageError(AttnError):
+    """The call or its input is unusable."""
+
+    exit_code = 2
+
+
+class NotFound(UsageError):
+    """A card, challenge, topic or file that does not exist."""
+
+
+class NoTerminal(UsageError):
+    """A screen was asked for where there is no terminal."""
+
+
+class BankInvalid(AttnError):
+    """A bank has problems; they are listed one per line before this is raised."""
+
+    exit_code = 1
+
+
+class ConfigInvalid(AttnError):
+    """`config.toml` cannot be read, or a value does not fit its key."""
+
+    exit_code = 2
+
+
+class StoreError(AttnError):
+    """The database cannot be opened, read or written."""
+
+
+class StoreCorrupt(StoreError):
+    """The database file is damaged."""
+
+
+class EnvironmentFailure(AttnError):
+    """The program or what it runs on failed."""
+
+
+class JudgeFailed(EnvironmentFailure):
+    """The judge died or could not start."""
+
+
+class SandboxUnavailable(EnvironmentFailure):
+    """Not even the weakest isolation can be set up here."""
