@@ -1,0 +1,72 @@
+"""Where things lie: the data that comes with the program, and what belongs to one learner.
+
+Nothing is created here: a folder comes into being when something is first written to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+_PACKAGE = Path(__file__).resolve().parent
+
+
+def _bundled(name: str, package: Path) -> Path:
+    checkout = package.parent
+    if (checkout / "pyproject.toml").is_file():
+        return checkout / name
+    return package / "_data" / name
+
+
+def bundled_quizbank(package: Path = _PACKAGE) -> Path:
+    """The folder of the bank that comes with the program: the checkout's, or the wheel's copy."""
+    return _bundled("quizbank", package)
+
+
+def bundled_impl(package: Path = _PACKAGE) -> Path:
+    """The folder of the challenges that come with the program: the checkout's, or the wheel's copy."""
+    return _bundled("impl", package)
+
+
+@dataclass(frozen=True, slots=True)
+class Home:
+    """Everything that belongs to one learner, under one folder."""
+
+    root: Path
+
+    @property
+    def database(self) -> Path:
+        return self.root / "progress.db"
+
+    @property
+    def config(self) -> Path:
+        return self.root / "config.toml"
+
+    @property
+    def banks(self) -> Path:
+        return self.root / "banks"
+
+    @property
+    def challenges(self) -> Path:
+        return self.root / "challenges"
+
+    @property
+    def solutions(self) -> Path:
+        return self.root / "solutions"
+
+    @property
+    def log(self) -> Path:
+        return self.root / "log"
+
+
+def home(override: Path | None, environ: Mapping[str, str]) -> Home:
+    """The learner's folder: `override` (`--home`), then `ATTN_HOME`, then the platform's user data folder."""
+    if override is not None:
+        return Home(override.absolute())
+    named = environ.get("ATTN_HOME")
+    if named:
+        return Home(Path(named).absolute())
+    from platformdirs import user_data_path
+
+    return Home(user_data_path("attncli", appauthor=False))

@@ -1,0 +1,54 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+from attncli import paths
+
+
+def test_a_checkout_is_used_when_pyproject_lies_beside_the_package(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").touch()
+    assert paths.bundled_quizbank(tmp_path / "attncli") == tmp_path / "quizbank"
+    assert paths.bundled_impl(tmp_path / "attncli") == tmp_path / "impl"
+
+
+def test_an_installed_package_uses_its_own_copy(tmp_path: Path) -> None:
+    assert paths.bundled_quizbank(tmp_path / "attncli") == tmp_path / "attncli" / "_data" / "quizbank"
+    assert paths.bundled_impl(tmp_path / "attncli") == tmp_path / "attncli" / "_data" / "impl"
+
+
+def test_this_checkout_has_both_folders() -> None:
+    assert paths.bundled_quizbank().is_dir()
+    assert paths.bundled_impl().is_dir()
+
+
+def test_the_option_wins_over_the_environment(tmp_path: Path) -> None:
+    environ = {"ATTN_HOME": str(tmp_path / "environment")}
+    assert paths.home(tmp_path / "option", environ).root == tmp_path / "option"
+    assert paths.home(None, environ).root == tmp_path / "environment"
+
+
+def test_an_empty_variable_counts_as_unset() -> None:
+    assert paths.home(None, {"ATTN_HOME": ""}) == paths.home(None, {})
+    assert paths.home(None, {}).root.name == "attncli"
+
+
+def test_a_relative_home_does_not_depend_on_a_later_change_of_folder() -> None:
+    assert paths.home(Path("here"), {}).root.is_absolute()
+
+
+def test_everything_of_a_learner_lies_under_the_root_and_nothing_is_created(tmp_path: Path) -> None:
+    home = paths.home(tmp_path / "home", {})
+    names = [home.database, home.config, home.banks, home.challenges, home.solutions, home.log]
+    assert [path.name for path in names] == ["progress.db", "config.toml", "banks", "challenges", "solutions", "log"]
+    assert all(path.parent == home.root for path in names)
+    assert not home.root.exists()
+
+
+def test_platformdirs_is_not_loaded_when_the_home_is_named() -> None:
+    code = (
+        "import sys; from attncli import paths; paths.home(None, {'ATTN_HOME': '/tmp/x'}); "
+        "sys.exit('platformdirs' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
