@@ -1,0 +1,123 @@
+"""Slices of every rank and every dimension, with −inf sprinkled in, up to |x| = 1e4."""
+
+from __future__ import annotations
+
+import torch
+
+PROFILES = {"stable": ["ordinary", "float64"]}
+
+
+def logits(make, *shape, scale=1.0):
+    """Normal values; now and then some entries, or a whole slice, are −inf."""
+    x = make.normal(*shape, scale=scale)
+    kind = make.pick(["plain", "some", "all"])
+    if kind == "plain":
+        return x
+    keep = torch.ones(shape, dtype=torch.bool)
+    if kind == "some":
+        keep = make.mask(*shape, keep=0.6)
+    else:
+        keep[..., 0] = False
+        keep.reshape(-1, shape[-1])[0] = False
+    return make.keep(x.masked_fill(~keep, float("-inf")), grad=True)
+
+
+def case(make):
+    sizes = [make.size(1, 7), make.size(1, 5), make.size(1, 3), make.size(1, 3)]
+    rank = make.pick([2, 1, 3, 4])
+    shape = sizes[:rank]
+    dim = make.pick(list(range(-1, -rank - 1, -1)) + list(range(rank)))
+    x = logits(make, *shape, scale=make.pick([1.0, 4.0]))
+    if make.flag():
+        make.call("softmax", x, dim)
+    elif make.flag():
+        make.call("softmax", x, dim=dim)
+    else:
+        make.call("softmax", x)
+
+
+def stable(make):
+    """Logits up to ±1e4: slices that lie far from zero, far from each other, and single spikes."""
+    rows, n = make.size(2, 5), make.size(1, 7)
+    level = make.pick([1e4, -1e4, 200.0, -200.0, 90.0])
+    x = torch.full((rows, n), level * 0.999, dtype=torch.float64)
+    x[0] = -x[0]
+    x = x + make.normal(rows, n, grad=False).double().clamp(-5.0, 5.0)
+    if make.flag():
+        x[-1, 0] = level
+    dim = make.pick([-1, 0, 1])
+    make.call("softmax", make.keep(x, grad=True), dim)
+
+
+def edge_one_entry(make):
+    """a slice of length 1 is always 1, whatever its logit"""
+    make.call("softmax", make.normal(4, 1))
+    make.call("softmax", make.normal(1, 3), 0)
+    make.call("softmax", make.normal(1))
+
+
+def edge_huge_logits(make):
+    """±1e4 in one slice"""
+    x = torch.tensor([[1e4, 0.0, -1e4], [-1e4, -1e4, -1e4], [9999.0, 1e4, 9998.5], [-1e4, -9999.0, -9999.5]])
+    make.call("softmax", make.keep(x, grad=True))
+    make.call("softmax", make.keep(x.t().contiguous(), grad=True), 0)
+
+
+def edge_rows_far_apart(make):
+    """one slice at +1e4, its neighbour at −1e4: one maximum for all does not help"""
+    x = torch.tensor([[1e4, 9999.0, 9998.0], [-1e4, -9999.0, -9998.0], [0.5, -0.25, 1.5]])
+    make.call("softmax", make.keep(x, grad=True), -1)
+
+
+def edge_some_minus_infinity(make):
+    """−inf entries get exactly 0"""
+    gone = float("-inf")
+    x = torch.tensor([[0.5, gone, 1.25, gone], [gone, gone, gone, -3.0], [gone, 2.0, 2.0, 1e4]])
+    make.call("softmax", make.keep(x, grad=True))
+
+
+def edge_all_minus_infinity(make):
+    """a slice of nothing but −inf gives zeros and a zero gradient, its neighbours stay right"""
+    gone = float("-inf")
+    x = torch.tensor([[gone, gone, gone], [0.0, 1.0, gone], [gone, gone, gone], [-2.0, 0.5, 0.25]])
+    make.call("softmax", make.keep(x, grad=True))
+    make.call("softmax", make.keep(x.t().contiguous(), grad=True), dim=0)
+    make.call("softmax", make.keep(torch.full((3,), gone), grad=True))
+
+
+def edge_middle_dimension(make):
+    """the dimension in the middle of four"""
+    x = make.normal(2, 5, 3, 4)
+    make.call("softmax", x, 1)
+    make.call("softmax", x, -2)
+    make.call("softmax", x, 0)
+
+
+def edge_tiny_probabilities(make):
+    """probabilities near 1e-8 and 1e-30 are not rounded up or down to something convenient"""
+    x = torch.tensor([[0.0, -18.5, -40.0, -69.0], [0.0, -1.0, -80.0, -85.0]])
+    make.call("softmax", make.keep(x, grad=True))
+
+
+def edge_bfloat16(make):
+    """bfloat16 in, float32 inside, bfloat16 out"""
+    x = make.keep(torch.tensor([[8.0, -3.03125, 7.9375, 5.28125, 7.0625], [300.0, 299.0, 301.0, 298.0, 200.0]]).bfloat16(), dtype="fixed")
+    make.call("softmax", x)
+    make.call("softmax", make.keep(torch.linspace(-4.0, 4.0, 301).bfloat16(), dtype="fixed"))
+
+
+def edge_float16(make):
+    """float16 in, float32 inside, float16 out; the spread of the logits exceeds what float16 holds"""
+    x = make.keep(torch.tensor([[60000.0, -60000.0, 59968.0], [9.0, -2.5078125, 8.0078125]]).half(), dtype="fixed")
+    make.call("softmax", x)
+
+
+def edge_float16_long_slice(make):
+    """70 000 equal float16 logits: their sum is more than float16 can hold"""
+    make.call("softmax", make.keep(torch.zeros(70_000, dtype=torch.float16), dtype="fixed"))
+
+
+def edge_two_calls(make):
+    """two calls of equal shape do not meet"""
+    make.call("softmax", make.normal(3, 5))
+    make.call("softmax", make.normal(3, 5))

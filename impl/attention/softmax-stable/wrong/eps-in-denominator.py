@@ -1,0 +1,10 @@
+"""Adds a small constant to the denominator to be safe: the slices no longer sum to 1."""
+import torch
+
+
+def softmax(x, dim=-1):
+    wide = x.float() if x.dtype in (torch.float16, torch.bfloat16) else x
+    peak = wide.amax(dim, keepdim=True)
+    peak = peak.masked_fill(peak == float("-inf"), 0.0)
+    weights = (wide - peak).exp()
+    return (weights / (weights.sum(dim, keepdim=True) + 1e-6)).to(x.dtype)
