@@ -1,0 +1,75 @@
+"""Square masks, masks over a past of any length, too few keys, and other devices."""
+
+from __future__ import annotations
+
+import torch
+
+GRADIENTS = False
+
+
+def case(make):
+    T, past = make.size(1, 7), make.size(0, 9)
+    device = make.device
+    style = make.pick(["square", "past", "keyword", "none", "device", "error"])
+    if style == "square":
+        make.call("causal_mask", T, device=device)
+    elif style == "past":
+        make.call("causal_mask", T, T + past, device=device)
+    elif style == "keyword":
+        make.call("causal_mask", T, S=T + past, device=device)
+    elif style == "none":
+        make.call("causal_mask", T, None, device=device)
+    elif style == "device":
+        make.call("causal_mask", T, T + past, device=torch.device("meta"))
+    else:
+        make.raises(ValueError, "causal_mask", T + 1, T - past % T, device=device)
+
+
+def edge_one_query_over_a_past(make):
+    """decoding: one query, seven keys, and it sees them all"""
+    make.call("causal_mask", 1, 7)
+
+
+def edge_one_by_one(make):
+    """T = S = 1"""
+    make.call("causal_mask", 1)
+    make.call("causal_mask", 1, 1)
+
+
+def edge_diagonal(make):
+    """a square mask: every query sees itself"""
+    make.call("causal_mask", 5)
+
+
+def edge_queries_come_last(make):
+    """three queries over eight keys: they are positions 5, 6 and 7"""
+    make.call("causal_mask", 3, 8)
+    make.call("causal_mask", 7, 8)
+
+
+def edge_too_few_keys(make):
+    """S < T raises ValueError"""
+    make.raises(ValueError, "causal_mask", 2, 1)
+    make.raises(ValueError, "causal_mask", 5, 4)
+    make.raises(ValueError, "causal_mask", 7, S=3)
+
+
+def edge_on_another_device(make):
+    """device= is where the mask is made, as a string or as a torch.device"""
+    make.call("causal_mask", 3, 5, device="meta")
+    make.call("causal_mask", 4, device=torch.device("meta"))
+    make.call("causal_mask", 4, device=None)
+
+
+def edge_two_calls(make):
+    """each call returns a tensor of its own, equal arguments or not"""
+    make.call("causal_mask", 4, 6)
+    make.call("causal_mask", 4, 6)
+    make.call("causal_mask", 6)
+    make.call("causal_mask", 4)
+    make.call("causal_mask", 4)
+
+
+def edge_long(make):
+    """a mask of 65 by 130"""
+    make.call("causal_mask", 65, 130)

@@ -1,0 +1,9 @@
+"""Uses ~triu(diagonal=0): every token is hidden from itself, and the first one sees nothing."""
+import torch
+
+
+def causal_mask(T, S=None, *, device=None):
+    S = T if S is None else S
+    if S < T:
+        raise ValueError("S must be at least T")
+    return ~torch.ones(T, S, dtype=torch.bool, device=device).triu(diagonal=S - T)

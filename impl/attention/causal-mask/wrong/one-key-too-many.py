@@ -1,0 +1,9 @@
+"""Uses tril(diagonal=S−T+1): every query sees one key of the future."""
+import torch
+
+
+def causal_mask(T, S=None, *, device=None):
+    S = T if S is None else S
+    if S < T:
+        raise ValueError("S must be at least T")
+    return torch.ones(T, S, dtype=torch.bool, device=device).tril(diagonal=S - T + 1)

@@ -1,0 +1,136 @@
+"""Queries, keys and values of unequal sizes, masks of every broadcastable shape, scales that are not the default."""
+
+from __future__ import annotations
+
+import torch
+
+LARGE = 10.0  # q and k both grow, so the logits reach ±200 and more
+
+
+def mask_for(make, lead, T, S):
+    """A mask that broadcasts to (*lead, T, S); now and then a row of it is empty."""
+    shapes = [(T, S), (*lead, T, S), (1, S), (T, 1), (S,), (*[1] * len(lead), T, S)]
+    if lead:
+        shapes.append((lead[0], *[1] * len(lead), S))
+    return make.mask(*make.pick(shapes), keep=make.pick([0.6, 0.9, 0.3]))
+
+
+def case(make):
+    T, S, d, dv = make.size(1, 5), make.size(1, 7), make.size(1, 6), make.size(1, 5)
+    lead = make.pick([(2,), (), (2, 3), (3, 1, 2)])
+    q, k, v = make.normal(*lead, T, d), make.normal(*lead, S, d), make.normal(*lead, S, dv)
+    mask = mask_for(make, lead, T, S) if make.flag() else None
+    style = make.pick(["default", "scale", "keyword", "positional"])
+    if style == "default" and mask is None:
+        make.call("sdpa", q, k, v)
+    elif style == "default":
+        make.call("sdpa", q, k, v, mask)
+    elif style == "scale":
+        make.call("sdpa", q, k, v, mask, scale=make.pick([0.3, 0.0, 1.0, -0.7]))
+    elif style == "keyword":
+        make.call("sdpa", q, k, v, mask=mask)
+    else:
+        make.call("sdpa", q, k, v, mask, make.pick([0.25, 2.0, None]))
+
+
+def edge_one_key(make):
+    """one key: its value is the answer, whatever the score"""
+    make.call("sdpa", make.normal(2, 3, 4), make.normal(2, 1, 4), make.normal(2, 1, 2))
+
+
+def edge_one_query(make):
+    """one query over seven keys, values wider than keys"""
+    make.call("sdpa", make.normal(1, 3), make.normal(7, 3), make.normal(7, 5))
+
+
+def edge_width_one(make):
+    """heads of width 1, and as many keys as queries"""
+    make.call("sdpa", make.normal(2, 4, 1), make.normal(2, 4, 1), make.normal(2, 4, 1))
+
+
+def edge_fully_masked_rows(make):
+    """queries that may see nothing get zeros and a zero gradient; their neighbours stay right"""
+    mask = torch.tensor([[True, False, True, True, False], [False] * 5, [False, False, True, False, False], [False] * 5])
+    make.call("sdpa", make.normal(2, 4, 3), make.normal(2, 5, 3), make.normal(2, 5, 2), mask)
+    make.call("sdpa", make.normal(4, 3), make.normal(5, 3), make.normal(5, 2), torch.zeros(4, 5, dtype=torch.bool))
+
+
+def edge_mask_of_one_sequence(make):
+    """a padding mask (B, 1, S) for a batch: one item has no key left"""
+    mask = torch.tensor([[True, True, False], [False, False, False], [True, False, True]])[:, None]
+    make.call("sdpa", make.normal(3, 2, 4), make.normal(3, 3, 4), make.normal(3, 3, 2), mask)
+
+
+def edge_mask_per_query(make):
+    """a mask (T, 1) that switches whole queries off"""
+    mask = torch.tensor([[True], [False], [True]])
+    make.call("sdpa", make.normal(2, 3, 4), make.normal(2, 5, 4), make.normal(2, 5, 3), mask)
+
+
+def edge_scale_zero(make):
+    """scale=0.0 is a scale: every visible key gets the same weight"""
+    q, k, v = make.normal(2, 3, 4), make.normal(2, 5, 4), make.normal(2, 5, 2)
+    make.call("sdpa", q, k, v, None, 0.0)
+    make.call("sdpa", q, k, v, make.mask(3, 5), scale=0.0)
+
+
+def edge_hidden_key_leads(make):
+    """the hidden key would win by 200: nothing of it may remain"""
+    q = torch.tensor([[20.0, 0.0], [-20.0, 1.0]])
+    k = torch.tensor([[10.0, 0.0], [-5.0, 0.5], [-4.9, -0.5]])
+    mask = torch.tensor([[False, True, True], [True, False, True]])
+    v = make.normal(3, 2)
+    make.call("sdpa", make.keep(q, grad=True), make.keep(k, grad=True), v, mask, 1.0)
+
+
+def edge_visible_scores_very_low(make):
+    """visible scores near −2·10⁴ and a hidden one far above: a finite mask value is not low enough"""
+    q = torch.tensor([[200.0]])
+    k = torch.tensor([[-100.0], [-100.005], [100.0]])
+    mask = torch.tensor([[True, True, False]])
+    make.call("sdpa", make.keep(q, grad=True), make.keep(k, grad=True), make.normal(3, 2), mask, 1.0)
+
+
+def edge_logits_200(make):
+    """logits of ±200: exp of them overflows"""
+    q = torch.tensor([[200.0, 0.0], [-200.0, 0.0], [0.5, 1.0]])
+    k = torch.tensor([[1.0, 0.25], [-1.0, 0.5], [0.995, -1.0], [0.0, 0.0]])
+    make.call("sdpa", make.keep(q, grad=True), make.keep(k, grad=True), make.normal(4, 3), None, 1.0)
+
+
+def edge_float16_scores_overflow(make):
+    """float16 inputs whose scores pass 65 504: float32 inside keeps them apart"""
+    q = torch.full((2, 8), 120.0).half()
+    k = torch.full((3, 8), 110.0).half()
+    k[1] -= 2.0
+    k[2] = -k[2]
+    v = torch.tensor([[1.0, 2.0], [3.0, -4.0], [-5.0, 6.0]]).half()
+    mask = torch.tensor([[True, True, True], [False, True, True]])
+    fixed = [make.keep(t, dtype="fixed") for t in (q, k, v)]
+    make.call("sdpa", *fixed, mask)
+    make.call("sdpa", *fixed)
+
+
+def edge_bfloat16_scores(make):
+    """bfloat16 inputs with scores around 1000: rounded to bfloat16 they would tie"""
+    q = torch.full((1, 16), 8.0).bfloat16()
+    k = torch.full((4, 16), 8.0).bfloat16()
+    k[1, 0] = 8.0625
+    k[2, :2] = 8.0625
+    k[3, :4] = 8.0625
+    v = torch.tensor([[1.0, -1.0], [-2.0, 2.0], [3.0, -8.0], [-4.0, 4.0]]).bfloat16()
+    make.call("sdpa", *[make.keep(t, dtype="fixed") for t in (q, k, v)], None, 1.0)
+
+
+def edge_same_tensor_three_times(make):
+    """one tensor as query, key and value"""
+    x = make.normal(2, 5, 3)
+    make.call("sdpa", x, x, x)
+
+
+def edge_two_calls(make):
+    """two calls of equal shape, the first masked, do not meet"""
+    q, k, v = make.normal(3, 4), make.normal(5, 4), make.normal(5, 2)
+    make.call("sdpa", q, k, v, make.mask(3, 5, keep=0.5))
+    make.call("sdpa", q, k, v)
+    make.call("sdpa", q, k, v, make.mask(3, 5, keep=0.5))

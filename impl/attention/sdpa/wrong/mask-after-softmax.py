@@ -1,0 +1,15 @@
+"""Zeroes hidden weights after the softmax: they are already in the denominator, so rows sum to less than 1."""
+import math
+
+import torch
+
+
+def sdpa(q, k, v, mask=None, scale=None):
+    dtype = q.dtype
+    if dtype in (torch.float16, torch.bfloat16):
+        q, k, v = q.float(), k.float(), v.float()
+    scale = 1.0 / math.sqrt(q.shape[-1]) if scale is None else scale
+    weights = (q @ k.mT * scale).softmax(-1)
+    if mask is not None:
+        weights = weights * mask
+    return (weights @ v).to(dtype)
