@@ -1,0 +1,198 @@
+"""pydantic's errors in words: what is wrong and what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, get_args
+
+from pydantic import BaseModel, ValidationError
+
+from attncli.bank.problems import Finding, Path, did_you_mean, one_of, shown
+
+_TEXT_HINTS = {
+    "id": "give it a stable id such as id: att-02",
+    "kind": "say kind: qa (or choice, numeric, cloze, ordering, debug)",
+    "level": "say level: screen, onsite or research",
+    "en": "write the English text as en: …",
+    "zh": "write the Chinese text as zh: …",
+    "question": "add the question as question: {en: …, zh: …}",
+    "short": "add the 30-second answer as short: {en: …, zh: …}",
+    "explain": "add the derivation, number or code as explain: {en: …, zh: …}",
+    "points": "add three to seven things an interviewer ticks off as points: [{en: …, zh: …}, …]",
+    "options": "add three to five options as options: [{text: {en: …, zh: …}, correct: true}, …]",
+    "text": "write it as text: {en: …, zh: …}",
+    "compute": "add the formula as compute: 2 * layers * …",
+    "unit": "name the unit of the answer as unit: GiB (unit: '' for a plain number)",
+    "tolerance": "say how far off an answer may be as tolerance: 2%",
+    "blanks": "add one entry for each ____ as blanks: [{answer: …}]",
+    "answer": "write the expected text as answer: …",
+    "items": "add what is to be ordered as items: [{key: …, text: {en: …, zh: …}}, …]",
+    "key": "give the item a short name as key: …",
+    "before": "say what must come first as before: [[first, second], …]",
+    "code": "add at most 15 lines as code: |",
+    "lines": "say which lines fail as lines: [4]",
+    "symptom": "say what one would observe as symptom: {en: …, zh: …}",
+    "says": "write what the text says as says: …",
+    "topic": "name the topic as topic: att",
+    "cards": "list the cards as cards: [...]",
+    "title": "write it as title: {en: …, zh: …}",
+}
+_SINGULAR = {
+    "string_type": "text",
+    "bool_type": "true or false",
+    "int_type": "a whole number",
+    "float_type": "a number",
+    "list_type": "a list",
+    "dict_type": "a mapping",
+    "model_type": "a mapping",
+}
+
+
+def kind_of_value(value: object) -> str:
+    """What a value is, in words for a message."""
+    if value is None:
+        return "nothing"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int | float):
+        return f"the number {shown(value, 30)[1:-1]}"
+    if isinstance(value, str):
+        return f"the text {shown(value, 30)}" if value.strip() else "empty text"
+    return "a list" if isinstance(value, list) else "a mapping"
+
+
+def findings_of(error: ValidationError, model: type[BaseModel], base: Path) -> list[Finding]:
+    """Every error of a validation as a finding; `base` is the path of what was validated."""
+    return [_finding(dict(item), model, base) for item in error.errors(include_url=False)]
+
+
+def _finding(item: dict[str, Any], model: type[BaseModel], base: Path) -> Finding:
+    loc: Path = tuple(item["loc"])
+    kind = item["type"]
+    is_key = loc[-1:] == ("[key]",)
+    if is_key:
+        loc = loc[:-1]
+    message = _MESSAGES.get(kind, _other)(loc, item, model)
+    return Finding(base + loc, message, at_key=is_key or kind == "extra_forbidden")
+
+
+def _name(loc: Path) -> str:
+    """The key that a message speaks of; an item of a list is named with its list."""
+    if not loc:
+        return "this"
+    last = loc[-1]
+    if isinstance(last, str):
+        return f'"{last}"'
+    key = next((step for step in reversed(loc) if isinstance(step, str)), "the list")
+    return f'item {last + 1} of "{key}"'
+
+
+def _missing(loc: Path, item: Mapping[str, Any], model: type[BaseModel]) -> str:
+    name = str(loc[-1])
+    return f'missing "{name}": {_TEXT_HINTS.get(name, f"add {name}: …")}'
+
+
+def _extra(loc: Path, item: Mapping[str, Any], model: type[BaseModel]) -> str:
+    known = known_keys(model, loc[:-1])
+    guess = did_you_mean(str(loc[-1]), known) or (f"known are {', '.join(known)}" if known else "remove it")
+    return f"key {shown(loc[-1], 40)} is not known here; {guess}"
+
+
+def _type(loc: Path, item: Mapping[str, Any], model: type[BaseModel]) -> str:
+    expected = _SINGULAR[item["type"]]
+    value = item["input"]
+    found = kind_of_value(value)
+    if item["type"] == "string_type" and isinstance(value, bool | int | float):
+        return f"{_name(loc)} must be text, found {found}; put it in quotes"
+    if item["type"] == "model_type" and {"en", "zh"} <= set(known_keys(model, loc)):
+        return f"{_name(loc)} must have both languages, found {found}; write {{en: …, zh: …}}"
+    hint = _TEXT_HINTS.get(str(loc[-1])) if loc else None
+    return f"{_name(loc)} must be {expected}, found {found}; {hint or f'write {expected} here'}"
+
+
+def _literal(loc: Path, item: Mapping[str, Any], model: type[BaseModel]) -> str:
+    words = [word.strip().strip("'") for word in item["ctx"]["expected"].replace(" or ", ", ").split(", ")]
+    value = item["input"]
+    guess = did_you_mean(value, words) if isinstance(value, str) else ""
+    return f"{_name(loc)} is {kind_of_value(value)}; {f'{guess} ' if guess else ''}{one_of(words)}"
+
+
+_PATTERNS = {
+    r"\S": "is empty; write its text",
+    r"^\d{4}(-\d{2}(-\d{2})?)?$": "is no date; write 2017, 2017-06 or 2017-06-12 in quotes",
+    r"^E\d{2,3}$": "is no errata id; write E01 … E113",
+    r"^[A-Za-z_][A-Za-z0-9_]*$": "is no name; use letters, digits and _, and start with a letter",
+    r"^[a-z0-9-]+/[a-z0-9_-]+$": "must name a challenge and one of its wrong files, such as sdpa/no-scale",
+}
+
+
+def _pattern(loc: Path, item: Mapping[str, Any], model: type[BaseModel]) -> str:
+    said = _PATTERNS.get(item["ctx"]["pattern"], "is no id; use lower-case letters, digits and single hyphens")
+    value = item["input"]
+    return f"{_name(loc)} {said}" if not value.strip() else f"{_name(loc)} {shown(value, 40)} {said}"
+
+
+def _count(loc: Path, item: Mapping[str, Any], model: type[BaseModel]) -> str:
+    context = item["ctx"]
+    least, most, actual = context.get("min_length"), context.get("max_length"), context["actual_length"]
+    bound = f"at least {least}; add {least - actual} more" if least is not None else f"at most {most}; drop the rest"
+    return f"{_name(loc)} has {actual} entries, must have {bound}"
+
+
+def _too_long(loc: Path, item: Mapping[str, Any], model: type[BaseModel]) -> str:
+    return f"{_name(loc)} is longer than {item['ctx']['max_length']} characters; shorten it"
+
+
+def _bound(loc: Path, item: Mapping[str, Any], model: type[BaseModel]) -> str:
+    context = item["ctx"]
+    said = f"at least {context['ge']}" if "ge" in context else f"at most {context['le']}"
+    return f"{_name(loc)} is {item['input']}, must be {said}; correct the number"
+
+
+def _other(loc: Path, item: Mapping[str, Any], model: type[BaseModel]) -> str:
+    return f"{_name(loc)}: {item['msg']}; correct it"
+
+
+_MESSAGES: dict[str, Callable[[Path, Mapping[str, Any], type[BaseModel]], str]] = {
+    "missing": _missing,
+    "extra_forbidden": _extra,
+    "literal_error": _literal,
+    "string_pattern_mismatch": _pattern,
+    "string_too_long": _too_long,
+    "too_short": _count,
+    "too_long": _count,
+    "greater_than_equal": _bound,
+    "less_than_equal": _bound,
+    **dict.fromkeys(_SINGULAR, _type),
+}
+
+
+def known_keys(model: type[BaseModel], loc: Path) -> list[str]:
+    """The keys that may stand at `loc` inside what `model` describes; empty where any may."""
+    current: Any = model
+    for step in loc:
+        current = _inside(current, step)
+    models = _models(current)
+    return list(models[0].model_fields) if models else []
+
+
+def _inside(annotation: Any, step: str | int) -> Any:
+    for model in _models(annotation):
+        if step in model.model_fields:
+            return model.model_fields[str(step)].annotation
+    arguments = [argument for argument in get_args(annotation) if argument is not type(None)]
+    return arguments[-1] if arguments else None
+
+
+def _models(annotation: Any) -> list[type[BaseModel]]:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return [annotation]
+    if "Annotated" in str(type(annotation)):
+        return _models(get_args(annotation)[0])
+    return [
+        m for m in get_args(annotation) if isinstance(m, type) and issubclass(m, BaseModel) and _is_union(annotation)
+    ]
+
+
+def _is_union(annotation: Any) -> bool:
+    return type(None) in get_args(annotation)

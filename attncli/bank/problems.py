@@ -1,0 +1,57 @@
+"""What is wrong, where, and what to do about it."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+Path = tuple[str | int, ...]
+"""The way from the top of a file to a value: keys of mappings, 0-based positions in lists."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Problem:
+    """One line of `attn bank check`; `line` and `column` count from 1."""
+
+    file: str
+    line: int
+    column: int
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}:{self.column}: {self.message}"
+
+    def as_json(self) -> dict[str, str | int]:
+        return {"file": self.file, "line": self.line, "column": self.column, "message": self.message}
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A problem whose place is still a path; `at_key` points at the key rather than at its value.
+
+    A note (`error` false) is worth knowing and makes no file invalid.
+    """
+
+    path: Path
+    message: str
+    at_key: bool = field(default=False, kw_only=True)
+    error: bool = field(default=True, kw_only=True)
+
+
+def shown(value: object, limit: int = 60) -> str:
+    """The value as it can stand in a message: on one line, quoted, not too long."""
+    text = " ".join(str(value).split())
+    text = text if len(text) <= limit else text[: limit - 1] + "…"
+    return f'"{text}"'
+
+
+def one_of(words: Iterable[str]) -> str:
+    """`use one of a, b, c`."""
+    return "use one of " + ", ".join(words)
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """`did you mean "level"?`, or nothing when no known word is close."""
+    close = difflib.get_close_matches(word[:60], list(known), n=1, cutoff=0.6)
+    return f'did you mean "{close[0]}"?' if close else ""

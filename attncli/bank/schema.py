@@ -1,0 +1,208 @@
+"""The shape of bank files: one pydantic model for each kind of card, for the glossary and for `challenge.yaml`.
+
+Models only judge; documents stay the plain values that were read. Strict: nothing is converted, no key is ignored.
+What a shape cannot say (answers that compute, cycles, links) is in `rules`.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, WithJsonSchema
+
+from attncli.domain.challenge import CHECK_NAMES
+
+Id = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=60)]
+Text = Annotated[str, StringConstraints(pattern=r"\S")]
+Date = Annotated[str, StringConstraints(pattern=r"^\d{4}(-\d{2}(-\d{2})?)?$")]
+Errata = Annotated[str, StringConstraints(pattern=r"^E\d{2,3}$")]
+Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$", max_length=40)]
+NumberOrText = Annotated[Any, WithJsonSchema({"type": ["number", "string"]})]
+Choices = Annotated[
+    Any,
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"type": "array", "items": {"type": "number"}, "minItems": 1},
+                {"type": "object", "additionalProperties": {"type": "number"}, "minProperties": 1},
+            ]
+        }
+    ),
+]
+
+
+class Shape(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, defer_build=True)
+
+
+class LocalisedText(Shape):
+    en: Text
+    zh: Text
+
+
+class PitfallShape(LocalisedText):
+    errata: Errata = ""
+
+
+class SourceShape(Shape):
+    id: Text
+    where: Text = ""
+    date: Date = ""
+
+
+class NumberShape(Shape):
+    says: Text
+    says_zh: Text = ""
+    compute: NumberOrText
+
+
+class CardShape(Shape):
+    """What every kind may have."""
+
+    id: Id
+    kind: str
+    level: Literal["screen", "onsite", "research"]
+    core: bool = False
+    question: LocalisedText
+    short: LocalisedText | None = None
+    explain: LocalisedText | None = None
+    points: Annotated[list[LocalisedText], Field(min_length=1, max_length=7)] = []
+    pitfalls: list[PitfallShape] = []
+    follow_ups: list[Id] = []
+    sources: list[SourceShape] = []
+    numbers: list[NumberShape] = []
+    tags: list[Text] = []
+    formerly: list[Id] = []
+    unverifiable: bool = False
+    challenge: Id = ""
+    experiment: Id = ""
+
+
+class QaShape(CardShape):
+    kind: Literal["qa"]
+    short: LocalisedText
+    explain: LocalisedText
+    points: Annotated[list[LocalisedText], Field(min_length=3, max_length=7)]
+
+
+class OptionShape(Shape):
+    text: LocalisedText
+    correct: bool = False
+    why_not: LocalisedText | None = None
+    errata: Errata = ""
+
+
+class ChoiceShape(CardShape):
+    kind: Literal["choice"]
+    options: Annotated[list[OptionShape], Field(min_length=3, max_length=5)]
+
+
+class NumericShape(CardShape):
+    kind: Literal["numeric"]
+    explain: LocalisedText
+    parameters: dict[Name, Choices] = {}
+    compute: NumberOrText
+    compute_unit: str = ""
+    unit: str
+    tolerance: NumberOrText
+
+
+class BlankShape(Shape):
+    answer: Text
+    accept: list[Text] = []
+    form: Literal["text", "algebra"] = "text"
+    variables: list[Text] = []
+
+
+class ClozeShape(CardShape):
+    kind: Literal["cloze"]
+    explain: LocalisedText
+    blanks: Annotated[list[BlankShape], Field(min_length=1, max_length=8)]
+
+
+class ItemShape(Shape):
+    key: Name
+    text: LocalisedText
+
+
+class OrderingShape(CardShape):
+    kind: Literal["ordering"]
+    explain: LocalisedText
+    items: Annotated[list[ItemShape], Field(min_length=2, max_length=12)]
+    before: Annotated[list[Annotated[list[Name], Field(min_length=2, max_length=2)]], Field(min_length=1)]
+
+
+class DebugShape(CardShape):
+    kind: Literal["debug"]
+    explain: LocalisedText
+    code: Text
+    lines: Annotated[list[Annotated[int, Field(ge=1)]], Field(min_length=1)]
+    symptom: LocalisedText
+    fix: LocalisedText | None = None
+    wrong: Annotated[str, StringConstraints(pattern=r"^[a-z0-9-]+/[a-z0-9_-]+$")] = ""
+
+
+SHAPES: dict[str, type[CardShape]] = {
+    "qa": QaShape,
+    "choice": ChoiceShape,
+    "numeric": NumericShape,
+    "cloze": ClozeShape,
+    "ordering": OrderingShape,
+    "debug": DebugShape,
+}
+
+
+class UnknownKindShape(CardShape):
+    """What can still be said of a card whose kind is unknown: its common keys."""
+
+    model_config = ConfigDict(extra="ignore", strict=True, defer_build=True)
+    kind: Any = None
+
+
+class TopicShape(Shape):
+    """A bank file around its cards."""
+
+    topic: Id
+    licence: Text = ""
+    title: LocalisedText | None = None
+    cards: list[Any]
+
+
+class TermShape(Shape):
+    """One term: how cards write it in each language, and what they must not write instead."""
+
+    en: Text
+    zh: Text
+    abbreviation: Text = ""
+    avoid_en: list[Text] = []
+    avoid_zh: list[Text] = []
+    note: LocalisedText | None = None
+
+
+class GlossaryShape(Shape):
+    licence: Text = ""
+    terms: list[TermShape]
+
+
+class MistakeShape(Shape):
+    says: LocalisedText
+    symptom: LocalisedText | None = None
+    cards: list[Id] = []
+
+
+class ChallengeShape(Shape):
+    """`impl/<track>/<id>/challenge.yaml`."""
+
+    id: Id
+    track: Id
+    level: Annotated[int, Field(ge=1, le=5)]
+    version: Annotated[int, Field(ge=1)] = 1
+    title: LocalisedText
+    entry: Annotated[list[Name], Field(min_length=1)]
+    statement: LocalisedText
+    hints: Annotated[list[LocalisedText], Field(min_length=1)]
+    required: Annotated[list[Literal[CHECK_NAMES]], Field(min_length=1)]  # type: ignore[valid-type]
+    badges: list[Literal[CHECK_NAMES]] = []  # type: ignore[valid-type]
+    forbidden: list[Text] = []
+    cards: list[Id] = []
+    mistakes: dict[str, MistakeShape]

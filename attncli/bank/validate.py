@@ -1,0 +1,92 @@
+"""Plain values to documents: shape first, then the rules, all findings at once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+from attncli.bank.messages import findings_of, kind_of_value
+from attncli.bank.problems import Finding, Path, did_you_mean, one_of, shown
+from attncli.bank.rules import card_findings, choices_of
+from attncli.bank.schema import SHAPES, ChallengeShape, GlossaryShape, TopicShape, UnknownKindShape
+
+Document = dict[str, Any]
+
+
+def shape_findings(value: Any, model: type[BaseModel], base: Path) -> list[Finding]:
+    """What keeps a value from having the shape of `model`."""
+    try:
+        model.model_validate(value)
+    except ValidationError as error:
+        return findings_of(error, model, base)
+    return []
+
+
+def topic_findings(value: Any) -> list[Finding]:
+    """Every finding about a whole bank file."""
+    if not isinstance(value, dict):
+        found = kind_of_value(value)
+        return [Finding((), f"a bank file is a mapping with topic and cards, found {found}; start it with topic: …")]
+    findings = shape_findings(value, TopicShape, ())
+    cards = value.get("cards")
+    if isinstance(cards, list):
+        for number, card in enumerate(cards):
+            findings += _card(card, ("cards", number))
+        findings += _repeated_ids(cards)
+    return findings
+
+
+def _card(card: Any, base: Path) -> list[Finding]:
+    if not isinstance(card, dict):
+        return [Finding(base, f"a card is a mapping, found {kind_of_value(card)}; start it with id: …")]
+    kind = card.get("kind")
+    if "kind" in card and not (isinstance(kind, str) and kind in SHAPES):
+        guess = did_you_mean(kind, SHAPES) if isinstance(kind, str) else ""
+        said = f"kind {shown(kind, 30) if isinstance(kind, str) else kind_of_value(kind)} is not known"
+        unknown = Finding((*base, "kind"), f"{said}; {f'{guess} ' if guess else ''}{one_of(SHAPES)}")
+        return [unknown, *shape_findings(card, UnknownKindShape, base)]
+    findings = shape_findings(card, SHAPES.get(str(kind), UnknownKindShape), base)
+    if "kind" not in card:
+        missing = Finding((*base, "kind"), 'missing "kind": say kind: qa (or choice, numeric, cloze, ordering, debug)')
+        return [missing, *findings]
+    if findings:
+        return findings
+    return [
+        Finding((*base, *found.path), found.message, at_key=found.at_key, error=found.error)
+        for found in card_findings(card)
+    ]
+
+
+def _repeated_ids(cards: list[Any]) -> list[Finding]:
+    seen: set[Any] = set()
+    findings = []
+    for number, card in enumerate(cards):
+        identity = card.get("id") if isinstance(card, dict) else None
+        if isinstance(identity, str):
+            if identity in seen:
+                message = f"id {shown(identity, 60)} is used twice in this file; give one of the two another id"
+                findings.append(Finding(("cards", number, "id"), message))
+            seen.add(identity)
+    return findings
+
+
+def glossary_findings(value: Any) -> list[Finding]:
+    """Every finding about a glossary file."""
+    return shape_findings(value, GlossaryShape, ())
+
+
+def challenge_findings(value: Any) -> list[Finding]:
+    """Every finding about a `challenge.yaml`."""
+    return shape_findings(value, ChallengeShape, ())
+
+
+def card_document(topic: str, card: dict[str, Any]) -> Document:
+    """A valid card as the document that `attncli.domain.card.card_of` reads."""
+    document = {"topic": topic, **card}
+    if "parameters" in card:
+        document["parameters"] = [[name, choices_of(values)] for name, values in card["parameters"].items()]
+    for key in ("compute", "tolerance"):
+        if key in card:
+            document[key] = str(card[key]).strip()
+    return document
