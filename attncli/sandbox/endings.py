@@ -1,0 +1,52 @@
+"""How a worker ended, in the report's words."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+CHANNEL_LOST = 74
+_OUT_OF_MEMORY_WORDS = ("std::bad_alloc", "can't allocate memory", "Cannot allocate memory", "MemoryError")
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """The worker is gone. `reason`: exited, crashed, timeout, memory, output, refused or protocol.
+
+    `message` goes on from "the submission ...".
+    """
+
+    reason: str
+    message: str
+    printed: str
+
+
+class Stopped(Exception):
+    """The worker ended or has to be ended."""
+
+    def __init__(self, reason: str, message: str) -> None:
+        super().__init__(message)
+        self.reason = reason
+        self.message = message
+
+
+def classify(status: Mapping[str, int], doing: str, memory_mib: int, printed: str) -> Stopped:
+    """The meaning of an exit status or signal, while the submission was `doing` ("loaded" or "called")."""
+    if "exit" in status:
+        return _exited(status["exit"], doing)
+    number = status["signal"]
+    name = signal.Signals(number).name if number in set(signal.Signals) else f"signal {number}"
+    if number == signal.SIGXCPU:
+        return Stopped("timeout", "used more processor time than a whole sitting may")
+    if number == signal.SIGSYS:
+        return Stopped("refused", f"made a system call of another architecture while it was {doing} (SIGSYS)")
+    if number == signal.SIGABRT and any(words in printed for words in _OUT_OF_MEMORY_WORDS):
+        return Stopped("memory", f"needed more than {memory_mib} MiB")
+    return Stopped("crashed", f"killed by {name} while it was {doing}")
+
+
+def _exited(code: int, doing: str) -> Stopped:
+    if code == CHANNEL_LOST:
+        return Stopped("protocol", f"closed its channel to the judge while it was {doing}")
+    return Stopped("exited", f"ended the process with exit status {code} (os._exit or sys.exit) while it was {doing}")

@@ -1,0 +1,130 @@
+"""The learner's exception as plain data: type, text, the lines of their file, and what kind of failure it was.
+
+The exception is hostile input: its class may lie, its `__str__` may raise, loop or return a gigabyte. Nothing of it is
+trusted beyond what `type` and the traceback say.
+"""
+
+from __future__ import annotations
+
+import errno
+import linecache
+from types import TracebackType
+from typing import Any
+
+TEXT_LIMIT = 4000
+FRAMES_KEPT = 20
+_CHAIN_LIMIT = 8
+_REFUSED_ERRORS = frozenset({errno.EPERM, errno.EACCES, errno.EROFS, errno.EFBIG, errno.ENETUNREACH})
+_MEMORY_WORDS = ("can't allocate memory", "DefaultCPUAllocator", "not enough memory", "std::bad_alloc")
+_REFUSED_WORDS = ("can't start new thread",)
+
+
+class Guard:
+    """Runs the learner's code: whatever is raised inside the `with` block stops here and is kept."""
+
+    def __init__(self) -> None:
+        self.error: BaseException | None = None
+        self.trace: TracebackType | None = None
+
+    def __enter__(self) -> Guard:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> bool:
+        self.error, self.trace = error, trace
+        return error is not None
+
+
+def _plain(value: object) -> str:
+    """The exact `str` behind a string, which may be of a hostile subclass; empty for anything else."""
+    return str.__str__(value)[:TEXT_LIMIT] if issubclass(type(value), str) else ""
+
+
+def type_name(error: BaseException) -> str:
+    """The qualified name of the exception's class, without asking the class itself."""
+    kind = type(error)
+    name = _plain(type.__dict__["__qualname__"].__get__(kind))
+    module = ""
+    with Guard():
+        module = _plain(type.__getattribute__(kind, "__module__"))
+    return name if module in ("builtins", "submission", "") else f"{module}.{name}"
+
+
+def text_of(error: BaseException) -> str:
+    """`str(error)`, bounded, or a note that it could not be had."""
+    guard, text = Guard(), ""
+    with guard:
+        text = _plain(str(error))
+    return text if guard.error is None else "(its text could not be had: __str__ raised)"
+
+
+def frames_of(error: BaseException, trace: TracebackType | None, filename: str) -> list[dict[str, Any]]:
+    """The traceback's frames that lie in the learner's file, first and last ones if they are many."""
+    frames = []
+    while trace is not None:
+        code = trace.tb_frame.f_code
+        if code.co_filename == filename:
+            frames.append(_frame(filename, trace.tb_lineno, code.co_name))
+        trace = trace.tb_next
+    if not frames and type(error) in (SyntaxError, IndentationError, TabError):
+        frames.append(_frame(filename, error.lineno or 0, "<module>"))  # type: ignore[attr-defined]
+    half = FRAMES_KEPT // 2
+    return frames if len(frames) <= FRAMES_KEPT else frames[:half] + frames[-half:]
+
+
+def _frame(filename: str, line: int, function: str) -> dict[str, Any]:
+    code = linecache.getline(filename, line).strip()
+    return {"line": line, "function": function[:200], "code": code[:200]}
+
+
+def reason_of(error: BaseException, text: str) -> str:
+    """One of the report's reasons: memory, refused, exited, exception."""
+    if isinstance(error, SystemExit):
+        return "exited"
+    for link in _chain(error):
+        kind = type(link)
+        if issubclass(kind, MemoryError):
+            return "memory"
+        if issubclass(kind, OSError):
+            number = _real(OSError, "errno", link)
+            if number == errno.ENOMEM:
+                return "memory"
+            if number in _REFUSED_ERRORS or kind.__name__ == "gaierror":
+                return "refused"
+    if issubclass(type(error), RuntimeError):
+        if any(words in text for words in _MEMORY_WORDS):
+            return "memory"
+        if any(words in text for words in _REFUSED_WORDS):
+            return "refused"
+    return "exception"
+
+
+def _real(owner: type, attribute: str, error: BaseException) -> Any:
+    """The attribute as the interpreter keeps it, whatever the exception's own class says of it."""
+    return owner.__dict__[attribute].__get__(error)
+
+
+def _chain(error: BaseException) -> list[BaseException]:
+    links: list[BaseException] = []
+    link: BaseException | None = error
+    while link is not None and len(links) < _CHAIN_LIMIT and link not in links:
+        links.append(link)
+        cause = _real(BaseException, "__cause__", link)
+        link = cause if cause is not None else _real(BaseException, "__context__", link)
+    return links
+
+
+def report(guard: Guard, filename: str) -> dict[str, Any]:
+    """The `raised` reply for what a guard caught."""
+    error = guard.error
+    if error is None:
+        raise ValueError("nothing was raised")
+    text = text_of(error)
+    return {
+        "op": "raised",
+        "type": type_name(error),
+        "text": text,
+        "frames": frames_of(error, guard.trace, filename),
+        "reason": reason_of(error, text),
+    }

@@ -1,0 +1,58 @@
+"""What a worker may read: the standard library, the installed packages one by one, shared libraries. Not attncli.
+
+Package folders are never granted whole, nor is the checkout: a reference that lies in there would be readable.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from .landlock import outside
+
+LIBRARY_FOLDERS = ("/lib", "/lib64", "/usr/lib", "/usr/lib64")
+READ_FILES = ("/etc/ld.so.cache", "/dev/urandom")
+WRITE_DEVICES = ("/dev/null",)
+BLOCKED_PACKAGES = frozenset(
+    ["attncli", "hypothesis", "_hypothesis_globals", "_hypothesis_ftz_detector", "_hypothesis_pytestplugin"]
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Installation:
+    """Where Python and its packages lie. `withheld` are folders that no grant may reach."""
+
+    library: Sequence[Path]
+    packages: Sequence[Path]
+    withheld: Sequence[Path]
+
+    def readable(self) -> list[Path]:
+        """Every path to grant reading of, none inside another folder of `packages` that was not named itself."""
+        whole = {Path(name) for name in (*LIBRARY_FOLDERS, *READ_FILES)} | set(self.library) | set(_mapped_libraries())
+        barred = [path.resolve() for path in (*self.withheld, *self.packages)]
+        found: dict[Path, None] = {}
+        for root in sorted(whole):
+            found.update(dict.fromkeys(outside(root, barred)))
+        for entry in self._package_entries():
+            found.update(dict.fromkeys(outside(entry, [path.resolve() for path in self.withheld])))
+        return _without_nested(found)
+
+    def _package_entries(self) -> Iterator[Path]:
+        for folder in self.packages:
+            for entry in sorted(folder.iterdir()) if folder.is_dir() else ():
+                name = entry.name.split(".")[0].split("-")[0]
+                if name not in BLOCKED_PACKAGES and entry.suffix != ".pth":
+                    yield entry
+
+
+def _mapped_libraries() -> Iterator[Path]:
+    """Folders called lib* of the shared libraries that this process has mapped; the files alone elsewhere."""
+    lines = Path("/proc/self/maps").read_text().splitlines()
+    for name in {line.split(maxsplit=5)[5] for line in lines if ".so" in line and line.count("/")}:
+        path = Path(name)
+        yield path.parent if path.parent.name.startswith("lib") else path
+
+
+def _without_nested(paths: dict[Path, None]) -> list[Path]:
+    return [path for path in paths if not any(parent in paths for parent in path.parents)]

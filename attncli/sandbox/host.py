@@ -1,0 +1,250 @@
+"""The judge's way into the sandbox: start a zygote, ask it for workers, know which layers are in force.
+
+Loads no torch. Where a layer cannot be had it is missing from `layers` and named in `notes`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import json
+import os
+import select
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import IO, Any
+
+from ..errors import JudgeFailed, SandboxUnavailable
+from . import canary
+from .endings import Ending
+from .supervisor import OnInvoke, Process, Reply, Worker
+
+__all__ = ["Ending", "OnInvoke", "Process", "Reply", "Worker", "Zygote", "describe"]
+
+MEMORY_MIB = 1024
+CANARY_MEMORY_MIB = 256
+MESSAGE_LIMIT = 1 << 16
+_KEPT_VARIABLES = ("HOME", "LANG", "LD_LIBRARY_PATH", "SYSTEMROOT", "TZ")
+_FIXED_VARIABLES = {
+    "PATH": "/usr/bin:/bin",
+    "OMP_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    "PYTHONHASHSEED": "0",
+    "PYTHONIOENCODING": "utf-8",
+}
+
+
+def package_folders() -> list[Path]:
+    """Folders with installed packages, the one with torch first. Raises JudgeFailed where torch is not installed."""
+    spec = importlib.util.find_spec("torch")
+    if spec is None or spec.origin is None:
+        raise JudgeFailed("grading needs PyTorch, and this Python has none: install it with `pip install torch`")
+    folders = [Path(spec.origin).parent.parent]
+    folders += [Path(name) for name in sys.path if Path(name).name in ("site-packages", "dist-packages")]
+    return [folder for folder in dict.fromkeys(folders) if folder.is_dir()]
+
+
+def withheld_folders() -> list[Path]:
+    """Folders that no worker may read: this package, and the challenges and cards beside it in a checkout."""
+    package = Path(__file__).resolve().parent.parent
+    beside = [package.parent / name for name in ("impl", "quizbank", "tests")]
+    return [package, *(path for path in beside if (package.parent / "pyproject.toml").exists())]
+
+
+class Zygote:
+    """A running zygote. `start` returns at once; `ready` waits until torch is imported and the canary has reported."""
+
+    def __init__(
+        self, process: subprocess.Popen[bytes], control: socket.socket, log: IO[bytes], seconds: float
+    ) -> None:
+        self._process, self._control, self._log = process, control, log
+        self._deadline = time.monotonic() + seconds
+        self._lock = threading.RLock()
+        self._ready = False
+        self._requests = 0
+        self._baseline = 0
+        self._layers: tuple[str, ...] = ()
+        self._notes: list[str] = []
+
+    @classmethod
+    def start(
+        cls,
+        python: str = sys.executable,
+        site_paths: Sequence[Path] | None = None,
+        seconds: float = 60.0,
+        withheld: Sequence[Path] = (),
+    ) -> Zygote:
+        """Start the process. `seconds` bounds how long `ready` may wait; `withheld` adds folders never to be readable.
+
+        Raises SandboxUnavailable on anything but Linux, JudgeFailed where torch is not installed.
+        """
+        if sys.platform != "linux":
+            raise SandboxUnavailable(f"grading needs Linux, and this is {sys.platform}: on Windows use WSL")
+        folders = package_folders() if site_paths is None else list(site_paths)
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        log = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the zygote
+        with theirs:
+            process = _launch(python, theirs.fileno(), log)
+        hidden = [*withheld_folders(), *(Path(path) for path in withheld)]
+        request = {"packages": [str(path) for path in folders], "withheld": [str(path) for path in hidden]}
+        ours.send(json.dumps(request).encode())
+        return cls(process, ours, log, seconds)
+
+    def __enter__(self) -> Zygote:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @property
+    def layers(self) -> tuple[str, ...]:
+        """The layers that the canary proved, of process, rlimits, landlock, seccomp, namespaces."""
+        self.ready()
+        return self._layers
+
+    @property
+    def notes(self) -> list[str]:
+        """Why a layer is missing, and what else weakens the sandbox, one line each."""
+        self.ready()
+        return list(self._notes)
+
+    def ready(self) -> None:
+        """Wait until workers can be had. Raises JudgeFailed if the zygote cannot start."""
+        with self._lock:
+            if self._ready:
+                return
+            message, _ = self._receive(self._deadline)
+            if message["op"] != "ready":
+                raise self._failure(str(message.get("text")))
+            self._baseline = int(message["resident"])
+            self._notes = [str(note) for note in message["notes"]]
+            if os.geteuid() == 0:
+                self._notes.append("process: running as root; the number of threads is not limited")
+            self._ready = True
+            self._judge_canary(self._run_canary())
+
+    def worker(self, memory_mib: int = MEMORY_MIB) -> Worker:
+        """A fresh worker with `memory_mib` MiB for the submission. Raises JudgeFailed if the zygote has died."""
+        self.ready()
+        return self._spawn({"memory_mib": memory_mib})
+
+    def close(self) -> None:
+        """End the zygote and every worker of it. Does nothing the second time."""
+        self._control.close()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(0.5)
+        self._process.kill()
+        self._process.wait()
+        self._log.close()
+
+    def _spawn(self, request: dict[str, Any]) -> Worker:
+        with self._lock, contextlib.ExitStack() as cleanup:
+            self._requests += 1
+            ours, theirs = socket.socketpair()
+            output, output_writer = os.pipe()
+            status, status_writer = os.pipe()
+            try:
+                data = json.dumps(request | {"op": "fork", "id": self._requests}).encode()
+                socket.send_fds(self._control, [data], [theirs.fileno(), output_writer, status_writer])
+            except OSError as error:
+                raise self._failure(str(error)) from error
+            finally:
+                theirs.close()
+                os.close(output_writer)
+                os.close(status_writer)
+            for closing in (ours.close, lambda: os.close(output), lambda: os.close(status)):
+                cleanup.callback(closing)
+            process = self._await_fork(self._requests)
+            cleanup.pop_all()
+            return Worker(process, ours, output, status, request["memory_mib"], self._baseline)
+
+    def _await_fork(self, number: int) -> Process:
+        while True:
+            message, handle = self._receive(time.monotonic() + 20)
+            if message.get("id") == number and message["op"] == "forked" and handle is not None:
+                return Process(int(message["pid"]), handle)
+            if handle is not None:
+                os.close(handle)
+            if message["op"] == "failed":
+                raise self._failure(str(message.get("text")))
+
+    def _receive(self, deadline: float) -> tuple[dict[str, Any], int | None]:
+        remaining = max(0.0, deadline - time.monotonic())
+        if not select.select([self._control], [], [], remaining)[0]:
+            raise self._failure("it did not answer in time")
+        try:
+            data, handles, _, _ = socket.recv_fds(self._control, MESSAGE_LIMIT, 1)
+        except ConnectionResetError:
+            data, handles = b"", []
+        if not data:
+            raise self._failure("it died")
+        message: dict[str, Any] = json.loads(data)
+        return message, handles[0] if handles else None
+
+    def _failure(self, why: str) -> JudgeFailed:
+        self._log.seek(0)
+        last = self._log.read().decode("utf-8", "replace").strip().splitlines()[-1:]
+        return JudgeFailed(f"the sandbox's process cannot go on: {why} {' '.join(last)} (attn doctor says more)")
+
+    def _run_canary(self) -> dict[str, Any]:
+        with tempfile.TemporaryDirectory(prefix="attn-canary-") as folder, socket.socket() as listener:
+            file = Path(folder) / "canary"
+            file.write_text("canary")
+            places = {"file": str(file), "folder": folder, "port": _listen(listener), "memory_mib": CANARY_MEMORY_MIB}
+            return self._spawn({"memory_mib": CANARY_MEMORY_MIB, "canary": places}).canary_findings()
+
+    def _judge_canary(self, findings: dict[str, Any]) -> None:
+        broken = canary.broken_controls(findings)
+        if broken:
+            raise JudgeFailed(f"inside the sandbox Python does not work here ({', '.join(broken)}): see attn doctor")
+        proved = canary.layers_in_force(findings)
+        self._layers = tuple(name for name in canary.LAYERS if proved[name])
+        for name in canary.LAYERS:
+            if not proved[name] and not any(note.startswith(f"{name}:") for note in self._notes):
+                self._notes.append(f"{name}: was set up, but the self-test got past it")
+
+
+def _listen(listener: socket.socket) -> int:
+    try:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen(4)
+    except OSError:
+        return 0
+    return int(listener.getsockname()[1])
+
+
+def _launch(python: str, control: int, log: IO[bytes]) -> subprocess.Popen[bytes]:
+    kept = {name: os.environ[name] for name in _KEPT_VARIABLES if name in os.environ}
+    in_main_thread = threading.current_thread() is threading.main_thread()
+    launcher = Path(__file__).with_name("launch.py")
+    return subprocess.Popen(
+        [python, "-s", "-S", "-P", "-B", str(launcher), str(control), str(os.getpid() if in_main_thread else 0)],
+        env=kept | _FIXED_VARIABLES,
+        cwd="/",
+        stdin=subprocess.DEVNULL,
+        stdout=log,
+        stderr=log,
+        pass_fds=[control],
+    )
+
+
+def describe() -> dict[str, Any]:
+    """For `attn doctor`: the layers in force, the reason for each missing one, and notes. Starts a zygote for it."""
+    try:
+        with Zygote.start() as zygote:
+            layers, notes = zygote.layers, zygote.notes
+    except (JudgeFailed, SandboxUnavailable) as error:
+        return {"available": False, "layers": [], "missing": {}, "notes": [error.message]}
+    missing = {
+        name: next((note for note in notes if note.startswith(f"{name}:")), "not in force")
+        for name in canary.LAYERS
+        if name not in layers
+    }
+    return {"available": True, "layers": list(layers), "missing": missing, "notes": notes}

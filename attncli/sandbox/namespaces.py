@@ -1,0 +1,139 @@
+"""Namespaces, capabilities and the bonds between processes.
+
+The zygote moves into its own user, network, IPC and UTS namespaces. Every worker has a pid namespace of its own whose
+process 1 is trusted code and whose process 2 is the worker, so that signals keep their usual meaning there, and
+killing process 1 kills everything at once.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import select
+import signal
+import struct
+from pathlib import Path
+
+NEW_UTS, NEW_IPC, NEW_USER, NEW_PID, NEW_NET = 0x04000000, 0x08000000, 0x10000000, 0x20000000, 0x40000000
+INSIDE_ID = 1000
+
+_PR_SET_PDEATHSIG, _PR_CAPBSET_DROP, _PR_SET_CHILD_SUBREAPER, _PR_SET_NO_NEW_PRIVS = 1, 24, 36, 38
+_CAPABILITY_VERSION = 0x20080522
+_LAST_CAPABILITY = 63
+
+
+def _libc() -> ctypes.CDLL:
+    return ctypes.CDLL(None, use_errno=True)
+
+
+def _check(result: int) -> None:
+    if result < 0:
+        code = ctypes.get_errno()
+        raise OSError(code, os.strerror(code))
+
+
+def _prctl(option: int, value: int) -> None:
+    _check(_libc().prctl(option, ctypes.c_ulong(value), ctypes.c_ulong(0), ctypes.c_ulong(0), ctypes.c_ulong(0)))
+
+
+def unshare(flags: int) -> None:
+    """Move this process (for NEW_PID: its children) into new namespaces. Raises OSError if the kernel refuses."""
+    _check(_libc().unshare(ctypes.c_int(flags)))
+
+
+def _map_one_id(uid: int, gid: int) -> None:
+    own = Path("/proc/self")
+    with contextlib.suppress(FileNotFoundError):
+        (own / "setgroups").write_text("deny")
+    (own / "uid_map").write_text(f"{INSIDE_ID} {uid} 1")
+    (own / "gid_map").write_text(f"{INSIDE_ID} {gid} 1")
+
+
+def enter_user_namespace() -> None:
+    """User, network, IPC and UTS namespaces for this process, with the caller's id mapped to an ordinary one.
+
+    Raises OSError where the kernel, a container or AppArmor refuses.
+    """
+    uid, gid = os.geteuid(), os.getegid()
+    unshare(NEW_USER | NEW_NET | NEW_IPC | NEW_UTS)
+    _map_one_id(uid, gid)
+
+
+def _try_in_child() -> None:
+    enter_user_namespace()
+    unshare(NEW_PID)
+    pid = os.fork()
+    if pid == 0:
+        os._exit(0 if os.getpid() == 1 else 1)
+    os._exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+
+
+def why_unavailable() -> str | None:
+    """None where user and pid namespaces can be made, else the reason in words. Tries them in a child process."""
+    readable, writable = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        try:
+            _try_in_child()
+        except OSError as error:
+            os.write(writable, (error.strerror or "refused").encode())
+        os._exit(1)
+    os.close(writable)
+    reason = os.read(readable, 200).decode()
+    os.close(readable)
+    status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    if status == 0:
+        return None
+    return f"user and pid namespaces are refused ({reason or f'exit status {status}'})"
+
+
+def drop_capabilities() -> None:
+    """Give up every capability, and the means to have one again."""
+    for capability in range(_LAST_CAPABILITY + 1):
+        with contextlib.suppress(OSError):
+            _prctl(_PR_CAPBSET_DROP, capability)
+    header = struct.pack("=Ii", _CAPABILITY_VERSION, 0)
+    _check(_libc().capset(header, bytes(24)))
+
+
+def forbid_new_privileges() -> None:
+    """Set no_new_privs: needed before Landlock and seccomp by those who are not root."""
+    _prctl(_PR_SET_NO_NEW_PRIVS, 1)
+
+
+def adopt_orphans() -> None:
+    """Become the parent of descendants whose own parent has died."""
+    _prctl(_PR_SET_CHILD_SUBREAPER, 1)
+
+
+def die_with(parent: int) -> None:
+    """Be killed when the parent dies. `parent` is its number as this process sees it: another one means it has died."""
+    _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:
+        os._exit(1)
+
+
+def die_with_holder(lifeline: int) -> None:
+    """As `die_with`, for a parent in another pid namespace: it holds the only writing end of the pipe `lifeline`."""
+    _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if select.select([lifeline], [], [], 0)[0]:
+        os._exit(1)
+
+
+def children_of(pid: int) -> list[int]:
+    """The living children of a process, as far as /proc shows them."""
+    try:
+        return [int(word) for word in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    except OSError:
+        return []
+
+
+def kill_children(spared: frozenset[int] = frozenset()) -> None:
+    """Kill this process's children, and what they leave behind, except `spared`. For where no pid namespace does it."""
+    while doomed := [pid for pid in children_of(os.getpid()) if pid not in spared]:
+        for pid in doomed:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+            with contextlib.suppress(ChildProcessError):
+                os.waitpid(pid, 0)

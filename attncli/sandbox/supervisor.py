@@ -1,0 +1,305 @@
+"""The judge's end of one worker: every clock, every bound, and the order in which frames may come.
+
+    starting ──ready──> idle ──request──> waiting ──reply──> idle      waiting ──invoke──> answer ──> waiting
+
+A frame out of turn, without the request's nonce or malformed ends the worker as `protocol`. Whatever ends it, process 1
+of its pid namespace is killed, and with it everything that the worker may have started.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import secrets
+import select
+import signal
+import socket
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..errors import JudgeFailed
+from . import endings, limits, namespaces, wire
+from .endings import Ending, Stopped
+from .printed import Printed
+
+OnInvoke = Callable[[dict[str, Any], memoryview], tuple[dict[str, Any], list[wire.Buffer]]]
+
+START_SECONDS = 20.0
+MEMORY_POLL_SECONDS = 0.05
+_MEMORY_SLACK = 64 * limits.MIB
+_END_SECONDS = 1.0
+_READ_SIZE = 1 << 18
+_INVOKES_OVERTIME = 20.0
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What the worker answered. The payload is the judge's own, writable memory."""
+
+    header: dict[str, Any]
+    payload: memoryview
+
+
+class Process:
+    """Process 1 of a worker's pid namespace, to be killed by a descriptor that cannot mean another process."""
+
+    def __init__(self, pid: int, handle: int) -> None:
+        self.pid = pid
+        self._handle: int | None = handle
+
+    def kill(self) -> None:
+        """Kill it, wait until it and all processes in its namespace are gone, and let go of it."""
+        if self._handle is None:
+            return
+        with contextlib.suppress(ProcessLookupError):
+            signal.pidfd_send_signal(self._handle, signal.SIGKILL)
+        poller = select.poll()
+        poller.register(self._handle, select.POLLIN)
+        poller.poll(5000)
+        os.close(self._handle)
+        self._handle = None
+
+    def worker_memory(self) -> int:
+        """Bytes of anonymous memory resident in the worker; 0 when it cannot be told."""
+        return max((limits.resident_bytes(pid) for pid in namespaces.children_of(self.pid)), default=0)
+
+
+class Worker:
+    """One worker. Use it from one thread; `kill` it when done, or use it in a `with` statement."""
+
+    def __init__(
+        self, process: Process, frames: socket.socket, output: int, status: int, memory_mib: int, baseline: int
+    ) -> None:
+        self._process = process
+        self._frames = frames
+        self._frames.setblocking(False)
+        self._output, self._status = output, status
+        os.set_blocking(output, False)
+        self._memory_mib = memory_mib
+        self._memory_limit = baseline + memory_mib * limits.MIB + _MEMORY_SLACK
+        self._memory_checked = time.monotonic()
+        self._printed = Printed()
+        self._reader = wire.FrameReader(wire.HEADER_LIMIT, wire.PAYLOAD_LIMIT)
+        self._outgoing: deque[memoryview] = deque()
+        self._arrived: deque[wire.Frame] = deque()
+        self._state, self._doing = "starting", "loaded"
+        self._ending: Ending | None = None
+        self._poller = select.poll()
+        self._watched = {output, status, frames.fileno()}
+        for descriptor in self._watched:
+            self._poller.register(descriptor, select.POLLIN)
+
+    def __enter__(self) -> Worker:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.kill()
+
+    @property
+    def printed(self) -> str:
+        """What the submission has printed so far, cleaned of control sequences, at most 64 KiB."""
+        return self._printed.text()
+
+    def load(self, source: bytes, filename: str, entry: list[str], seconds: float) -> Reply | Ending:
+        """Run the learner's file. The reply's op is `loaded` (with `names`) or `raised`."""
+        header = {"op": "load", "filename": filename, "entry": entry}
+        self._doing = "loaded"
+        return self.request(header, [source], seconds)
+
+    def request(
+        self,
+        header: dict[str, Any],
+        buffers: Sequence[wire.Buffer],
+        seconds: float,
+        on_invoke: OnInvoke | None = None,
+        reply_limit: int = wire.PAYLOAD_LIMIT,
+    ) -> Reply | Ending:
+        """Send one request and wait for its reply, at most `seconds` of the worker's own time.
+
+        `on_invoke` answers calls of the learner's code to callables that live in the judge; its time does not count.
+        What it raises passes through, and the worker is killed. Raises JudgeFailed if the worker could not be set up.
+        """
+        if self._ending is not None:
+            return self._ending
+        nonce = secrets.token_hex(8)
+        self._reader.limit_payload = reply_limit
+        try:
+            self._expect_silence()
+            self._await_ready()
+            self._send(header | {"nonce": nonce, "reply_limit": reply_limit}, buffers)
+            return self._await_reply(header["op"], nonce, seconds, on_invoke)
+        except Stopped as stop:
+            return self._end(stop)
+        except BaseException:
+            self.kill()
+            raise
+        finally:
+            self._doing = "called"
+
+    def canary_findings(self) -> dict[str, Any]:
+        """The findings of a worker that was started as a canary. Raises JudgeFailed if it gives none."""
+        try:
+            frame = self._next_frame(time.monotonic() + START_SECONDS, "it did not start")
+        except Stopped as stop:
+            raise JudgeFailed(f"the sandbox's self-test ended early: {stop.message}; {self.printed[-300:]}") from stop
+        finally:
+            self.kill()
+        if frame.header["op"] != "canary":
+            raise JudgeFailed(f"the sandbox's self-test could not be set up: {frame.header.get('text')}")
+        findings: dict[str, Any] = frame.header["findings"]
+        return findings
+
+    def kill(self) -> None:
+        """End the worker and all it started. Does nothing the second time."""
+        if self._ending is None:
+            self._ending = Ending("exited", "was stopped by the judge", "")
+        self._process.kill()
+        if self._output >= 0:
+            self._frames.close()
+            os.close(self._output)
+            os.close(self._status)
+            self._output = self._status = -1
+
+    def _end(self, stop: Stopped) -> Ending:
+        self._process.kill()
+        self._drain_output()
+        self._ending = Ending(stop.reason, stop.message, self.printed)
+        self.kill()
+        return self._ending
+
+    def _await_ready(self) -> None:
+        if self._state != "starting":
+            return
+        frame = self._next_frame(time.monotonic() + START_SECONDS, "it did not start")
+        if frame.header["op"] == "broken":
+            raise JudgeFailed(f"a sandboxed process could not be set up: {frame.header.get('text')}; see attn doctor")
+        if frame.header["op"] != "ready":
+            raise Stopped("protocol", "answered before it was asked")
+        self._state = "idle"
+
+    def _expect_silence(self) -> None:
+        """Between requests nothing may come from the worker."""
+        if self._state != "starting":
+            self._wait(0)
+            if self._arrived or not self._reader.empty:
+                raise Stopped("protocol", "sent something that it was not asked for")
+
+    def _send(self, header: dict[str, Any], buffers: Sequence[wire.Buffer]) -> None:
+        self._outgoing.extend(memoryview(chunk).cast("B") for chunk in wire.chunks(header, buffers))
+        self._flush()
+
+    def _await_reply(self, operation: str, nonce: str, seconds: float, on_invoke: OnInvoke | None) -> Reply:
+        deadline = time.monotonic() + seconds
+        latest = deadline + _INVOKES_OVERTIME * seconds
+        allowed = ("loaded", "raised") if operation == "load" else ("result", "raised")
+        while True:
+            frame = self._next_frame(min(deadline, latest), f"still running after {seconds:g} s")
+            if frame.header.get("nonce") != nonce:
+                raise Stopped("protocol", "answered something else than it was asked")
+            if frame.header["op"] == "invoke" and on_invoke is not None:
+                started = time.monotonic()
+                self._send({"op": "answer"} | (answer := on_invoke(frame.header, frame.payload))[0], answer[1])
+                deadline += time.monotonic() - started
+            elif frame.header["op"] in allowed:
+                return self._reply(frame)
+            else:
+                raise Stopped("protocol", "sent a frame out of turn")
+
+    def _reply(self, frame: wire.Frame) -> Reply:
+        if self._arrived or not self._reader.empty:
+            raise Stopped("protocol", "answered twice")
+        self._drain_output()
+        if self._printed.too_much:
+            raise Stopped("output", "printed more than 1 MiB")
+        return Reply(frame.header, frame.payload)
+
+    def _next_frame(self, deadline: float, late: str) -> wire.Frame:
+        while not self._arrived:
+            remaining = deadline - time.monotonic()
+            if remaining <= 0:
+                raise Stopped("timeout", late)
+            self._wait(min(remaining, MEMORY_POLL_SECONDS))
+            self._check_memory()
+        return self._arrived.popleft()
+
+    def _wait(self, seconds: float) -> None:
+        """One turn of the loop over frames, output and the end of the process."""
+        frames = self._frames.fileno()
+        ready = dict(self._poller.poll(max(0, round(seconds * 1000 + 0.5))))
+        if self._output in ready:
+            self._take_output()
+        if ready.get(frames, 0) & select.POLLOUT:
+            self._flush()
+        if ready.get(frames, 0) & ~select.POLLOUT and not self._read_frames():
+            raise self._how_it_ended()
+        if self._status in ready:
+            while not self._arrived and self._read_frames():
+                pass
+            if not self._arrived:
+                raise self._how_it_ended()
+
+    def _flush(self) -> None:
+        frames = self._frames.fileno()
+        try:
+            while self._outgoing:
+                sent = self._frames.send(self._outgoing[0])
+                rest = self._outgoing.popleft()[sent:]
+                if len(rest):
+                    self._outgoing.appendleft(rest)
+        except BlockingIOError:
+            self._poller.modify(frames, select.POLLIN | select.POLLOUT)
+            return
+        except (BrokenPipeError, ConnectionResetError):
+            self._outgoing.clear()
+        self._poller.modify(frames, select.POLLIN)
+
+    def _read_frames(self) -> bool:
+        """Take what has arrived. False at the end of the stream."""
+        try:
+            data = self._frames.recv(_READ_SIZE)
+            self._arrived.extend(self._reader.feed(data))
+        except BlockingIOError:
+            return False
+        except ConnectionResetError:
+            return False
+        except wire.FrameError as error:
+            raise Stopped("protocol", f"sent {error}") from error
+        return bool(data)
+
+    def _drain_output(self) -> bool:
+        """Take what has been printed, as far as it may be. False when the pipe is closed."""
+        try:
+            while not self._printed.too_much:
+                data = os.read(self._output, _READ_SIZE)
+                if not data:
+                    return False
+                self._printed.add(data)
+        except BlockingIOError:
+            return True
+        return True
+
+    def _take_output(self) -> None:
+        if not self._drain_output():
+            self._poller.unregister(self._output)
+        if self._printed.too_much:
+            raise Stopped("output", "printed more than 1 MiB")
+
+    def _check_memory(self) -> None:
+        now = time.monotonic()
+        if now - self._memory_checked >= MEMORY_POLL_SECONDS:
+            self._memory_checked = now
+            if self._process.worker_memory() > self._memory_limit:
+                raise Stopped("memory", f"needed more than {self._memory_mib} MiB")
+
+    def _how_it_ended(self) -> Stopped:
+        self._drain_output()
+        if not select.select([self._status], [], [], _END_SECONDS)[0]:
+            return Stopped("protocol", "closed its channel to the judge")
+        report = os.read(self._status, 4096)
+        if not report:
+            return Stopped("crashed", f"was killed from outside while it was {self._doing}")
+        return endings.classify(json.loads(report), self._doing, self._memory_mib, self._printed.text())

@@ -1,0 +1,149 @@
+"""Frames between judge and worker: a small JSON header and raw bytes. Nothing is ever unpickled.
+
+    4 bytes magic | u32 header length | u64 payload length | header (JSON object) | payload
+
+Both lengths are checked against limits before anything is allocated, memory grows only with what has arrived, and the
+header's nesting is bounded before it is parsed. What does not follow the format raises FrameError.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import struct
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+MAGIC = b"aTn1"
+HEADER_LIMIT = 8 << 20
+PAYLOAD_LIMIT = 256 << 20
+MAX_DEPTH = 128
+_PREFIX = struct.Struct("<4sIQ")
+_JOIN_BELOW = 1 << 16
+_STRINGS = re.compile(rb'"(?:[^"\\]|\\.)*"?', re.DOTALL)
+
+Buffer = bytes | bytearray | memoryview
+
+
+class FrameError(ValueError):
+    """Bytes that are not a frame, or a frame beyond its limits."""
+
+
+class Sink(Protocol):
+    """What frames are written to: a socket, or a descriptor in its place."""
+
+    def sendall(self, data: Buffer, /) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """A header and its payload. The payload is writable memory that belongs to the receiver."""
+
+    header: dict[str, Any]
+    payload: memoryview
+
+
+def chunks(header: dict[str, Any], buffers: Sequence[Buffer]) -> list[Buffer]:
+    """A frame as the byte strings to be sent, small ones joined."""
+    text = json.dumps(header, separators=(",", ":")).encode()
+    views = [memoryview(buffer).cast("B") for buffer in buffers if len(memoryview(buffer).cast("B"))]
+    prefix = _PREFIX.pack(MAGIC, len(text), sum(map(len, views))) + text
+    if sum(map(len, views)) < _JOIN_BELOW:
+        return [b"".join([prefix, *views])]
+    return [prefix, *views]
+
+
+def send_frame(sink: Sink, header: dict[str, Any], buffers: Sequence[Buffer] = ()) -> None:
+    """Send one frame. Raises OSError if the other side is gone, TypeError if JSON cannot hold `header`."""
+    for chunk in chunks(header, buffers):
+        sink.sendall(chunk)
+
+
+def _depth(text: bytes) -> int:
+    depth = deepest = 0
+    for byte in _STRINGS.sub(b"", text):
+        if byte in b"[{":
+            depth += 1
+            deepest = max(deepest, depth)
+        elif byte in b"]}":
+            depth -= 1
+    return deepest
+
+
+def parse_header(text: bytes) -> dict[str, Any]:
+    """The JSON object of a header. Raises FrameError for anything else."""
+    if text.count(b"[") + text.count(b"{") > MAX_DEPTH and _depth(text) > MAX_DEPTH:
+        raise FrameError(f"a header nested deeper than {MAX_DEPTH}")
+    try:
+        header = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise FrameError("a header that is not JSON") from error
+    if not isinstance(header, dict) or not isinstance(header.get("op"), str):
+        raise FrameError("a header without an operation")
+    return header
+
+
+class FrameReader:
+    """Takes bytes as they come and gives frames when they are whole."""
+
+    def __init__(self, limit_header: int = HEADER_LIMIT, limit_payload: int = PAYLOAD_LIMIT) -> None:
+        self.limit_header = limit_header
+        self.limit_payload = limit_payload
+        self._head = bytearray()
+        self._payload = bytearray()
+        self._header: dict[str, Any] | None = None
+        self._payload_length = 0
+
+    @property
+    def empty(self) -> bool:
+        """True between frames: nothing of another one has arrived."""
+        return not self._head and self._header is None
+
+    def feed(self, data: Buffer) -> list[Frame]:
+        """Frames that these bytes complete. Raises FrameError for malformed ones; the reader is then of no more use."""
+        frames = []
+        rest = memoryview(data)
+        while len(rest) or self._complete():
+            rest = self._take(rest)
+            if self._complete():
+                frames.append(self._finish())
+        return frames
+
+    def _complete(self) -> bool:
+        return self._header is not None and len(self._payload) == self._payload_length
+
+    def _take(self, data: memoryview) -> memoryview:
+        if self._header is not None:
+            wanted = self._payload_length - len(self._payload)
+            self._payload += data[:wanted]
+            return data[wanted:]
+        wanted = self._wanted_of_head()
+        self._head += data[:wanted]
+        if len(self._head) >= _PREFIX.size:
+            header_length, self._payload_length = self._lengths()
+            if len(self._head) == _PREFIX.size + header_length:
+                self._header = parse_header(bytes(self._head[_PREFIX.size :]))
+        return data[wanted:]
+
+    def _wanted_of_head(self) -> int:
+        if len(self._head) < _PREFIX.size:
+            return _PREFIX.size - len(self._head)
+        return _PREFIX.size + self._lengths()[0] - len(self._head)
+
+    def _lengths(self) -> tuple[int, int]:
+        magic, header_length, payload_length = _PREFIX.unpack_from(self._head)
+        if magic != MAGIC:
+            raise FrameError("bytes that do not begin a frame")
+        if not 0 < header_length <= self.limit_header:
+            raise FrameError(f"a header of {header_length} bytes; the limit is {self.limit_header}")
+        if payload_length > self.limit_payload:
+            raise FrameError(f"a payload of {payload_length} bytes; the limit is {self.limit_payload}")
+        return header_length, payload_length
+
+    def _finish(self) -> Frame:
+        if self._header is None:
+            raise FrameError("no frame to finish")
+        frame = Frame(self._header, memoryview(self._payload))
+        self._head, self._payload, self._header, self._payload_length = bytearray(), bytearray(), None, 0
+        return frame

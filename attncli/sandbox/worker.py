@@ -1,0 +1,230 @@
+"""The worker: locks itself in, then runs the learner's file and what it is asked to call in it.
+
+It starts as a fork of the zygote. The judge's socket is descriptor 3; standard output and error are one pipe.
+"""
+
+from __future__ import annotations
+
+import builtins
+import contextlib
+import fcntl
+import io
+import linecache
+import os
+import signal
+import sys
+import types
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NoReturn
+
+from . import canary, landlock, limits, namespaces, seccomp, wire
+from .attempts import Attempts
+from .exceptions import Guard, report
+from .script import serve
+
+CHANNEL, RULESET = 3, 4
+CHANNEL_LOST, BROKEN = 74, 70
+_FIRST_FREE = 16
+_READ_SIZE = 1 << 18
+_RESERVE_BYTES = 8 << 20
+_KEPT_VARIABLES = ("HOME", "LANG", "PATH")
+_SINGLE_THREADED = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "PYTHONHASHSEED": "0"}
+Invoke = Callable[[dict[str, Any], Sequence[wire.Buffer]], tuple[dict[str, Any], memoryview]]
+
+
+@dataclass(frozen=True, slots=True)
+class Confinement:
+    """Which layers the zygote found to be available, and how much memory the worker may take."""
+
+    memory_mib: int
+    ruleset: int | None
+    seccomp: bool
+    user_namespace: bool
+    parent: int
+
+
+class Channel:
+    """The judge's socket as a descriptor: read and written without socket calls, which are refused."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+        self._reader = wire.FrameReader(limit_payload=1 << 40)
+
+    def sendall(self, data: wire.Buffer) -> None:
+        rest = memoryview(data).cast("B")
+        while len(rest):
+            rest = rest[os.write(self._descriptor, rest) :]
+
+    def receive(self) -> wire.Frame | None:
+        """The next frame, or None when the judge has closed the channel."""
+        while True:
+            data = os.read(self._descriptor, _READ_SIZE)
+            if not data:
+                return None
+            frames = self._reader.feed(data)
+            if frames:
+                return frames[0]
+
+
+def _take_descriptors(frames: int, output: int, ruleset: int | None) -> None:
+    """Move what stays open to fixed places and close everything else."""
+    null = os.open(os.devnull, os.O_RDWR)
+    sources = [null, output, output, frames] + ([] if ruleset is None else [ruleset])
+    copies = [_copy_above(descriptor) for descriptor in sources]
+    for place, descriptor in enumerate(copies):
+        os.dup2(descriptor, place)
+    os.closerange(len(sources), 4096)
+
+
+def _copy_above(descriptor: int) -> int:
+    return fcntl.fcntl(descriptor, fcntl.F_DUPFD, _FIRST_FREE)
+
+
+def _replace_streams() -> None:
+    """Unbuffered text streams, so that what is printed before a crash is kept."""
+    streams = {"stdin": io.TextIOWrapper(io.BufferedReader(io.FileIO(0, closefd=False)), "utf-8")}
+    for name in ("stdout", "stderr"):
+        raw: Any = io.FileIO({"stdout": 1, "stderr": 2}[name], "w", closefd=False)
+        streams[name] = io.TextIOWrapper(raw, "utf-8", "backslashreplace", write_through=True)
+    for name, stream in streams.items():
+        setattr(sys, name, stream)
+        setattr(sys, f"__{name}__", stream)
+
+
+def _scrub_environment() -> None:
+    kept = {name: os.environ[name] for name in _KEPT_VARIABLES if name in os.environ}
+    os.environ.clear()
+    os.environ.update(kept | _SINGLE_THREADED)
+
+
+def _expose_to_out_of_memory_killer() -> None:
+    with contextlib.suppress(OSError):
+        Path("/proc/self/oom_score_adj").write_text("1000")
+
+
+def confine(plan: Confinement, after: Callable[[str], None]) -> None:
+    """Put every available layer on this process, for good. `after(layer)` is called behind each one.
+
+    Raises OSError if a layer that was found to be available is refused now: the worker must not go on then.
+    """
+    _expose_to_out_of_memory_killer()
+    namespaces.die_with(plan.parent)
+    namespaces.drop_capabilities()
+    namespaces.forbid_new_privileges()
+    after("namespaces")
+    limits.apply(plan.memory_mib, plan.user_namespace)
+    if plan.ruleset is not None:
+        landlock.restrict(RULESET)
+        os.close(RULESET)
+    after("landlock")
+    if plan.seccomp:
+        seccomp.install(os.getpid())
+    after("seccomp")
+
+
+@dataclass(slots=True)
+class Session:
+    """One learner's file in one worker: requests in, replies out."""
+
+    channel: Channel
+    filename: str = "submission.py"
+    namespace: dict[str, Any] = field(default_factory=dict)
+    attempts: Attempts = field(default_factory=Attempts)
+    reserve: bytearray | None = None
+
+    def run(self) -> NoReturn:
+        """Serve until the judge closes the channel or it is lost."""
+        self.attempts.watch()
+        self.reserve = bytearray(_RESERVE_BYTES)
+        try:
+            wire.send_frame(self.channel, {"op": "ready"})
+            while (frame := self.channel.receive()) is not None:
+                for chunk in self.answer(frame):
+                    self.channel.sendall(chunk)
+        except OSError:
+            os._exit(CHANNEL_LOST)
+        os._exit(0)
+
+    def answer(self, frame: wire.Frame) -> list[wire.Buffer]:
+        """The reply to one request, ready to be sent."""
+        guard = Guard()
+        with guard:
+            return self._finish(frame.header, *self._perform(frame))
+        if isinstance(guard.error, MemoryError):
+            self.reserve = None
+        return self._finish(frame.header, report(guard, self.filename), [])
+
+    def _perform(self, frame: wire.Frame) -> tuple[dict[str, Any], Sequence[wire.Buffer]]:
+        if frame.header["op"] == "load":
+            return self._load(frame.header, bytes(frame.payload)), []
+        nonce = frame.header["nonce"]
+
+        def invoke(header: dict[str, Any], buffers: Sequence[wire.Buffer]) -> tuple[dict[str, Any], memoryview]:
+            return self._invoke(nonce, header, buffers)
+
+        return serve(self.namespace, frame.header, frame.payload, invoke)
+
+    def _load(self, header: dict[str, Any], source: bytes) -> dict[str, Any]:
+        self.filename = header["filename"]
+        module = types.ModuleType("submission")
+        module.__file__ = self.filename
+        sys.modules["submission"] = module
+        self.namespace = module.__dict__
+        text = source.decode("utf-8", "replace")
+        linecache.cache[self.filename] = (len(text), None, text.splitlines(keepends=True), self.filename)
+        code = compile(source, self.filename, "exec", dont_inherit=True)
+        builtins.exec(code, self.namespace)
+        names = {name: _kind(self.namespace[name]) for name in header["entry"] if name in self.namespace}
+        return {"op": "loaded", "names": names}
+
+    def _invoke(
+        self, nonce: str, header: dict[str, Any], buffers: Sequence[wire.Buffer]
+    ) -> tuple[dict[str, Any], memoryview]:
+        wire.send_frame(self.channel, header | {"op": "invoke", "nonce": nonce}, buffers)
+        frame = self.channel.receive()
+        if frame is None:
+            os._exit(0)
+        return frame.header, frame.payload
+
+    def _finish(
+        self, request: dict[str, Any], reply: dict[str, Any], buffers: Sequence[wire.Buffer]
+    ) -> list[wire.Buffer]:
+        stamp = {"nonce": request["nonce"], "touched": self.attempts.take()}
+        limit = request.get("reply_limit", wire.PAYLOAD_LIMIT)
+        if sum(len(buffer) for buffer in buffers) <= limit:
+            chunks = wire.chunks(reply | stamp, buffers)
+            if len(chunks[0]) <= wire.HEADER_LIMIT:
+                return chunks
+        text = f"the result is larger than {limit >> 20} MiB"
+        return wire.chunks({"op": "raised", "reason": "too-large", "type": "", "text": text, "frames": []} | stamp, [])
+
+
+def _kind(value: object) -> str:
+    if isinstance(value, type):
+        return "class"
+    return "function" if callable(value) else type(value).__name__
+
+
+def run(frames: int, output: int, plan: Confinement, canary_places: dict[str, Any] | None) -> NoReturn:
+    """The life of a worker, in the forked process. Never returns."""
+    try:
+        os.setsid()
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        _take_descriptors(frames, output, plan.ruleset)
+        _replace_streams()
+        _scrub_environment()
+        channel = Channel(CHANNEL)
+        probes = canary.Probes(canary_places) if canary_places is not None else None
+        try:
+            confine(plan, probes.after if probes is not None else lambda layer: None)
+        except OSError as error:
+            wire.send_frame(channel, {"op": "broken", "text": str(error)})
+            os._exit(BROKEN)
+        if probes is not None:
+            wire.send_frame(channel, {"op": "canary", "findings": probes.finish()})
+            os._exit(0)
+        Session(channel).run()
+    finally:
+        os._exit(BROKEN)

@@ -1,0 +1,241 @@
+"""The zygote: imports torch once, in one thread, and forks a worker whenever it is asked to.
+
+It never sees a learner's file, a reference, hypothesis or the judge. It ends when the judge closes the control socket.
+
+    zygote ──fork──> K: new pid namespace ──fork──> I: its process 1, trusted ──fork──> W: process 2, the worker
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import importlib
+import json
+import os
+import select
+import signal
+import socket
+import sys
+import traceback
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from importlib.machinery import ModuleSpec, PathFinder
+from pathlib import Path
+from types import ModuleType
+from typing import Any, NoReturn
+
+from . import grants, landlock, limits, namespaces, seccomp
+
+MESSAGE_LIMIT = 1 << 16
+SWEEP_MS = 250
+
+
+class Filtered(PathFinder):
+    """Finds modules on the path as usual, except the packages that a worker must not have."""
+
+    @classmethod
+    def find_spec(
+        cls, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        if fullname.partition(".")[0] in grants.BLOCKED_PACKAGES:
+            return None
+        return PathFinder.find_spec(fullname, path, target)
+
+
+def warm_up() -> None:
+    """Run once what torch sets up lazily, so that every worker has it already."""
+    import torch
+
+    from .tracing import CallTrace, CostTrace
+
+    torch.set_num_threads(1)
+    x = torch.ones(1, 2, 4, 8, requires_grad=True)
+    with CallTrace(""), CostTrace([x]):
+        y = torch.nn.functional.scaled_dot_product_attention(x, x, x) @ torch.ones(8, 8)
+    torch.autograd.backward(y.sum())
+    torch.autograd.grad((x * x).sum(), [x])
+    torch.einsum("bhtd,bhsd->bhts", x, x).softmax(-1)
+    torch.ones(2, device="meta") @ torch.ones(2, 2, device="meta")
+    torch.frombuffer(bytearray(8), dtype=torch.float32)
+
+
+@dataclass(slots=True)
+class Available:
+    """The layers that can be set up here, and a note in words for each that cannot."""
+
+    namespaces: bool = False
+    seccomp: bool = False
+    ruleset: int | None = None
+    notes: list[str] = field(default_factory=list)
+
+    def enter_namespaces(self) -> None:
+        """Move into namespaces of our own if that is possible. Must come before a second thread exists."""
+        reason = namespaces.why_unavailable()
+        if reason is None:
+            namespaces.enter_user_namespace()
+        else:
+            self.notes.append(f"namespaces: {reason}")
+        self.namespaces = reason is None
+
+    def prepare_filters(self, installation: grants.Installation) -> None:
+        """Find out about seccomp and Landlock, and build the Landlock ruleset that all workers share."""
+        reason = seccomp.why_unavailable()
+        self.seccomp = reason is None
+        if reason is not None:
+            self.notes.append(f"seccomp: {reason}")
+        reason = landlock.why_unavailable()
+        if reason is not None:
+            self.notes.append(f"landlock: {reason}")
+            return
+        devices = [Path(name) for name in grants.WRITE_DEVICES]
+        ruleset, notes = landlock.build(installation.readable(), devices)
+        self.ruleset = ruleset.descriptor
+        self.notes += notes
+
+
+class Zygote:
+    """Serves fork requests on the control socket."""
+
+    def __init__(self, control: socket.socket, available: Available) -> None:
+        self._control = control
+        self._available = available
+        self._lifeline, self._held = os.pipe()
+        self._initials: set[int] = set()
+
+    def serve(self) -> NoReturn:
+        """Fork workers until the judge has gone, then end, and with it every worker."""
+        namespaces.adopt_orphans()
+        signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+        poller = select.poll()
+        poller.register(self._control, select.POLLIN)
+        while True:
+            if not poller.poll(None if self._available.namespaces else SWEEP_MS):
+                self._sweep()
+                continue
+            data, descriptors, _, _ = socket.recv_fds(self._control, MESSAGE_LIMIT, 4)
+            if not data:
+                os._exit(0)
+            self._fork(json.loads(data), descriptors)
+            for descriptor in descriptors:
+                os.close(descriptor)
+
+    def _sweep(self) -> None:
+        """Without pid namespaces: kill what a worker has left behind and this process has adopted."""
+        self._initials &= set(namespaces.children_of(os.getpid()))
+        namespaces.kill_children(frozenset(self._initials))
+
+    def _fork(self, request: dict[str, Any], descriptors: Sequence[int]) -> None:
+        pid = os.fork()
+        if pid:
+            self._initials.add(pid)
+            if not self._available.namespaces:
+                self._announce(request, pid)
+            return
+        try:
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            os.close(self._held)
+            if self._available.namespaces:
+                self._fork_into_pid_namespace(request)
+            namespaces.die_with_holder(self._lifeline)
+            self._be_initial(request, descriptors)
+        except OSError as error:
+            failure = {"op": "failed", "id": request["id"], "text": str(error)}
+            self._control.send(json.dumps(failure).encode())
+        finally:
+            os._exit(1)
+
+    def _announce(self, request: dict[str, Any], pid: int) -> None:
+        """Tell the judge the worker's process 1, with a descriptor by which it can be killed."""
+        with contextlib.suppress(OSError):
+            handle = os.pidfd_open(pid)
+            message = {"op": "forked", "id": request["id"], "pid": pid}
+            socket.send_fds(self._control, [json.dumps(message).encode()], [handle])
+            os.close(handle)
+
+    def _fork_into_pid_namespace(self, request: dict[str, Any]) -> None:
+        """Return as process 1 of a new pid namespace, once it is the zygote's child: its parent has ended by then."""
+        namespaces.unshare(namespaces.NEW_PID)
+        between = os.pidfd_open(os.getpid())
+        pid = os.fork()
+        if pid:
+            self._announce(request, pid)
+            os._exit(0)
+        select.select([between], [], [])
+        os.close(between)
+
+    def _be_initial(self, request: dict[str, Any], descriptors: Sequence[int]) -> NoReturn:
+        """Fork the worker, wait for it and tell how it ended."""
+        frames, output, status = descriptors
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        self._control.close()
+        os.close(self._lifeline)
+        namespaces.adopt_orphans()
+        parent = os.getpid()
+        pid = os.fork()
+        if pid == 0:
+            os.close(status)
+            self._become_worker(request, frames, output, parent)
+        os.close(frames)
+        os.close(output)
+        os.write(status, json.dumps(_wait_for(pid)).encode())
+        if parent != 1:
+            namespaces.kill_children()
+        os._exit(0)
+
+    def _become_worker(self, request: dict[str, Any], frames: int, output: int, parent: int) -> NoReturn:
+        from . import worker
+
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        available = self._available
+        plan = worker.Confinement(
+            request["memory_mib"], available.ruleset, available.seccomp, available.namespaces, parent
+        )
+        worker.run(frames, output, plan, request.get("canary"))
+
+
+def _wait_for(worker: int) -> dict[str, int]:
+    """How the worker ended; other orphans are reaped meanwhile."""
+    while True:
+        pid, status, usage = os.wait4(-1, 0)
+        if pid == worker:
+            code = os.waitstatus_to_exitcode(status)
+            ended = {"signal": -code} if code < 0 else {"exit": code}
+            return ended | {"resident_kib": usage.ru_maxrss}
+
+
+def _threads() -> int:
+    return len(os.listdir("/proc/self/task"))  # noqa: PTH208 - names only
+
+
+def _prepare(control: socket.socket) -> Available:
+    request = json.loads(control.recv(MESSAGE_LIMIT))
+    library = [Path(name) for name in sys.path if Path(name).exists()]
+    packages = [Path(name) for name in request["packages"]]
+    available = Available()
+    available.enter_namespaces()
+    sys.meta_path[sys.meta_path.index(PathFinder)] = Filtered
+    sys.path.extend(request["packages"])
+    warm_up()
+    importlib.import_module("sandbox.worker")
+    available.prepare_filters(grants.Installation(library, packages, [Path(name) for name in request["withheld"]]))
+    if (count := _threads()) != 1:
+        raise RuntimeError(f"torch left {count} threads, so that forking would not be safe")
+    gc.collect()
+    gc.freeze()
+    return available
+
+
+def main(descriptor: int, parent: int) -> NoReturn:
+    """Prepare, tell the judge what is available, and serve. `parent` is 0 when the judge's thread may end before it."""
+    control = socket.socket(fileno=descriptor)
+    try:
+        available = _prepare(control)
+    except (ImportError, OSError, RuntimeError) as error:
+        traceback.print_exc()
+        control.send(json.dumps({"op": "failed", "text": f"{type(error).__name__}: {error}"[:2000]}).encode())
+        os._exit(1)
+    if parent:
+        namespaces.die_with(parent)
+    ready = {"op": "ready", "notes": available.notes, "resident": limits.resident_bytes()}
+    control.send(json.dumps(ready).encode())
+    Zygote(control, available).serve()
