@@ -9,11 +9,14 @@ switched off, and every sign of failure raises `Unreadable`; the caller then sho
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import cache, lru_cache
 from typing import Any
 
+from rich.cells import cell_len
+
 from attncli.tui.latex_line import linear
-from attncli.tui.latex_spacing import spaced
+from attncli.tui.latex_spacing import RELATIONS, SIGNS, spaced, split_at
 
 _ALIASES = tuple(
     (re.compile(rf"\\(?:{names})(?![A-Za-z])"), to)
@@ -32,6 +35,7 @@ _ALIASES = tuple(
         ("geqslant", r"\\ge "),
     )
 )
+_CONTINUED = "  "
 _WRONG_LETTER = {"V": (1,), "S": (0, 1), "X": (0, 1), "Z": (0,), "Y": (0, 1), "I": (1,), "F": (0,), "y": (1,)}
 _RARE_GLYPH = {"C": (0,), "Q": (0,), "q": (0,), "Y": (0,), "!": (0,)}
 _FAILURES = (ValueError, LookupError, TypeError, AttributeError, RecursionError)
@@ -54,6 +58,28 @@ def draw(tex: str) -> tuple[str, ...]:
     if any(row.startswith("TeXicode:") for row in rows) or ("?" not in tex and any("?" in row for row in rows)):
         raise Unreadable(tex)
     return _trimmed(rows)
+
+
+def draw_within(tex: str, width: int) -> tuple[str, ...]:
+    """`draw`, broken before relations, then before signs, where it would be wider than `width` cells.
+
+    A part that is still too wide is left so. Raises `Unreadable`.
+    """
+    if _width(draw(tex)) <= width:
+        return draw(tex)
+    lines: list[str] = []
+    for part in split_at(tex, RELATIONS):
+        fits = _width(draw(part)) <= width - len(_CONTINUED)
+        for piece in [part] if fits else split_at(part, SIGNS):
+            if lines and _width(draw(f"{lines[-1]} {piece}")) <= width - len(_CONTINUED):
+                lines[-1] += f" {piece}"
+            else:
+                lines.append(piece)
+    return tuple(("" if number == 0 else _CONTINUED) + row for number, line in enumerate(lines) for row in draw(line))
+
+
+def _width(rows: Sequence[str]) -> int:
+    return max(cell_len(row) for row in rows)
 
 
 @lru_cache(maxsize=2048)

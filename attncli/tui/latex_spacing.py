@@ -17,14 +17,15 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-_RELATIONS = _words(
+RELATIONS = _words(
     r"= < > \le \leq \ge \geq \ne \neq \approx \equiv \sim \simeq \propto \to \rightarrow \leftarrow \gets "
     r"\Rightarrow \Leftrightarrow \iff \in \notin \subset \subseteq \ll \gg \mapsto \cong \mid"
 )
-_SIGNS = _words(r"+ - \pm \mp \odot \otimes \oplus")
+SIGNS = _words(r"+ - \pm \mp \odot \otimes \oplus")
 _FUNCTIONS = _words(r"\log \exp \ln \sin \cos \tan \tanh \max \min \arg \det \sup \inf \Pr \lg")
 _OPENERS = _words(r"( [ { \{ \langle \lfloor \lceil | \| & , ; : \, \; \quad \qquad") | {r"\\"}
 _CLOSERS = _words(r") ] } \} \rangle \rfloor \rceil")
+_DEPTH = {"{": 1, "(": 1, "[": 1, "\\left": 1, "}": -1, ")": -1, "]": -1, "\\right": -1}
 _DELIMITED = re.compile(r"\\(left|right|middle|[bB]igg?[lr]?)")
 _VERBATIM = _words(r"\text \mathrm \mathbf \mathcal \mathbb \mathsf \mathtt \mathit \begin \end")
 
@@ -32,6 +33,17 @@ _VERBATIM = _words(r"\text \mathrm \mathbf \mathcal \mathbb \mathsf \mathtt \mat
 def spaced(tex: str, short_script: Callable[[str, str], bool]) -> str:
     """The same formula with spaces; `short_script(mark, text)`, mark ^ or _, tells what fits into one row."""
     return "".join(_Spacer(_tokens(tex), short_script).run(scripts=False))
+
+
+def split_at(tex: str, marks: frozenset[str]) -> list[str]:
+    """The formula cut before every one of `marks` (`RELATIONS` or `SIGNS`) that stands outside of all brackets."""
+    parts, depth = [""], 0
+    for token in _tokens(tex):
+        if depth == 0 and token in marks and parts[-1].strip():
+            parts.append("")
+        depth += _DEPTH.get(token, 0) + token.startswith("\\begin") - token.startswith("\\end")
+        parts[-1] += f"{token} " if token.startswith("\\") else token
+    return parts
 
 
 def _tokens(tex: str) -> list[str]:
@@ -126,10 +138,10 @@ class _Spacer:
 
     def _symbol(self, token: str, scripts: bool) -> None:
         text = f"{token} " if token == r"\\" or (token[0] == "\\" and token[-1].isalpha()) else token
-        binary = token in _SIGNS and self._after_operand()
+        binary = token in SIGNS and self._after_operand()
         if scripts:
             self._emit(text, token)
-        elif token in _RELATIONS or binary:
+        elif token in RELATIONS or binary:
             before = _THIN if self.previous not in _OPENERS and self.previous else ""
             self._emit(f"{before}{text}{_THIN}", token)
         elif token in _FUNCTIONS:
@@ -141,12 +153,12 @@ class _Spacer:
             self._emit(text, token)
 
     def _after_operand(self) -> bool:
-        return bool(self.previous) and self.previous not in _OPENERS | _RELATIONS | _SIGNS | _FUNCTIONS
+        return bool(self.previous) and self.previous not in _OPENERS | RELATIONS | SIGNS | _FUNCTIONS
 
     def _gap_before_operand(self) -> None:
         following = self.tokens[self.at] if self.at < len(self.tokens) else ""
         operand = following[:1].isalnum() or (following[:1] == "\\" and following[1:2].isalpha())
-        if operand and not _DELIMITED.fullmatch(following) and following not in _RELATIONS:
+        if operand and not _DELIMITED.fullmatch(following) and following not in RELATIONS:
             self.out.append(_THIN)
 
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from attncli.tui.latex import Unreadable, draw, one_line
+from attncli.tui.latex import Unreadable, draw, draw_within, one_line
 
 ONE_LINE = {
     r"\mathrm{softmax}\left(\frac{QK^\top}{\sqrt{d_k}}\right)V": "softmax(QKᵀ/√dₖ)V",
@@ -101,3 +101,25 @@ def test_any_text_is_written_in_one_line_or_reported(tex: str) -> None:
     except Unreadable:
         return
     assert "\n" not in line
+
+
+LONG = (
+    r"\mathrm{Var}(q\cdot k)=\sum_{i=1}^{d_k}\mathrm{Var}(q_i k_i)"
+    r"=\sum_{i=1}^{d_k}\mathrm{E}[q_i^2]\,\mathrm{E}[k_i^2]=d_k"
+)
+
+
+def test_a_formula_that_fits_is_not_broken() -> None:
+    assert draw_within(LONG, 80) == draw(LONG)
+
+
+@pytest.mark.parametrize("width", [30, 40, 47])
+def test_a_wide_formula_is_broken_at_its_relations(width: int) -> None:
+    rows = draw_within(LONG, width)
+    assert max(map(cell_len, rows)) <= width and len(rows) > len(draw(LONG))
+    assert "".join(rows).count("=") == draw(LONG)[2].count("=")
+
+
+def test_a_wide_side_is_broken_at_its_signs() -> None:
+    rows = draw_within("L=" + "+".join(f"a_{i}b_{i}c_{i}" for i in range(9)), 40)
+    assert max(map(cell_len, rows)) <= 40 and "".join(rows).count("+") == 8

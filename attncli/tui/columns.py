@@ -1,0 +1,35 @@
+"""Laying text out in cells: a Chinese character takes two."""
+
+from __future__ import annotations
+
+from rich.cells import cell_len, set_cell_size
+
+
+def cut(text: str, width: int) -> str:
+    """`text` in at most `width` cells, with `…` where something was left out."""
+    if cell_len(text) <= width:
+        return text
+    return set_cell_size(text, max(0, width - 1)).rstrip() + "…" if width > 0 else ""
+
+
+def left(text: str, width: int) -> str:
+    """`text` in exactly `width` cells, aligned left."""
+    text = cut(text, width)
+    return text + " " * (width - cell_len(text))
+
+
+def right(text: str, width: int) -> str:
+    """`text` in exactly `width` cells, aligned right."""
+    text = cut(text, width)
+    return " " * (width - cell_len(text)) + text
+
+
+def bar(share: float, width: int) -> str:
+    """A bar of `width` cells, filled for `share` in 0…1; any share above 0 shows, only 1 fills it."""
+    share = min(1.0, max(0.0, share))
+    filled = round(share * width)
+    if share > 0:
+        filled = max(1, filled)
+    if share < 1:
+        filled = min(width - 1, filled)
+    return "━" * filled + "─" * (width - filled)

@@ -1,0 +1,97 @@
+"""A counterexample's values as text: small tensors as grids, differences starred."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
+from typing import Any
+
+Value = Any
+_MOST_ROWS, _MOST_COLUMNS = 12, 12
+
+
+def is_tensor(value: Value) -> bool:
+    """Whether this JSON value describes a tensor: `{"shape", "dtype", "values"}`."""
+    return isinstance(value, Mapping) and {"shape", "values"} <= set(value)
+
+
+def tensor_lines(tensor: Mapping[str, Any], other: Mapping[str, Any] | None = None) -> list[str]:
+    """A heading with shape and dtype, then one line a row; every value that is unlike `other`'s gets a star."""
+    shape = [int(size) for size in tensor["shape"]]
+    values = list(_flat(tensor["values"]))
+    cells = [number_text(value) for value in values]
+    if other is not None and is_tensor(other) and list(other["shape"]) == shape:
+        rivals = list(_flat(other["values"]))
+        cells = [cell + ("*" if differ(a, b) else " ") for cell, a, b in zip(cells, values, rivals, strict=False)]
+    head = f"({', '.join(map(str, shape))}{',' if len(shape) == 1 else ''}) {tensor.get('dtype', '')}".rstrip()
+    return [head, *_grid(cells, shape)]
+
+
+def value_lines(value: Value, other: Value = None) -> list[str]:
+    """Any JSON value as lines: tensors as grids, containers by key, the rest as Python would write it."""
+    if is_tensor(value):
+        return tensor_lines(value, other if is_tensor(other) else None)
+    if isinstance(value, Mapping):
+        rivals = other if isinstance(other, Mapping) else {}
+        return [line for key, part in value.items() for line in named_lines(str(key), part, rivals.get(key))]
+    if isinstance(value, list) and any(isinstance(part, (Mapping, list)) for part in value):
+        beside = other if isinstance(other, list) and len(other) == len(value) else [None] * len(value)
+        pairs = enumerate(zip(value, beside, strict=True))
+        return [line for index, (part, rival) in pairs for line in named_lines(f"[{index}]", part, rival)]
+    return [str(value) if isinstance(value, str) else repr(value)]
+
+
+def named_lines(name: str, value: Value, other: Value = None) -> list[str]:
+    """`value_lines` behind its name, later lines indented below it."""
+    first, *rest = value_lines(value, other) or [""]
+    joint = " " if is_tensor(value) else " = "
+    return [f"{name}{joint}{first}", *(f"  {line}" for line in rest)]
+
+
+def number_text(value: Value) -> str:
+    """A number in at most nine characters, as short as it can be."""
+    if isinstance(value, bool):
+        return "True" if value else "False"
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            return str(value)
+        if value == int(value) and abs(value) < 1e6:
+            return str(int(value))
+        return f"{value:.4g}"
+    return str(value)
+
+
+def differ(a: Value, b: Value) -> bool:
+    """Whether two printed values are unlike; NaN is like NaN."""
+    return number_text(a) != number_text(b)
+
+
+def _flat(values: Value) -> Iterator[Value]:
+    if isinstance(values, Sequence) and not isinstance(values, str):
+        for value in values:
+            yield from _flat(value)
+    else:
+        yield values
+
+
+def _grid(cells: list[str], shape: list[int]) -> list[str]:
+    if not shape:
+        return cells[:1]
+    if 0 in shape:
+        return ["(empty)"]
+    width = max(map(len, cells), default=1)
+    columns = shape[-1]
+    rows = shape[-2] if len(shape) > 1 else 1
+    lines: list[str] = []
+    for block, index in enumerate(product(*(range(size) for size in shape[:-2]))):
+        if len(lines) >= _MOST_ROWS:
+            return [*lines, "…"]
+        label = f"[{', '.join(map(str, index))}]" if index and math.prod(shape[:-2]) > 1 else ""
+        for row in range(rows):
+            start = (block * rows + row) * columns
+            part = cells[start : start + columns]
+            shown = "  ".join(cell.rjust(width) for cell in part[:_MOST_COLUMNS])
+            more = "  …" if columns > _MOST_COLUMNS else ""
+            lines.append(f"{label if row == 0 else ' ' * len(label)}{' ' if label else ''}{shown}{more}")
+    return lines if len(lines) <= _MOST_ROWS else [*lines[:_MOST_ROWS], "…"]

@@ -1,0 +1,42 @@
+"""The two themes, light and dark: paper and slate with one blue. Contrast of text is at least 7 to 1 in both."""
+
+from __future__ import annotations
+
+from textual.theme import Theme
+
+DARK = Theme(
+    name="attn-dark",
+    primary="#7fb4ff",
+    secondary="#9aa7bd",
+    accent="#e6b673",
+    success="#8fd694",
+    warning="#e6c07b",
+    error="#ff8f8f",
+    foreground="#e4e8ef",
+    background="#11151c",
+    surface="#181e28",
+    panel="#222b39",
+    dark=True,
+    variables={"border": "#3a4659", "input-selection-background": "#7fb4ff 30%", "block-cursor-text-style": "bold"},
+)
+LIGHT = Theme(
+    name="attn-light",
+    primary="#0b4fa8",
+    secondary="#4d5a6e",
+    accent="#8a4b00",
+    success="#13631f",
+    warning="#7a5200",
+    error="#a5141d",
+    foreground="#1d2430",
+    background="#faf8f4",
+    surface="#f1eee7",
+    panel="#e4dfd4",
+    dark=False,
+    variables={"border": "#b9b1a1", "input-selection-background": "#0b4fa8 25%", "block-cursor-text-style": "bold"},
+)
+THEMES = (DARK, LIGHT)
+
+
+def theme_named(setting: str) -> str:
+    """The Textual theme for the setting `theme`: `light`, `dark`, or the name of any theme that Textual has."""
+    return {"light": LIGHT.name, "dark": DARK.name}.get(setting, setting)

@@ -1,0 +1,33 @@
+"""A display formula, drawn in two dimensions; too wide for its place, it is broken at its relations."""
+
+from __future__ import annotations
+
+from textual.content import Content
+from textual.geometry import Size
+from textual.widget import Widget
+
+from attncli.tui.latex import Unreadable, draw_within
+
+
+class Formula(Widget):
+    """Shows `tex`; its source in code style where it cannot be drawn."""
+
+    DEFAULT_CSS = """
+    Formula { width: 1fr; height: auto; margin: 1 0; padding: 0 0 0 4; }
+    """
+
+    def __init__(self, tex: str) -> None:
+        super().__init__()
+        self.tex = tex
+
+    def render(self) -> Content:
+        try:
+            return Content("\n".join(draw_within(self.tex, self.size.width)))
+        except Unreadable:
+            return Content.styled(self.tex, "$text-warning")
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        try:
+            return len(draw_within(self.tex, width))
+        except Unreadable:
+            return super().get_content_height(container, viewport, width)

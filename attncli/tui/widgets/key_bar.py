@@ -1,0 +1,64 @@
+"""The bottom line: the keys that do something here, in the learner's language; clicking one presses it."""
+
+from __future__ import annotations
+
+from textual.binding import Binding
+from textual.content import Content
+from textual.screen import Screen
+from textual.widget import Widget
+
+from attncli.domain.text import Lang
+from attncli.tui.strings import TEXTS, say
+
+_NAMES = {"question_mark": "?", "slash": "/", "exclamation_mark": "!", "escape": "Esc", "enter": "Enter", "minus": "-"}
+
+
+def shown_bindings(screen: Screen[object]) -> list[tuple[str, Binding]]:
+    """The bindings in force that a key bar names, nearest first, each action once; their descriptions are text keys."""
+    found: dict[str, tuple[str, Binding]] = {}
+    for active in screen.active_bindings.values():
+        binding = active.binding
+        if binding.show and active.enabled and binding.description in TEXTS:
+            found.setdefault(binding.action, (key_name(binding), binding))
+    return list(found.values())
+
+
+def key_name(binding: Binding) -> str:
+    """How a key is written: `Enter`, `/`, `Shift+↑`."""
+    return binding.key_display or _NAMES.get(binding.key, binding.key)
+
+
+class KeyBar(Widget):
+    """Follows the bindings in force; names as many as fit, help always."""
+
+    DEFAULT_CSS = """
+    KeyBar { dock: bottom; height: 1; width: 1fr; background: $panel; color: $foreground; }
+    """
+
+    def __init__(self, lang: Lang) -> None:
+        super().__init__()
+        self.lang: Lang = lang
+
+    def on_mount(self) -> None:
+        self.screen.bindings_updated_signal.subscribe(self, self._changed)
+
+    def _changed(self, _: Screen[object]) -> None:
+        self.refresh()
+
+    def render(self) -> Content:
+        whole = Content(" ")
+        for name, binding in self._named():
+            piece = Content.from_markup(
+                f"[b $primary]$name[/] [@click=app.simulate_key('{binding.key}')]$text[/]  ",
+                name=name,
+                text=say(binding.description, self.lang),
+            )
+            if whole.cell_length + piece.cell_length > self.size.width + 1:
+                break
+            whole += piece
+        return whole
+
+    def _named(self) -> list[tuple[str, Binding]]:
+        found = shown_bindings(self.screen)
+        helping = [item for item in found if item[1].action.endswith("help")]
+        return helping + [item for item in found if item not in helping]

@@ -1,0 +1,44 @@
+"""The Markdown of cards and statements, with drawn formulas. Loads Textual's Markdown (some 60 ms): import it late."""
+
+from __future__ import annotations
+
+from textual.app import ComposeResult
+from textual.widgets import Markdown
+from textual.widgets._markdown import MarkdownBlock, MarkdownFence
+
+from attncli.tui.markup import FORMULA_FENCE, for_markdown
+from attncli.tui.widgets.formula import Formula
+
+
+class CardFence(MarkdownFence):
+    """A block of code, or a display formula."""
+
+    DEFAULT_CSS = """
+    CardFence { margin: 0 0 1 0; background: $surface; color: $foreground; }
+    CardFence.-formula { background: transparent; margin: 0; }
+    CardFence > Label { padding: 0 2; }
+    """
+
+    def on_mount(self) -> None:
+        self.set_class(self.lexer == FORMULA_FENCE, "-formula")
+
+    def compose(self) -> ComposeResult:
+        if self.lexer == FORMULA_FENCE:
+            yield Formula(self.code)
+        else:
+            yield from super().compose()
+
+
+class CardMarkdown(Markdown):
+    """Card text; formulas are drawn, Chinese paragraphs joined."""
+
+    DEFAULT_CSS = """
+    CardMarkdown { padding: 0; height: auto; }
+    CardMarkdown MarkdownParagraph { margin: 0 0 1 0; }
+    CardMarkdown MarkdownHeader { margin: 0 0 1 0; content-align: left middle; color: $primary; }
+    """
+
+    BLOCKS: dict[str, type[MarkdownBlock]] = {**Markdown.BLOCKS, "fence": CardFence, "code_block": CardFence}  # noqa: RUF012
+
+    def __init__(self, text: str, *, classes: str | None = None) -> None:
+        super().__init__(for_markdown(text), classes=classes, open_links=False)

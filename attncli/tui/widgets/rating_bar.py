@@ -1,0 +1,73 @@
+"""The four ratings, each with the interval it would give."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import timedelta
+
+from textual.app import ComposeResult
+from textual.containers import Horizontal
+from textual.content import Content
+from textual.widgets import Static
+
+from attncli.domain.rating import Rating
+from attncli.domain.text import Lang
+from attncli.tui.intervals import interval_text
+from attncli.tui.messages import Rated
+from attncli.tui.strings import say
+
+
+class RatingButton(Static):
+    """`3 Good` over `10 min`; the suggested one says that Enter means it."""
+
+    DEFAULT_CSS = """
+    RatingButton { width: 1fr; height: 2; content-align: center middle; text-align: center; background: $surface; }
+    RatingButton:hover { background: $panel; }
+    RatingButton.-suggested { background: $primary 25%; text-style: bold; }
+    """
+
+    def __init__(self, rating: Rating, interval: timedelta, lang: Lang) -> None:
+        super().__init__(classes=f"rating-{rating.word}")
+        self.rating = rating
+        self.interval = interval
+        self.lang: Lang = lang
+        self.suggested = False
+
+    def render(self) -> Content:
+        name = f"{int(self.rating)} {say(f'rating.{self.rating.word}', self.lang)}"
+        interval = interval_text(self.interval, self.lang)
+        if self.suggested:
+            return Content.assemble((f"» {name} «", "bold"), "\n", f"{interval} · Enter")
+        return Content.assemble(name, "\n", (interval, "$text-muted"))
+
+    def on_click(self) -> None:
+        self.post_message(Rated(self.rating))
+
+
+class RatingBar(Horizontal):
+    """Four buttons in a row."""
+
+    DEFAULT_CSS = """
+    RatingBar { height: 2; width: 1fr; }
+    RatingBar > RatingButton { margin: 0 1 0 0; }
+    RatingBar > .rating-easy { margin: 0; }
+    """
+
+    def __init__(self, intervals: Mapping[Rating, timedelta], suggested: Rating, lang: Lang) -> None:
+        super().__init__()
+        self._buttons = [RatingButton(rating, intervals[rating], lang) for rating in Rating]
+        self.suggested = suggested
+
+    def compose(self) -> ComposeResult:
+        yield from self._buttons
+
+    def on_mount(self) -> None:
+        self.suggest(self.suggested)
+
+    def suggest(self, rating: Rating) -> None:
+        """Marks `rating` as the suggested one."""
+        self.suggested = rating
+        for button in self._buttons:
+            button.suggested = button.rating is rating
+            button.set_class(button.suggested, "-suggested")
+            button.refresh()

@@ -1,0 +1,33 @@
+"""The top line: where one is on the left, how things stand on the right."""
+
+from __future__ import annotations
+
+from rich.cells import cell_len
+from textual.content import Content
+from textual.widget import Widget
+
+from attncli.tui.columns import cut
+
+
+class TitleBar(Widget):
+    """`title` in bold, `detail` beside it, `status` at the right edge; the detail gives way first."""
+
+    DEFAULT_CSS = """
+    TitleBar { dock: top; height: 1; width: 1fr; padding: 0 1; background: $panel; color: $foreground; }
+    """
+
+    def __init__(self, title: str, detail: str = "", status: str = "") -> None:
+        super().__init__()
+        self.title, self.detail, self.status = title, detail, status
+
+    def show(self, title: str, detail: str = "", status: str = "") -> None:
+        self.title, self.detail, self.status = title, detail, status
+        self.refresh()
+
+    def render(self) -> Content:
+        width = self.size.width
+        status = cut(self.status, max(0, width - cell_len(self.title) - 1))
+        room = width - cell_len(self.title) - cell_len(status) - 3
+        detail = cut(self.detail, room) if room > 4 else ""
+        gap = " " * max(1, width - cell_len(self.title) - cell_len(detail) - cell_len(status) - 2)
+        return Content.assemble((self.title, "bold $primary"), "  ", detail, gap, (status, "$text-muted"))
