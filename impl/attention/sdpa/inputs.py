@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 
 LARGE = 10.0  # q and k both grow, so the logits reach ±200 and more
+PROFILES = {"stable": ["large"]}
 
 
 def mask_for(make, lead, T, S):

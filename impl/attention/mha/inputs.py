@@ -1,0 +1,146 @@
+"""Self- and cross-attention with 1 to D heads, masks of two and four dimensions, weights that are nothing special."""
+
+from __future__ import annotations
+
+import torch
+
+LARGE = 4.0  # activations and weights grow together, so the logits reach ±200
+PROFILES = {"stable": ["large"]}
+
+
+def weights(make, D):
+    return [make.normal(D, D, scale=D**-0.5 + 0.2) for _ in range(4)]
+
+
+def mask_for(make, B, H, T, S):
+    shapes = [(T, S), (B, 1, 1, S), (B, H, T, S), (1, S), (B, 1, T, S), (1, H, T, 1), (T, 1), (1, 1, T, S)]
+    return make.mask(*make.pick(shapes), keep=make.pick([0.6, 0.9, 0.3]))
+
+
+def case(make):
+    B, T, S, H, d = make.size(1, 3), make.size(1, 5), make.size(1, 6), make.size(1, 3), make.size(1, 4)
+    x_q = make.normal(B, T, H * d)
+    x_kv = make.normal(B, S, H * d)
+    if make.pick([False, False, True]):
+        x_kv, S = x_q, T
+    arguments = [x_q, x_kv, *weights(make, H * d), H]
+    mask = mask_for(make, B, H, T, S) if make.flag() else None
+    style = make.pick(["plain", "weights", "keywords", "positional"])
+    if style == "plain" and mask is None:
+        make.call("multi_head_attention", *arguments)
+    elif style == "plain":
+        make.call("multi_head_attention", *arguments, mask)
+    elif style == "weights":
+        make.call("multi_head_attention", *arguments, mask, return_weights=True)
+    elif style == "keywords":
+        make.call("multi_head_attention", *arguments, mask=mask, return_weights=make.flag())
+    else:
+        make.call("multi_head_attention", *arguments, mask, make.flag())
+
+
+def edge_one_head(make):
+    """one head is plain attention between four projections"""
+    make.call("multi_head_attention", make.normal(2, 3, 5), make.normal(2, 4, 5), *weights(make, 5), 1)
+
+
+def edge_as_many_heads_as_width(make):
+    """H = D: heads of width 1"""
+    make.call("multi_head_attention", make.normal(2, 3, 5), make.normal(2, 4, 5), *weights(make, 5), 5, None, True)
+
+
+def edge_one_token(make):
+    """one query, one key"""
+    make.call("multi_head_attention", make.normal(1, 1, 6), make.normal(1, 1, 6), *weights(make, 6), 3)
+    make.call("multi_head_attention", make.normal(3, 1, 6), make.normal(3, 7, 6), *weights(make, 6), 2)
+
+
+def edge_memory_of_one(make):
+    """five queries over a memory of length 1"""
+    make.call("multi_head_attention", make.normal(2, 5, 6), make.normal(2, 1, 6), *weights(make, 6), 3, None, True)
+
+
+def edge_fully_masked_rows(make):
+    """queries that may see nothing: zero weights, a zero result, zero gradients"""
+    mask = torch.tensor([[True, False, True, True], [False] * 4, [False, True, False, False]])
+    arguments = [make.normal(2, 3, 6), make.normal(2, 4, 6), *weights(make, 6)]
+    make.call("multi_head_attention", *arguments, 3, mask, True)
+    make.call("multi_head_attention", *arguments, 2, torch.zeros(1, 4, dtype=torch.bool), True)
+
+
+def edge_key_padding(make):
+    """a padding mask (B, 1, 1, S); one item of the batch has no key left"""
+    mask = torch.tensor([[True, True, True, False, False], [False] * 5, [True, False, True, False, True]])
+    arguments = [make.normal(3, 5, 6), make.normal(3, 5, 6), *weights(make, 6)]
+    make.call("multi_head_attention", *arguments, 2, mask[:, None, None, :], True)
+
+
+def edge_mask_as_wide_as_the_batch(make):
+    """a mask (T, S) where T is also the batch size: it belongs to the queries"""
+    mask = torch.tensor([[True, False, True, True], [False, True, True, False]])
+    make.call("multi_head_attention", make.normal(2, 2, 6), make.normal(2, 4, 6), *weights(make, 6), 3, mask, True)
+
+
+def edge_mask_per_head(make):
+    """a mask of its own for every head"""
+    mask = make.mask(1, 3, 4, 5, keep=0.6)
+    make.call("multi_head_attention", make.normal(2, 4, 6), make.normal(2, 5, 6), *weights(make, 6), 3, mask)
+
+
+def edge_causal_self_attention(make):
+    """one tensor as x_q and x_kv under a causal mask"""
+    x = make.normal(2, 5, 6)
+    mask = torch.ones(5, 5, dtype=torch.bool).tril()
+    make.call("multi_head_attention", x, x, *weights(make, 6), 2, mask)
+
+
+def edge_one_head_switched_off(make):
+    """zero rows in wo take exactly one head out"""
+    wq, wk, wv, wo = weights(make, 6)
+    wo = wo.detach().clone()
+    wo[2:4] = 0.0
+    make.call(
+        "multi_head_attention", make.normal(2, 3, 6), make.normal(2, 4, 6), wq, wk, wv, make.keep(wo, grad=True), 3
+    )
+
+
+def edge_two_calls(make):
+    """calls with and without mask, with and without weights, do not meet"""
+    arguments = [make.normal(2, 3, 4), make.normal(2, 5, 4), *weights(make, 4)]
+    mask = make.mask(3, 5, keep=0.5)
+    make.call("multi_head_attention", *arguments, 2, mask, True)
+    make.call("multi_head_attention", *arguments, 2)
+    make.call("multi_head_attention", *arguments, 2, mask, True)
+    make.call("multi_head_attention", *arguments, 4)
+
+
+def heads_at(make, n_heads):
+    """The same attention of width 32, cut into more and more heads."""
+    make.call("multi_head_attention", make.normal(2, 8, 32), make.normal(2, 8, 32), *weights(make, 32), n_heads)
+
+
+CONTRACTS = [
+    {
+        "check": "work",
+        "measure": "flops",
+        "case": heads_at,
+        "sizes": (2, 8, 32),
+        "bound": lambda n_heads: 3_000 * n_heads,  # softmax over (B, H, T, S), generously; a full-width product costs 32,768
+        "growth_at_most": 1.5,
+        "says": {
+            "en": "the work grows with the number of heads, as if every head worked on the full width",
+            "zh": "计算量随头数增长，好像每个头都在整个宽度上计算",
+        },
+    },
+    {
+        "check": "work",
+        "measure": "calls",
+        "case": heads_at,
+        "sizes": (2, 8, 32),
+        "bound": lambda n_heads: n_heads,  # a loop makes at least three calls for every head
+        "growth_at_most": 1.5,
+        "says": {
+            "en": "the number of tensor operations grows with the number of heads: a Python loop over the heads",
+            "zh": "张量操作的次数随头数增长：用 Python 循环逐头计算",
+        },
+    },
+]

@@ -1,0 +1,20 @@
+"""Multiplies the values by their slice of wo first and adds up the heads, instead of concatenating them."""
+import math
+
+import torch.nn.functional as F
+
+
+def multi_head_attention(x_q, x_kv, wq, wk, wv, wo, n_heads, mask=None, return_weights=False):
+    d = wq.shape[1] // n_heads
+    q = (x_q @ wq).unflatten(-1, (n_heads, d)).movedim(-2, 1)
+    k = (x_kv @ wk).unflatten(-1, (n_heads, d)).movedim(-2, 1)
+    v = (x_kv @ wv).unflatten(-1, (n_heads, d)).movedim(-2, 1)
+    scores = (q / math.sqrt(d)) @ k.transpose(2, 3)
+    if mask is None:
+        weights = F.softmax(scores, dim=3)
+    else:
+        bias = scores.new_zeros(mask.shape).masked_fill(~mask & mask.any(-1, keepdim=True), float("-inf"))
+        weights = F.softmax(scores + bias, dim=3) * mask.any(-1, keepdim=True)
+    mixed = weights @ v
+    out = (mixed @ wo.unflatten(0, (n_heads, d))).sum(dim=1)
+    return (out, weights) if return_weights else out
