@@ -9,28 +9,43 @@ from pathlib import Path
 from typing import Any
 
 from attncli.bank.places import located
-from attncli.bank.problems import Finding, Problem
+from attncli.bank.problems import Finding, Problem, Way, shown_path
 from attncli.bank.reading import Unreadable, parse, read_text
 from attncli.bank.validate import Document, card_document, challenge_findings, glossary_findings, topic_findings
 from attncli.domain.card import Card, card_of
 
 GLOSSARY = "glossary.yaml"
+SUFFIXES = frozenset({".yaml", ".yml"})
 NOT_CARDS = frozenset({GLOSSARY, "planned.yaml"})
 
 
 @dataclass(frozen=True, slots=True)
-class BankFile:
-    """One file as it was read: either documents (of cards), or problems. `value` is the raw tree."""
+class Judged:
+    """A file as it was read: its value, what was wrong in reading it, and what shape and rules say of the value."""
 
     path: Path
-    documents: tuple[Document, ...] = ()
-    problems: tuple[Problem, ...] = ()
     value: Any = None
-    text: str = ""
+    problems: tuple[Problem, ...] = ()
+    findings: tuple[Finding, ...] = ()
 
     @property
-    def topic(self) -> str:
-        return str(self.value["topic"]) if self.documents else ""
+    def sound(self) -> bool:
+        return not self.problems and not self.findings
+
+    @property
+    def located(self) -> tuple[Problem, ...]:
+        return tuple(sorted({*self.problems, *locate(self.path, self.findings)}))
+
+
+@dataclass(frozen=True, slots=True)
+class BankFile:
+    """One file for use: either documents, or problems."""
+
+    path: Path
+    topic: str = ""
+    title: dict[str, str] | None = None
+    documents: tuple[Document, ...] = ()
+    problems: tuple[Problem, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -47,54 +62,67 @@ class Bank:
         return tuple(card_of(document) for document in self.documents)
 
 
+def judge(path: Path, findings_in: Callable[[Any], list[Finding]]) -> Judged:
+    """A file read and judged; never raises for what is in it."""
+    try:
+        parsed = parse(shown_path(path), read_text(path))
+    except Unreadable as stop:
+        return Judged(path, problems=(stop.problem,))
+    found = findings_in(parsed.value) if parsed.whole else []
+    if parsed.broken:
+        found = [finding for finding in found if not _below(finding.path, parsed.broken)]
+    return Judged(path, parsed.value, tuple(parsed.problems), tuple(found))
+
+
+def _below(path: Way, broken: set[Way]) -> bool:
+    return any(path[:length] in broken for length in range(len(path) + 1))
+
+
+def locate(path: Path, findings: Iterable[Finding]) -> list[Problem]:
+    """Findings about a file as problems with line and column; the file is read again for the places."""
+    findings = list(findings)
+    if not findings:
+        return []
+    name = shown_path(path)
+    try:
+        return located(name, read_text(path), findings)
+    except Unreadable as stop:
+        return [stop.problem, *(Problem(name, 1, 1, finding.message) for finding in findings)]
+
+
 def load_file(path: Path) -> BankFile:
     """One bank file; never raises for what is in it."""
-    return _load(path, topic_findings, _cards_of)
-
-
-def _cards_of(value: dict[str, Any]) -> Iterable[Document]:
-    return (card_document(value["topic"], card) for card in value["cards"])
-
-
-def _load(
-    path: Path, judge: Callable[[Any], list[Finding]], documents: Callable[[Any], Iterable[Document]]
-) -> BankFile:
-    name = str(path)
-    try:
-        text = read_text(path)
-    except Unreadable as stop:
-        return BankFile(path, problems=(stop.problem,))
-    parsed = parse(name, text)
-    problems = list(parsed.problems)
-    if parsed.whole:
-        findings = [found for found in judge(parsed.value) if found.error and not _below(found, parsed.broken)]
-        problems += located(name, text, findings)
-    if problems:
-        return BankFile(path, problems=tuple(sorted(set(problems))), value=parsed.value, text=text)
-    return BankFile(path, documents=tuple(documents(parsed.value)), value=parsed.value, text=text)
-
-
-def _below(found: Finding, broken: set[tuple[str | int, ...]]) -> bool:
-    return any(found.path[:length] in broken for length in range(len(found.path) + 1)) if broken else False
+    judged = judge(path, topic_findings)
+    if not judged.sound:
+        return BankFile(path, problems=judged.located)
+    value = judged.value
+    documents = tuple(card_document(value["topic"], card) for card in value["cards"])
+    return BankFile(path, value["topic"], value.get("title"), documents)
 
 
 def bank_files(folder: Path) -> list[Path]:
     """The card files of a bank folder, by name."""
-    return sorted(path for path in folder.glob("*.yaml") if path.name not in NOT_CARDS)
+    return sorted(path for path in folder.glob("*.y*ml") if path.suffix in SUFFIXES and path.name not in NOT_CARDS)
 
 
 def load_bank(folder: Path) -> Bank:
     """Every card file of a folder and its glossary; a folder that does not exist is an empty bank."""
-    if not folder.is_dir():
-        return Bank()
-    return assemble([load_file(path) for path in bank_files(folder)], load_glossary(folder / GLOSSARY))
+    return load_banks([folder])
+
+
+def load_banks(folders: Iterable[Path]) -> Bank:
+    """The card files of several folders, earlier ones first, and the glossary of the first."""
+    folders = list(folders)
+    files = (load_file(path) for folder in folders for path in bank_files(folder))
+    return assemble(files, load_glossary(folders[0] / GLOSSARY))
 
 
 def load_glossary(path: Path) -> BankFile:
     """A glossary file; a missing one is empty."""
     if not path.exists():
         return BankFile(path)
-    return _load(path, glossary_findings, lambda value: value["terms"])
+    judged = judge(path, glossary_findings)
+    return BankFile(path, documents=tuple(judged.value["terms"]) if judged.sound else (), problems=judged.located)
 
 
 def assemble(files: Iterable[BankFile], glossary: BankFile) -> Bank:
@@ -115,13 +143,16 @@ def assemble(files: Iterable[BankFile], glossary: BankFile) -> Bank:
 
 def _without_taken_ids(file: BankFile, used: dict[str, Path]) -> BankFile:
     findings = [
-        Finding(("cards", number, "id"), f'id "{taken}" is already used in {used[taken]}; give this card another id')
+        Finding(
+            ("cards", number, "id"),
+            f'id "{taken}" is already used in {shown_path(used[taken])}; give this card another id',
+        )
         for number, document in enumerate(file.documents)
         if (taken := document["id"]) in used
     ]
     if not findings:
         return file
-    return BankFile(file.path, problems=tuple(located(str(file.path), file.text, findings)), value=file.value)
+    return BankFile(file.path, problems=tuple(locate(file.path, findings)))
 
 
 def load_challenges(folder: Path) -> tuple[tuple[Document, ...], tuple[Problem, ...]]:
@@ -133,7 +164,9 @@ def load_challenges(folder: Path) -> tuple[tuple[Document, ...], tuple[Problem, 
 
 def load_challenge(path: Path) -> BankFile:
     """One `challenge.yaml`."""
-    return _load(path, challenge_findings, lambda value: [challenge_document(value, path.parent)])
+    judged = judge(path, challenge_findings)
+    documents = (challenge_document(judged.value, path.parent),) if judged.sound else ()
+    return BankFile(path, documents=documents, problems=judged.located)
 
 
 def challenge_document(value: dict[str, Any], folder: Path) -> Document:

@@ -7,7 +7,7 @@ from typing import Any, get_args
 
 from pydantic import BaseModel, ValidationError
 
-from attncli.bank.problems import Finding, Path, did_you_mean, one_of, shown
+from attncli.bank.problems import Finding, Way, did_you_mean, one_of, shown
 
 _TEXT_HINTS = {
     "id": "give it a stable id such as id: att-02",
@@ -61,13 +61,13 @@ def kind_of_value(value: object) -> str:
     return "a list" if isinstance(value, list) else "a mapping"
 
 
-def findings_of(error: ValidationError, model: type[BaseModel], base: Path) -> list[Finding]:
+def findings_of(error: ValidationError, model: type[BaseModel], base: Way) -> list[Finding]:
     """Every error of a validation as a finding; `base` is the path of what was validated."""
     return [_finding(dict(item), model, base) for item in error.errors(include_url=False)]
 
 
-def _finding(item: dict[str, Any], model: type[BaseModel], base: Path) -> Finding:
-    loc: Path = tuple(item["loc"])
+def _finding(item: dict[str, Any], model: type[BaseModel], base: Way) -> Finding:
+    loc: Way = tuple(item["loc"])
     kind = item["type"]
     is_key = loc[-1:] == ("[key]",)
     if is_key:
@@ -76,7 +76,7 @@ def _finding(item: dict[str, Any], model: type[BaseModel], base: Path) -> Findin
     return Finding(base + loc, message, at_key=is_key or kind == "extra_forbidden")
 
 
-def _name(loc: Path) -> str:
+def _name(loc: Way) -> str:
     """The key that a message speaks of; an item of a list is named with its list."""
     if not loc:
         return "this"
@@ -87,18 +87,18 @@ def _name(loc: Path) -> str:
     return f'item {last + 1} of "{key}"'
 
 
-def _missing(loc: Path, item: Mapping[str, Any], model: type[BaseModel]) -> str:
+def _missing(loc: Way, item: Mapping[str, Any], model: type[BaseModel]) -> str:
     name = str(loc[-1])
     return f'missing "{name}": {_TEXT_HINTS.get(name, f"add {name}: …")}'
 
 
-def _extra(loc: Path, item: Mapping[str, Any], model: type[BaseModel]) -> str:
+def _extra(loc: Way, item: Mapping[str, Any], model: type[BaseModel]) -> str:
     known = known_keys(model, loc[:-1])
     guess = did_you_mean(str(loc[-1]), known) or (f"known are {', '.join(known)}" if known else "remove it")
     return f"key {shown(loc[-1], 40)} is not known here; {guess}"
 
 
-def _type(loc: Path, item: Mapping[str, Any], model: type[BaseModel]) -> str:
+def _type(loc: Way, item: Mapping[str, Any], model: type[BaseModel]) -> str:
     expected = _SINGULAR[item["type"]]
     value = item["input"]
     found = kind_of_value(value)
@@ -110,7 +110,7 @@ def _type(loc: Path, item: Mapping[str, Any], model: type[BaseModel]) -> str:
     return f"{_name(loc)} must be {expected}, found {found}; {hint or f'write {expected} here'}"
 
 
-def _literal(loc: Path, item: Mapping[str, Any], model: type[BaseModel]) -> str:
+def _literal(loc: Way, item: Mapping[str, Any], model: type[BaseModel]) -> str:
     words = [word.strip().strip("'") for word in item["ctx"]["expected"].replace(" or ", ", ").split(", ")]
     value = item["input"]
     guess = did_you_mean(value, words) if isinstance(value, str) else ""
@@ -126,34 +126,34 @@ _PATTERNS = {
 }
 
 
-def _pattern(loc: Path, item: Mapping[str, Any], model: type[BaseModel]) -> str:
+def _pattern(loc: Way, item: Mapping[str, Any], model: type[BaseModel]) -> str:
     said = _PATTERNS.get(item["ctx"]["pattern"], "is no id; use lower-case letters, digits and single hyphens")
     value = item["input"]
     return f"{_name(loc)} {said}" if not value.strip() else f"{_name(loc)} {shown(value, 40)} {said}"
 
 
-def _count(loc: Path, item: Mapping[str, Any], model: type[BaseModel]) -> str:
+def _count(loc: Way, item: Mapping[str, Any], model: type[BaseModel]) -> str:
     context = item["ctx"]
     least, most, actual = context.get("min_length"), context.get("max_length"), context["actual_length"]
     bound = f"at least {least}; add {least - actual} more" if least is not None else f"at most {most}; drop the rest"
     return f"{_name(loc)} has {actual} entries, must have {bound}"
 
 
-def _too_long(loc: Path, item: Mapping[str, Any], model: type[BaseModel]) -> str:
+def _too_long(loc: Way, item: Mapping[str, Any], model: type[BaseModel]) -> str:
     return f"{_name(loc)} is longer than {item['ctx']['max_length']} characters; shorten it"
 
 
-def _bound(loc: Path, item: Mapping[str, Any], model: type[BaseModel]) -> str:
+def _bound(loc: Way, item: Mapping[str, Any], model: type[BaseModel]) -> str:
     context = item["ctx"]
     said = f"at least {context['ge']}" if "ge" in context else f"at most {context['le']}"
     return f"{_name(loc)} is {item['input']}, must be {said}; correct the number"
 
 
-def _other(loc: Path, item: Mapping[str, Any], model: type[BaseModel]) -> str:
+def _other(loc: Way, item: Mapping[str, Any], model: type[BaseModel]) -> str:
     return f"{_name(loc)}: {item['msg']}; correct it"
 
 
-_MESSAGES: dict[str, Callable[[Path, Mapping[str, Any], type[BaseModel]], str]] = {
+_MESSAGES: dict[str, Callable[[Way, Mapping[str, Any], type[BaseModel]], str]] = {
     "missing": _missing,
     "extra_forbidden": _extra,
     "literal_error": _literal,
@@ -167,7 +167,7 @@ _MESSAGES: dict[str, Callable[[Path, Mapping[str, Any], type[BaseModel]], str]] 
 }
 
 
-def known_keys(model: type[BaseModel], loc: Path) -> list[str]:
+def known_keys(model: type[BaseModel], loc: Way) -> list[str]:
     """The keys that may stand at `loc` inside what `model` describes; empty where any may."""
     current: Any = model
     for step in loc:

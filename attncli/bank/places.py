@@ -8,7 +8,7 @@ from typing import Any
 
 import yaml
 
-from attncli.bank.problems import Finding, Path, Problem
+from attncli.bank.problems import Finding, Problem, Way
 from attncli.bank.reading import Unreadable, events
 
 Place = tuple[int, int]
@@ -34,7 +34,7 @@ def located(name: str, text: str, findings: Iterable[Finding]) -> list[Problem]:
     return [Problem(name, *_place(root, finding), finding.message) for finding in findings]
 
 
-def _want(root: _Wanted, path: Path) -> None:
+def _want(root: _Wanted, path: Way) -> None:
     for step in path:
         root = root.children.setdefault(step, _Wanted({}))
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import difflib
+import os
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from pathlib import Path
 
-Path = tuple[str | int, ...]
+Way = tuple[str | int, ...]
 """The way from the top of a file to a value: keys of mappings, 0-based positions in lists."""
 
 
@@ -33,7 +35,7 @@ class Finding:
     A note (`error` false) is worth knowing and makes no file invalid.
     """
 
-    path: Path
+    path: Way
     message: str
     at_key: bool = field(default=False, kw_only=True)
     error: bool = field(default=True, kw_only=True)
@@ -41,9 +43,19 @@ class Finding:
 
 def shown(value: object, limit: int = 60) -> str:
     """The value as it can stand in a message: on one line, quoted, not too long."""
-    text = " ".join(str(value).split())
+    text = _printable(" ".join(str(value).split()))
     text = text if len(text) <= limit else text[: limit - 1] + "…"
     return f'"{text}"'
+
+
+def shown_path(path: os.PathLike[str]) -> str:
+    """A file's name as it can stand in a message, whatever bytes it has; below the working folder, from there."""
+    whole, here = Path(path), Path.cwd()
+    return _printable(str(whole.relative_to(here) if whole.is_relative_to(here) else whole))
+
+
+def _printable(text: str) -> str:
+    return text if text.isprintable() else "".join(char if char.isprintable() else "\ufffd" for char in text)
 
 
 def one_of(words: Iterable[str]) -> str:

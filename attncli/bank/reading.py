@@ -12,12 +12,12 @@ import re
 import stat
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from pathlib import Path as FilePath
+from pathlib import Path
 from typing import Any
 
 import yaml
 
-from attncli.bank.problems import Path, Problem, shown
+from attncli.bank.problems import Problem, Way, shown, shown_path
 from attncli.bank.scalars import resolve
 
 MAX_BYTES = 128 * 1024 * 1024
@@ -56,7 +56,7 @@ class Parsed:
 
     value: Any = None
     problems: list[Problem] = field(default_factory=list)
-    broken: set[Path] = field(default_factory=set)
+    broken: set[Way] = field(default_factory=set)
     whole: bool = True
 
 
@@ -68,13 +68,13 @@ class Unreadable(Exception):
         self.problem = problem
 
 
-def read_text(path: FilePath, shown_as: str | None = None) -> str:
+def read_text(path: Path) -> str:
     """The text of a bank file.
 
     Raises:
         Unreadable: it is missing, no regular file, too large, or not UTF-8 text.
     """
-    name = shown_as or str(path)
+    name = shown_path(path)
     try:
         status = path.stat()
         if not stat.S_ISREG(status.st_mode):
@@ -269,7 +269,7 @@ class _Builder:
         top.setdefault(self.keys[-1], value)
         self.keys[-1] = _NO_KEY
 
-    def _path(self) -> Path:
+    def _path(self) -> Way:
         if not self.stack:
             return ()
         top = self.stack[-1]

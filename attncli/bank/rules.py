@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from attncli.bank.problems import Finding, Path, did_you_mean, shown
+from attncli.bank.problems import Finding, Way, did_you_mean, shown
 from attncli.domain.arithmetic import FUNCTIONS, ComputeError, Number, compile_expression, evaluate, names_in
 from attncli.domain.units import convert
 
@@ -45,7 +45,7 @@ def _unique_lists(card: Document) -> Iterator[Finding]:
             yield Finding(("follow_ups", number), "the card follows up on itself; remove it from follow_ups")
 
 
-def _repeated(values: Iterable[Any], path: Path) -> Iterator[Finding]:
+def _repeated(values: Iterable[Any], path: Way) -> Iterator[Finding]:
     seen = set()
     for number, value in enumerate(values):
         if value in seen:
@@ -55,7 +55,7 @@ def _repeated(values: Iterable[Any], path: Path) -> Iterator[Finding]:
 
 def _number_findings(card: Document) -> Iterator[Finding]:
     for number, entry in enumerate(card.get("numbers") or ()):
-        path: Path = ("numbers", number, "compute")
+        path: Way = ("numbers", number, "compute")
         if not isinstance(entry["compute"], str) and not is_number(entry["compute"]):
             yield Finding(path, '"compute" must be a formula; write it as text')
             continue
@@ -77,7 +77,7 @@ def _choice(card: Document) -> Iterator[Finding]:
     if len(right) == len(options):
         yield Finding(("options",), "every option is right; add a wrong one with its why_not", at_key=True)
     for number, option in enumerate(options):
-        path: Path = ("options", number)
+        path: Way = ("options", number)
         if not option.get("correct") and not option.get("why_not"):
             yield Finding(path, "a wrong option says why not; add why_not: {en: …, zh: …}")
         if option.get("correct") and option.get("errata"):
@@ -106,7 +106,7 @@ def choices_of(values: Any) -> list[list[Any]]:
 
 def _parameter_findings(card: Document) -> Iterator[Finding]:
     for name, values in (card.get("parameters") or {}).items():
-        path: Path = ("parameters", name)
+        path: Way = ("parameters", name)
         if not isinstance(values, dict | list) or not values:
             yield Finding(
                 path, f'parameter "{name}" has no values; write a list such as [24, 32] or {{bf16: 2, fp8: 1}}'
@@ -125,7 +125,7 @@ def _parameter_findings(card: Document) -> Iterator[Finding]:
 def _placeholder_findings(card: Document) -> Iterator[Finding]:
     names = list(card.get("parameters") or ())
     for lang in ("en", "zh"):
-        path: Path = ("question", lang)
+        path: Way = ("question", lang)
         found = [name.strip() for name in _PLACEHOLDER.findall(card["question"][lang])]
         for name in dict.fromkeys(found):
             if name not in names:
@@ -145,7 +145,7 @@ def _tolerance_findings(card: Document) -> Iterator[Finding]:
 
 
 def _compute_findings(card: Document) -> Iterator[Finding]:
-    path: Path = ("compute",)
+    path: Way = ("compute",)
     if not isinstance(card["compute"], str) and not is_number(card["compute"]):
         yield Finding(path, '"compute" must be a formula; write it as text')
         return

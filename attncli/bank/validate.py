@@ -7,14 +7,14 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from attncli.bank.messages import findings_of, kind_of_value
-from attncli.bank.problems import Finding, Path, did_you_mean, one_of, shown
+from attncli.bank.problems import Finding, Way, did_you_mean, one_of, shown
 from attncli.bank.rules import card_findings, choices_of
 from attncli.bank.schema import SHAPES, ChallengeShape, GlossaryShape, TopicShape, UnknownKindShape
 
 Document = dict[str, Any]
 
 
-def shape_findings(value: Any, model: type[BaseModel], base: Path) -> list[Finding]:
+def shape_findings(value: Any, model: type[BaseModel], base: Way) -> list[Finding]:
     """What keeps a value from having the shape of `model`."""
     try:
         model.model_validate(value)
@@ -37,7 +37,7 @@ def topic_findings(value: Any) -> list[Finding]:
     return findings
 
 
-def _card(card: Any, base: Path) -> list[Finding]:
+def _card(card: Any, base: Way) -> list[Finding]:
     if not isinstance(card, dict):
         return [Finding(base, f"a card is a mapping, found {kind_of_value(card)}; start it with id: …")]
     kind = card.get("kind")
