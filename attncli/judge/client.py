@@ -1,0 +1,162 @@
+"""The judge as the app and the commands see it. Loads no torch: the judge is a process of its own."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Any, Self
+
+import attncli
+from attncli.errors import JudgeFailed
+
+TIMEOUT_SECONDS = 10.0
+MEMORY_MIB = 1024
+
+Event = dict[str, Any]
+OnEvent = Callable[[Event], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GradeRequest:
+    """One grading: the challenge's document and folder, the submission's bytes, and how to grade."""
+
+    spec: Mapping[str, Any]
+    folder: Path
+    source: bytes
+    filename: str
+    timeout_seconds: float = TIMEOUT_SECONDS
+    memory_mib: int = MEMORY_MIB
+    seed: int = 0
+    examples: int = 0
+    quick: bool = False
+    replay: Sequence[Mapping[str, Any]] = field(default=())
+
+    def document(self) -> dict[str, Any]:
+        return {
+            "op": "grade",
+            "spec": dict(self.spec),
+            "folder": str(self.folder),
+            "source": base64.b64encode(self.source).decode(),
+            "filename": self.filename,
+            "timeout_seconds": self.timeout_seconds,
+            "memory_mib": self.memory_mib,
+            "seed": self.seed,
+            "examples": self.examples,
+            "quick": self.quick,
+            "replay": [dict(kept) for kept in self.replay],
+        }
+
+
+class Judge:
+    """One judge process for a whole sitting. `start` returns at once; torch is imported meanwhile."""
+
+    def __init__(self, process: subprocess.Popen[str], log: IO[bytes]) -> None:
+        self._process = process
+        self._log = log
+        self._number = 0
+
+    @classmethod
+    def start(cls) -> Judge:
+        root = Path(attncli.__file__).resolve().parent.parent
+        path = os.pathsep.join([str(root), *filter(None, [os.environ.get("PYTHONPATH")])])
+        environment = {**os.environ, "PYTHONPATH": path}
+        command = [sys.executable, "-P", "-m", "attncli.judge"]
+        log = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the judge
+        try:
+            process = subprocess.Popen(
+                command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                text=True,
+                encoding="utf-8",
+                env=environment,
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise JudgeFailed(f"the judge cannot be started ({error}); run attn doctor") from error
+        return cls(process, log)
+
+    def grade(self, request: GradeRequest, on_event: OnEvent | None = None) -> dict[str, Any]:
+        """The grade report (see the public interface), with `stored` counterexamples besides."""
+        report = self._ask(request.document(), on_event)["report"]
+        assert isinstance(report, dict)
+        return report
+
+    def hello(self) -> dict[str, Any]:
+        """Waits until the judge is ready; which sandbox layers are in force."""
+        return self._ask({"op": "hello"}, None)
+
+    def alive(self) -> bool:
+        return self._process.poll() is None
+
+    def close(self) -> None:
+        """Ends the judge and everything that it started."""
+        if self._process.stdin is not None:
+            try:
+                self._process.stdin.close()
+            except OSError:
+                pass
+        try:
+            self._process.wait(timeout=5)
+        except subprocess.TimeoutExpired:
+            self.kill()
+        if self._process.stdout is not None:
+            self._process.stdout.close()
+        self._log.close()
+
+    def kill(self) -> None:
+        """Stops a grading that is under way; the zygote and its workers die with the judge."""
+        self._process.kill()
+        self._process.wait()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        if kind is not None:
+            self.kill()
+        self.close()
+
+    def _ask(self, message: dict[str, Any], on_event: OnEvent | None) -> dict[str, Any]:
+        self._number += 1
+        assert self._process.stdin is not None and self._process.stdout is not None
+        try:
+            self._process.stdin.write(json.dumps({**message, "id": self._number}) + "\n")
+            self._process.stdin.flush()
+            for line in self._process.stdout:
+                answer: dict[str, Any] = json.loads(line)
+                if answer.get("id") != self._number:
+                    continue
+                if "event" in answer:
+                    if on_event is not None:
+                        on_event(answer)
+                elif "error" in answer:
+                    raise JudgeFailed(str(answer["error"]))
+                else:
+                    return answer
+        except (BrokenPipeError, json.JSONDecodeError) as error:
+            raise JudgeFailed(self._last_words()) from error
+        raise JudgeFailed(self._last_words())
+
+    def _last_words(self) -> str:
+        try:
+            self._process.wait(timeout=5)
+        except subprocess.TimeoutExpired:
+            self.kill()
+        self._log.seek(0)
+        said = self._log.read().decode("utf-8", "replace")
+        last = said.strip().splitlines()[-1] if said.strip() else f"exit status {self._process.returncode}"
+        if "No module named 'torch'" in said:
+            return "grading needs PyTorch and it is not installed; install it with: pip install torch"
+        return f"the judge died ({last}); run attn doctor, then try again"

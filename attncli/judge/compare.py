@@ -1,0 +1,229 @@
+"""Comparing what a submission returned with the reference, within the error a sound implementation makes.
+
+The truth is the reference evaluated in float64 on the very same (rounded) inputs. A first tolerance is a multiple of
+the dtype's epsilon, against the value and the largest value of its row. Where that is not enough, `slack` is asked:
+the measured conditioning of this case (how far the truth moves under one-ulp changes of the inputs) and the error that
+the reference itself makes in the submission's dtype. docs/grading.md has the evidence.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from attncli.sandbox.script import Raised
+from attncli.sandbox.values import Opaque
+
+Path = tuple[Any, ...]
+Slack = Callable[[Path], Tensor | None]
+
+# Multiples of epsilon that need no further question; low precision has few digits to give away.
+FACTORS: dict[torch.dtype, float] = {
+    torch.float64: 64.0,
+    torch.float32: 64.0,
+    torch.float16: 8.0,
+    torch.bfloat16: 4.0,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Mismatch:
+    """The first difference: `reason` is a word of the contract, `path` leads to the part of the outcome."""
+
+    reason: str
+    message: str
+    path: Path
+    expected: Any
+    got: Any
+    index: tuple[int, ...] | None = None
+
+
+def leaves(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
+    """Every part of nested lists, tuples and dicts that is not itself one of these, with its path."""
+    if isinstance(value, (list, tuple)):
+        for k, item in enumerate(value):
+            yield from leaves(item, (*path, k))
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            yield from leaves(item, (*path, key))
+    else:
+        yield path, value
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """How strict a comparison is: `whole` measures against the largest value of the whole tensor (gradients).
+
+    `floor` is the size that values can have before they cancel; without it a gradient of exact 0 could not be met.
+    """
+
+    slack: Slack
+    absolute: Mapping[str, float]
+    whole: bool = False
+    floor: float = 0.0
+
+
+def compare(expected: Any, native: Any, got: Any, rules: Rules, path: Path = ()) -> Mismatch | None:
+    """The first mismatch of `got` against `expected` (float64) and `native` (same structure, the dtypes due)."""
+    if isinstance(expected, Tensor):
+        return _compare_tensor(expected, native, got, rules, path)
+    if isinstance(expected, Raised):
+        return _compare_raised(expected, got, path)
+    if isinstance(expected, (list, tuple, dict)):
+        return _compare_container(expected, native, got, rules, path)
+    return _compare_plain(expected, got, path)
+
+
+def _compare_container(expected: Any, native: Any, got: Any, rules: Rules, path: Path) -> Mismatch | None:
+    keys = list(expected) if isinstance(expected, dict) else list(range(len(expected)))
+    same_kind = isinstance(got, dict) if isinstance(expected, dict) else isinstance(got, type(expected))
+    if not same_kind or len(got) != len(keys) or (isinstance(expected, dict) and set(got) != set(keys)):
+        message = f"returned {describe(got)} where {describe(expected)} was expected"
+        return Mismatch("shape", message + _at(path), path, expected, got)
+    for key in keys:
+        mismatch = compare(expected[key], native[key], got[key], rules, (*path, key))
+        if mismatch is not None:
+            return mismatch
+    return None
+
+
+def _compare_raised(expected: Raised, got: Any, path: Path) -> Mismatch | None:
+    wanted = expected.names[0]
+    if isinstance(got, Raised) and wanted in got.names:
+        return None
+    if isinstance(got, Raised):
+        message = f"raised {got.names[0]} where {wanted} was due"
+    else:
+        message = f"returned {describe(got)} where {wanted} was to be raised"
+    return Mismatch("exception", message, path, expected, got)
+
+
+def _compare_plain(expected: Any, got: Any, path: Path) -> Mismatch | None:
+    if isinstance(expected, float) and isinstance(got, (int, float)) and not isinstance(got, bool):
+        if math.isclose(expected, got, rel_tol=1e-9, abs_tol=1e-12) or (math.isnan(expected) and math.isnan(got)):
+            return None
+    elif type(expected) is type(got) and expected == got:
+        return None
+    reason = "values" if type(expected) is type(got) else "shape"
+    message = f"returned {describe(got)} where {describe(expected)} was expected{_at(path)}"
+    return Mismatch(reason, message, path, expected, got)
+
+
+def _compare_tensor(expected: Tensor, native: Any, got: Any, rules: Rules, path: Path) -> Mismatch | None:
+    dtype = native.dtype if isinstance(native, Tensor) else expected.dtype
+    if not isinstance(got, Tensor):
+        message = f"returned {describe(got)} where {describe(expected)} was expected{_at(path)}"
+        return Mismatch("shape", message, path, expected, got)
+    if got.shape != expected.shape:
+        message = f"shape {list(got.shape)} where {list(expected.shape)} was expected{_at(path)}"
+        return Mismatch("shape", message, path, expected, got)
+    if got.dtype != dtype:
+        message = f"dtype {_name(got.dtype)} where {_name(dtype)} was expected{_at(path)}"
+        return Mismatch("dtype", message, path, expected, got)
+    if got.device.type != expected.device.type:
+        message = f"made on device {got.device} where {expected.device} was expected{_at(path)}"
+        return Mismatch("values", message, path, expected, got)
+    if got.device.type == "meta":
+        return None
+    if not dtype.is_floating_point and not dtype.is_complex:
+        return _compare_exact(expected, got, path)
+    return _compare_floating(expected, native, got, rules, path)
+
+
+def _compare_exact(expected: Tensor, got: Tensor, path: Path) -> Mismatch | None:
+    different = got != expected.to(got.dtype)
+    if not bool(different.any()):
+        return None
+    index = _first(different)
+    message = f"{int(different.sum())} of {got.numel()} entries differ, the first at {list(index)}{_at(path)}"
+    return Mismatch("values", message, path, expected, got, index)
+
+
+def _compare_floating(expected: Tensor, native: Any, got: Tensor, rules: Rules, path: Path) -> Mismatch | None:
+    truth = expected.detach().to(torch.float64) if not expected.is_complex() else expected.detach()
+    value = got.detach().to(truth.dtype)
+    odd = ~torch.isfinite(truth)
+    if isinstance(native, Tensor) and native.shape == truth.shape:
+        odd = odd | ~torch.isfinite(native.detach())
+    wrong = _odd_mismatch(truth, native, value, odd)
+    if bool(wrong.any()):
+        index = _first(wrong)
+        message = f"{float(value[index])!r} at {list(index)} where {float(truth[index]):.6g} was expected{_at(path)}"
+        finite = bool(torch.isfinite(value[index]))
+        return Mismatch("values" if finite else "not-finite", message, path, expected, got, index)
+    error = torch.where(odd, 0.0, (value - truth).abs())
+    allowed = _quick(truth, odd, got.dtype, rules)
+    if not bool((error > allowed).any()):
+        return None
+    slack = rules.slack(path)
+    if slack is not None:
+        allowed = allowed + slack.to(allowed.dtype)
+    bad = error > allowed
+    if not bool(bad.any()):
+        return None
+    return _value_mismatch(error, allowed, bad, expected, got, path)
+
+
+def _odd_mismatch(truth: Tensor, native: Any, value: Tensor, odd: Tensor) -> Tensor:
+    """Where the truth (or what the dtype can hold of it) is not finite, the same must be returned; elsewhere finite."""
+    same = (value == truth) | (torch.isnan(value) & torch.isnan(truth))
+    if isinstance(native, Tensor) and native.shape == truth.shape:
+        held = native.detach().to(truth.dtype)
+        same = same | (value == held) | (torch.isnan(value) & torch.isnan(held))
+    return torch.where(odd, ~same, ~torch.isfinite(value))
+
+
+def _quick(truth: Tensor, odd: Tensor, dtype: torch.dtype, rules: Rules) -> Tensor:
+    size = torch.where(odd, 0.0, truth.abs())
+    if size.numel() == 0:
+        return size
+    reach = size.max() if rules.whole or size.dim() == 0 else size.amax(-1, keepdim=True)
+    info = torch.finfo(dtype)
+    scale = FACTORS.get(dtype, 64.0) * info.eps
+    extra = float(rules.absolute.get(_name(dtype), 0.0))
+    return scale * (size + reach + rules.floor) + 8 * info.tiny * info.eps + extra
+
+
+def _value_mismatch(error: Tensor, allowed: Tensor, bad: Tensor, expected: Tensor, got: Tensor, path: Path) -> Mismatch:
+    ratio = torch.where(bad, error / allowed.clamp_min(1e-300), 0.0)
+    worst = tuple(int(i) for i in torch.unravel_index(ratio.argmax(), ratio.shape)) if ratio.dim() else ()
+    message = (
+        f"largest error {float(error[worst]):.3g} at {list(worst)}; tolerance {float(allowed.expand_as(error)[worst]):.1e}"
+        f"{_at(path)}"
+    )
+    return Mismatch("values", message, path, expected, got, _first(bad))
+
+
+def _first(mask: Tensor) -> tuple[int, ...]:
+    if mask.dim() == 0:
+        return ()
+    return tuple(int(i) for i in mask.nonzero()[0])
+
+
+def _name(dtype: torch.dtype) -> str:
+    return str(dtype).removeprefix("torch.")
+
+
+def _at(path: Path) -> str:
+    return " in result" + "".join(f"[{key!r}]" for key in path) if path else ""
+
+
+def describe(value: Any) -> str:
+    """A value in a few words."""
+    if isinstance(value, Tensor):
+        return f"a {_name(value.dtype)} tensor of shape {list(value.shape)}"
+    if isinstance(value, Raised):
+        return f"{value.names[0]}: {value.text}"
+    if isinstance(value, Opaque):
+        return f"an object of type {value.name}"
+    if isinstance(value, (list, tuple)):
+        return f"a {type(value).__name__} of {len(value)}"
+    if isinstance(value, dict):
+        return "a dict with keys " + (", ".join(repr(k) for k in list(value)[:8]) or "(none)")
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."

@@ -1,0 +1,159 @@
+"""Counterexamples as JSON: what was passed, what was due, what came, and the form in which one is stored."""
+
+from __future__ import annotations
+
+import base64
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from attncli.judge.case import Case, Recorder
+from attncli.judge.examine import named_arguments
+from attncli.judge.finding import Finding
+from attncli.judge.folder import Folder
+from attncli.judge.profiles import profile_of
+from attncli.sandbox.script import Raised
+from attncli.sandbox.values import DTYPES, Opaque, bytes_of
+
+VALUES_SHOWN = 256
+STORED_BYTES = 64 * 1024
+_DIGITS = {torch.float64: 17, torch.float32: 8, torch.float16: 5, torch.bfloat16: 4}
+
+
+def render(finding: Finding, folder: Folder) -> dict[str, Any]:
+    """The `counterexample` of a grade report."""
+    case, reference = finding.case, folder.reference.__dict__
+    step = _failing_step(finding)
+    shown: dict[str, Any] = {"args": _arguments(case, reference, step)}
+    if len(case.steps) > 1:
+        shown["calls"] = [
+            {"call": s.get("name", s["op"]), "args": _arguments(case, reference, k)} for k, s in enumerate(case.steps)
+        ]
+        shown["call"] = step + 1
+    shown["profile"] = case.profile.name
+    if case.label:
+        shown["edge_case"] = case.label
+    if finding.mismatch is not None:
+        shown["expected"] = plain(_as_due(finding.mismatch.expected, finding.mismatch.got))
+        shown["got"] = plain(finding.mismatch.got)
+        if finding.mismatch.index is not None:
+            shown["first_wrong_index"] = list(finding.mismatch.index)
+    elif finding.truth is not None and finding.got is None:
+        shown["expected"] = plain(finding.truth.outcomes[step] if step < len(finding.truth.outcomes) else None)
+    if finding.frames:
+        shown["frames"] = [dict(frame) for frame in finding.frames]
+    return shown
+
+
+def _failing_step(finding: Finding) -> int:
+    if finding.mismatch is not None and finding.mismatch.path and isinstance(finding.mismatch.path[0], int):
+        return min(finding.mismatch.path[0], len(finding.case.steps) - 1)
+    return len(finding.case.steps) - 1
+
+
+def _as_due(expected: Any, got: Any) -> Any:
+    if isinstance(expected, Tensor) and isinstance(got, Tensor) and expected.is_floating_point():
+        return expected.detach().to(got.dtype) if got.is_floating_point() else expected.detach()
+    return expected
+
+
+def _arguments(case: Case, reference: Mapping[str, Any], step: int) -> dict[str, Any]:
+    named = named_arguments(reference, case.steps[step])
+    return {name: _shown_tree(case, tree) for name, tree in named}
+
+
+def _shown_tree(case: Case, tree: Any) -> Any:
+    tag = tree[0]
+    if tag == "t":
+        return plain(case.inputs[tree[1]].value)
+    if tag == "r":
+        return f"result of call {tree[1] + 1}" + "".join(f"[{key!r}]" for key in tree[2])
+    if tag in ("l", "u"):
+        return [_shown_tree(case, item) for item in tree[1]]
+    if tag == "d":
+        return {str(key[1]): _shown_tree(case, item) for key, item in tree[1]}
+    if tag in ("m", "g", "c"):
+        return {"m": "a dict kept between the calls", "g": "a generator", "c": "a callable"}[tag]
+    return tree[1] if len(tree) > 1 else None
+
+
+def plain(value: Any) -> Any:
+    """A value as JSON: tensors as shape, dtype and flat values."""
+    if isinstance(value, Tensor):
+        return _plain_tensor(value)
+    if isinstance(value, Raised):
+        return {"raised": value.names[0], "text": value.text}
+    if isinstance(value, Opaque):
+        return {"type": value.name}
+    if isinstance(value, (list, tuple)):
+        return [plain(item) for item in value]
+    if isinstance(value, dict):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    if isinstance(value, (str, int, float, bool)) or value is None:
+        return value
+    return str(value)[:200]
+
+
+def _plain_tensor(tensor: Tensor) -> dict[str, Any]:
+    shown: dict[str, Any] = {
+        "shape": list(tensor.shape),
+        "dtype": str(tensor.dtype).removeprefix("torch."),
+    }
+    if tensor.device.type == "meta":
+        return {**shown, "device": "meta"}
+    flat = tensor.detach().reshape(-1)
+    shown["values"] = [_plain_number(v, tensor.dtype) for v in flat[:VALUES_SHOWN].tolist()]
+    if flat.numel() > VALUES_SHOWN:
+        shown["truncated"] = True
+    return shown
+
+
+def _plain_number(value: Any, dtype: torch.dtype) -> Any:
+    if isinstance(value, complex):
+        return str(value)
+    if isinstance(value, float):
+        return float(f"{value:.{_DIGITS.get(dtype, 17)}g}") if math.isfinite(value) else str(value)
+    return value
+
+
+def store(finding: Finding, check: str, record: str) -> dict[str, Any] | None:
+    """What is needed to replay a finding, or None when it is too large to keep."""
+    case = finding.case
+    raw = [bytes_of(item.value) for item in case.inputs]
+    if sum(map(len, raw)) > STORED_BYTES:
+        return None
+    values = [
+        [str(item.value.dtype).removeprefix("torch."), list(item.value.shape), base64.b64encode(chunk).decode()]
+        for item, chunk in zip(case.inputs, raw, strict=True)
+    ]
+    return {"check": check, "record": record, "profile": case.profile.name, "draws": case.draws, "values": values}
+
+
+def restore(stored: Mapping[str, Any], folder: Folder, stream: int) -> Case | None:
+    """The stored case over the challenge's present `inputs.py`; None when it no longer fits."""
+    try:
+        draws = iter([int(value) for value in stored["draws"]])
+        recorder = Recorder(lambda kind, low, high: next(draws), profile_of(stored["profile"], folder.inputs), stream)
+        getattr(folder.inputs, stored["record"])(recorder)
+        values = [_restored(*entry) for entry in stored["values"]]
+        fits = [
+            v.shape == i.value.shape and v.dtype == i.value.dtype
+            for v, i in zip(values, recorder.case.inputs, strict=True)
+        ]
+    except (LookupError, StopIteration, TypeError, ValueError, AttributeError, RuntimeError):
+        return None
+    return recorder.case.with_values(values) if all(fits) else None
+
+
+def _restored(dtype: str, shape: list[int], encoded: str) -> Tensor:
+    raw = bytearray(base64.b64decode(encoded))
+    if not raw:
+        return torch.empty(shape, dtype=DTYPES[dtype])
+    if dtype == "bool":
+        return (torch.frombuffer(raw, dtype=torch.uint8) != 0).reshape(shape)
+    return torch.frombuffer(raw, dtype=DTYPES[dtype]).reshape(shape)

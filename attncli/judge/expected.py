@@ -1,0 +1,167 @@
+"""What the reference says of a case: its outcomes in float64, its gradients, and how far they may be missed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from attncli.judge.case import Case, Input
+from attncli.judge.compare import Path, leaves
+from attncli.sandbox.meta import without_compiler
+from attncli.sandbox.script import execute, gradients
+from attncli.sandbox.values import Environment, resolve
+
+Namespace = Mapping[str, Any]
+Cast = Callable[[Input], Tensor]
+
+PERTURBATIONS = 4
+CONDITIONING_FACTOR = {torch.float64: 32.0, torch.float32: 32.0, torch.float16: 4.0, torch.bfloat16: 4.0}
+NATIVE_FACTOR = 4.0
+
+
+@dataclass(slots=True)
+class Observed:
+    """What a program did, on either side of the boundary. `calls` lists the shapes each callable was called with."""
+
+    outcomes: list[Any]
+    shared: list[Any] = field(default_factory=list)
+    gradients: list[Tensor] = field(default_factory=list)
+    calls: list[list[Any]] = field(default_factory=list)
+    pure: dict[str, Any] = field(default_factory=dict)
+    seen: list[list[Any]] = field(default_factory=list)
+    costs: list[dict[str, int]] = field(default_factory=list)
+
+    def parts(self, case: Case) -> dict[Any, Any]:
+        """What is compared: the outcome of each step that counts, and the shared objects afterwards."""
+        parts: dict[Any, Any] = {k: v for k, v in enumerate(self.outcomes) if k not in case.ignored}
+        for k, value in enumerate(self.shared):
+            parts[f"shared {k}"] = value
+        for k in case.counted:
+            parts[f"calls {k}"] = self.calls[k]
+        return parts
+
+
+def exact(item: Input) -> Tensor:
+    """The input in float64 where it may follow; fresh memory either way."""
+    return item.value.detach().to(torch.float64).clone() if item.follow else item.value.detach().clone()
+
+
+def as_given(item: Input) -> Tensor:
+    return item.value.detach().clone()
+
+
+def logged(functions: Sequence[Callable[..., Any]]) -> tuple[list[Callable[..., Any]], list[list[Any]]]:
+    """The callables of a case, each noting the argument shapes of its calls."""
+    calls: list[list[Any]] = [[] for _ in functions]
+
+    def wrap(function: Callable[..., Any], log: list[Any]) -> Callable[..., Any]:
+        def call(*args: Any, **kwargs: Any) -> Any:
+            log.append([list(a.shape) if isinstance(a, Tensor) else str(type(a).__name__) for a in args])
+            return function(*args, **kwargs)
+
+        return call
+
+    return [wrap(f, log) for f, log in zip(functions, calls, strict=True)], calls
+
+
+def run_reference(
+    namespace: Namespace,
+    case: Case,
+    cast: Cast,
+    *,
+    leaf_indices: Sequence[int] = (),
+    cotangents: Sequence[tuple[int, list[Any], Tensor]] | None = None,
+    cost: bool = False,
+    device: str = "cpu",
+) -> Observed:
+    """The program on trusted code, in this process. With `cotangents` the gradients of the leaves as well."""
+    tensors = [cast(item) for item in case.inputs]
+    if device != "cpu":
+        tensors = [t.to(device) for t in tensors]
+    if cotangents is not None:
+        chosen = set(leaf_indices)
+        tensors = [t.requires_grad_() if k in chosen else t for k, t in enumerate(tensors)]
+    functions, calls = logged(case.callables)
+    generators = [torch.Generator().manual_seed(seed) for seed in case.generators]
+    environment = Environment(tensors, functions, generators)
+    environment.shared = [resolve(tree, environment) for tree in case.shared]
+    torch.default_generator.manual_seed(case.seed)
+    with without_compiler() if device == "meta" else nullcontext():
+        run = execute(namespace, case.steps, environment, cost=cost)
+    observed = Observed(run.outcomes, environment.shared, calls=calls, costs=run.costs)
+    if cotangents is not None:
+        observed.gradients = gradients(run, environment, leaf_indices, cotangents)
+    return observed
+
+
+def wants_native(case: Case) -> bool:
+    """Whether the dtypes due differ from those of the float64 run in more than float64 for float32."""
+    return case.profile.dtype not in (torch.float32, torch.float64)
+
+
+class Expectation:
+    """The reference's answer to one case, computed once, with slack measured only when it is asked for."""
+
+    def __init__(self, namespace: Namespace, case: Case) -> None:
+        self._namespace = namespace
+        self.case = case
+        self.truth = run_reference(namespace, case, exact)
+        self._native: Observed | None = None
+        self._slack: dict[Path, Tensor] | None = None
+
+    @property
+    def native(self) -> Observed:
+        """The reference in the dtypes of the inputs: says which dtypes are due, and what they can hold."""
+        if self._native is None:
+            self._native = run_reference(self._namespace, self.case, as_given)
+        return self._native
+
+    def slack(self, path: Path) -> Tensor | None:
+        if self._slack is None:
+            self._slack = self._measure()
+        return self._slack.get(path)
+
+    def _measure(self) -> dict[Path, Tensor]:
+        truth = dict(leaves(self.truth.parts(self.case)))
+        factor = CONDITIONING_FACTOR.get(self.case.profile.dtype, 32.0)
+        moved: dict[Path, Tensor] = {}
+        for turn in range(PERTURBATIONS):
+            other = run_reference(self._namespace, self.case, perturbed(self.case.profile.dtype, turn))
+            _widen(moved, truth, dict(leaves(other.parts(self.case))), factor)
+        _widen(moved, truth, dict(leaves(self.native.parts(self.case))), NATIVE_FACTOR)
+        return moved
+
+
+def perturbed(dtype: torch.dtype, turn: int) -> Cast:
+    """Every floating input moved by one ulp of `dtype`, up or down at random."""
+    generator = torch.Generator().manual_seed(7919 + turn)
+    eps = torch.finfo(dtype).eps
+
+    def cast(item: Input) -> Tensor:
+        value = exact(item)
+        if not item.follow:
+            return value
+        sign = torch.randint(0, 2, value.shape, generator=generator) * 2 - 1
+        return value * (1 + eps * sign)
+
+    return cast
+
+
+def _widen(moved: dict[Path, Tensor], truth: Mapping[Path, Any], other: Mapping[Path, Any], factor: float) -> None:
+    for path, value in truth.items():
+        changed = other.get(path)
+        if not isinstance(value, Tensor) or not isinstance(changed, Tensor) or changed.shape != value.shape:
+            continue
+        if not value.is_floating_point():
+            continue
+        distance = (changed.detach().to(torch.float64) - value.detach().to(torch.float64)).abs()
+        distance = torch.nan_to_num(distance, nan=0.0, posinf=0.0) * factor
+        if distance.dim() and distance.numel():
+            distance = distance.amax(-1, keepdim=True).expand(value.shape)
+        before = moved.get(path)
+        moved[path] = distance if before is None else torch.maximum(before, distance)

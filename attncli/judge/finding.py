@@ -1,0 +1,33 @@
+"""What an examined case shows to be wrong."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from attncli.judge.case import Case
+from attncli.judge.compare import Mismatch
+from attncli.judge.expected import Observed
+from attncli.judge.submission import Failure
+
+
+@dataclass(slots=True)
+class Finding:
+    """A case and the fault that it shows: `got` is None when the program gave no result."""
+
+    case: Case
+    reason: str
+    message: str
+    truth: Observed | None = None
+    got: Observed | None = None
+    mismatch: Mismatch | None = None
+    frames: tuple[dict[str, Any], ...] = field(default=())
+    fatal: bool = False
+
+    @staticmethod
+    def of_failure(case: Case, failure: Failure, truth: Observed | None = None) -> Finding:
+        return Finding(case, failure.reason, failure.message, truth, None, None, failure.frames, failure.fatal)
+
+    @staticmethod
+    def of_mismatch(case: Case, mismatch: Mismatch, truth: Observed, got: Observed) -> Finding:
+        return Finding(case, mismatch.reason, mismatch.message, truth, got, mismatch)

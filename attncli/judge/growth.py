@@ -1,0 +1,79 @@
+"""Complexity, judged by growth: how a measure rises over three sizes, against the reference or a stated bound."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from attncli.judge.case import Case, Recorder
+from attncli.judge.expected import as_given, run_reference
+from attncli.judge.finding import Finding
+from attncli.judge.folder import Folder
+from attncli.judge.profiles import profile_of
+from attncli.judge.search import fixed_draw
+from attncli.judge.submission import Failure, Submission
+
+UNITS = {
+    "flops": "operations",
+    "calls": "calls of torch",
+    "largest": "elements in the largest tensor",
+    "peak": "bytes at the peak",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Contract:
+    """One promise about growth: increments of `measure` stay within `at_most` times those of the bound."""
+
+    check: str
+    measure: str
+    record: Callable[[Recorder, int], Any]
+    sizes: Sequence[int]
+    at_most: float
+    bound: Callable[[int], float] | None
+    says: Mapping[str, str]
+
+
+def contracts(folder: Folder, check: str) -> list[Contract]:
+    return [
+        Contract(c["check"], c["measure"], c["case"], c["sizes"], float(c["growth_at_most"]), c.get("bound"), c["says"])
+        for c in getattr(folder.inputs, "CONTRACTS", ())
+        if c["check"] == check
+    ]
+
+
+def examine_growth(folder: Folder, submission: Submission, contract: Contract) -> tuple[Finding | None, str]:
+    """The finding, if the promise is broken, and the figures in words."""
+    mine: list[float] = []
+    due: list[float] = []
+    case = Case(profile_of("ordinary", folder.inputs))
+    for size in contract.sizes:
+        recorder = Recorder(fixed_draw, profile_of("ordinary", folder.inputs), label=f"size {size}")
+        contract.record(recorder, size)
+        case = recorder.case
+        got = submission.run(case, ["cost"])
+        if isinstance(got, Failure):
+            return Finding.of_failure(case, got), ""
+        mine.append(float(got.costs[-1][contract.measure]))
+        if contract.bound is not None:
+            due.append(float(contract.bound(size)))
+        else:
+            truth = run_reference(folder.reference.__dict__, case, as_given, cost=True)
+            due.append(float(truth.costs[-1][contract.measure]))
+    figures = _figures(contract, mine, due)
+    if _holds(contract, mine, due):
+        return None, figures
+    return Finding(case, "growth", f"{contract.says['en']}: {figures}"), figures
+
+
+def _holds(contract: Contract, mine: Sequence[float], due: Sequence[float]) -> bool:
+    steps = range(1, len(mine))
+    return all(mine[k] - mine[k - 1] <= contract.at_most * max(due[k] - due[k - 1], 1.0) for k in steps)
+
+
+def _figures(contract: Contract, mine: Sequence[float], due: Sequence[float]) -> str:
+    sizes = " → ".join(str(size) for size in contract.sizes)
+    numbers = " → ".join(f"{value:,.0f}" for value in mine)
+    allowed = " → ".join(f"{value:,.0f}" for value in due)
+    return f"{numbers} {UNITS[contract.measure]} at sizes {sizes}; a sound one takes {allowed}"

@@ -1,0 +1,72 @@
+"""Profiles: the dtype, amplitude and memory layout in which a case is drawn."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from types import ModuleType
+
+import torch
+from torch import Tensor
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """`gain` and `offset` act on drawn floating values; `layout` "strided" stores tensors transposed or spaced."""
+
+    name: str
+    dtype: torch.dtype = torch.float32
+    gain: float = 1.0
+    offset: float = 0.0
+    layout: str = "contiguous"
+    device: str = "cpu"
+
+
+_PLAIN: dict[str, Profile] = {
+    "ordinary": Profile("ordinary"),
+    "float64": Profile("float64", torch.float64),
+    "bf16": Profile("bf16", torch.bfloat16),
+    "fp16": Profile("fp16", torch.float16),
+    "strided": Profile("strided", layout="strided"),
+    "meta": Profile("meta", device="meta"),
+}
+
+DEFAULT_STRATA: dict[str, tuple[str, ...]] = {
+    "matches-reference": ("ordinary", "float64"),
+    "gradients": ("float64", "ordinary"),
+    "edge-cases": ("ordinary", "float64"),
+    "stable": ("large", "offset"),
+    "low-precision": ("bf16", "fp16"),
+    "layout": ("strided",),
+    "device": ("meta",),
+    "pure": ("ordinary",),
+    "random": ("ordinary",),
+    "forbidden": ("ordinary",),
+}
+
+
+def profile_of(name: str, inputs: ModuleType) -> Profile:
+    """The profile of that name; a challenge sets its own amplitudes with LARGE and OFFSET."""
+    if name == "large":
+        return Profile("large", gain=float(getattr(inputs, "LARGE", 60.0)))
+    if name == "offset":
+        return Profile("offset", offset=float(getattr(inputs, "OFFSET", 100.0)))
+    return _PLAIN[name]
+
+
+def strata(check: str, inputs: ModuleType) -> tuple[Profile, ...]:
+    """The profiles that a check draws from, one run each."""
+    names = getattr(inputs, "PROFILES", {}).get(check, DEFAULT_STRATA[check])
+    return tuple(profile_of(name, inputs) for name in names)
+
+
+def relayout(tensor: Tensor, turn: int) -> Tensor:
+    """The same values in another memory layout: transposed for every other tensor, else every second element."""
+    if not tensor.is_contiguous():
+        return tensor
+    if tensor.dim() >= 2 and turn % 2 == 0:
+        return tensor.transpose(-1, -2).contiguous().transpose(-1, -2)
+    if tensor.dim() >= 1 and tensor.numel() > 0:
+        spaced = torch.zeros((*tensor.shape[:-1], 2 * tensor.shape[-1]), dtype=tensor.dtype)
+        spaced[..., ::2] = tensor
+        return spaced[..., ::2]
+    return tensor

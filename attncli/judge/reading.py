@@ -1,0 +1,208 @@
+"""The judge's own reading of a submission: does it parse, does it define what was asked for, what does it name.
+
+This stops mistakes and shortcuts with a line number; it is no security layer.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+
+ALLOWED_IMPORTS = frozenset(
+    "torch math typing collections dataclasses functools heapq itertools unicodedata __future__".split()
+)
+UNIVERSAL = (
+    "scaled_dot_product_attention",
+    "MultiheadAttention",
+    "multi_head_attention_forward",
+    "Transformer",
+    "TransformerEncoder",
+    "TransformerEncoderLayer",
+    "TransformerDecoder",
+    "TransformerDecoderLayer",
+    "torch.compile",
+    "torch.ops.*",
+    "torch._*",
+    "torch.utils",
+    "torch.utils.*",
+    "torch.overrides",
+    "torch.overrides.*",
+)
+REFUSED_NAMES = frozenset("eval exec compile open input breakpoint globals vars __import__ __builtins__".split())
+REFUSED_ATTRIBUTES = frozenset(
+    "__globals__ __code__ __closure__ __subclasses__ __bases__ __mro__ __builtins__ __loader__ __spec__ gi_frame "
+    "f_back f_globals f_locals f_builtins tb_frame".split()
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A forbidden thing that the source names, with its line."""
+
+    line: int
+    name: str
+    message: str
+
+
+@dataclass(slots=True)
+class Reading:
+    """What a source says: `syntax` is the parser's complaint, `signatures` the top-level entry points."""
+
+    syntax: str = ""
+    functions: dict[str, ast.arguments] = field(default_factory=dict)
+    classes: dict[str, dict[str, ast.arguments]] = field(default_factory=dict)
+    forbidden: list[Named] = field(default_factory=list)
+
+
+def read_source(source: bytes, forbidden: Sequence[str] = ()) -> Reading:
+    """Reads a submission without running it. Never raises for any bytes."""
+    reading = Reading()
+    try:
+        tree = ast.parse(source)
+    except SyntaxError as error:
+        reading.syntax = f"line {error.lineno or 1}: {error.msg}"
+        return reading
+    except (ValueError, RecursionError, MemoryError) as error:
+        reading.syntax = f"the file cannot be parsed ({type(error).__name__}: {error})"
+        return reading
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef):
+            reading.functions[node.name] = node.args
+        elif isinstance(node, ast.ClassDef):
+            methods = {f.name: f.args for f in node.body if isinstance(f, ast.FunctionDef)}
+            reading.classes[node.name] = methods
+    try:
+        reading.forbidden = list(_Scan(tree, forbidden).find())
+    except RecursionError:
+        reading.syntax = "the file nests too deeply to be read"
+    return reading
+
+
+def normal(name: str) -> str:
+    """`log_softmax`, `LogSoftmax` and `log_softmax_` are one name."""
+    return name.rstrip("_").replace("_", "").lower()
+
+
+class Forbidden:
+    """The list a challenge forbids: last names match in every spelling, dotted ones by their full path."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        everything = [*UNIVERSAL, *names]
+        self._dotted = [name for name in everything if "." in name]
+        self._last = {normal(name) for name in everything if "." not in name}
+
+    def names(self, dotted: str) -> bool:
+        last = dotted.rsplit(".", 1)[-1]
+        return normal(last) in self._last or any(fnmatchcase(dotted, p) or dotted == p for p in self._dotted)
+
+
+class _Scan:
+    def __init__(self, tree: ast.Module, forbidden: Sequence[str]) -> None:
+        self._tree = tree
+        self._forbidden = Forbidden(forbidden)
+        self._aliases: dict[str, str] = {}
+        self._own = {n.name for n in ast.walk(tree) if isinstance(n, (ast.FunctionDef, ast.ClassDef))}
+
+    def find(self) -> Iterator[Named]:
+        for node in ast.walk(self._tree):
+            if isinstance(node, ast.Import):
+                yield from self._import(node)
+            elif isinstance(node, ast.ImportFrom):
+                yield from self._import_from(node)
+        for node in ast.walk(self._tree):
+            if isinstance(node, ast.Attribute):
+                yield from self._attribute(node)
+            elif isinstance(node, ast.Name):
+                yield from self._name(node)
+
+    def _import(self, node: ast.Import) -> Iterator[Named]:
+        for alias in node.names:
+            yield from self._module(node.lineno, alias.name)
+            root = alias.name.split(".")[0]
+            self._aliases[alias.asname or root] = alias.name if alias.asname else root
+
+    def _import_from(self, node: ast.ImportFrom) -> Iterator[Named]:
+        module = node.module or "."
+        yield from self._module(node.lineno, module)
+        for alias in node.names:
+            dotted = f"{module}.{alias.name}"
+            self._aliases[alias.asname or alias.name] = dotted
+            if module.split(".")[0] == "torch":
+                yield from self._judge(node.lineno, dotted)
+
+    def _module(self, line: int, module: str) -> Iterator[Named]:
+        root = module.split(".")[0]
+        if root not in ALLOWED_IMPORTS:
+            yield Named(line, module, f"line {line}: imports {module}; only {_listed()} may be imported")
+        elif root == "torch":
+            yield from self._judge(line, module)
+
+    def _attribute(self, node: ast.Attribute) -> Iterator[Named]:
+        if node.attr in REFUSED_ATTRIBUTES:
+            yield Named(node.lineno, node.attr, f"line {node.lineno}: {node.attr} is out of bounds in a submission")
+            return
+        dotted = self._dotted(node)
+        if dotted is not None and dotted.split(".")[0] == "torch":
+            yield from self._judge(node.lineno, dotted)
+        elif dotted is None or dotted.split(".")[0] not in {"self", "cls", *self._own, *self._aliases}:
+            if not isinstance(node.ctx, ast.Load):
+                return
+            yield from self._judge(node.lineno, f"torch.Tensor.{node.attr}")
+
+    def _name(self, node: ast.Name) -> Iterator[Named]:
+        if node.id in REFUSED_NAMES and node.id not in self._own:
+            yield Named(node.lineno, node.id, f"line {node.lineno}: {node.id} is out of bounds in a submission")
+
+    def _dotted(self, node: ast.expr) -> str | None:
+        if isinstance(node, ast.Name):
+            return self._aliases.get(node.id, node.id)
+        if isinstance(node, ast.Attribute):
+            base = self._dotted(node.value)
+            return None if base is None else f"{base}.{node.attr}"
+        return None
+
+    def _judge(self, line: int, dotted: str) -> Iterator[Named]:
+        if self._forbidden.names(dotted):
+            yield Named(line, dotted, forbidden_message(line, dotted))
+
+
+def forbidden_message(line: int, dotted: str) -> str:
+    shown = dotted.replace("torch.nn.functional.", "F.").replace("torch.Tensor.", "Tensor.")
+    return f"line {line}: {shown} is not allowed here: it is what this challenge asks you to write"
+
+
+def _listed() -> str:
+    return ", ".join(sorted(ALLOWED_IMPORTS - {"__future__"}))
+
+
+def signature_problem(name: str, mine: ast.arguments, due: ast.arguments, method: bool = False) -> str:
+    """Why calls made for the signature `due` would not fit `mine`; empty when they fit.
+
+    Required parameters are passed by position, so their names are free; parameters with defaults are also passed by
+    name. Extra parameters need defaults.
+    """
+    wanted, offered = _positional(due, method), _positional(mine, method)
+    asked = f"{name}({', '.join(wanted)})"
+    required_due = len(wanted) - len(due.defaults)
+    if mine.vararg is None and len(offered) < len(wanted):
+        return f"{name} takes {len(offered)} parameters where {asked} is called"
+    for k in range(required_due, len(wanted)):
+        if k < len(offered) and offered[k] != wanted[k] and mine.kwarg is None:
+            return f"parameter {k + 1} of {name} is called {offered[k]} where {asked} says {wanted[k]}"
+    required = len(offered) - len(mine.defaults)
+    if required > required_due:
+        return f"{name} has more required parameters than {asked}"
+    names = {*offered, *(a.arg for a in mine.kwonlyargs)}
+    needs = [a.arg for a, d in zip(mine.kwonlyargs, mine.kw_defaults, strict=True) if d is None]
+    missing = [a.arg for a in due.kwonlyargs if a.arg not in names] if mine.kwarg is None else []
+    extra = [n for n in needs if n not in {a.arg for a in due.kwonlyargs}]
+    if missing or extra:
+        return f"{name} has other keyword parameters than {asked}"
+    return ""
+
+
+def _positional(arguments: ast.arguments, method: bool) -> list[str]:
+    names = [a.arg for a in [*arguments.posonlyargs, *arguments.args]]
+    return names[1:] if method else names

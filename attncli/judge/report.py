@@ -1,0 +1,48 @@
+"""The grade report as the JSON document of the public interface."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from attncli.domain.challenge import CheckResult, GradeReport
+
+
+def document(report: GradeReport) -> dict[str, Any]:
+    """What `attn grade --json` prints."""
+    judged = [check for check in report.checks if check.status != "info"]
+    shown: dict[str, Any] = {
+        "challenge": report.challenge,
+        "file": report.file,
+        "verdict": report.verdict,
+        "checks": [_check(check) for check in report.checks],
+        "diagnosis": [{"wrong": d.wrong, "says": d.says, "cards": list(d.cards)} for d in report.diagnosis],
+        "score": {"passed": sum(check.status == "pass" for check in judged), "total": len(judged)},
+        "seconds": report.seconds,
+        "seed": report.seed,
+        "sandbox": list(report.sandbox),
+        "device": report.device,
+    }
+    if report.printed:
+        shown["printed"] = report.printed
+    if report.error:
+        shown["error"] = report.error
+    return shown
+
+
+def _check(check: CheckResult) -> dict[str, Any]:
+    if check.status == "skipped":
+        return {"name": check.name, "status": "skipped", "required": check.required, "message": check.message}
+    shown: dict[str, Any] = {
+        "name": check.name,
+        "status": check.status,
+        "required": check.required,
+        "examples": check.examples,
+        "seconds": check.seconds,
+    }
+    if check.reason:
+        shown["reason"] = check.reason
+    if check.message:
+        shown["message"] = check.message
+    if check.counterexample is not None:
+        shown["counterexample"] = check.counterexample
+    return shown

@@ -1,0 +1,134 @@
+"""The judge's process: requests as JSON lines on stdin, events and reports as JSON lines on stdout.
+
+It starts the zygote before anything else, so that both import torch at the same time.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import queue
+import sys
+import threading
+import warnings
+from pathlib import Path
+from typing import IO, Any
+
+from attncli.errors import AttnError, JudgeFailed
+from attncli.sandbox.host import Zygote
+
+Request = dict[str, Any]
+
+
+class Server:
+    """Serves gradings one after the other over one zygote, which is started anew when it has died."""
+
+    def __init__(self, out: IO[str], zygote: Zygote) -> None:
+        self._out = out
+        self._zygote = zygote
+        self._folders: dict[str, Any] = {}
+
+    def serve(self, requests: queue.Queue[Request | None]) -> None:
+        while (request := requests.get()) is not None:
+            self._answer(request)
+
+    def close(self) -> None:
+        self._zygote.close()
+
+    def _answer(self, request: Request) -> None:
+        try:
+            operation = request["op"]
+            if operation == "grade":
+                self._send({"id": request["id"], "report": self._grade(request)})
+            elif operation == "hello":
+                self._zygote.ready()
+                self._send(
+                    {"id": request["id"], "layers": list(self._zygote.layers), "notes": list(self._zygote.notes)}
+                )
+            else:
+                raise JudgeFailed(f"the judge does not know the request {operation!r}; update attncli")
+        except AttnError as error:
+            self._send({"id": request.get("id"), "error": error.message})
+
+    def _grade(self, request: Request) -> dict[str, Any]:
+        from dataclasses import replace
+
+        from attncli.judge.grading import Grading, Options
+        from attncli.judge.report import document
+        from attncli.judge.submission import Budget, Submission
+
+        folder = self._folder(request)
+        self._ensure_zygote()
+        memory_mib = int(request["memory_mib"])
+        submission = Submission(
+            source=base64.b64decode(request["source"]),
+            filename=str(request["filename"]),
+            entry=folder.entry,
+            open_worker=lambda: self._zygote.worker(memory_mib),
+            budget=Budget(float(request["timeout_seconds"])),
+        )
+        options = Options(
+            stream=int(request.get("seed", 0)),
+            examples=int(request.get("examples", 0)),
+            quick=bool(request.get("quick", False)),
+            replay=tuple(request.get("replay", ())),
+        )
+        number = request["id"]
+        grading = Grading(folder, submission, options, lambda event: self._send({"id": number, **event}))
+        try:
+            report = grading.run()
+        finally:
+            submission.close()
+        report = replace(report, sandbox=tuple(self._zygote.layers))
+        return {**document(report), "stored": report.extra["stored"]}
+
+    def _folder(self, request: Request) -> Any:
+        from attncli.judge.folder import Folder
+
+        key = json.dumps([request["folder"], request["spec"]], sort_keys=True)
+        if key not in self._folders:
+            self._folders[key] = Folder(request["spec"], Path(request["folder"]))
+        return self._folders[key]
+
+    def _ensure_zygote(self) -> None:
+        if not self._zygote.alive():
+            self._zygote.close()
+            self._zygote = Zygote.start()
+        self._zygote.ready()
+
+    def _send(self, line: dict[str, Any]) -> None:
+        self._out.write(json.dumps(line, allow_nan=False) + "\n")
+        self._out.flush()
+
+
+def _read(stdin: IO[str], requests: queue.Queue[Request | None], zygote_of: Server) -> None:
+    for line in stdin:
+        requests.put(json.loads(line))
+    # The other side is gone: whatever runs now is for nobody.
+    zygote_of.close()
+    os._exit(0)
+
+
+def main() -> int:
+    """Runs until stdin ends."""
+    out = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+    os.environ.update(OMP_NUM_THREADS="1", MKL_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1")
+    server = Server(out, Zygote.start())
+    requests: queue.Queue[Request | None] = queue.Queue()
+    threading.Thread(target=_read, args=(sys.stdin, requests, server), daemon=True).start()
+    try:
+        _import_torch()
+        server.serve(requests)
+    finally:
+        server.close()
+    return 0
+
+
+def _import_torch() -> None:
+    warnings.filterwarnings("ignore", message="Failed to initialize NumPy")
+    import torch
+
+    torch.set_num_threads(1)
+    import attncli.judge.grading  # noqa: F401 - so that the first request does not pay for it

@@ -1,0 +1,318 @@
+"""Programs of calls on a namespace: the one interpreter for the learner's code and for the reference.
+
+A program is a list of steps; a step calls an entry point, makes an object, calls a method, sets or reads attributes.
+Arguments are trees (see `values`) over a tensor table and over results of earlier steps, so that a cache travels from
+call to call inside the process. `serve` runs one in the worker; the judge calls `execute` on the reference directly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from .meta import without_compiler
+from .tracing import CallTrace, CostTrace
+from .values import (
+    Environment,
+    Packer,
+    Tree,
+    TreeError,
+    bytes_of,
+    describe_tensor,
+    read_table,
+    resolve,
+    tensors_in,
+)
+
+Step = dict[str, Any]
+Invoke = Callable[[dict[str, Any], Sequence[bytes]], tuple[dict[str, Any], memoryview]]
+
+
+@dataclass(slots=True)
+class Raised:
+    """An exception that a step was expected to raise: its class names, the nearest first."""
+
+    names: tuple[str, ...]
+    text: str
+
+
+@dataclass(slots=True)
+class Run:
+    """What a program did: one outcome for each step, and what was watched meanwhile."""
+
+    outcomes: list[Any] = field(default_factory=list)
+    arguments: list[Any] = field(default_factory=list)
+    parameters: dict[int, list[Tensor]] = field(default_factory=dict)
+    costs: list[dict[str, int]] = field(default_factory=list)
+
+
+def execute(
+    namespace: Mapping[str, Any],
+    steps: Sequence[Step],
+    environment: Environment,
+    *,
+    after: Callable[[int, Any, Any], None] | None = None,
+    cost: bool = False,
+) -> Run:
+    """Runs the steps in order. `after(index, arguments, outcome)` is called behind each step."""
+    run = Run()
+    for index, step in enumerate(steps):
+        arguments = _arguments(step, environment)
+        if cost:
+            with torch.no_grad(), CostTrace(tensors_in(list(arguments))) as trace:
+                outcome = _perform(namespace, step, arguments, environment, run)
+            run.costs.append(trace.figures())
+        else:
+            outcome = _perform(namespace, step, arguments, environment, run)
+        environment.results.append(outcome)
+        run.outcomes.append(outcome)
+        run.arguments.append(arguments)
+        if after is not None:
+            after(index, arguments, outcome)
+    return run
+
+
+def _arguments(step: Step, environment: Environment) -> tuple[list[Any], dict[str, Any]]:
+    args = [resolve(tree, environment) for tree in step.get("args", ())]
+    kwargs = {name: resolve(tree, environment) for name, tree in step.get("kwargs", {}).items()}
+    return args, kwargs
+
+
+def _perform(namespace: Mapping[str, Any], step: Step, arguments: Any, environment: Environment, run: Run) -> Any:
+    args, kwargs = arguments
+    target = _target(namespace, step, environment, run)
+    expected = step.get("raises")
+    if expected is None:
+        return target(*args, **kwargs)
+    try:
+        return target(*args, **kwargs)
+    except Exception as error:  # noqa: BLE001 - the learner's own exception is the outcome that is compared
+        return Raised(tuple(kind.__name__ for kind in type(error).__mro__), str(error)[:500])
+
+
+def _target(namespace: Mapping[str, Any], step: Step, environment: Environment, run: Run) -> Callable[..., Any]:
+    operation = step["op"]
+    if operation in ("call", "new"):
+        target: Callable[..., Any] = namespace[step["name"]]
+        return target
+    owner = resolve(step["object"], environment)
+    if operation == "method":
+        method: Callable[..., Any] = getattr(owner, step["name"])
+        return method
+    if operation == "set":
+        return lambda values: _set(owner, values, step, run)
+    if operation == "read":
+        return lambda: _read(owner, step["name"])
+    if operation == "train":
+        return lambda flag: owner.train(flag) and None
+    raise TreeError(f"unknown operation {operation!r}")
+
+
+def _read(owner: Any, dotted: str) -> Any:
+    for name in dotted.split("."):
+        owner = getattr(owner, name)
+    value = owner() if callable(owner) and dotted.endswith("()") else owner
+    return value.weight if isinstance(value, nn.Linear) else value
+
+
+def _set(owner: Any, values: Mapping[str, Tensor], step: Step, run: Run) -> None:
+    indices = step.get("leaves", {})
+    for name, value in values.items():
+        place = _read(owner, name)
+        with torch.no_grad():
+            place.copy_(value)
+        if name in indices and place.requires_grad:
+            run.parameters.setdefault(indices[name], []).append(place)
+
+
+def gradients(
+    run: Run, environment: Environment, leaves: Sequence[int], cotangents: Sequence[tuple[int, list[Any], Tensor]]
+) -> list[Tensor]:
+    """The vector-Jacobian product for every leaf, zeros where nothing depends on it.
+
+    `cotangents` holds (step, path inside its outcome, tensor). Parameters that a leaf was copied into stand for it.
+    """
+    outputs, vectors = [], []
+    for step, path, vector in cotangents:
+        output = _walk(run.outcomes[step], path)
+        if isinstance(output, Tensor) and output.requires_grad and output.shape == vector.shape:
+            outputs.append(output)
+            vectors.append(vector.to(output.dtype))
+    inputs = [[environment.tensors[k], *run.parameters.get(k, [])] for k in leaves]
+    flat = [tensor for group in inputs for tensor in group]
+    if not outputs or not flat:
+        return [torch.zeros_like(group[0]) for group in inputs]
+    parts = iter(torch.autograd.grad(outputs, flat, vectors, allow_unused=True))
+    return [_total(group, [next(parts) for _ in group]) for group in inputs]
+
+
+def _total(group: Sequence[Tensor], parts: Sequence[Tensor | None]) -> Tensor:
+    total = torch.zeros_like(group[0])
+    for part in parts:
+        if part is not None:
+            total = total + part.to(total.dtype)
+    return total.detach()
+
+
+def _walk(value: Any, path: Sequence[Any]) -> Any:
+    try:
+        for key in path:
+            value = value[key]
+    except (LookupError, TypeError):
+        return None
+    return value
+
+
+class _Watch:
+    """Copies outcomes when they are returned, and finds what changed, was mutated or shares memory."""
+
+    def __init__(self, environment: Environment, steps: Sequence[Step], earlier: Sequence[Any]) -> None:
+        self.environment = environment
+        self.copies: list[tuple[Tree, list[bytes], list[dict[str, Any]]]] = []
+        self.aliased: list[list[Any]] = []
+        self.inputs = [bytes_of(tensor) for tensor in environment.tensors]
+        self.containers: list[int] = []
+        self._steps = steps
+        self._kept = {_storage(t) for t in tensors_in(list(earlier))} - {0}
+
+    def after(self, index: int, arguments: Any, outcome: Any) -> None:
+        if not _same_parts(arguments, _arguments(self._steps[index], self.environment)):
+            self.containers.append(index)
+        self.copies.append(_copy(outcome))
+        own = {_storage(tensor) for tensor in tensors_in(list(arguments))} - {0}
+        result = {_storage(tensor) for tensor in tensors_in(outcome)} - {0}
+        if result & own:
+            self.aliased.append([index, "input"])
+        elif result & self._kept:
+            self.aliased.append([index, "earlier"])
+        self._kept |= result
+
+    def mutated(self) -> list[int]:
+        pairs = zip(self.environment.tensors, self.inputs, strict=True)
+        return [k for k, (tensor, before) in enumerate(pairs) if bytes_of(tensor) != before]
+
+    def changed(self, outcomes: Sequence[Any]) -> list[int]:
+        """Steps whose returned values are no longer what was returned."""
+        return [
+            index
+            for index, (outcome, copy) in enumerate(zip(outcomes, self.copies, strict=True))
+            if _copy(outcome)[:2] != copy[:2]
+        ]
+
+
+def _same_parts(value: Any, fresh: Any) -> bool:
+    """Whether a container still holds what it was passed with: the same keys and the very same tensors."""
+    if isinstance(fresh, (list, tuple)):
+        return len(value) == len(fresh) and all(_same_parts(a, b) for a, b in zip(value, fresh, strict=True))
+    if isinstance(fresh, dict):
+        return list(value) == list(fresh) and all(_same_parts(value[key], fresh[key]) for key in fresh)
+    return value is fresh or not isinstance(fresh, Tensor)
+
+
+def _storage(tensor: Tensor) -> int:
+    return tensor.untyped_storage().data_ptr() if tensor.device.type == "cpu" else 0
+
+
+def _copy(value: Any) -> tuple[Tree, list[bytes], list[dict[str, Any]]]:
+    packer = Packer(special=_pack_raised)
+    tree = packer.pack(value)
+    tensors = [t.detach() for t in packer.tensors]
+    return tree, [bytes_of(t) for t in tensors], [describe_tensor(t) for t in tensors]
+
+
+def _pack_raised(value: Any) -> Tree | None:
+    return ["raised", list(value.names), value.text] if isinstance(value, Raised) else None
+
+
+_earlier: list[Any] = []
+
+
+def serve(
+    namespace: Mapping[str, Any], header: Mapping[str, Any], payload: memoryview, invoke: Invoke
+) -> tuple[dict[str, Any], list[bytes]]:
+    """Runs the program of one request in the worker and packs what came of it.
+
+    Outcomes are copied the moment a step returns; with `pure` everything is read again at the end, and results of the
+    previous request are kept alive so that memory handed out twice is seen.
+    """
+    want = set(header.get("want", ()))
+    environment = _environment(header, payload, invoke)
+    torch.default_generator.manual_seed(int(header.get("seed", 0)))
+    watch = _Watch(environment, header["steps"], _earlier)
+    trace = CallTrace(str(header.get("filename", ""))) if "calls" in want else None
+    quiet = without_compiler() if header.get("device") == "meta" else nullcontext()
+    with trace or nullcontext(), quiet:
+        run = execute(namespace, header["steps"], environment, after=watch.after, cost="cost" in want)
+    reply, buffers = _reply(run, environment, watch)
+    if "pure" in want:
+        reply["pure"] = {
+            "mutated": watch.mutated(),
+            "changed": watch.changed(run.outcomes),
+            "aliased": watch.aliased,
+            "containers": watch.containers,
+        }
+    if trace is not None:
+        reply["calls"] = trace.seen()
+    if "gradients" in want:
+        _add_gradients(reply, buffers, run, environment, header)
+    _earlier[:] = run.outcomes
+    return reply, buffers
+
+
+def _environment(header: Mapping[str, Any], payload: memoryview, invoke: Invoke) -> Environment:
+    tensors = read_table(header.get("tensors", []), payload, writable_strides=True)
+    if header.get("device") == "meta":
+        tensors = [tensor.to("meta") for tensor in tensors]
+    leaves = set(header.get("leaves", ())) if "gradients" in header.get("want", ()) else set()
+    tensors = [t.detach().requires_grad_() if k in leaves else t for k, t in enumerate(tensors)]
+    generators = [torch.Generator().manual_seed(int(seed)) for seed in header.get("generators", ())]
+    callables = [_proxy(k, invoke) for k in range(int(header.get("callables", 0)))]
+    environment = Environment(tensors, callables, generators)
+    environment.shared = [resolve(tree, environment) for tree in header.get("shared", ())]
+    return environment
+
+
+def _proxy(index: int, invoke: Invoke) -> Callable[..., Any]:
+    """Stands for a callable that lives in the judge: every call is a request and its reply."""
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        packer = Packer()
+        tree = packer.pack([list(args), kwargs])
+        tensors = [t.detach() for t in packer.tensors]
+        header = {"callable": index, "arguments": tree, "tensors": [describe_tensor(t) for t in tensors]}
+        answer, payload = invoke(header, [bytes_of(t) for t in tensors])
+        if "error" in answer:
+            raise RuntimeError(str(answer["error"]))
+        return resolve(answer["value"], Environment(read_table(answer["tensors"], payload)))
+
+    return call
+
+
+def _reply(run: Run, environment: Environment, watch: _Watch) -> tuple[dict[str, Any], list[bytes]]:
+    outcomes, table, buffers = [], [], []
+    for tree, chunks, entries in [*watch.copies, _copy(environment.shared)]:
+        outcomes.append({"tree": tree, "first": len(table)})
+        table.extend(entries)
+        buffers.extend(chunks)
+    return {
+        "op": "result",
+        "outcomes": outcomes[:-1],
+        "shared": outcomes[-1],
+        "tensors": table,
+        "costs": run.costs,
+    }, buffers
+
+
+def _add_gradients(
+    reply: dict[str, Any], buffers: list[bytes], run: Run, environment: Environment, header: Mapping[str, Any]
+) -> None:
+    cotangents = [(step, path, environment.tensors[k]) for step, path, k in header.get("cotangents", ())]
+    found = gradients(run, environment, header.get("leaves", ()), cotangents)
+    reply["gradients"] = len(reply["tensors"])
+    reply["tensors"].extend(describe_tensor(tensor) for tensor in found)
+    buffers.extend(bytes_of(tensor) for tensor in found)

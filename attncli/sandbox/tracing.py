@@ -1,0 +1,157 @@
+"""What the learner's code calls and what its work costs, seen from inside its process.
+
+`CallTrace` records the torch functions called, as they were written, with the line in the learner's file.
+`CostTrace` counts work (FLOPs of products, one unit for every element that any other operation produces or reduces),
+the operations called, the largest storage made, and the peak of live bytes. Both stop mistakes and shortcuts, not adversaries.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.multiprocessing.reductions import StorageWeakRef
+from torch.overrides import TorchFunctionMode, resolve_name
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils.flop_counter import flop_registry
+
+aten = torch.ops.aten
+_REDUCTIONS = frozenset(
+    "sum mean amax amin max min var std var_mean std_mean norm linalg_vector_norm logsumexp prod argmax argmin".split()
+)
+
+
+class CallTrace(TorchFunctionMode):
+    """Every torch function called while active: (qualified name, line in `filename`, largest result in elements)."""
+
+    def __init__(self, filename: str) -> None:
+        super().__init__()
+        self._filename = filename
+        self._seen: dict[tuple[str, int], int] = {}
+
+    def __torch_function__(
+        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        result = func(*args, **(kwargs or {}))
+        key = (_name(func), self._line())
+        self._seen[key] = max(self._seen.get(key, 0), _owned(result, args))
+        return result
+
+    def _line(self) -> int:
+        frame = sys._getframe(2)
+        while frame is not None:
+            if frame.f_code.co_filename == self._filename:
+                return frame.f_lineno
+            frame = frame.f_back  # type: ignore[assignment]
+        return 0
+
+    def seen(self) -> list[list[Any]]:
+        return [[name, line, size] for (name, line), size in self._seen.items()][:500]
+
+
+def _name(func: Any) -> str:
+    return str(resolve_name(func) or getattr(func, "__name__", func))[:120]
+
+
+def _owned(result: Any, args: tuple[Any, ...]) -> int:
+    """Elements of the result's own storage; a view of an argument owns nothing."""
+    if not isinstance(result, Tensor) or result.device.type != "cpu":
+        return 0
+    storage = result.untyped_storage().data_ptr()
+    if any(isinstance(a, Tensor) and a.untyped_storage().data_ptr() == storage for a in args):
+        return 0
+    return result.untyped_storage().nbytes() // max(1, result.element_size())
+
+
+class CostTrace(TorchDispatchMode):
+    """Counts what the operations under it cost. `known` tensors (the inputs) are not new storage."""
+
+    def __init__(self, known: Iterable[Tensor] = ()) -> None:
+        super().__init__()
+        self._flops = 0
+        self._operations = 0
+        self._largest = 0
+        self._peak_bytes = 0
+        self._live: dict[int, tuple[StorageWeakRef, int]] = {}
+        self._known = {tensor.untyped_storage().data_ptr() for tensor in known}
+
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        # Otherwise torch imports all of its compiler (seconds) at the first operation seen.
+        return False
+
+    def __torch_dispatch__(
+        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        result = func(*args, **(kwargs or {}))
+        outputs = [t for t in _flatten(result) if t.device.type == "cpu"]
+        inputs = list(_flatten([list(args), kwargs or {}]))
+        storages = {t.untyped_storage().data_ptr() for t in inputs}
+        fresh = [t for t in outputs if t.untyped_storage().data_ptr() not in storages]
+        self._note(fresh)
+        self._operations += 1
+        if fresh or func._schema.is_mutable:
+            self._flops += _work(func, args, kwargs or {}, result, inputs, outputs)
+        return result
+
+    def _note(self, fresh: list[Tensor]) -> None:
+        for tensor in fresh:
+            storage = tensor.untyped_storage()
+            if storage.data_ptr() not in self._known:
+                self._largest = max(self._largest, storage.nbytes() // max(1, tensor.element_size()))
+                self._live[storage.data_ptr()] = (StorageWeakRef(storage), storage.nbytes())
+        self._live = {key: item for key, item in self._live.items() if not item[0].expired()}
+        self._peak_bytes = max(self._peak_bytes, sum(size for _, size in self._live.values()))
+
+    def figures(self) -> dict[str, int]:
+        return {
+            "flops": self._flops,
+            "calls": self._operations,
+            "largest": self._largest,
+            "peak": self._peak_bytes,
+        }
+
+
+def _flatten(value: Any) -> Iterable[Tensor]:
+    if isinstance(value, Tensor):
+        yield value
+    elif isinstance(value, (list, tuple)):
+        for item in value:
+            yield from _flatten(item)
+    elif isinstance(value, dict):
+        for item in value.values():
+            yield from _flatten(item)
+
+
+def _work(
+    func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any, inputs: list[Tensor], outputs: list[Tensor]
+) -> int:
+    packet = func._overloadpacket
+    counted = _EXTRA.get(packet)
+    if counted is not None:
+        return counted(*args)
+    if packet in flop_registry:
+        return int(flop_registry[packet](*args, **kwargs, out_val=result))
+    produced = sum(tensor.numel() for tensor in outputs)
+    if packet.__name__ in _REDUCTIONS:
+        return max([produced, *(tensor.numel() for tensor in inputs)])
+    return produced
+
+
+def _attention_flops(q: Tensor, k: Tensor, v: Tensor, *rest: Any) -> int:
+    return 2 * q.numel() * k.shape[-2] + 2 * q.shape[:-1].numel() * k.shape[-2] * v.shape[-1]
+
+
+# Products that torch's own counter does not know and would take for free.
+_EXTRA: dict[Any, Callable[..., int]] = {
+    aten.mv: lambda matrix, vector: 2 * matrix.numel(),
+    aten.dot: lambda a, b: 2 * a.numel(),
+    aten.vdot: lambda a, b: 2 * a.numel(),
+    aten.addmv: lambda bias, matrix, vector: 2 * matrix.numel(),
+    aten.addr: lambda bias, a, b: 2 * a.numel() * b.numel(),
+}
+if hasattr(aten, "_scaled_dot_product_flash_attention_for_cpu"):
+    _EXTRA[aten._scaled_dot_product_flash_attention_for_cpu] = _attention_flops

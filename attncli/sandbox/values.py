@@ -1,0 +1,303 @@
+"""Values as JSON trees and raw tensor bytes: what crosses the process boundary instead of pickles.
+
+A tree is a small JSON list whose first element says what it is:
+
+    ["n"] None      ["b", bool]    ["i", int]     ["f", float or "nan"/"inf"/"-inf"]   ["s", str]   ["y", hex]
+    ["t", k] tensor k of the table                ["dt", name] dtype                    ["dv", name] device
+    ["l", [...]] list   ["u", [...]] tuple        ["d", [[key, value], ...]] dict
+    ["r", step, path] part of an earlier result   ["m", k] shared mutable object        ["g", k] random generator
+    ["c", k] callable on the judge's side         ["o", text] something else (it cannot cross)
+
+Tensor bytes follow the table's order. Nothing here trusts a length before it is bounded.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import math
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+Tree = list[Any]
+
+DTYPES: dict[str, torch.dtype] = {
+    name: getattr(torch, name)
+    for name in ("float64", "float32", "float16", "bfloat16", "int64", "int32", "int16", "int8", "uint8", "bool")
+}
+DTYPES["complex64"] = torch.complex64
+DTYPES["complex128"] = torch.complex128
+DTYPE_NAMES: dict[torch.dtype, str] = {dtype: name for name, dtype in DTYPES.items()}
+
+MAX_DEPTH = 16
+MAX_NODES = 20_000
+MAX_DIMS = 8
+MAX_TEXT = 1_000_000
+
+
+class TreeError(ValueError):
+    """A tree or tensor table that does not follow the format."""
+
+
+class Packer:
+    """Turns values into trees, collecting their tensors once each (by identity)."""
+
+    def __init__(self, special: Callable[[Any], Tree | None] | None = None) -> None:
+        self.tensors: list[Tensor] = []
+        self._indices: dict[int, int] = {}
+        self._special = special
+        self._nodes = 0
+
+    def pack(self, value: Any, depth: int = 0) -> Tree:
+        """The tree of `value`; objects of unknown type become `["o", …]`, too deep or too many raise TreeError."""
+        self._nodes += 1
+        if depth > MAX_DEPTH or self._nodes > MAX_NODES:
+            raise TreeError("a value nested too deeply or with too many parts")
+        if self._special is not None:
+            tree = self._special(value)
+            if tree is not None:
+                return tree
+        scalar = _pack_scalar(value)
+        return scalar if scalar is not None else self._pack_container(value, depth)
+
+    def tensor(self, value: Tensor) -> Tree:
+        index = self._indices.get(id(value))
+        if index is None:
+            index = self._indices[id(value)] = len(self.tensors)
+            self.tensors.append(value)
+        return ["t", index]
+
+    def _pack_container(self, value: Any, depth: int) -> Tree:
+        kind = type(value)
+        if kind is Tensor or kind is torch.nn.Parameter:
+            return self.tensor(value)
+        if kind is list or kind is tuple:
+            return ["l" if kind is list else "u", [self.pack(item, depth + 1) for item in value]]
+        if isinstance(value, tuple) and hasattr(value, "_fields"):
+            return ["u", [self.pack(item, depth + 1) for item in value]]
+        if isinstance(value, dict):
+            return ["d", [[self.pack(k, depth + 1), self.pack(v, depth + 1)] for k, v in value.items()]]
+        return ["o", kind.__name__[:80]]
+
+
+def _pack_scalar(value: Any) -> Tree | None:
+    kind = type(value)
+    if value is None:
+        return ["n"]
+    if kind is bool:
+        return ["b", value]
+    if kind is int:
+        if value.bit_length() > 4096:
+            raise TreeError("an integer of more than 4096 bits")
+        return ["i", value]
+    if kind is float:
+        return ["f", value if math.isfinite(value) else str(value)]
+    if kind is str:
+        if len(value) > MAX_TEXT:
+            raise TreeError("a text of more than a million characters")
+        return ["s", value.encode("utf-8", "replace").decode("utf-8")]
+    if kind is bytes:
+        if len(value) > MAX_TEXT:
+            raise TreeError("more than a million bytes")
+        return ["y", value.hex()]
+    if kind is torch.dtype:
+        return ["dt", str(value).removeprefix("torch.")]
+    if kind is torch.device:
+        return ["dv", str(value)]
+    return None
+
+
+class Environment:
+    """What the references in a tree stand for while a program runs."""
+
+    def __init__(
+        self,
+        tensors: Sequence[Tensor],
+        callables: Sequence[Callable[..., Any]] = (),
+        generators: Sequence[torch.Generator] = (),
+    ) -> None:
+        self.tensors = list(tensors)
+        self.results: list[Any] = []
+        self.shared: list[Any] = []
+        self.callables = list(callables)
+        self.generators = list(generators)
+
+
+def resolve(tree: Tree, environment: Environment, depth: int = 0) -> Any:
+    """The value of a tree. Raises TreeError for anything malformed."""
+    if depth > MAX_DEPTH or not isinstance(tree, list) or not tree:
+        raise TreeError("a malformed tree")
+    tag = tree[0]
+    try:
+        if tag in _CONTAINERS:
+            return _CONTAINERS[tag](tree, environment, depth)
+        if tag in _REFERENCES:
+            return _REFERENCES[tag](tree, environment)
+        return _SCALARS[tag](tree)
+    except (LookupError, TypeError, AttributeError, OverflowError, RuntimeError) as error:
+        raise TreeError(f"a malformed tree: {type(error).__name__}") from None
+
+
+def _float(tree: Tree) -> float:
+    return float(tree[1])
+
+
+def _typed(kind: type) -> Callable[[Tree], Any]:
+    def read(tree: Tree) -> Any:
+        if type(tree[1]) is not kind:
+            raise TypeError(kind.__name__)
+        return tree[1]
+
+    return read
+
+
+_SCALARS: dict[str, Callable[[Tree], Any]] = {
+    "n": lambda tree: None,
+    "b": _typed(bool),
+    "i": _typed(int),
+    "f": _float,
+    "s": _typed(str),
+    "y": lambda tree: bytes.fromhex(tree[1]),
+    "dt": lambda tree: DTYPES[tree[1]],
+    "dv": lambda tree: torch.device(tree[1]),
+    "o": lambda tree: Opaque(str(tree[1])[:80]),
+}
+
+
+class Opaque:
+    """Stands for a value of the learner's own type, which cannot cross."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Opaque) and other.name == self.name
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
+
+def _resolve_list(tree: Tree, environment: Environment, depth: int) -> Any:
+    return [resolve(item, environment, depth + 1) for item in tree[1]]
+
+
+def _resolve_tuple(tree: Tree, environment: Environment, depth: int) -> Any:
+    return tuple(_resolve_list(tree, environment, depth))
+
+
+def _resolve_dict(tree: Tree, environment: Environment, depth: int) -> Any:
+    return {resolve(k, environment, depth + 1): resolve(v, environment, depth + 1) for k, v in tree[1]}
+
+
+def _resolve_result(tree: Tree, environment: Environment) -> Any:
+    value = environment.results[tree[1]]
+    for key in tree[2]:
+        value = value[key]
+    return value
+
+
+_CONTAINERS = {"l": _resolve_list, "u": _resolve_tuple, "d": _resolve_dict}
+_REFERENCES: dict[str, Callable[[Tree, Environment], Any]] = {
+    "t": lambda tree, environment: environment.tensors[_index(tree[1])],
+    "r": _resolve_result,
+    "m": lambda tree, environment: environment.shared[_index(tree[1])],
+    "c": lambda tree, environment: environment.callables[_index(tree[1])],
+    "g": lambda tree, environment: environment.generators[_index(tree[1])],
+}
+
+
+def _index(value: Any) -> int:
+    if type(value) is not int or value < 0:
+        raise TypeError("index")
+    return value
+
+
+def describe_tensor(tensor: Tensor, keep_strides: bool = False) -> dict[str, Any]:
+    """The table entry of a tensor; with `keep_strides` its storage layout travels too (inputs in odd layouts)."""
+    entry: dict[str, Any] = {"dtype": str(tensor.dtype).removeprefix("torch."), "shape": list(tensor.shape)}
+    if tensor.device.type == "meta":
+        return {**entry, "device": "meta", "nbytes": 0}
+    if keep_strides and not tensor.is_contiguous():
+        storage = tensor.untyped_storage()
+        return {
+            **entry,
+            "stride": list(tensor.stride()),
+            "offset": tensor.storage_offset(),
+            "nbytes": storage.nbytes(),
+        }
+    return {**entry, "nbytes": tensor.numel() * tensor.element_size()}
+
+
+def bytes_of(tensor: Tensor, keep_strides: bool = False) -> bytes:
+    """The raw bytes that go with `describe_tensor` (without numpy, which is not needed here)."""
+    if tensor.device.type == "meta":
+        return b""
+    tensor = tensor.detach()
+    if keep_strides and not tensor.is_contiguous():
+        storage = tensor.untyped_storage()
+        return ctypes.string_at(storage.data_ptr(), storage.nbytes())
+    tensor = tensor.contiguous().resolve_conj().resolve_neg()
+    return ctypes.string_at(tensor.data_ptr(), tensor.numel() * tensor.element_size())
+
+
+def read_table(table: Any, payload: memoryview, writable_strides: bool = False) -> list[Tensor]:
+    """The tensors of a table over `payload`, each on memory of its own.
+
+    Every number is bounded by the payload's length before anything is allocated; the whole payload must be used.
+    `writable_strides` allows entries with a layout (the worker's side, whose input comes from the judge).
+    """
+    if not isinstance(table, list) or len(table) > MAX_NODES:
+        raise TreeError("a malformed tensor table")
+    tensors, position = [], 0
+    for entry in table:
+        tensor, size = _read_tensor(entry, payload[position:], writable_strides)
+        tensors.append(tensor)
+        position += size
+    if position != len(payload):
+        raise TreeError("tensor bytes that belong to no tensor")
+    return tensors
+
+
+def _read_tensor(entry: Any, rest: memoryview, strided: bool) -> tuple[Tensor, int]:
+    if not isinstance(entry, dict) or entry.get("dtype") not in DTYPES:
+        raise TreeError("a tensor of unknown dtype")
+    dtype, shape, size = DTYPES[entry["dtype"]], entry.get("shape"), entry.get("nbytes")
+    if not _sizes(shape) or type(size) is not int or not 0 <= size <= len(rest):
+        raise TreeError("a tensor with impossible sizes")
+    count = math.prod(shape)
+    if count >= 2**40:
+        raise TreeError("a tensor with impossible sizes")
+    if entry.get("device") == "meta":
+        return torch.empty(shape, dtype=dtype, device="meta"), 0
+    if strided and "stride" in entry:
+        flat = _flat(rest[:size], dtype)
+        return flat.as_strided(shape, entry["stride"], entry["offset"]), size
+    if count * dtype.itemsize != size:
+        raise TreeError("a tensor whose bytes do not fit its shape")
+    return _flat(rest[:size], dtype).reshape(shape), size
+
+
+def _sizes(shape: Any) -> bool:
+    return isinstance(shape, list) and len(shape) <= MAX_DIMS and all(type(n) is int and 0 <= n < 2**40 for n in shape)
+
+
+def _flat(chunk: memoryview, dtype: torch.dtype) -> Tensor:
+    if not chunk:
+        return torch.empty(0, dtype=dtype)
+    if dtype is torch.bool:
+        return torch.frombuffer(bytearray(chunk), dtype=torch.uint8) != 0
+    return torch.frombuffer(bytearray(chunk), dtype=dtype)
+
+
+def tensors_in(value: Any, depth: int = 0) -> Iterable[Tensor]:
+    """Every tensor in nested lists, tuples and dicts."""
+    if isinstance(value, Tensor):
+        yield value
+    elif depth <= MAX_DEPTH and isinstance(value, (list, tuple)):
+        for item in value:
+            yield from tensors_in(item, depth + 1)
+    elif depth <= MAX_DEPTH and isinstance(value, dict):
+        for item in value.values():
+            yield from tensors_in(item, depth + 1)
