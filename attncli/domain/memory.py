@@ -22,7 +22,8 @@ class Schedule:
 
     `stability_days` is the interval after which recall has fallen to 90 %; `difficulty` lies in 1…10; `step` is the
     learning step while learning or relearning; `due_at` and `reviewed_at` are UTC; `review_day` is the learner's study
-    day (ordinal, days roll over at `day_start`) of the last review; `interval_days` is what was scheduled then.
+    day (ordinal, days roll over at `day_start`) of the last review; `interval_days` is what was scheduled then;
+    `introduced_day` is the study day of the first review.
     """
 
     state: State
@@ -35,3 +36,4 @@ class Schedule:
     interval_days: float
     repetitions: int
     lapses: int
+    introduced_day: int

@@ -18,6 +18,7 @@ class RowKind(StrEnum):
     SUSPEND = "suspend"
     UNSUSPEND = "unsuspend"
     BURY = "bury"
+    START = "start"
     ATTEMPT = "attempt"
     HINT = "hint"
     SOLUTION = "solution"

@@ -1,0 +1,262 @@
+"""The learner's settings: `config.toml`, read with tomllib, written with tomlkit so that comments survive."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, replace
+from datetime import date, time, timedelta
+from pathlib import Path
+from typing import Any, cast
+
+from attncli.domain.text import LANGS, Lang
+from attncli.errors import ConfigInvalid
+
+THEMES = ("dark", "light")
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Every setting, with its default.
+
+    Each key of `config.toml` is one attribute; `attn config KEY VALUE` reads values written as text.
+    """
+
+    lang: Lang = "en"
+    """Language of cards and messages: en or zh."""
+    desired_retention: float = 0.9
+    """The recall that intervals aim at, 0.7 to 0.97."""
+    new_per_day: int = 10
+    """How many unseen cards a study day brings at most."""
+    day_start: time = time(4, 0)
+    """The local time at which a study day begins."""
+    fuzz: bool = True
+    """Whether intervals are spread a little."""
+    learning_steps: tuple[timedelta, ...] = (timedelta(minutes=1), timedelta(minutes=10))
+    """Delays between the first answers to a new card; empty for none."""
+    relearning_steps: tuple[timedelta, ...] = (timedelta(minutes=10),)
+    """Delays after a card was forgotten; empty for none."""
+    maximum_interval_days: int = 36_500
+    """No interval is longer."""
+    theme: str = "dark"
+    """The app's colours: dark or light."""
+    editor: str = ""
+    """The command that opens a file; empty: $VISUAL, then $EDITOR."""
+    interview: date | None = None
+    """The day of the interview, or empty."""
+
+    def text(self, key: str) -> str:
+        """The value of `key` as `attn config` prints and reads it."""
+        return _written(getattr(self, key))
+
+
+KEYS: tuple[str, ...] = tuple(field.name for field in fields(Settings))
+
+
+class _Unfit(Exception):
+    """A value does not fit its key; the message says what would."""
+
+
+def default_lang(environ: Mapping[str, str]) -> Lang:
+    """The language that the environment's locale asks for."""
+    for variable in ("LC_ALL", "LC_MESSAGES", "LANG"):
+        if value := environ.get(variable):
+            return "zh" if value.lower().startswith("zh") else "en"
+    return "en"
+
+
+def load(path: Path, environ: Mapping[str, str]) -> Settings:
+    """The settings in `path`; what it does not set, or a missing file, is the default.
+
+    Raises ConfigInvalid that names every problem of the file at once.
+    """
+    settings = Settings(lang=default_lang(environ))
+    if not path.exists():
+        return settings
+    values, problems = dict[str, Any](), list[str]()
+    for key, value in _parse(_read(path), path).items():
+        try:
+            values[key] = _READERS[known_key(key)](value)
+        except (_Unfit, ConfigInvalid) as problem:
+            problems.append(str(problem) if isinstance(problem, ConfigInvalid) else f"{key}: {problem}")
+    if problems:
+        raise ConfigInvalid(f"{path}: " + "; ".join(problems))
+    return replace(settings, **values)
+
+
+def save(path: Path, key: str, text: str) -> Settings:
+    """Sets `key` to what `text` says and writes the file; the settings it now holds.
+
+    Raises ConfigInvalid for an unknown key or a value that does not fit; then nothing is written.
+    """
+    import tomlkit
+
+    try:
+        value = _READERS[known_key(key)](_from_text(key, text))
+    except _Unfit as problem:
+        raise ConfigInvalid(f"{key}: {problem}") from problem
+    before = _read(path) if path.exists() else ""
+    _parse(before, path)
+    document = tomlkit.parse(before)
+    document[key] = _stored(value)
+    _write(path, tomlkit.dumps(document))
+    return load(path, {})
+
+
+def known_key(key: str) -> str:
+    """`key`, or ConfigInvalid that suggests the nearest one."""
+    if key in KEYS:
+        return key
+    from difflib import get_close_matches
+
+    near = get_close_matches(key, KEYS, n=1)
+    hint = f"did you mean {near[0]}?" if near else "known keys: " + ", ".join(KEYS)
+    raise ConfigInvalid(f"there is no setting {key}; {hint}")
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigInvalid(f"cannot read {path} ({error}); mend or remove it") from error
+
+
+def _parse(text: str, path: Path) -> dict[str, Any]:
+    import tomllib
+
+    try:
+        return tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise ConfigInvalid(f"{path} is not TOML ({error}); mend or remove it") from error
+
+
+def _write(path: Path, text: str) -> None:
+    part = path.with_name(path.name + ".part")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        part.write_text(text, encoding="utf-8")
+        part.replace(path)
+    except OSError as error:
+        raise ConfigInvalid(f"cannot write {path} ({error.strerror}); make its folder writable") from error
+
+
+def _one_of(*allowed: str) -> Callable[[Any], str]:
+    def read(value: Any) -> str:
+        if value in allowed:
+            return str(value)
+        raise _Unfit(f"{value!r} is none of {', '.join(allowed)}")
+
+    return read
+
+
+def _lang(value: Any) -> Lang:
+    return cast(Lang, _one_of(*LANGS)(value))
+
+
+def _number(least: float, most: float) -> Callable[[Any], float]:
+    def read(value: Any) -> float:
+        if isinstance(value, int | float) and not isinstance(value, bool) and least <= value <= most:
+            return float(value)
+        raise _Unfit(f"{value!r} is no number from {least} to {most}")
+
+    return read
+
+
+def _whole(least: int, most: int) -> Callable[[Any], int]:
+    def read(value: Any) -> int:
+        if isinstance(value, int) and not isinstance(value, bool) and least <= value <= most:
+            return value
+        raise _Unfit(f"{value!r} is no whole number from {least} to {most}")
+
+    return read
+
+
+def _switch(value: Any) -> bool:
+    if isinstance(value, bool):
+        return value
+    raise _Unfit(f"{value!r} is neither true nor false")
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    raise _Unfit(f"{value!r} is no text")
+
+
+def _time(value: Any) -> time:
+    match = re.fullmatch(r"([01]?\d|2[0-3]):([0-5]\d)", value if isinstance(value, str) else "")
+    if not match:
+        raise _Unfit(f"{value!r} is no time such as 04:00")
+    return time(int(match[1]), int(match[2]))
+
+
+_STEP_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
+
+
+def _steps(value: Any) -> tuple[timedelta, ...]:
+    words = value.split() if isinstance(value, str) else [None]
+    steps = [re.fullmatch(r"(\d{1,4})([smhd])", word or "") for word in words]
+    if not all(steps):
+        raise _Unfit(f"{value!r} is no list of delays such as 1m 10m (s, m, h or d; empty for none)")
+    found = tuple(timedelta(seconds=int(step[1]) * _STEP_UNITS[step[2]]) for step in steps if step)
+    if any(step <= timedelta(0) or step > timedelta(days=30) for step in found):
+        raise _Unfit(f"{value!r} has a delay that is not between 1s and 30d")
+    return found
+
+
+def _date(value: Any) -> date | None:
+    if isinstance(value, date):
+        return value
+    try:
+        return date.fromisoformat(value) if value else None
+    except (TypeError, ValueError):
+        raise _Unfit(f"{value!r} is no date such as 2027-03-31") from None
+
+
+_READERS: dict[str, Callable[[Any], Any]] = {
+    "lang": _lang,
+    "desired_retention": _number(0.7, 0.97),
+    "new_per_day": _whole(0, 9999),
+    "day_start": _time,
+    "fuzz": _switch,
+    "learning_steps": _steps,
+    "relearning_steps": _steps,
+    "maximum_interval_days": _whole(1, 36_500),
+    "theme": _one_of(*THEMES),
+    "editor": _text,
+    "interview": _date,
+}
+_WORDS = {"true": True, "on": True, "yes": True, "1": True, "false": False, "off": False, "no": False, "0": False}
+
+
+def _from_text(key: str, text: str) -> Any:
+    """`text` as the TOML value that `key` wants; what does not fit stays text, and is refused by its reader."""
+    if key == "fuzz":
+        return _WORDS.get(text.lower(), text)
+    if key in ("new_per_day", "maximum_interval_days") and re.fullmatch(r"[+-]?\d{1,9}", text, re.ASCII):
+        return int(text)
+    if key == "desired_retention" and re.fullmatch(r"[+-]?\d{1,9}(\.\d*)?|\.\d+", text, re.ASCII):
+        return float(text)
+    return text
+
+
+def _stored(value: Any) -> Any:
+    return value if isinstance(value, bool | int | float) else _written(value)
+
+
+def _written(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, time):
+        return f"{value:%H:%M}"
+    if isinstance(value, tuple):
+        return " ".join(_written_step(step) for step in value)
+    return str(value)
+
+
+def _written_step(step: timedelta) -> str:
+    seconds = int(step.total_seconds())
+    unit = next(unit for unit in ("d", "h", "m", "s") if seconds % _STEP_UNITS[unit] == 0)
+    return f"{seconds // _STEP_UNITS[unit]}{unit}"

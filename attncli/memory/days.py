@@ -1,0 +1,37 @@
+"""Study days: the learner's calendar days, which roll over at a local hour and not at midnight."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, time, timedelta, tzinfo
+
+
+@dataclass(frozen=True, slots=True)
+class StudyCalendar:
+    """Maps moments to study days (proleptic ordinals) and back.
+
+    `zone` None is the machine's own time zone. Days are counted on the wall clock, so a day with a clock change is
+    one day, whether it lasts 23 or 25 hours.
+    """
+
+    day_start: time = time(4, 0)
+    zone: tzinfo | None = None
+
+    def day(self, at: datetime) -> int:
+        """The study day that holds the aware moment `at`."""
+        wall = at.astimezone(self.zone).replace(tzinfo=None)
+        return (wall - self._offset).toordinal()
+
+    def starts_at(self, day: int) -> datetime:
+        """The UTC moment at which study day `day` begins."""
+        wall = datetime.fromordinal(day) + self._offset
+        local = wall.astimezone() if self.zone is None else wall.replace(tzinfo=self.zone)
+        return local.astimezone(UTC)
+
+    def ends_at(self, day: int) -> datetime:
+        """The UTC moment at which study day `day` is over (and the next begins)."""
+        return self.starts_at(day + 1)
+
+    @property
+    def _offset(self) -> timedelta:
+        return timedelta(hours=self.day_start.hour, minutes=self.day_start.minute)

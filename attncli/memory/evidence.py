@@ -1,0 +1,82 @@
+"""What the attempts at a challenge say about how well it is known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from attncli.domain.challenge import Standing
+from attncli.domain.memory import Schedule
+from attncli.domain.rating import Rating
+from attncli.domain.review import LogRow, RowKind
+from attncli.memory.replay import in_order
+from attncli.memory.scheduler import Scheduler
+
+EASY_WITHIN = timedelta(minutes=20)
+REJECTIONS_STILL_GOOD = 2
+
+
+@dataclass(slots=True)
+class _Episode:
+    """What happened since the challenge was last solved."""
+
+    started_at: datetime | None = None
+    rejected: int = 0
+    hints: int = 0
+    solution_day: int | None = None
+
+    def rating(self, solved: LogRow, first: bool) -> Rating:
+        """Solution seen that day: again. Helped or often rejected: hard. At once, alone and quickly: easy."""
+        if self.solution_day == solved.day:
+            return Rating.AGAIN
+        read_before_solving = first and self.solution_day is not None
+        if self.hints or self.rejected > REJECTIONS_STILL_GOOD or read_before_solving:
+            return Rating.HARD
+        quick = self.started_at is not None and solved.at - self.started_at <= EASY_WITHIN
+        return Rating.EASY if quick and not self.rejected else Rating.GOOD
+
+
+def solved_reviews(rows: Iterable[LogRow]) -> list[tuple[LogRow, Rating]]:
+    """The accepted attempts that count as a review, with the rating that their evidence gives.
+
+    Grading the text that was accepted before shows nothing new, and neither does a second acceptance on one study
+    day: they are left out, the former unless the challenge was started afresh in between.
+    """
+    reviews: list[tuple[LogRow, Rating]] = []
+    episode = _Episode()
+    accepted_texts: set[str] = set()
+    for row in in_order(rows):
+        if row.kind is RowKind.START:
+            episode.started_at = row.at
+            accepted_texts.clear()
+        elif row.kind is RowKind.HINT:
+            episode.hints += 1
+        elif row.kind is RowKind.SOLUTION:
+            episode.solution_day = row.day
+        elif row.kind is RowKind.ATTEMPT and row.payload["verdict"] == "rejected":
+            episode.rejected += 1
+        elif row.kind is RowKind.ATTEMPT and row.payload["verdict"] == "accepted":
+            text = row.payload.get("sha256", row.id)
+            same_day = bool(reviews) and reviews[-1][0].day == row.day
+            if text not in accepted_texts and not same_day:
+                reviews.append((row, episode.rating(row, first=not reviews)))
+            accepted_texts.add(text)
+            episode = _Episode()
+    return reviews
+
+
+def fold_attempts(scheduler: Scheduler, rows: Iterable[LogRow]) -> Schedule | None:
+    """The schedule of the one challenge whose log `rows` is; None while it is unsolved."""
+    schedule: Schedule | None = None
+    for row, rating in solved_reviews(rows):
+        schedule = scheduler.review(row.subject, schedule, rating, row.at, row.day)
+    return schedule
+
+
+def standing_of(rows: Iterable[LogRow]) -> Standing:
+    """new, attempted or solved."""
+    verdicts = {row.payload["verdict"] for row in rows if row.kind is RowKind.ATTEMPT}
+    if "accepted" in verdicts:
+        return "solved"
+    return "attempted" if verdicts else "new"

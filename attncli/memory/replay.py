@@ -1,0 +1,61 @@
+"""Schedules and holds as folds over log rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from attncli.domain.memory import Schedule
+from attncli.domain.review import LogRow, RowKind
+from attncli.memory.scheduler import Scheduler
+
+LEECH_LAPSES = 8
+
+
+def in_order(rows: Iterable[LogRow]) -> list[LogRow]:
+    """Rows by time, then id: the order in which every machine replays them."""
+    return sorted(rows, key=lambda row: (row.at, row.id))
+
+
+def standing_reviews(rows: Iterable[LogRow]) -> list[LogRow]:
+    """The reviews that were not undone, in order."""
+    rows = list(rows)
+    undone = {row.payload["row"] for row in rows if row.kind is RowKind.UNDO}
+    return in_order(row for row in rows if row.kind is RowKind.REVIEW and row.id not in undone)
+
+
+def fold_reviews(scheduler: Scheduler, rows: Iterable[LogRow]) -> Schedule | None:
+    """The schedule of the one card whose log `rows` is; None if it has no standing review.
+
+    A renamed card's rows carry the id they were written under, which also seeds their fuzz.
+    """
+    schedule: Schedule | None = None
+    for row in standing_reviews(rows):
+        schedule = scheduler.review(row.subject, schedule, row.rating, row.at, row.day)
+    return schedule
+
+
+@dataclass(frozen=True, slots=True)
+class Hold:
+    """Whether a card is kept out of the queue: for good, or on study day `buried_day` (0: on none)."""
+
+    suspended: bool = False
+    buried_day: int = 0
+
+
+def fold_hold(rows: Iterable[LogRow]) -> Hold:
+    """The hold of the one card whose log `rows` is; the last word counts, and unsuspending lifts a bury too."""
+    hold = Hold()
+    for row in in_order(rows):
+        if row.kind is RowKind.SUSPEND:
+            hold = Hold(True, hold.buried_day)
+        elif row.kind is RowKind.BURY:
+            hold = Hold(hold.suspended, row.day)
+        elif row.kind is RowKind.UNSUSPEND:
+            hold = Hold()
+    return hold
+
+
+def is_leech(schedule: Schedule) -> bool:
+    """Forgotten so often that one more repetition is unlikely to help: the card wants splitting or prerequisites."""
+    return schedule.lapses >= LEECH_LAPSES

@@ -1,0 +1,203 @@
+"""A review sitting: which card comes next, what each rating would do, and the answer on disk before the next one."""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta
+
+from attncli.domain.card import Card
+from attncli.domain.memory import Schedule, State
+from attncli.domain.rating import Rating
+from attncli.domain.review import LogRow, RowKind
+from attncli.errors import UsageError
+from attncli.memory.queue import spread, take_turns
+from attncli.practice import answering
+from attncli.practice.answering import Answered
+from attncli.practice.due import new_quota
+from attncli.practice.workspace import Workspace
+from attncli.store.queue import Moment, Waiting
+
+LEARN_AHEAD = timedelta(minutes=20)
+HARD_FROM = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class DrillItem:
+    """A card that is asked now; `schedule` is None for a card never seen."""
+
+    card: Card
+    schedule: Schedule | None
+    previews: dict[Rating, Schedule]
+    number: int
+
+    @property
+    def state(self) -> State:
+        return self.schedule.state if self.schedule else State.NEW
+
+    def interval(self, rating: Rating) -> timedelta:
+        """What the button of `rating` shows: exactly the interval that answering applies."""
+        return timedelta(days=self.previews[rating].interval_days)
+
+
+@dataclass(frozen=True, slots=True)
+class DrillProgress:
+    """`answered` in this sitting, and what still waits now."""
+
+    answered: int
+    new: int
+    learning: int
+    review: int
+
+    @property
+    def remaining(self) -> int:
+        return self.new + self.learning + self.review
+
+
+class Drill:
+    """One sitting over the due cards, or those of one `topic`; at most `limit` answers.
+
+    `next()` gives the item to ask (also kept in `current`), or None when nothing is left; `answer`, `suspend` and
+    `bury` settle it. Steps that are due come first, then reviews with unseen cards spread among them, topics taking
+    turns. When nothing else is left, steps due within 20 minutes are taken early. Nothing is ever skipped silently:
+    calling `next()` twice without answering gives the same item.
+    """
+
+    def __init__(self, workspace: Workspace, topic: str | None = None, limit: int | None = None) -> None:
+        if topic is not None:
+            workspace.library.topic(topic)
+        self.workspace = workspace
+        self.topic = topic
+        self.limit = limit
+        self.current: DrillItem | None = None
+        self._answered: list[Answered] = []
+        self._plan = self._planned(workspace.moment())
+
+    def next(self) -> DrillItem | None:
+        """The item to ask now; None when the sitting is over."""
+        if self.current is None and not self._limit_reached:
+            waiting = self._take(self.workspace.moment())
+            self.current = self._item(waiting.id) if waiting else None
+        return self.current
+
+    def answer(
+        self,
+        rating: Rating,
+        *,
+        points: Sequence[int] | None = None,
+        correct: bool | None = None,
+        elapsed_ms: int | None = None,
+    ) -> Answered:
+        """Records the review of the current item; on disk when this returns.
+
+        `points` are the indices of the ticked points, `correct` the verdict of automatic marking; both, and the time
+        taken, go into the log.
+        """
+        item = self._required()
+        told = {"points": None if points is None else list(points), "correct": correct, "elapsed_ms": elapsed_ms}
+        details = {key: value for key, value in told.items() if value is not None}
+        answered = answering.answer(self.workspace, item.card.id, rating, details=details)
+        self._answered.append(answered)
+        self.current = None
+        return answered
+
+    def undo(self) -> DrillItem:
+        """Takes back the last answer of this sitting; its card is asked again. UsageError if there is none."""
+        if not self._answered:
+            raise UsageError("nothing was answered in this sitting that could be taken back")
+        answered = self._answered[-1]
+        row = LogRow(answered.row, "", RowKind.REVIEW, answered.card, answered.at, 0)
+        answering.undo(self.workspace, row)
+        self._answered.pop()
+        if self.current is not None:
+            self._put_back(self.current)
+        self.current = self._item(answered.card)
+        return self.current
+
+    def suspend(self) -> None:
+        """Takes the current card out of the queue for good."""
+        answering.suspend(self.workspace, self._required().card.id)
+        self.current = None
+
+    def bury(self) -> None:
+        """Puts the current card off until the next study day."""
+        answering.bury(self.workspace, self._required().card.id)
+        self.current = None
+
+    @property
+    def progress(self) -> DrillProgress:
+        when = self.workspace.moment()
+        left = [entry.is_new for entry in self._plan]
+        learning = len(self.workspace.store.queue.learning(when, self.topic))
+        if self.current is not None and self.current.state in (State.NEW, State.REVIEW):
+            left.append(self.current.state is State.NEW)
+        counts = DrillProgress(len(self._answered), left.count(True), learning, left.count(False))
+        return self._within_limit(counts)
+
+    @property
+    def answers(self) -> tuple[Answered, ...]:
+        """What was answered in this sitting and not taken back, in order."""
+        return tuple(self._answered)
+
+    @property
+    def _limit_reached(self) -> bool:
+        return self.limit is not None and len(self._answered) >= self.limit
+
+    def _planned(self, when: Moment) -> deque[Waiting]:
+        queue = self.workspace.store.queue
+        unseen = queue.unseen(when, new_quota(self.workspace, when), self.topic)
+        return deque(spread(_topics_in_turn(queue.reviews(when, self.topic)), unseen))
+
+    def _take(self, when: Moment) -> Waiting | None:
+        queue = self.workspace.store.queue
+        if learning := queue.learning(when, self.topic):
+            return learning[0]
+        while self._plan:
+            waiting = self._plan.popleft()
+            if queue.is_open(waiting.id, when):
+                return waiting
+        early = queue.learning(replace(when, now=when.now + LEARN_AHEAD), self.topic)
+        return early[0] if early else None
+
+    def _item(self, id: str) -> DrillItem:
+        at = self.workspace.clock()
+        schedule = self.workspace.store.schedules.get(id)
+        previews = self.workspace.scheduler.previews(id, schedule, at, self.workspace.calendar.day(at))
+        return DrillItem(self.workspace.library.card(id), schedule, previews, len(self._answered) + 1)
+
+    def _put_back(self, item: DrillItem) -> None:
+        if item.state in (State.NEW, State.REVIEW):
+            self._plan.appendleft(Waiting(item.card.id, item.card.topic, item.state is State.NEW))
+
+    def _within_limit(self, counts: DrillProgress) -> DrillProgress:
+        if self.limit is None:
+            return counts
+        room = max(0, self.limit - counts.answered)
+        learning = min(counts.learning, room)
+        review = min(counts.review, room - learning)
+        return DrillProgress(counts.answered, min(counts.new, room - learning - review), learning, review)
+
+    def _required(self) -> DrillItem:
+        if self.current is None:
+            raise UsageError("no card is being asked")
+        return self.current
+
+
+def suggest(ticked: int, total: int) -> Rating:
+    """The rating that `ticked` of `total` points suggest: all of them good, half of them hard, fewer again."""
+    if total == 0 or ticked >= total:
+        return Rating.GOOD
+    return Rating.HARD if ticked / total >= HARD_FROM else Rating.AGAIN
+
+
+def suggest_marked(correct: bool) -> Rating:
+    """The rating that automatic marking suggests."""
+    return Rating.GOOD if correct else Rating.AGAIN
+
+
+def _topics_in_turn(waiting: Sequence[Waiting]) -> list[Waiting]:
+    lanes: dict[str, list[Waiting]] = defaultdict(list)
+    for entry in waiting:
+        lanes[entry.topic].append(entry)
+    return take_turns(list(lanes.values()))

@@ -1,0 +1,59 @@
+"""What is due now."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from attncli.practice.workspace import Workspace
+from attncli.store.queue import Moment
+
+
+@dataclass(frozen=True, slots=True)
+class DueCounts:
+    """`new` is what today's quota still brings; `topics` sums to `due`; `challenges` is apart."""
+
+    new: int
+    learning: int
+    review: int
+    challenges: int
+    topics: dict[str, int]
+
+    @property
+    def due(self) -> int:
+        return self.new + self.learning + self.review
+
+    def document(self) -> dict[str, Any]:
+        """What `attn due --json` prints."""
+        return {
+            "due": self.due,
+            "new": self.new,
+            "learning": self.learning,
+            "review": self.review,
+            "challenges": self.challenges,
+            "topics": self.topics,
+        }
+
+
+def due_counts(workspace: Workspace, at: datetime | None = None) -> DueCounts:
+    """Counts what is due at `at` (now)."""
+    when = workspace.moment(at)
+    queue = workspace.store.queue
+    learning = queue.count_learning(when)
+    reviews = queue.count_reviews(when)
+    unseen = Counter(card.topic for card in queue.unseen(when, new_quota(workspace, when)))
+    topics = Counter(learning) + Counter(reviews) + unseen
+    return DueCounts(
+        new=unseen.total(),
+        learning=sum(learning.values()),
+        review=sum(reviews.values()),
+        challenges=queue.count_challenges(when),
+        topics=dict(sorted(topics.items())),
+    )
+
+
+def new_quota(workspace: Workspace, when: Moment) -> int:
+    """How many more unseen cards this study day may bring."""
+    return max(0, workspace.settings.new_per_day - workspace.store.queue.introduced(when.day))

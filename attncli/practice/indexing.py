@@ -1,0 +1,70 @@
+"""Bringing the index up to date with the bank files. The only place that loads the bank room, and with it YAML."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from attncli.bank.loader import NOT_CARDS, BankFile, load_challenge, load_file
+from attncli.practice.introduction import rebuild_queue
+from attncli.store.bank_index import FileStamp
+from attncli.store.database import Database
+
+CHALLENGE = "challenge.yaml"
+
+
+def reindex(store: Database, stamps: Mapping[str, FileStamp], own: Callable[[Path], bool]) -> list[str]:
+    """Reads what changed, in one transaction; the cards whose former names are now others.
+
+    `own` tells the learner's files from bundled ones. They are read after those and yield their ids to them, so they
+    are all read again whenever anything has changed.
+    """
+    with store.transaction():
+        known, renames = store.index.stamps(), store.index.renames()
+        changed = {path for path in {*known, *stamps} if known.get(path) != stamps.get(path)}
+        gone = changed - set(stamps)
+        stale = [path for path in stamps if path in changed or own(Path(path))]
+        for path in [*gone, *stale]:
+            store.index.remove_file(path)
+        for path in stale:
+            _read(store, path, stamps[path])
+        rebuild_queue(store)
+        return sorted({card for _, card in renames.items() ^ store.index.renames().items()})
+
+
+def _read(store: Database, path: str, stamp: FileStamp) -> None:
+    file = Path(path)
+    if file.name in NOT_CARDS:
+        store.index.put_file(path, stamp, [])
+    elif file.name == CHALLENGE:
+        _add_challenges(store, load_challenge(file), stamp)
+    else:
+        _add_cards(store, load_file(file), stamp)
+
+
+def _add_cards(store: Database, bank: BankFile, stamp: FileStamp) -> None:
+    path, index = str(bank.path), store.index
+    owners = {document["id"]: index.owner(document["id"]) for document in bank.documents}
+    index.put_file(path, stamp, [*map(str, bank.problems), *_taken(path, "card", owners)])
+    if bank.title:
+        index.add_topic(bank.topic, bank.title["en"], bank.title["zh"], path)
+    for position, document in enumerate(bank.documents):
+        if not owners[document["id"]]:
+            index.add_card(document, position, path)
+
+
+def _add_challenges(store: Database, found: BankFile, stamp: FileStamp) -> None:
+    path, index = str(found.path), store.index
+    owners = {document["id"]: index.challenge_owner(document["id"]) for document in found.documents}
+    index.put_file(path, stamp, [*map(str, found.problems), *_taken(path, "challenge", owners)])
+    for document in found.documents:
+        if not owners[document["id"]]:
+            index.add_challenge(document, path)
+
+
+def _taken(path: str, what: str, owners: Mapping[str, str]) -> list[str]:
+    return [
+        f"{path}:1:1: {what} {id} is left out, because {owner} has one of that id; give this one another id"
+        for id, owner in owners.items()
+        if owner
+    ]

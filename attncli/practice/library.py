@@ -1,0 +1,154 @@
+"""The cards and challenges there are: bundled ones and the learner's own, from an index that follows the files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from attncli.errors import NotFound
+from attncli.store.bank_index import CardSummary, FileStamp
+from attncli.store.database import Database
+from attncli.store.search_text import match_expression
+
+if TYPE_CHECKING:
+    from attncli.domain.card import Card
+    from attncli.domain.challenge import Challenge
+    from attncli.domain.text import Localised
+
+
+@dataclass(frozen=True, slots=True)
+class Shelves:
+    """The folders that are looked at; a missing one is empty."""
+
+    quizbank: Path
+    impl: Path
+    own_banks: Path
+    own_challenges: Path
+
+    def stamps(self) -> dict[str, FileStamp]:
+        """Every bank and challenge file with its size and time; bundled ones come first."""
+        files = [
+            *_matching(self.quizbank, "*.yaml"),
+            *_matching(self.own_banks, "*.yaml"),
+            *_matching(self.own_banks, "*.yml"),
+            *_matching(self.impl, "*/*/challenge.yaml"),
+            *_matching(self.own_challenges, "*/*/challenge.yaml"),
+        ]
+        return {str(path): _stamp(path) for path in files}
+
+    def is_own(self, file: Path) -> bool:
+        """Whether `file` is the learner's."""
+        return file.is_relative_to(self.own_banks) or file.is_relative_to(self.own_challenges)
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """A topic and how many cards it has."""
+
+    id: str
+    title: Localised
+    cards: int
+
+
+class Library:
+    """Looks things up; nothing here parses YAML unless a file has changed."""
+
+    def __init__(self, store: Database, shelves: Shelves) -> None:
+        self._store = store
+        self._shelves = shelves
+
+    def refresh(self) -> list[str]:
+        """Reads the files that changed; the cards whose former names are now others.
+
+        A file that is broken is reported by `problems`; whatever in it is sound is used, and so are all others.
+        """
+        stamps = self._shelves.stamps()
+        if stamps == self._store.index.stamps():
+            return []
+        from attncli.practice.indexing import reindex
+
+        return reindex(self._store, stamps, self._shelves.is_own)
+
+    def problems(self) -> list[str]:
+        """What is wrong in bank and challenge files, as `file:line:column: message`."""
+        return self._store.index.problems()
+
+    def card(self, id: str) -> Card:
+        """The card `id`, or the one that used to be called so. Raises NotFound with the nearest id."""
+        from attncli.domain.card import card_of
+
+        document = self._store.index.card(id) or self._store.index.card(self._store.index.renamed_to(id))
+        if document is None:
+            raise NotFound(f"there is no card {id}; " + _nearest(id, self._store.index.card_ids(), "`attn cards`"))
+        return card_of(document)
+
+    def all_cards(self) -> Iterator[Card]:
+        """Every card, topic by topic, in the order of the files."""
+        from attncli.domain.card import card_of
+
+        return map(card_of, self._store.index.card_documents())
+
+    def cards(self, query: str | None = None, topic: str | None = None) -> list[CardSummary]:
+        """All cards, or those that match a full-text `query` (the best first), in one `topic` if it is given."""
+        if topic is not None:
+            self.topic(topic)
+        if not query or not query.strip():
+            return self._store.index.list_cards(topic)
+        if match := match_expression(query):
+            return self._store.index.matching_cards(match, topic)
+        return self._store.index.containing_cards(query.strip(), topic)
+
+    def topics(self) -> list[Topic]:
+        from attncli.domain.text import Localised
+
+        return [Topic(id, Localised(en, zh), count) for id, en, zh, count in self._store.index.topics()]
+
+    def topic(self, id: str) -> Topic:
+        """The topic `id`. Raises NotFound with the nearest id."""
+        topics = {topic.id: topic for topic in self.topics()}
+        if id not in topics:
+            raise NotFound(f"there is no topic {id}; " + _nearest(id, sorted(topics), "`attn cards`"))
+        return topics[id]
+
+    def challenges(self, track: str | None = None) -> list[Challenge]:
+        """All challenges, or those of one track, by track and level. Raises NotFound for an unknown track."""
+        from attncli.practice.challenge_documents import challenge_of
+
+        challenges = [challenge_of(document) for document in self._store.index.challenges()]
+        if track is None:
+            return challenges
+        tracks = sorted({challenge.track for challenge in challenges})
+        if track not in tracks:
+            raise NotFound(f"there is no track {track}; " + _nearest(track, tracks, "`attn challenges`"))
+        return [challenge for challenge in challenges if challenge.track == track]
+
+    def challenge(self, id: str) -> Challenge:
+        """The challenge `id`. Raises NotFound with the nearest id."""
+        from attncli.practice.challenge_documents import challenge_of
+
+        document = self._store.index.challenge(id)
+        if document is None:
+            ids = self._store.index.challenge_ids()
+            raise NotFound(f"there is no challenge {id}; " + _nearest(id, ids, "`attn challenges`"))
+        return challenge_of(document)
+
+
+def _matching(folder: Path, pattern: str) -> list[Path]:
+    return sorted(folder.glob(pattern))
+
+
+def _stamp(path: Path) -> FileStamp:
+    try:
+        status = path.stat()
+    except OSError:
+        return FileStamp(-1, -1)
+    return FileStamp(status.st_size, status.st_mtime_ns)
+
+
+def _nearest(id: str, known: Sequence[str], command: str) -> str:
+    from difflib import get_close_matches
+
+    near = get_close_matches(id, known, n=1)
+    return f"did you mean {near[0]}?" if near else f"{command} lists them"

@@ -1,0 +1,120 @@
+"""Marking of the kinds that have one right answer. Pure: randomness comes in as an argument, nothing is recorded."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from random import Random
+
+from attncli.domain.card import Blank, ChoiceCard, ClozeCard, DebugCard, OrderingCard
+from attncli.domain.text import Localised
+from attncli.errors import UsageError
+
+SHUFFLES = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Marked:
+    """The verdict, what to tell the learner, and for several blanks or options which of them were right."""
+
+    correct: bool
+    detail: Localised
+    parts: tuple[bool, ...] = ()
+
+
+def shuffled_options(card: ChoiceCard, rng: Random) -> list[int]:
+    """The indices of the options in the order in which they are shown."""
+    return rng.sample(range(len(card.options)), len(card.options))
+
+
+def mark_choice(card: ChoiceCard, chosen: Collection[int]) -> Marked:
+    """Right if exactly the correct options (indices into `card.options`) were `chosen`; `parts` is one per option."""
+    parts = tuple(option.correct == (index in chosen) for index, option in enumerate(card.options))
+    if all(parts):
+        return Marked(True, Localised("Right.", "正确。"), parts)
+    remarks = [_about_option(card, index) for index, right in enumerate(parts) if not right]
+    return Marked(False, Localised(" ".join(r.en for r in remarks), " ".join(r.zh for r in remarks)), parts)
+
+
+def _about_option(card: ChoiceCard, index: int) -> Localised:
+    option = card.options[index]
+    if option.correct:
+        return Localised(f"“{option.text.en}” is right.", f"“{option.text.zh}”是对的。")
+    why = option.why_not or Localised("it is wrong.", "这是错的。")
+    return Localised(f"“{option.text.en}”: {why.en}", f"“{option.text.zh}”：{why.zh}")
+
+
+def mark_cloze(card: ClozeCard, answers: Sequence[str]) -> Marked:
+    """Right if every blank is; `parts` is one per blank. Raises UsageError for another number of answers."""
+    if len(answers) != len(card.blanks):
+        raise UsageError(f"{card.id} has {len(card.blanks)} blanks, but {len(answers)} answers were given")
+    parts = tuple(_fits(blank, answer) for blank, answer in zip(card.blanks, answers, strict=True))
+    if all(parts):
+        return Marked(True, Localised("Right.", "正确。"), parts)
+    wanted = [
+        f"{number}. {blank.answer}"
+        for number, (blank, right) in enumerate(zip(card.blanks, parts, strict=True), 1)
+        if not right
+    ]
+    return Marked(False, Localised(f"Wanted: {'; '.join(wanted)}", f"应为：{'；'.join(wanted)}"), parts)
+
+
+def _fits(blank: Blank, answer: str) -> bool:
+    if _bare(answer) in {_bare(text) for text in (blank.answer, *blank.accept)}:
+        return True
+    if blank.form != "algebra":
+        return False
+    from attncli.domain.algebra import algebra_equal
+
+    return bool(answer.strip()) and algebra_equal(blank.answer, answer, blank.variables)
+
+
+def _bare(text: str) -> str:
+    """Text without case, spaces and full-width forms."""
+    return "".join(unicodedata.normalize("NFKC", text).casefold().split())
+
+
+def shuffled_items(card: OrderingCard, rng: Random) -> list[str]:
+    """The item keys in an order to start from; not a right one, unless every order found is right."""
+    keys = [key for key, _ in card.items]
+    for _ in range(SHUFFLES):
+        rng.shuffle(keys)
+        if not mark_ordering(card, keys).correct:
+            break
+    return keys
+
+
+def mark_ordering(card: OrderingCard, keys: Sequence[str]) -> Marked:
+    """Right if no pair of `before` is broken; `parts` is one per pair.
+
+    Raises UsageError if `keys` are not exactly the items.
+    """
+    texts = dict(card.items)
+    if sorted(keys) != sorted(texts):
+        raise UsageError(f"{card.id} wants each of {', '.join(texts)} once")
+    place = {key: index for index, key in enumerate(keys)}
+    parts = tuple(place[first] < place[second] for first, second in card.before)
+    if all(parts):
+        return Marked(True, Localised("Right.", "正确。"), parts)
+    first, second = card.before[parts.index(False)]
+    return Marked(
+        False,
+        Localised(
+            f"“{texts[first].en}” comes before “{texts[second].en}”.",
+            f"“{texts[first].zh}”要排在“{texts[second].zh}”之前。",
+        ),
+        parts,
+    )
+
+
+def mark_debug(card: DebugCard, line: int) -> Marked:
+    """Right if `line` (1-based) is one of those with the mistake."""
+    where_en = " or ".join(map(str, card.lines))
+    where_zh = "或".join(map(str, card.lines))
+    fix_en = f" Fix: {card.fix.en}" if card.fix else ""
+    fix_zh = f" 改为：{card.fix.zh}" if card.fix else ""
+    return Marked(
+        line in card.lines,
+        Localised(f"Line {where_en}: {card.symptom.en}{fix_en}", f"第 {where_zh} 行：{card.symptom.zh}{fix_zh}"),
+    )

@@ -1,0 +1,137 @@
+"""One learner's sitting: their settings, their database, the banks, and the clock."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from functools import cached_property
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+from attncli import paths
+from attncli.config import Settings
+from attncli.config import load as load_settings
+from attncli.domain.review import RowKind
+from attncli.domain.text import Lang
+from attncli.memory.days import StudyCalendar
+from attncli.memory.policy import Policy
+from attncli.practice.library import Library, Shelves
+from attncli.store.database import Database
+from attncli.store.queue import Moment
+
+if TYPE_CHECKING:
+    from attncli.memory.scheduler import Scheduler
+
+Clock = Callable[[], datetime]
+
+
+class Workspace:
+    """Everything a use case needs. Open it with `Workspace.open`, close it or use it as a context manager.
+
+    `clock` returns the present as an aware datetime. `lang` overrides the language of the settings. The banks are
+    looked at when the workspace is opened; schedules are derived anew if the settings they depend on have changed.
+    """
+
+    def __init__(
+        self, home: paths.Home, clock: Clock, settings: Settings, lang: Lang, store: Database, shelves: Shelves
+    ):
+        self.home = home
+        self.clock = clock
+        self.settings = settings
+        self.lang: Lang = lang
+        self.store = store
+        self.library = Library(store, shelves)
+        self.calendar = StudyCalendar(settings.day_start)
+
+    @staticmethod
+    def open(
+        home: paths.Home,
+        clock: Clock,
+        lang: Lang | None = None,
+        settings: Settings | None = None,
+        quizbank: Path | None = None,
+        impl: Path | None = None,
+    ) -> Workspace:
+        """Opens the learner's folder `home`; `quizbank` and `impl` replace the bundled banks and challenges.
+
+        Raises ConfigInvalid, StoreError, StoreCorrupt.
+        """
+        settings = settings or load_settings(home.config, {})
+        shelves = Shelves(
+            quizbank=quizbank or paths.bundled_quizbank(),
+            impl=impl or paths.bundled_impl(),
+            own_banks=home.banks,
+            own_challenges=home.challenges,
+        )
+        store = Database.open(home.database)
+        workspace = Workspace(home, clock, settings, lang or settings.lang, store, shelves)
+        try:
+            workspace._bring_up_to_date()
+        except BaseException:
+            store.close()
+            raise
+        return workspace
+
+    def _bring_up_to_date(self) -> None:
+        renamed = self.library.refresh()
+        if self.store.policy_fingerprint != self.policy.fingerprint():
+            self.derive_all()
+        elif renamed:
+            self.derive(renamed)
+
+    @cached_property
+    def policy(self) -> Policy:
+        """What schedules follow from, besides the log: the settings and the last fit."""
+        fits = self.store.log.of_kind(RowKind.FIT)
+        settings = self.settings
+        return Policy(
+            parameters=tuple(fits[-1].payload["parameters"]) if fits else (),
+            desired_retention=settings.desired_retention,
+            learning_steps=settings.learning_steps,
+            relearning_steps=settings.relearning_steps,
+            maximum_interval_days=settings.maximum_interval_days,
+            fuzz=settings.fuzz,
+        )
+
+    @cached_property
+    def scheduler(self) -> Scheduler:
+        """Loads FSRS (some 50 ms), so it is asked for only where a schedule is made."""
+        from attncli.memory.scheduler import Scheduler
+
+        return Scheduler(self.policy)
+
+    @cached_property
+    def challenge_scheduler(self) -> Scheduler:
+        from attncli.memory.scheduler import Scheduler
+
+        return Scheduler(self.policy.without_steps())
+
+    def moment(self, at: datetime | None = None) -> Moment:
+        """The present (or `at`) as the queue needs it."""
+        now = at or self.clock()
+        day = self.calendar.day(now)
+        return Moment(now, day, self.calendar.ends_at(day))
+
+    def derive(self, subjects: list[str]) -> None:
+        """Derives the schedules and holds of some cards or challenges anew; opens its own transaction."""
+        from attncli.practice.derivation import derive_subject
+
+        with self.store.transaction():
+            for subject in subjects:
+                derive_subject(self, subject)
+
+    def derive_all(self, progress: Callable[[int], None] | None = None) -> int:
+        """Derives everything anew from the log; the number of subjects. `progress` is told how many are done."""
+        from attncli.practice.derivation import derive_everything
+
+        return derive_everything(self, progress)
+
+    def close(self) -> None:
+        self.store.close()
+
+    def __enter__(self) -> Workspace:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()

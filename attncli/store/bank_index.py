@@ -1,0 +1,203 @@
+"""Derived: what the banks held when their files were last read, so that no YAML is parsed to show or find a card."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any
+
+from attncli.store.connection import Connection
+from attncli.store.search_text import searchable
+
+Document = dict[str, Any]
+_SUMMARY = "card.id, topic, kind, level, core, question_en, question_zh"
+_NOT_A_CARD = "id NOT IN (SELECT id FROM card)"
+
+
+@dataclass(frozen=True, slots=True)
+class FileStamp:
+    """What tells whether a file changed since it was read."""
+
+    size: int
+    mtime_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class CardSummary:
+    """A card as lists show it."""
+
+    id: str
+    topic: str
+    kind: str
+    level: str
+    core: bool
+    question_en: str
+    question_zh: str
+
+
+class BankIndex:
+    """The cards, topics and challenges of all files, each row owned by the file it came from."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def stamps(self) -> dict[str, FileStamp]:
+        rows = self._connection.rows("SELECT path, size, mtime_ns FROM bank_file")
+        return {path: FileStamp(size, mtime_ns) for path, size, mtime_ns in rows}
+
+    def problems(self) -> list[str]:
+        """What was wrong in the files when they were read, file by file."""
+        rows = self._connection.rows("SELECT problems FROM bank_file WHERE problems <> '[]' ORDER BY path")
+        return [problem for (problems,) in rows for problem in json.loads(problems)]
+
+    def put_file(self, path: str, stamp: FileStamp, problems: Sequence[str]) -> None:
+        """Records that `path` was read; whatever it held before is gone."""
+        self.remove_file(path)
+        self._connection.execute(
+            "INSERT INTO bank_file (path, size, mtime_ns, problems) VALUES (?, ?, ?, ?)",
+            (path, stamp.size, stamp.mtime_ns, json.dumps(list(problems), ensure_ascii=False)),
+        )
+
+    def remove_file(self, path: str) -> None:
+        self._connection.execute(
+            "DELETE FROM card_text WHERE rowid IN (SELECT number FROM card WHERE file = ?)", (path,)
+        )
+        self._connection.execute("DELETE FROM bank_file WHERE path = ?", (path,))
+
+    def add_topic(self, id: str, title_en: str, title_zh: str, file: str) -> None:
+        self._connection.execute("INSERT OR REPLACE INTO topic VALUES (?, ?, ?, ?)", (id, title_en, title_zh, file))
+
+    def add_card(self, document: Document, position: int, file: str) -> None:
+        """Indexes a validated card document whose id is not taken."""
+        text = json.dumps(document, ensure_ascii=False)
+        content = json.dumps(document, ensure_ascii=False, sort_keys=True)
+        question = document["question"]
+        self._connection.execute(
+            "INSERT INTO card (id, topic, kind, level, core, question_en, question_zh, document, hash, position, file)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                document["id"],
+                document["topic"],
+                document["kind"],
+                document["level"],
+                int(bool(document.get("core"))),
+                question["en"],
+                question["zh"],
+                text,
+                sha256(content.encode()).hexdigest()[:16],
+                position,
+                file,
+            ),
+        )
+        self._connection.execute(
+            "INSERT INTO card_text (rowid, question, body) SELECT number, ?, ? FROM card WHERE id = ?",
+            (searchable([document["id"], question]), searchable([document]), document["id"]),
+        )
+        self._connection.execute_many(
+            "INSERT OR IGNORE INTO former (id, card) VALUES (?, ?)",
+            ((former, document["id"]) for former in document.get("formerly") or ()),
+        )
+
+    def add_challenge(self, document: Document, file: str) -> None:
+        self._connection.execute(
+            "INSERT INTO challenge (id, track, level, document, file) VALUES (?, ?, ?, ?, ?)",
+            (
+                document["id"],
+                document["track"],
+                document["level"],
+                json.dumps(document, ensure_ascii=False),
+                file,
+            ),
+        )
+
+    def owner(self, card: str) -> str:
+        """The file that card `card` came from, empty if there is no such card."""
+        return self._connection.value("SELECT file FROM card WHERE id = ?", (card,)) or ""
+
+    def challenge_owner(self, challenge: str) -> str:
+        return self._connection.value("SELECT file FROM challenge WHERE id = ?", (challenge,)) or ""
+
+    def card(self, id: str) -> Document | None:
+        text = self._connection.value("SELECT document FROM card WHERE id = ?", (id,))
+        return json.loads(text) if text else None
+
+    def card_documents(self) -> Iterator[Document]:
+        """Every card, topic by topic in the order of the files."""
+        for (text,) in self._connection.each("SELECT document FROM card ORDER BY topic, position"):
+            yield json.loads(text)
+
+    def hash(self, id: str) -> str:
+        """The hash of a card's content, empty if there is no such card."""
+        return self._connection.value("SELECT hash FROM card WHERE id = ?", (id,)) or ""
+
+    def renamed_to(self, former: str) -> str:
+        """The card that was called `former`, empty if none says so."""
+        return self._connection.value("SELECT card FROM former WHERE id = ?", (former,)) or ""
+
+    def names_of(self, card: str) -> list[str]:
+        """The id of `card` and those it had before."""
+        rows = self._connection.rows(f"SELECT id FROM former WHERE card = ? AND {_NOT_A_CARD} ORDER BY id", (card,))
+        return [card, *(id for (id,) in rows)]
+
+    def renames(self) -> dict[str, str]:
+        """Former id → id."""
+        return dict(self._connection.rows(f"SELECT id, card FROM former WHERE {_NOT_A_CARD}"))
+
+    def card_ids(self) -> list[str]:
+        return [id for (id,) in self._connection.rows("SELECT id FROM card ORDER BY topic, position")]
+
+    def introduction(self) -> list[tuple[str, str, bool, str, int]]:
+        """(id, topic, core, level, position) of every card: what the order of introduction looks at."""
+        rows = self._connection.rows("SELECT id, topic, core, level, position FROM card")
+        return [(id, topic, bool(core), level, position) for id, topic, core, level, position in rows]
+
+    def topics(self) -> list[tuple[str, str, str, int]]:
+        """(id, English title, Chinese title, number of cards), for every topic that has cards."""
+        return self._connection.rows(
+            "SELECT card.topic, coalesce(max(title_en), card.topic), coalesce(max(title_zh), card.topic),"
+            " count(DISTINCT card.id) FROM card LEFT JOIN topic ON topic.id = card.topic"
+            " GROUP BY card.topic ORDER BY card.topic"
+        )
+
+    def challenge(self, id: str) -> Document | None:
+        text = self._connection.value("SELECT document FROM challenge WHERE id = ?", (id,))
+        return json.loads(text) if text else None
+
+    def challenges(self) -> list[Document]:
+        rows = self._connection.rows("SELECT document FROM challenge ORDER BY track, level, id")
+        return [json.loads(text) for (text,) in rows]
+
+    def challenge_ids(self) -> list[str]:
+        return [id for (id,) in self._connection.rows("SELECT id FROM challenge ORDER BY id")]
+
+    def list_cards(self, topic: str | None) -> list[CardSummary]:
+        """All cards, or those of one topic, in bank order."""
+        return self._summaries(
+            f"SELECT {_SUMMARY} FROM card WHERE ?1 IS NULL OR topic = ?1 ORDER BY topic, position", topic
+        )
+
+    def matching_cards(self, match: str, topic: str | None) -> list[CardSummary]:
+        """The cards whose text matches a full-text expression (see `search_text`), the best first."""
+        return self._summaries(
+            f"SELECT {_SUMMARY} FROM card_text JOIN card ON card.number = card_text.rowid"
+            " WHERE card_text MATCH ?2 AND (?1 IS NULL OR topic = ?1) ORDER BY bm25(card_text, 10.0, 1.0), card.id",
+            topic,
+            match,
+        )
+
+    def containing_cards(self, literal: str, topic: str | None) -> list[CardSummary]:
+        """The cards whose document contains `literal` as it is: for signs that no tokenizer keeps."""
+        return self._summaries(
+            f"SELECT {_SUMMARY} FROM card WHERE instr(document, ?2) AND (?1 IS NULL OR topic = ?1)"
+            " ORDER BY topic, position",
+            topic,
+            literal,
+        )
+
+    def _summaries(self, sql: str, *values: Any) -> list[CardSummary]:
+        return [
+            CardSummary(id, topic, kind, level, bool(core), en, zh)
+            for id, topic, kind, level, core, en, zh in self._connection.rows(sql, values)
+        ]

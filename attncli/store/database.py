@@ -1,0 +1,119 @@
+"""The learner's database as a whole: opening, checking, copying."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+from shutil import copyfile
+from types import TracebackType
+
+from attncli.errors import StoreCorrupt, StoreError
+from attncli.store.bank_index import BankIndex
+from attncli.store.connection import Connection
+from attncli.store.log import Log
+from attncli.store.migrations import migrate
+from attncli.store.queue import Queue
+from attncli.store.schedules import Schedules
+
+
+class Database:
+    """`log` is the truth; `schedules`, `index` and `queue` are derived from it and from the bank files."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self.path = connection.path
+        self.log = Log(connection, str(self._meta("machine")))
+        self.schedules = Schedules(connection)
+        self.index = BankIndex(connection)
+        self.queue = Queue(connection)
+
+    @staticmethod
+    def open(path: Path) -> Database:
+        """Opens the database at `path`, creating or migrating it where needed.
+
+        Raises StoreError if it cannot be used (no space, no permission, written by a newer program), StoreCorrupt if
+        it is damaged.
+        """
+        _make_folder(path.parent)
+        connection = Connection(path)
+        try:
+            migrate(connection)
+            return Database(connection)
+        except StoreError:
+            connection.close()
+            raise
+
+    def transaction(self) -> AbstractContextManager[None]:
+        """All or nothing, and durable once left."""
+        return self._connection.transaction()
+
+    @property
+    def policy_fingerprint(self) -> str:
+        """The policy under which the schedules were derived, empty if they were not yet."""
+        return self._meta("policy") or ""
+
+    def remember_policy(self, fingerprint: str) -> None:
+        self._connection.execute("INSERT OR REPLACE INTO meta VALUES ('policy', ?)", (fingerprint,))
+
+    def problems(self) -> list[str]:
+        """What SQLite's own check finds; empty if the file is whole."""
+        said = [text for (text,) in self._connection.rows("PRAGMA integrity_check")]
+        dangling = self._connection.rows("PRAGMA foreign_key_check")
+        return [text for text in said if text != "ok"] + [f"dangling reference in {row[0]}" for row in dangling]
+
+    def copy_to(self, path: Path) -> None:
+        """Writes a consistent copy to the new file `path`, while others may go on writing here."""
+        with opened(path) as copy:
+            self._connection.backup_to(copy)
+            copy.execute("PRAGMA journal_mode = DELETE")
+
+    def replace_by(self, path: Path) -> None:
+        """Replaces everything by the content of the backup `path`.
+
+        The backup itself is not touched. Raises StoreError if that file is no whole database of this program.
+        """
+        copy = self.path.with_name(self.path.name + ".restoring")
+        try:
+            copyfile(path, copy)
+            with opened(copy) as source:
+                migrate(source)
+                if (check := source.value("PRAGMA integrity_check")) != "ok":
+                    raise StoreCorrupt(f"the backup {path} is damaged ({check}); nothing was restored")
+                source.backup_to(self._connection)
+        except OSError as error:
+            raise StoreError(f"cannot read the backup {path} ({error.strerror}); nothing was restored") from error
+        finally:
+            copy.unlink(missing_ok=True)
+
+    def close(self) -> None:
+        self._connection.close()
+
+    def __enter__(self) -> Database:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    def _meta(self, key: str) -> str | None:
+        value = self._connection.value("SELECT value FROM meta WHERE key = ?", (key,))
+        return None if value is None else str(value)
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[Connection]:
+    """A connection that is closed again."""
+    connection = Connection(path)
+    try:
+        yield connection
+    finally:
+        connection.close()
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreError(
+            f"cannot create {folder} ({error.strerror}); make it writable, or name another folder with --home"
+        ) from error

@@ -1,0 +1,129 @@
+"""Derived: cards, schedules and holds side by side, indexed for counting and picking what is due.
+
+Only cards that a bank has today are in it. Counting 100,000 of them is a scan of one covering index.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from attncli.store.connection import Connection
+from attncli.store.moments import microseconds, moment
+
+_JOINED = """
+    SELECT card.id, card.topic, {rank}, coalesce(schedule.state, 'new'), coalesce(schedule.due_at_us, 0),
+           coalesce(hold.suspended, 0), coalesce(hold.buried_day, 0)
+    FROM card LEFT JOIN schedule ON schedule.subject = card.id LEFT JOIN hold ON hold.subject = card.id
+"""
+_OPEN = "suspended = 0 AND buried_day <> :day AND (:topic IS NULL OR topic = :topic)"
+_STEPS_DUE = f"{_OPEN} AND state IN ('learning', 'relearning') AND due_at_us <= :now"
+_REVIEWS_DUE = f"{_OPEN} AND state = 'review' AND due_at_us < :day_end"
+_UNSEEN = f"{_OPEN} AND state = 'new'"
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """Now, as the queue needs it: the moment, its study day, and when that day ends."""
+
+    now: datetime
+    day: int
+    day_end: datetime
+
+    def values(self, topic: str | None) -> dict[str, object]:
+        return {
+            "now": microseconds(self.now),
+            "day": self.day,
+            "day_end": microseconds(self.day_end),
+            "topic": topic,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """One card in the queue."""
+
+    id: str
+    topic: str
+    is_new: bool
+
+
+class Queue:
+    """Counts and picks. A review is due from the start of the study day of its due time, a step from its due time."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def refresh(self, ids: Iterable[str]) -> None:
+        """Takes over what changed for these cards; an id that no bank has leaves the queue."""
+        for id in ids:
+            rank = self._connection.value("SELECT rank FROM queue WHERE id = ?", (id,)) or 0
+            self._connection.execute("DELETE FROM queue WHERE id = ?", (id,))
+            self._connection.execute(f"INSERT INTO queue {_JOINED.format(rank='?')} WHERE card.id = ?", (rank, id))
+
+    def rebuild(self, introduction_order: Sequence[str]) -> None:
+        """Makes the whole queue anew; unseen cards will come in `introduction_order`."""
+        self._connection.execute("DELETE FROM queue")
+        self._connection.execute(f"INSERT INTO queue {_JOINED.format(rank='0')}")
+        self._connection.execute_many(
+            "UPDATE queue SET rank = ? WHERE id = ?", ((rank, id) for rank, id in enumerate(introduction_order))
+        )
+
+    def count_learning(self, when: Moment, topic: str | None = None) -> dict[str, int]:
+        """Topic → number of cards with a learning or relearning step due."""
+        return self._by_topic(_STEPS_DUE, when, topic)
+
+    def count_reviews(self, when: Moment, topic: str | None = None) -> dict[str, int]:
+        """Topic → number of reviews due."""
+        return self._by_topic(_REVIEWS_DUE, when, topic)
+
+    def count_challenges(self, when: Moment) -> int:
+        """How many solved challenges are due again."""
+        sql = "SELECT count(*) FROM challenge JOIN schedule ON subject = id WHERE due_at_us < :day_end"
+        return int(self._connection.value(sql, {"day_end": microseconds(when.day_end)}))
+
+    def introduced(self, day: int) -> int:
+        """How many cards were first reviewed on study day `day`."""
+        sql = "SELECT count(*) FROM schedule JOIN queue ON queue.id = schedule.subject WHERE introduced_day = ?"
+        return int(self._connection.value(sql, (day,)))
+
+    def unseen(self, when: Moment, limit: int, topic: str | None = None) -> list[Waiting]:
+        """The next `limit` unseen cards in the order of introduction."""
+        return self._waiting(f"{_UNSEEN} ORDER BY rank LIMIT :limit", when, topic, limit)
+
+    def learning(self, when: Moment, topic: str | None = None) -> list[Waiting]:
+        """Steps that are due, the longest-waiting first."""
+        return self._waiting(f"{_STEPS_DUE} ORDER BY due_at_us, id LIMIT :limit", when, topic)
+
+    def reviews(self, when: Moment, topic: str | None = None) -> list[Waiting]:
+        """Reviews that are due, the longest-waiting first."""
+        return self._waiting(f"{_REVIEWS_DUE} ORDER BY due_at_us, id LIMIT :limit", when, topic)
+
+    def is_open(self, id: str, when: Moment) -> bool:
+        """Whether this card is unseen or due now, and neither suspended nor buried."""
+        condition = f"({_STEPS_DUE}) OR ({_REVIEWS_DUE}) OR ({_UNSEEN})"
+        sql = f"SELECT 1 FROM queue WHERE id = :id AND ({condition})"
+        return bool(self._connection.value(sql, {**when.values(None), "id": id}))
+
+    def due_times(self) -> list[datetime]:
+        """When each reviewed card that is not suspended is due."""
+        rows = self._connection.rows("SELECT due_at_us FROM queue WHERE suspended = 0 AND state <> 'new'")
+        return [moment(due_at_us) for (due_at_us,) in rows]
+
+    def held(self, day: int) -> tuple[list[str], list[str]]:
+        """The suspended cards, and those buried on study day `day`."""
+        suspended = self._connection.rows("SELECT id FROM queue WHERE suspended = 1 ORDER BY id")
+        buried = self._connection.rows(
+            "SELECT id FROM queue WHERE suspended = 0 AND buried_day = ? ORDER BY id", (day,)
+        )
+        return [id for (id,) in suspended], [id for (id,) in buried]
+
+    def _by_topic(self, condition: str, when: Moment, topic: str | None) -> dict[str, int]:
+        sql = f"SELECT topic, count(*) FROM queue WHERE {condition} GROUP BY topic"
+        return dict(self._connection.rows(sql, when.values(topic)))
+
+    def _waiting(self, condition: str, when: Moment, topic: str | None, limit: int = -1) -> list[Waiting]:
+        sql = f"SELECT id, topic, state = 'new' FROM queue WHERE {condition}"
+        rows = self._connection.rows(sql, {**when.values(topic), "limit": limit})
+        return [Waiting(id, topic, bool(is_new)) for id, topic, is_new in rows]
