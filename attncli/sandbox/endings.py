@@ -6,7 +6,7 @@ import signal
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-CHANNEL_LOST = 74
+CHANNEL_LOST, OUT_OF_MEMORY = 74, 75  # exit statuses of the worker itself
 _OUT_OF_MEMORY_WORDS = ("std::bad_alloc", "can't allocate memory", "Cannot allocate memory", "MemoryError")
 
 
@@ -34,7 +34,7 @@ class Stopped(Exception):
 def classify(status: Mapping[str, int], doing: str, memory_mib: int, printed: str) -> Stopped:
     """The meaning of an exit status or signal, while the submission was `doing` ("loaded" or "called")."""
     if "exit" in status:
-        return _exited(status["exit"], doing)
+        return _exited(status["exit"], doing, memory_mib)
     number = status["signal"]
     name = signal.Signals(number).name if number in set(signal.Signals) else f"signal {number}"
     if number == signal.SIGXCPU:
@@ -46,7 +46,9 @@ def classify(status: Mapping[str, int], doing: str, memory_mib: int, printed: st
     return Stopped("crashed", f"killed by {name} while it was {doing}")
 
 
-def _exited(code: int, doing: str) -> Stopped:
+def _exited(code: int, doing: str, memory_mib: int) -> Stopped:
+    if code == OUT_OF_MEMORY:
+        return Stopped("memory", f"needed more than {memory_mib} MiB")
     if code == CHANNEL_LOST:
         return Stopped("protocol", f"closed its channel to the judge while it was {doing}")
     return Stopped("exited", f"ended the process with exit status {code} (os._exit or sys.exit) while it was {doing}")

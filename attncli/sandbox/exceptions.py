@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import errno
 import linecache
+from collections import deque
 from types import TracebackType
 from typing import Any
 
@@ -61,16 +62,17 @@ def text_of(error: BaseException) -> str:
 
 def frames_of(error: BaseException, trace: TracebackType | None, filename: str) -> list[dict[str, Any]]:
     """The traceback's frames that lie in the learner's file, first and last ones if they are many."""
-    frames = []
+    half = FRAMES_KEPT // 2
+    first: list[tuple[int, str]] = []
+    last: deque[tuple[int, str]] = deque(maxlen=half)
     while trace is not None:
         code = trace.tb_frame.f_code
         if code.co_filename == filename:
-            frames.append(_frame(filename, trace.tb_lineno, code.co_name))
+            (first if len(first) < half else last).append((trace.tb_lineno, code.co_name))
         trace = trace.tb_next
-    if not frames and type(error) in (SyntaxError, IndentationError, TabError):
-        frames.append(_frame(filename, error.lineno or 0, "<module>"))  # type: ignore[attr-defined]
-    half = FRAMES_KEPT // 2
-    return frames if len(frames) <= FRAMES_KEPT else frames[:half] + frames[-half:]
+    if not first and type(error) in (SyntaxError, IndentationError, TabError):
+        first.append((_real(SyntaxError, "lineno", error) or 0, "<module>"))
+    return [_frame(filename, line, function) for line, function in [*first, *last]]
 
 
 def _frame(filename: str, line: int, function: str) -> dict[str, Any]:

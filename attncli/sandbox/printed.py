@@ -48,3 +48,12 @@ class Printed:
         left_out = self.total - len(self._head) - len(self._tail)
         gap = f"\n… {left_out} bytes left out …\n".encode() if left_out else b""
         return clean((bytes(self._head) + gap + bytes(self._tail)).decode("utf-8", "replace"))
+
+
+def split_fatal_error(text: str, filename: str) -> tuple[str, str]:
+    """The text without the interpreter's own report of a crash, and where that says it was in the learner's file."""
+    before, mark, report = text.rpartition("Fatal Python error: ")
+    if not mark:
+        return text, ""
+    place = re.search(rf'File "{re.escape(filename)}", line (\d+) in (\S+)', report)
+    return before, f"in line {place[1]} ({place[2]})" if place else ""

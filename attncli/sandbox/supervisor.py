@@ -24,7 +24,7 @@ from typing import Any
 from ..errors import JudgeFailed
 from . import endings, limits, namespaces, wire
 from .endings import Ending, Stopped
-from .printed import Printed
+from .printed import Printed, split_fatal_error
 
 OnInvoke = Callable[[dict[str, Any], memoryview], tuple[dict[str, Any], list[wire.Buffer]]]
 
@@ -84,9 +84,11 @@ class Worker:
         self._memory_checked = time.monotonic()
         self._printed = Printed()
         self._reader = wire.FrameReader(wire.HEADER_LIMIT, wire.PAYLOAD_LIMIT)
+        self._buffer = bytearray(_READ_SIZE)
         self._outgoing: deque[memoryview] = deque()
         self._arrived: deque[wire.Frame] = deque()
-        self._state, self._doing = "starting", "loaded"
+        self._started, self._doing = False, "loaded"
+        self._filename = ""
         self._ending: Ending | None = None
         self._poller = select.poll()
         self._watched = {output, status, frames.fileno()}
@@ -107,7 +109,7 @@ class Worker:
     def load(self, source: bytes, filename: str, entry: list[str], seconds: float) -> Reply | Ending:
         """Run the learner's file. The reply's op is `loaded` (with `names`) or `raised`."""
         header = {"op": "load", "filename": filename, "entry": entry}
-        self._doing = "loaded"
+        self._doing, self._filename = "loaded", filename
         return self.request(header, [source], seconds)
 
     def request(
@@ -167,23 +169,25 @@ class Worker:
     def _end(self, stop: Stopped) -> Ending:
         self._process.kill()
         self._drain_output()
-        self._ending = Ending(stop.reason, stop.message, self.printed)
+        printed, place = split_fatal_error(self.printed, self._filename)
+        message = f"{stop.message}, {place}" if stop.reason == "crashed" and place else stop.message
+        self._ending = Ending(stop.reason, message, printed)
         self.kill()
         return self._ending
 
     def _await_ready(self) -> None:
-        if self._state != "starting":
+        if self._started:
             return
         frame = self._next_frame(time.monotonic() + START_SECONDS, "it did not start")
         if frame.header["op"] == "broken":
             raise JudgeFailed(f"a sandboxed process could not be set up: {frame.header.get('text')}; see attn doctor")
         if frame.header["op"] != "ready":
             raise Stopped("protocol", "answered before it was asked")
-        self._state = "idle"
+        self._started = True
 
     def _expect_silence(self) -> None:
         """Between requests nothing may come from the worker."""
-        if self._state != "starting":
+        if self._started:
             self._wait(0)
             if self._arrived or not self._reader.empty:
                 raise Stopped("protocol", "sent something that it was not asked for")
@@ -201,13 +205,18 @@ class Worker:
             if frame.header.get("nonce") != nonce:
                 raise Stopped("protocol", "answered something else than it was asked")
             if frame.header["op"] == "invoke" and on_invoke is not None:
-                started = time.monotonic()
-                self._send({"op": "answer"} | (answer := on_invoke(frame.header, frame.payload))[0], answer[1])
-                deadline += time.monotonic() - started
+                deadline += self._answer(frame, on_invoke)
             elif frame.header["op"] in allowed:
                 return self._reply(frame)
             else:
                 raise Stopped("protocol", "sent a frame out of turn")
+
+    def _answer(self, frame: wire.Frame, on_invoke: OnInvoke) -> float:
+        """Answer a call to one of the judge's callables. Returns the seconds that it took."""
+        started = time.monotonic()
+        header, buffers = on_invoke(frame.header, frame.payload)
+        self._send(header | {"op": "answer"}, buffers)
+        return time.monotonic() - started
 
     def _reply(self, frame: wire.Frame) -> Reply:
         if self._arrived or not self._reader.empty:
@@ -234,11 +243,11 @@ class Worker:
             self._take_output()
         if ready.get(frames, 0) & select.POLLOUT:
             self._flush()
-        if ready.get(frames, 0) & ~select.POLLOUT and not self._read_frames():
+        if ready.get(frames, 0) & ~select.POLLOUT and self._read_frames() == 0:
             raise self._how_it_ended()
         if self._status in ready:
-            while not self._arrived and self._read_frames():
-                pass
+            while self._read_frames():
+                continue
             if not self._arrived:
                 raise self._how_it_ended()
 
@@ -257,18 +266,19 @@ class Worker:
             self._outgoing.clear()
         self._poller.modify(frames, select.POLLIN)
 
-    def _read_frames(self) -> bool:
-        """Take what has arrived. False at the end of the stream."""
+    def _read_frames(self) -> int | None:
+        """Take what has arrived: the number of bytes, 0 at the end of the stream, None if there is nothing yet."""
         try:
-            data = self._frames.recv(_READ_SIZE)
-            self._arrived.extend(self._reader.feed(data))
+            count = self._frames.recv_into(self._buffer)
         except BlockingIOError:
-            return False
+            return None
         except ConnectionResetError:
-            return False
+            return 0
+        try:
+            self._arrived.extend(self._reader.feed(memoryview(self._buffer)[:count]))
         except wire.FrameError as error:
             raise Stopped("protocol", f"sent {error}") from error
-        return bool(data)
+        return count
 
     def _drain_output(self) -> bool:
         """Take what has been printed, as far as it may be. False when the pipe is closed."""

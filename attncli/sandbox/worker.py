@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import builtins
 import contextlib
+import faulthandler
 import fcntl
 import io
 import linecache
@@ -21,11 +22,12 @@ from typing import Any, NoReturn
 
 from . import canary, landlock, limits, namespaces, seccomp, wire
 from .attempts import Attempts
+from .endings import CHANNEL_LOST, OUT_OF_MEMORY
 from .exceptions import Guard, report
 from .script import serve
 
 CHANNEL, RULESET = 3, 4
-CHANNEL_LOST, BROKEN = 74, 70
+BROKEN = 70
 _FIRST_FREE = 16
 _READ_SIZE = 1 << 18
 _RESERVE_BYTES = 8 << 20
@@ -51,6 +53,7 @@ class Channel:
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
         self._reader = wire.FrameReader(limit_payload=1 << 40)
+        self._buffer = bytearray(_READ_SIZE)
 
     def sendall(self, data: wire.Buffer) -> None:
         rest = memoryview(data).cast("B")
@@ -60,10 +63,10 @@ class Channel:
     def receive(self) -> wire.Frame | None:
         """The next frame, or None when the judge has closed the channel."""
         while True:
-            data = os.read(self._descriptor, _READ_SIZE)
-            if not data:
+            count = os.readv(self._descriptor, [self._buffer])
+            if not count:
                 return None
-            frames = self._reader.feed(data)
+            frames = self._reader.feed(memoryview(self._buffer)[:count])
             if frames:
                 return frames[0]
 
@@ -91,6 +94,8 @@ def _replace_streams() -> None:
     for name, stream in streams.items():
         setattr(sys, name, stream)
         setattr(sys, f"__{name}__", stream)
+    sys.argv = ["submission.py"]
+    faulthandler.enable(file=2, all_threads=False)
 
 
 def _scrub_environment() -> None:
@@ -145,6 +150,8 @@ class Session:
                     self.channel.sendall(chunk)
         except OSError:
             os._exit(CHANNEL_LOST)
+        except MemoryError:
+            os._exit(OUT_OF_MEMORY)
         os._exit(0)
 
     def answer(self, frame: wire.Frame) -> list[wire.Buffer]:
