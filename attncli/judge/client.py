@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import json
 import os
 import subprocess
@@ -101,10 +102,8 @@ class Judge:
     def close(self) -> None:
         """Ends the judge and everything that it started."""
         if self._process.stdin is not None:
-            try:
+            with contextlib.suppress(OSError):
                 self._process.stdin.close()
-            except OSError:
-                pass
         try:
             self._process.wait(timeout=5)
         except subprocess.TimeoutExpired:

@@ -192,10 +192,8 @@ def _quick(truth: Tensor, odd: Tensor, dtype: torch.dtype, rules: Rules) -> Tens
 def _value_mismatch(error: Tensor, allowed: Tensor, bad: Tensor, expected: Tensor, got: Tensor, path: Path) -> Mismatch:
     ratio = torch.where(bad, error / allowed.clamp_min(1e-300), 0.0)
     worst = tuple(int(i) for i in torch.unravel_index(ratio.argmax(), ratio.shape)) if ratio.dim() else ()
-    message = (
-        f"largest error {float(error[worst]):.3g} at {list(worst)}; tolerance {float(allowed.expand_as(error)[worst]):.1e}"
-        f"{_at(path)}"
-    )
+    limit = float(allowed.expand_as(error)[worst])
+    message = f"largest error {float(error[worst]):.3g} at {list(worst)}; tolerance {limit:.1e}{_at(path)}"
     return Mismatch("values", message, path, expected, got, _first(bad))
 
 

@@ -6,8 +6,11 @@ the failing ones among them, within the tolerance of the case.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
+
+from torch import Tensor
 
 from attncli.domain.challenge import Diagnosis
 from attncli.judge.case import Case
@@ -16,7 +19,16 @@ from attncli.judge.expected import Expectation, Observed, as_given, run_referenc
 from attncli.judge.folder import Folder
 from attncli.sandbox.script import Raised
 
-Probe = tuple[Case, Observed]
+Question = tuple[list[int], list[tuple[int, list[Any], Tensor]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """A case, what the submission made of it, and with which cotangents its gradients were asked for, if they were."""
+
+    case: Case
+    observed: Observed
+    question: Question | None = None
 
 
 def diagnose(folder: Folder, probes: Sequence[Probe]) -> list[Diagnosis]:
@@ -30,16 +42,25 @@ def diagnose(folder: Folder, probes: Sequence[Probe]) -> list[Diagnosis]:
 def _agrees(folder: Folder, name: str, probes: Sequence[Probe]) -> bool:
     namespace = folder.wrong(name).__dict__
     differs = False
-    for case, observed in probes:
+    for probe in probes:
+        case = probe.case
         try:
-            other = run_reference(namespace, case, as_given)
+            other = _run(namespace, probe)
         except Exception:  # noqa: BLE001 - a wrong solution may fail in any way; then its outputs prove nothing
             return False
         expectation = Expectation(folder.reference.__dict__, case)
-        if not _same(case, expectation, observed, other):
+        if not _same(case, expectation, probe.observed, other):
             return False
-        differs = differs or not _same(case, expectation, expectation.native, other)
+        native = _run(folder.reference.__dict__, probe)
+        differs = differs or not _same(case, expectation, native, other)
     return differs
+
+
+def _run(namespace: Mapping[str, Any], probe: Probe) -> Observed:
+    if probe.question is None:
+        return run_reference(namespace, probe.case, as_given)
+    chosen, cotangents = probe.question
+    return run_reference(namespace, probe.case, as_given, leaf_indices=chosen, cotangents=cotangents)
 
 
 def _same(case: Case, expectation: Expectation, first: Observed, second: Observed) -> bool:
@@ -48,7 +69,8 @@ def _same(case: Case, expectation: Expectation, first: Observed, second: Observe
         rules = Rules(lambda path, key=key: expectation.slack((key, *path)), {})  # type: ignore[misc]
         if key not in after or _differ(value, after[key], rules):
             return False
-    return True
+    pairs = zip(first.gradients, second.gradients, strict=True)
+    return not any(_differ(a, b, Rules(lambda path: None, {}, True, float(a.abs().max()) * 64)) for a, b in pairs)
 
 
 def _differ(value: Any, other: Any, rules: Rules) -> bool:

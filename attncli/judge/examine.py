@@ -63,10 +63,7 @@ class Examiner:
 
     def gradients(self, case: Case) -> Finding | None:
         """Gradients of every input that asks for one, by random cotangents, against float64."""
-        chosen = [k for k, item in enumerate(case.inputs) if item.grad and item.follow]
-        truth = run_reference(self._reference, case, exact)
-        native = run_reference(self._reference, case, as_given)
-        cotangents = _cotangents(case, truth, native)
+        chosen, cotangents = self.gradient_question(case)
         if not chosen or not cotangents:
             return None
         got = self._submission.run(case, ["gradients"], leaves=chosen, cotangents=cotangents)
@@ -75,6 +72,18 @@ class Examiner:
         if isinstance(got, Failure):
             return Finding.of_failure(case, got, truth)
         return self._compare_gradients(case, truth, got, chosen, wide)
+
+    def observed_gradients(self, case: Case) -> Observed | Failure:
+        """The submission's outcomes with its gradients, asked with the same cotangents as `gradients`."""
+        chosen, cotangents = self.gradient_question(case)
+        return self._submission.run(case, ["gradients"], leaves=chosen, cotangents=cotangents)
+
+    def gradient_question(self, case: Case) -> tuple[list[int], list[tuple[int, list[Any], Tensor]]]:
+        """The inputs that ask for a gradient, and a random cotangent for every floating outcome."""
+        chosen = [k for k, item in enumerate(case.inputs) if item.grad and item.follow]
+        truth = run_reference(self._reference, case, exact)
+        native = run_reference(self._reference, case, as_given)
+        return chosen, _cotangents(case, truth, native)
 
     def _compare_gradients(
         self, case: Case, truth: Observed, got: Observed, chosen: Sequence[int], cotangents: Any

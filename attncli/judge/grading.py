@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from attncli.domain.challenge import CHECK_NAMES, CheckResult, Diagnosis, GradeReport, Status
+from attncli.domain.challenge import CHECK_NAMES, CheckResult, Diagnosis, GradeReport, Status, Verdict
 from attncli.judge.case import Case, Recorder
 from attncli.judge.counterexample import render, restore, store
 from attncli.judge.diagnose import Probe, diagnose
@@ -36,7 +36,8 @@ EXAMPLES = {
 }
 SHRINK_CALLS = 120
 SIMPLIFY_CALLS = 80
-PROBES = 5
+PROBES = 8
+DIAGNOSED = frozenset({"values", "shape", "dtype", "not-finite", "exception", "gradient"})
 
 # What a check needs to have passed before its own answer means anything.
 NEEDS = {
@@ -87,7 +88,7 @@ class Grading:
                 self._check(name)
                 if self.options.quick and self._rejected():
                     break
-        verdict = "rejected" if self._rejected() else "accepted"
+        verdict: Verdict = "rejected" if self._rejected() else "accepted"
         self.submission.close()
         return GradeReport(
             challenge=self.folder.id,
@@ -334,8 +335,8 @@ class Grading:
         kept = store(simple, name, attribute) if not label else None
         if kept is not None:
             self.stored.append(kept)
-        if not self.diagnosis and simple.reason in ("values", "shape", "dtype", "not-finite", "exception"):
-            self.diagnosis = diagnose(self.folder, self._probes(simple, attribute))
+        if not self.diagnosis and simple.reason in DIAGNOSED:
+            self.diagnosis = diagnose(self.folder, self._probes(simple, attribute, question == self.examiner.gradients))
         return self._reported(name, simple, tried, _prefix(label))
 
     def _in_fresh_worker(self, finding: Finding, question: Examine) -> Finding | None:
@@ -349,19 +350,22 @@ class Grading:
         message = f"fails only after other calls: {finding.message}"
         return replace(finding, reason="depends-on-earlier-calls", message=message)
 
-    def _probes(self, finding: Finding, attribute: str) -> list[Probe]:
+    def _probes(self, finding: Finding, attribute: str, gradients: bool) -> list[Probe]:
         """The failing case and further ones of its kind, with what the submission returned for each."""
-        record = getattr(self.folder.inputs, attribute)
         seed = self._seed("probes", finding.case.profile)
-        cases = drawn(record, finding.case.profile, PROBES, seed, self.options.stream)
+        cases: list[Case] = []
+        for name in dict.fromkeys([attribute, "case"]):
+            count = 1 if name.startswith("edge_") else PROBES
+            record = getattr(self.folder.inputs, name)
+            cases += drawn(record, finding.case.profile, count, seed, self.options.stream)
         probes: list[Probe] = []
         for case in [finding.case, *cases]:
-            observed = self.submission.run(case)
+            observed = self.examiner.observed_gradients(case) if gradients else self.submission.run(case)
             if isinstance(observed, Failure):
                 if observed.fatal or case is finding.case:
                     return []
                 continue
-            probes.append((case, observed))
+            probes.append(Probe(case, observed, self.examiner.gradient_question(case) if gradients else None))
         return probes
 
     def _reported(self, name: str, finding: Finding, tried: int, prefix: str) -> CheckResult:

@@ -22,14 +22,14 @@ Examine = Callable[[Case], Finding | None]
 def ignore_source_constants() -> None:
     """Hypothesis seeds its draws with constants found in loaded source files; a stream must not depend on those."""
     if hasattr(providers, "_get_local_constants") and hasattr(providers, "Constants"):
-        empty = providers.Constants()
+        empty = providers.Constants()  # type: ignore[attr-defined]
         providers._get_local_constants = lambda: empty
 
 
 ignore_source_constants()
 
 
-class _Failed(Exception):  # noqa: N818 - Hypothesis' signal for an interesting example, never shown
+class _Failed(Exception):
     """This example fails."""
 
 

@@ -92,10 +92,12 @@ class Server:
         return self._folders[key]
 
     def _ensure_zygote(self) -> None:
-        if not self._zygote.alive():
+        try:
+            self._zygote.ready()
+        except JudgeFailed:
             self._zygote.close()
             self._zygote = Zygote.start()
-        self._zygote.ready()
+            self._zygote.ready()
 
     def _send(self, line: dict[str, Any]) -> None:
         self._out.write(json.dumps(line, allow_nan=False) + "\n")

@@ -23,6 +23,8 @@ from attncli.sandbox.values import (
     resolve,
 )
 
+Buffer = bytes | bytearray | memoryview
+
 REPLY_LIMIT_BYTES = 256 * 2**20
 
 
@@ -212,7 +214,7 @@ def _outcome(item: Mapping[str, Any], tensors: Sequence[Tensor]) -> Any:
 
 def answer(
     functions: Sequence[Callable[..., Any]], asked: Mapping[str, Any], payload: memoryview
-) -> tuple[dict[str, Any], list[bytes]]:
+) -> tuple[dict[str, Any], list[Buffer]]:
     """What a callable of the judge returns to a proxy's call; an unusable call becomes an error there."""
     try:
         args, kwargs = resolve(asked["arguments"], Environment(read_table(asked["tensors"], payload)))

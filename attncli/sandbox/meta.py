@@ -1,7 +1,7 @@
 """Running on the meta device without torch's compiler.
 
-Some operations are written in Python there, and torch marks those for its compiler at their first call: that imports all
-of `torch._dynamo`, which takes longer than a whole grading. While nothing is compiled, a stand-in is enough.
+Some operations are written in Python there, and torch marks those for its compiler at their first call: that imports
+all of `torch._dynamo`, which takes longer than a whole grading. While nothing is compiled, a stand-in is enough.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def without_compiler() -> Iterator[None]:
     stand_in = ModuleType(_NAME)
     stand_in.disable = _left_alone  # type: ignore[attr-defined]
     sys.modules[_NAME] = stand_in
-    torch._dynamo = stand_in  # type: ignore[assignment]
+    torch._dynamo = stand_in
     try:
         yield
     finally:

@@ -294,7 +294,9 @@ def _proxy(index: int, invoke: Invoke) -> Callable[..., Any]:
 
 
 def _reply(run: Run, environment: Environment, watch: _Watch) -> tuple[dict[str, Any], list[bytes]]:
-    outcomes, table, buffers = [], [], []
+    outcomes: list[dict[str, Any]] = []
+    table: list[dict[str, Any]] = []
+    buffers: list[bytes] = []
     for tree, chunks, entries in [*watch.copies, _copy(environment.shared)]:
         outcomes.append({"tree": tree, "first": len(table)})
         table.extend(entries)

@@ -2,7 +2,8 @@
 
 `CallTrace` records the torch functions called, as they were written, with the line in the learner's file.
 `CostTrace` counts work (FLOPs of products, one unit for every element that any other operation produces or reduces),
-the operations called, the largest storage made, and the peak of live bytes. Both stop mistakes and shortcuts, not adversaries.
+the operations called, the largest storage made, and the peak of live bytes. Both stop mistakes and shortcuts, not
+adversaries.
 """
 
 from __future__ import annotations

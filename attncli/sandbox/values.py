@@ -263,7 +263,8 @@ def read_table(table: Any, payload: memoryview, writable_strides: bool = False) 
 def _read_tensor(entry: Any, rest: memoryview, strided: bool) -> tuple[Tensor, int]:
     if not isinstance(entry, dict) or entry.get("dtype") not in DTYPES:
         raise TreeError("a tensor of unknown dtype")
-    dtype, shape, size = DTYPES[entry["dtype"]], entry.get("shape"), entry.get("nbytes")
+    dtype, size = DTYPES[entry["dtype"]], entry.get("nbytes")
+    shape: Any = entry.get("shape")
     if not _sizes(shape) or type(size) is not int or not 0 <= size <= len(rest):
         raise TreeError("a tensor with impossible sizes")
     count = math.prod(shape)
