@@ -1,26 +1,27 @@
-"""`python -m attncli.bank PATH...`: the problems of bank files, without the rest of the program."""
+"""`python -m attncli.bank PATH...`: what `attn bank check` says, without the rest of the program."""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
 
-from attncli.bank.loader import NOT_CARDS, load_file
+from attncli.bank.check import Surroundings, check
+from attncli.errors import AttnError
+from attncli.paths import bundled_impl, bundled_quizbank
 
 
 def main(arguments: list[str]) -> int:
-    problems = 0
-    for argument in arguments:
-        path = Path(argument)
-        for file in sorted(path.glob("*.yaml")) if path.is_dir() else [path]:
-            if file.name in NOT_CARDS:
-                continue
-            loaded = load_file(file)
-            problems += len(loaded.problems)
-            for problem in loaded.problems:
-                print(problem)
-    print(f"{problems} problems", file=sys.stderr)
-    return 1 if problems else 0
+    try:
+        report = check(map(Path, arguments), Surroundings(bundled_quizbank(), bundled_impl()))
+    except AttnError as error:
+        print(f"attn: {error.message}", file=sys.stderr)
+        return error.exit_code
+    for problem in report.problems:
+        print(problem)
+    for note in report.notes:
+        print(f"note: {note}", file=sys.stderr)
+    print(f"{report.cards} cards, {len(report.problems)} problems, {len(report.notes)} notes", file=sys.stderr)
+    return 1 if report.problems else 0
 
 
 if __name__ == "__main__":

@@ -27,6 +27,8 @@ class Judged:
     value: Any = None
     problems: tuple[Problem, ...] = ()
     findings: tuple[Finding, ...] = ()
+    broken: frozenset[Way] = frozenset()
+    whole: bool = True
 
     @property
     def sound(self) -> bool:
@@ -67,11 +69,11 @@ def judge(path: Path, findings_in: Callable[[Any], list[Finding]]) -> Judged:
     try:
         parsed = parse(shown_path(path), read_text(path))
     except Unreadable as stop:
-        return Judged(path, problems=(stop.problem,))
+        return Judged(path, problems=(stop.problem,), whole=False)
     found = findings_in(parsed.value) if parsed.whole else []
     if parsed.broken:
         found = [finding for finding in found if not _below(finding.path, parsed.broken)]
-    return Judged(path, parsed.value, tuple(parsed.problems), tuple(found))
+    return Judged(path, parsed.value, tuple(parsed.problems), tuple(found), frozenset(parsed.broken), parsed.whole)
 
 
 def _below(path: Way, broken: set[Way]) -> bool:
