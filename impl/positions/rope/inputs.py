@@ -1,0 +1,141 @@
+"""Both layouts, positions per batch item or shared, unsorted and repeated, and bases that are not 10 000."""
+
+from __future__ import annotations
+
+import torch
+
+# Angles in float32 are good enough for float64 inputs too, so gradients are compared in float32, and float64 values
+# within what float32 angles can reach at the small positions drawn here.
+PROFILES = {"gradients": ["ordinary"], "edge-cases": ["ordinary"], "stable": ["large"]}
+TOLERANCE = {"float64": 2e-5, "bfloat16": 0.06, "float16": 0.008}
+
+# In `stable` it is the positions that are large: float32 angles near 10⁴ are right to about 1e-3.
+LARGE = 1.0
+TOLERANCE_STABLE = {"float32": 5e-3}
+
+LAYOUTS = ["interleaved", "half"]
+
+
+def positions_for(make, B, T, high):
+    start = make.size(0, high)
+    kind = make.pick(["shared", "per item", "in order", "repeated"])
+    if kind == "shared":
+        return make.integers(0, high, T)
+    if kind == "in order":
+        return torch.arange(start, start + T)
+    if kind == "repeated":
+        return make.integers(0, high, B, 1).expand(B, T).contiguous()
+    return make.integers(0, high, B, T)
+
+
+def case(make):
+    B, H, T, d = make.size(1, 3), make.size(1, 4), make.size(1, 5), 2 * make.size(1, 4)
+    x = make.normal(B, H, T, d)
+    if make.profile == "float64" and make.flag():
+        at_position_zero(make, x, T)
+        return
+    positions = positions_for(make, B, T, 20)
+    style = make.pick(["plain", "base", "layout", "keywords"])
+    if style == "plain":
+        make.call("apply_rope", x, positions)
+    elif style == "base":
+        make.call("apply_rope", x, positions, make.pick([500000.0, 100.0, 10000.0, 7.5]))
+    elif style == "layout":
+        make.call("apply_rope", x, positions, layout=make.pick(LAYOUTS))
+    else:
+        make.call("apply_rope", x, positions, base=make.pick([10000.0, 1e6, 50.0]), layout=make.pick(LAYOUTS))
+
+
+def at_position_zero(make, x, T):
+    for layout in LAYOUTS:
+        make.call("apply_rope", x, torch.zeros(T, dtype=torch.long), 10000.0, layout)
+    make.property(lambda outcomes: unchanged(outcomes, x.detach()))
+
+
+def unchanged(outcomes, x):
+    if all(torch.equal(outcome.detach(), x) for outcome in outcomes):
+        return None
+    return "position 0 must leave x exactly as it is, digit for digit"
+
+
+def stable(make):
+    """Positions around 10⁴ at width 64, and around 10⁵ where a float32 angle still holds them."""
+    T, layout = make.size(1, 4), make.pick(LAYOUTS)
+    d, start = make.pick([(64, 10_000), (64, 4_097), (4, 100_000), (2, 131_071)])
+    x = make.normal(1, 2, T, d)
+    make.call("apply_rope", x, make.integers(start, start + 100, T), layout=layout)
+
+
+def edge_first_pair(make):
+    """one pair, position 1: a turn by one radian, counter-clockwise"""
+    x = make.keep(torch.tensor([[[[1.0, 0.0], [0.0, 1.0]]]]), grad=True)
+    for layout in LAYOUTS:
+        make.call("apply_rope", x, torch.tensor([1, 1]), layout=layout)
+
+
+def edge_position_zero(make):
+    """position 0 leaves every bit of x alone"""
+    at_position_zero(make, make.normal(2, 3, 4, 6), 4)
+
+
+def edge_one_token(make):
+    """one token at position 11"""
+    for layout in LAYOUTS:
+        make.call("apply_rope", make.normal(1, 1, 1, 8), torch.tensor([11]), layout=layout)
+
+
+def edge_positions_per_item(make):
+    """every item of the batch has positions of its own, as in batched decoding"""
+    x = make.normal(3, 2, 4, 6)
+    positions = torch.tensor([[0, 1, 2, 3], [7, 8, 9, 10], [0, 0, 1, 2]])
+    for layout in LAYOUTS:
+        make.call("apply_rope", x, positions, layout=layout)
+
+
+def edge_as_many_heads_as_tokens(make):
+    """B = H = T: positions belong to the tokens, not to the heads"""
+    x = make.normal(3, 3, 3, 4)
+    make.call("apply_rope", x, torch.tensor([4, 0, 9]))
+    make.call("apply_rope", x, torch.tensor([[4, 0, 9], [1, 2, 3], [8, 8, 2]]))
+
+
+def edge_unsorted_and_repeated(make):
+    """positions in any order, repeated, with gaps"""
+    x = make.normal(2, 2, 6, 8)
+    positions = torch.tensor([5, 2, 2, 19, 0, 5])
+    for layout in LAYOUTS:
+        make.call("apply_rope", x, positions, layout=layout)
+
+
+def edge_two_turns(make):
+    """turning twice is turning once by the sum"""
+    x = make.normal(1, 2, 3, 6)
+    for layout in LAYOUTS:
+        once = make.call("apply_rope", x, torch.tensor([3, 5, 0]), layout=layout)
+        make.call("apply_rope", once, torch.tensor([4, 1, 9]), layout=layout)
+
+
+def edge_other_base(make):
+    """the base is an argument"""
+    x = make.normal(1, 2, 3, 8)
+    positions = torch.tensor([3, 9, 14])
+    for base in (100.0, 500000.0, 2.0):
+        make.call("apply_rope", x, positions, base)
+
+
+def edge_bfloat16_far_out(make):
+    """bfloat16 input at positions above 256, which bfloat16 itself cannot tell apart"""
+    x = make.keep(torch.tensor([1.0, -0.5, 0.25, 2.0]).bfloat16().expand(1, 1, 5, 4).clone(), dtype="fixed")
+    positions = torch.tensor([257, 258, 1001, 4099, 10007])
+    for layout in LAYOUTS:
+        make.call("apply_rope", x, positions, layout=layout)
+
+
+def edge_two_calls(make):
+    """calls with other positions, bases and layouts do not meet"""
+    x = make.normal(2, 2, 3, 4)
+    make.call("apply_rope", x, torch.tensor([1, 2, 3]))
+    make.call("apply_rope", x, torch.tensor([7, 8, 9]))
+    make.call("apply_rope", x, torch.tensor([7, 8, 9]), 100.0)
+    make.call("apply_rope", x, torch.tensor([7, 8, 9]), layout="half")
+    make.call("apply_rope", x, torch.tensor([1, 2, 3]))
