@@ -4,6 +4,7 @@
     ├── UsageError            exit 2: the call or its input is unusable
     │   ├── NotFound              unknown card, challenge, topic, missing file
     │   └── NoTerminal            a screen was asked for and there is none
+    ├── Rejected              exit 1: a submission was rejected, or a challenge does not prove itself
     ├── BankInvalid           exit 1: a bank has problems (they are listed)
     ├── ConfigInvalid         exit 2: config.toml or a value for it
     ├── StoreError            exit 3: the database cannot be used
@@ -43,6 +44,12 @@ class NotFound(UsageError):
 
 class NoTerminal(UsageError):
     """A screen was asked for where there is no terminal."""
+
+
+class Rejected(AttnError):
+    """The answer of a grading or a proof is no; the report has been printed before this is raised."""
+
+    exit_code = 1
 
 
 class BankInvalid(AttnError):

@@ -155,6 +155,7 @@ def record_attempt(workspace: Workspace, report: Mapping[str, Any], source: str,
         "examples": sum(check.get("examples") or 0 for check in report["checks"]),
         "checks": checks,
         "diagnosis": [entry["wrong"] for entry in report.get("diagnosis") or ()],
+        "stored": list(report.get("stored") or ()),
         "sha256": sha256(source.encode("utf-8", "surrogateescape")).hexdigest(),
         "source": source.encode("utf-8", "replace").decode()[:LARGEST_KEPT_SOURCE],
     }

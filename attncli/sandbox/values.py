@@ -136,7 +136,9 @@ def resolve(tree: Tree, environment: Environment, depth: int = 0) -> Any:
         if tag in _REFERENCES:
             return _REFERENCES[tag](tree, environment)
         return _SCALARS[tag](tree)
-    except (LookupError, TypeError, AttributeError, OverflowError, RuntimeError) as error:
+    except TreeError:
+        raise
+    except (LookupError, TypeError, ValueError, AttributeError, OverflowError, RuntimeError) as error:
         raise TreeError(f"a malformed tree: {type(error).__name__}") from None
 
 
@@ -261,7 +263,7 @@ def read_table(table: Any, payload: memoryview, writable_strides: bool = False) 
 
 
 def _read_tensor(entry: Any, rest: memoryview, strided: bool) -> tuple[Tensor, int]:
-    if not isinstance(entry, dict) or entry.get("dtype") not in DTYPES:
+    if not isinstance(entry, dict) or not isinstance(entry.get("dtype"), str) or entry["dtype"] not in DTYPES:
         raise TreeError("a tensor of unknown dtype")
     dtype, size = DTYPES[entry["dtype"]], entry.get("nbytes")
     shape: Any = entry.get("shape")

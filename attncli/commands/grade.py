@@ -1,0 +1,88 @@
+"""`attn grade`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from attncli.commands.output import json_option, print_json
+from attncli.commands.session import session
+from attncli.errors import JudgeFailed, Rejected, UsageError
+from attncli.judge.client import MEMORY_MIB, TIMEOUT_SECONDS, Judge
+
+
+@click.command()
+@click.argument("challenge")
+@click.argument("file", type=click.Path(path_type=Path))
+@json_option
+@click.option("--watch", is_flag=True, help="Grade again whenever the file is saved.")
+@click.option("--examples", type=click.IntRange(0, 10_000), default=0, help="Inputs for matches-reference.")
+@click.option("--seed", type=click.IntRange(0, 2**31 - 1), default=0, help="Another stream of inputs: a fresh exam.")
+@click.option("--timeout", type=click.FloatRange(0.1, 3600), default=TIMEOUT_SECONDS, help="Seconds for your code.")
+@click.option("--memory", type=click.IntRange(64, 1 << 20), default=MEMORY_MIB, help="MiB for your code.")
+@click.option("--device", type=click.Choice(["auto", "cpu", "cuda"]), default="auto")
+@click.option("--no-record", is_flag=True, help="Do not count this as an attempt.")
+def grade(
+    challenge: str,
+    file: Path,
+    as_json: bool,
+    watch: bool,
+    examples: int,
+    seed: int,
+    timeout: float,
+    memory: int,
+    device: str,
+    no_record: bool,
+) -> None:
+    """Grade FILE as a solution of CHALLENGE: exit 0 accepted, 1 rejected, 2 unusable, 3 the judge failed."""
+    if device == "cuda":
+        raise UsageError("grading on a GPU is not supported; use --device cpu: device placement is proved without one")
+    from attncli.practice.grading import GradeOptions
+
+    options = GradeOptions(
+        timeout_seconds=timeout, memory_mib=memory, seed=seed, examples=examples, record=not no_record
+    )
+    if watch:
+        from attncli.commands.watch import watch_file
+
+        watch_file(challenge, file, options)
+        return
+    _once(challenge, file, options, as_json)
+
+
+def _once(challenge: str, file: Path, options: Any, as_json: bool) -> None:
+    from attncli.practice import grading
+
+    grading.read_submission(file)
+    with Judge.start() as judge, session().workspace() as workspace:
+        title = workspace.library.challenge(challenge)
+        try:
+            report = grading.grade(workspace, judge, title.id, file, options, _progress(as_json))
+        except JudgeFailed as error:
+            if as_json:
+                print_json(grading.failed_report(title.id, file, error))
+            raise
+    if as_json:
+        print_json(report)
+    else:
+        from attncli.commands.report import print_report
+
+        print_report(report, title, session().lang)
+    if report["verdict"] != "accepted":
+        raise Rejected(f"{file} is rejected by {grading.first_failure(report)}; `attn hint {title.id}` helps")
+
+
+def _progress(as_json: bool) -> Any:
+    """Names the running check on stderr, where a person can see it."""
+    stream = click.get_text_stream("stderr")
+    if as_json or not stream.isatty():
+        return None
+
+    def show(event: dict[str, Any]) -> None:
+        text = f"{event['name']} …" if event.get("status") == "running" else ""
+        stream.write(f"\r\x1b[2K{text}")
+        stream.flush()
+
+    return show

@@ -1,0 +1,119 @@
+"""Grading a file: what the judge is asked, and what is kept of its answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from attncli.domain.challenge import Challenge
+from attncli.domain.review import RowKind
+from attncli.errors import JudgeFailed, NotFound, UsageError
+from attncli.judge.client import MEMORY_MIB, TIMEOUT_SECONDS, GradeRequest, Judge, OnEvent
+from attncli.practice import solve
+from attncli.practice.workspace import Workspace
+
+LARGEST_SUBMISSION = 1024 * 1024
+KEPT_COUNTEREXAMPLES = 8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GradeOptions:
+    """How to grade; the defaults are those of `attn grade`. `examples` 0 means the judge's own number."""
+
+    timeout_seconds: float = TIMEOUT_SECONDS
+    memory_mib: int = MEMORY_MIB
+    seed: int = 0
+    examples: int = 0
+    record: bool = True
+
+
+def specification(challenge: Challenge) -> dict[str, Any]:
+    """What the judge has to know of a challenge besides its folder."""
+    return {
+        "id": challenge.id,
+        "version": challenge.version,
+        "entry": list(challenge.entry),
+        "required": list(challenge.required),
+        "badges": list(challenge.badges),
+        "forbidden": list(challenge.forbidden),
+        "cards": list(challenge.cards),
+        "mistakes": challenge.mistakes,
+    }
+
+
+def read_submission(path: Path) -> bytes:
+    """The bytes of a submission. NotFound or UsageError where there is no file to grade."""
+    try:
+        if not path.exists():
+            raise NotFound(f"there is no file {path}; `attn start CHALLENGE` writes one to begin with")
+        if not path.is_file():
+            raise UsageError(f"{path} is not a file; name the Python file to grade")
+        if path.stat().st_size > LARGEST_SUBMISSION:
+            raise UsageError(f"{path} is larger than 1 MiB; a submission is a short Python file")
+        return path.read_bytes()
+    except (OSError, ValueError) as error:
+        raise UsageError(f"cannot read {path} ({error}); check the name and its permissions") from error
+
+
+def kept_counterexamples(workspace: Workspace, id: str) -> list[dict[str, Any]]:
+    """The counterexamples of earlier attempts, the latest first; they are tried before anything is drawn."""
+    rows = [row for row in workspace.store.log.of_subjects([id]) if row.kind is RowKind.ATTEMPT]
+    kept: list[dict[str, Any]] = []
+    for row in reversed(rows):
+        for stored in row.payload.get("stored") or ():
+            if stored not in kept:
+                kept.append(stored)
+    return kept[:KEPT_COUNTEREXAMPLES]
+
+
+def grade(
+    workspace: Workspace, judge: Judge, id: str, path: Path, options: GradeOptions, on_event: OnEvent | None = None
+) -> dict[str, Any]:
+    """The grade report of a file, recorded as an attempt unless `options` say otherwise.
+
+    Raises NotFound, UsageError, and JudgeFailed where there is no verdict.
+    """
+    challenge = workspace.library.challenge(id)
+    source = read_submission(path)
+    request = GradeRequest(
+        spec=specification(challenge),
+        folder=Path(challenge.folder),
+        source=source,
+        filename=str(path),
+        timeout_seconds=options.timeout_seconds,
+        memory_mib=options.memory_mib,
+        seed=options.seed,
+        examples=options.examples,
+        replay=kept_counterexamples(workspace, challenge.id),
+    )
+    report = judge.grade(request, on_event)
+    if options.record:
+        solve.record_attempt(workspace, report, source.decode("utf-8", "replace"))
+    return {key: value for key, value in report.items() if key != "stored"}
+
+
+def failed_report(id: str, path: Path, error: JudgeFailed) -> dict[str, Any]:
+    """The report of a grading in which the judge itself failed."""
+    return {
+        "challenge": id,
+        "file": str(path),
+        "verdict": "error",
+        "checks": [],
+        "diagnosis": [],
+        "score": {"passed": 0, "total": 0},
+        "seconds": 0.0,
+        "seed": 0,
+        "sandbox": [],
+        "device": "cpu",
+        "error": error.message,
+    }
+
+
+def first_failure(report: Mapping[str, Any]) -> str:
+    """The check that decided, with what it said, in one line."""
+    for check in report["checks"]:
+        if check["status"] == "fail" and check.get("required", True):
+            return f"{check['name']}: {check.get('message', '')}"
+    return "no check failed"
