@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rich.cells import cell_len, set_cell_size
+from textual.content import Content
 
 
 def cut(text: str, width: int) -> str:
@@ -24,12 +25,11 @@ def right(text: str, width: int) -> str:
     return " " * (width - cell_len(text)) + text
 
 
-def bar(share: float, width: int) -> str:
+def bar(share: float, width: int, style: str) -> Content:
     """A bar of `width` cells, filled for `share` in 0…1; any share above 0 shows, only 1 fills it."""
-    share = min(1.0, max(0.0, share))
-    filled = round(share * width)
+    filled = round(min(1.0, max(0.0, share)) * width)
     if share > 0:
         filled = max(1, filled)
     if share < 1:
         filled = min(width - 1, filled)
-    return "━" * filled + "─" * (width - filled)
+    return Content.assemble(("━" * filled, style), ("─" * (width - filled), "$border"))

@@ -11,6 +11,7 @@ from attncli.domain.text import Lang
 from attncli.tui.strings import TEXTS, say
 
 _NAMES = {"question_mark": "?", "slash": "/", "exclamation_mark": "!", "escape": "Esc", "enter": "Enter", "minus": "-"}
+_RANKS = {"key.help": 0, "key.language": 2, "key.back": 3, "key.home": 3, "key.quit": 3}
 
 
 def shown_bindings(screen: Screen[object]) -> list[tuple[str, Binding]]:
@@ -32,7 +33,11 @@ class KeyBar(Widget):
     """Follows the bindings in force; names as many as fit, help always."""
 
     DEFAULT_CSS = """
-    KeyBar { dock: bottom; height: 1; width: 1fr; background: $panel; color: $foreground; }
+    KeyBar {
+        dock: bottom; height: 1; width: 1fr; background: $panel; color: $foreground;
+        link-style: none; link-color: $foreground; link-background: $panel;
+        link-style-hover: bold; link-color-hover: $foreground; link-background-hover: $primary 30%;
+    }
     """
 
     def __init__(self, lang: Lang) -> None:
@@ -59,6 +64,4 @@ class KeyBar(Widget):
         return whole
 
     def _named(self) -> list[tuple[str, Binding]]:
-        found = shown_bindings(self.screen)
-        helping = [item for item in found if item[1].action.endswith("help")]
-        return helping + [item for item in found if item not in helping]
+        return sorted(shown_bindings(self.screen), key=lambda item: _RANKS.get(item[1].description, 1))

@@ -29,4 +29,4 @@ class Progress(Widget):
     def render(self) -> Content:
         label = f" {self.done}/{self.total} "
         share = self.done / self.total if self.total else 0.0
-        return Content.assemble((label, "bold"), (bar(share, max(1, self.size.width - len(label) - 1)), "$primary"))
+        return Content.assemble((label, "bold"), bar(share, max(1, self.size.width - len(label) - 1), "$primary"))

@@ -10,7 +10,7 @@ from attncli.tui.columns import cut
 
 
 class TitleBar(Widget):
-    """`title` in bold, `detail` beside it, `status` at the right edge; the detail gives way first."""
+    """`title` in bold, `detail` beside it, `status` at the right edge; a long title gives way first."""
 
     DEFAULT_CSS = """
     TitleBar { dock: top; height: 1; width: 1fr; padding: 0 1; background: $panel; color: $foreground; }
@@ -26,8 +26,9 @@ class TitleBar(Widget):
 
     def render(self) -> Content:
         width = self.size.width
-        status = cut(self.status, max(0, width - cell_len(self.title) - 1))
-        room = width - cell_len(self.title) - cell_len(status) - 3
-        detail = cut(self.detail, room) if room > 4 else ""
-        gap = " " * max(1, width - cell_len(self.title) - cell_len(detail) - cell_len(status) - 2)
-        return Content.assemble((self.title, "bold $primary"), "  ", detail, gap, (status, "$text-muted"))
+        beside = cell_len(self.detail) + cell_len(self.status) + 4
+        title = cut(self.title, max(width - beside, min(cell_len(self.title), 12)))
+        status = cut(self.status, max(0, width - cell_len(title) - 1))
+        detail = cut(self.detail, max(0, width - cell_len(title) - cell_len(status) - 3))
+        gap = " " * max(1, width - cell_len(title) - cell_len(detail) - cell_len(status) - 2)
+        return Content.assemble((title, "bold $primary"), "  ", detail, gap, (status, "$text-muted"))

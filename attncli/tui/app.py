@@ -1,0 +1,183 @@
+"""The app: which screen is shown, in which language and theme. Everything else is in screens/ and widgets/.
+
+`run` is what the command line calls; `AttnApp` is made the same way by the tests. The clock is passed on, never read
+below this module; randomness (the order of options, fresh numbers) comes from one generator that tests can seed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from random import Random
+from typing import ClassVar, Literal
+
+from textual import events
+from textual.app import App, SystemCommand
+from textual.binding import Binding, BindingType
+from textual.screen import Screen
+
+from attncli.config import Settings
+from attncli.domain.text import Lang
+from attncli.errors import AttnError
+from attncli.paths import Home
+from attncli.practice.workspace import Clock, Workspace
+from attncli.tui import wrapping
+from attncli.tui.screens.base import AttnScreen
+from attncli.tui.strings import say
+from attncli.tui.theme import DARK, LIGHT, THEMES, theme_named
+
+Route = Literal["home", "review", "challenges", "challenge", "search", "stats"]
+
+
+def run(
+    home: Home,
+    settings: Settings,
+    clock: Clock,
+    screen: Route = "home",
+    *,
+    topic: str | None = None,
+    limit: int | None = None,
+    challenge: str | None = None,
+) -> int:
+    """Opens the app at `screen` and returns the exit code. Raises NotFound for an unknown topic or challenge."""
+    with Workspace.open(home, clock, settings=settings) as workspace:
+        if topic is not None:
+            workspace.library.topic(topic)
+        if challenge is not None:
+            workspace.library.challenge(challenge)
+        app = AttnApp(workspace, Random(), screen, topic=topic, limit=limit, challenge=challenge)
+        app.run()
+        return app.return_code or 0
+
+
+class AttnApp(App[None]):
+    """Routes between screens."""
+
+    TITLE = "attn"
+    CSS_PATH = Path(__file__).with_name("app.tcss")
+    ENABLE_COMMAND_PALETTE = True
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("l", "language", "key.language"),
+        Binding("ctrl+t", "dark_or_light", "key.theme", show=False),
+        Binding("ctrl+q", "quit", "key.quit", show=False, priority=True),
+    ]
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        rng: Random,
+        screen: Route = "home",
+        *,
+        topic: str | None = None,
+        limit: int | None = None,
+        challenge: str | None = None,
+    ) -> None:
+        wrapping.install()
+        super().__init__()
+        self.workspace = workspace
+        self.rng = rng
+        self.lang: Lang = workspace.lang
+        self._first: Route = screen
+        self._topic, self._limit, self._challenge = topic, limit, challenge
+        for theme in THEMES:
+            self.register_theme(theme)
+        self.theme = theme_named(workspace.settings.theme)
+
+    def on_mount(self) -> None:
+        if self._first == "review":
+            self.open_review(self._topic, self._limit)
+        elif self._first == "challenge" and self._challenge:
+            self.open_challenge(self._challenge)
+        else:
+            self.open(self._first)
+
+    def open(self, route: Route) -> None:
+        """Shows the screen of this name."""
+        if route == "review":
+            self.open_review()
+        else:
+            self.push_screen(_screen(route))
+
+    def open_review(self, topic: str | None = None, limit: int | None = None) -> None:
+        from attncli.tui.screens.review import ReviewScreen
+
+        self.push_screen(ReviewScreen(topic, limit))
+
+    def open_challenge(self, id: str) -> None:
+        from attncli.tui.screens.challenge import ChallengeScreen
+
+        self.push_screen(ChallengeScreen(id))
+
+    def open_card(self, id: str) -> None:
+        from attncli.tui.screens.card import CardScreen
+
+        self.push_screen(CardScreen(id))
+
+    def go_back(self) -> None:
+        """To the screen below; from a lone screen to Home; from Home out of the app."""
+        from attncli.tui.screens.home import HomeScreen
+
+        if isinstance(self.screen, HomeScreen):
+            self.exit()
+        elif len(self.screen_stack) > 2:
+            self.pop_screen()
+        else:
+            self.switch_screen(HomeScreen())
+
+    async def action_language(self) -> None:
+        """The other language, here and in `config.toml`."""
+        self.lang = "en" if self.lang == "zh" else "zh"
+        self.workspace.lang = self.lang
+        self._remember("lang", self.lang)
+        for screen in self.screen_stack:
+            if isinstance(screen, AttnScreen):
+                await screen.in_other_language()
+
+    def action_dark_or_light(self) -> None:
+        self.theme = DARK.name if self.theme == LIGHT.name else LIGHT.name
+        self._remember("theme", "dark" if self.theme == DARK.name else "light")
+
+    def _remember(self, key: str, value: str) -> None:
+        from attncli import config
+
+        try:
+            config.save(self.workspace.home.config, key, value)
+        except (AttnError, OSError) as error:
+            self.notify(str(error), severity="warning")
+
+    def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
+        """The command palette."""
+        for route in ("home", "review", "challenges", "stats", "search"):
+            yield self._command(f"palette.{route}", route)
+        yield SystemCommand(say("palette.language", self.lang), "l", self.action_language)
+        yield SystemCommand(say("palette.theme", self.lang), "Ctrl+T", self.action_dark_or_light)
+        yield SystemCommand(say("palette.quit", self.lang), "Ctrl+Q", self.action_quit)
+
+    def _command(self, text: str, route: Route) -> SystemCommand:
+        return SystemCommand(say(text, self.lang), "", lambda: self.open(route))
+
+    def on_key(self, event: events.Key) -> None:
+        """Full-width keys of a Chinese input method do what their ASCII twins do."""
+        from attncli.tui.keys import ascii_twin
+
+        if twin := ascii_twin(event.character):
+            event.stop()
+            self.simulate_key(twin)
+
+
+def _screen(route: Route) -> AttnScreen:
+    if route == "home":
+        from attncli.tui.screens.home import HomeScreen
+
+        return HomeScreen()
+    if route == "challenges":
+        from attncli.tui.screens.challenges import ChallengesScreen
+
+        return ChallengesScreen()
+    if route == "search":
+        from attncli.tui.screens.search import SearchScreen
+
+        return SearchScreen()
+    from attncli.tui.screens.stats import StatsScreen
+
+    return StatsScreen()

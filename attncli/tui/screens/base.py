@@ -1,0 +1,90 @@
+"""What every screen has: a title bar, a key bar, the language, and a friendly line where the terminal is too small."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, ClassVar, cast
+
+from textual import events
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.screen import Screen
+from textual.widget import Widget
+from textual.widgets import Static
+
+from attncli.domain.text import Lang
+from attncli.practice.workspace import Workspace
+from attncli.tui.strings import say
+from attncli.tui.widgets.key_bar import KeyBar
+from attncli.tui.widgets.title_bar import TitleBar
+
+if TYPE_CHECKING:
+    from attncli.tui.app import AttnApp
+
+LEAST_WIDTH, LEAST_HEIGHT = 60, 18
+
+
+class TooSmall(Static):
+    """Stands in for the screen in a terminal below 60×18."""
+
+
+class AttnScreen(Screen[None]):
+    """Subclasses give `title_bar` and `body`; `focus_first` says where keys go after (re)composing."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q", "back", "key.back", key_display="Esc"),
+        Binding("question_mark,fullwidth_question_mark,f1", "help", "key.help", key_display="?"),
+    ]
+    help_key: ClassVar[str] = ""
+    AUTO_FOCUS: ClassVar[str | None] = None
+
+    @property
+    def attn(self) -> AttnApp:
+        return cast("AttnApp", self.app)
+
+    @property
+    def workspace(self) -> Workspace:
+        return self.attn.workspace
+
+    @property
+    def lang(self) -> Lang:
+        return self.attn.lang
+
+    def title_bar(self) -> TitleBar:
+        raise NotImplementedError
+
+    def body(self) -> Iterable[Widget]:
+        raise NotImplementedError
+
+    def focus_first(self) -> None:
+        """Called after composing; the default leaves the focus where it is."""
+
+    def compose(self) -> ComposeResult:
+        yield self.title_bar()
+        yield from self.body()
+        yield KeyBar(self.lang)
+        yield TooSmall(classes="too-small")
+
+    def on_mount(self) -> None:
+        self.call_after_refresh(self.focus_first)
+
+    async def in_other_language(self) -> None:
+        """The language has changed: everything is composed anew from the state of the screen."""
+        await self.recompose()
+        self.focus_first()
+
+    def on_resize(self, event: events.Resize) -> None:
+        width, height = event.size
+        small = width < LEAST_WIDTH or height < LEAST_HEIGHT
+        self.set_class(small, "-too-small")
+        if small:
+            sizes = {"width": width, "height": height, "least_width": LEAST_WIDTH, "least_height": LEAST_HEIGHT}
+            self.query_one(TooSmall).update(say("app.too-small", self.lang, **sizes))
+
+    def action_back(self) -> None:
+        self.attn.go_back()
+
+    def action_help(self) -> None:
+        from attncli.tui.screens.help import HelpScreen
+
+        self.app.push_screen(HelpScreen(self))

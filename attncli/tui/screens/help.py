@@ -1,0 +1,59 @@
+"""Help: the keys of the screen below, in words."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import VerticalScroll
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Static
+
+from attncli.tui.columns import left
+from attncli.tui.strings import TEXTS, say
+from attncli.tui.widgets.key_bar import key_name
+
+if TYPE_CHECKING:
+    from attncli.tui.screens.base import AttnScreen
+
+
+class HelpScreen(ModalScreen[None]):
+    """Escape, q or ? closes it."""
+
+    CSS_PATH = Path(__file__).with_suffix(".tcss")
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q,question_mark,fullwidth_question_mark,enter,f1", "dismiss", "help.close", show=False)
+    ]
+
+    def __init__(self, below: AttnScreen) -> None:
+        super().__init__()
+        self.below = below
+        self._keys = self._found_keys()
+
+    def compose(self) -> ComposeResult:
+        lang = self.below.lang
+        lines = [Content.assemble((left(key, 12), "bold $primary"), text) for key, text in self._keys]
+        note = Content.styled(say("help.ime", lang), "$text-muted")
+        with VerticalScroll():
+            yield Static(Content.styled(say("help.title", lang), "bold"), classes="title")
+            yield Static(Content("\n").join(lines))
+            yield Static(note, classes="note")
+            yield Static(Content.styled(say("help.close", lang), "$text-muted"))
+
+    def _found_keys(self) -> list[tuple[str, str]]:
+        found: dict[str, list[str]] = {}
+        for active in self.below.active_bindings.values():
+            binding = active.binding
+            if binding.description in TEXTS and active.enabled:
+                names = found.setdefault(say(binding.description, self.below.lang), [])
+                if key_name(binding) not in names:
+                    names.append(key_name(binding))
+        return [(_joined(names), text) for text, names in found.items()]
+
+
+def _joined(names: list[str]) -> str:
+    """`1-4` stands for the four of them."""
+    return next((name for name in names if "-" in name and len(name) > 1), " ".join(names[:3]))

@@ -1,0 +1,127 @@
+"""Home: what is due today, the streak, the topics, and where to go from here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import ClassVar
+
+from textual import events
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.widget import Widget
+from textual.widgets import OptionList, Static
+
+from attncli.practice.due import DueCounts, due_counts
+from attncli.practice.progress import Progress, progress
+from attncli.tui.columns import bar, left, right
+from attncli.tui.screens.base import AttnScreen
+from attncli.tui.strings import say
+from attncli.tui.widgets.rows import Rows
+from attncli.tui.widgets.title_bar import TitleBar
+
+ALL = "*"
+_NUMBER, _BAR, _PERCENT, _MOST = 7, 10, 5, 110
+
+
+class HomeScreen(AttnScreen):
+    """Enter reviews the topic under the cursor, r everything."""
+
+    CSS_PATH = Path(__file__).with_suffix(".tcss")
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("r,space", "review_all", "key.review", key_display="r"),
+        Binding("c", "go('challenges')", "key.challenges"),
+        Binding("s", "go('stats')", "key.stats"),
+        Binding("slash", "go('search')", "key.search", key_display="/"),
+        Binding("q,escape", "quit", "key.quit", key_display="q"),
+    ]
+
+    due: DueCounts
+    standing: Progress
+
+    def _load(self) -> None:
+        self.due = due_counts(self.workspace)
+        self.standing = progress(self.workspace)
+
+    def title_bar(self) -> TitleBar:
+        self._load()
+        return TitleBar(say("app.name", self.lang), say("home.title", self.lang), self._streak())
+
+    def body(self) -> Iterable[Widget]:
+        yield Static(self._summary(), id="summary")
+        yield Static("", id="columns")
+        yield Rows(id="topics")
+
+    def focus_first(self) -> None:
+        self._fill()
+        self.query_one(Rows).focus()
+
+    def on_screen_resume(self) -> None:
+        """Back from a review: count again."""
+        if self.query(TitleBar):
+            self._load()
+            self.query_one(TitleBar).show(say("app.name", self.lang), say("home.title", self.lang), self._streak())
+            self.query_one("#summary", Static).update(self._summary())
+            self._fill()
+
+    def on_resize(self, event: events.Resize) -> None:
+        super().on_resize(event)
+        self._fill()
+
+    def _streak(self) -> str:
+        days = self.standing.streak_days
+        return say("home.streak", self.lang, days=days) if days else say("home.no-streak", self.lang)
+
+    def _summary(self) -> Content:
+        due, lang = self.due, self.lang
+        if not self.standing.cards:
+            return Content.styled(say("home.empty-bank", lang), "bold")
+        head = say("home.due", lang, due=due.due) if due.due else say("home.nothing-due", lang)
+        parts = say("home.parts", lang, new=due.new, learning=due.learning, review=due.review)
+        lines = [Content.assemble((head, "bold $primary"), "   ", (parts, "$text-muted"))]
+        if due.challenges:
+            lines.append(Content.styled(say("home.challenges", lang, count=due.challenges), "bold $accent"))
+        return Content("\n").join(lines)
+
+    def _fill(self) -> None:
+        width = min(_MOST, self.size.width - 6)
+        self.query_one("#columns", Static).update(self._columns(width))
+        self.query_one(Rows).show_rows(list(self._rows(width)))
+
+    def _columns(self, width: int) -> Content:
+        names = [say(f"home.column-{name}", self.lang) for name in ("topic", "due", "cards", "ready")]
+        wide = width - 2 * _NUMBER - _BAR - _PERCENT - 2
+        line = left(names[0], wide) + right(names[1], _NUMBER) + right(names[2], _NUMBER) + "  " + names[3]
+        return Content.styled(line, "$text-muted")
+
+    def _rows(self, width: int) -> Iterable[tuple[str, Content]]:
+        standing = self.standing
+        ready = sum(t.readiness * t.total for t in standing.topics.values()) / max(1, standing.cards)
+        yield ALL, self._row(width, say("home.all", self.lang), self.due.due, standing.cards, ready)
+        for topic in self.workspace.library.topics():
+            found = standing.topics[topic.id]
+            due = self.due.topics.get(topic.id, 0)
+            yield topic.id, self._row(width, topic.title[self.lang], due, found.total, found.readiness)
+
+    def _row(self, width: int, title: str, due: int, cards: int, ready: float) -> Content:
+        wide = width - 2 * _NUMBER - _BAR - _PERCENT - 2
+        return Content.assemble(
+            left(title, wide),
+            (right(str(due) if due else "-", _NUMBER), "bold" if due else "$text-muted"),
+            (right(str(cards), _NUMBER), "$text-muted"),
+            "  ",
+            bar(ready, _BAR, "$success"),
+            (right(f"{ready:.0%}", _PERCENT), "$text-muted"),
+        )
+
+    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+        self.attn.open_review(None if event.option_id == ALL else event.option_id)
+
+    def action_review_all(self) -> None:
+        self.attn.open_review()
+
+    def action_go(self, route: str) -> None:
+        self.attn.open(route)  # type: ignore[arg-type]
+
+    def action_quit(self) -> None:
+        self.app.exit()

@@ -1,0 +1,243 @@
+"""Review: one card after the other, each rating on disk before the next card is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+from pathlib import Path
+from typing import ClassVar
+
+from textual import events
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.widget import Widget
+
+from attncli.domain.rating import Rating
+from attncli.domain.text import Localised
+from attncli.errors import NotFound, UsageError
+from attncli.practice.drill import Drill, DrillItem
+from attncli.tui.asking import Asked
+from attncli.tui.messages import Answered, PointsTicked, Rated
+from attncli.tui.screens.base import AttnScreen
+from attncli.tui.strings import say
+from attncli.tui.widgets.choice import ChoiceAnswer
+from attncli.tui.widgets.marked_rows import MarkedRows
+from attncli.tui.widgets.progress import Progress
+from attncli.tui.widgets.rating_bar import RatingBar
+from attncli.tui.widgets.session_end import SessionEnd
+from attncli.tui.widgets.sheet import Sheet, asked_parts
+from attncli.tui.widgets.title_bar import TitleBar
+from attncli.tui.widgets.typed_answer import AnswerField, TypedAnswer
+
+_BEFORE, _AFTER = frozenset({"reveal"}), frozenset({"rate", "accept"})
+_WITH_CARD = frozenset({"suspend", "bury", "points"})
+
+
+class ReviewScreen(AttnScreen):
+    """`topic` None reviews everything that is due."""
+
+    CSS_PATH = Path(__file__).with_suffix(".tcss")
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("space", "reveal", "key.reveal", key_display="Space"),
+        Binding("enter", "accept", "key.accept", key_display="Enter"),
+        Binding("1", "rate(1)", "key.rate", key_display="1-4"),
+        Binding("2", "rate(2)", "key.rate", show=False),
+        Binding("3", "rate(3)", "key.rate", show=False),
+        Binding("4", "rate(4)", "key.rate", show=False),
+        Binding("a", "points", "key.points", key_display="a-g"),
+        Binding("u", "undo", "key.undo"),
+        Binding("minus", "bury", "key.bury", key_display="-"),
+        Binding("exclamation_mark", "suspend", "key.suspend", key_display="!"),
+        Binding("escape,q", "back", "key.home", key_display="Esc"),
+    ]
+
+    def __init__(self, topic: str | None = None, limit: int | None = None) -> None:
+        super().__init__()
+        self.topic, self.limit = topic, limit
+        self.asked: Asked | None = None
+        self.item: DrillItem | None = None
+
+    def on_mount(self) -> None:
+        super().on_mount()
+
+    def _begin(self) -> None:
+        self.drill = Drill(self.workspace, self.topic, self.limit)
+        self.began_at = self.workspace.clock()
+        self._take_next()
+
+    def _take_next(self) -> None:
+        self._ask(self.drill.next())
+
+    def _ask(self, item: DrillItem | None) -> None:
+        self.item = item
+        self.asked = Asked.of(item.card, self.attn.rng) if item else None
+        self.asked_at: datetime = self.workspace.clock()
+
+    def title_bar(self) -> TitleBar:
+        if not hasattr(self, "drill"):
+            self._begin()
+        bar = TitleBar("")
+        bar.title, bar.detail, bar.status = self._titles()
+        return bar
+
+    def body(self) -> Iterable[Widget]:
+        yield Progress(*self._counts())
+        yield Sheet(*self._parts(), id="sheet")
+        yield Vertical(*self._ratings(), id="ratings")
+
+    def _parts(self) -> Iterable[Widget]:
+        if self.asked is None:
+            return [SessionEnd(self.drill, self.began_at, self.lang)]
+        return asked_parts(self.asked, self.lang, self._question)
+
+    def _ratings(self) -> Iterable[Widget]:
+        if self.item is None or self.asked is None or not self.asked.revealed:
+            return []
+        intervals = {rating: self.item.interval(rating) for rating in Rating}
+        return [RatingBar(intervals, self.asked.suggestion, self.lang)]
+
+    def _titles(self) -> tuple[str, str, str]:
+        lang = self.lang
+        if self.asked is None:
+            return say("review.title", lang), say("done.title", lang), ""
+        card = self.asked.card
+        title = self.workspace.library.topic(card.topic).title[lang]
+        detail = f"{say(f'review.kind-{card.kind}', lang)} · {say(f'review.level-{card.level}', lang)}"
+        return title, detail, card.id
+
+    def _counts(self) -> tuple[int, int]:
+        progress = self.drill.progress
+        waiting = max(progress.remaining, 1 if self.asked else 0)
+        return progress.answered, progress.answered + waiting
+
+    def _question(self, id: str) -> Localised | None:
+        try:
+            return self.workspace.library.card(id).question
+        except NotFound:
+            return None
+
+    async def _show(self) -> None:
+        """Composes the sheet and the ratings from the state."""
+        self.query_one(TitleBar).show(*self._titles())
+        self.query_one(Progress).show(*self._counts())
+        with self.app.batch_update():
+            for place, parts in ((self.query_one(Sheet), self._parts()), (self.query_one("#ratings"), self._ratings())):
+                await place.remove_children()
+                await place.mount_all(parts)
+        self.focus_first()
+        self.refresh_bindings()
+
+    def focus_first(self) -> None:
+        sheet = self.query_one(Sheet)
+        answer = sheet.answer()
+        if isinstance(answer, TypedAnswer) and not (self.asked and self.asked.revealed):
+            answer.query(AnswerField).first().focus()
+        elif isinstance(answer, MarkedRows) and not answer.closed:
+            answer.focus(scroll_visible=False)
+        else:
+            sheet.focus()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        revealed = self.asked is not None and self.asked.revealed
+        if action in _BEFORE:
+            return self.asked is not None and not revealed
+        if action == "rate":
+            return revealed
+        if action == "points":
+            return revealed and bool(self.asked and self.asked.card.points)
+        if action in _WITH_CARD:
+            return self.asked is not None
+        return not (action == "undo" and not self.drill.answers)
+
+    async def action_reveal(self) -> None:
+        await self._submit()
+
+    async def action_accept(self) -> None:
+        """Enter: show the answer, then the suggested rating, at the end Home."""
+        if self.asked is None:
+            self.attn.go_back()
+        elif self.asked.revealed:
+            await self._rate(self.asked.suggestion)
+        else:
+            await self._submit()
+
+    async def on_answered(self, message: Answered) -> None:
+        message.stop()
+        await self._submit()
+
+    async def _submit(self) -> None:
+        if self.asked is None or self.asked.revealed:
+            return
+        answer = self.query_one(Sheet).answer()
+        if isinstance(answer, ChoiceAnswer):
+            answer.complete()
+        try:
+            self.asked.submit()
+        except UsageError as error:
+            self.notify(error.message, severity="warning")
+            return
+        await self._show()
+
+    async def action_rate(self, rating: int) -> None:
+        await self._rate(Rating(rating))
+
+    async def on_rated(self, message: Rated) -> None:
+        message.stop()
+        await self._rate(message.rating)
+
+    async def _rate(self, rating: Rating) -> None:
+        if self.asked is None or not self.asked.revealed:
+            return
+        elapsed = self.workspace.clock() - self.asked_at
+        self.drill.answer(
+            rating,
+            points=self.asked.points,
+            correct=self.asked.correct,
+            elapsed_ms=max(0, round(elapsed.total_seconds() * 1000)),
+        )
+        self._take_next()
+        await self._show()
+
+    async def action_undo(self) -> None:
+        try:
+            item = self.drill.undo()
+        except UsageError:
+            self.notify(say("review.nothing-to-undo", self.lang))
+            return
+        self._ask(item)
+        self.notify(say("review.undone", self.lang, card=item.card.id))
+        await self._show()
+
+    async def action_suspend(self) -> None:
+        await self._put_away("review.suspended", self.drill.suspend)
+
+    async def action_bury(self) -> None:
+        await self._put_away("review.buried", self.drill.bury)
+
+    async def _put_away(self, text: str, put: object) -> None:
+        if self.item is None:
+            return
+        card = self.item.card.id
+        put()  # type: ignore[operator]
+        self.notify(say(text, self.lang, card=card))
+        self._take_next()
+        await self._show()
+
+    def on_points_ticked(self, message: PointsTicked) -> None:
+        message.stop()
+        points = self.query_one(Sheet).query(MarkedRows).last()
+        if self.asked is not None:
+            self.asked.ticked = set(getattr(points, "ticked", ()))
+            self.query_one(RatingBar).suggest(self.asked.suggestion)
+
+    def action_points(self) -> None:
+        """The first letter; the others arrive in `on_key`."""
+        self._press("a")
+
+    def on_key(self, event: events.Key) -> None:
+        if event.character and self._press(event.character.lower()):
+            event.stop()
+
+    def _press(self, letter: str) -> bool:
+        rows = [rows for rows in self.query_one(Sheet).query(MarkedRows) if not rows.closed]
+        return bool(rows) and rows[-1].press(letter)

@@ -1,0 +1,16 @@
+"""One field for each blank of a cloze card."""
+
+from __future__ import annotations
+
+from attncli.domain.text import Lang
+from attncli.tui.asking import Asked
+from attncli.tui.strings import say
+from attncli.tui.widgets.typed_answer import TypedAnswer
+
+
+class ClozeAnswer(TypedAnswer):
+    """The fields stand in the order of the blanks."""
+
+    def __init__(self, asked: Asked, lang: Lang) -> None:
+        labels = [say("cloze.prompt", lang, n=number) for number in range(1, len(asked.texts) + 1)]
+        super().__init__(asked, labels, "", lang)

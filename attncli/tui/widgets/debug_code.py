@@ -1,0 +1,47 @@
+"""The code of a debug card; the learner points at the line that is wrong."""
+
+from __future__ import annotations
+
+from textual.content import Content
+from textual.highlight import highlight
+
+from attncli.domain.card import DebugCard
+from attncli.tui.asking import Asked
+from attncli.tui.widgets.marked_rows import MarkedRows
+
+
+class DebugCode(MarkedRows):
+    """Numbered lines; the one under the cursor is the answer. Revealed, the wrong lines are marked."""
+
+    DEFAULT_CSS = """
+    DebugCode { background: $surface; padding: 1 1; }
+    """
+
+    def __init__(self, asked: Asked, card: DebugCard) -> None:
+        self.asked, self.card = asked, card
+        super().__init__(highlight(card.code.rstrip(), language="python").split("\n", allow_blank=True))
+        self.closed = asked.revealed
+        self.cursor = max(0, asked.line - 1)
+        if not self.closed:
+            asked.line = self.cursor + 1
+
+    def mark(self, index: int) -> str:
+        number = f"{index + 1:>2}"
+        if not self.closed:
+            return f"{number} │"
+        wrong = "✗" if index + 1 in self.card.lines else " "
+        return f"{number} {wrong}"
+
+    def text(self, index: int) -> Content:
+        line = self.texts[index]
+        return line.stylize("bold underline") if self.closed and index + 1 in self.card.lines else line
+
+    def choose(self, index: int) -> None:
+        self.asked.line = index + 1
+
+    def press(self, letter: str) -> bool:
+        return False
+
+    def action_cursor(self, step: int) -> None:
+        super().action_cursor(step)
+        self.asked.line = self.cursor + 1

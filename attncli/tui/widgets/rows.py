@@ -1,0 +1,28 @@
+"""A list to choose from, whose keys the key bar can name."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.widgets import OptionList
+from textual.widgets.option_list import Option
+
+
+class Rows(OptionList):
+    """Rows with ids; Enter opens the one under the cursor (arrows, j and k)."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "select", "key.open", key_display="Enter"),
+        Binding("j", "cursor_down", "key.down", show=False),
+        Binding("k", "cursor_up", "key.up", show=False),
+    ]
+
+    def show_rows(self, rows: list[tuple[str, Content]]) -> None:
+        """Replaces the rows; the cursor stays on the same id where it still exists."""
+        before = self.highlighted_option.id if self.highlighted_option else None
+        self.clear_options()
+        self.add_options([Option(row, id=id) for id, row in rows])
+        ids = [id for id, _ in rows]
+        self.highlighted = ids.index(before) if before in ids else (0 if rows else None)

@@ -1,0 +1,74 @@
+"""Answers that are typed: one field for a number, one for each blank of a cloze."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical
+from textual.widgets import Input, Static
+
+from attncli.domain.text import Lang
+from attncli.tui.asking import Asked
+from attncli.tui.messages import Answered
+
+
+class AnswerField(Input):
+    """A one-line field; Enter goes on to the next one, or answers."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "submit", "key.submit", show=True),
+        Binding("escape", "leave", "key.leave-field", key_display="Esc"),
+        Binding("up", "app.focus_previous", "key.up", show=False),
+        Binding("down", "app.focus_next", "key.down", show=False),
+    ]
+
+    def action_leave(self) -> None:
+        """So that the single-letter keys of the screen work again."""
+        self.screen.set_focus(None)
+
+
+class TypedAnswer(Vertical):
+    """`labels` in front of the fields, `unit` behind; what is typed goes to `asked.texts` at once."""
+
+    DEFAULT_CSS = """
+    TypedAnswer { height: auto; width: 1fr; margin: 0 0 1 0; }
+    TypedAnswer Horizontal { height: 1; }
+    TypedAnswer .label, TypedAnswer .unit { width: auto; padding: 0 1 0 0; }
+    TypedAnswer .unit { padding: 0 1; color: $text-muted; }
+    TypedAnswer AnswerField { width: 32; height: 1; border: none; padding: 0 1; background: $panel; }
+    TypedAnswer AnswerField:focus { background: $primary 25%; border: none; }
+    """
+
+    def __init__(self, asked: Asked, labels: list[str], unit: str, lang: Lang) -> None:
+        super().__init__()
+        self.asked, self.labels, self.unit = asked, labels, unit
+        self.lang: Lang = lang
+
+    def compose(self) -> ComposeResult:
+        for index, label in enumerate(self.labels):
+            with Horizontal():
+                yield Static(f"{label}{self._sign(index)}", classes="label", markup=False)
+                yield AnswerField(self.asked.texts[index], disabled=self.asked.revealed, name=str(index))
+                yield Static(self.unit, classes="unit", markup=False)
+
+    def _sign(self, index: int) -> str:
+        marked = self.asked.marked
+        if marked is None:
+            return ""
+        right = marked.parts[index] if index < len(marked.parts) else marked.correct
+        return " ✓" if right else " ✗"
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        event.stop()
+        self.asked.texts[int(event.input.name or 0)] = event.value
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        event.stop()
+        fields = list(self.query(AnswerField))
+        place = fields.index(event.input) if isinstance(event.input, AnswerField) else 0
+        if place + 1 < len(fields):
+            fields[place + 1].focus()
+        else:
+            self.post_message(Answered())
