@@ -32,6 +32,9 @@ class Policy:
         return replace(self, learning_steps=(), relearning_steps=())
 
     def fingerprint(self) -> str:
-        """Equal for two policies exactly if every log gives the same schedules under both."""
+        """Equal for two policies exactly if every log gives the same schedules under both.
+
+        The parameters are left out: they are in the log.
+        """
         steps = [[s.total_seconds() for s in steps] for steps in (self.learning_steps, self.relearning_steps)]
-        return repr((self.parameters, self.desired_retention, steps, self.maximum_interval_days, self.fuzz))
+        return repr((self.desired_retention, steps, self.maximum_interval_days, self.fuzz))

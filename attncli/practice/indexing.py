@@ -7,45 +7,45 @@ from pathlib import Path
 
 from attncli.bank.loader import NOT_CARDS, BankFile, load_challenge, load_file
 from attncli.practice.introduction import rebuild_queue
-from attncli.store.bank_index import FileStamp
+from attncli.store.bank_files import Stamp
 from attncli.store.database import Database
 
 CHALLENGE = "challenge.yaml"
 
 
-def reindex(store: Database, stamps: Mapping[str, FileStamp], own: Callable[[Path], bool]) -> list[str]:
+def reindex(store: Database, stamps: Mapping[str, Stamp], own: Callable[[Path], bool]) -> list[str]:
     """Reads what changed, in one transaction; the cards whose former names are now others.
 
     `own` tells the learner's files from bundled ones. They are read after those and yield their ids to them, so they
     are all read again whenever anything has changed.
     """
     with store.transaction():
-        known, renames = store.index.stamps(), store.index.renames()
+        known, renames = store.files.stamps(), store.index.renames()
         changed = {path for path in {*known, *stamps} if known.get(path) != stamps.get(path)}
         gone = changed - set(stamps)
         stale = [path for path in stamps if path in changed or own(Path(path))]
         for path in [*gone, *stale]:
-            store.index.remove_file(path)
+            store.files.remove(path)
         for path in stale:
             _read(store, path, stamps[path])
         rebuild_queue(store)
         return sorted({card for _, card in renames.items() ^ store.index.renames().items()})
 
 
-def _read(store: Database, path: str, stamp: FileStamp) -> None:
+def _read(store: Database, path: str, stamp: Stamp) -> None:
     file = Path(path)
     if file.name in NOT_CARDS:
-        store.index.put_file(path, stamp, [])
+        store.files.put(path, stamp, [])
     elif file.name == CHALLENGE:
         _add_challenges(store, load_challenge(file), stamp)
     else:
         _add_cards(store, load_file(file), stamp)
 
 
-def _add_cards(store: Database, bank: BankFile, stamp: FileStamp) -> None:
+def _add_cards(store: Database, bank: BankFile, stamp: Stamp) -> None:
     path, index = str(bank.path), store.index
     owners = {document["id"]: index.owner(document["id"]) for document in bank.documents}
-    index.put_file(path, stamp, [*map(str, bank.problems), *_taken(path, "card", owners)])
+    store.files.put(path, stamp, [*map(str, bank.problems), *_taken(path, "card", owners)])
     if bank.title:
         index.add_topic(bank.topic, bank.title["en"], bank.title["zh"], path)
     for position, document in enumerate(bank.documents):
@@ -53,10 +53,10 @@ def _add_cards(store: Database, bank: BankFile, stamp: FileStamp) -> None:
             index.add_card(document, position, path)
 
 
-def _add_challenges(store: Database, found: BankFile, stamp: FileStamp) -> None:
+def _add_challenges(store: Database, found: BankFile, stamp: Stamp) -> None:
     path, index = str(found.path), store.index
     owners = {document["id"]: index.challenge_owner(document["id"]) for document in found.documents}
-    index.put_file(path, stamp, [*map(str, found.problems), *_taken(path, "challenge", owners)])
+    store.files.put(path, stamp, [*map(str, found.problems), *_taken(path, "challenge", owners)])
     for document in found.documents:
         if not owners[document["id"]]:
             index.add_challenge(document, path)

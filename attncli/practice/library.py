@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from attncli.errors import NotFound
-from attncli.store.bank_index import CardSummary, FileStamp
-from attncli.store.database import Database
-from attncli.store.search_text import match_expression
 
 if TYPE_CHECKING:
     from attncli.domain.card import Card
     from attncli.domain.challenge import Challenge
     from attncli.domain.text import Localised
+    from attncli.store.bank_files import Stamp
+    from attncli.store.bank_index import CardSummary
+    from attncli.store.database import Database
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class Shelves:
     own_banks: Path
     own_challenges: Path
 
-    def stamps(self) -> dict[str, FileStamp]:
+    def stamps(self) -> dict[str, Stamp]:
         """Every bank and challenge file with its size and time; bundled ones come first."""
         files = [
             *_matching(self.quizbank, "*.yaml"),
@@ -65,7 +65,7 @@ class Library:
         A file that is broken is reported by `problems`; whatever in it is sound is used, and so are all others.
         """
         stamps = self._shelves.stamps()
-        if stamps == self._store.index.stamps():
+        if stamps == self._store.files.stamps():
             return []
         from attncli.practice.indexing import reindex
 
@@ -73,7 +73,7 @@ class Library:
 
     def problems(self) -> list[str]:
         """What is wrong in bank and challenge files, as `file:line:column: message`."""
-        return self._store.index.problems()
+        return self._store.files.problems()
 
     def card(self, id: str) -> Card:
         """The card `id`, or the one that used to be called so. Raises NotFound with the nearest id."""
@@ -96,6 +96,8 @@ class Library:
             self.topic(topic)
         if not query or not query.strip():
             return self._store.index.list_cards(topic)
+        from attncli.store.search_text import match_expression
+
         if match := match_expression(query):
             return self._store.index.matching_cards(match, topic)
         return self._store.index.containing_cards(query.strip(), topic)
@@ -139,12 +141,12 @@ def _matching(folder: Path, pattern: str) -> list[Path]:
     return sorted(folder.glob(pattern))
 
 
-def _stamp(path: Path) -> FileStamp:
+def _stamp(path: Path) -> Stamp:
     try:
         status = path.stat()
     except OSError:
-        return FileStamp(-1, -1)
-    return FileStamp(status.st_size, status.st_mtime_ns)
+        return (-1, -1)
+    return (status.st_size, status.st_mtime_ns)
 
 
 def _nearest(id: str, known: Sequence[str], command: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
@@ -12,8 +13,6 @@ from typing import TYPE_CHECKING
 from attncli import paths
 from attncli.config import Settings
 from attncli.config import load as load_settings
-from attncli.domain.review import RowKind
-from attncli.domain.text import Lang
 from attncli.memory.days import StudyCalendar
 from attncli.memory.policy import Policy
 from attncli.practice.library import Library, Shelves
@@ -21,6 +20,7 @@ from attncli.store.database import Database
 from attncli.store.queue import Moment
 
 if TYPE_CHECKING:
+    from attncli.domain.text import Lang
     from attncli.memory.scheduler import Scheduler
 
 Clock = Callable[[], datetime]
@@ -75,18 +75,24 @@ class Workspace:
 
     def _bring_up_to_date(self) -> None:
         renamed = self.library.refresh()
-        if self.store.policy_fingerprint != self.policy.fingerprint():
+        if self.store.policy_fingerprint != self.unfitted_policy.fingerprint():
             self.derive_all()
         elif renamed:
             self.derive(renamed)
 
     @cached_property
     def policy(self) -> Policy:
-        """What schedules follow from, besides the log: the settings and the last fit."""
+        """What schedules follow from, besides the reviews: the settings and the last fit in the log."""
+        from attncli.domain.review import RowKind
+
         fits = self.store.log.of_kind(RowKind.FIT)
+        return replace(self.unfitted_policy, parameters=tuple(fits[-1].payload["parameters"]) if fits else ())
+
+    @property
+    def unfitted_policy(self) -> Policy:
+        """What the settings say."""
         settings = self.settings
         return Policy(
-            parameters=tuple(fits[-1].payload["parameters"]) if fits else (),
             desired_retention=settings.desired_retention,
             learning_steps=settings.learning_steps,
             relearning_steps=settings.relearning_steps,

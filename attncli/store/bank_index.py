@@ -3,25 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
-from hashlib import sha256
 from typing import Any
 
 from attncli.store.connection import Connection
-from attncli.store.search_text import searchable
 
 Document = dict[str, Any]
 _SUMMARY = "card.id, topic, kind, level, core, question_en, question_zh"
 _NOT_A_CARD = "id NOT IN (SELECT id FROM card)"
-
-
-@dataclass(frozen=True, slots=True)
-class FileStamp:
-    """What tells whether a file changed since it was read."""
-
-    size: int
-    mtime_ns: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,34 +33,15 @@ class BankIndex:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
-    def stamps(self) -> dict[str, FileStamp]:
-        rows = self._connection.rows("SELECT path, size, mtime_ns FROM bank_file")
-        return {path: FileStamp(size, mtime_ns) for path, size, mtime_ns in rows}
-
-    def problems(self) -> list[str]:
-        """What was wrong in the files when they were read, file by file."""
-        rows = self._connection.rows("SELECT problems FROM bank_file WHERE problems <> '[]' ORDER BY path")
-        return [problem for (problems,) in rows for problem in json.loads(problems)]
-
-    def put_file(self, path: str, stamp: FileStamp, problems: Sequence[str]) -> None:
-        """Records that `path` was read; whatever it held before is gone."""
-        self.remove_file(path)
-        self._connection.execute(
-            "INSERT INTO bank_file (path, size, mtime_ns, problems) VALUES (?, ?, ?, ?)",
-            (path, stamp.size, stamp.mtime_ns, json.dumps(list(problems), ensure_ascii=False)),
-        )
-
-    def remove_file(self, path: str) -> None:
-        self._connection.execute(
-            "DELETE FROM card_text WHERE rowid IN (SELECT number FROM card WHERE file = ?)", (path,)
-        )
-        self._connection.execute("DELETE FROM bank_file WHERE path = ?", (path,))
-
     def add_topic(self, id: str, title_en: str, title_zh: str, file: str) -> None:
         self._connection.execute("INSERT OR REPLACE INTO topic VALUES (?, ?, ?, ?)", (id, title_en, title_zh, file))
 
     def add_card(self, document: Document, position: int, file: str) -> None:
         """Indexes a validated card document whose id is not taken."""
+        from hashlib import sha256
+
+        from attncli.store.search_text import searchable
+
         text = json.dumps(document, ensure_ascii=False)
         content = json.dumps(document, ensure_ascii=False, sort_keys=True)
         question = document["question"]

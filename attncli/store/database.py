@@ -4,29 +4,64 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
+from functools import cached_property
 from pathlib import Path
-from shutil import copyfile
 from types import TracebackType
+from typing import TYPE_CHECKING
 
 from attncli.errors import StoreCorrupt, StoreError
-from attncli.store.bank_index import BankIndex
 from attncli.store.connection import Connection
-from attncli.store.log import Log
-from attncli.store.migrations import migrate
-from attncli.store.queue import Queue
-from attncli.store.schedules import Schedules
+
+if TYPE_CHECKING:
+    from attncli.store.bank_files import BankFiles
+    from attncli.store.bank_index import BankIndex
+    from attncli.store.log import Log
+    from attncli.store.queue import Queue
+    from attncli.store.schedules import Schedules
+
+FORMAT = 1
+"""The shape of the database that this program writes: the number of steps in `migrations`."""
 
 
 class Database:
-    """`log` is the truth; `schedules`, `index` and `queue` are derived from it and from the bank files."""
+    """`log` is the truth; all else is derived from it and from the bank files.
+
+    Each part is loaded when it is first used: `attn due` needs few of them, and every module costs it a millisecond.
+    """
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
         self.path = connection.path
-        self.log = Log(connection, str(self._meta("machine")))
-        self.schedules = Schedules(connection)
-        self.index = BankIndex(connection)
-        self.queue = Queue(connection)
+
+    @cached_property
+    def log(self) -> Log:
+        from attncli.store.log import Log
+
+        return Log(self._connection, str(self._meta("machine")))
+
+    @cached_property
+    def schedules(self) -> Schedules:
+        from attncli.store.schedules import Schedules
+
+        return Schedules(self._connection)
+
+    @cached_property
+    def queue(self) -> Queue:
+        from attncli.store.queue import Queue
+
+        return Queue(self._connection)
+
+    @cached_property
+    def files(self) -> BankFiles:
+        from attncli.store.bank_files import BankFiles
+
+        return BankFiles(self._connection)
+
+    @cached_property
+    def index(self) -> BankIndex:
+        from attncli.store.bank_index import BankIndex
+
+        return BankIndex(self._connection)
 
     @staticmethod
     def open(path: Path) -> Database:
@@ -38,7 +73,7 @@ class Database:
         _make_folder(path.parent)
         connection = Connection(path)
         try:
-            migrate(connection)
+            _bring_into_shape(connection)
             return Database(connection)
         except StoreError:
             connection.close()
@@ -73,11 +108,13 @@ class Database:
 
         The backup itself is not touched. Raises StoreError if that file is no whole database of this program.
         """
+        from shutil import copyfile
+
         copy = self.path.with_name(self.path.name + ".restoring")
         try:
             copyfile(path, copy)
             with opened(copy) as source:
-                migrate(source)
+                _bring_into_shape(source)
                 if (check := source.value("PRAGMA integrity_check")) != "ok":
                     raise StoreCorrupt(f"the backup {path} is damaged ({check}); nothing was restored")
                 source.backup_to(self._connection)
@@ -108,6 +145,13 @@ def opened(path: Path) -> Iterator[Connection]:
         yield connection
     finally:
         connection.close()
+
+
+def _bring_into_shape(connection: Connection) -> None:
+    if connection.value("PRAGMA user_version") != FORMAT:
+        from attncli.store.migrations import migrate
+
+        migrate(connection)
 
 
 def _make_folder(folder: Path) -> None:

@@ -1,0 +1,246 @@
+"""The console command: global options, lazily loaded commands, and every failure as one line with its exit code."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from importlib import import_module
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import click
+
+from attncli.commands.session import Session, session
+from attncli.errors import AttnError, NoTerminal
+
+FAILED = 3
+INTERRUPTED = 130
+
+COMMANDS: dict[str, str] = {
+    "answer": "attncli.commands.answer:answer",
+    "backup": "attncli.commands.backup:backup",
+    "bank": "attncli.commands.bank:bank",
+    "bury": "attncli.commands.hold:bury",
+    "cards": "attncli.commands.cards:cards",
+    "challenges": "attncli.commands.challenges:challenges",
+    "completion": "attncli.commands.completion:completion",
+    "config": "attncli.commands.config:config",
+    "doctor": "attncli.commands.doctor:doctor",
+    "due": "attncli.commands.due:due",
+    "export": "attncli.commands.export:export",
+    "grade": "attncli.commands.grade:grade",
+    "hint": "attncli.commands.challenges:hint",
+    "import": "attncli.commands.exchange:import_",
+    "restore": "attncli.commands.backup:restore",
+    "review": "attncli.commands.review:review",
+    "show": "attncli.commands.show:show",
+    "solution": "attncli.commands.challenges:solution",
+    "start": "attncli.commands.challenges:start",
+    "stats": "attncli.commands.stats:stats",
+    "suspend": "attncli.commands.hold:suspend",
+    "sync": "attncli.commands.exchange:sync",
+    "undo": "attncli.commands.answer:undo",
+    "unsuspend": "attncli.commands.hold:unsuspend",
+    "verify": "attncli.commands.verify:verify",
+}
+
+
+class Commands(click.Group):
+    """Imports a command's module when it is called, so that no command pays for another."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        module, _, attribute = COMMANDS[cmd_name].partition(":")
+        command: click.Command = getattr(import_module(module), attribute)
+        _accept_global_options(command)
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name = click.utils.make_str(args[0])
+        if name not in COMMANDS and not name.startswith("-"):
+            from difflib import get_close_matches
+
+            near = get_close_matches(name, COMMANDS, n=1)
+            hint = f"did you mean {near[0]}?" if near else "`attn --help` lists the commands"
+            raise click.UsageError(f"there is no command {name}; {hint}", ctx)
+        return super().resolve_command(ctx, args)
+
+
+def _set_home(ctx: click.Context, _: click.Parameter, value: Path | None) -> None:
+    if value is not None:
+        ctx.ensure_object(Session).home_folder = value
+
+
+def _set_lang(ctx: click.Context, _: click.Parameter, value: Any) -> None:
+    if value is not None:
+        ctx.ensure_object(Session).lang_option = value
+
+
+def _set_debug(ctx: click.Context, _: click.Parameter, value: bool) -> None:
+    if value:
+        ctx.ensure_object(Session).debug = True
+
+
+def _global_options() -> list[click.Option]:
+    return [
+        click.Option(
+            ["--home"],
+            type=click.Path(path_type=Path, file_okay=False),
+            metavar="DIR",
+            expose_value=False,
+            callback=_set_home,
+            help="The learner's folder (default: $ATTN_HOME, else the user data folder).",
+        ),
+        click.Option(
+            ["--lang"],
+            type=click.Choice(["en", "zh"]),
+            expose_value=False,
+            callback=_set_lang,
+            help="Language of cards and output.",
+        ),
+        click.Option(
+            ["--debug"], is_flag=True, expose_value=False, callback=_set_debug, help="Full tracebacks, and a log."
+        ),
+    ]
+
+
+def _accept_global_options(command: click.Command) -> None:
+    """The global options are understood after the command's name as well."""
+    taken = {name for parameter in command.params for name in parameter.opts}
+    for option in _global_options():
+        if not taken.intersection(option.opts):
+            option.hidden = True
+            command.params.append(option)
+    for inner in command.commands.values() if isinstance(command, click.Group) else ():
+        _accept_global_options(inner)
+
+
+def _print_version(ctx: click.Context, _: click.Parameter, value: bool) -> None:
+    if value and not ctx.resilient_parsing:
+        from attncli import __version__
+
+        click.echo(f"attn {__version__}")
+        ctx.exit()
+
+
+@click.group(
+    cls=Commands, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]}, name="attn"
+)
+@click.option(
+    "--version", is_flag=True, expose_value=False, is_eager=True, callback=_print_version, help="The version."
+)
+@click.pass_context
+def cli(ctx: click.Context) -> None:
+    """Get ready for Transformer and LLM interviews: cards on a schedule, code that is graded.
+
+    Without a command the app opens.
+    """
+    ctx.ensure_object(Session)
+    if ctx.invoked_subcommand is None:
+        ctx.exit(open_app("home", "`attn due` says what is due without it"))
+
+
+cli.params[:0] = _global_options()
+
+
+def open_app(screen: str, alternative: str, **options: Any) -> int:
+    """Runs the app, opened at `screen`; its exit code. Raises NoTerminal, which names the plain `alternative`."""
+    if not (sys.stdin.isatty() and sys.stdout.isatty()) or os.environ.get("TERM") == "dumb":
+        raise NoTerminal(f"the app needs a terminal; {alternative}")
+    from attncli.tui.app import run
+
+    current = session()
+    settings = replace(current.settings, lang=current.lang)
+    return run(current.home, settings, current.clock, screen, **options)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs the program; the exit code."""
+    boundary = Boundary(Session())
+    with (
+        boundary,
+        cli.make_context("attn", list(sys.argv[1:] if arguments is None else arguments), obj=boundary.session) as ctx,
+    ):
+        result = cli.invoke(ctx)
+        sys.stdout.flush()
+        boundary.code = result if isinstance(result, int) else 0
+    return boundary.code
+
+
+class Boundary:
+    """The edge of the program: whatever is raised inside becomes an exit code and at most one line."""
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self.code = 0
+
+    def __enter__(self) -> Boundary:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> bool:
+        if error is not None:
+            self.code = self._code_of(error)
+            self._trace(error)
+        return not isinstance(error, SystemExit)
+
+    def _code_of(self, error: BaseException) -> int:
+        match error:
+            case click.exceptions.Exit():
+                return error.exit_code
+            case AttnError():
+                return _say(error.message, error.exit_code)
+            case click.UsageError():
+                return _say(_usage(error), 2)
+            case click.ClickException():
+                return _say(error.format_message(), 2)
+            case KeyboardInterrupt() | click.Abort():
+                return _say("interrupted; what was printed as recorded is kept", INTERRUPTED)
+            case BrokenPipeError():
+                sys.stdout = open(os.devnull, "w")  # noqa: SIM115, PTH123 - the interpreter flushes stdout once more
+                return 0
+            case RecursionError() | MemoryError():
+                return _say(f"ran out of {'stack' if isinstance(error, RecursionError) else 'memory'}", FAILED)
+        place = _log_trace(self.session, error)
+        return _say(f"unexpected {type(error).__name__}: {error}; {place}", FAILED)
+
+    def _trace(self, error: BaseException) -> None:
+        if self.session.debug and not isinstance(error, click.exceptions.Exit | BrokenPipeError):
+            import traceback
+
+            traceback.print_exception(error)
+
+
+def _say(message: str, code: int) -> int:
+    click.echo(f"attn: {' '.join(message.split())}", err=True)
+    return code
+
+
+def _usage(error: click.UsageError) -> str:
+    path = error.ctx.command_path if error.ctx else "attn"
+    message = error.format_message().rstrip(".")
+    return message if "`" in message or "did you mean" in message.lower() else f"{message}; see `{path} --help`"
+
+
+def _log_trace(session: Session, error: BaseException) -> str:
+    """Appends the traceback to the log; where it can be found."""
+    import traceback
+
+    try:
+        file = session.home.log / "attn.log"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with file.open("a", encoding="utf-8") as log:
+            log.write(
+                f"{session.clock().isoformat()} {' '.join(sys.argv)}\n{''.join(traceback.format_exception(error))}\n"
+            )
+    except OSError:
+        return "run it again with --debug for the traceback"
+    return f"the traceback is in {file}; please report it"

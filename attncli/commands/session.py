@@ -1,0 +1,74 @@
+"""What the global options say, and the pieces that every command opens from it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from attncli import config, paths
+
+if TYPE_CHECKING:
+    from attncli.domain.text import Lang
+    from attncli.practice.workspace import Workspace
+
+Clock = Callable[[], datetime]
+
+
+def present() -> datetime:
+    """The clock of the program; cards and challenges get it as an argument."""
+    return datetime.now(UTC)
+
+
+@dataclass
+class Session:
+    """One call of the program."""
+
+    home_folder: Path | None = None
+    lang_option: Lang | None = None
+    debug: bool = False
+    clock: Clock = present
+
+    @cached_property
+    def home(self) -> paths.Home:
+        return paths.home(self.home_folder, os.environ)
+
+    @cached_property
+    def settings(self) -> config.Settings:
+        """The learner's settings. Raises ConfigInvalid."""
+        return config.load(self.home.config, os.environ)
+
+    @property
+    def lang(self) -> Lang:
+        return self.lang_option or self.settings.lang
+
+    def workspace(self) -> Workspace:
+        """The learner's workspace, to be used as a context manager; broken bank files are named on stderr."""
+        from attncli.practice.workspace import Workspace
+
+        workspace = Workspace.open(self.home, self.clock, self.lang, self.settings)
+        for problem in workspace.library.problems()[:PROBLEMS_SHOWN]:
+            click.echo(f"attn: left out: {problem}", err=True)
+        return workspace
+
+
+PROBLEMS_SHOWN = 5
+
+
+def session() -> Session:
+    """The session of the running command."""
+    found = click.get_current_context().find_object(Session)
+    assert found is not None, "commands run below the group that makes the session"
+    return found
+
+
+def on_terminal() -> bool:
+    """Whether a person looks at the output."""
+    return sys.stdout.isatty()
