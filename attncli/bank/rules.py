@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from attncli.bank.problems import Finding, Way, did_you_mean, shown
+from attncli.domain.algebra import algebra_equal
 from attncli.domain.arithmetic import FUNCTIONS, ComputeError, Number, compile_expression, evaluate, names_in
 from attncli.domain.units import convert
 
@@ -196,6 +197,22 @@ def _cloze(card: Document) -> Iterator[Finding]:
         if count != expected or count != len(_UNDERSCORES.findall(text)):
             said = f"the question has {count} blanks and blanks has {expected} entries"
             yield Finding(("question", lang), f"{said}; write each blank as {BLANK}, one for every entry")
+    for number, blank in enumerate(card["blanks"]):
+        yield from _blank_findings(("blanks", number), blank)
+
+
+def _blank_findings(way: Way, blank: Document) -> Iterator[Finding]:
+    variables = blank.get("variables") or []
+    if blank.get("form", "text") == "text":
+        if variables:
+            yield Finding(
+                (*way, "variables"), "only algebra has variables; add form: algebra or remove them", at_key=True
+            )
+        return
+    try:
+        algebra_equal(blank["answer"], blank["answer"], variables)
+    except ComputeError as error:
+        yield Finding((*way, "answer"), str(error))
 
 
 def _ordering(card: Document) -> Iterator[Finding]:
