@@ -1,12 +1,36 @@
-"""`python -m attncli` is `attn`."""
+"""`attn`, and `python -m attncli`, which is the same."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 
-from attncli.cli import main
+from attncli.commands.boundary import Boundary
+from attncli.commands.session import Session
 
-__all__ = ["main"]
+PLAIN_DUE = (["due"], ["due", "--json"])
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs the program; the exit code.
+
+    `attn due` is what prompts and status bars call. In its plain forms it starts without the option parser, which
+    would take as long as all the rest of it.
+    """
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    session = Session()
+    with Boundary(session) as boundary:
+        if words in PLAIN_DUE:
+            from attncli.commands.due_report import report
+
+            report(session, at=None, as_json="--json" in words)
+        else:
+            from attncli.cli import run
+
+            boundary.code = run(words, session)
+        sys.stdout.flush()
+    return boundary.code
+
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -1,4 +1,4 @@
-"""The console command: global options, lazily loaded commands, and every failure as one line with its exit code."""
+"""The console command: global options, and commands that are loaded when they are called."""
 
 from __future__ import annotations
 
@@ -8,16 +8,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
-from types import TracebackType
-from typing import Any
+from typing import Any, Literal
 
 import click
 
 from attncli.commands.session import Session, session
-from attncli.errors import AttnError, NoTerminal
+from attncli.errors import NoTerminal, UsageError
 
-FAILED = 3
-INTERRUPTED = 130
+Screen = Literal["home", "review"]
 
 COMMANDS: dict[str, str] = {
     "answer": "attncli.commands.answer:answer",
@@ -152,95 +150,34 @@ def cli(ctx: click.Context) -> None:
 cli.params[:0] = _global_options()
 
 
-def open_app(screen: str, alternative: str, **options: Any) -> int:
+def open_app(screen: Screen, alternative: str, **options: Any) -> int:
     """Runs the app, opened at `screen`; its exit code. Raises NoTerminal, which names the plain `alternative`."""
     if not (sys.stdin.isatty() and sys.stdout.isatty()) or os.environ.get("TERM") == "dumb":
         raise NoTerminal(f"the app needs a terminal; {alternative}")
-    from attncli.tui.app import run
+    from attncli.tui.app import run as run_app
 
     current = session()
     settings = replace(current.settings, lang=current.lang)
-    return run(current.home, settings, current.clock, screen, **options)
+    return run_app(current.home, settings, current.clock, screen, **options)
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs the program; the exit code."""
-    boundary = Boundary(Session())
-    with (
-        boundary,
-        cli.make_context("attn", list(sys.argv[1:] if arguments is None else arguments), obj=boundary.session) as ctx,
-    ):
-        result = cli.invoke(ctx)
-        sys.stdout.flush()
-        boundary.code = result if isinstance(result, int) else 0
-    return boundary.code
-
-
-class Boundary:
-    """The edge of the program: whatever is raised inside becomes an exit code and at most one line."""
-
-    def __init__(self, session: Session) -> None:
-        self.session = session
-        self.code = 0
-
-    def __enter__(self) -> Boundary:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> bool:
-        if error is not None:
-            self.code = self._code_of(error)
-            self._trace(error)
-        return not isinstance(error, SystemExit)
-
-    def _code_of(self, error: BaseException) -> int:
-        match error:
-            case click.exceptions.Exit():
-                return error.exit_code
-            case AttnError():
-                return _say(error.message, error.exit_code)
-            case click.UsageError():
-                return _say(_usage(error), 2)
-            case click.ClickException():
-                return _say(error.format_message(), 2)
-            case KeyboardInterrupt() | click.Abort():
-                return _say("interrupted; what was printed as recorded is kept", INTERRUPTED)
-            case BrokenPipeError():
-                sys.stdout = open(os.devnull, "w")  # noqa: SIM115, PTH123 - the interpreter flushes stdout once more
-                return 0
-            case RecursionError() | MemoryError():
-                return _say(f"ran out of {'stack' if isinstance(error, RecursionError) else 'memory'}", FAILED)
-        place = _log_trace(self.session, error)
-        return _say(f"unexpected {type(error).__name__}: {error}; {place}", FAILED)
-
-    def _trace(self, error: BaseException) -> None:
-        if self.session.debug and not isinstance(error, click.exceptions.Exit | BrokenPipeError):
-            import traceback
-
-            traceback.print_exception(error)
-
-
-def _say(message: str, code: int) -> int:
-    click.echo(f"attn: {' '.join(message.split())}", err=True)
-    return code
+def run(words: Sequence[str], current: Session) -> int:
+    """Runs the command that `words` name; its exit code. Raises AttnError, KeyboardInterrupt."""
+    try:
+        with cli.make_context("attn", list(words), obj=current) as ctx:
+            result = cli.invoke(ctx)
+    except click.exceptions.Exit as end:
+        return end.exit_code
+    except click.Abort as abort:
+        raise KeyboardInterrupt from abort
+    except click.UsageError as error:
+        raise UsageError(_usage(error)) from error
+    except click.ClickException as error:
+        raise UsageError(error.format_message()) from error
+    return result if isinstance(result, int) else 0
 
 
 def _usage(error: click.UsageError) -> str:
     path = error.ctx.command_path if error.ctx else "attn"
     message = error.format_message().rstrip(".")
     return message if "`" in message or "did you mean" in message.lower() else f"{message}; see `{path} --help`"
-
-
-def _log_trace(session: Session, error: BaseException) -> str:
-    """Appends the traceback to the log; where it can be found."""
-    import traceback
-
-    try:
-        file = session.home.log / "attn.log"
-        file.parent.mkdir(parents=True, exist_ok=True)
-        with file.open("a", encoding="utf-8") as log:
-            log.write(
-                f"{session.clock().isoformat()} {' '.join(sys.argv)}\n{''.join(traceback.format_exception(error))}\n"
-            )
-    except OSError:
-        return "run it again with --debug for the traceback"
-    return f"the traceback is in {file}; please report it"

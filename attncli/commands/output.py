@@ -1,23 +1,11 @@
-"""Printing results: one JSON document, or lines for people."""
+"""What commands with results share."""
 
 from __future__ import annotations
 
-import json
-import sys
-from typing import Any
-
 import click
 
+from attncli.commands.json_document import print_json
 
-def print_json(document: Any) -> None:
-    """One JSON document on stdout; characters that the terminal's encoding lacks are escaped."""
-    text = json.dumps(document, ensure_ascii=False, indent=2)
-    encoding = sys.stdout.encoding or "utf-8"
-    try:
-        text.encode(encoding)
-    except UnicodeEncodeError:
-        text = json.dumps(document, indent=2)
-    click.echo(text)
-
+__all__ = ["json_option", "print_json"]
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")

@@ -11,8 +11,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import click
-
 from attncli import config, paths
 
 if TYPE_CHECKING:
@@ -55,7 +53,7 @@ class Session:
 
         workspace = Workspace.open(self.home, self.clock, self.lang, self.settings)
         for problem in workspace.library.problems()[:PROBLEMS_SHOWN]:
-            click.echo(f"attn: left out: {problem}", err=True)
+            print(f"attn: left out: {problem}", file=sys.stderr)
         return workspace
 
 
@@ -64,6 +62,8 @@ PROBLEMS_SHOWN = 5
 
 def session() -> Session:
     """The session of the running command."""
+    import click
+
     found = click.get_current_context().find_object(Session)
     assert found is not None, "commands run below the group that makes the session"
     return found

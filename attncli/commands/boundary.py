@@ -1,0 +1,72 @@
+"""The edge of the program: whatever is raised inside becomes an exit code and one line on stderr."""
+
+from __future__ import annotations
+
+import os
+import sys
+from types import TracebackType
+
+from attncli.commands.session import Session
+from attncli.errors import AttnError
+
+FAILED = 3
+INTERRUPTED = 130
+
+
+class Boundary:
+    """A context in which no exception escapes; `code` is the exit code."""
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self.code = 0
+
+    def __enter__(self) -> Boundary:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> bool:
+        if error is not None:
+            self.code = self._code_of(error)
+            if self.session.debug and not isinstance(error, BrokenPipeError):
+                _print_trace(error)
+        return not isinstance(error, SystemExit)
+
+    def _code_of(self, error: BaseException) -> int:
+        match error:
+            case AttnError():
+                return _say(error.message, error.exit_code)
+            case KeyboardInterrupt():
+                return _say("interrupted; what was printed as recorded is kept", INTERRUPTED)
+            case BrokenPipeError():
+                # Whoever read the output wants no more of it. The interpreter will flush stdout once again.
+                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+                return 0
+            case MemoryError():
+                return _say("ran out of memory; close other programs and try again", FAILED)
+        place = _log_trace(self.session, error)
+        return _say(f"unexpected {type(error).__name__}: {error}; {place}", FAILED)
+
+
+def _say(message: str, code: int) -> int:
+    print(f"attn: {' '.join(message.split())}", file=sys.stderr)
+    return code
+
+
+def _print_trace(error: BaseException) -> None:
+    import traceback
+
+    traceback.print_exception(error)
+
+
+def _log_trace(session: Session, error: BaseException) -> str:
+    """Appends the traceback to the log; where it can be found."""
+    import traceback
+
+    try:
+        file = session.home.log / "attn.log"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with file.open("a", encoding="utf-8") as log:
+            trace = "".join(traceback.format_exception(error))
+            log.write(f"{session.clock().isoformat()} {' '.join(sys.argv)}\n{trace}\n")
+    except OSError:
+        return "run it again with --debug for the traceback"
+    return f"the traceback is in {file}; please report it"

@@ -1,0 +1,34 @@
+"""What `attn due` prints. Loads little: see `attncli.__main__`."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from attncli.commands.session import Session
+from attncli.practice.due import DueCounts, due_counts
+
+
+def report(session: Session, at: datetime | None, as_json: bool) -> None:
+    """Prints what is due at `at` (now)."""
+    with session.workspace() as workspace:
+        counts = due_counts(workspace, at)
+    if as_json:
+        from attncli.commands.json_document import print_json
+
+        print_json(counts.document())
+    else:
+        print("\n".join(_lines(counts, workspace.lang)))
+
+
+def _lines(counts: DueCounts, lang: str) -> list[str]:
+    if lang == "zh":
+        head = (
+            f"待学 {counts.due}：新卡 {counts.new}，学习中 {counts.learning}，复习 {counts.review}；"
+            f"到期的编程题 {counts.challenges}"
+        )
+    else:
+        head = (
+            f"{counts.due} due: {counts.new} new, {counts.learning} learning, {counts.review} to review; "
+            f"challenges: {counts.challenges}"
+        )
+    return [head, *(f"  {topic:<12} {count:>4}" for topic, count in counts.topics.items())]
