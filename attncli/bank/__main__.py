@@ -1,16 +1,24 @@
-"""`python -m attncli.bank PATH...`: what `attn bank check` says, without the rest of the program."""
+"""`python -m attncli.bank PATH...`: what `attn bank check` says, without the rest of the program.
+
+`python -m attncli.bank schema > quizbank/schema.json` writes the JSON Schema anew.
+"""
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 
 from attncli.bank.check import Surroundings, check
+from attncli.bank.schema import json_schema
 from attncli.errors import AttnError
 from attncli.paths import bundled_impl, bundled_quizbank
 
 
 def main(arguments: list[str]) -> int:
+    if arguments == ["schema"]:
+        print(json.dumps(json_schema(), indent=2, ensure_ascii=False))
+        return 0
     try:
         report = check(map(Path, arguments), Surroundings(bundled_quizbank(), bundled_impl()))
     except AttnError as error:

@@ -206,3 +206,22 @@ class ChallengeShape(Shape):
     forbidden: list[Text] = []
     cards: list[Id] = []
     mistakes: dict[str, MistakeShape]
+
+
+def json_schema() -> dict[str, Any]:
+    """The JSON Schema of a bank file, for editors: cards are one of the kinds."""
+    from pydantic.json_schema import models_json_schema
+
+    models = [(model, "validation") for model in (TopicShape, *SHAPES.values())]
+    _, schema = models_json_schema(models, ref_template="#/$defs/{model}")  # type: ignore[arg-type]
+    topic = schema["$defs"].pop("TopicShape")
+    topic["properties"]["cards"] = {
+        "type": "array",
+        "items": {"oneOf": [{"$ref": f"#/$defs/{model.__name__}"} for model in SHAPES.values()]},
+    }
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "A topic of an attncli question bank",
+        **{key: value for key, value in topic.items() if key != "title"},
+        "$defs": schema["$defs"],
+    }
