@@ -11,7 +11,16 @@ from torch import Tensor
 
 from attncli.judge.case import Case
 from attncli.judge.compare import Mismatch, Rules, compare, leaves
-from attncli.judge.expected import Expectation, Observed, as_given, exact, perturbed, run_reference
+from attncli.judge.expected import (
+    ROUNDING_FACTOR,
+    Expectation,
+    Observed,
+    as_given,
+    exact,
+    narrowed,
+    perturbed,
+    run_reference,
+)
 from attncli.judge.finding import Finding
 from attncli.judge.folder import Folder
 from attncli.judge.submission import Failure, Submission
@@ -112,7 +121,10 @@ class Examiner:
     def _gradient_slack(self, case: Case, truth: Observed, chosen: Sequence[int], cotangents: Any) -> list[Tensor]:
         moved = [torch.zeros((), dtype=torch.float64) for _ in chosen]
         casts = [(perturbed(case.profile.dtype, turn), 32.0) for turn in range(GRADIENT_PERTURBATIONS)]
-        for cast, factor in [*casts, (as_given, 4.0)]:
+        casts.append((as_given, 4.0))
+        if case.profile.dtype is torch.float64:
+            casts.append((narrowed, ROUNDING_FACTOR))
+        for cast, factor in casts:
             vectors = cotangents if cast is not as_given else _native_vectors(self._reference, case, cotangents)
             other = run_reference(self._reference, case, cast, leaf_indices=chosen, cotangents=vectors)
             for position, (a, b) in enumerate(zip(truth.gradients, other.gradients, strict=True)):

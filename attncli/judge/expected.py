@@ -22,6 +22,8 @@ Cast = Callable[[Input], Tensor]
 PERTURBATIONS = 4
 CONDITIONING_FACTOR = {torch.float64: 32.0, torch.float32: 32.0, torch.float16: 4.0, torch.bfloat16: 4.0}
 NATIVE_FACTOR = 4.0
+# Of float64 there is no wider truth to measure the reference's own rounding against: a float32 run, scaled down, shows it.
+ROUNDING_FACTOR = 16.0 * 2.0**-29
 
 
 @dataclass(slots=True)
@@ -49,6 +51,11 @@ class Observed:
 def exact(item: Input) -> Tensor:
     """The input in float64 where it may follow; fresh memory either way."""
     return item.value.detach().to(torch.float64).clone() if item.follow else item.value.detach().clone()
+
+
+def narrowed(item: Input) -> Tensor:
+    """The input in float32 where it may follow."""
+    return item.value.detach().to(torch.float32).clone() if item.follow else item.value.detach().clone()
 
 
 def as_given(item: Input) -> Tensor:
@@ -134,6 +141,9 @@ class Expectation:
             other = run_reference(self._namespace, self.case, perturbed(self.case.profile.dtype, turn))
             _widen(moved, truth, dict(leaves(other.parts(self.case))), factor)
         _widen(moved, truth, dict(leaves(self.native.parts(self.case))), NATIVE_FACTOR)
+        if self.case.profile.dtype is torch.float64:
+            coarse = run_reference(self._namespace, self.case, narrowed)
+            _widen(moved, truth, dict(leaves(coarse.parts(self.case))), ROUNDING_FACTOR)
         return moved
 
 
