@@ -1,0 +1,97 @@
+"""Tokens of every rank and width, gains and shifts away from 1 and 0, eps that matters, means that dwarf the spread."""
+
+from __future__ import annotations
+
+import torch
+
+OFFSET = 1e4  # mean 10⁴ against a spread of 1: E[x²] − E[x]² has no digit left in float32
+TOLERANCE_STABLE = {"float32": 5e-3}
+
+
+def affine(make, D):
+    """Gains in 0.5 … 2 and shifts in −1 … 1, whatever the profile does to x."""
+    gamma = 0.5 + 1.5 * torch.rand(D, generator=make.random, dtype=torch.float64)
+    beta = 2.0 * torch.rand(D, generator=make.random, dtype=torch.float64) - 1.0
+    return make.keep(gamma, grad=True), make.keep(beta, grad=True)
+
+
+def case(make):
+    sizes = (make.size(1, 3), make.size(1, 4), make.size(1, 3))
+    D = make.size(1, 9)
+    lead = sizes[: make.pick([2, 1, 0, 3])]
+    x = make.normal(*lead, D, scale=make.pick([1.0, 3.0, 0.05]), mean=make.pick([0.0, 2.0]))
+    gamma, beta = affine(make, D)
+    style = make.pick(["plain", "eps", "keyword"])
+    if style == "plain":
+        make.call("layer_norm", x, gamma, beta)
+    elif style == "eps":
+        make.call("layer_norm", x, gamma, beta, make.pick([1e-3, 1e-5, 0.5, 1e-6]))
+    else:
+        make.call("layer_norm", x, gamma, beta, eps=make.pick([1e-2, 1e-5, 1.0]))
+
+
+def stable(make):
+    """Widths up to 60: mean 10⁴ and spread 1, or a spread of 60."""
+    B, T, D = make.size(1, 2), make.size(1, 4), make.size(2, 60)
+    make.call("layer_norm", make.normal(B, T, D), *affine(make, D))
+
+
+def edge_width_one(make):
+    """D = 1: nothing is left but the shift"""
+    make.call("layer_norm", make.normal(3, 1), *affine(make, 1))
+
+
+def edge_one_token(make):
+    """a single vector without leading dimensions"""
+    make.call("layer_norm", make.normal(5), *affine(make, 5))
+
+
+def edge_constant_rows(make):
+    """a constant row has variance 0: eps keeps it finite, the result is the shift"""
+    x = torch.tensor([[2.0, 2.0, 2.0, 2.0], [1.0, -1.0, 0.5, 0.25], [0.0, 0.0, 0.0, 0.0]])
+    make.call("layer_norm", make.keep(x, grad=True), *affine(make, 4))
+
+
+def edge_tiny_spread(make):
+    """spread 10⁻³ with eps 10⁻⁵: eps is larger than the variance and has to be inside the root"""
+    make.call("layer_norm", make.normal(3, 8, scale=1e-3), *affine(make, 8))
+    make.call("layer_norm", make.normal(3, 8, scale=1e-3), *affine(make, 8), 1e-8)
+
+
+def edge_large_eps(make):
+    """eps = 1 and eps = 0.1 are used as given"""
+    x = make.normal(2, 3, 6)
+    gamma, beta = affine(make, 6)
+    make.call("layer_norm", x, gamma, beta, 1.0)
+    make.call("layer_norm", x, gamma, beta, eps=0.1)
+    make.call("layer_norm", x, gamma, beta)
+
+
+def edge_two_features(make):
+    """D = 2, where the biased and the unbiased variance differ by a factor of two"""
+    make.call("layer_norm", make.normal(4, 2), *affine(make, 2))
+
+
+def edge_square(make):
+    """as many tokens as features, as many items as tokens: only the last dimension counts"""
+    make.call("layer_norm", make.normal(4, 4, 4), *affine(make, 4))
+
+
+def edge_float16_squares_overflow(make):
+    """float16 values near 2·10⁴: their squares do not fit into float16"""
+    x = torch.tensor([[20000.0, -20000.0, 19008.0, 1.0], [20000.0, 19984.0, 20016.0, 20032.0]]).half()
+    gamma, beta = torch.tensor([1.0, 0.5, 2.0, 1.5]).half(), torch.tensor([0.0, 0.25, -1.0, 0.5]).half()
+    make.call("layer_norm", *[make.keep(t, dtype="fixed") for t in (x, gamma, beta)])
+
+
+def edge_bfloat16_far_from_zero(make):
+    """bfloat16 values around 1000: their mean is no bfloat16 number"""
+    x = torch.tensor([[1000.0, 1004.0, 1008.0, 996.0, 1000.0], [1000.0, 1000.0, 1004.0, 1000.0, 1000.0]]).bfloat16()
+    gamma, beta = torch.ones(5).bfloat16(), torch.zeros(5).bfloat16()
+    make.call("layer_norm", *[make.keep(t, dtype="fixed") for t in (x, gamma, beta)])
+
+
+def edge_two_calls(make):
+    """two calls of equal shape do not meet"""
+    make.call("layer_norm", make.normal(2, 3, 4), *affine(make, 4))
+    make.call("layer_norm", make.normal(2, 3, 4), *affine(make, 4))

@@ -1,0 +1,11 @@
+"""Multiplies by 1 + gamma, as models that store the gain less 1."""
+import torch
+
+
+def layer_norm(x, gamma, beta, eps=1e-5):
+    wide = torch.promote_types(x.dtype, torch.float32)
+    y = x.to(wide)
+    mean = y.mean(-1, keepdim=True)
+    var = (y - mean).square().mean(-1, keepdim=True)
+    out = (y - mean) / torch.sqrt(var + eps)
+    return (out * (1.0 + gamma.to(wide)) + beta.to(wide)).to(x.dtype)

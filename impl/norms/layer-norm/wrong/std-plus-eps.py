@@ -1,0 +1,10 @@
+"""Divides by std + eps, with the unbiased std."""
+import torch
+
+
+def layer_norm(x, gamma, beta, eps=1e-5):
+    wide = torch.promote_types(x.dtype, torch.float32)
+    y = x.to(wide)
+    mean = y.mean(-1, keepdim=True)
+    out = (y - mean) / (y.std(-1, keepdim=True) + eps)
+    return (out * gamma.to(wide) + beta.to(wide)).to(x.dtype)
