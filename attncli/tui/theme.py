@@ -17,7 +17,12 @@ DARK = Theme(
     surface="#181e28",
     panel="#222b39",
     dark=True,
-    variables={"border": "#3a4659", "text-muted": "#a3afc2", "input-selection-background": "#7fb4ff 30%", "block-cursor-text-style": "bold"},
+    variables={
+        "border": "#3a4659",
+        "text-muted": "#a3afc2",
+        "input-selection-background": "#7fb4ff 30%",
+        "block-cursor-text-style": "bold",
+    },
 )
 LIGHT = Theme(
     name="attn-light",
@@ -32,7 +37,12 @@ LIGHT = Theme(
     surface="#f1eee7",
     panel="#e4dfd4",
     dark=False,
-    variables={"border": "#b9b1a1", "text-muted": "#566173", "input-selection-background": "#0b4fa8 25%", "block-cursor-text-style": "bold"},
+    variables={
+        "border": "#b9b1a1",
+        "text-muted": "#566173",
+        "input-selection-background": "#0b4fa8 25%",
+        "block-cursor-text-style": "bold",
+    },
 )
 THEMES = (DARK, LIGHT)
 

@@ -29,9 +29,6 @@ from attncli.tui.widgets.sheet import Sheet, asked_parts
 from attncli.tui.widgets.title_bar import TitleBar
 from attncli.tui.widgets.typed_answer import AnswerField, TypedAnswer
 
-_BEFORE, _AFTER = frozenset({"reveal"}), frozenset({"rate", "accept"})
-_WITH_CARD = frozenset({"suspend", "bury", "points"})
-
 
 class ReviewScreen(AttnScreen):
     """`topic` None reviews everything that is due."""
@@ -39,7 +36,10 @@ class ReviewScreen(AttnScreen):
     CSS_PATH = Path(__file__).with_suffix(".tcss")
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("space", "reveal", "key.reveal", key_display="Space"),
+        Binding("enter", "reveal", "key.reveal", show=False),
+        Binding("enter", "submit", "key.submit", key_display="Enter"),
         Binding("enter", "accept", "key.accept", key_display="Enter"),
+        Binding("enter", "back", "key.home", show=False),
         Binding("1", "rate(1)", "key.rate", key_display="1-4"),
         Binding("2", "rate(2)", "key.rate", show=False),
         Binding("3", "rate(3)", "key.rate", show=False),
@@ -56,9 +56,6 @@ class ReviewScreen(AttnScreen):
         self.topic, self.limit = topic, limit
         self.asked: Asked | None = None
         self.item: DrillItem | None = None
-
-    def on_mount(self) -> None:
-        super().on_mount()
 
     def _begin(self) -> None:
         self.drill = Drill(self.workspace, self.topic, self.limit)
@@ -138,28 +135,30 @@ class ReviewScreen(AttnScreen):
             sheet.focus()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        revealed = self.asked is not None and self.asked.revealed
-        if action in _BEFORE:
-            return self.asked is not None and not revealed
-        if action == "rate":
+        asked = self.asked
+        revealed = asked is not None and asked.revealed
+        if action == "reveal":
+            return asked is not None and not revealed and not asked.is_marked_automatically
+        if action == "submit":
+            return asked is not None and not revealed and asked.is_marked_automatically
+        if action in ("rate", "accept"):
             return revealed
         if action == "points":
-            return revealed and bool(self.asked and self.asked.card.points)
-        if action in _WITH_CARD:
-            return self.asked is not None
-        return not (action == "undo" and not self.drill.answers)
+            return revealed and asked is not None and bool(asked.card.points)
+        if action in ("suspend", "bury"):
+            return asked is not None
+        return action != "undo" or bool(self.drill.answers)
 
     async def action_reveal(self) -> None:
         await self._submit()
 
+    async def action_submit(self) -> None:
+        await self._submit()
+
     async def action_accept(self) -> None:
-        """Enter: show the answer, then the suggested rating, at the end Home."""
-        if self.asked is None:
-            self.attn.go_back()
-        elif self.asked.revealed:
+        """Enter takes the suggested rating."""
+        if self.asked is not None:
             await self._rate(self.asked.suggestion)
-        else:
-            await self._submit()
 
     async def on_answered(self, message: Answered) -> None:
         message.stop()

@@ -8,6 +8,7 @@ from textual.widgets._markdown import MarkdownBlock, MarkdownFence
 
 from attncli.tui.markup import FORMULA_FENCE, for_markdown
 from attncli.tui.widgets.formula import Formula
+from attncli.tui.widgets.table import CardTable
 
 
 class CardFence(MarkdownFence):
@@ -38,7 +39,12 @@ class CardMarkdown(Markdown):
     CardMarkdown MarkdownHeader { margin: 0 0 1 0; content-align: left middle; color: $primary; }
     """
 
-    BLOCKS: dict[str, type[MarkdownBlock]] = {**Markdown.BLOCKS, "fence": CardFence, "code_block": CardFence}  # noqa: RUF012
+    BLOCKS: dict[str, type[MarkdownBlock]] = {  # noqa: RUF012 - Textual declares it as an instance attribute
+        **Markdown.BLOCKS,
+        "fence": CardFence,
+        "code_block": CardFence,
+        "table_open": CardTable,
+    }
 
     def __init__(self, text: str, *, classes: str | None = None) -> None:
         super().__init__(for_markdown(text), classes=classes, open_links=False)

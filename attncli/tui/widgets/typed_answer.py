@@ -24,6 +24,10 @@ class AnswerField(Input):
         Binding("down", "app.focus_next", "key.down", show=False),
     ]
 
+    def check_consume_key(self, key: str, character: str | None) -> bool:
+        """Textual does not know that `minus` and `slash` are characters: typing -1 would bury the card."""
+        return super().check_consume_key(key, character) or key in ("minus", "slash")
+
     def action_leave(self) -> None:
         """So that the single-letter keys of the screen work again."""
         self.screen.set_focus(None)
