@@ -196,6 +196,7 @@ class Grading:
     def _touched(self, name: str) -> CheckResult | None:
         if not self.submission.touched:
             return None
+        self.dead = True
         tried = ", ".join(self.submission.touched[:4])
         return self._failed(name, "refused", f"tried {tried}: a submission may compute, and nothing else")
 
@@ -325,6 +326,9 @@ class Grading:
         self, name: str, finding: Finding, question: Examine | None, tried: int, attribute: str, label: str
     ) -> CheckResult:
         self.dead = self.dead or finding.fatal
+        touched = self._touched(name)
+        if touched is not None and finding.reason != "refused":
+            return touched
         if finding.fatal or self.options.quick or question is None:
             return self._reported(name, finding, tried, _prefix(label))
         simple = simplify(finding, question, SIMPLIFY_CALLS)

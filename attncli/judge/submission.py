@@ -23,6 +23,9 @@ from attncli.sandbox.values import (
     resolve,
 )
 
+# After one of these nothing further is asked of the file: it would only happen again.
+ENDS_GRADING = frozenset({"memory", "refused", "exited"})
+
 Buffer = bytes | bytearray | memoryview
 
 REPLY_LIMIT_BYTES = 256 * 2**20
@@ -30,7 +33,7 @@ REPLY_LIMIT_BYTES = 256 * 2**20
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Why a program gave no result. `fatal` means that the worker is gone."""
+    """Why a program gave no result. `fatal` means that nothing further is asked: the worker is gone, or useless."""
 
     reason: str
     message: str
@@ -61,7 +64,9 @@ class Submission:
     worker: Worker | None = None
     touched: list[str] = field(default_factory=list)
     printed: str = ""
-    limit_seconds: float = 0.0
+
+    def __post_init__(self) -> None:
+        self.limit_seconds = self.budget.seconds
 
     def load(self) -> Failure | None:
         """Starts a worker and executes the file in it."""
@@ -125,7 +130,10 @@ class Submission:
     def _failure(self, outcome: Reply | Ending, place: str) -> Failure | None:
         if isinstance(outcome, Ending):
             self._collect()
-            return Failure(outcome.reason, f"{outcome.message} {place}".strip(), fatal=True)
+            if outcome.reason == "timeout":
+                message = f"still running after {self.limit_seconds:g} s {place}".strip()
+                return Failure("timeout", message, fatal=True)
+            return Failure(outcome.reason, outcome.message, fatal=True)
         header = outcome.header
         touched = header.get("touched") or []
         self.touched.extend(str(name)[:60] for name in touched if str(name)[:60] not in self.touched)
@@ -133,7 +141,7 @@ class Submission:
             return None
         frames = tuple(frame for frame in header.get("frames") or () if isinstance(frame, dict))
         reason = str(header.get("reason", "exception"))
-        return Failure(reason, _raised_message(header, frames, place), frames)
+        return Failure(reason, _raised_message(header, frames, place), frames, reason in ENDS_GRADING)
 
     def _collect(self) -> None:
         if self.worker is not None and self.worker.printed:
