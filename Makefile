@@ -1,0 +1,48 @@
+# `make run` opens the app, `make test` runs all tests; both set up what they need in .venv first.
+# PyTorch's CPU build is smaller: PIP_EXTRA_INDEX_URL=https://download.pytorch.org/whl/cpu make run
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: run test lint verify bench wheel clean
+
+run: $(VENV)/.installed
+	@if [ -t 0 ] && [ -t 1 ]; then exec $(BIN)/attn; else exec $(BIN)/attn due; fi
+
+test: $(VENV)/.installed-dev
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/python -m pytest
+
+lint: $(VENV)/.installed-dev
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+
+verify: $(VENV)/.installed
+	$(BIN)/attn verify --streams 5
+
+bench: $(VENV)/.installed
+	$(BIN)/python benchmarks/budgets.py
+
+wheel: $(VENV)/.installed-dev
+	$(BIN)/python -m build --wheel --no-isolation
+
+clean:
+	rm -rf $(VENV) build dist *.egg-info
+
+$(VENV)/bin/python:
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "attncli needs Python 3.11 or newer; name one with: make PYTHON=python3.12 ...")'
+	$(PYTHON) -m venv $(VENV)
+
+# torch comes first: a plain range would otherwise take the newest build with all of its GPU packages.
+$(VENV)/.installed: pyproject.toml constraints.txt | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt torch
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e .
+	touch $@
+
+$(VENV)/.installed-dev: $(VENV)/.installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,optimize]'
+	touch $@
