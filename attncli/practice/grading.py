@@ -68,19 +68,13 @@ def kept_counterexamples(workspace: Workspace, id: str) -> list[dict[str, Any]]:
     return kept[:KEPT_COUNTEREXAMPLES]
 
 
-def grade(
-    workspace: Workspace, judge: Judge, id: str, path: Path, options: GradeOptions, on_event: OnEvent | None = None
-) -> dict[str, Any]:
-    """The grade report of a file, recorded as an attempt unless `options` say otherwise.
-
-    Raises NotFound, UsageError, and JudgeFailed where there is no verdict.
-    """
+def request_for(workspace: Workspace, id: str, path: Path, options: GradeOptions) -> GradeRequest:
+    """What the judge is asked about a file. Raises NotFound, UsageError."""
     challenge = workspace.library.challenge(id)
-    source = read_submission(path)
-    request = GradeRequest(
+    return GradeRequest(
         spec=specification(challenge),
         folder=Path(challenge.folder),
-        source=source,
+        source=read_submission(path),
         filename=str(path),
         timeout_seconds=options.timeout_seconds,
         memory_mib=options.memory_mib,
@@ -88,10 +82,26 @@ def grade(
         examples=options.examples,
         replay=kept_counterexamples(workspace, challenge.id),
     )
-    report = judge.grade(request, on_event)
+
+
+def settle(
+    workspace: Workspace, request: GradeRequest, report: Mapping[str, Any], options: GradeOptions
+) -> dict[str, Any]:
+    """Records what the judge answered as an attempt, unless `options` say otherwise; the report to show."""
     if options.record:
-        solve.record_attempt(workspace, report, source.decode("utf-8", "replace"))
+        solve.record_attempt(workspace, report, request.source.decode("utf-8", "replace"))
     return {key: value for key, value in report.items() if key != "stored"}
+
+
+def grade(
+    workspace: Workspace, judge: Judge, id: str, path: Path, options: GradeOptions, on_event: OnEvent | None = None
+) -> dict[str, Any]:
+    """The grade report of a file, recorded as an attempt unless `options` say otherwise.
+
+    Raises NotFound, UsageError, and JudgeFailed where there is no verdict.
+    """
+    request = request_for(workspace, id, path, options)
+    return settle(workspace, request, judge.grade(request, on_event), options)
 
 
 def failed_report(id: str, path: Path, error: JudgeFailed) -> dict[str, Any]:
