@@ -83,18 +83,21 @@ class Zygote:
     ) -> Zygote:
         """Start the process. `seconds` bounds how long `ready` may wait; `withheld` adds folders never to be readable.
 
-        Raises SandboxUnavailable on anything but Linux, JudgeFailed where torch is not installed.
+        Raises SandboxUnavailable on anything but Linux, JudgeFailed where torch is not installed or `python` is no program.
         """
         if sys.platform != "linux":
             raise SandboxUnavailable(f"grading needs Linux, and this is {sys.platform}: on Windows use WSL")
         folders = package_folders() if site_paths is None else list(site_paths)
-        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        log = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the zygote
-        with theirs:
-            process = _launch(python, theirs.fileno(), log)
         hidden = [*withheld_folders(), *(Path(path) for path in withheld)]
         request = {"packages": [str(path) for path in folders], "withheld": [str(path) for path in hidden]}
-        ours.send(json.dumps(request).encode())
+        with contextlib.ExitStack() as cleanup:
+            ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+            cleanup.enter_context(ours)
+            log = cleanup.enter_context(tempfile.TemporaryFile())
+            with theirs:
+                ours.send(json.dumps(request).encode())
+                process = _launch(python, theirs.fileno(), log)
+            cleanup.pop_all()
         return cls(process, ours, log, seconds)
 
     def __enter__(self) -> Zygote:
@@ -224,15 +227,19 @@ def _launch(python: str, control: int, log: IO[bytes]) -> subprocess.Popen[bytes
     kept = {name: os.environ[name] for name in _KEPT_VARIABLES if name in os.environ}
     in_main_thread = threading.current_thread() is threading.main_thread()
     launcher = Path(__file__).with_name("launch.py")
-    return subprocess.Popen(
-        [python, "-s", "-S", "-P", "-B", str(launcher), str(control), str(os.getpid() if in_main_thread else 0)],
-        env=kept | _FIXED_VARIABLES,
-        cwd="/",
-        stdin=subprocess.DEVNULL,
-        stdout=log,
-        stderr=log,
-        pass_fds=[control],
-    )
+    parent = os.getpid() if in_main_thread else 0
+    try:
+        return subprocess.Popen(
+            [python, "-s", "-S", "-P", "-B", str(launcher), str(control), str(parent)],
+            env=kept | _FIXED_VARIABLES,
+            cwd="/",
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            pass_fds=[control],
+        )
+    except OSError as error:
+        raise JudgeFailed(f"{python} cannot be started for the sandbox: {error.strerror}") from error
 
 
 def describe() -> dict[str, Any]:

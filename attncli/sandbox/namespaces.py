@@ -10,10 +10,13 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import os
+import platform
 import select
 import signal
 import struct
 from pathlib import Path
+
+from .syscalls import NUMBERS
 
 NEW_UTS, NEW_IPC, NEW_USER, NEW_PID, NEW_NET = 0x04000000, 0x08000000, 0x10000000, 0x20000000, 0x40000000
 INSIDE_ID = 1000
@@ -38,7 +41,7 @@ def _prctl(option: int, value: int) -> None:
 
 
 def unshare(flags: int) -> None:
-    """Move this process (for NEW_PID: its children) into new namespaces. Raises OSError if the kernel refuses."""
+    """Move this process into new namespaces. Raises OSError if the kernel refuses."""
     _check(_libc().unshare(ctypes.c_int(flags)))
 
 
@@ -60,10 +63,23 @@ def enter_user_namespace() -> None:
     _map_one_id(uid, gid)
 
 
+def fork_into_pid_namespace() -> int:
+    """As `os.fork`, but the child is process 1 of a new pid namespace. Only for a process with a single thread.
+
+    The C library is passed by, which would need a process in between: the child may compute, fork and exit, not start
+    threads or raise signals for itself. Raises OSError where the kernel refuses.
+    """
+    flags = ctypes.c_ulong(NEW_PID | signal.SIGCHLD)
+    none = ctypes.c_ulong(0)
+    number = ctypes.c_long(NUMBERS[platform.machine()]["clone"])
+    pid = int(ctypes.PyDLL(None, use_errno=True).syscall(number, flags, none, none, none, none))
+    _check(pid)
+    return pid
+
+
 def _try_in_child() -> None:
     enter_user_namespace()
-    unshare(NEW_PID)
-    pid = os.fork()
+    pid = fork_into_pid_namespace()
     if pid == 0:
         os._exit(0 if os.getpid() == 1 else 1)
     os._exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
@@ -71,6 +87,8 @@ def _try_in_child() -> None:
 
 def why_unavailable() -> str | None:
     """None where user and pid namespaces can be made, else the reason in words. Tries them in a child process."""
+    if platform.machine() not in NUMBERS:
+        return f"no system-call table for {platform.machine()}"
     readable, writable = os.pipe()
     pid = os.fork()
     if pid == 0:

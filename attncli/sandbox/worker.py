@@ -14,6 +14,7 @@ import linecache
 import os
 import signal
 import sys
+import tempfile
 import types
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -32,7 +33,13 @@ _FIRST_FREE = 16
 _READ_SIZE = 1 << 18
 _RESERVE_BYTES = 8 << 20
 _KEPT_VARIABLES = ("HOME", "LANG", "PATH")
-_SINGLE_THREADED = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "PYTHONHASHSEED": "0"}
+_FIXED_VARIABLES = {
+    "OMP_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    "PYTHONHASHSEED": "0",
+    "TORCHINDUCTOR_CACHE_DIR": "/tmp",  # torch's compiler makes this folder when it is imported; it is there already
+}
 Invoke = Callable[[dict[str, Any], Sequence[wire.Buffer]], tuple[dict[str, Any], memoryview]]
 
 
@@ -101,7 +108,8 @@ def _replace_streams() -> None:
 def _scrub_environment() -> None:
     kept = {name: os.environ[name] for name in _KEPT_VARIABLES if name in os.environ}
     os.environ.clear()
-    os.environ.update(kept | _SINGLE_THREADED)
+    os.environ.update(kept | _FIXED_VARIABLES)
+    tempfile.tempdir = "/tmp"  # else the library looks for a folder to write to, and some imports fail with that
 
 
 def _expose_to_out_of_memory_killer() -> None:
@@ -148,11 +156,11 @@ class Session:
             while (frame := self.channel.receive()) is not None:
                 for chunk in self.answer(frame):
                     self.channel.sendall(chunk)
+            os._exit(CHANNEL_LOST)
         except OSError:
             os._exit(CHANNEL_LOST)
         except MemoryError:
             os._exit(OUT_OF_MEMORY)
-        os._exit(0)
 
     def answer(self, frame: wire.Frame) -> list[wire.Buffer]:
         """The reply to one request, ready to be sent."""
@@ -192,7 +200,7 @@ class Session:
         wire.send_frame(self.channel, header | {"op": "invoke", "nonce": nonce}, buffers)
         frame = self.channel.receive()
         if frame is None:
-            os._exit(0)
+            os._exit(CHANNEL_LOST)
         return frame.header, frame.payload
 
     def _finish(

@@ -2,7 +2,7 @@
 
 It never sees a learner's file, a reference, hypothesis or the judge. It ends when the judge closes the control socket.
 
-    zygote ──fork──> K: new pid namespace ──fork──> I: its process 1, trusted ──fork──> W: process 2, the worker
+    zygote ──clone──> I: process 1 of a new pid namespace, trusted ──fork──> W: process 2, the worker
 """
 
 from __future__ import annotations
@@ -46,9 +46,11 @@ def warm_up() -> None:
     """Run once what torch sets up lazily, so that every worker has it already."""
     import torch
 
+    from .compiler import postpone_compiler
     from .tracing import CallTrace, CostTrace
 
     torch.set_num_threads(1)
+    postpone_compiler()
     x = torch.ones(1, 2, 4, 8, requires_grad=True)
     with CallTrace(""), CostTrace([x]):
         y = torch.nn.functional.scaled_dot_product_attention(x, x, x) @ torch.ones(8, 8)
@@ -125,47 +127,35 @@ class Zygote:
         namespaces.kill_children(frozenset(self._initials))
 
     def _fork(self, request: dict[str, Any], descriptors: Sequence[int]) -> None:
-        pid = os.fork()
-        if pid:
-            self._initials.add(pid)
-            if not self._available.namespaces:
+        try:
+            pid = namespaces.fork_into_pid_namespace() if self._available.namespaces else os.fork()
+            if pid:
+                self._initials.add(pid)
                 self._announce(request, pid)
+                return
+        except OSError as error:
+            failure = {"op": "failed", "id": request["id"], "text": f"no process could be started: {error.strerror}"}
+            self._control.send(json.dumps(failure).encode())
             return
         try:
-            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             os.close(self._held)
-            if self._available.namespaces:
-                self._fork_into_pid_namespace(request)
             namespaces.die_with_holder(self._lifeline)
             self._be_initial(request, descriptors)
-        except OSError as error:
-            failure = {"op": "failed", "id": request["id"], "text": str(error)}
-            self._control.send(json.dumps(failure).encode())
         finally:
             os._exit(1)
 
     def _announce(self, request: dict[str, Any], pid: int) -> None:
         """Tell the judge the worker's process 1, with a descriptor by which it can be killed."""
-        with contextlib.suppress(OSError):
-            handle = os.pidfd_open(pid)
-            message = {"op": "forked", "id": request["id"], "pid": pid}
+        handle = os.pidfd_open(pid)
+        message = {"op": "forked", "id": request["id"], "pid": pid}
+        with contextlib.suppress(BrokenPipeError):
             socket.send_fds(self._control, [json.dumps(message).encode()], [handle])
-            os.close(handle)
-
-    def _fork_into_pid_namespace(self, request: dict[str, Any]) -> None:
-        """Return as process 1 of a new pid namespace, once it is the zygote's child: its parent has ended by then."""
-        namespaces.unshare(namespaces.NEW_PID)
-        between = os.pidfd_open(os.getpid())
-        pid = os.fork()
-        if pid:
-            self._announce(request, pid)
-            os._exit(0)
-        select.select([between], [], [])
-        os.close(between)
+        os.close(handle)
 
     def _be_initial(self, request: dict[str, Any], descriptors: Sequence[int]) -> NoReturn:
         """Fork the worker, wait for it and tell how it ended."""
         frames, output, status = descriptors
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         self._control.close()
         os.close(self._lifeline)

@@ -1,0 +1,82 @@
+"""Keeps torch's compiler out of a process until something is compiled.
+
+Optimisers, `torch.func` and others mark functions as not to be compiled, or ask for a break in a graph that nobody
+records. To answer them torch imports its whole compiler, which takes longer than a grading. A stand-in answers instead,
+and gives way to the real module at any other use.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from importlib.abc import Loader
+from importlib.machinery import ModuleSpec
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import torch
+
+_NAME = "torch._dynamo"
+
+
+def _left_alone(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Callable[..., Any]:
+    return function
+
+
+def _no_break(*args: Any, **kwargs: Any) -> None:
+    return None
+
+
+def _compiler() -> ModuleType:
+    """The real module, loaded if need be."""
+    if isinstance(sys.modules.get(_NAME), LazyCompiler):
+        del sys.modules[_NAME]
+    return importlib.import_module(_NAME)
+
+
+class LazyCompiler(ModuleType):
+    """`torch._dynamo` until one of its other names is asked for."""
+
+    __path__: Sequence[str] = ()
+    disable = staticmethod(_left_alone)
+    graph_break = staticmethod(_no_break)
+    compiled_autograd = SimpleNamespace(_disable=nullcontext)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(_compiler(), name)
+
+
+class _Loaded(Loader):
+    """Gives a module that has been loaded meanwhile, as it is."""
+
+    def __init__(self, module: ModuleType) -> None:
+        self._module, self._spec = module, module.__spec__
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        return self._module
+
+    def exec_module(self, module: ModuleType) -> None:
+        module.__spec__ = self._spec
+
+
+class _Submodules:
+    """Finds the compiler's submodules while the stand-in is in place, by loading the compiler."""
+
+    @staticmethod
+    def find_spec(name: str, path: Sequence[str] | None = None, target: ModuleType | None = None) -> ModuleSpec | None:
+        if not name.startswith(f"{_NAME}.") or not isinstance(sys.modules.get(_NAME), LazyCompiler):
+            return None
+        package = _compiler()
+        if name in sys.modules:
+            return importlib.util.spec_from_loader(name, _Loaded(sys.modules[name]))
+        return importlib.machinery.PathFinder.find_spec(name, package.__path__)
+
+
+def postpone_compiler() -> None:
+    """Put the stand-in in place. Does nothing where the compiler is loaded already."""
+    if _NAME not in sys.modules:
+        torch._dynamo = sys.modules[_NAME] = LazyCompiler(_NAME)
+        sys.meta_path.insert(0, _Submodules)

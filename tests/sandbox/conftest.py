@@ -1,0 +1,98 @@
+"""One zygote for all tests of this folder, and the check that nothing survives a test."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from attncli.sandbox import namespaces
+from attncli.sandbox.host import Ending, Reply, Worker, Zygote
+
+MEMORY_MIB = 384
+SECONDS = 20.0
+Grade = Callable[..., Reply | Ending]
+
+
+@pytest.fixture(scope="session")
+def zygote() -> Iterator[Zygote]:
+    with Zygote.start() as running:
+        running.ready()
+        yield running
+
+
+@pytest.fixture
+def worker(zygote: Zygote) -> Iterator[Worker]:
+    with zygote.worker(MEMORY_MIB) as running:
+        yield running
+
+
+@pytest.fixture
+def load(worker: Worker) -> Grade:
+    """Load a source in a fresh worker."""
+
+    def run(source: str, seconds: float = SECONDS, entry: tuple[str, ...] = ("f",)) -> Reply | Ending:
+        return worker.load(source.encode(), "submission.py", list(entry), seconds)
+
+    return run
+
+
+@pytest.fixture
+def call(worker: Worker) -> Grade:
+    """Load a source and call its `f` without arguments."""
+
+    def run(source: str, seconds: float = SECONDS, **options: Any) -> Reply | Ending:
+        loaded = worker.load(source.encode(), "submission.py", ["f"], SECONDS)
+        assert isinstance(loaded, Reply), loaded
+        assert loaded.header["op"] == "loaded", loaded.header
+        header = {"op": "run", "steps": [{"op": "call", "name": "f", "args": []}]}
+        return worker.request(header, [], seconds, **options)
+
+    return run
+
+
+def verdict(outcome: Reply | Ending) -> tuple[str, str]:
+    """Reason and words of a rejection, whichever way it came; the op of a reply that is none."""
+    if isinstance(outcome, Ending):
+        return outcome.reason, outcome.message
+    if outcome.header["op"] == "raised":
+        return outcome.header["reason"], f"{outcome.header['type']}: {outcome.header['text']}"
+    return outcome.header["op"], ""
+
+
+def descendants(pid: int) -> list[int]:
+    """Children of a process and theirs, whatever pid namespace they are in."""
+    own = namespaces.children_of(pid)
+    return own + [deeper for child in own for deeper in descendants(child)]
+
+
+def gone(pid: int) -> bool:
+    """Whether a process has no descendants left, within two seconds."""
+    deadline = time.monotonic() + 2
+    while descendants(pid) and time.monotonic() < deadline:
+        time.sleep(0.005)
+    return not descendants(pid)
+
+
+def zygote_pid(zygote: Zygote) -> int:
+    return zygote._process.pid
+
+
+@pytest.fixture
+def nothing_left(zygote: Zygote, worker: Worker) -> Iterator[None]:
+    """After the test: no process of the worker's, no file in the home folder or in the temporary one."""
+    before = _listing()
+    yield
+    worker.kill()
+    assert gone(zygote_pid(zygote)), "a process was left behind"
+    assert _listing() == before, "a file was left behind"
+
+
+def _listing() -> set[str]:
+    places = [Path.home(), Path("/dev/shm")]
+    names = {f"{place}/{name}" for place in places if place.is_dir() for name in os.listdir(place)}
+    return {name for name in names if "attn-" in name or "hostile" in name}

@@ -1,0 +1,240 @@
+"""Starting, serving and ending: what the judge may rely on."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from attncli.errors import JudgeFailed, SandboxUnavailable
+from attncli.sandbox import host, namespaces
+from attncli.sandbox.host import Ending, Reply, Worker, Zygote
+
+from .conftest import MEMORY_MIB, SECONDS, Grade, descendants, gone, verdict, zygote_pid
+
+pytestmark = pytest.mark.sandbox
+
+ALL_LAYERS = ("process", "rlimits", "landlock", "seccomp", "namespaces")
+
+
+def test_the_host_loads_no_torch() -> None:
+    check = "import attncli.sandbox.host, sys; sys.exit('torch' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", check], check=False).returncode == 0
+
+
+def test_workers_do_not_see_each_other(zygote: Zygote) -> None:
+    with zygote.worker(MEMORY_MIB) as first, zygote.worker(MEMORY_MIB) as second:
+        first.load(b"import builtins\nbuiltins.left = 1", "s.py", [], SECONDS)
+        assert verdict(second.load(b"import os\nassert os.getpid() == 2\nleft", "s.py", [], SECONDS))[1].startswith(
+            "NameError"
+        )
+
+
+def test_workers_may_be_used_from_several_threads(zygote: Zygote) -> None:
+    found = []
+
+    def grade(number: int) -> None:
+        with zygote.worker(MEMORY_MIB) as worker:
+            found.append(verdict(worker.load(f"assert {number} >= 0".encode(), "s.py", [], SECONDS))[0])
+
+    threads = [threading.Thread(target=grade, args=(k,)) for k in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == ["loaded"] * 6
+    assert gone(zygote_pid(zygote))
+
+
+def test_many_workers_leak_neither_descriptors_nor_processes(zygote: Zygote) -> None:
+    def descriptors() -> int:
+        return len(os.listdir("/proc/self/fd"))
+
+    zygote.worker(MEMORY_MIB).kill()
+    before = descriptors()
+    for source in (b"x = 1", b"import os; os._exit(1)", b"1 / 0", b"print('x' * 2 ** 21)") * 5:
+        with zygote.worker(MEMORY_MIB) as worker:
+            worker.load(source, "s.py", [], SECONDS)
+    assert descriptors() == before
+    assert gone(zygote_pid(zygote))
+
+
+def test_an_ended_worker_gives_its_ending_again(load: Grade, worker: Worker) -> None:
+    first = load("import os\nos._exit(3)")
+    assert isinstance(first, Ending)
+    assert worker.request({"op": "run", "steps": []}, [], SECONDS) is first
+    worker.kill()
+    worker.kill()
+
+
+def test_a_killed_worker_says_so(worker: Worker) -> None:
+    worker.kill()
+    ending = worker.request({"op": "run", "steps": []}, [], SECONDS)
+    assert isinstance(ending, Ending)
+    assert ending.message == "was stopped by the judge"
+
+
+def test_what_the_judge_raises_passes_through_and_ends_the_worker(worker: Worker, zygote: Zygote) -> None:
+    def interrupted(header: dict, payload: memoryview) -> tuple[dict, list]:
+        raise KeyboardInterrupt
+
+    worker.load(b"def f(g): return g()", "s.py", ["f"], SECONDS)
+    header = {"op": "run", "steps": [{"op": "call", "name": "f", "args": [["c", 0]]}], "callables": 1}
+    with pytest.raises(KeyboardInterrupt):
+        worker.request(header, [], SECONDS, on_invoke=interrupted)
+    assert gone(zygote_pid(zygote))
+
+
+def test_the_judges_own_time_does_not_count(worker: Worker) -> None:
+    def slow(header: dict, payload: memoryview) -> tuple[dict, list]:
+        time.sleep(0.4)
+        return {"value": ["i", 1], "tensors": []}, []
+
+    worker.load(b"def f(g): return [g(), g()]", "s.py", ["f"], SECONDS)
+    header = {"op": "run", "steps": [{"op": "call", "name": "f", "args": [["c", 0]]}], "callables": 1}
+    assert isinstance(worker.request(header, [], 0.5, on_invoke=slow), Reply)
+
+
+def test_a_request_larger_than_the_pipe_is_sent(worker: Worker) -> None:
+    source = b"x = 1\n" + b"#" * (4 << 20)
+    assert verdict(worker.load(source, "s.py", [], SECONDS))[0] == "loaded"
+
+
+def test_a_submission_that_does_not_read_its_request_times_out(worker: Worker) -> None:
+    source = b"import os, threading\nthreading.Thread(target=lambda: [os.read(3, 1) for _ in iter(int, 1)]).start()"
+    worker.load(source, "s.py", [], SECONDS)
+    ending = worker.request({"op": "run", "steps": []}, [bytes(8 << 20)], 1.0)
+    assert isinstance(ending, Ending)
+
+
+def test_the_end_of_the_zygote_ends_its_workers(tmp_path: Path) -> None:
+    with Zygote.start() as zygote:
+        worker = zygote.worker(MEMORY_MIB)
+        worker.load(b"x = 1", "s.py", [], SECONDS)
+        pids = descendants(zygote_pid(zygote))
+        assert len(pids) == 2
+        os.kill(zygote_pid(zygote), signal.SIGKILL)
+        assert all(_ends(pid) for pid in pids)
+        with pytest.raises(JudgeFailed, match="cannot go on"):
+            zygote.worker(MEMORY_MIB)
+        worker.kill()
+
+
+def test_the_end_of_the_judge_ends_everything() -> None:
+    judge = (
+        "import os, sys\nfrom attncli.sandbox.host import Zygote\n"
+        "zygote = Zygote.start()\nworker = zygote.worker(256)\n"
+        "worker.load(b'x = 1', 's.py', [], 20)\n"
+        "print(zygote._process.pid, flush=True)\nsys.stdin.read()"
+    )
+    process = subprocess.Popen([sys.executable, "-c", judge], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    assert process.stdout is not None
+    pid = int(process.stdout.readline())
+    pids = [pid, *descendants(pid)]
+    assert len(pids) == 3
+    process.kill()
+    process.communicate()
+    assert all(_ends(pid) for pid in pids)
+
+
+def _ends(pid: int) -> bool:
+    deadline = time.monotonic() + 5
+    while time.monotonic() < deadline:
+        try:
+            if Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z":
+                return True
+        except FileNotFoundError:
+            return True
+        time.sleep(0.005)
+    return False
+
+
+def test_closing_twice_does_nothing_more() -> None:
+    zygote = Zygote.start()
+    zygote.close()
+    zygote.close()
+
+
+def test_a_zygote_started_in_a_thread_outlives_it() -> None:
+    started = []
+    thread = threading.Thread(target=lambda: started.append(Zygote.start()))
+    thread.start()
+    thread.join()
+    with started[0] as zygote:
+        assert zygote.layers == ALL_LAYERS
+
+
+def test_no_torch_is_said_in_words(tmp_path: Path) -> None:
+    with (
+        Zygote.start(site_paths=[tmp_path]) as zygote,
+        pytest.raises(JudgeFailed, match="No module named 'torch'"),
+    ):
+        zygote.ready()
+
+
+def test_no_torch_in_the_judges_python_is_said_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(JudgeFailed, match="install it with"):
+        host.package_folders()
+
+
+def test_another_system_is_said_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "platform", "darwin")
+    with pytest.raises(SandboxUnavailable, match="needs Linux"):
+        Zygote.start()
+
+
+def test_a_python_that_cannot_start_is_said_in_words() -> None:
+    with Zygote.start(python="/bin/false") as zygote, pytest.raises(JudgeFailed, match="it died"):
+        zygote.ready()
+
+
+def test_a_python_that_is_not_there_is_said_in_words(tmp_path: Path) -> None:
+    with pytest.raises(JudgeFailed, match="cannot be started"):
+        Zygote.start(python=str(tmp_path / "python"))
+
+
+def test_describe_tells_the_layers() -> None:
+    found = host.describe()
+    assert found["available"] is True
+    assert set(found["layers"]) | set(found["missing"]) == set(ALL_LAYERS)
+
+
+def test_describe_tells_why_there_is_no_sandbox(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "platform", "win32")
+    found = host.describe()
+    assert found["available"] is False
+    assert "use WSL" in found["notes"][0]
+
+
+def test_withheld_folders_cannot_be_read(zygote: Zygote) -> None:
+    for folder in host.withheld_folders():
+        with zygote.worker(MEMORY_MIB) as worker:
+            outcome = worker.load(f"import os\nos.listdir({str(folder)!r})".encode(), "s.py", [], SECONDS)
+            assert verdict(outcome)[0] == "refused", folder
+
+
+def test_further_folders_can_be_withheld(tmp_path: Path) -> None:
+    import torch
+
+    hidden = Path(torch.__file__).parent / "contrib"
+    with Zygote.start(withheld=[hidden]) as zygote, zygote.worker(MEMORY_MIB) as worker:
+        shown = f"import os, torch\nos.listdir({str(hidden.parent / 'nn')!r})\n"
+        assert verdict(worker.load(f"{shown}os.listdir({str(hidden)!r})".encode(), "s.py", [], SECONDS)) == (
+            "refused",
+            f"PermissionError: [Errno 13] Permission denied: {str(hidden)!r}",
+        )
+
+
+def test_a_worker_is_small(worker: Worker) -> None:
+    worker.load(b"x = 1", "s.py", [], SECONDS)
+    (pid,) = namespaces.children_of(worker._process.pid)
+    lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+    own = sum(int(line.split()[1]) for line in lines if line.startswith(("Private_Dirty", "Private_Clean")))
+    assert own < 30 * 1024

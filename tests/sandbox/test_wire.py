@@ -1,0 +1,134 @@
+"""Frames survive any cut of the stream; anything else is a FrameError, with memory bounded by what has arrived."""
+
+from __future__ import annotations
+
+import json
+import struct
+import tracemalloc
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from attncli.sandbox import wire
+
+keys = st.text(max_size=8)
+leaves = st.none() | st.booleans() | st.integers(-(2**70), 2**70) | st.floats(allow_nan=False) | st.text(max_size=20)
+trees = st.recursive(leaves, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(keys, inner, max_size=4))
+headers = st.dictionaries(keys, trees, max_size=5).map(lambda header: header | {"op": "x"})
+payloads = st.lists(st.binary(max_size=300), max_size=4)
+
+
+def encoded(header: dict, buffers: list[bytes]) -> bytes:
+    return b"".join(bytes(chunk) for chunk in wire.chunks(header, buffers))
+
+
+class Pieces:
+    """Collects what is sent."""
+
+    def __init__(self) -> None:
+        self.data = b""
+
+    def sendall(self, data: wire.Buffer) -> None:
+        self.data += bytes(data)
+
+
+@settings(max_examples=50)
+@given(st.lists(st.tuples(headers, payloads), max_size=4), st.data())
+def test_frames_come_back_whatever_the_pieces(frames: list, data: st.DataObject) -> None:
+    stream = b"".join(encoded(header, buffers) for header, buffers in frames)
+    reader, found, position = wire.FrameReader(), [], 0
+    while position < len(stream):
+        size = data.draw(st.integers(1, max(1, len(stream) - position)))
+        found += reader.feed(stream[position : position + size])
+        position += size
+    assert [(f.header, bytes(f.payload)) for f in found] == [(h, b"".join(b)) for h, b in frames]
+    assert reader.empty
+
+
+def test_large_payloads_are_sent_in_pieces_without_being_joined() -> None:
+    sink, payload = Pieces(), b"x" * 200_000
+    wire.send_frame(sink, {"op": "x"}, [memoryview(payload), b"y"])
+    (frame,) = wire.FrameReader().feed(sink.data)
+    assert bytes(frame.payload) == payload + b"y"
+
+
+def test_the_payload_is_writable_memory_of_the_receiver() -> None:
+    (frame,) = wire.FrameReader().feed(encoded({"op": "x"}, [b"abc"]))
+    frame.payload[0] = 0
+    assert bytes(frame.payload) == b"\0bc"
+
+
+@given(st.binary(max_size=2000))
+def test_random_bytes_give_only_frame_errors(data: bytes) -> None:
+    try:
+        wire.FrameReader(1000, 1000).feed(data)
+    except wire.FrameError:
+        return
+
+
+@settings(max_examples=200)
+@given(headers, payloads, st.data())
+def test_mutated_frames_give_only_frame_errors(header: dict, buffers: list[bytes], data: st.DataObject) -> None:
+    frame = bytearray(encoded(header, buffers))
+    for _ in range(data.draw(st.integers(1, 4))):
+        frame[data.draw(st.integers(0, len(frame) - 1))] = data.draw(st.integers(0, 255))
+    try:
+        for found in wire.FrameReader(10_000, 10_000).feed(frame):
+            assert isinstance(found.header["op"], str)
+    except wire.FrameError:
+        return
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(0, 2**64 - 1))
+def test_lengths_beyond_the_limits_are_refused_before_anything_is_allocated(header: int, payload: int) -> None:
+    reader = wire.FrameReader(100, 1000)
+    prefix = struct.pack("<4sIQ", wire.MAGIC, header, payload)
+    if 0 < header <= 100 and payload <= 1000:
+        assert reader.feed(prefix) == []
+        return
+    with pytest.raises(wire.FrameError):
+        reader.feed(prefix)
+
+
+def test_a_claimed_payload_costs_nothing_until_it_arrives() -> None:
+    reader = wire.FrameReader()
+    tracemalloc.start()
+    reader.feed(struct.pack("<4sIQ", wire.MAGIC, 10, wire.PAYLOAD_LIMIT) + b'{"op":"x"}' + b"x" * 1000)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 100_000
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"[]",
+        b"{}",
+        b'{"op":1}',
+        b'{"op":"x"',
+        b"\xff",
+        b'{"op":"x","n":' + b"9" * 5000 + b"}",
+        b'{"op":' + b"[" * 1000 + b"]" * 1000 + b"}",
+        b'{"op":"x","y":' + b'{"z":' * 1000 + b"0" + b"}" * 1001,
+    ],
+)
+def test_what_is_no_header_is_a_frame_error(text: bytes) -> None:
+    with pytest.raises(wire.FrameError):
+        wire.parse_header(text)
+
+
+def test_brackets_in_strings_are_no_nesting() -> None:
+    header = {"op": "x", "text": "[{" * 1000 + '\\"[['}
+    assert wire.parse_header(json.dumps(header).encode()) == header
+
+
+def test_many_shallow_parts_are_no_nesting() -> None:
+    header = {"op": "x", "parts": [[k] for k in range(500)]}
+    assert wire.parse_header(json.dumps(header).encode()) == header
+
+
+@pytest.mark.parametrize("header", [{"op": {1, 2}}, {"op": b"x"}])
+def test_what_json_cannot_hold_is_a_type_error(header: dict) -> None:
+    with pytest.raises(TypeError):
+        wire.send_frame(Pieces(), header)
