@@ -22,7 +22,7 @@ Cast = Callable[[Input], Tensor]
 PERTURBATIONS = 4
 CONDITIONING_FACTOR = {torch.float64: 32.0, torch.float32: 32.0, torch.float16: 4.0, torch.bfloat16: 4.0}
 NATIVE_FACTOR = 4.0
-# Of float64 there is no wider truth to measure the reference's own rounding against: a float32 run, scaled down, shows it.
+# No wider truth shows how float64 itself rounds: a float32 run, scaled down, does.
 ROUNDING_FACTOR = 16.0 * 2.0**-29
 
 
