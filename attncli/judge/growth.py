@@ -19,6 +19,7 @@ UNITS = {
     "calls": "calls of torch",
     "largest": "elements in the largest tensor",
     "peak": "bytes at the peak",
+    "returned": "bytes kept alive by the result",
 }
 
 

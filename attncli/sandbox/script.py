@@ -16,7 +16,7 @@ import torch
 from torch import Tensor, nn
 
 from .meta import without_compiler
-from .tracing import CallTrace, CostTrace
+from .tracing import CallTrace, CostTrace, returned_bytes
 from .values import (
     Environment,
     Packer,
@@ -66,7 +66,7 @@ def execute(
         if cost:
             with torch.no_grad(), CostTrace(tensors_in(list(arguments))) as trace:
                 outcome = _perform(namespace, step, arguments, environment, run)
-            run.costs.append(trace.figures())
+            run.costs.append({**trace.figures(), "returned": returned_bytes(outcome)})
         else:
             outcome = _perform(namespace, step, arguments, environment, run)
         environment.results.append(outcome)

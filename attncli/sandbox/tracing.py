@@ -116,6 +116,12 @@ class CostTrace(TorchDispatchMode):
         }
 
 
+def returned_bytes(outcome: Any) -> int:
+    """Bytes of all the storage that a result keeps alive: a view of something larger counts whole."""
+    storages = {t.untyped_storage().data_ptr(): t.untyped_storage().nbytes() for t in _flatten(outcome)}
+    return sum(storages.values())
+
+
 def _flatten(value: Any) -> Iterable[Tensor]:
     if isinstance(value, Tensor):
         yield value
