@@ -15,7 +15,7 @@ from attncli.errors import ConfigInvalid
 THEMES = ("dark", "light")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Settings:
     """Every setting, with its default.
 
@@ -45,11 +45,17 @@ class Settings:
     interview: date | None = None
     """The day of the interview, or empty."""
 
+    @property
+    def scheduling(self) -> str:
+        """Equal for two settings exactly if every log gives the same schedules under both."""
+        return " ".join(f"{key}={self.text(key)}" for key in SCHEDULING_KEYS)
+
     def text(self, key: str) -> str:
         """The value of `key` as `attn config` prints and reads it."""
         return _written(getattr(self, key))
 
 
+SCHEDULING_KEYS = ("desired_retention", "learning_steps", "relearning_steps", "maximum_interval_days", "fuzz")
 KEYS: tuple[str, ...] = tuple(field.name for field in fields(Settings))
 
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from attncli import config, paths
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from attncli.domain.text import Lang
     from attncli.practice.workspace import Workspace
 
@@ -25,14 +25,14 @@ def present() -> datetime:
     return datetime.now(UTC)
 
 
-@dataclass
 class Session:
     """One call of the program."""
 
-    home_folder: Path | None = None
-    lang_option: Lang | None = None
-    debug: bool = False
-    clock: Clock = present
+    def __init__(self, clock: Clock = present) -> None:
+        self.clock = clock
+        self.home_folder: Path | None = None
+        self.lang_option: Lang | None = None
+        self.debug = False
 
     @cached_property
     def home(self) -> paths.Home:
@@ -52,7 +52,7 @@ class Session:
         from attncli.practice.workspace import Workspace
 
         workspace = Workspace.open(self.home, self.clock, self.lang, self.settings)
-        for problem in workspace.library.problems()[:PROBLEMS_SHOWN]:
+        for problem in workspace.store.files.problems()[:PROBLEMS_SHOWN]:
             print(f"attn: left out: {problem}", file=sys.stderr)
         return workspace
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta, tzinfo
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class StudyCalendar:
     """Maps moments to study days (proleptic ordinals) and back.
 

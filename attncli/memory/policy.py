@@ -30,11 +30,3 @@ class Policy:
     def without_steps(self) -> Policy:
         """The same policy in whole days: challenges are not repeated within minutes."""
         return replace(self, learning_steps=(), relearning_steps=())
-
-    def fingerprint(self) -> str:
-        """Equal for two policies exactly if every log gives the same schedules under both.
-
-        The parameters are left out: they are in the log.
-        """
-        steps = [[s.total_seconds() for s in steps] for steps in (self.learning_steps, self.relearning_steps)]
-        return repr((self.desired_retention, steps, self.maximum_interval_days, self.fuzz))

@@ -78,7 +78,7 @@ def answer(
             store.queue.refresh([card])
         else:
             schedule = _derived(workspace, card)
-        _distrust_other_policies(workspace)
+        _distrust_other_settings(workspace)
     return Answered(card, rating, at, schedule, row.id)
 
 
@@ -91,7 +91,7 @@ def undo(workspace: Workspace, row: LogRow | None = None) -> LogRow:
             raise UsageError("there is no review on this machine to take back")
         store.log.append(RowKind.UNDO, review.subject, at, workspace.calendar.day(at), {"row": review.id})
         derive_subject(workspace, store.index.renamed_to(review.subject) or review.subject)
-        _distrust_other_policies(workspace)
+        _distrust_other_settings(workspace)
     return review
 
 
@@ -125,10 +125,10 @@ def _derived(workspace: Workspace, card: str) -> Schedule:
     return schedule
 
 
-def _distrust_other_policies(workspace: Workspace) -> None:
+def _distrust_other_settings(workspace: Workspace) -> None:
     """If another process has changed the settings meanwhile, the schedules are derived anew at the next start."""
-    if workspace.store.policy_fingerprint != workspace.policy.fingerprint():
-        workspace.store.remember_policy("")
+    if workspace.store.scheduling != workspace.settings.scheduling:
+        workspace.store.remember_scheduling("")
 
 
 def _utc(at: datetime) -> datetime:

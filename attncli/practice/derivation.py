@@ -43,7 +43,7 @@ def derive_everything(workspace: Workspace, progress: Callable[[int], None] | No
             _derive(workspace, subject, store.log.of_subjects(store.index.names_of(subject)))
             done += 1
         rebuild_queue(store)
-        store.remember_policy(workspace.policy.fingerprint())
+        store.remember_scheduling(workspace.settings.scheduling)
     return done
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -11,7 +10,7 @@ from attncli.practice.workspace import Workspace
 from attncli.store.queue import Moment
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class DueCounts:
     """`new` is what today's quota still brings; `topics` sums to `due`; `challenges` is apart."""
 
@@ -43,14 +42,16 @@ def due_counts(workspace: Workspace, at: datetime | None = None) -> DueCounts:
     queue = workspace.store.queue
     learning = queue.count_learning(when)
     reviews = queue.count_reviews(when)
-    unseen = Counter(card.topic for card in queue.unseen(when, new_quota(workspace, when)))
-    topics = Counter(learning) + Counter(reviews) + unseen
+    unseen = queue.count_unseen(when, new_quota(workspace, when))
     return DueCounts(
-        new=unseen.total(),
+        new=sum(unseen.values()),
         learning=sum(learning.values()),
         review=sum(reviews.values()),
         challenges=queue.count_challenges(when),
-        topics=dict(sorted(topics.items())),
+        topics={
+            topic: learning.get(topic, 0) + reviews.get(topic, 0) + unseen.get(topic, 0)
+            for topic in sorted({*learning, *reviews, *unseen})
+        },
     )
 
 

@@ -1,10 +1,9 @@
-"""The cards and challenges there are: bundled ones and the learner's own, from an index that follows the files."""
+"""The cards and challenges there are: bundled ones and the learner's own, from the index."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from attncli.errors import NotFound
@@ -13,34 +12,8 @@ if TYPE_CHECKING:
     from attncli.domain.card import Card
     from attncli.domain.challenge import Challenge
     from attncli.domain.text import Localised
-    from attncli.store.bank_files import Stamp
     from attncli.store.bank_index import CardSummary
     from attncli.store.database import Database
-
-
-@dataclass(frozen=True, slots=True)
-class Shelves:
-    """The folders that are looked at; a missing one is empty."""
-
-    quizbank: Path
-    impl: Path
-    own_banks: Path
-    own_challenges: Path
-
-    def stamps(self) -> dict[str, Stamp]:
-        """Every bank and challenge file with its size and time; bundled ones come first."""
-        files = [
-            *_matching(self.quizbank, "*.yaml"),
-            *_matching(self.own_banks, "*.yaml"),
-            *_matching(self.own_banks, "*.yml"),
-            *_matching(self.impl, "*/*/challenge.yaml"),
-            *_matching(self.own_challenges, "*/*/challenge.yaml"),
-        ]
-        return {str(path): _stamp(path) for path in files}
-
-    def is_own(self, file: Path) -> bool:
-        """Whether `file` is the learner's."""
-        return file.is_relative_to(self.own_banks) or file.is_relative_to(self.own_challenges)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,23 +26,10 @@ class Topic:
 
 
 class Library:
-    """Looks things up; nothing here parses YAML unless a file has changed."""
+    """Looks things up; nothing here reads a file."""
 
-    def __init__(self, store: Database, shelves: Shelves) -> None:
+    def __init__(self, store: Database) -> None:
         self._store = store
-        self._shelves = shelves
-
-    def refresh(self) -> list[str]:
-        """Reads the files that changed; the cards whose former names are now others.
-
-        A file that is broken is reported by `problems`; whatever in it is sound is used, and so are all others.
-        """
-        stamps = self._shelves.stamps()
-        if stamps == self._store.files.stamps():
-            return []
-        from attncli.practice.indexing import reindex
-
-        return reindex(self._store, stamps, self._shelves.is_own)
 
     def problems(self) -> list[str]:
         """What is wrong in bank and challenge files, as `file:line:column: message`."""
@@ -135,18 +95,6 @@ class Library:
             ids = self._store.index.challenge_ids()
             raise NotFound(f"there is no challenge {id}; " + _nearest(id, ids, "`attn challenges`"))
         return challenge_of(document)
-
-
-def _matching(folder: Path, pattern: str) -> list[Path]:
-    return sorted(folder.glob(pattern))
-
-
-def _stamp(path: Path) -> Stamp:
-    try:
-        status = path.stat()
-    except OSError:
-        return (-1, -1)
-    return (status.st_size, status.st_mtime_ns)
 
 
 def _nearest(id: str, known: Sequence[str], command: str) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
@@ -14,14 +13,15 @@ from attncli import paths
 from attncli.config import Settings
 from attncli.config import load as load_settings
 from attncli.memory.days import StudyCalendar
-from attncli.memory.policy import Policy
-from attncli.practice.library import Library, Shelves
+from attncli.practice.shelves import Shelves
 from attncli.store.database import Database
 from attncli.store.queue import Moment
 
 if TYPE_CHECKING:
     from attncli.domain.text import Lang
+    from attncli.memory.policy import Policy
     from attncli.memory.scheduler import Scheduler
+    from attncli.practice.library import Library
 
 Clock = Callable[[], datetime]
 
@@ -41,7 +41,7 @@ class Workspace:
         self.settings = settings
         self.lang: Lang = lang
         self.store = store
-        self.library = Library(store, shelves)
+        self._shelves = shelves
         self.calendar = StudyCalendar(settings.day_start)
 
     @staticmethod
@@ -74,30 +74,33 @@ class Workspace:
         return workspace
 
     def _bring_up_to_date(self) -> None:
-        renamed = self.library.refresh()
-        if self.store.policy_fingerprint != self.unfitted_policy.fingerprint():
+        renamed = self._shelves.index_into(self.store)
+        if self.store.scheduling != self.settings.scheduling:
             self.derive_all()
         elif renamed:
             self.derive(renamed)
 
     @cached_property
+    def library(self) -> Library:
+        """The cards and challenges there are."""
+        from attncli.practice.library import Library
+
+        return Library(self.store)
+
+    @cached_property
     def policy(self) -> Policy:
         """What schedules follow from, besides the reviews: the settings and the last fit in the log."""
         from attncli.domain.review import RowKind
+        from attncli.memory.policy import Policy
 
         fits = self.store.log.of_kind(RowKind.FIT)
-        return replace(self.unfitted_policy, parameters=tuple(fits[-1].payload["parameters"]) if fits else ())
-
-    @property
-    def unfitted_policy(self) -> Policy:
-        """What the settings say."""
-        settings = self.settings
         return Policy(
-            desired_retention=settings.desired_retention,
-            learning_steps=settings.learning_steps,
-            relearning_steps=settings.relearning_steps,
-            maximum_interval_days=settings.maximum_interval_days,
-            fuzz=settings.fuzz,
+            parameters=tuple(fits[-1].payload["parameters"]) if fits else (),
+            desired_retention=self.settings.desired_retention,
+            learning_steps=self.settings.learning_steps,
+            relearning_steps=self.settings.relearning_steps,
+            maximum_interval_days=self.settings.maximum_interval_days,
+            fuzz=self.settings.fuzz,
         )
 
     @cached_property

@@ -84,12 +84,12 @@ class Database:
         return self._connection.transaction()
 
     @property
-    def policy_fingerprint(self) -> str:
-        """The policy under which the schedules were derived, empty if they were not yet."""
-        return self._meta("policy") or ""
+    def scheduling(self) -> str:
+        """The settings under which the schedules were derived, empty if they were not yet."""
+        return self._meta("scheduling") or ""
 
-    def remember_policy(self, fingerprint: str) -> None:
-        self._connection.execute("INSERT OR REPLACE INTO meta VALUES ('policy', ?)", (fingerprint,))
+    def remember_scheduling(self, settings: str) -> None:
+        self._connection.execute("INSERT OR REPLACE INTO meta VALUES ('scheduling', ?)", (settings,))
 
     def problems(self) -> list[str]:
         """What SQLite's own check finds; empty if the file is whole."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
 from attncli.store.connection import Connection
 from attncli.store.moments import microseconds, moment
@@ -23,7 +24,7 @@ _REVIEWS_DUE = f"{_OPEN} AND state = 'review' AND due_at_us < :day_end"
 _UNSEEN = f"{_OPEN} AND state = 'new'"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Moment:
     """Now, as the queue needs it: the moment, its study day, and when that day ends."""
 
@@ -40,8 +41,7 @@ class Moment:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class Waiting:
+class Waiting(NamedTuple):
     """One card in the queue."""
 
     id: str
@@ -77,6 +77,12 @@ class Queue:
     def count_reviews(self, when: Moment, topic: str | None = None) -> dict[str, int]:
         """Topic → number of reviews due."""
         return self._by_topic(_REVIEWS_DUE, when, topic)
+
+    def count_unseen(self, when: Moment, limit: int) -> dict[str, int]:
+        """Topic → how many of the next `limit` unseen cards it has."""
+        next_ones = f"SELECT topic FROM queue WHERE {_UNSEEN} ORDER BY rank LIMIT :limit"
+        sql = f"SELECT topic, count(*) FROM ({next_ones}) GROUP BY topic"
+        return dict(self._connection.rows(sql, {**when.values(None), "limit": limit}))
 
     def count_challenges(self, when: Moment) -> int:
         """How many solved challenges are due again."""
