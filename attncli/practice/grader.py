@@ -1,4 +1,4 @@
-"""One judge for a whole sitting in the app: started when a challenge is opened, asked from a thread, stopped at will."""
+"""One judge for a sitting in the app: started when a challenge is opened, asked from a thread, stopped at will."""
 
 from __future__ import annotations
 
