@@ -72,15 +72,24 @@ class Examiner:
 
     def gradients(self, case: Case) -> Finding | None:
         """Gradients of every input that asks for one, by random cotangents, against float64."""
-        chosen, cotangents = self.gradient_question(case)
-        if not chosen or not cotangents:
+        chosen = _asking(case)
+        if not chosen:
             return None
-        got = self._submission.run(case, ["gradients"], leaves=chosen, cotangents=cotangents)
-        wide = [(step, path, vector.to(torch.float64)) for step, path, vector in cotangents]
+        native = run_reference(self._reference, case, as_given)
+        made: list[tuple[int, list[Any], Tensor]] = []
+
+        def wide(outcomes: list[Any]) -> list[tuple[int, list[Any], Tensor]]:
+            made.extend(_cotangents(case, outcomes, native))
+            return [(step, path, vector.to(torch.float64)) for step, path, vector in made]
+
         truth = run_reference(self._reference, case, exact, leaf_indices=chosen, cotangents=wide)
+        if not made:
+            return None
+        got = self._submission.run(case, ["gradients"], leaves=chosen, cotangents=made)
         if isinstance(got, Failure):
             return Finding.of_failure(case, got, truth)
-        return self._compare_gradients(case, truth, got, chosen, wide)
+        vectors = [(step, path, vector.to(torch.float64)) for step, path, vector in made]
+        return self._compare_gradients(case, truth, got, chosen, vectors)
 
     def observed_gradients(self, case: Case) -> Observed | Failure:
         """The submission's outcomes with its gradients, asked with the same cotangents as `gradients`."""
@@ -89,10 +98,9 @@ class Examiner:
 
     def gradient_question(self, case: Case) -> tuple[list[int], list[tuple[int, list[Any], Tensor]]]:
         """The inputs that ask for a gradient, and a random cotangent for every floating outcome."""
-        chosen = [k for k, item in enumerate(case.inputs) if item.grad and item.follow]
         truth = run_reference(self._reference, case, exact)
         native = run_reference(self._reference, case, as_given)
-        return chosen, _cotangents(case, truth, native)
+        return _asking(case), _cotangents(case, truth.outcomes, native)
 
     def _compare_gradients(
         self, case: Case, truth: Observed, got: Observed, chosen: Sequence[int], cotangents: Any
@@ -280,10 +288,14 @@ def _placed(case: Case, key: Any, mismatch: Mismatch) -> Mismatch:
     )
 
 
-def _cotangents(case: Case, truth: Observed, native: Observed) -> list[tuple[int, list[Any], Tensor]]:
+def _asking(case: Case) -> list[int]:
+    return [k for k, item in enumerate(case.inputs) if item.grad and item.follow]
+
+
+def _cotangents(case: Case, outcomes: Sequence[Any], native: Observed) -> list[tuple[int, list[Any], Tensor]]:
     generator = torch.Generator().manual_seed(case.seed + 1)
     vectors = []
-    for step, outcome in enumerate(truth.outcomes):
+    for step, outcome in enumerate(outcomes):
         if step in case.ignored:
             continue
         due = dict(leaves(native.outcomes[step]))

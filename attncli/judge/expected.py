@@ -18,6 +18,7 @@ from attncli.sandbox.values import Environment, resolve
 
 Namespace = Mapping[str, Any]
 Cast = Callable[[Input], Tensor]
+Cotangents = Sequence[tuple[int, list[Any], Tensor]]
 
 PERTURBATIONS = 4
 CONDITIONING_FACTOR = {torch.float64: 32.0, torch.float32: 32.0, torch.float16: 4.0, torch.bfloat16: 4.0}
@@ -82,11 +83,14 @@ def run_reference(
     cast: Cast,
     *,
     leaf_indices: Sequence[int] = (),
-    cotangents: Sequence[tuple[int, list[Any], Tensor]] | None = None,
+    cotangents: Cotangents | Callable[[list[Any]], Cotangents] | None = None,
     cost: bool = False,
     device: str = "cpu",
 ) -> Observed:
-    """The program on trusted code, in this process. With `cotangents` the gradients of the leaves as well."""
+    """The program on trusted code, in this process. With `cotangents` the gradients of the leaves as well.
+
+    They may be made from the outcomes, once these are known.
+    """
     tensors = [cast(item) for item in case.inputs]
     if device != "cpu":
         tensors = [t.to(device) for t in tensors]
@@ -102,13 +106,9 @@ def run_reference(
         run = execute(namespace, case.steps, environment, cost=cost)
     observed = Observed(run.outcomes, environment.shared, calls=calls, costs=run.costs)
     if cotangents is not None:
-        observed.gradients = gradients(run, environment, leaf_indices, cotangents)
+        vectors = cotangents(run.outcomes) if callable(cotangents) else cotangents
+        observed.gradients = gradients(run, environment, leaf_indices, vectors)
     return observed
-
-
-def wants_native(case: Case) -> bool:
-    """Whether the dtypes due differ from those of the float64 run in more than float64 for float32."""
-    return case.profile.dtype not in (torch.float32, torch.float64)
 
 
 class Expectation:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import time
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -19,6 +19,7 @@ from attncli.judge.folder import Folder
 from attncli.judge.growth import contracts, examine_growth
 from attncli.judge.profiles import Profile, strata
 from attncli.judge.reading import Forbidden, Reading, forbidden_message, read_source, signature_problem
+from attncli.judge.sampling import drawn, edge_functions, shares
 from attncli.judge.search import Examine, Search, fixed_draw
 from attncli.judge.simplify import simplify
 from attncli.judge.submission import Failure, Submission
@@ -385,29 +386,3 @@ class Grading:
 
 def _prefix(label: str) -> str:
     return f"{label}: " if label else ""
-
-
-def edge_functions(folder: Folder) -> Iterator[tuple[str, str, Callable[[Recorder], Any]]]:
-    """(label, attribute, function) of every `edge_…` in the order of the file."""
-    for attribute, function in vars(folder.inputs).items():
-        if attribute.startswith("edge_") and callable(function):
-            label = (function.__doc__ or attribute.removeprefix("edge_").replace("_", " ")).strip().splitlines()[0]
-            yield label.rstrip("."), attribute, function
-
-
-def shares(profiles: Sequence[Profile], examples: int) -> list[tuple[Profile, int]]:
-    """The examples divided over the strata, the first one taking what is left over."""
-    each = max(1, examples // len(profiles))
-    first = max(1, examples - each * (len(profiles) - 1))
-    return [(profile, first if k == 0 else each) for k, profile in enumerate(profiles)]
-
-
-def drawn(record: Callable[[Recorder], Any], profile: Profile, count: int, seed: int, stream: int) -> list[Case]:
-    """Cases of a pinned stream, unexamined."""
-    cases: list[Case] = []
-
-    def keep(case: Case) -> None:
-        cases.append(case)
-
-    Search(record, profile, stream=stream, shrink_calls=0).run(keep, count + 1, seed)
-    return cases[-count:]

@@ -92,6 +92,11 @@ _INTEGERS: dict[tuple[int, int], st.SearchStrategy[int]] = {}
 
 
 def _hypothesis_draw(data: st.DataObject) -> Draw:
+    choices: Any = getattr(data, "conjecture_data", None)
+    if hasattr(choices, "draw_integer"):
+        # The same draws as below without a strategy around each: a third of the time of a small example.
+        return lambda kind, low, high: int(choices.draw_integer(low, high)) if low < high else low
+
     def draw(kind: str, low: int, high: int) -> int:
         strategy = _INTEGERS.get((low, high))
         if strategy is None:

@@ -171,19 +171,26 @@ def _walk(value: Any, path: Sequence[Any]) -> Any:
 class _Watch:
     """Copies outcomes when they are returned, and finds what changed, was mutated or shares memory."""
 
-    def __init__(self, environment: Environment, steps: Sequence[Step], earlier: Sequence[Any]) -> None:
+    def __init__(
+        self, environment: Environment, steps: Sequence[Step], earlier: Sequence[Any], closely: bool
+    ) -> None:
         self.environment = environment
+        self._closely = closely
         self.copies: list[tuple[Tree, list[bytes], list[dict[str, Any]]]] = []
         self.aliased: list[list[Any]] = []
-        self.inputs = [bytes_of(tensor) for tensor in environment.tensors]
+        self.inputs = [bytes_of(tensor) for tensor in environment.tensors] if closely else []
         self.containers: list[int] = []
         self._steps = steps
         self._kept = {_storage(t) for t in tensors_in(list(earlier))} - {0}
 
     def after(self, index: int, arguments: Any, outcome: Any) -> None:
+        self.copies.append(_copy(outcome))
+        if self._closely:
+            self._look_for_shared_memory(index, arguments, outcome)
+
+    def _look_for_shared_memory(self, index: int, arguments: Any, outcome: Any) -> None:
         if not _same_parts(arguments, _arguments(self._steps[index], self.environment)):
             self.containers.append(index)
-        self.copies.append(_copy(outcome))
         own = {_storage(tensor) for tensor in tensors_in(list(arguments))} - {0}
         result = {_storage(tensor) for tensor in tensors_in(outcome)} - {0}
         if result & own:
@@ -243,7 +250,7 @@ def serve(
     want = set(header.get("want", ()))
     environment = _environment(header, payload, invoke)
     torch.default_generator.manual_seed(int(header.get("seed", 0)))
-    watch = _Watch(environment, header["steps"], _earlier)
+    watch = _Watch(environment, header["steps"], _earlier, "pure" in want)
     trace = CallTrace(str(header.get("filename", ""))) if "calls" in want else None
     quiet = without_compiler() if header.get("device") == "meta" else nullcontext()
     with trace or nullcontext(), quiet:
@@ -260,7 +267,7 @@ def serve(
         reply["calls"] = trace.seen()
     if "gradients" in want:
         _add_gradients(reply, buffers, run, environment, header)
-    _earlier[:] = run.outcomes
+    _earlier[:] = run.outcomes if "pure" in want else ()
     return reply, buffers
 
 
