@@ -72,24 +72,26 @@ def _finding(item: dict[str, Any], model: type[BaseModel], base: Way) -> Finding
     is_key = loc[-1:] == ("[key]",)
     if is_key:
         loc = loc[:-1]
-    message = _MESSAGES.get(kind, _other)(loc, item, model)
+        message = f"{shown(loc[-1], 40)} is no name; {_NAME_REMEDY}"
+    else:
+        message = _MESSAGES.get(kind, _other)(loc, item, model)
     return Finding(base + loc, message, at_key=is_key or kind == "extra_forbidden")
 
 
 def _name(loc: Way) -> str:
-    """The key that a message speaks of; an item of a list is named with its list."""
+    """What a message speaks of: a key with the one above it, or an item of a list by its number."""
     if not loc:
         return "this"
-    last = loc[-1]
-    if isinstance(last, str):
-        return f'"{last}"'
-    key = next((step for step in reversed(loc) if isinstance(step, str)), "the list")
-    return f'item {last + 1} of "{key}"'
+    keys = [step for step in loc if isinstance(step, str)]
+    if isinstance(loc[-1], int):
+        return f'item {loc[-1] + 1} of "{".".join(keys[-2:])}"'
+    return f'"{".".join(keys[-2:])}"'
 
 
 def _missing(loc: Way, item: Mapping[str, Any], model: type[BaseModel]) -> str:
     name = str(loc[-1])
-    return f'missing "{name}": {_TEXT_HINTS.get(name, f"add {name}: …")}'
+    where = f" in {_name(loc[:-1])}" if loc[:-1] else ""
+    return f'missing "{name}"{where}: {_TEXT_HINTS.get(name, f"add {name}: …")}'
 
 
 def _extra(loc: Way, item: Mapping[str, Any], model: type[BaseModel]) -> str:
@@ -113,15 +115,18 @@ def _type(loc: Way, item: Mapping[str, Any], model: type[BaseModel]) -> str:
 def _literal(loc: Way, item: Mapping[str, Any], model: type[BaseModel]) -> str:
     words = [word.strip().strip("'") for word in item["ctx"]["expected"].replace(" or ", ", ").split(", ")]
     value = item["input"]
-    guess = did_you_mean(value, words) if isinstance(value, str) else ""
-    return f"{_name(loc)} is {kind_of_value(value)}; {f'{guess} ' if guess else ''}{one_of(words)}"
+    if not isinstance(value, str):
+        return f"{_name(loc)} is {kind_of_value(value)}; {one_of(words)}"
+    guess = did_you_mean(value, words)
+    return f"{_name(loc)} {shown(value, 30)} is not known; {f'{guess} ' if guess else ''}{one_of(words)}"
 
 
+_NAME_REMEDY = "use letters, digits and _, and start with a letter"
 _PATTERNS = {
     r"\S": "is empty; write its text",
     r"^\d{4}(-\d{2}(-\d{2})?)?$": "is no date; write 2017, 2017-06 or 2017-06-12 in quotes",
     r"^E\d{2,3}$": "is no errata id; write E01 … E113",
-    r"^[A-Za-z_][A-Za-z0-9_]*$": "is no name; use letters, digits and _, and start with a letter",
+    r"^[A-Za-z_][A-Za-z0-9_]*$": f"is no name; {_NAME_REMEDY}",
     r"^[a-z0-9-]+/[a-z0-9_-]+$": "must name a challenge and one of its wrong files, such as sdpa/no-scale",
 }
 

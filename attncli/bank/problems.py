@@ -65,5 +65,5 @@ def one_of(words: Iterable[str]) -> str:
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """`did you mean "level"?`, or nothing when no known word is close."""
-    close = difflib.get_close_matches(word[:60], list(known), n=1, cutoff=0.6)
+    close = difflib.get_close_matches(word[:60], list(known), n=1, cutoff=0.7)
     return f'did you mean "{close[0]}"?' if close else ""

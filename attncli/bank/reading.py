@@ -34,8 +34,8 @@ _REMEDIES = (
         "put text that contains a colon and a space in quotes, or check the indentation",
     ),
     ("cannot start any token", "indent with spaces, not tabs, and quote text that starts with one of % @ ` or a tab"),
-    ("quoted scalar", 'close the quote; inside double quotes write \\" for a quote and \\\\ for a backslash'),
     ("unknown escape character", "use single quotes or a | block for text with backslashes"),
+    ("quoted scalar", 'close the quote; inside double quotes write \\" for a quote and \\\\ for a backslash'),
     ("expected ',' or '}'", "close the brace, and quote text with commas, colons or braces inside { }"),
     ("expected ',' or ']'", "close the bracket, and quote text with commas or brackets inside [ ]"),
     ("expected key", "check the indentation of this line against the lines above it"),
@@ -131,8 +131,7 @@ def events(name: str, text: str, loader: Any = None) -> Iterator[Any]:
         while source.check_event():
             yield source.get_event()
     except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        raise Unreadable(_malformed(name, error, mark)) from None
+        raise Unreadable(_malformed(name, error)) from None
     except (yaml.YAMLError, ValueError, OverflowError) as error:
         # ValueError: the pure-Python scanner on escapes beyond Unicode and on endless version numbers.
         line = " ".join(str(error).split())
@@ -141,11 +140,21 @@ def events(name: str, text: str, loader: Any = None) -> Iterator[Any]:
         source.dispose()
 
 
-def _malformed(name: str, error: yaml.MarkedYAMLError, mark: Any) -> Problem:
+def _malformed(name: str, error: yaml.MarkedYAMLError) -> Problem:
+    mark = _mark(error)
     said = " ".join(part for part in (error.context, error.problem) if part)
     remedy = next((remedy for words, remedy in _REMEDIES if words in said), _DEFAULT_REMEDY)
     line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
     return Problem(name, line, column, f"malformed YAML: {error.problem or error.context}; {remedy}")
+
+
+def _mark(error: yaml.MarkedYAMLError) -> Any:
+    """Where to look: at the opening quote or bracket when its end is missed on a later line, else at the fault."""
+    opening, fault = error.context_mark, error.problem_mark
+    if opening is None or fault is None:
+        return fault or opening
+    unclosed = any(word in (error.context or "") for word in ("quoted scalar", "flow"))
+    return opening if unclosed and opening.line != fault.line else fault
 
 
 def parse(name: str, text: str, loader: Any = None) -> Parsed:

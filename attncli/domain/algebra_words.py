@@ -89,10 +89,9 @@ class Words:
                 tokens.append(found.group())
                 at = found.end()
             else:
-                known = ", ".join(
-                    sorted(meaning.removeprefix("$") for meaning in self._meaning.values() if "$" in meaning)
-                )
-                raise ComputeError(f'"{word[:40]}" is not a name of this formula; its variables are {known or "none"}')
+                known = sorted({meaning[1:] for meaning in self._meaning.values() if meaning[0] == "$"})
+                names = ", ".join(known) or "none"
+                raise ComputeError(f'"{word[:40]}" is not a name of this formula; its variables are {names}')
         return tokens
 
 

@@ -1,0 +1,134 @@
+"""One good card of each kind, and ways to have a file of cards judged."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from attncli.bank.check import Report, Surroundings, check
+
+Card = dict[str, Any]
+Checker = Callable[..., Report]
+
+_WORDS = "the scale keeps the variance of every score at one whatever the width of a head is " * 4
+_CHARACTERS = "缩放让每个分数的方差保持为一与头的宽度无关" * 7
+EXPLAIN = {"en": "It is $d_k$.", "zh": "就是 $d_k$。"}
+CARDS: dict[str, Card] = {
+    "qa": {
+        "id": "att-01",
+        "kind": "qa",
+        "level": "screen",
+        "question": {"en": "Why are scores scaled?", "zh": "分数为什么要缩放？"},
+        "short": {"en": _WORDS, "zh": _CHARACTERS},
+        "explain": EXPLAIN,
+        "points": [{"en": "one", "zh": "一"}, {"en": "two", "zh": "二"}, {"en": "three", "zh": "三"}],
+    },
+    "choice": {
+        "id": "att-02",
+        "kind": "choice",
+        "level": "onsite",
+        "question": {"en": "Which dimension does softmax run over?", "zh": "softmax 在哪一维上做？"},
+        "options": [
+            {"text": {"en": "keys", "zh": "键"}, "correct": True},
+            {"text": {"en": "queries", "zh": "查询"}, "why_not": {"en": "rows sum to one", "zh": "每行和为一"}},
+            {"text": {"en": "heads", "zh": "头"}, "why_not": {"en": "heads are apart", "zh": "各头独立"}},
+        ],
+    },
+    "numeric": {
+        "id": "att-03",
+        "kind": "numeric",
+        "level": "screen",
+        "question": {"en": "{{layers}} layers in {{dtype}}: bytes?", "zh": "{{layers}} 层、{{dtype}}：多少字节？"},
+        "parameters": {"layers": [24, 32], "dtype": {"bf16": 2, "fp8": 1}},
+        "compute": "2 * layers * dtype * 2 ** 30",
+        "compute_unit": "B",
+        "unit": "GiB",
+        "tolerance": "2%",
+        "explain": EXPLAIN,
+    },
+    "cloze": {
+        "id": "att-04",
+        "kind": "cloze",
+        "level": "research",
+        "question": {"en": "The exponent is ____ and the base ____.", "zh": "指数是 ____，底数是 ____。"},
+        "blanks": [{"answer": "2*i/d", "form": "algebra", "variables": ["i", "d"]}, {"answer": "ten thousand"}],
+        "explain": EXPLAIN,
+    },
+    "ordering": {
+        "id": "att-05",
+        "kind": "ordering",
+        "level": "screen",
+        "question": {"en": "Put the steps in order.", "zh": "给步骤排序。"},
+        "items": [
+            {"key": "score", "text": {"en": "score", "zh": "打分"}},
+            {"key": "mask", "text": {"en": "mask", "zh": "掩码"}},
+            {"key": "softmax", "text": {"en": "softmax", "zh": "归一"}},
+        ],
+        "before": [["score", "mask"], ["mask", "softmax"]],
+        "explain": EXPLAIN,
+    },
+    "debug": {
+        "id": "att-06",
+        "kind": "debug",
+        "level": "onsite",
+        "question": {"en": "What breaks here?", "zh": "这里哪里坏了？"},
+        "code": "weights = scores.softmax(-1)\nreturn weights.masked_fill(~mask, 0) @ v\n",
+        "lines": [2],
+        "symptom": {"en": "Rows do not sum to one.", "zh": "每行之和不为一。"},
+        "explain": EXPLAIN,
+    },
+}
+
+
+class _WithoutAliases(yaml.SafeDumper):
+    def ignore_aliases(self, data: object) -> bool:
+        return True
+
+
+def as_yaml(document: object) -> str:
+    """YAML without anchors, in the order given."""
+    return yaml.dump(document, Dumper=_WithoutAliases, allow_unicode=True, sort_keys=False)
+
+
+@pytest.fixture
+def cards() -> dict[str, Card]:
+    """A good card of each kind, to be damaged."""
+    return copy.deepcopy(CARDS)
+
+
+@pytest.fixture
+def around(tmp_path: Path) -> Surroundings:
+    """An empty bundled bank and no challenges."""
+    for name in ("bundled", "impl"):
+        (tmp_path / name).mkdir()
+    return Surroundings(tmp_path / "bundled", tmp_path / "impl")
+
+
+@pytest.fixture
+def bank_file(tmp_path: Path) -> Callable[..., Path]:
+    """Writes cards as the bank file of a topic."""
+
+    def write(*cards: Card, topic: str = "att", **more: Any) -> Path:
+        path = tmp_path / f"{topic}.yaml"
+        document = {"topic": topic, **more, "cards": list(cards)}
+        path.write_text(as_yaml(document), encoding="utf-8")
+        return path
+
+    return write
+
+
+@pytest.fixture
+def checked(bank_file: Callable[..., Path], around: Surroundings) -> Checker:
+    """Checks some cards as one file."""
+    return lambda *cards, **more: check([bank_file(*cards, **more)], around)
+
+
+@pytest.fixture
+def errors(checked: Checker) -> Callable[..., list[str]]:
+    """The messages of the problems of some cards, without their places."""
+    return lambda *cards, **more: [problem.message for problem in checked(*cards, **more).problems]

@@ -1,0 +1,213 @@
+"""Every message about the shape of a card, a bank file, a glossary or a challenge, each from one damage."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from attncli.bank.check import Surroundings, check
+from attncli.bank.loader import load_challenge, load_glossary
+
+Card = dict[str, Any]
+Errors = Callable[..., list[str]]
+
+
+def test_a_good_card_of_each_kind_has_no_problem(cards: dict[str, Card], errors: Errors) -> None:
+    assert errors(*cards.values()) == []
+
+
+def set_at(card: Card, *way: str | int, to: object) -> None:
+    *steps, last = way
+    value: Any = card
+    for step in steps:
+        value = value[step]
+    value[last] = to
+
+
+@pytest.mark.parametrize(
+    ("kind", "way", "value", "message"),
+    [
+        ("qa", ("kind",), "quiz", 'kind "quiz" is not known; use one of qa, choice, numeric, cloze, ordering, debug'),
+        ("qa", ("kind",), "numerc", 'kind "numerc" is not known; did you mean "numeric"? use one of qa, choice'),
+        ("qa", ("kind",), 3, "kind the number 3 is not known; use one of qa"),
+        (
+            "qa",
+            ("level",),
+            "screan",
+            '"level" "screan" is not known; did you mean "screen"? use one of screen, onsite, research',
+        ),
+        ("qa", ("level",), None, '"level" is nothing; use one of screen, onsite, research'),
+        ("qa", ("id",), "Att 1", '"id" "Att 1" is no id; use lower-case letters, digits and single hyphens'),
+        ("qa", ("id",), "a" * 61, '"id" is longer than 60 characters; shorten it'),
+        ("qa", ("core",), "yes", '"core" must be true or false, found the text "yes"; write true or false here'),
+        (
+            "qa",
+            ("question",),
+            "Why?",
+            '"question" must have both languages, found the text "Why?"; write {en: …, zh: …}',
+        ),
+        ("qa", ("question", "zh"), "  ", '"question.zh" is empty; write its text'),
+        ("qa", ("question", "zh"), 64, '"question.zh" must be text, found the number 64; put it in quotes'),
+        ("qa", ("question", "zh"), True, '"question.zh" must be text, found true; put it in quotes'),
+        ("qa", ("question", "zh"), ["a"], '"question.zh" must be text, found a list; write the Chinese text as zh: …'),
+        ("qa", ("question", "fr"), "x", 'key "fr" is not known here; known are en, zh'),
+        ("qa", ("shrot",), 1, 'key "shrot" is not known here; did you mean "short"?'),
+        ("qa", ("zzz",), 1, 'key "zzz" is not known here; known are id, kind, level, core, question'),
+        ("qa", ("points",), [], '"points" has 0 entries, must have at least 3; add 3 more'),
+        (
+            "qa",
+            ("points",),
+            [{"en": "a", "zh": "甲"}] * 8,
+            '"points" has 8 entries, must have at most 7; drop the rest',
+        ),
+        ("qa", ("points", 1), "x", 'item 2 of "points" must have both languages, found the text "x"'),
+        ("qa", ("points", 0), {"en": "a"}, 'missing "zh" in item 1 of "points": write the Chinese text as zh: …'),
+        ("qa", ("follow_ups",), "att-02", '"follow_ups" must be a list, found the text "att-02"; write a list here'),
+        ("qa", ("follow_ups",), [3], 'item 1 of "follow_ups" must be text, found the number 3; put it in quotes'),
+        ("qa", ("sources",), [3], 'item 1 of "sources" must be a mapping, found the number 3; write a mapping here'),
+        (
+            "qa",
+            ("sources",),
+            [{"id": "arxiv:1706.03762", "date": "June"}],
+            '"sources.date" "June" is no date; write 2017',
+        ),
+        (
+            "qa",
+            ("pitfalls",),
+            [{"en": "a", "zh": "甲", "errata": "19"}],
+            '"pitfalls.errata" "19" is no errata id; write E01',
+        ),
+        ("choice", ("options", 0, "corect"), True, 'key "corect" is not known here; did you mean "correct"?'),
+        ("choice", ("options",), [], '"options" has 0 entries, must have at least 3; add 3 more'),
+        ("numeric", ("unit",), 3, '"unit" must be text, found the number 3; put it in quotes'),
+        ("numeric", ("parameters",), [1], '"parameters" must be a mapping, found a list; write a mapping here'),
+        ("numeric", ("parameters", "2 x"), [1], '"2 x" is no name; use letters, digits and _, and start with a letter'),
+        ("cloze", ("blanks", 0, "form"), "latex", '"blanks.form" "latex" is not known; use one of text, algebra'),
+        ("cloze", ("blanks", 0, "answer"), 1, '"blanks.answer" must be text, found the number 1; put it in quotes'),
+        ("ordering", ("before", 0), ["a"], 'item 1 of "before" has 1 entries, must have at least 2; add 1 more'),
+        ("ordering", ("before", 0), ["a", "b", "c"], 'item 1 of "before" has 3 entries, must have at most 2'),
+        ("debug", ("lines",), [0], 'item 1 of "lines" is 0, must be at least 1; correct the number'),
+        ("debug", ("lines",), ["4"], 'item 1 of "lines" must be a whole number, found the text "4"'),
+        ("debug", ("wrong",), "sdpa", '"wrong" "sdpa" must name a challenge and one of its wrong files'),
+    ],
+)
+def test_a_wrong_value_is_named_with_its_remedy(
+    cards: dict[str, Card], errors: Errors, kind: str, way: tuple[str | int, ...], value: object, message: str
+) -> None:
+    set_at(cards[kind], *way, to=value)
+    found = errors(cards[kind])
+    assert [text for text in found if text.startswith(message)], found
+    assert len(found) == 1
+
+
+@pytest.mark.parametrize(
+    ("kind", "key", "remedy"),
+    [
+        ("qa", "id", "give it a stable id such as id: att-02"),
+        ("qa", "kind", "say kind: qa (or choice, numeric, cloze, ordering, debug)"),
+        ("qa", "level", "say level: screen, onsite or research"),
+        ("qa", "question", "add the question as question: {en: …, zh: …}"),
+        ("qa", "short", "add the 30-second answer as short: {en: …, zh: …}"),
+        ("qa", "explain", "add the derivation, number or code as explain: {en: …, zh: …}"),
+        ("qa", "points", "add three to seven things an interviewer ticks off"),
+        ("choice", "options", "add three to five options"),
+        ("numeric", "compute", "add the formula as compute:"),
+        ("numeric", "unit", "name the unit of the answer"),
+        ("numeric", "tolerance", "say how far off an answer may be as tolerance: 2%"),
+        ("cloze", "blanks", "add one entry for each ____"),
+        ("ordering", "items", "add what is to be ordered"),
+        ("ordering", "before", "say what must come first"),
+        ("debug", "code", "add at most 15 lines"),
+        ("debug", "lines", "say which lines fail"),
+        ("debug", "symptom", "say what one would observe"),
+    ],
+)
+def test_a_missing_key_is_named_with_its_remedy(
+    cards: dict[str, Card], errors: Errors, kind: str, key: str, remedy: str
+) -> None:
+    del cards[kind][key]
+    (found,) = errors(cards[kind])
+    assert found.startswith(f'missing "{key}": {remedy}')
+
+
+def test_a_card_of_unknown_kind_has_its_common_keys_judged_too(cards: dict[str, Card], errors: Errors) -> None:
+    cards["debug"] |= {"kind": "quiz", "level": "hard"}
+    assert len(errors(cards["debug"])) == 2
+
+
+def test_every_problem_is_told_at_once(cards: dict[str, Card], errors: Errors) -> None:
+    cards["qa"]["level"] = "hard"
+    del cards["qa"]["short"]
+    cards["choice"]["options"][0]["text"] = {}
+    assert len(errors(*cards.values())) == 4
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "a bank file is a mapping with topic and cards, found nothing; start it with topic: …"),
+        ("- 1", "a bank file is a mapping with topic and cards, found a list; start it with topic: …"),
+        ("cards: []", 'missing "topic": name the topic as topic: att'),
+        ("topic: att", 'missing "cards": list the cards as cards: [...]'),
+        ("topic: att\ncards: 3", '"cards" must be a list, found the number 3; list the cards as cards: [...]'),
+        ("topic: att\ncards: [3]", "a card is a mapping, found the number 3; start it with id: …"),
+        ("topic: att\ncards: []\ntitel: x", 'key "titel" is not known here; did you mean "title"?'),
+        (
+            "topic: att\ncards: []\ntitle: x",
+            '"title" must have both languages, found the text "x"; write {en: …, zh: …}',
+        ),
+    ],
+)
+def test_a_file_that_is_no_topic_says_why(tmp_path: Path, around: Surroundings, text: str, message: str) -> None:
+    path = tmp_path / "att.yaml"
+    path.write_text(text, encoding="utf-8")
+    assert [problem.message for problem in check([path], around).problems] == [message]
+
+
+@pytest.mark.parametrize(
+    ("term", "message"),
+    [
+        ({"en": "head"}, 'missing "zh" in item 1 of "terms": write the Chinese text as zh: …'),
+        ({"en": "head", "zh": "头", "avoid": []}, 'key "avoid" is not known here; did you mean "avoid_zh"?'),
+    ],
+)
+def test_a_broken_glossary_says_why(tmp_path: Path, term: Card, message: str) -> None:
+    path = tmp_path / "glossary.yaml"
+    path.write_text(yaml.safe_dump({"terms": [term]}), encoding="utf-8")
+    (problem,) = load_glossary(path).problems
+    assert problem.message == message
+
+
+CHALLENGE = {
+    "id": "sdpa",
+    "track": "attention",
+    "level": 1,
+    "title": {"en": "a", "zh": "甲"},
+    "entry": ["sdpa"],
+    "statement": {"en": "a", "zh": "甲"},
+    "hints": [{"en": "a", "zh": "甲"}],
+    "required": ["loads"],
+    "mistakes": {"no-scale": {"says": {"en": "a", "zh": "甲"}}},
+}
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "message"),
+    [
+        ("level", 6, '"level" is 6, must be at most 5; correct the number'),
+        ("required", ["load"], 'item 1 of "required" "load" is not known; did you mean "loads"? use one of loads'),
+        ("entry", [], '"entry" has 0 entries, must have at least 1; add 1 more'),
+        ("mistakes", {"no-scale": {}}, 'missing "says" in "mistakes.no-scale": write what the text says as says: …'),
+    ],
+)
+def test_a_broken_challenge_says_why(tmp_path: Path, key: str, value: object, message: str) -> None:
+    path = tmp_path / "challenge.yaml"
+    path.write_text(yaml.safe_dump(CHALLENGE, allow_unicode=True), encoding="utf-8")
+    assert load_challenge(path).problems == ()
+    path.write_text(yaml.safe_dump({**CHALLENGE, key: value}, allow_unicode=True), encoding="utf-8")
+    (problem,) = load_challenge(path).problems
+    assert problem.message.startswith(message)
