@@ -46,24 +46,24 @@ def _unique_lists(card: Document) -> Iterator[Finding]:
             yield Finding(("follow_ups", number), "the card follows up on itself; remove it from follow_ups")
 
 
-def _repeated(values: Iterable[Any], path: Way) -> Iterator[Finding]:
+def _repeated(values: Iterable[Any], way: Way) -> Iterator[Finding]:
     seen = set()
     for number, value in enumerate(values):
         if value in seen:
-            yield Finding((*path, number), f"{shown(value, 40)} is listed twice; remove one of the two")
+            yield Finding((*way, number), f"{shown(value, 40)} is listed twice; remove one of the two")
         seen.add(value)
 
 
 def _number_findings(card: Document) -> Iterator[Finding]:
     for number, entry in enumerate(card.get("numbers") or ()):
-        path: Way = ("numbers", number, "compute")
+        way: Way = ("numbers", number, "compute")
         if not isinstance(entry["compute"], str) and not is_number(entry["compute"]):
-            yield Finding(path, '"compute" must be a formula; write it as text')
+            yield Finding(way, '"compute" must be a formula; write it as text')
             continue
         try:
             evaluate(str(entry["compute"]), {})
         except ComputeError as error:
-            yield Finding(path, str(error))
+            yield Finding(way, str(error))
 
 
 def _qa(card: Document) -> Iterator[Finding]:
@@ -78,11 +78,11 @@ def _choice(card: Document) -> Iterator[Finding]:
     if len(right) == len(options):
         yield Finding(("options",), "every option is right; add a wrong one with its why_not", at_key=True)
     for number, option in enumerate(options):
-        path: Way = ("options", number)
-        if not option.get("correct") and not option.get("why_not"):
-            yield Finding(path, "a wrong option says why not; add why_not: {en: …, zh: …}")
+        way: Way = ("options", number)
+        if right and not option.get("correct") and not option.get("why_not"):
+            yield Finding(way, "a wrong option says why not; add why_not: {en: …, zh: …}")
         if option.get("correct") and option.get("errata"):
-            yield Finding((*path, "errata"), "a right option cannot be an erratum; remove errata or correct: true")
+            yield Finding((*way, "errata"), "a right option cannot be an erratum; remove errata or correct: true")
     for lang in ("en", "zh"):
         texts = [option["text"][lang].strip() for option in options]
         for found in _repeated(texts, ("options",)):
@@ -107,36 +107,36 @@ def choices_of(values: Any) -> list[list[Any]]:
 
 def _parameter_findings(card: Document) -> Iterator[Finding]:
     for name, values in (card.get("parameters") or {}).items():
-        path: Way = ("parameters", name)
+        way: Way = ("parameters", name)
         if not isinstance(values, dict | list) or not values:
             yield Finding(
-                path, f'parameter "{name}" has no values; write a list such as [24, 32] or {{bf16: 2, fp8: 1}}'
+                way, f'parameter "{name}" has no values; write a list such as [24, 32] or {{bf16: 2, fp8: 1}}'
             )
             continue
         if name in FUNCTIONS or name == "pi":
-            yield Finding(path, f'parameter "{name}" has the name of a function; give it another name', at_key=True)
+            yield Finding(way, f'parameter "{name}" has the name of a function; give it another name', at_key=True)
         entries = values.items() if isinstance(values, dict) else enumerate(values)
         for step, value in entries:
             if not is_number(value):
                 yield Finding(
-                    (*path, step), f'a value of "{name}" must be a number, found {shown(value, 30)}; correct it'
+                    (*way, step), f'a value of "{name}" must be a number, found {shown(value, 30)}; correct it'
                 )
 
 
 def _placeholder_findings(card: Document) -> Iterator[Finding]:
     names = list(card.get("parameters") or ())
     for lang in ("en", "zh"):
-        path: Way = ("question", lang)
+        way: Way = ("question", lang)
         found = [name.strip() for name in _PLACEHOLDER.findall(card["question"][lang])]
-        for name in dict.fromkeys(found):
-            if name not in names:
-                guess = did_you_mean(name, names) or "add it to parameters or remove it"
-                yield Finding(path, f"{{{{{name[:40]}}}}} is not among the parameters; {guess}")
-        for name in names:
-            if name not in found:
-                yield Finding(
-                    path, f'the question never shows parameter "{name}"; write {{{{{name}}}}} where it belongs'
-                )
+        unshown = [name for name in names if name not in found]
+        for name in dict.fromkeys(name for name in found if name not in names):
+            guess = did_you_mean(name, unshown)
+            unshown = [meant for meant in unshown if f'"{meant}"' not in guess]
+            remedy = guess or "add it to parameters or remove it"
+            yield Finding(way, f"{{{{{name[:40]}}}}} is not among the parameters; {remedy}")
+        for name in unshown:
+            remedy = f"write {{{{{name}}}}} where it belongs"
+            yield Finding(way, f'the question never shows parameter "{name}"; {remedy}')
 
 
 def _tolerance_findings(card: Document) -> Iterator[Finding]:
@@ -146,9 +146,9 @@ def _tolerance_findings(card: Document) -> Iterator[Finding]:
 
 
 def _compute_findings(card: Document) -> Iterator[Finding]:
-    path: Way = ("compute",)
+    way: Way = ("compute",)
     if not isinstance(card["compute"], str) and not is_number(card["compute"]):
-        yield Finding(path, '"compute" must be a formula; write it as text')
+        yield Finding(way, '"compute" must be a formula; write it as text')
         return
     try:
         compute = compile_expression(str(card["compute"]))
@@ -156,7 +156,7 @@ def _compute_findings(card: Document) -> Iterator[Finding]:
         for values in combinations(card):
             _positive(compute(values), values)
     except ComputeError as error:
-        yield Finding(path, str(error))
+        yield Finding(way, str(error))
         return
     for name in sorted(unused):
         yield Finding(

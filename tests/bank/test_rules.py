@@ -45,7 +45,7 @@ def only(found: list[str], start: str) -> None:
         (
             "choice",
             lambda c: c["options"][1]["text"].update(en="keys"),
-            '"keys" is listed twice' and "two options say the same",
+            "two options say the same; change one of them",
         ),
         (
             "numeric",
@@ -123,7 +123,7 @@ def only(found: list[str], start: str) -> None:
         (
             "ordering",
             lambda c: c["before"].append(["softmax", "score"]),
-            "the order goes in a circle (mask before softmax",
+            "the order goes in a circle (score before mask before softmax before score)",
         ),
         ("ordering", lambda c: c["before"].append(["mask", "mask"]), "the order goes in a circle (mask before mask)"),
         (
@@ -158,10 +158,12 @@ def test_a_choice_needs_a_wrong_option(cards: dict[str, Card], errors: Errors) -
 
 
 def test_placeholders_and_parameters_match_in_both_languages(cards: dict[str, Card], errors: Errors) -> None:
-    cards["numeric"]["question"]["zh"] = "{{ layer }} 层、{{dtype}}：多少字节？"
+    question = cards["numeric"]["question"]
+    question |= {"en": "in {{dtype}}: bytes?", "zh": "{{ layer }} 层、{{dtype}}、{{heads}}：多少字节？"}
     assert errors(cards["numeric"]) == [
-        '{{layer}} is not among the parameters; did you mean "layers"?',
         'the question never shows parameter "layers"; write {{layers}} where it belongs',
+        "{{heads}} is not among the parameters; add it to parameters or remove it",
+        '{{layer}} is not among the parameters; did you mean "layers"?',
     ]
 
 
