@@ -20,6 +20,7 @@ from attncli.config import Settings
 from attncli.domain.text import Lang
 from attncli.errors import AttnError
 from attncli.paths import Home
+from attncli.practice.grader import Grader
 from attncli.practice.workspace import Clock, Workspace
 from attncli.tui import wrapping
 from attncli.tui.screens.base import AttnScreen
@@ -46,7 +47,10 @@ def run(
         if challenge is not None:
             workspace.library.challenge(challenge)
         app = AttnApp(workspace, Random(), screen, topic=topic, limit=limit, challenge=challenge)
-        app.run()
+        try:
+            app.run()
+        finally:
+            app.grader.close()
         return app.return_code or 0
 
 
@@ -76,6 +80,7 @@ class AttnApp(App[None]):
         super().__init__()
         self.workspace = workspace
         self.rng = rng
+        self.grader = Grader()
         self.lang: Lang = workspace.lang
         self._first: Route = screen
         self._topic, self._limit, self._challenge = topic, limit, challenge

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from textual.message import Message
 
 from attncli.domain.rating import Rating
+from attncli.errors import JudgeFailed
 
 
 class Answered(Message):
@@ -21,3 +24,27 @@ class Rated(Message):
     def __init__(self, rating: Rating) -> None:
         super().__init__()
         self.rating = rating
+
+
+class CheckChanged(Message):
+    """A check began or ended in the judge: `event` has its name, status and message."""
+
+    def __init__(self, event: dict[str, Any]) -> None:
+        super().__init__()
+        self.event = event
+
+
+class Graded(Message):
+    """The judge's report is there, `stored` counterexamples included."""
+
+    def __init__(self, report: dict[str, Any]) -> None:
+        super().__init__()
+        self.report = report
+
+
+class GradingFailed(Message):
+    """There is no verdict: the judge failed, or the grading was cancelled."""
+
+    def __init__(self, error: JudgeFailed) -> None:
+        super().__init__()
+        self.error = error

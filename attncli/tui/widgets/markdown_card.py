@@ -15,9 +15,9 @@ class CardFence(MarkdownFence):
     """A block of code, or a display formula."""
 
     DEFAULT_CSS = """
-    CardFence { margin: 0 0 1 0; background: $surface; color: $foreground; }
+    CardFence { overflow: hidden; margin: 0 0 1 0; background: $surface; color: $foreground; }
     CardFence.-formula { background: transparent; margin: 0; }
-    CardFence > Label { padding: 0 2; }
+    CardFence > Label { padding: 0 2; width: 1fr; }
     """
 
     def on_mount(self) -> None:

@@ -1,0 +1,235 @@
+"""One challenge: its statement, the learner's editor, grading with live progress, hints and the reference."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Iterable
+from datetime import timedelta
+from pathlib import Path
+from typing import Any, ClassVar
+
+from textual import work
+from textual.app import SuspendNotSupported
+from textual.binding import Binding, BindingType
+from textual.containers import VerticalScroll
+from textual.widget import Widget
+from textual.widgets import Static
+
+from attncli.errors import AttnError, JudgeFailed
+from attncli.practice import grading, solve
+from attncli.practice.grader import GradeRequest, GradingCancelled
+from attncli.tui.editor import editor_command
+from attncli.tui.intervals import interval_text
+from attncli.tui.messages import CheckChanged, Graded, GradingFailed
+from attncli.tui.screens.base import AttnScreen
+from attncli.tui.strings import TEXTS, say
+from attncli.tui.widgets.grade_report import GradeReport
+from attncli.tui.widgets.title_bar import TitleBar
+
+_OPTIONS = grading.GradeOptions()
+
+
+class ChallengeScreen(AttnScreen):
+    """Narrow terminals show the statement or the report (Tab), wide ones both."""
+
+    CSS_PATH = Path(__file__).with_suffix(".tcss")
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (110, "-wide")]  # noqa: RUF012 - Textual's own declaration
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("e", "edit", "key.edit"),
+        Binding("g", "grade", "key.grade"),
+        Binding("h", "hint", "key.hint"),
+        Binding("o", "solution", "key.solution"),
+        Binding("tab", "other_side", "key.tab", key_display="Tab", priority=True),
+        Binding("escape", "cancel", "key.cancel", key_display="Esc"),
+        Binding("escape,q", "back", "key.back", key_display="Esc"),
+    ]
+
+    def __init__(self, id: str) -> None:
+        super().__init__()
+        self.challenge_id = id
+        self.hints: list[solve.Hint] = []
+        self.reference = ""
+        self.report: dict[str, Any] | None = None
+        self.request: GradeRequest | None = None
+
+    def title_bar(self) -> TitleBar:
+        self.challenge = self.workspace.library.challenge(self.challenge_id)
+        self.file = solve.solution_file(self.workspace, self.challenge_id)
+        track = f"track.{self.challenge.track}"
+        detail = say(track, self.lang) if track in TEXTS else self.challenge.track
+        level = say("challenge.level", self.lang, level=self.challenge.level)
+        return TitleBar(self.challenge.title[self.lang], f"{detail} · {level}", self._standing())
+
+    def _standing(self) -> str:
+        found = {s.challenge.id: s for s in solve.standings(self.workspace, self.challenge.track)}[self.challenge_id]
+        word = say(f"standing.{found.standing}", self.lang)
+        return f"{word} · {say('challenges.due', self.lang)}" if found.is_due else word
+
+    def body(self) -> Iterable[Widget]:
+        yield VerticalScroll(*self._statement(), id="statement")
+        yield GradeReport(self.challenge, self.lang)
+
+    def _statement(self) -> Iterable[Widget]:
+        from attncli.tui.widgets.markdown_card import CardMarkdown
+
+        lang = self.lang
+        started = self.file.exists()
+        file = say("challenge.file", lang, file=self.file) if started else say("challenge.not-started", lang)
+        yield Static(file, id="file", markup=False)
+        for hint in self.hints:
+            yield Static(say("challenge.hint", lang, n=hint.number, total=hint.total), classes="heading")
+            yield CardMarkdown(hint.text[lang])
+        if self.reference:
+            yield Static(say("challenge.solution", lang), classes="heading")
+            yield CardMarkdown(f"```python\n{self.reference.rstrip()}\n```")
+        yield CardMarkdown(self.challenge.statement[lang])
+        yield Static(f"{say('challenge.needs', lang)}: {', '.join(self.challenge.required)}", markup=False)
+        if self.challenge.forbidden:
+            yield Static(f"{say('challenge.forbidden', lang)}: {', '.join(self.challenge.forbidden)}", markup=False)
+
+    def on_mount(self) -> None:
+        super().on_mount()
+        try:
+            self.attn.grader.warm_up()
+        except JudgeFailed as error:
+            self.notify(error.message, severity="error")
+
+    def focus_first(self) -> None:
+        self.query_one("#report" if self.has_class("-report") else "#statement").focus()
+
+    async def in_other_language(self) -> None:
+        await super().in_other_language()
+        if self.report is not None:
+            await self.query_one(GradeReport).show(self.report, "")
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        grading_now = self.request is not None
+        if action == "cancel":
+            return grading_now
+        if action in ("grade", "edit"):
+            return not grading_now
+        return not (action == "back" and grading_now)
+
+    async def _show_statement(self) -> None:
+        place = self.query_one("#statement")
+        with self.app.batch_update():
+            await place.remove_children()
+            await place.mount_all(self._statement())
+        place.scroll_home(animate=False)
+        self._turn(report=False)
+
+    def _turn(self, report: bool) -> None:
+        self.set_class(report, "-report")
+        self.focus_first()
+
+    def action_other_side(self) -> None:
+        if self.report is None and self.request is None:
+            self.notify(say("challenge.nothing-graded", self.lang))
+        else:
+            self._turn(report=not self.has_class("-report"))
+
+    async def action_edit(self) -> None:
+        if not self.file.exists():
+            try:
+                solve.start(self.workspace, self.challenge_id)
+            except AttnError as error:
+                self.notify(error.message, severity="error")
+                return
+            self.notify(say("challenge.started", self.lang, file=self.file))
+        self._open_editor()
+        await self._show_statement()
+
+    def _open_editor(self) -> None:
+        command = editor_command(self.workspace.settings.editor, os.environ)
+        if not command:
+            self.notify(say("challenge.editor-missing", self.lang), severity="warning")
+            return
+        try:
+            with self.app.suspend():
+                subprocess.run([*command, str(self.file)], check=False)
+        except SuspendNotSupported:
+            self.notify(say("challenge.no-suspend", self.lang, file=self.file), severity="warning")
+        except OSError:
+            self.notify(say("challenge.no-editor", self.lang, editor=command[0]), severity="error")
+        self.app.refresh(layout=True)
+
+    async def action_grade(self) -> None:
+        try:
+            self.request = grading.request_for(self.workspace, self.challenge_id, self.file, _OPTIONS)
+        except AttnError as error:
+            self.notify(error.message, severity="warning")
+            return
+        await self.query_one(GradeReport).begin()
+        self._turn(report=True)
+        self.refresh_bindings()
+        self._grade(self.request)
+
+    @work(thread=True, exclusive=True)
+    def _grade(self, request: GradeRequest) -> None:
+        """In a thread of its own: the judge answers line by line."""
+        try:
+            report = self.attn.grader.grade(request, self._check_changed)
+        except JudgeFailed as error:
+            self.post_message(GradingFailed(error))
+        else:
+            self.post_message(Graded(report))
+
+    def _check_changed(self, event: dict[str, Any]) -> None:
+        self.post_message(CheckChanged(event))
+
+    def on_check_changed(self, message: CheckChanged) -> None:
+        self.query_one(GradeReport).check(message.event)
+
+    async def on_graded(self, message: Graded) -> None:
+        request, self.request = self.request, None
+        after = ""
+        if request is not None and message.report["verdict"] != "error":
+            self.report = grading.settle(self.workspace, request, message.report, _OPTIONS)
+            after = self._comes_back()
+        await self.query_one(GradeReport).show(message.report, after)
+        self.query_one(TitleBar).status = self._standing()
+        self.query_one(TitleBar).refresh()
+        self.refresh_bindings()
+
+    def _comes_back(self) -> str:
+        found = {s.challenge.id: s for s in solve.standings(self.workspace, self.challenge.track)}[self.challenge_id]
+        if found.schedule is None:
+            return ""
+        wait = max(timedelta(0), found.schedule.due_at - self.workspace.clock())
+        return say("verdict.next-due", self.lang, interval=interval_text(wait, self.lang))
+
+    async def on_grading_failed(self, message: GradingFailed) -> None:
+        self.request = None
+        cancelled = isinstance(message.error, GradingCancelled)
+        text = say("challenge.cancelled", self.lang) if cancelled else message.error.message
+        await self.query_one(GradeReport).say_failed(text)
+        self.refresh_bindings()
+
+    def action_cancel(self) -> None:
+        self.attn.grader.cancel()
+
+    async def action_hint(self) -> None:
+        try:
+            hint = solve.next_hint(self.workspace, self.challenge_id)
+        except AttnError as error:
+            self.notify(error.message)
+            return
+        if hint.again:
+            self.notify(say("challenge.no-more-hints", self.lang))
+        self.hints = [*(seen for seen in self.hints if seen.number != hint.number), hint]
+        await self._show_statement()
+
+    @work
+    async def action_solution(self) -> None:
+        """The reference, after asking: it is recorded as seen."""
+        from attncli.tui.screens.confirm import ConfirmScreen
+
+        texts = [say(key, self.lang) for key in ("challenge.see-solution", "challenge.yes", "challenge.no")]
+        if await self.app.push_screen_wait(ConfirmScreen(*texts)):
+            try:
+                self.reference = solve.solution(self.workspace, self.challenge_id)
+            except AttnError as error:
+                self.notify(error.message, severity="error")
+                return
+            await self._show_statement()

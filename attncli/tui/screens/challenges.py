@@ -1,0 +1,108 @@
+"""The list of challenges, by track, with the learner's standing in each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import ClassVar
+
+from textual import events
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.widget import Widget
+from textual.widgets import OptionList, Static
+
+from attncli.practice.solve import ChallengeStanding, standings
+from attncli.tui.columns import left
+from attncli.tui.screens.base import AttnScreen
+from attncli.tui.strings import TEXTS, say
+from attncli.tui.widgets.rows import Rows
+from attncli.tui.widgets.title_bar import TitleBar
+
+_TRACK, _LEVEL, _STANDING, _MOST = 14, 7, 17, 110
+_SIGNS = {"new": " ", "attempted": "~", "solved": "✓"}
+
+
+class ChallengesScreen(AttnScreen):
+    """Enter opens the challenge under the cursor, t goes to the next track."""
+
+    CSS_PATH = Path(__file__).with_suffix(".tcss")
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("t", "next_track", "key.track")]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.track: str | None = None
+        self.found: list[ChallengeStanding] = []
+
+    def title_bar(self) -> TitleBar:
+        self.found = standings(self.workspace)
+        return TitleBar(say("challenges.title", self.lang), self._track_name(), self._summary())
+
+    def body(self) -> Iterable[Widget]:
+        yield Static("", id="columns")
+        yield Rows(id="challenges")
+
+    def focus_first(self) -> None:
+        self._fill()
+        self.query_one(Rows).focus()
+
+    def on_screen_resume(self) -> None:
+        if self.query(TitleBar):
+            self.found = standings(self.workspace)
+            self._fill()
+
+    def on_resize(self, event: events.Resize) -> None:
+        super().on_resize(event)
+        self._fill()
+
+    def _summary(self) -> str:
+        solved = sum(found.standing == "solved" for found in self.found)
+        return say("challenges.solved", self.lang, solved=solved, total=len(self.found))
+
+    def _track_name(self) -> str:
+        return self._named(self.track) if self.track else say("challenges.all-tracks", self.lang)
+
+    def _named(self, track: str) -> str:
+        return say(f"track.{track}", self.lang) if f"track.{track}" in TEXTS else track
+
+    def _fill(self) -> None:
+        width = min(_MOST, self.size.width - 6)
+        self.query_one(TitleBar).show(say("challenges.title", self.lang), self._track_name(), self._summary())
+        self.query_one("#columns", Static).update(self._heading(width))
+        self.query_one(Rows).show_rows(list(self._rows(width)))
+
+    def _heading(self, width: int) -> Content:
+        if not self.found:
+            return Content(say("challenges.none", self.lang))
+        wide = width - _TRACK - _LEVEL - _STANDING
+        names = (("challenges.column", wide), ("key.track-name", _TRACK), ("challenges.level", _LEVEL))
+        return Content.styled("".join(left(say(key, self.lang), size) for key, size in names), "$text-muted")
+
+    def _rows(self, width: int) -> Iterator[tuple[str, Content]]:
+        wide = width - _TRACK - _LEVEL - _STANDING
+        for found in self.found:
+            challenge = found.challenge
+            if self.track not in (None, challenge.track):
+                continue
+            standing = f"{_SIGNS[found.standing]} {say(f'standing.{found.standing}', self.lang)}"
+            due = f" · {say('challenges.due', self.lang)}" if found.is_due else ""
+            yield (
+                challenge.id,
+                Content.assemble(
+                    left(challenge.title[self.lang], wide - 1),
+                    " ",
+                    (left(self._named(challenge.track), _TRACK), "$text-muted"),
+                    (left(f"{challenge.level}/5", _LEVEL), "$text-muted"),
+                    (left(standing + due, _STANDING), "$success" if found.standing == "solved" else ""),
+                ),
+            )
+
+    def action_next_track(self) -> None:
+        tracks = list(dict.fromkeys(found.challenge.track for found in self.found))
+        order = [None, *tracks]
+        self.track = order[(order.index(self.track) + 1) % len(order)]
+        self._fill()
+
+    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+        if event.option_id is not None:
+            self.attn.open_challenge(event.option_id)

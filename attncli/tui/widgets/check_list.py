@@ -1,0 +1,65 @@
+"""The checks of a grading, one line each; what a failed one says stands below it, wrapped."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from textual.content import Content
+from textual.geometry import Size
+from textual.widget import Widget
+
+from attncli.domain.text import Lang
+from attncli.tui.columns import cut, left
+from attncli.tui.strings import TEXTS, say
+
+Check = Mapping[str, Any]
+_STYLES = {"pass": "$success", "fail": "bold $error", "skipped": "$text-muted", "info": "$primary", "running": "bold"}
+_NAME, _STATUS, _INDENT = 19, 11, 4
+
+
+class CheckList(Widget):
+    """`checks` are those of a report, or the judge's events."""
+
+    DEFAULT_CSS = """
+    CheckList { height: auto; width: 1fr; margin: 0 0 1 0; }
+    """
+
+    def __init__(self, checks: Sequence[Check], lang: Lang) -> None:
+        super().__init__()
+        self.checks = checks
+        self.lang: Lang = lang
+
+    def show(self, checks: Sequence[Check]) -> None:
+        self.checks = checks
+        self.refresh(layout=True)
+
+    def render(self) -> Content:
+        return Content("\n").join(self._lines(self.size.width))
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        return len(self._lines(width))
+
+    def _lines(self, width: int) -> list[Content]:
+        return [line for check in self.checks for line in self._check(check, width)]
+
+    def _check(self, check: Check, width: int) -> list[Content]:
+        status, message = str(check["status"]), str(check.get("message") or "")
+        told_below = status == "fail" and message
+        head = Content.assemble(
+            (left(say(f"status.{status}", self.lang), _STATUS), _STYLES[status]),
+            left(str(check["name"]), _NAME),
+            (cut(self._about(check, "" if told_below else message), width - _STATUS - _NAME), "$text-muted"),
+        )
+        return [head, *indented(message, width)] if told_below else [head]
+
+    def _about(self, check: Check, message: str) -> str:
+        key = f"check.{check['name']}"
+        about = message if message and check["status"] != "pass" else say(key, self.lang) if key in TEXTS else ""
+        return about if check.get("required", True) else f"{about} ({say('status.badge', self.lang)})"
+
+
+def indented(text: str, width: int) -> list[Content]:
+    """Lines of `text` wrapped to `width`, set in by four cells."""
+    lines = [part for line in text.splitlines() for part in Content(line).wrap(max(10, width - _INDENT))]
+    return [Content(" " * _INDENT) + line for line in lines]

@@ -1,0 +1,116 @@
+"""A grading as it happens and what came of it: checks, counterexample, the mistake it looks like."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from textual.containers import VerticalScroll
+from textual.content import Content
+from textual.widget import Widget
+from textual.widgets import Static
+
+from attncli.domain.challenge import Challenge
+from attncli.domain.text import Lang, Localised
+from attncli.tui.markup import inline
+from attncli.tui.strings import say
+from attncli.tui.widgets.check_list import Check, CheckList
+from attncli.tui.widgets.progress import Progress
+
+
+class GradeReport(VerticalScroll, can_focus=True):
+    """`begin`, then `check` for every event, then `show` with the report or `say_failed`."""
+
+    DEFAULT_CSS = """
+    GradeReport { height: 1fr; padding: 1 2 0 2; }
+    GradeReport > Static { height: auto; }
+    GradeReport > .verdict { text-style: bold; margin: 0 0 1 0; padding: 0 1; border-left: thick $error; }
+    GradeReport > .verdict.-accepted { border-left: thick $success; }
+    GradeReport > Progress { margin: 0 0 1 0; }
+    GradeReport > .heading { color: $primary; text-style: bold; }
+    GradeReport > .lines { margin: 0 0 1 0; }
+    """
+
+    def __init__(self, challenge: Challenge, lang: Lang) -> None:
+        super().__init__(id="report")
+        self.challenge = challenge
+        self.lang: Lang = lang
+        self._checks: dict[str, Check] = {}
+        self._total = len(challenge.required) + len(challenge.badges)
+
+    async def begin(self) -> None:
+        """The judge is being asked."""
+        self._checks = {}
+        now = Static(say("challenge.starting", self.lang), classes="now")
+        await self._replace([now, Progress(0, self._total), CheckList([], self.lang)])
+
+    def check(self, event: Check) -> None:
+        """A check began or ended."""
+        self._checks[event["name"]] = event
+        done = sum(check["status"] != "running" for check in self._checks.values())
+        if self.query(".now"):
+            self.query_one(".now", Static).update(say("challenge.grading", self.lang, check=event["name"]))
+            self.query_one(Progress).show(done, max(self._total, len(self._checks)))
+            self.query_one(CheckList).show(list(self._checks.values()))
+
+    async def say_failed(self, text: str) -> None:
+        """There is no verdict; `text` says why."""
+        await self._replace([Static(text, classes="verdict", markup=False)])
+
+    async def show(self, report: Mapping[str, Any], after: str) -> None:
+        """The report, and `after`: when the challenge comes back."""
+        await self._replace(self._report_parts(report, after))
+        self.scroll_home(animate=False)
+
+    async def _replace(self, parts: Sequence[Widget] | Iterator[Widget]) -> None:
+        await self.remove_children()
+        await self.mount_all(parts)
+
+    def _report_parts(self, report: Mapping[str, Any], after: str) -> Iterator[Widget]:
+        yield self._verdict(report, after)
+        if report.get("diagnosis"):
+            yield self._heading("verdict.diagnosis")
+            yield Static(Content("\n").join(map(self._diagnosis, report["diagnosis"])), classes="lines")
+        yield from self._first_failure(report["checks"])
+        yield self._heading("verdict.checks")
+        yield CheckList(report["checks"], self.lang)
+        if report.get("printed"):
+            yield self._heading("verdict.printed")
+            yield Static(str(report["printed"]), classes="lines", markup=False)
+
+    def _first_failure(self, checks: Sequence[Check]) -> Iterator[Widget]:
+        failed = [check for check in checks if check["status"] == "fail" and check.get("required", True)]
+        if not failed:
+            return
+        yield self._heading("verdict.first-failure", check=failed[0]["name"])
+        yield Static(str(failed[0].get("message", "")), classes="lines", markup=False)
+        shown = next((check["counterexample"] for check in failed if check.get("counterexample")), None)
+        if shown is not None:
+            from attncli.tui.widgets.counterexample import Counterexample
+
+            yield Counterexample(shown, self.lang)
+
+    def _heading(self, key: str, **values: object) -> Static:
+        return Static(say(key, self.lang, **values), classes="heading")
+
+    def _verdict(self, report: Mapping[str, Any], after: str) -> Static:
+        score = report["score"]
+        summary = say(
+            "verdict.summary",
+            self.lang,
+            passed=score["passed"],
+            total=score["total"],
+            seconds=f"{report['seconds']:.1f}",
+        )
+        accepted = report["verdict"] == "accepted"
+        parts = [say(f"verdict.{report['verdict']}", self.lang), summary, after]
+        head = Content.assemble(
+            (parts[0], "$success" if accepted else "$error"), "  ", " · ".join(filter(None, parts[1:]))
+        )
+        return Static(head, classes="verdict -accepted" if accepted else "verdict")
+
+    def _diagnosis(self, entry: Mapping[str, Any]) -> Content:
+        told = self.challenge.mistakes.get(entry["wrong"], {}).get("says")
+        says = Localised.of(told)[self.lang] if told else str(entry["says"])
+        cards = say("verdict.cards", self.lang, cards=", ".join(entry["cards"])) if entry.get("cards") else ""
+        return Content.assemble(inline(says), "  " if cards else "", (cards, "$text-muted"))
