@@ -17,6 +17,8 @@ from attncli.errors import NoTerminal, UsageError
 
 Screen = Literal["home", "review"]
 
+VARIABLE = "_ATTN_COMPLETE"
+
 COMMANDS: dict[str, str] = {
     "answer": "attncli.commands.answer:answer",
     "backup": "attncli.commands.backup:backup",
@@ -163,6 +165,10 @@ def open_app(screen: Screen, alternative: str, **options: Any) -> int:
 
 def run(words: Sequence[str], current: Session) -> int:
     """Runs the command that `words` name; its exit code. Raises AttnError, KeyboardInterrupt."""
+    if instruction := os.environ.get(VARIABLE):
+        from click.shell_completion import shell_complete
+
+        return shell_complete(cli, {}, "attn", VARIABLE, instruction)
     try:
         with cli.make_context("attn", list(words), obj=current) as ctx:
             result = cli.invoke(ctx)

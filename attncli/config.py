@@ -90,8 +90,8 @@ def load(path: Path, environ: Mapping[str, str]) -> Settings:
     return replace(settings, **values)
 
 
-def save(path: Path, key: str, text: str) -> Settings:
-    """Sets `key` to what `text` says and writes the file; the settings it now holds.
+def save(path: Path, key: str, text: str) -> None:
+    """Sets `key` to what `text` says and writes the file.
 
     Raises ConfigInvalid for an unknown key or a value that does not fit; then nothing is written.
     """
@@ -106,7 +106,6 @@ def save(path: Path, key: str, text: str) -> Settings:
     document = tomlkit.parse(before)
     document[key] = _stored(value)
     _write(path, tomlkit.dumps(document))
-    return load(path, {})
 
 
 def known_key(key: str) -> str:

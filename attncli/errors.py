@@ -5,6 +5,7 @@
     │   ├── NotFound              unknown card, challenge, topic, missing file
     │   └── NoTerminal            a screen was asked for and there is none
     ├── Rejected              exit 1: a submission was rejected, or a challenge does not prove itself
+    ├── NothingFound          exit 1: a search matched nothing
     ├── BankInvalid           exit 1: a bank has problems (they are listed)
     ├── ConfigInvalid         exit 2: config.toml or a value for it
     ├── StoreError            exit 3: the database cannot be used
@@ -48,6 +49,12 @@ class NoTerminal(UsageError):
 
 class Rejected(AttnError):
     """The answer of a grading or a proof is no; the report has been printed before this is raised."""
+
+    exit_code = 1
+
+
+class NothingFound(AttnError):
+    """The answer of a search is no."""
 
     exit_code = 1
 

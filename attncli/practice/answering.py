@@ -49,6 +49,21 @@ class Answered:
         }
 
 
+def schedule_document(schedule: Schedule | None) -> dict[str, Any] | None:
+    """A schedule as JSON, or null for a card never seen."""
+    if schedule is None:
+        return None
+    return {
+        "state": schedule.state.value,
+        "stability": schedule.stability_days,
+        "difficulty": schedule.difficulty,
+        "due": iso(schedule.due_at),
+        "interval_days": schedule.interval_days,
+        "repetitions": schedule.repetitions,
+        "lapses": schedule.lapses,
+    }
+
+
 def iso(at: datetime) -> str:
     """UTC, ISO 8601."""
     return at.astimezone(UTC).isoformat().replace("+00:00", "Z")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from attncli.errors import NotFound
 
 if TYPE_CHECKING:
-    from attncli.domain.card import Card
+    from attncli.domain.card import Card, Document
     from attncli.domain.challenge import Challenge
     from attncli.domain.text import Localised
     from attncli.store.bank_index import CardSummary
@@ -43,6 +43,10 @@ class Library:
         if document is None:
             raise NotFound(f"there is no card {id}; " + _nearest(id, self._store.index.card_ids(), "`attn cards`"))
         return card_of(document)
+
+    def document(self, id: str) -> Document:
+        """The document of the card `id` as its bank has it, in both languages. Raises NotFound."""
+        return self._store.index.card(self.card(id).id) or {}
 
     def all_cards(self) -> Iterator[Card]:
         """Every card, topic by topic, in the order of the files."""

@@ -26,6 +26,9 @@ class CardSummary:
     question_en: str
     question_zh: str
 
+    def question(self, lang: str) -> str:
+        return self.question_zh if lang == "zh" else self.question_en
+
 
 class BankIndex:
     """The cards, topics and challenges of all files, each row owned by the file it came from."""

@@ -1,0 +1,105 @@
+"""A card as Markdown, for `attn show` and for the plain review."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from attncli.domain.card import Card, ChoiceCard, ClozeCard, DebugCard, NumericCard, OrderingCard
+from attncli.domain.text import Lang, Localised
+
+WORDS: dict[str, Localised] = {
+    "answer": Localised("Answer", "答案"),
+    "explain": Localised("Explanation", "讲解"),
+    "points": Localised("Points", "要点"),
+    "pitfalls": Localised("Pitfalls", "常见错误"),
+    "sources": Localised("Sources", "出处"),
+    "see": Localised("See also", "相关"),
+    "why": Localised("why not", "为什么不对"),
+    "unverifiable": Localised("Nobody has published this.", "没有公开资料可以证实。"),
+    "parameters": Localised("Parameters", "参数"),
+    "line": Localised("line", "行"),
+    "fix": Localised("Fix", "改为"),
+    "challenge": Localised("Challenge", "编程题"),
+    "experiment": Localised("Experiment", "实验"),
+}
+
+
+def whole_card(card: Card, lang: Lang) -> str:
+    """Question, answer, and everything else the card has."""
+    head = f"# {card.id} · {card.topic} · {card.kind} · {card.level}"
+    return "\n\n".join([head, question(card, lang), *answer(card, lang)]) + "\n"
+
+
+def question(card: Card, lang: Lang) -> str:
+    """The question with whatever has to be seen to answer it; parameters of numeric cards as their names."""
+    parts = [re.sub(r"\{\{\s*(\w+)\s*\}\}", r"*\1*", card.question[lang]).strip()]
+    if isinstance(card, DebugCard):
+        parts.append(f"```python\n{numbered(card.code)}\n```")
+    if isinstance(card, ChoiceCard):
+        parts.append("\n".join(f"- {option.text[lang]}" for option in card.options))
+    if isinstance(card, OrderingCard):
+        parts.append("\n".join(f"- {text[lang]}" for _, text in card.items))
+    return "\n\n".join(parts)
+
+
+def numbered(code: str) -> str:
+    """Code with its line numbers."""
+    return "\n".join(f"{number:>2}  {line}" for number, line in enumerate(code.rstrip().splitlines(), 1))
+
+
+def answer(card: Card, lang: Lang) -> Iterator[str]:
+    """The blocks of everything behind the question."""
+    if card.short:
+        yield f"## {WORDS['answer'][lang]}\n\n{card.short[lang].strip()}"
+    if solution := _solution(card, lang):
+        yield f"## {WORDS['answer'][lang]}\n\n{solution}"
+    yield from background(card, lang)
+
+
+def background(card: Card, lang: Lang) -> Iterator[str]:
+    """Explanation, points, pitfalls, sources and links."""
+    if card.explain:
+        yield f"## {WORDS['explain'][lang]}\n\n{card.explain[lang].strip()}"
+    if card.points:
+        yield _section("points", [point[lang] for point in card.points], lang)
+    if card.pitfalls:
+        yield _section("pitfalls", [_with_errata(p.says[lang], p.errata) for p in card.pitfalls], lang)
+    if card.unverifiable:
+        yield WORDS["unverifiable"][lang]
+    if card.sources:
+        yield _section("sources", [" ".join(filter(None, (s.id, s.where, s.date))) for s in card.sources], lang)
+    links = {"see": ", ".join(card.follow_ups), "challenge": card.challenge, "experiment": card.experiment}
+    if lines := [f"{WORDS[word][lang]}: {value}" for word, value in links.items() if value]:
+        yield "  \n".join(lines)
+
+
+def _section(word: str, lines: list[str], lang: Lang) -> str:
+    return f"## {WORDS[word][lang]}\n\n" + "\n".join(f"- {line}" for line in lines)
+
+
+def _with_errata(text: str, errata: str) -> str:
+    return f"{text} ({errata})" if errata else text
+
+
+def _solution(card: Card, lang: Lang) -> str:
+    match card:
+        case ChoiceCard():
+            return "\n".join(_option(option.text, option.correct, option.why_not, lang) for option in card.options)
+        case NumericCard():
+            drawn = [f"- *{name}*: {', '.join(label for label, _ in choices)}" for name, choices in card.parameters]
+            return "\n".join([f"`{card.compute}` {card.compute_unit} → {card.unit or '1'} ± {card.tolerance}", *drawn])
+        case ClozeCard():
+            return "\n".join(f"{number}. `{blank.answer}`" for number, blank in enumerate(card.blanks, 1))
+        case OrderingCard():
+            texts = dict(card.items)
+            return "\n".join(f"- {texts[first][lang]} → {texts[second][lang]}" for first, second in card.before)
+        case DebugCard():
+            where = f"{WORDS['line'][lang]} {', '.join(map(str, card.lines))}: {card.symptom[lang]}"
+            return f"{where}\n\n{WORDS['fix'][lang]}: `{card.fix[lang].strip()}`" if card.fix else where
+    return ""
+
+
+def _option(text: Localised, correct: bool, why_not: Localised | None, lang: Lang) -> str:
+    mark = "✓" if correct else "✗"
+    return f"- {mark} {text[lang]}" + (f" — {WORDS['why'][lang]}: {why_not[lang]}" if why_not else "")

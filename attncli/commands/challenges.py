@@ -1,0 +1,74 @@
+"""`attn challenges`, `attn start`, `attn hint`, `attn solution`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from attncli.commands.output import json_option, print_json
+from attncli.commands.session import session
+from attncli.domain.challenge import Standing
+from attncli.domain.text import Localised
+from attncli.practice import solve
+
+STANDINGS: dict[Standing, Localised] = {
+    "new": Localised("new", "未做"),
+    "attempted": Localised("attempted", "做过"),
+    "solved": Localised("solved", "已通过"),
+}
+
+
+@click.command()
+@click.option("--track", help="Only challenges of this track.")
+@json_option
+def challenges(track: str | None, as_json: bool) -> None:
+    """List the challenges with your standing in each."""
+    with session().workspace() as workspace:
+        found = solve.standings(workspace, track)
+        lang = workspace.lang
+    if as_json:
+        print_json([entry.document(lang) for entry in found])
+        return
+    for entry in found:
+        due = f"  due {entry.schedule.due_at:%Y-%m-%d}" if entry.schedule else ""
+        challenge = entry.challenge
+        click.echo(
+            f"{challenge.id:<28} {challenge.track:<12} {challenge.level}  {STANDINGS[entry.standing][lang]:<10}"
+            f" {challenge.title[lang]}{due}"
+        )
+
+
+@click.command()
+@click.argument("challenge")
+@click.option("--dir", "folder", type=click.Path(path_type=Path), help="Where to write it (default: your solutions).")
+@click.option("--bug", is_flag=True, help="A wrong solution to debug instead of an empty starter.")
+@click.option("--force", is_flag=True, help="Keep an existing file as a numbered copy and write anew.")
+def start(challenge: str, folder: Path | None, bug: bool, force: bool) -> None:
+    """Write a starter file for CHALLENGE; an existing file is never overwritten."""
+    with session().workspace() as workspace:
+        started = solve.start(workspace, challenge, folder, bug=bug, force=force)
+    if started.kept:
+        click.echo(f"kept the old file as {started.kept}", err=True)
+    if started.symptom:
+        click.echo(started.symptom[workspace.lang], err=True)
+    click.echo(str(started.path))
+
+
+@click.command()
+@click.argument("challenge")
+def hint(challenge: str) -> None:
+    """Print the next hint for CHALLENGE; it is recorded as seen."""
+    with session().workspace() as workspace:
+        found = solve.next_hint(workspace, challenge)
+    click.echo(f"{found.number}/{found.total}  {found.text[workspace.lang].strip()}")
+    if found.again:
+        click.echo(f"that was the last hint; `attn solution {challenge}` shows the reference", err=True)
+
+
+@click.command()
+@click.argument("challenge")
+def solution(challenge: str) -> None:
+    """Print the reference of CHALLENGE; it is recorded as seen."""
+    with session().workspace() as workspace:
+        click.echo(solve.solution(workspace, challenge), nl=False)

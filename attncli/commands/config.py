@@ -1,0 +1,24 @@
+"""`attn config`."""
+
+from __future__ import annotations
+
+import click
+
+from attncli import config as configuration
+from attncli.commands.session import session
+
+
+@click.command()
+@click.argument("key", required=False)
+@click.argument("value", required=False)
+def config(key: str | None, value: str | None) -> None:
+    """Read or set a setting; without KEY, list them all."""
+    current = session()
+    if key is None:
+        for name in configuration.KEYS:
+            click.echo(f"{name} = {current.settings.text(name)}")
+    elif value is None:
+        click.echo(current.settings.text(configuration.known_key(key)))
+    else:
+        configuration.save(current.home.config, key, value)
+        click.echo(f"{key} = {value}")

@@ -1,0 +1,58 @@
+"""`attn stats`."""
+
+from __future__ import annotations
+
+import click
+
+from attncli.commands.output import json_option, print_json
+from attncli.commands.session import session
+from attncli.domain.text import Lang
+from attncli.practice.progress import Progress, progress
+
+FORECAST_SHOWN = 7
+
+
+@click.command()
+@json_option
+def stats(as_json: bool) -> None:
+    """Retention, streak, forecast, and how ready each topic is."""
+    with session().workspace() as workspace:
+        found = progress(workspace)
+    if as_json:
+        print_json(found.document())
+    else:
+        click.echo("\n".join([*_totals(found, workspace.lang), "", *_topics(found, workspace.lang)]))
+
+
+def _totals(found: Progress, lang: Lang) -> list[str]:
+    recalled = "–" if found.retention is None else f"{found.retention:.0%}"
+    coming = ", ".join(f"{day.date[5:]} {day.due}" for day in found.forecast[:FORECAST_SHOWN])
+    solved = f"{found.challenges['solved']}/{found.challenges['total']}"
+    if lang == "zh":
+        return [
+            f"复习 {found.reviews} 次（今天 {found.today} 次），连续 {found.streak_days} 天，30 天保持率 {recalled}",
+            f"学过 {found.seen}/{found.cards} 张卡片，通过 {solved} 道编程题",
+            f"未来到期：{coming}",
+        ]
+    return [
+        f"{found.reviews} reviews ({found.today} today), streak {found.streak_days} days, 30-day retention {recalled}",
+        f"{found.seen}/{found.cards} cards seen, {solved} challenges solved",
+        f"coming due: {coming}",
+    ]
+
+
+def _topics(found: Progress, lang: Lang) -> list[str]:
+    head = (
+        ("主题", "学过", "回忆率", "掌握度", "遗忘", "薄弱")
+        if lang == "zh"
+        else ("topic", "seen", "recall", "ready", "lapses", "weak")
+    )
+    lines = [f"{head[0]:<10} {head[1]:>8} {head[2]:>7} {head[3]:>7} {head[4]:>7}  {head[5]}"]
+    for topic, standing in found.topics.items():
+        recall = f"{standing.recall:.0%}" if standing.seen else "–"
+        weak = " ".join(card.card for card in standing.weak[:3])
+        seen = f"{standing.seen}/{standing.total}"
+        lines.append(
+            f"{topic:<10} {seen:>8} {recall:>7} {standing.readiness:>7.0%} {standing.lapses:>7}  {weak}".rstrip()
+        )
+    return lines
