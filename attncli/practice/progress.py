@@ -139,6 +139,14 @@ def topic_standings(workspace: Workspace, when: Moment) -> dict[str, TopicStandi
     return {topic.id: _standing(topic.cards, seen[topic.id], when.day, decay) for topic in workspace.library.topics()}
 
 
+def recall_of_seen(workspace: Workspace, when: Moment) -> list[tuple[str, Schedule, float]]:
+    """Every seen card with its schedule and the probability that it is recalled on the study day of `when`."""
+    known = {card.id for card in workspace.store.index.list_cards(None)}
+    decay = workspace.policy.decay
+    seen = [(id, schedule) for id, schedule in workspace.store.schedules.all() if id in known]
+    return [(id, schedule, recall_on(schedule, when.day, decay)) for id, schedule in seen]
+
+
 def _standing(total: int, seen: list[tuple[str, Schedule]], day: int, decay: float) -> TopicStanding:
     recalls = {card: recall_on(schedule, day, decay) for card, schedule in seen}
     weak = [

@@ -1,0 +1,67 @@
+"""`attn export`."""
+
+from __future__ import annotations
+
+import json
+import os
+from datetime import datetime
+from pathlib import Path
+from typing import cast
+
+import click
+
+from attncli.commands.session import session
+from attncli.domain.text import Lang
+from attncli.errors import UsageError
+
+FORMATS = ("md", "html", "json")
+
+
+@click.group()
+def export() -> None:
+    """Take something along: the interview summary."""
+
+
+@export.command()
+@click.option("--format", "form", type=click.Choice(FORMATS), default=None, help="Default: by FILE's ending, else md.")
+@click.option("--lang", type=click.Choice(["en", "zh"]), default=None, help="Language of the summary.")
+@click.option("--interview", type=click.DateTime(["%Y-%m-%d"]), default=None, help="The day to forecast recall for.")
+@click.option("-o", "--output", type=click.Path(path_type=Path), default=None, help="Where to write (default: stdout).")
+def summary(form: str | None, lang: str | None, interview: datetime | None, output: Path | None) -> None:
+    """Strengths, gaps, weak cards with short answers, your solutions, what to review before the day."""
+    from attncli.export.summary import summarise
+
+    with session().workspace() as workspace:
+        language = cast(Lang, lang or workspace.lang)
+        found = summarise(workspace, language, interview.date() if interview else None)
+    chosen = form or _by_ending(output)
+    if chosen == "json":
+        text = json.dumps(found.document(), ensure_ascii=False, indent=2) + "\n"
+    elif chosen == "html":
+        from attncli.export.html import to_html
+
+        text = to_html(found)
+    else:
+        from attncli.export.markdown import to_markdown
+
+        text = to_markdown(found)
+    _write(text, output)
+
+
+def _by_ending(output: Path | None) -> str:
+    ending = output.suffix.removeprefix(".").lower() if output else ""
+    return {"html": "html", "htm": "html", "json": "json"}.get(ending, "md")
+
+
+def _write(text: str, output: Path | None) -> None:
+    if output is None:
+        click.echo(text, nl=False)
+        return
+    temporary = output.with_name(f".{output.name}.{os.getpid()}.part")
+    try:
+        temporary.write_text(text, encoding="utf-8")
+        temporary.replace(output)
+    except OSError as error:
+        temporary.unlink(missing_ok=True)
+        raise UsageError(f"cannot write {output} ({error.strerror}); name another file with -o") from error
+    click.echo(f"wrote {output}", err=True)

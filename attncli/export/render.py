@@ -1,0 +1,34 @@
+"""What the templates of the summary share."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from attncli.export.labels import labels
+
+
+def environment(*, autoescape: bool) -> Environment:
+    """Jinja with the room's templates; an unknown name is an error, never an empty string."""
+    jinja = Environment(
+        loader=PackageLoader("attncli.export"),
+        autoescape=autoescape,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    jinja.filters["percent"] = percent
+    jinja.filters["cell"] = cell
+    jinja.globals["labels"] = labels
+    return jinja
+
+
+def percent(share: float | None) -> str:
+    return "–" if share is None else f"{100 * share:.0f} %"
+
+
+def cell(text: Any) -> str:
+    """Text for a Markdown table cell: one line, pipes escaped."""
+    return " ".join(str(text).split()).replace("|", "\\|")
