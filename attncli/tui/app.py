@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 from random import Random
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 from textual import events
 from textual.app import App, SystemCommand
@@ -23,11 +23,10 @@ from attncli.paths import Home
 from attncli.practice.grader import Grader
 from attncli.practice.workspace import Clock, Workspace
 from attncli.tui import wrapping
+from attncli.tui.routes import Route, screen_at
 from attncli.tui.screens.base import AttnScreen
 from attncli.tui.strings import say
 from attncli.tui.theme import DARK, LIGHT, THEMES, theme_named
-
-Route = Literal["home", "review", "challenges", "challenge", "search", "stats"]
 
 
 def run(
@@ -40,7 +39,7 @@ def run(
     limit: int | None = None,
     challenge: str | None = None,
 ) -> int:
-    """Opens the app at `screen` and returns the exit code. Raises NotFound for an unknown topic or challenge."""
+    """Opens the app at `screen`, or at one challenge; its exit code. NotFound for an unknown topic or challenge."""
     with Workspace.open(home, clock, settings=settings) as workspace:
         if topic is not None:
             workspace.library.topic(topic)
@@ -89,19 +88,16 @@ class AttnApp(App[None]):
         self.theme = theme_named(workspace.settings.theme)
 
     def on_mount(self) -> None:
-        if self._first == "review":
-            self.open_review(self._topic, self._limit)
-        elif self._first == "challenge" and self._challenge:
+        if self._challenge is not None:
             self.open_challenge(self._challenge)
+        elif self._first == "review":
+            self.open_review(self._topic, self._limit)
         else:
             self.open(self._first)
 
     def open(self, route: Route) -> None:
         """Shows the screen of this name."""
-        if route == "review":
-            self.open_review()
-        else:
-            self.push_screen(_screen(route))
+        self.push_screen(screen_at(route))
 
     def open_review(self, topic: str | None = None, limit: int | None = None) -> None:
         from attncli.tui.screens.review import ReviewScreen
@@ -168,21 +164,3 @@ class AttnApp(App[None]):
         if twin := ascii_twin(event.character):
             event.stop()
             self.simulate_key(twin)
-
-
-def _screen(route: Route) -> AttnScreen:
-    if route == "home":
-        from attncli.tui.screens.home import HomeScreen
-
-        return HomeScreen()
-    if route == "challenges":
-        from attncli.tui.screens.challenges import ChallengesScreen
-
-        return ChallengesScreen()
-    if route == "search":
-        from attncli.tui.screens.search import SearchScreen
-
-        return SearchScreen()
-    from attncli.tui.screens.stats import StatsScreen
-
-    return StatsScreen()

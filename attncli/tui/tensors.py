@@ -7,6 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from typing import Any
 
+from rich.cells import cell_len
+
+from attncli.tui.columns import left
+
 Value = Any
 _MOST_ROWS, _MOST_COLUMNS = 12, 12
 
@@ -65,6 +69,34 @@ def number_text(value: Value) -> str:
 def differ(a: Value, b: Value) -> bool:
     """Whether two printed values are unlike; NaN is like NaN."""
     return number_text(a) != number_text(b)
+
+
+def side_by_side(blocks: Sequence[Sequence[str]], width: int, gap: int = 4) -> list[str]:
+    """Blocks of lines beside each other, in as many rows of blocks as the width asks for, a blank line between rows."""
+    rows: list[list[Sequence[str]]] = []
+    used = 0
+    for block in blocks:
+        size = max((cell_len(line) for line in block), default=0)
+        if rows and used + gap + size <= width:
+            rows[-1].append(block)
+            used += gap + size
+        else:
+            rows.append([block])
+            used = size
+    lines: list[str] = []
+    for row in rows:
+        lines += [""] if lines else []
+        lines += _joined(row, gap)
+    return lines
+
+
+def _joined(blocks: Sequence[Sequence[str]], gap: int) -> list[str]:
+    sizes = [max((cell_len(line) for line in block), default=0) for block in blocks]
+    lines = []
+    for index in range(max(map(len, blocks))):
+        cells = [block[index] if index < len(block) else "" for block in blocks]
+        lines.append((" " * gap).join(left(cell, size) for cell, size in zip(cells, sizes, strict=True)).rstrip())
+    return lines
 
 
 def _flat(values: Value) -> Iterator[Value]:

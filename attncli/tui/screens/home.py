@@ -15,6 +15,7 @@ from textual.widgets import OptionList, Static
 from attncli.practice.due import DueCounts, due_counts
 from attncli.practice.progress import Progress, progress
 from attncli.tui.columns import bar, left, right
+from attncli.tui.routes import Route
 from attncli.tui.screens.base import AttnScreen
 from attncli.tui.strings import say
 from attncli.tui.widgets.rows import Rows
@@ -120,8 +121,8 @@ class HomeScreen(AttnScreen):
     def action_review_all(self) -> None:
         self.attn.open_review()
 
-    def action_go(self, route: str) -> None:
-        self.attn.open(route)  # type: ignore[arg-type]
+    def action_go(self, route: Route) -> None:
+        self.attn.open(route)
 
     def action_quit(self) -> None:
         self.app.exit()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import datetime
 from pathlib import Path
 from typing import ClassVar
@@ -213,11 +213,11 @@ class ReviewScreen(AttnScreen):
     async def action_bury(self) -> None:
         await self._put_away("review.buried", self.drill.bury)
 
-    async def _put_away(self, text: str, put: object) -> None:
+    async def _put_away(self, text: str, put: Callable[[], None]) -> None:
         if self.item is None:
             return
         card = self.item.card.id
-        put()  # type: ignore[operator]
+        put()
         self.notify(say(text, self.lang, card=card))
         self._take_next()
         await self._show()

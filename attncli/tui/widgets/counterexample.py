@@ -5,25 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from textual.app import ComposeResult
-from textual.containers import Horizontal, Vertical
 from textual.content import Content
-from textual.widgets import Static
+from textual.geometry import Size
+from textual.widget import Widget
 
 from attncli.domain.text import Lang
 from attncli.tui.strings import say
-from attncli.tui.tensors import named_lines, value_lines
+from attncli.tui.tensors import named_lines, side_by_side, value_lines
 
 
-class Counterexample(Vertical):
+class Counterexample(Widget):
     """Shows a report's `counterexample`: `args`, `expected`, `got`."""
 
     DEFAULT_CSS = """
-    Counterexample { height: auto; width: 1fr; margin: 1 0; }
-    Counterexample Static { width: auto; height: auto; }
-    Counterexample Horizontal { height: auto; width: 1fr; overflow-x: auto; }
-    Counterexample .heading { text-style: bold; color: $primary; }
-    Counterexample .part { margin: 0 4 1 2; }
+    Counterexample { height: auto; width: 1fr; margin: 0 0 1 0; }
     """
 
     def __init__(self, counterexample: Mapping[str, Any], lang: Lang) -> None:
@@ -31,21 +26,29 @@ class Counterexample(Vertical):
         self._shown = counterexample
         self.lang: Lang = lang
 
-    def compose(self) -> ComposeResult:
-        yield Static(say("counterexample.title", self.lang), classes="heading")
-        arguments = self._shown.get("args") or {}
-        if arguments:
-            lines = [line for name, value in arguments.items() for line in named_lines(str(name), value)]
-            yield self._part("counterexample.arguments", lines)
-        expected, got = self._shown.get("expected"), self._shown.get("got")
-        with Horizontal():
-            if expected not in (None, {}):
-                yield self._part("counterexample.expected", value_lines(expected))
-            if got not in (None, {}):
-                lines = value_lines(got, expected)
-                legend = [say("counterexample.differs", self.lang)] if any("*" in line for line in lines) else []
-                yield self._part("counterexample.got", [*lines, *legend])
+    def render(self) -> Content:
+        return Content("\n").join(self._lines(self.size.width))
 
-    def _part(self, heading: str, lines: list[str]) -> Static:
-        title = Content.styled(say(heading, self.lang), "$text-muted")
-        return Static(Content("\n").join([title, *(Content(line) for line in lines)]), classes="part")
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        return len(self._lines(width))
+
+    def _lines(self, width: int) -> list[Content]:
+        arguments = [named_lines(str(name), value) for name, value in (self._shown.get("args") or {}).items()]
+        lines = [Content.styled(say("counterexample.title", self.lang), "bold $primary")]
+        if arguments:
+            lines.append(Content.styled(say("counterexample.arguments", self.lang), "$text-muted"))
+            lines += [Content(f"  {line}") for line in side_by_side(arguments, width - 2)]
+        if outcomes := self._outcomes():
+            lines += [Content(""), *(Content(f"  {line}") for line in side_by_side(outcomes, width - 2))]
+        return lines
+
+    def _outcomes(self) -> list[list[str]]:
+        expected, got = self._shown.get("expected"), self._shown.get("got")
+        blocks = []
+        if expected not in (None, {}):
+            blocks.append([say("counterexample.expected", self.lang), *value_lines(expected)])
+        if got not in (None, {}):
+            lines = value_lines(got, expected)
+            legend = [say("counterexample.differs", self.lang)] if any("*" in line for line in lines) else []
+            blocks.append([say("counterexample.got", self.lang), *lines, *legend])
+        return blocks

@@ -26,7 +26,10 @@ def shown_bindings(screen: Screen[object]) -> list[tuple[str, Binding]]:
 
 def key_name(binding: Binding) -> str:
     """How a key is written: `Enter`, `/`, `Shift+↑`."""
-    return binding.key_display or _NAMES.get(binding.key, binding.key)
+    if binding.key_display:
+        return binding.key_display
+    *modifiers, key = binding.key.split("+")
+    return "+".join([*(modifier.title() for modifier in modifiers), _NAMES.get(key, key.upper() if modifiers else key)])
 
 
 class KeyBar(Widget):

@@ -15,13 +15,13 @@ class Rows(OptionList):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "select", "key.open", key_display="Enter"),
-        Binding("j", "cursor_down", "key.down", show=False),
-        Binding("k", "cursor_up", "key.up", show=False),
+        Binding("j", "cursor_down", "key.down", show=False, key_display="↓ j"),
+        Binding("k", "cursor_up", "key.up", show=False, key_display="↑ k"),
     ]
 
-    def show_rows(self, rows: list[tuple[str, Content]]) -> None:
-        """Replaces the rows; the cursor stays on the same id where it still exists."""
-        before = self.highlighted_option.id if self.highlighted_option else None
+    def show_rows(self, rows: list[tuple[str, Content]], stay: bool = True) -> None:
+        """Replaces the rows; the cursor stays on the same id where it still exists, or goes to the first row."""
+        before = self.highlighted_option.id if stay and self.highlighted_option else None
         self.clear_options()
         self.add_options([Option(row, id=id) for id, row in rows])
         ids = [id for id, _ in rows]

@@ -1,0 +1,65 @@
+"""One card, whole, to read: question, answer, explanation, pitfalls, follow-ups, sources."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import ClassVar
+
+from textual.binding import Binding, BindingType
+from textual.widget import Widget
+
+from attncli.domain.text import Localised
+from attncli.errors import AttnError, NotFound
+from attncli.practice import answering
+from attncli.practice.workspace import Workspace
+from attncli.tui.asking import Asked
+from attncli.tui.screens.base import AttnScreen
+from attncli.tui.strings import say
+from attncli.tui.widgets.sheet import Sheet, asked_parts
+from attncli.tui.widgets.title_bar import TitleBar
+
+
+class CardScreen(AttnScreen):
+    """Reading changes no schedule; a suspended or buried card can be taken back into the queue."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("exclamation_mark", "suspend", "key.suspend", key_display="!"),
+        Binding("equals_sign", "unsuspend", "key.unsuspend", key_display="="),
+    ]
+
+    def __init__(self, id: str) -> None:
+        super().__init__()
+        self.card_id = id
+
+    def title_bar(self) -> TitleBar:
+        self.asked = Asked.of(self.workspace.library.card(self.card_id), self.attn.rng)
+        self.asked.revealed = True
+        card = self.asked.card
+        detail = f"{say(f'review.kind-{card.kind}', self.lang)} · {say(f'review.level-{card.level}', self.lang)}"
+        return TitleBar(self.workspace.library.topic(card.topic).title[self.lang], detail, card.id)
+
+    def body(self) -> Iterable[Widget]:
+        yield Sheet(*asked_parts(self.asked, self.lang, self._question))
+
+    def focus_first(self) -> None:
+        self.query_one(Sheet).focus()
+
+    def _question(self, id: str) -> Localised | None:
+        try:
+            return self.workspace.library.card(id).question
+        except NotFound:
+            return None
+
+    def action_suspend(self) -> None:
+        self._tell(answering.suspend, "review.suspended")
+
+    def action_unsuspend(self) -> None:
+        self._tell(answering.unsuspend, "review.unsuspended")
+
+    def _tell(self, change: Callable[[Workspace, str], str], text: str) -> None:
+        try:
+            change(self.workspace, self.card_id)
+        except AttnError as error:
+            self.notify(error.message, severity="warning")
+        else:
+            self.notify(say(text, self.lang, card=self.card_id))

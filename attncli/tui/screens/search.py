@@ -1,0 +1,87 @@
+"""Search over all cards, English and Chinese; Enter opens a card."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import ClassVar
+
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.widget import Widget
+from textual.widgets import Input, OptionList, Static
+
+from attncli.tui.columns import left
+from attncli.tui.markup import inline
+from attncli.tui.screens.base import AttnScreen
+from attncli.tui.strings import say
+from attncli.tui.widgets.rows import Rows
+from attncli.tui.widgets.title_bar import TitleBar
+
+_MOST_ROWS, _ID = 200, 10
+
+
+class SearchField(Input):
+    """Typing searches at once; Enter and ↓ go to what was found."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter,down", "screen.to_results", "key.open", key_display="Enter"),
+    ]
+
+    def check_consume_key(self, key: str, character: str | None) -> bool:
+        """`-` and `/` are typed; Textual does not count them as characters."""
+        return super().check_consume_key(key, character) or key in ("minus", "slash")
+
+
+class SearchScreen(AttnScreen):
+    """The query stays when a card is opened and closed again."""
+
+    CSS_PATH = Path(__file__).with_suffix(".tcss")
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("slash", "to_query", "key.search", key_display="/")]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.query_text = ""
+
+    def title_bar(self) -> TitleBar:
+        return TitleBar(say("search.title", self.lang))
+
+    def body(self) -> Iterable[Widget]:
+        yield SearchField(self.query_text, placeholder=say("search.prompt", self.lang))
+        yield Static("", id="nothing")
+        yield Rows(id="found")
+
+    def focus_first(self) -> None:
+        self._search()
+        self.query_one(SearchField).focus()
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        self.query_text = event.value
+        self._search()
+
+    def _search(self) -> None:
+        found = self.workspace.library.cards(self.query_text)
+        rows = [(card.id, self._row(card.id, card.question(self.lang))) for card in found[:_MOST_ROWS]]
+        self.query_one(Rows).show_rows(rows, stay=False)
+        self.query_one(TitleBar).show(
+            say("search.title", self.lang), status=say("search.found", self.lang, count=len(found))
+        )
+        nothing = self.query_one("#nothing", Static)
+        nothing.display = not found
+        nothing.update(Content(say("search.nothing", self.lang, query=self.query_text)))
+
+    def _row(self, id: str, question: str) -> Content:
+        return Content.assemble((left(id, _ID), "$text-muted"), inline(" ".join(question.split()))).truncate(
+            max(20, self.size.width - 8), ellipsis=True
+        )
+
+    def action_to_results(self) -> None:
+        if self.query_one(Rows).option_count:
+            self.query_one(Rows).focus()
+
+    def action_to_query(self) -> None:
+        self.query_one(SearchField).focus()
+
+    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+        if event.option_id is not None:
+            self.attn.open_card(event.option_id)

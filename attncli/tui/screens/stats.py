@@ -1,0 +1,79 @@
+"""Statistics: retention, streak, the calendar of reviews, what comes due, and how ready each topic is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import date
+from pathlib import Path
+
+from textual.containers import VerticalScroll
+from textual.content import Content
+from textual.widget import Widget
+from textual.widgets import Static
+
+from attncli.practice.progress import FORECAST_DAYS, RETENTION_DAYS, Progress, TopicStanding, progress
+from attncli.tui.columns import bar, left, right
+from attncli.tui.screens.base import AttnScreen
+from attncli.tui.strings import say
+from attncli.tui.widgets.forecast import Forecast
+from attncli.tui.widgets.heatmap import Heatmap
+from attncli.tui.widgets.title_bar import TitleBar
+
+_TOPIC, _BAR = 40, 20
+
+
+class StatsScreen(AttnScreen):
+    """One page to scroll."""
+
+    CSS_PATH = Path(__file__).with_suffix(".tcss")
+
+    def title_bar(self) -> TitleBar:
+        self.standing: Progress = progress(self.workspace)
+        return TitleBar(say("stats.title", self.lang))
+
+    def body(self) -> Iterable[Widget]:
+        yield VerticalScroll(*self._parts(), id="stats")
+
+    def focus_first(self) -> None:
+        self.query_one("#stats").focus()
+
+    def _parts(self) -> Iterable[Widget]:
+        found, lang = self.standing, self.lang
+        yield Static(self._figures(), classes="figures")
+        yield self._heading("stats.heatmap")
+        counts = {date.fromisoformat(day): count for day, count in found.per_day.items()}
+        yield Heatmap(counts, date.fromisoformat(found.forecast[0].date), lang)
+        yield self._heading("stats.forecast", days=FORECAST_DAYS)
+        yield Forecast(found.forecast, lang)
+        yield self._heading("stats.topics")
+        titles = {topic.id: topic.title[lang] for topic in self.workspace.library.topics()}
+        lines = [self._topic(titles[id], standing) for id, standing in found.topics.items()]
+        yield Static(Content("\n").join(lines), classes="topics")
+
+    def _figures(self) -> Content:
+        found, lang = self.standing, self.lang
+        if not found.reviews:
+            return Content(say("stats.no-reviews", lang))
+        retained = "-" if found.retention is None else f"{found.retention:.0%}"
+        window = say("stats.last-days", lang, days=RETENTION_DAYS)
+        figures = [
+            (say("stats.retention", lang), f"{retained} ({window})"),
+            (say("stats.streak", lang), say("stats.days", lang, days=found.streak_days)),
+            (say("stats.reviews", lang), say("stats.reviews-today", lang, total=found.reviews, today=found.today)),
+            (say("stats.seen", lang), f"{found.seen}/{found.cards}"),
+            (say("stats.challenges", lang), f"{found.challenges['solved']}/{found.challenges['total']}"),
+        ]
+        lines = [Content.assemble((left(name, 20), "$text-muted"), (value, "bold")) for name, value in figures]
+        return Content("\n").join(lines)
+
+    def _topic(self, title: str, standing: TopicStanding) -> Content:
+        return Content.assemble(
+            left(title, _TOPIC),
+            " ",
+            bar(standing.readiness, _BAR, "$success"),
+            right(f"{standing.readiness:.0%}", 5),
+            (right(f"{standing.seen}/{standing.total}", 8), "$text-muted"),
+        )
+
+    def _heading(self, key: str, **values: object) -> Static:
+        return Static(say(key, self.lang, **values), classes="heading")
