@@ -9,8 +9,9 @@ import json
 import sys
 from pathlib import Path
 
-from attncli.bank.check import Surroundings, check
+from attncli.bank.check import check
 from attncli.bank.schema import json_schema
+from attncli.bank.selection import Surroundings
 from attncli.errors import AttnError
 from attncli.paths import bundled_impl, bundled_quizbank
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 Way = tuple[str | int, ...]
@@ -39,6 +39,10 @@ class Finding:
     message: str
     at_key: bool = field(default=False, kw_only=True)
     error: bool = field(default=True, kw_only=True)
+
+    def below(self, way: Way) -> Finding:
+        """The same finding, seen from further up: `way` leads to where its path starts."""
+        return replace(self, path=(*way, *self.path))
 
 
 def shown(value: object, limit: int = 60) -> str:

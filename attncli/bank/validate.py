@@ -52,10 +52,7 @@ def _card(card: Any, base: Way) -> list[Finding]:
         return [missing, *findings]
     if findings:
         return findings
-    return [
-        Finding((*base, *found.path), found.message, at_key=found.at_key, error=found.error)
-        for found in card_findings(card)
-    ]
+    return [found.below(base) for found in card_findings(card)]
 
 
 def _repeated_ids(cards: list[Any]) -> list[Finding]:
@@ -73,7 +70,20 @@ def _repeated_ids(cards: list[Any]) -> list[Finding]:
 
 def glossary_findings(value: Any) -> list[Finding]:
     """Every finding about a glossary file."""
-    return shape_findings(value, GlossaryShape, ())
+    findings = shape_findings(value, GlossaryShape, ())
+    if findings:
+        return findings
+    seen: set[str] = set()
+    for number, term in enumerate(value["terms"]):
+        name = term["en"].lower()
+        if name in seen:
+            findings.append(Finding(("terms", number, "en"), f"{shown(term['en'], 40)} is listed twice; keep one"))
+        seen.add(name)
+        for lang in ("en", "zh"):
+            if term[lang] in (term.get(f"avoid_{lang}") or ()):
+                message = f"{shown(term[lang], 40)} is both the term and avoided; keep one"
+                findings.append(Finding(("terms", number, f"avoid_{lang}"), message))
+    return findings
 
 
 def challenge_findings(value: Any) -> list[Finding]:

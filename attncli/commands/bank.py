@@ -34,8 +34,8 @@ def check(paths: tuple[Path, ...], as_json: bool) -> None:
     Without PATHS the bundled bank and your own banks are checked.
     """
     from attncli import paths as places
-    from attncli.bank.check import Surroundings
     from attncli.bank.check import check as checked
+    from attncli.bank.selection import Surroundings
 
     home = session().home
     around = Surroundings(places.bundled_quizbank(), places.bundled_impl(), home.banks, home.challenges)

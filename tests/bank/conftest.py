@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 import yaml
 
-from attncli.bank.check import Report, Surroundings, check
+from attncli.bank.check import Report, check
+from attncli.bank.selection import Surroundings
 
 Card = dict[str, Any]
 Checker = Callable[..., Report]

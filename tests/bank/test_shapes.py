@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 import yaml
 
-from attncli.bank.check import Surroundings, check
+from attncli.bank.check import check
 from attncli.bank.loader import load_challenge, load_glossary
+from attncli.bank.selection import Surroundings
 
 Card = dict[str, Any]
 Errors = Callable[..., list[str]]
