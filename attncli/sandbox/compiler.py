@@ -40,10 +40,13 @@ def _compiler() -> ModuleType:
 class LazyCompiler(ModuleType):
     """`torch._dynamo` until one of its other names is asked for."""
 
-    __path__: Sequence[str] = ()
     disable = staticmethod(_left_alone)
     graph_break = staticmethod(_no_break)
     compiled_autograd = SimpleNamespace(_disable=nullcontext)
+
+    def __init__(self) -> None:
+        super().__init__(_NAME)
+        self.__path__ = []
 
     def __getattr__(self, name: str) -> Any:
         return getattr(_compiler(), name)
@@ -78,5 +81,5 @@ class _Submodules:
 def postpone_compiler() -> None:
     """Put the stand-in in place. Does nothing where the compiler is loaded already."""
     if _NAME not in sys.modules:
-        torch._dynamo = sys.modules[_NAME] = LazyCompiler(_NAME)
+        torch._dynamo = sys.modules[_NAME] = LazyCompiler()
         sys.meta_path.insert(0, _Submodules)

@@ -82,7 +82,7 @@ def _frame(filename: str, line: int, function: str) -> dict[str, Any]:
 
 def reason_of(error: BaseException, text: str) -> str:
     """One of the report's reasons: memory, refused, exited, exception."""
-    if isinstance(error, SystemExit):
+    if issubclass(type(error), SystemExit):
         return "exited"
     for link in _chain(error):
         kind = type(link)
@@ -110,7 +110,7 @@ def _real(owner: type, attribute: str, error: BaseException) -> Any:
 def _chain(error: BaseException) -> list[BaseException]:
     links: list[BaseException] = []
     link: BaseException | None = error
-    while link is not None and len(links) < _CHAIN_LIMIT and link not in links:
+    while link is not None and len(links) < _CHAIN_LIMIT:
         links.append(link)
         cause = _real(BaseException, "__cause__", link)
         link = cause if cause is not None else _real(BaseException, "__context__", link)

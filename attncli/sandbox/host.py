@@ -83,7 +83,7 @@ class Zygote:
     ) -> Zygote:
         """Start the process. `seconds` bounds how long `ready` may wait; `withheld` adds folders never to be readable.
 
-        Raises SandboxUnavailable on anything but Linux, JudgeFailed where torch is not installed or `python` is no program.
+        Raises SandboxUnavailable on anything but Linux, JudgeFailed where there is no torch or `python` is no program.
         """
         if sys.platform != "linux":
             raise SandboxUnavailable(f"grading needs Linux, and this is {sys.platform}: on Windows use WSL")

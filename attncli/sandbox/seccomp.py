@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import errno
+import functools
 import os
 import platform
 import struct
@@ -18,7 +19,7 @@ from .syscalls import AUDIT_ARCH, NEWEST_KNOWN, NUMBERS, X32_BIT
 
 _ALLOWED_WORDS = """
     read write readv writev pread64 preadv close close_range lseek fstat stat lstat newfstatat statx access faccessat
-    faccessat2 open openat readlink readlinkat getdents getdents64 getcwd fcntl dup dup2 dup3 pipe pipe2 poll ppoll
+    faccessat2 readlink readlinkat getdents getdents64 getcwd fcntl dup dup2 dup3 pipe pipe2 poll ppoll
     select pselect6 epoll_create1 epoll_ctl epoll_wait epoll_pwait eventfd2 fadvise64
     mprotect munmap mremap madvise brk mincore membarrier
     futex set_robust_list get_robust_list rseq set_tid_address
@@ -41,6 +42,7 @@ _CLONE_NEW_NAMESPACE = 0x7E020000
 _PRCTL_ALLOWED = (15, 16, 0x53564D41)  # SET_NAME, GET_NAME, SET_VMA
 _IOCTL_ALLOWED = (0x5401, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451)  # TCGETS TIOCGWINSZ FIONREAD FIONBIO FIONCLEX FIOCLEX
 _SHARED_AND_ANONYMOUS = 0x21
+_OPEN_TO_WRITE = 0x00400243  # O_WRONLY O_RDWR O_CREAT O_TRUNC O_TMPFILE
 
 Instruction = tuple[int, int, int, int]
 
@@ -85,8 +87,16 @@ def _null_pointer(index: int) -> list[Instruction]:
     return [*refused_high, _load_argument(index), *_when(_IF_EQUAL, 0, _ALLOW), _refuse()]
 
 
-def _special_cases(pid: int) -> dict[str, list[Instruction]]:
+def _opening(may_write: bool) -> dict[str, list[Instruction]]:
+    """Without Landlock nothing may be opened to be written, as far as the flags tell."""
+    if may_write:
+        return {"open": [_return(_ALLOW)], "openat": [_return(_ALLOW)]}
+    return {"open": _masked(1, _OPEN_TO_WRITE, 0), "openat": _masked(2, _OPEN_TO_WRITE, 0)}
+
+
+def _special_cases(pid: int, may_write: bool) -> dict[str, list[Instruction]]:
     return {
+        **_opening(may_write),
         "clone": _masked(0, _CLONE_THREAD | _CLONE_NEW_NAMESPACE, _CLONE_THREAD),
         "clone3": [_refuse(errno.ENOSYS)],
         "kill": _one_of(0, [pid]),
@@ -98,9 +108,11 @@ def _special_cases(pid: int) -> dict[str, list[Instruction]]:
     }
 
 
-def compile_filter(machine: str, pid: int) -> bytes:
+@functools.cache
+def compile_filter(machine: str, pid: int, may_write: bool) -> bytes:
     """The BPF program as `struct sock_filter[]`. `pid` is the one process that may be signalled: the worker itself.
 
+    `may_write` leaves it to Landlock which files may be written; without, opening a file to write is refused here.
     Raises KeyError for a machine without a table.
     """
     numbers = NUMBERS[machine]
@@ -112,8 +124,9 @@ def compile_filter(machine: str, pid: int) -> bytes:
     for name in ALLOWED:
         if name in numbers:
             program += _when(_IF_EQUAL, numbers[name], _ALLOW)
-    for name, body in _special_cases(pid).items():
-        program += [(_IF_EQUAL, 0, len(body), numbers[name]), *body]
+    for name, body in _special_cases(pid, may_write).items():
+        if name in numbers:
+            program += [(_IF_EQUAL, 0, len(body), numbers[name]), *body]
     program.append(_refuse())
     return b"".join(struct.pack("=HBBI", *line) for line in program)
 
@@ -147,10 +160,10 @@ def why_unavailable() -> str | None:
     return None
 
 
-def install(pid: int) -> None:
+def install(pid: int, may_write: bool) -> None:
     """Put the filter on this process for good. Needs no_new_privs. Raises OSError if the kernel refuses."""
     machine = platform.machine()
-    code = compile_filter(machine, pid)
+    code = compile_filter(machine, pid, may_write)
     buffer = ctypes.create_string_buffer(code, len(code))
     program = _Program(len(code) // 8, ctypes.cast(buffer, ctypes.c_void_p))
     _call(NUMBERS[machine]["seccomp"], ctypes.c_uint(1), ctypes.c_uint(0), ctypes.byref(program))

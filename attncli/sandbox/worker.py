@@ -11,6 +11,7 @@ import faulthandler
 import fcntl
 import io
 import linecache
+import mmap
 import os
 import signal
 import sys
@@ -133,7 +134,7 @@ def confine(plan: Confinement, after: Callable[[str], None]) -> None:
         os.close(RULESET)
     after("landlock")
     if plan.seccomp:
-        seccomp.install(os.getpid())
+        seccomp.install(os.getpid(), may_write=plan.ruleset is not None)
     after("seccomp")
 
 
@@ -145,12 +146,12 @@ class Session:
     filename: str = "submission.py"
     namespace: dict[str, Any] = field(default_factory=dict)
     attempts: Attempts = field(default_factory=Attempts)
-    reserve: bytearray | None = None
+    reserve: mmap.mmap | None = None
 
     def run(self) -> NoReturn:
         """Serve until the judge closes the channel or it is lost."""
         self.attempts.watch()
-        self.reserve = bytearray(_RESERVE_BYTES)
+        self.reserve = mmap.mmap(-1, _RESERVE_BYTES, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
         try:
             wire.send_frame(self.channel, {"op": "ready"})
             while (frame := self.channel.receive()) is not None:
@@ -167,9 +168,15 @@ class Session:
         guard = Guard()
         with guard:
             return self._finish(frame.header, *self._perform(frame))
-        if isinstance(guard.error, MemoryError):
-            self.reserve = None
+        if issubclass(type(guard.error), MemoryError):
+            self._free_reserve()
         return self._finish(frame.header, report(guard, self.filename), [])
+
+    def _free_reserve(self) -> None:
+        """Memory for telling the judge that there is none left."""
+        if self.reserve is not None:
+            self.reserve.close()
+            self.reserve = None
 
     def _perform(self, frame: wire.Frame) -> tuple[dict[str, Any], Sequence[wire.Buffer]]:
         if frame.header["op"] == "load":

@@ -12,6 +12,7 @@ import gc
 import importlib
 import json
 import os
+import platform
 import select
 import signal
 import socket
@@ -75,9 +76,18 @@ class Available:
         reason = namespaces.why_unavailable()
         if reason is None:
             namespaces.enter_user_namespace()
+            namespaces.empty_bounding_set()
         else:
             self.notes.append(f"namespaces: {reason}")
         self.namespaces = reason is None
+
+    def hide(self, folders: Sequence[Path]) -> None:
+        """Cover folders, so that not even the sizes of their files can be told."""
+        if self.namespaces:
+            try:
+                namespaces.cover(folders)
+            except OSError as error:
+                self.notes.append(f"mounts: the challenges' folders are not covered ({error.strerror})")
 
     def prepare_filters(self, installation: grants.Installation) -> None:
         """Find out about seccomp and Landlock, and build the Landlock ruleset that all workers share."""
@@ -86,8 +96,10 @@ class Available:
         if reason is not None:
             self.notes.append(f"seccomp: {reason}")
         reason = landlock.why_unavailable()
+        if self.seccomp:
+            seccomp.compile_filter(platform.machine(), namespaces.WORKER_PID, reason is None)
         if reason is not None:
-            self.notes.append(f"landlock: {reason}")
+            self.notes.append(f"landlock: {reason}; files that this user can read can be read")
             return
         devices = [Path(name) for name in grants.WRITE_DEVICES]
         ruleset, notes = landlock.build(installation.readable(), devices)
@@ -207,7 +219,9 @@ def _prepare(control: socket.socket) -> Available:
     sys.path.extend(request["packages"])
     warm_up()
     importlib.import_module("sandbox.worker")
-    available.prepare_filters(grants.Installation(library, packages, [Path(name) for name in request["withheld"]]))
+    withheld = [Path(name) for name in request["withheld"]]
+    available.prepare_filters(grants.Installation(library, packages, withheld))
+    available.hide([path for path in withheld if path.is_dir()])
     if (count := _threads()) != 1:
         raise RuntimeError(f"torch left {count} threads, so that forking would not be safe")
     gc.collect()

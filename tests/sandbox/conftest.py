@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -94,5 +93,5 @@ def nothing_left(zygote: Zygote, worker: Worker) -> Iterator[None]:
 
 def _listing() -> set[str]:
     places = [Path.home(), Path("/dev/shm")]
-    names = {f"{place}/{name}" for place in places if place.is_dir() for name in os.listdir(place)}
+    names = {str(path) for place in places if place.is_dir() for path in place.iterdir()}
     return {name for name in names if "attn-" in name or "hostile" in name}

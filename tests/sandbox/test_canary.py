@@ -1,0 +1,89 @@
+"""A layer counts as in force only if the canary was let through before it and refused behind it."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+
+import pytest
+
+from attncli.errors import JudgeFailed
+from attncli.sandbox import canary, host
+from attncli.sandbox.host import Zygote
+
+OPEN = {"read": "ok", "write": "ok", "connect": "ENETUNREACH", "socket": "ok", "fork": "ok"}
+AFTER_LANDLOCK = OPEN | {"read": "EACCES", "write": "EACCES", "connect": "EACCES"}
+FINDINGS = {
+    "namespaces": OPEN,
+    "landlock": AFTER_LANDLOCK,
+    "seccomp": AFTER_LANDLOCK | {"connect": "EPERM", "socket": "EPERM", "fork": "EPERM"},
+    "process": {"pid": "2", "parent": "1"},
+    "rlimits": {"small": "ok", "beyond": "ENOMEM"},
+    "controls": {"torch": "ok", "library": "ok"},
+}
+
+
+def test_all_layers_are_proved() -> None:
+    assert all(canary.layers_in_force(FINDINGS).values())
+    assert tuple(canary.layers_in_force(FINDINGS)) == canary.LAYERS
+    assert canary.broken_controls(FINDINGS) == []
+
+
+@pytest.mark.parametrize(
+    ("stage", "probe", "outcome", "lost"),
+    [
+        ("landlock", "read", "ok", "landlock"),
+        ("landlock", "write", "ok", "landlock"),
+        ("landlock", "read", "ENOENT", "landlock"),
+        ("namespaces", "read", "EACCES", "landlock"),
+        ("seccomp", "fork", "ok", "seccomp"),
+        ("seccomp", "socket", "ok", "seccomp"),
+        ("landlock", "socket", "EPERM", "seccomp"),
+        ("namespaces", "connect", "ok", "namespaces"),
+        ("process", "pid", "4711", "namespaces"),
+        ("process", "parent", "4710", "namespaces"),
+        ("rlimits", "beyond", "ok", "rlimits"),
+        ("rlimits", "small", "ENOMEM", "rlimits"),
+    ],
+)
+def test_a_probe_that_got_through_or_proves_nothing_loses_its_layer(
+    stage: str, probe: str, outcome: str, lost: str
+) -> None:
+    findings = deepcopy(FINDINGS)
+    findings[stage][probe] = outcome
+    found = canary.layers_in_force(findings)
+    assert [name for name, proved in found.items() if not proved] == [lost]
+
+
+def test_a_failed_control_is_named() -> None:
+    assert canary.broken_controls(FINDINGS | {"controls": {"torch": "EIO", "library": "ok"}}) == ["torch: EIO"]
+
+
+@pytest.mark.sandbox
+def test_a_layer_that_the_canary_got_past_is_missing_and_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    findings = deepcopy(FINDINGS)
+    findings["landlock"]["read"] = "ok"
+    monkeypatch.setattr(Zygote, "_run_canary", lambda self: findings)
+    with Zygote.start() as zygote:
+        assert zygote.layers == ("process", "rlimits", "seccomp", "namespaces")
+        assert "landlock: was set up, but the self-test got past it" in zygote.notes
+
+
+@pytest.mark.sandbox
+def test_a_sandbox_in_which_torch_fails_is_no_sandbox(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Zygote, "_run_canary", lambda self: FINDINGS | {"controls": {"torch": "EIO"}})
+    with Zygote.start() as zygote, pytest.raises(JudgeFailed, match="Python does not work here"):
+        zygote.ready()
+
+
+@pytest.mark.sandbox
+def test_a_python_that_cannot_be_read_inside_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    import colorsys
+    from pathlib import Path
+
+    library = Path(colorsys.__file__).parent
+    with (
+        Zygote.start(withheld=[library]) as zygote,
+        pytest.raises(JudgeFailed, match="self-test ended early|Python does not work here|cannot go on"),
+    ):
+        zygote.ready()
+    assert host.withheld_folders()

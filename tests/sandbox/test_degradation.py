@@ -1,0 +1,65 @@
+"""With a layer missing the sandbox says so and the rest holds. The layer is taken away from outside (see without.py)."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytestmark = [
+    pytest.mark.sandbox,
+    pytest.mark.skipif(os.uname().machine != "x86_64", reason="the launcher's filter is written for x86_64"),
+]
+
+FOLDER = Path(__file__).parent
+ROOT = FOLDER.parents[1]
+ALWAYS = {
+    "sound": "loaded",
+    "loop": "timeout",
+    "exit": "exited",
+    "crash": "crashed",
+    "memory": "memory",
+    "print": "output",
+}
+REFUSED = {name: "refused" for name in ("read", "write", "socket", "connect", "fork", "kill")}
+# missing layers: what is open without them
+OPEN: dict[str, dict[str, str]] = {
+    "landlock": {"read": "loaded"},
+    "seccomp": {"socket": "loaded", "fork": "loaded", "orphan": "exited", "bomb": "timeout"},
+    "namespaces": {},
+    "landlock namespaces": {"read": "loaded"},
+    "seccomp namespaces": {"socket": "loaded", "fork": "loaded", "orphan": "exited"},
+}
+
+
+def graded_without(missing: str, attacks: list[str]) -> dict[str, Any]:
+    command = [sys.executable, str(FOLDER / "without.py"), *missing.split(), "--"]
+    command += [sys.executable, str(FOLDER / "attacks.py"), *attacks]
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=True)
+    report: dict[str, Any] = json.loads(done.stdout)
+    return report
+
+
+@pytest.mark.parametrize("missing", OPEN)
+def test_without_a_layer_the_rest_holds_and_what_is_lost_is_said(missing: str) -> None:
+    expected = ALWAYS | REFUSED | OPEN[missing]
+    report = graded_without(missing, list(expected))
+    lost = set(missing.split())
+    assert set(report["layers"]) == {"process", "rlimits", "landlock", "seccomp", "namespaces"} - lost
+    assert all(any(note.startswith(f"{name}: ") for note in report["notes"]) for name in lost)
+    assert report["outcomes"] == expected
+    assert report["left"] == []
+    assert not (Path.home() / "hostile").exists()
+
+
+def test_without_all_layers_clocks_and_limits_are_left() -> None:
+    report = graded_without("landlock seccomp namespaces", [*ALWAYS, "orphan"])
+    assert report["layers"] == ["process", "rlimits"]
+    assert report["outcomes"] == ALWAYS | {"orphan": "exited"}
+    assert report["left"] == []

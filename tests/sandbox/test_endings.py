@@ -1,0 +1,29 @@
+"""Exit statuses and signals in the words of the report."""
+
+from __future__ import annotations
+
+import signal
+
+import pytest
+
+from attncli.sandbox.endings import CHANNEL_LOST, OUT_OF_MEMORY, classify
+
+
+@pytest.mark.parametrize(
+    ("status", "printed", "reason", "words"),
+    [
+        ({"exit": 0}, "", "exited", "exit status 0 (os._exit or sys.exit) while it was called"),
+        ({"exit": CHANNEL_LOST}, "", "protocol", "closed its channel"),
+        ({"exit": OUT_OF_MEMORY}, "", "memory", "needed more than 512 MiB"),
+        ({"signal": signal.SIGSEGV}, "", "crashed", "killed by SIGSEGV while it was called"),
+        ({"signal": signal.SIGKILL}, "", "crashed", "killed by SIGKILL"),
+        ({"signal": signal.SIGXCPU}, "", "timeout", "processor time"),
+        ({"signal": signal.SIGSYS}, "", "refused", "system call of another architecture"),
+        ({"signal": signal.SIGABRT}, "", "crashed", "killed by SIGABRT"),
+        ({"signal": signal.SIGABRT}, "terminate called ... 'std::bad_alloc'", "memory", "needed more than 512 MiB"),
+        ({"signal": 40}, "", "crashed", "signal 40"),
+    ],
+)
+def test_endings(status: dict[str, int], printed: str, reason: str, words: str) -> None:
+    stop = classify(status, "called", 512, printed)
+    assert (stop.reason, words in stop.message) == (reason, True), stop.message

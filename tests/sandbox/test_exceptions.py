@@ -1,0 +1,100 @@
+"""Exceptions become plain data, however hostile their classes are."""
+
+from __future__ import annotations
+
+import errno
+import json
+from typing import Any
+
+import pytest
+
+from attncli.sandbox.exceptions import FRAMES_KEPT, TEXT_LIMIT, Guard, report
+
+FILENAME = "learners.py"
+
+
+def reported(source: str) -> dict[str, Any]:
+    """The report of what a source raises, as it would cross to the judge."""
+    guard = Guard()
+    with guard:
+        exec(compile(source, FILENAME, "exec"), {"__name__": "submission"})
+    found: dict[str, Any] = json.loads(json.dumps(report(guard, FILENAME)))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("source", "reason"),
+    [
+        ("1 / 0", "exception"),
+        ("raise KeyboardInterrupt", "exception"),
+        ("raise SystemExit(0)", "exited"),
+        ("raise MemoryError", "memory"),
+        (f"raise OSError({errno.ENOMEM}, 'x')", "memory"),
+        ("raise RuntimeError('[enforce fail] DefaultCPUAllocator: can\\'t allocate memory')", "memory"),
+        (f"raise OSError({errno.EPERM}, 'x')", "refused"),
+        (f"raise OSError({errno.EACCES}, 'x')", "refused"),
+        (f"raise OSError({errno.EROFS}, 'x')", "refused"),
+        (f"raise OSError({errno.ENETUNREACH}, 'x')", "refused"),
+        (f"raise OSError({errno.ENOENT}, 'x')", "exception"),
+        ("import socket\nraise socket.gaierror(-3, 'x')", "refused"),
+        (f"try: raise OSError({errno.EPERM}, 'x')\nexcept OSError as e: raise ValueError('y') from e", "refused"),
+        ("try: raise MemoryError\nexcept MemoryError: raise ValueError('y')", "memory"),
+        ('raise RuntimeError("can\'t start new thread")', "refused"),
+        ("raise RuntimeError('mat1 and mat2 shapes cannot be multiplied')", "exception"),
+    ],
+)
+def test_reasons(source: str, reason: str) -> None:
+    assert reported(source)["reason"] == reason
+
+
+def test_frames_are_those_of_the_learners_file() -> None:
+    found = reported("import json\ndef f():\n    json.loads('{')\nf()")
+    assert [(frame["line"], frame["function"]) for frame in found["frames"]] == [(4, "<module>"), (3, "f")]
+    assert found["type"] == "json.decoder.JSONDecodeError"
+
+
+def test_deep_recursion_keeps_the_first_and_the_last_frames() -> None:
+    found = reported("def f(n):\n    if n == 0:\n        1 / 0\n    f(n - 1)\nf(200)")
+    assert len(found["frames"]) == FRAMES_KEPT
+    assert [found["frames"][0]["line"], found["frames"][-1]["line"]] == [5, 3]
+
+
+def test_a_syntax_error_has_its_line() -> None:
+    assert reported("x = 1\ny = (")["frames"] == [{"line": 2, "function": "<module>", "code": ""}]
+
+
+HOSTILE = {
+    "__str__ raises": "class E(Exception):\n    def __str__(self): raise SystemExit\nraise E",
+    "__str__ is no string": "class E(Exception):\n    def __str__(self): return 3\nraise E",
+    "__str__ is huge": "class E(Exception):\n    def __str__(self): return 'x' * 10 ** 8\nraise E",
+    "a lying string": (
+        "class S(str):\n    def __str__(self): raise SystemExit\n    def __getitem__(self, k): raise SystemExit\n"
+        "class E(Exception):\n    def __str__(self): return S('text')\nraise E"
+    ),
+    "a metaclass that lies": (
+        "class M(type):\n    def __getattribute__(self, name): raise SystemExit\n"
+        "class E(Exception, metaclass=M): pass\nraise E"
+    ),
+    "a class that lies": ("class E(Exception):\n    def __getattribute__(self, name): raise SystemExit\nraise E"),
+    "a module that is no string": "class E(Exception): pass\nE.__module__ = 3\nraise E",
+    "a chain that is a ring": ("a, b = ValueError(), KeyError()\na.__cause__, b.__cause__ = b, a\nraise a"),
+    "errno that lies": "class E(OSError):\n    @property\n    def errno(self): raise SystemExit\nraise E(1, 'x')",
+    "surrogates": "raise ValueError('\\ud800')",
+    "a base exception": "class E(BaseException): pass\nraise E('x')",
+    "an exception group": "raise ExceptionGroup('x', [ValueError('y')])",
+    "an unequal exception": "class E(Exception):\n    def __eq__(self, other): raise SystemExit\nraise E from E()",
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_exceptions_are_reported(name: str) -> None:
+    found = reported(HOSTILE[name])
+    assert found["op"] == "raised"
+    assert len(found["text"]) <= TEXT_LIMIT
+    assert found["type"]
+    assert found["frames"]
+
+
+def test_nothing_raised_is_nothing_to_report() -> None:
+    with pytest.raises(ValueError, match="nothing was raised"):
+        report(Guard(), FILENAME)

@@ -1,0 +1,93 @@
+"""Grants hold everything that Python and torch need, and never a folder that holds something withheld."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from attncli.sandbox.grants import Installation
+from attncli.sandbox.landlock import outside
+
+names = st.sampled_from("abc")
+places = st.lists(st.lists(names, min_size=1, max_size=3).map("/".join), max_size=6)
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(files=places, withheld=places)
+def test_what_is_granted_is_all_but_the_withheld(
+    tmp_path_factory: pytest.TempPathFactory, files: list[str], withheld: list[str]
+) -> None:
+    root = tmp_path_factory.mktemp("tree").resolve()
+    for name in files:
+        folder = root / name
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "file").touch()
+    barred = [root / name for name in withheld]
+    granted = list(outside(root, barred))
+    for file in root.rglob("file"):
+        is_granted = any(file.is_relative_to(path) for path in granted)
+        is_barred = any(file.is_relative_to(path) for path in barred)
+        assert is_granted != is_barred, file
+    assert not any(bar.is_relative_to(path) for path in granted for bar in barred)
+
+
+def test_a_link_into_a_withheld_folder_is_not_granted(tmp_path: Path) -> None:
+    secret = tmp_path / "secret"
+    secret.mkdir()
+    shown = tmp_path / "shown"
+    shown.mkdir()
+    (shown / "link").symlink_to(secret)
+    (shown / "dead").symlink_to(tmp_path / "nothing")
+    (shown / "inner").mkdir()
+    assert list(outside(shown / "link", [secret])) == []
+    assert list(outside(shown, [secret, shown / "inner"])) == []
+
+
+@pytest.fixture
+def installed(tmp_path: Path) -> Installation:
+    site = tmp_path / "lib" / "python3" / "site-packages"
+    for name in (
+        "torch",
+        "attncli",
+        "hypothesis",
+        "typing_extensions.py",
+        "attncli-1.0.dist-info",
+        "torch-2.0.dist-info",
+    ):
+        (site / name).mkdir(parents=True)
+    (site / "attncli.pth").touch()
+    (tmp_path / "lib" / "python3" / "json").mkdir()
+    (tmp_path / "lib" / "libx.so").touch()
+    return Installation([tmp_path / "lib"], [site], [site / "attncli"])
+
+
+def test_packages_are_granted_one_by_one(installed: Installation) -> None:
+    (site,) = installed.packages
+    own = {path.relative_to(site).as_posix() for path in installed.readable() if path.is_relative_to(site)}
+    assert own == {"torch", "torch-2.0.dist-info", "typing_extensions.py"}
+
+
+def test_the_library_around_the_packages_is_granted(installed: Installation, tmp_path: Path) -> None:
+    lib = tmp_path.resolve() / "lib"
+    granted = installed.readable()
+    assert {lib / "python3" / "json", lib / "libx.so"} <= set(granted)
+    assert not {lib, lib / "python3", lib / "python3" / "site-packages"} & set(granted)
+
+
+def test_no_grant_lies_within_another(installed: Installation) -> None:
+    granted = installed.readable()
+    assert not any(inner != outer and inner.is_relative_to(outer) for inner in granted for outer in granted)
+
+
+def test_a_checkout_with_its_environment_inside_is_never_granted_whole(tmp_path: Path) -> None:
+    checkout = tmp_path.resolve()
+    site = checkout / ".venv" / "lib" / "python3" / "site-packages"
+    (site / "torch").mkdir(parents=True)
+    reference = checkout / "impl" / "sdpa"
+    reference.mkdir(parents=True)
+    granted = Installation([], [site], [checkout / "impl"]).readable()
+    assert site / "torch" in granted
+    assert not any(reference.is_relative_to(path) for path in granted)

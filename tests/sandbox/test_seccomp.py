@@ -1,0 +1,134 @@
+"""The compiled filter, run by a small interpreter of BPF: what is not allowed is refused, for every number."""
+
+from __future__ import annotations
+
+import errno
+import struct
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from attncli.sandbox import seccomp
+from attncli.sandbox.syscalls import AUDIT_ARCH, NEWEST_KNOWN, NUMBERS
+
+ALLOW, KILL = 0x7FFF0000, 0x80000000
+PID = 2
+MACHINES = sorted(NUMBERS)
+SPECIAL = {"clone", "clone3", "kill", "tgkill", "prctl", "ioctl", "prlimit64", "mmap", "open", "openat"}
+
+
+def answer(machine: str, number: int, *arguments: int, arch: int | None = None, may_write: bool = True) -> int:
+    """What the filter says to a call."""
+    words = [*arguments, *[0] * (6 - len(arguments))]
+    data = struct.pack("=IIQ6Q", number, AUDIT_ARCH[machine] if arch is None else arch, 0, *words)
+    code = seccomp.compile_filter(machine, PID, may_write)
+    lines = [struct.unpack_from("=HBBI", code, at) for at in range(0, len(code), 8)]
+    at = accumulator = 0
+    while True:
+        operation, jump_true, jump_false, value = lines[at]
+        at += 1
+        if operation == 0x06:
+            return value
+        if operation == 0x20:
+            (accumulator,) = struct.unpack_from("=I", data, value)
+        elif operation == 0x54:
+            accumulator &= value
+        else:
+            holds = {0x15: accumulator == value, 0x35: accumulator >= value, 0x25: accumulator > value}[operation]
+            at += jump_true if holds else jump_false
+
+
+def refusal(error: int = errno.EPERM) -> int:
+    return 0x00050000 | error
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_every_number_is_allowed_by_name_or_refused(machine: str) -> None:
+    numbers = {number: name for name, number in NUMBERS[machine].items()}
+    for number in range(NEWEST_KNOWN + 1):
+        name = numbers.get(number, "")
+        if name in SPECIAL:
+            continue
+        expected = ALLOW if name in seccomp.ALLOWED else refusal()
+        assert answer(machine, number) == expected, (number, name)
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+@given(number=st.integers(NEWEST_KNOWN + 1, 2**30 - 1))
+def test_calls_newer_than_the_table_do_not_exist(machine: str, number: int) -> None:
+    assert answer(machine, number) == refusal(errno.ENOSYS)
+
+
+@given(st.integers(2**30, 2**32 - 1))
+def test_x32_calls_kill(number: int) -> None:
+    assert answer("x86_64", number) == KILL
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+@given(arch=st.integers(0, 2**32 - 1), number=st.integers(0, 500))
+def test_another_architecture_kills(machine: str, arch: int, number: int) -> None:
+    if arch != AUDIT_ARCH[machine]:
+        assert answer(machine, number, arch=arch) == KILL
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+@given(flags=st.integers(0, 2**64 - 1))
+def test_clone_makes_threads_and_nothing_else(machine: str, flags: int) -> None:
+    is_thread = flags & 0x10000 and not flags & 0x7E020000
+    assert answer(machine, NUMBERS[machine]["clone"], flags) == (ALLOW if is_thread else refusal())
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_a_thread_of_the_c_library_is_allowed(machine: str) -> None:
+    assert answer(machine, NUMBERS[machine]["clone"], 0x3D0F00) == ALLOW
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+@pytest.mark.parametrize("name", ["kill", "tgkill"])
+@given(target=st.integers(-(2**31), 2**31 - 1))
+def test_only_the_worker_itself_is_signalled(machine: str, name: str, target: int) -> None:
+    expected = ALLOW if target == PID else refusal()
+    assert answer(machine, NUMBERS[machine][name], target & 0xFFFFFFFF) == expected
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+@given(pointer=st.integers(0, 2**64 - 1))
+def test_limits_are_read_and_never_set(machine: str, pointer: int) -> None:
+    expected = ALLOW if pointer == 0 else refusal()
+    assert answer(machine, NUMBERS[machine]["prlimit64"], 0, 2, pointer) == expected
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+@given(flags=st.integers(0, 2**32 - 1))
+def test_shared_anonymous_memory_is_refused(machine: str, flags: int) -> None:
+    expected = refusal() if flags & 0x21 == 0x21 else ALLOW
+    assert answer(machine, NUMBERS[machine]["mmap"], 0, 4096, 3, flags) == expected
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+@given(flags=st.integers(0, 2**32 - 1))
+def test_without_landlock_nothing_is_opened_to_be_written(machine: str, flags: int) -> None:
+    openat = NUMBERS[machine]["openat"]
+    expected = refusal() if flags & 0x400243 else ALLOW
+    assert answer(machine, openat, 0, 0, flags, may_write=False) == expected
+    assert answer(machine, openat, 0, 0, flags, may_write=True) == ALLOW
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_typing_into_the_terminal_is_refused(machine: str) -> None:
+    ioctl = NUMBERS[machine]["ioctl"]
+    assert answer(machine, ioctl, 0, 0x5412) == refusal()
+    assert answer(machine, ioctl, 0, 0x5401) == ALLOW
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_what_must_never_be_on_the_list(machine: str) -> None:
+    never = "socket connect bind execve execveat fork vfork ptrace process_vm_readv memfd_create io_uring_setup bpf "
+    never += "mount unshare setns symlink link chmod fchmod chown truncate unlink rename mkdir setuid landlock_add_rule"
+    assert set(never.split()).isdisjoint(seccomp.ALLOWED)
+
+
+def test_a_machine_without_a_table_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("platform.machine", lambda: "riscv64")
+    assert seccomp.why_unavailable() == "no system-call table for riscv64"
