@@ -1,0 +1,183 @@
+"""Prefill and decode in every order: from nothing, in turns with another sequence, two continuations of one past."""
+
+from __future__ import annotations
+
+import torch
+
+LARGE = 4.0  # activations and weights grow together, so the logits reach ±200
+PROFILES = {"stable": ["large"]}
+
+
+def params_for(make, D):
+    return {name: make.normal(D, D, scale=D**-0.5 + 0.2) for name in ("wq", "wk", "wv", "wo")}
+
+
+def case(make):
+    B, H, d, T = make.size(1, 3), make.size(1, 3), make.size(1, 4), make.size(1, 5)
+    D = H * d
+    params = params_for(make, D)
+    kind = make.pick(["prefill", "decode", "from nothing", "branches", "two sequences", "given"])
+    if kind == "given":
+        cache = {"k": make.normal(B, H, T, d), "v": make.normal(B, H, T, d)}
+        second = make.call("decode_step", make.normal(B, 1, D), cache, params, H)
+        make.call("decode_step", make.normal(B, 1, D), second[1], params, H)
+        return
+    if kind == "from nothing":
+        cache = {}
+        for _ in range(T):
+            cache = make.call("decode_step", make.normal(B, 1, D), cache, params, H)[1]
+        return
+    first = make.call("prefill", make.normal(B, T, D), params, H)
+    if kind == "decode":
+        cache = first[1]
+        for _ in range(make.size(1, 4)):
+            cache = make.call("decode_step", make.normal(B, 1, D), cache, params, H)[1]
+    elif kind == "branches":
+        branches(make, first[1], B, D, params, H)
+    elif kind == "two sequences":
+        in_turns(make, first[1], B, D, params, H)
+
+
+def branches(make, cache, B, D, params, H):
+    """Two continuations of one cache, and then the cache once more."""
+    left = make.call("decode_step", make.normal(B, 1, D), cache, params, H)
+    right = make.call("decode_step", make.normal(B, 1, D), cache, params, H)
+    make.call("decode_step", make.normal(B, 1, D), left[1], params, H)
+    make.call("decode_step", make.normal(B, 1, D), right[1], params, H)
+    make.call("decode_step", make.normal(B, 1, D), cache, params, H)
+
+
+def in_turns(make, cache, B, D, params, H):
+    """A second sequence of another length and batch size, decoded in turns with the first."""
+    other_batch = make.size(1, 3)
+    other = make.call("prefill", make.normal(other_batch, make.size(1, 4), D), params, H)[1]
+    for _ in range(2):
+        cache = make.call("decode_step", make.normal(B, 1, D), cache, params, H)[1]
+        other = make.call("decode_step", make.normal(other_batch, 1, D), other, params, H)[1]
+
+
+def edge_from_nothing(make):
+    """decoding starts from {}: the first token sees itself"""
+    params = params_for(make, 6)
+    first = make.call("decode_step", make.normal(2, 1, 6), {}, params, 3)
+    second = make.call("decode_step", make.normal(2, 1, 6), first[1], params, 3)
+    make.call("decode_step", make.normal(2, 1, 6), second[1], params, 3)
+
+
+def edge_cache_from_elsewhere(make):
+    """a cache that this code did not make: everything it needs is in there"""
+    params = params_for(make, 6)
+    cache = {"k": make.normal(2, 3, 5, 2), "v": make.normal(2, 3, 5, 2)}
+    make.call("decode_step", make.normal(2, 1, 6), cache, params, 3)
+    make.call("decode_step", make.normal(2, 1, 6), cache, params, 3)
+
+
+def edge_prefill_of_one(make):
+    """a prompt of one token, then one step"""
+    params = params_for(make, 4)
+    first = make.call("prefill", make.normal(1, 1, 4), params, 2)
+    make.call("decode_step", make.normal(1, 1, 4), first[1], params, 2)
+
+
+def edge_one_head(make):
+    """H = 1"""
+    params = params_for(make, 5)
+    first = make.call("prefill", make.normal(2, 3, 5), params, 1)
+    make.call("decode_step", make.normal(2, 1, 5), first[1], params, 1)
+
+
+def edge_as_many_heads_as_width(make):
+    """H = D: heads of width 1"""
+    params = params_for(make, 5)
+    first = make.call("prefill", make.normal(3, 2, 5), params, 5)
+    make.call("decode_step", make.normal(3, 1, 5), first[1], params, 5)
+
+
+def edge_prefill_is_causal(make):
+    """the prompt itself: no token sees a later one"""
+    make.call("prefill", make.normal(2, 7, 6), params_for(make, 6), 2)
+
+
+def edge_step_by_step_is_prefill(make):
+    """the same tokens once in one pass, once one by one"""
+    params = params_for(make, 6)
+    tokens = [make.normal(2, 1, 6) for _ in range(4)]
+    make.call("prefill", join(make, tokens), params, 3)
+    cache = make.call("prefill", join(make, tokens[:2]), params, 3)[1]
+    cache = make.call("decode_step", tokens[2], cache, params, 3)[1]
+    make.call("decode_step", tokens[3], cache, params, 3)
+
+
+def join(make, tokens):
+    return make.keep(torch.cat([token.detach() for token in tokens], 1), grad=True)
+
+
+def edge_two_continuations(make):
+    """two continuations of one cache are independent, and the cache is still what it was"""
+    params = params_for(make, 4)
+    first = make.call("prefill", make.normal(2, 3, 4), params, 2)
+    branches(make, first[1], 2, 4, params, 2)
+
+
+def edge_in_turns(make):
+    """two sequences of different lengths and batch sizes, decoded in turns"""
+    params = params_for(make, 6)
+    first = make.call("prefill", make.normal(2, 4, 6), params, 3)
+    in_turns(make, first[1], 2, 6, params, 3)
+
+
+def edge_two_models(make):
+    """two sets of weights and head counts over equal shapes do not meet"""
+    x, x_t = make.normal(2, 3, 6), make.normal(2, 1, 6)
+    for n_heads in (2, 3):
+        params = params_for(make, 6)
+        first = make.call("prefill", x, params, n_heads)
+        make.call("decode_step", x_t, first[1], params, n_heads)
+
+
+def edge_long_past(make):
+    """twenty steps from a prompt of three"""
+    params = params_for(make, 4)
+    cache = make.call("prefill", make.normal(1, 3, 4), params, 2)[1]
+    for _ in range(20):
+        cache = make.call("decode_step", make.normal(1, 1, 4), cache, params, 2)[1]
+
+
+def step_at(make, size):
+    """One step behind a cache of `size` tokens."""
+    cache = {"k": make.normal(2, 4, size, 8), "v": make.normal(2, 4, size, 8)}
+    make.call("decode_step", make.normal(2, 1, 32), cache, params_for(make, 32), 4)
+
+
+def prompt_at(make, size):
+    """A prompt of `size` tokens."""
+    make.call("prefill", make.normal(2, size, 32), params_for(make, 32), 4)
+
+
+CONTRACTS = [
+    {
+        "check": "work",
+        "measure": "flops",
+        "case": step_at,
+        "sizes": (16, 64, 256),
+        "growth_at_most": 2.5,  # joining and re-laying out the cache is cheap; projecting it again is 20 times as much
+        "says": {
+            "en": "the work of one step grows with the prefix as if old keys and values were computed again",
+            "zh": "单步的计算量随前缀增长，好像把旧的 key 和 value 又算了一遍",
+        },
+    },
+    *(
+        {
+            "check": "memory",
+            "measure": "returned",
+            "case": record,
+            "sizes": (8, 32, 128),
+            "growth_at_most": 1.05,  # 2·B·t·D numbers, and y
+            "says": {
+                "en": "the cache keeps more memory alive than its keys and values need",
+                "zh": "cache 占住的内存超过了 key 和 value 本身",
+            },
+        }
+        for record in (prompt_at, step_at)
+    ),
+]

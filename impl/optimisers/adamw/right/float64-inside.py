@@ -1,0 +1,15 @@
+"""Computes every step in float64 and keeps the moments in the dtype that is due."""
+import torch
+
+
+@torch.no_grad()
+def adamw_step(p, g, state, lr, betas=(0.9, 0.999), eps=1e-8, weight_decay=0.01):
+    kept = torch.promote_types(p.dtype, torch.float32)
+    grad, t = g.double(), 1 + state.get("t", 0)
+    old_m, old_v = (state[k].double() if k in state else torch.zeros_like(grad) for k in ("m", "v"))
+    m = old_m + (1 - betas[0]) * (grad - old_m)
+    v = old_v + (1 - betas[1]) * (grad**2 - old_v)
+    state["t"], state["m"], state["v"] = t, m.to(kept), v.to(kept)
+    corrected = m.div(1 - betas[0] ** t), v.div(1 - betas[1] ** t)
+    direction = corrected[0] / corrected[1].sqrt().add(eps)
+    return p.double().mul(1.0 - lr * weight_decay).sub(direction, alpha=lr).to(p.dtype)
