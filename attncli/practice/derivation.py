@@ -25,25 +25,24 @@ def derive_subject(workspace: Workspace, subject: str) -> Schedule | None:
     return schedule
 
 
-def derive_everything(workspace: Workspace, progress: Callable[[int], None] | None) -> int:
-    """Folds the whole log in one transaction; the number of subjects."""
+def derive_everything(workspace: Workspace, progress: Callable[[int], None] | None = None) -> int:
+    """Folds the whole log; the number of subjects. Inside a transaction."""
     store = workspace.store
     renames = store.index.renames()
     joined = set(renames) | set(renames.values())
     done = 0
-    with store.transaction():
-        store.schedules.clear()
-        for subject, rows in store.log.by_subject():
-            if subject not in joined:
-                _derive(workspace, subject, rows)
-                done += 1
-                if progress:
-                    progress(done)
-        for subject in sorted(set(renames.values())):
-            _derive(workspace, subject, store.log.of_subjects(store.index.names_of(subject)))
+    store.schedules.clear()
+    for subject, rows in store.log.by_subject():
+        if subject not in joined:
+            _derive(workspace, subject, rows)
             done += 1
-        rebuild_queue(store)
-        store.remember_scheduling(workspace.settings.scheduling)
+            if progress:
+                progress(done)
+    for subject in sorted(set(renames.values())):
+        _derive(workspace, subject, store.log.of_subjects(store.index.names_of(subject)))
+        done += 1
+    rebuild_queue(store)
+    store.remember_scheduling(workspace.settings.scheduling)
     return done
 
 

@@ -108,6 +108,24 @@ def mark_ordering(card: OrderingCard, keys: Sequence[str]) -> Marked:
     )
 
 
+def right_order(card: OrderingCard) -> list[str]:
+    """One of the right orders: the items as the card lists them, as far as the pairs allow."""
+    left = [key for key, _ in card.items]
+    order: list[str] = []
+    while left:
+        free = [key for key in left if not any(second == key and first in left for first, second in card.before)]
+        order.append(free[0] if free else left[0])
+        left.remove(order[-1])
+    return order
+
+
+def give_up_ordering(card: OrderingCard) -> Marked:
+    """No answer: wrong, and one right order is told."""
+    texts = dict(card.items)
+    lines = [texts[key] for key in right_order(card)]
+    return Marked(False, Localised(" → ".join(t.en for t in lines), " → ".join(t.zh for t in lines)))
+
+
 def mark_debug(card: DebugCard, line: int) -> Marked:
     """Right if `line` (1-based) is one of those with the mistake."""
     where_en = " or ".join(map(str, card.lines))

@@ -78,6 +78,12 @@ def mark_numeric(task: NumericTask, text: str) -> Marked:
     )
 
 
+def give_up(task: NumericTask) -> Marked:
+    """No answer: wrong, and the number is told."""
+    expected = f"{shown(task.expected)} {task.unit}".strip()
+    return Marked(False, Localised(f"{expected} was wanted.", f"应为 {expected}。"))
+
+
 def read_number(text: str, unit: str) -> Number:
     """The number in `text`, converted to `unit`; a number without a unit is in `unit` already. Raises UsageError."""
     plain = unicodedata.normalize("NFKC", text).replace("×", "*").replace("−", "-").strip().lstrip("≈~= ")

@@ -134,7 +134,13 @@ class Workspace:
         """Derives everything anew from the log; the number of subjects. `progress` is told how many are done."""
         from attncli.practice.derivation import derive_everything
 
-        return derive_everything(self, progress)
+        with self.store.transaction():
+            return derive_everything(self, progress)
+
+    def forget_policy(self) -> None:
+        """Reads the fit from the log again when it is next needed."""
+        for name in ("policy", "scheduler", "challenge_scheduler"):
+            self.__dict__.pop(name, None)
 
     def close(self) -> None:
         self.store.close()

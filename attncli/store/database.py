@@ -9,7 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from attncli.errors import StoreCorrupt, StoreError
+from attncli.errors import StoreError, UsageError
 from attncli.store.connection import Connection
 
 if TYPE_CHECKING:
@@ -99,14 +99,22 @@ class Database:
 
     def copy_to(self, path: Path) -> None:
         """Writes a consistent copy to the new file `path`, while others may go on writing here."""
-        with opened(path) as copy:
-            self._connection.backup_to(copy)
-            copy.execute("PRAGMA journal_mode = DELETE")
+        part = path.with_name(path.name + ".part")
+        try:
+            part.unlink(missing_ok=True)
+            with opened(part) as copy:
+                self._connection.backup_to(copy)
+                copy.execute("PRAGMA journal_mode = DELETE")
+            part.replace(path)
+        except OSError as error:
+            raise StoreError(f"cannot write {path} ({error.strerror}); name another place") from error
+        finally:
+            part.unlink(missing_ok=True)
 
     def replace_by(self, path: Path) -> None:
         """Replaces everything by the content of the backup `path`.
 
-        The backup itself is not touched. Raises StoreError if that file is no whole database of this program.
+        The backup itself is not touched. Raises UsageError if that file is no whole database of this program.
         """
         from shutil import copyfile
 
@@ -116,10 +124,12 @@ class Database:
             with opened(copy) as source:
                 _bring_into_shape(source)
                 if (check := source.value("PRAGMA integrity_check")) != "ok":
-                    raise StoreCorrupt(f"the backup {path} is damaged ({check}); nothing was restored")
+                    raise UsageError(f"the backup {path} is damaged ({check}); nothing was restored")
                 source.backup_to(self._connection)
         except OSError as error:
-            raise StoreError(f"cannot read the backup {path} ({error.strerror}); nothing was restored") from error
+            raise UsageError(f"cannot read the backup {path} ({error.strerror}); nothing was restored") from error
+        except StoreError as error:
+            raise UsageError(f"{path} is no backup that can be used; nothing was restored ({error.message})") from error
         finally:
             copy.unlink(missing_ok=True)
 

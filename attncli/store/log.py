@@ -12,7 +12,7 @@ from attncli.errors import StoreError
 from attncli.store.connection import Connection
 from attncli.store.moments import microseconds, moment
 
-_COLUMNS = "id, machine, kind, subject, at_us, day, payload"
+COLUMNS = "id, machine, kind, subject, at_us, day, payload"
 _STANDING = "NOT EXISTS (SELECT 1 FROM log u WHERE u.kind = 'undo' AND json_extract(u.payload, '$.row') = log.id)"
 
 
@@ -36,30 +36,30 @@ class Log:
         """
         new = []
         for row in rows:
-            known = self._connection.row(f"SELECT {_COLUMNS} FROM log WHERE id = ?", (row.id,))
+            known = self._connection.row(f"SELECT {COLUMNS} FROM log WHERE id = ?", (row.id,))
             if known is None:
                 self._insert([row])
                 new.append(row)
-            elif _row(known) != row:
+            elif row_of(known) != row:
                 raise StoreError(f"row {row.id} of the log is not the one kept here; nothing was merged")
         return new
 
     def of_subjects(self, subjects: Sequence[str]) -> list[LogRow]:
         """All rows about these cards or challenges, in replay order."""
         marks = ", ".join("?" * len(subjects))
-        sql = f"SELECT {_COLUMNS} FROM log WHERE subject IN ({marks}) ORDER BY at_us, id"
-        return [_row(row) for row in self._connection.rows(sql, subjects)]
+        sql = f"SELECT {COLUMNS} FROM log WHERE subject IN ({marks}) ORDER BY at_us, id"
+        return [row_of(row) for row in self._connection.rows(sql, subjects)]
 
     def of_kind(self, kind: RowKind) -> list[LogRow]:
         """All rows of one kind, in replay order."""
-        sql = f"SELECT {_COLUMNS} FROM log WHERE kind = ? ORDER BY at_us, id"
-        return [_row(row) for row in self._connection.rows(sql, (kind,))]
+        sql = f"SELECT {COLUMNS} FROM log WHERE kind = ? ORDER BY at_us, id"
+        return [row_of(row) for row in self._connection.rows(sql, (kind,))]
 
     def by_subject(self) -> Iterator[tuple[str, list[LogRow]]]:
         """The whole log, one subject after the other, each in replay order; holds one subject at a time."""
         subject, rows = None, list[LogRow]()
-        for raw in self._connection.each(f"SELECT {_COLUMNS} FROM log ORDER BY subject, at_us, id"):
-            row = _row(raw)
+        for raw in self._connection.each(f"SELECT {COLUMNS} FROM log ORDER BY subject, at_us, id"):
+            row = row_of(raw)
             if rows and row.subject != subject:
                 yield rows[0].subject, rows
                 rows = []
@@ -70,17 +70,18 @@ class Log:
 
     def everything(self) -> Iterator[LogRow]:
         """The whole log in replay order."""
-        yield from map(_row, self._connection.each(f"SELECT {_COLUMNS} FROM log ORDER BY at_us, id"))
+        yield from map(row_of, self._connection.each(f"SELECT {COLUMNS} FROM log ORDER BY at_us, id"))
 
     def last_review_here(self) -> LogRow | None:
         """The review written last on this machine that was not undone."""
         here = f"kind = 'review' AND machine = ? AND {_STANDING}"
-        sql = f"SELECT {_COLUMNS} FROM log WHERE {here} ORDER BY seq DESC LIMIT 1"
+        sql = f"SELECT {COLUMNS} FROM log WHERE {here} ORDER BY seq DESC LIMIT 1"
         row = self._connection.row(sql, (self.machine,))
-        return _row(row) if row else None
+        return row_of(row) if row else None
 
-    def count(self, kind: RowKind) -> int:
-        return int(self._connection.value("SELECT count(*) FROM log WHERE kind = ?", (kind,)))
+    def length(self) -> int:
+        """The number of rows."""
+        return int(self._connection.value("SELECT count(*) FROM log"))
 
     def standing_reviews(self, first_day: int = 0) -> Iterator[tuple[str, int, int]]:
         """(subject, study day, rating) of the reviews since `first_day` that were not undone, in replay order."""
@@ -104,7 +105,7 @@ class Log:
 
     def _insert(self, rows: Iterable[LogRow]) -> None:
         self._connection.execute_many(
-            f"INSERT INTO log ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)",
+            f"INSERT INTO log ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)",
             ((r.id, r.machine, r.kind, r.subject, microseconds(r.at), r.day, _json(r.payload)) for r in rows),
         )
 
@@ -113,6 +114,7 @@ def _json(payload: dict[str, Any]) -> str:
     return json.dumps(payload, ensure_ascii=False, sort_keys=True)
 
 
-def _row(values: Any) -> LogRow:
+def row_of(values: Any) -> LogRow:
+    """The row that `COLUMNS` of the log hold. Raises ValueError if they hold none."""
     id, machine, kind, subject, at_us, day, payload = values
     return LogRow(id, machine, RowKind(kind), subject, moment(at_us), day, json.loads(payload))

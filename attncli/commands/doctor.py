@@ -1,0 +1,108 @@
+"""`attn doctor`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from attncli.commands.output import json_option, print_json
+from attncli.commands.session import Session, session
+from attncli.errors import ConfigInvalid, StoreCorrupt, StoreError
+from attncli.practice import health
+
+STEP = 1000
+
+
+@click.command()
+@json_option
+@click.option("--rebuild", is_flag=True, help="Derive all schedules anew from the log; save what a damaged file holds.")
+def doctor(as_json: bool, rebuild: bool) -> None:
+    """Check versions, places, the sandbox and the database."""
+    current = session()
+    if rebuild:
+        _rebuild(current)
+    found = _findings(current)
+    if as_json:
+        print_json(found)
+    else:
+        click.echo("\n".join(_lines(found)))
+    database = found["database"]
+    if database["problems"]:
+        message = f"{database['path']}: {database['problems'][0]}"
+        raise StoreCorrupt(message if "`" in message else f"{message}; `attn doctor --rebuild` saves what can be read")
+
+
+def _rebuild(current: Session) -> None:
+    done = health.rebuild(current.home, current.workspace, _progress())
+    if done.kept:
+        click.echo(f"saved {done.rescued} rows of the log; the damaged file is kept as {done.kept}", err=True)
+    click.echo(f"derived {done.subjects} schedules anew", err=True)
+
+
+def _progress() -> Callable[[int], None]:
+    """Counts on a terminal, says nothing elsewhere."""
+
+    def show(done: int) -> None:
+        if done % STEP == 0 and sys.stderr.isatty():
+            click.echo(f"\r{done} …", err=True, nl=False)
+
+    return show
+
+
+def _findings(current: Session) -> dict[str, Any]:
+    from attncli.sandbox.host import describe
+
+    database = health.database_health(current.home)
+    return {
+        "versions": health.versions(),
+        "paths": health.places(current.home),
+        "device": health.device(),
+        "config": _config_problems(current),
+        "database": {
+            "path": str(database.path),
+            "format": database.format,
+            "rows": database.rows,
+            "integrity": "ok" if not database.problems else "damaged",
+            "problems": list(database.problems),
+        },
+        "banks": _banks(current, whole=not database.problems),
+        "sandbox": describe(),
+    }
+
+
+def _config_problems(current: Session) -> list[str]:
+    try:
+        current.settings  # noqa: B018 - reading is the check
+    except ConfigInvalid as error:
+        return [error.message]
+    return []
+
+
+def _banks(current: Session, whole: bool) -> dict[str, Any]:
+    if not whole:
+        return {"problems": []}
+    try:
+        with current.workspace() as workspace:
+            return health.bank_health(workspace)
+    except (StoreError, ConfigInvalid) as error:
+        return {"problems": [error.message]}
+
+
+def _lines(found: dict[str, Any]) -> list[str]:
+    versions, database, banks, sandbox = found["versions"], found["database"], found["banks"], found["sandbox"]
+    lines = [f"{name:<12} {version}" for name, version in versions.items()]
+    lines += ["", *(f"{name:<12} {place}" for name, place in found["paths"].items()), ""]
+    lines.append(f"{'database':<12} {database['integrity']}, {database['rows']} rows, format {database['format']}")
+    lines += [f"{'':<12} {problem}" for problem in database["problems"] + found["config"] + banks["problems"]]
+    if "cards" in banks:
+        lines.append(
+            f"{'banks':<12} {banks['cards']} cards, {banks['topics']} topics, {banks['challenges']} challenges"
+        )
+    lines.append(f"{'device':<12} {found['device']}")
+    lines.append(f"{'sandbox':<12} {', '.join(sandbox['layers']) or 'none'}")
+    lines += [f"{'':<12} missing {name}: {reason}" for name, reason in sandbox["missing"].items()]
+    lines += [f"{'':<12} {note}" for note in sandbox["notes"]]
+    return lines

@@ -1,0 +1,33 @@
+"""`attn import` and `attn sync`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from attncli.commands.session import session
+from attncli.practice import exchange
+
+
+@click.group(name="import")
+def import_() -> None:
+    """Take over what another program or machine has."""
+
+
+@import_.command()
+@click.argument("file", type=click.Path(path_type=Path))
+def reviews(file: Path) -> None:
+    """Merge a review log that `attn export reviews` wrote; rows that are here already count once."""
+    with session().workspace() as workspace:
+        new = exchange.import_file(workspace, file)
+    click.echo(f"{new} new rows")
+
+
+@click.command()
+@click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
+def sync(folder: Path) -> None:
+    """Merge the logs of all machines that share the folder DIR, and leave this one's there."""
+    with session().workspace() as workspace:
+        synced = exchange.sync(workspace, folder)
+    click.echo(f"{synced.received} new rows from other machines; {synced.written} of this one in {synced.file}")

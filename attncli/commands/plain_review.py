@@ -1,0 +1,162 @@
+"""`attn review --plain`: the review sitting line by line, for screen readers and dumb terminals."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from random import Random
+from typing import Any
+
+import click
+
+from attncli.commands.card_markdown import answer, background, question
+from attncli.commands.plain_answers import Marking, ask
+from attncli.domain.rating import Rating
+from attncli.domain.text import Localised
+from attncli.errors import UsageError
+from attncli.practice.drill import Drill, DrillItem, suggest, suggest_marked
+from attncli.practice.workspace import Workspace
+
+SAY: dict[str, Localised] = {
+    "left": Localised("{n}. {card}, {topic}, {left} left", "第 {n} 题：{card}，{topic}，还剩 {left} 题"),
+    "reveal": Localised(
+        "Enter shows the answer; u undo, s suspend, b put off, q quit", "回车看答案；u 撤销，s 停用，b 推迟，q 退出"
+    ),
+    "points": Localised(
+        "Which points did you make? Numbers, or all, or none", "说到了哪些要点？输入编号，all 全部，none 没有"
+    ),
+    "rate": Localised("Rating: {choices}; Enter takes {suggested}", "评分：{choices}；回车选 {suggested}"),
+    "saved": Localised("{card}: {rating}, again in {interval}", "{card}：{rating}，{interval} 后再问"),
+    "done": Localised("{n} answered, all kept. {left} left.", "答了 {n} 张，均已保存，还剩 {left} 张。"),
+    "bad": Localised("That is none of the choices.", "没有这个选项。"),
+    "undone": Localised("Taken back: {card}", "已撤销：{card}"),
+}
+RATINGS: dict[Rating, Localised] = {
+    Rating.AGAIN: Localised("again", "重来"),
+    Rating.HARD: Localised("hard", "困难"),
+    Rating.GOOD: Localised("good", "良好"),
+    Rating.EASY: Localised("easy", "简单"),
+}
+
+
+class Quit(Exception):
+    """The learner wants to stop, or there is no more input."""
+
+
+@dataclass
+class PlainReview:
+    """One sitting on a pair of text streams."""
+
+    workspace: Workspace
+    drill: Drill
+    rng: Random
+    read_line: Callable[[], str]
+    """Returns the next line with its newline, or nothing at the end of input."""
+
+    def run(self) -> None:
+        """Asks until the queue is empty, the learner quits or the input ends; every answer is kept at once."""
+        try:
+            while item := self.drill.next():
+                self._ask(item)
+        except Quit:
+            pass
+        progress = self.drill.progress
+        self._say("done", n=progress.answered, left=progress.remaining)
+
+    def _ask(self, item: DrillItem) -> None:
+        lang = self.workspace.lang
+        self._say("left", n=item.number, card=item.card.id, topic=item.card.topic, left=self.drill.progress.remaining)
+        began_at = self.workspace.clock()
+        marking = ask(item.card, lang, self.rng, self._line)
+        details: dict[str, Any]
+        if marking is None:
+            click.echo(question(item.card, lang))
+            if not self._reveal():
+                return
+            click.echo("\n\n".join(answer(item.card, lang)))
+            ticked = self._points(len(item.card.points))
+            suggested, details = suggest(len(ticked), len(item.card.points)), {"points": ticked}
+        else:
+            self._explain(item, marking)
+            suggested, details = suggest_marked(marking.correct), {"correct": marking.correct}
+        details["elapsed_ms"] = int((self.workspace.clock() - began_at).total_seconds() * 1000)
+        self._rate(item, suggested, details)
+
+    def _explain(self, item: DrillItem, marking: Marking) -> None:
+        click.echo(marking.detail[self.workspace.lang])
+        click.echo("\n\n".join(background(item.card, self.workspace.lang)))
+
+    def _reveal(self) -> bool:
+        """Whether the answer is to be shown; False if the card was settled otherwise."""
+        self._say("reveal")
+        return not self._settled(self._line())
+
+    def _points(self, total: int) -> list[int]:
+        while total:
+            self._say("points")
+            words = self._line().lower().replace(",", " ").split()
+            if words in (["all"], ["a"]):
+                return list(range(total))
+            if words in ([], ["none"], ["0"]):
+                return []
+            if all(word.isdecimal() and 1 <= int(word) <= total for word in words):
+                return sorted({int(word) - 1 for word in words})
+            self._say("bad")
+        return []
+
+    def _rate(self, item: DrillItem, suggested: Rating, details: dict[str, Any]) -> None:
+        lang = self.workspace.lang
+        choices = ", ".join(f"{int(r)} {RATINGS[r][lang]} ({_words(item, r)})" for r in Rating)
+        while True:
+            self._say("rate", choices=choices, suggested=RATINGS[suggested][lang])
+            line = self._line()
+            if self._settled(line):
+                return
+            if (rating := _rating(line) if line else suggested) is not None:
+                self.drill.answer(rating, **details)
+                self._say("saved", card=item.card.id, rating=RATINGS[rating][lang], interval=_words(item, rating))
+                return
+            self._say("bad")
+
+    def _settled(self, line: str) -> bool:
+        """Whether `line` was a command that took the current card away."""
+        command = line.lower()
+        if command in ("q", "quit"):
+            raise Quit
+        if command == "s":
+            self.drill.suspend()
+        elif command == "b":
+            self.drill.bury()
+        elif command == "u":
+            return self._undo()
+        return command in ("s", "b")
+
+    def _undo(self) -> bool:
+        try:
+            self._say("undone", card=self.drill.undo().card.id)
+        except UsageError as error:
+            click.echo(error.message)
+            return False
+        return True
+
+    def _line(self) -> str:
+        line = self.read_line()
+        if not line:
+            raise Quit
+        return unicodedata.normalize("NFKC", line).strip()
+
+    def _say(self, key: str, **values: object) -> None:
+        click.echo(SAY[key][self.workspace.lang].format(**values))
+
+
+def _rating(line: str) -> Rating | None:
+    named: Iterator[Rating] = (
+        rating for rating in Rating if line.lower() in (str(int(rating)), rating.word, RATINGS[rating].zh)
+    )
+    return next(named, None)
+
+
+def _words(item: DrillItem, rating: Rating) -> str:
+    minutes = item.interval(rating).total_seconds() / 60
+    return f"{minutes / 1440:g} d" if minutes >= 1440 else f"{minutes:g} min"

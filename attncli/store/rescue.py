@@ -1,0 +1,109 @@
+"""Saving the log out of a damaged file: everything that can still be read goes into a new database."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TypeVar
+
+from attncli.domain.review import LogRow
+from attncli.errors import StoreCorrupt, StoreError
+from attncli.store.connection import Connection
+from attncli.store.database import Database, opened
+from attncli.store.log import COLUMNS, row_of
+
+T = TypeVar("T")
+
+LARGEST_LOG = 1 << 24
+
+
+@dataclass(frozen=True, slots=True)
+class Rescued:
+    """How many rows were saved, and where the damaged file is kept."""
+
+    rows: int
+    kept: Path
+
+
+def rescue(path: Path) -> Rescued:
+    """Moves the damaged database `path` aside and fills a new one with the log rows that can be read.
+
+    Nothing is deleted. Raises StoreError if there is no file, or no room for a new one.
+    """
+    kept = set_aside(path)
+    rows = list(_readable_rows(kept))
+    with Database.open(path) as fresh, fresh.transaction():
+        fresh.log.merge(rows)
+    return Rescued(len(rows), kept)
+
+
+def restore_database(path: Path, backup: Path) -> Path:
+    """Replaces the database `path` by the copy `backup`; where what was there is kept, damaged or not.
+
+    Raises UsageError if the backup cannot be used; then nothing is changed.
+    """
+    try:
+        with Database.open(path) as database:
+            kept = _free(path, "before-restore")
+            database.copy_to(kept)
+            database.replace_by(backup)
+            return kept
+    except StoreCorrupt:
+        kept = set_aside(path)
+        with Database.open(path) as database:
+            database.replace_by(backup)
+        return kept
+
+
+def set_aside(path: Path) -> Path:
+    """Renames a damaged database with what belongs to it; its new name."""
+    kept = _free(path, "damaged")
+    try:
+        for suffix in ("", "-wal", "-shm"):
+            part = path.with_name(path.name + suffix)
+            if part.exists() or not suffix:
+                part.rename(kept.with_name(kept.name + suffix))
+    except OSError as error:
+        raise StoreError(f"cannot move {path} aside ({error.strerror}); make its folder writable") from error
+    return kept
+
+
+def _free(path: Path, word: str) -> Path:
+    number = 1
+    while (free := path.with_name(f"{path.name}.{word}-{number}")).exists():
+        number += 1
+    return free
+
+
+def _readable_rows(path: Path) -> Iterator[LogRow]:
+    try:
+        with opened(path) as connection:
+            last = _or_else(lambda: connection.value("SELECT max(seq) FROM log"), LARGEST_LOG)
+            for raw in _between(connection, 1, last or 0):
+                if (row := _or_else(partial(row_of, raw), None)) is not None:
+                    yield row
+    except StoreError:
+        return
+
+
+def _between(connection: Connection, first: int, last: int) -> Iterator[tuple[object, ...]]:
+    """The raw rows numbered `first` to `last`; where a page is damaged, halves are tried, down to single rows."""
+    if first > last:
+        return
+    sql = f"SELECT {COLUMNS} FROM log NOT INDEXED WHERE seq BETWEEN ? AND ? ORDER BY seq"
+    rows = _or_else(lambda: connection.rows(sql, (first, last)), None)
+    if rows is not None:
+        yield from rows
+    elif first < last:
+        middle = (first + last) // 2
+        yield from _between(connection, first, middle)
+        yield from _between(connection, middle + 1, last)
+
+
+def _or_else(read: Callable[[], T], otherwise: T) -> T:
+    try:
+        return read()
+    except (StoreError, ValueError, KeyError):
+        return otherwise
