@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -76,7 +77,7 @@ def _once(challenge: str, file: Path, options: Any, as_json: bool) -> None:
 
 def _progress(as_json: bool) -> Any:
     """Names the running check on stderr, where a person can see it."""
-    stream = click.get_text_stream("stderr")
+    stream = sys.stderr
     if as_json or not stream.isatty():
         return None
 

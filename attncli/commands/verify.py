@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from typing import Any
 
 import click
@@ -66,7 +67,7 @@ def _print(documents: list[dict[str, Any]], score: dict[str, Any]) -> None:
 
 
 def _progress() -> Any:
-    stream = click.get_text_stream("stderr")
+    stream = sys.stderr
     if not stream.isatty():
         return lambda done, of: None
 

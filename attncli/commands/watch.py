@@ -1,0 +1,178 @@
+"""`attn grade --watch`: one warm judge, a grading on every save, and keys for what one needs meanwhile."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import click
+
+from attncli.commands.report import report_lines
+from attncli.commands.session import session
+from attncli.errors import AttnError
+from attncli.judge.client import Judge
+from attncli.practice import grading, solve
+from attncli.practice.grading import GradeOptions
+from attncli.practice.workspace import Workspace
+
+POLL_SECONDS = 0.2
+KEYS = "h hint · s solution · e editor · n next challenge · r again · q quit"
+
+Stamp = tuple[int, int]
+
+
+@dataclass
+class Watch:
+    """What is being watched, and the checks as they stood at the last grading."""
+
+    workspace: Workspace
+    judge: Judge
+    id: str
+    file: Path
+    options: GradeOptions
+    before: dict[str, str] = field(default_factory=dict)
+    seen: Stamp | None = None
+
+    def poll(self) -> None:
+        """Grades if the file has changed since the last time."""
+        stamp = _stamp(self.file)
+        if stamp is not None and stamp != self.seen:
+            self.seen = stamp
+            self.grade()
+
+    def grade(self) -> None:
+        challenge = self.workspace.library.challenge(self.id)
+        try:
+            report = grading.grade(self.workspace, self.judge, self.id, self.file, self.options)
+        except AttnError as error:
+            click.echo(f"attn: {error.message}", err=True)
+            if not self.judge.alive():
+                self.judge = Judge.start()
+            return
+        click.echo("")
+        for line in report_lines(report, challenge, session().lang):
+            click.echo(line)
+        for line in changes(self.before, report):
+            click.echo(line)
+        self.before = {check["name"]: check["status"] for check in report["checks"]}
+        if report["verdict"] == "accepted":
+            click.echo(f"solved. {KEYS}")
+
+    def press(self, key: str) -> bool:
+        """Does what a key asks for; False ends the watch."""
+        action = self._actions().get(key)
+        if action is None:
+            return key not in ("q", "\x03", "\x04")
+        try:
+            action()
+        except AttnError as error:
+            click.echo(f"attn: {error.message}", err=True)
+        return True
+
+    def _actions(self) -> Mapping[str, Callable[[], None]]:
+        return {"h": self._hint, "s": self._solution, "e": self._edit, "n": self._next, "r": self.grade}
+
+    def _hint(self) -> None:
+        hint = solve.next_hint(self.workspace, self.id)
+        click.echo(f"hint {hint.number} of {hint.total}: {hint.text[session().lang]}")
+
+    def _solution(self) -> None:
+        click.echo(solve.solution(self.workspace, self.id))
+
+    def _edit(self) -> None:
+        command = editor(self.workspace.settings.editor)
+        try:
+            subprocess.run([*command, str(self.file)], check=False)
+        except OSError as error:
+            click.echo(
+                f"attn: cannot start {command[0]} ({error.strerror}); set one: attn config editor nano", err=True
+            )
+
+    def _next(self) -> None:
+        """Goes on with the first challenge that is not solved, after this one."""
+        listed = solve.standings(self.workspace)
+        place = next(k for k, item in enumerate(listed) if item.challenge.id == self.id)
+        rest = [item for item in [*listed[place + 1 :], *listed[:place]] if item.standing != "solved"]
+        if not rest:
+            click.echo("every challenge is solved")
+            return
+        self.id = rest[0].challenge.id
+        self.file = solve.solution_file(self.workspace, self.id)
+        if not self.file.exists():
+            self.file = solve.start(self.workspace, self.id).path
+        self.before, self.seen = {}, _stamp(self.file)
+        click.echo(f"{self.id}: {self.file}")
+
+
+def watch_file(challenge: str, file: Path, options: GradeOptions) -> None:
+    """Watches until `q` or Ctrl-C."""
+    grading.read_submission(file)
+    with Judge.start() as judge, session().workspace() as workspace:
+        watch = Watch(workspace, judge, workspace.library.challenge(challenge).id, file, options)
+        click.echo(f"watching {file}. {KEYS}", err=True)
+        with keys() as read:
+            while True:
+                watch.poll()
+                key = read()
+                if key and not watch.press(key):
+                    break
+        if watch.judge is not judge:
+            watch.judge.close()
+
+
+def changes(before: Mapping[str, str], report: Mapping[str, Any]) -> Iterator[str]:
+    """What is different from the last grading."""
+    now = {check["name"]: check["status"] for check in report["checks"]}
+    for name, status in now.items():
+        if name in before and before[name] != status:
+            yield f"  changed: {name} {before[name]} → {status}"
+
+
+def editor(configured: str) -> list[str]:
+    """The learner's editor as a command line."""
+    return shlex.split(configured or os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi")
+
+
+def _stamp(file: Path) -> Stamp | None:
+    try:
+        status = file.stat()
+    except OSError:
+        return None
+    return status.st_mtime_ns, status.st_size
+
+
+@contextmanager
+def keys() -> Iterator[Callable[[], str]]:
+    """A function that waits a moment for a key; without a terminal it only waits."""
+    if not sys.stdin.isatty():
+        yield _wait
+        return
+    import select
+    import termios
+    import tty
+
+    descriptor = sys.stdin.fileno()
+    settings = termios.tcgetattr(descriptor)
+
+    def read() -> str:
+        ready, _, _ = select.select([descriptor], [], [], POLL_SECONDS)
+        return os.read(descriptor, 1).decode("latin-1") if ready else ""
+
+    tty.setcbreak(descriptor)
+    try:
+        yield read
+    finally:
+        termios.tcsetattr(descriptor, termios.TCSADRAIN, settings)
+
+
+def _wait() -> str:
+    time.sleep(POLL_SECONDS)
+    return ""
