@@ -37,7 +37,10 @@ class BankIndex:
         self._connection = connection
 
     def add_topic(self, id: str, title_en: str, title_zh: str, file: str) -> None:
-        self._connection.execute("INSERT OR REPLACE INTO topic VALUES (?, ?, ?, ?)", (id, title_en, title_zh, file))
+        self._connection.execute(
+            "INSERT OR REPLACE INTO topic (id, file, title_en, title_zh) VALUES (?, ?, ?, ?)",
+            (id, file, title_en, title_zh),
+        )
 
     def add_card(self, document: Document, position: int, file: str) -> None:
         """Indexes a validated card document whose id is not taken."""
