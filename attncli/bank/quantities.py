@@ -94,7 +94,7 @@ class Reading:
     scales: tuple[Number, ...] = (1,)
 
     def fits(self, computed: Number) -> bool:
-        return abs(computed - self.value) <= self.slack + 1e-9 * abs(self.value)
+        return abs(computed - self.value) <= self.slack + 1e-12 * abs(self.value)
 
     def magnitudes(self, computed: Number) -> Iterator[Number]:
         yield from (computed * scale for scale in self.scales)
