@@ -27,7 +27,8 @@ def given(*strategies: st.SearchStrategy[Any]) -> Callable[[Callable[..., None]]
     """Pinned examples without a deadline: a slow machine fails no test."""
 
     def decorate(test: Callable[..., None]) -> Callable[..., None]:
-        return hypothesis.settings(deadline=None, max_examples=40, derandomize=True)(hypothesis.given(*strategies)(test))
+        pinned = hypothesis.settings(deadline=None, max_examples=40, derandomize=True, database=None)
+        return pinned(hypothesis.given(*strategies)(test))
 
     return decorate
 
