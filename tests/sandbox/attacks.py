@@ -6,6 +6,7 @@ import json
 import os
 import sys
 import time
+from collections import defaultdict
 from typing import Any
 
 from attncli.sandbox.host import Reply, Zygote
@@ -22,7 +23,7 @@ ATTACKS = {
     "write": "import os\nopen(os.path.expanduser('~/hostile'), 'w').write('x')",
     "socket": "import socket\nsocket.socket()",
     "connect": "import socket\nsocket.create_connection(('127.0.0.1', 1))",
-    "fork": "import os\nos.fork()",
+    "fork": "import os\nif os.fork() == 0: os._exit(0)",
     "orphan": (
         "import os, time\n"
         "if os.fork() == 0:\n"
@@ -32,13 +33,19 @@ ATTACKS = {
         "os._exit(0)"
     ),
     "bomb": "import os\nwhile True: os.fork()",
+    "threads": (
+        "import threading, time\n"
+        "threading.stack_size(1 << 16)\n"
+        "for _ in range(200): threading.Thread(target=time.sleep, args=(1000,), daemon=True).start()"
+    ),
     "kill": "import os\nos.kill(1 if os.getpid() == 2 else os.getppid(), 9)",
 }
+SECONDS = defaultdict(lambda: 10.0, loop=0.5, bomb=0.5)
 
 
-def outcome(zygote: Zygote, source: str) -> str:
+def outcome(zygote: Zygote, name: str) -> str:
     with zygote.worker(256) as worker:
-        found = worker.load(source.encode(), "s.py", [], 1.5)
+        found = worker.load(ATTACKS[name].encode(), "s.py", [], SECONDS[name])
     if not isinstance(found, Reply):
         return found.reason
     return str(found.header.get("reason", found.header["op"]))
@@ -55,7 +62,7 @@ def left_behind(pid: int) -> list[int]:
 def main(names: list[str]) -> None:
     with Zygote.start() as zygote:
         report: dict[str, Any] = {"layers": list(zygote.layers), "notes": zygote.notes, "uid": os.getuid()}
-        report["outcomes"] = {name: outcome(zygote, ATTACKS[name]) for name in names or ATTACKS}
+        report["outcomes"] = {name: outcome(zygote, name) for name in names or ATTACKS}
         report["left"] = left_behind(zygote._process.pid)
     print(json.dumps(report))
 

@@ -83,7 +83,7 @@ def test_a_python_that_cannot_be_read_inside_is_found_out(monkeypatch: pytest.Mo
     library = Path(colorsys.__file__).parent
     with (
         Zygote.start(withheld=[library]) as zygote,
-        pytest.raises(JudgeFailed, match="self-test ended early|Python does not work here|cannot go on"),
+        pytest.raises(JudgeFailed, match=r"self-test ended early|Python does not work here|cannot go on"),
     ):
         zygote.ready()
     assert host.withheld_folders()

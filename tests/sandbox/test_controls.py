@@ -55,7 +55,7 @@ WORKING = {
     ),
     "more torch threads": "import torch\ntorch.set_num_threads(2)\ntorch.ones(700, 700) @ torch.ones(700, 700)",
     "random bytes and time": "import os, time, uuid\nos.urandom(8)\ntime.localtime()\ntime.sleep(0.001)\nuuid.uuid4()",
-    "a dataclass and an enum": "import dataclasses, enum\n@dataclasses.dataclass\nclass A: x: int = 1\nassert A() == A()",
+    "a dataclass": "import dataclasses\n@dataclasses.dataclass\nclass A: x: int = 1\nassert A() == A()",
     "writing to nowhere": "import os\nopen(os.devnull, 'w').write('x')",
     "reading standard input": "import sys\nassert sys.stdin.read() == ''",
     "a source in another encoding": "# -*- coding: utf-8 -*-\nname = '注意力'\nassert len(name) == 3",

@@ -1,4 +1,4 @@
-"""With a layer missing the sandbox says so and the rest holds. The layer is taken away from outside (see without.py)."""
+"""With a layer missing the sandbox says so and the rest holds. Layers are taken away from outside, by without.py."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ALWAYS = {
     "memory": "memory",
     "print": "output",
 }
-REFUSED = {name: "refused" for name in ("read", "write", "socket", "connect", "fork", "kill")}
+REFUSED = dict.fromkeys(("read", "write", "socket", "connect", "fork", "kill"), "refused")
 # missing layers: what is open without them
 OPEN: dict[str, dict[str, str]] = {
     "landlock": {"read": "loaded"},

@@ -54,7 +54,7 @@ def test_workers_may_be_used_from_several_threads(zygote: Zygote) -> None:
 
 def test_many_workers_leak_neither_descriptors_nor_processes(zygote: Zygote) -> None:
     def descriptors() -> int:
-        return len(os.listdir("/proc/self/fd"))
+        return len(list(Path("/proc/self/fd").iterdir()))
 
     zygote.worker(MEMORY_MIB).kill()
     before = descriptors()

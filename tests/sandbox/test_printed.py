@@ -70,7 +70,7 @@ def test_broken_utf8_is_replaced() -> None:
 
 
 def test_the_interpreters_report_of_a_crash_becomes_a_place() -> None:
-    report = 'Fatal Python error: Segmentation fault\n\nStack:\n  File "ctypes.py", line 9 in at\n  File "s.py", line 3 in f\n'
+    report = 'Fatal Python error: Segmentation fault\n\n  File "ctypes.py", line 9 in at\n  File "s.py", line 3 in f\n'
     assert split_fatal_error("before\n" + report, "s.py") == ("before\n", "in line 3 (f)")
     assert split_fatal_error("before\n" + report, "other.py") == ("before\n", "")
     assert split_fatal_error("before\n", "s.py") == ("before\n", "")

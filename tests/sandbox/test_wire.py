@@ -33,7 +33,7 @@ class Pieces:
         self.data += bytes(data)
 
 
-@settings(max_examples=50)
+@settings(max_examples=30)
 @given(st.lists(st.tuples(headers, payloads), max_size=4), st.data())
 def test_frames_come_back_whatever_the_pieces(frames: list, data: st.DataObject) -> None:
     stream = b"".join(encoded(header, buffers) for header, buffers in frames)
@@ -67,7 +67,7 @@ def test_random_bytes_give_only_frame_errors(data: bytes) -> None:
         return
 
 
-@settings(max_examples=200)
+@settings(max_examples=150)
 @given(headers, payloads, st.data())
 def test_mutated_frames_give_only_frame_errors(header: dict, buffers: list[bytes], data: st.DataObject) -> None:
     frame = bytearray(encoded(header, buffers))
