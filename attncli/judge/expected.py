@@ -100,6 +100,8 @@ def run_reference(
     functions, calls = logged(case.callables)
     generators = [torch.Generator().manual_seed(seed) for seed in case.generators]
     environment = Environment(tensors, functions, generators)
+    environment.module_dtype = _module_dtype(case, cast)
+    environment.module_device = device
     environment.shared = [resolve(tree, environment) for tree in case.shared]
     torch.default_generator.manual_seed(case.seed)
     with without_compiler() if device == "meta" else nullcontext():
@@ -109,6 +111,12 @@ def run_reference(
         vectors = cotangents(run.outcomes) if callable(cotangents) else cotangents
         observed.gradients = gradients(run, environment, leaf_indices, vectors)
     return observed
+
+
+def _module_dtype(case: Case, cast: Cast) -> torch.dtype:
+    if cast is as_given:
+        return case.profile.dtype
+    return torch.float32 if cast is narrowed else torch.float64
 
 
 class Expectation:

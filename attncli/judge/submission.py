@@ -179,6 +179,7 @@ def encode(
         "filename": filename,
         "seed": case.seed,
         "device": case.profile.device,
+        "dtype": str(case.profile.dtype).removeprefix("torch."),
         "steps": case.steps,
         "shared": case.shared,
         "generators": case.generators,

@@ -18,6 +18,7 @@ from torch import Tensor, nn
 from .meta import without_compiler
 from .tracing import CallTrace, CostTrace, returned_bytes
 from .values import (
+    DTYPES,
     Environment,
     Packer,
     Tree,
@@ -97,9 +98,12 @@ def _perform(namespace: Mapping[str, Any], step: Step, arguments: Any, environme
 
 def _target(namespace: Mapping[str, Any], step: Step, environment: Environment, run: Run) -> Callable[..., Any]:
     operation = step["op"]
-    if operation in ("call", "new"):
+    if operation == "call":
         target: Callable[..., Any] = namespace[step["name"]]
         return target
+    if operation == "new":
+        made = _class(namespace, step["name"])
+        return lambda *args, **kwargs: _placed(made(*args, **kwargs), environment)
     owner = resolve(step["object"], environment)
     if operation == "method":
         method: Callable[..., Any] = getattr(owner, step["name"])
@@ -109,15 +113,56 @@ def _target(namespace: Mapping[str, Any], step: Step, environment: Environment, 
     if operation == "read":
         return lambda: _read(owner, step["name"])
     if operation == "train":
-        return lambda flag: owner.train(flag) and None
+        return lambda flag: _train(owner, flag)
     raise TreeError(f"unknown operation {operation!r}")
 
 
+def _class(namespace: Mapping[str, Any], name: str) -> Callable[..., Any]:
+    """An entry point, or with a dotted name one of torch's own classes (`torch.nn.Linear` as an argument)."""
+    found: Any = namespace.get(name)
+    if found is None and name.startswith("torch."):
+        found = torch
+        for part in name.split(".")[1:]:
+            found = getattr(found, part)
+    if found is None:
+        raise TreeError(f"unknown class {name!r}")
+    made: Callable[..., Any] = found
+    return made
+
+
+def _placed(made: Any, environment: Environment) -> Any:
+    if isinstance(made, nn.Module):
+        made = made.to(device=environment.module_device, dtype=environment.module_dtype)
+    return made
+
+
+def _train(owner: Any, flag: bool) -> None:
+    owner.train(flag)
+
+
 def _read(owner: Any, dotted: str) -> Any:
+    """An attribute by its dotted name; a bias-free Linear stands for its weight.
+
+    Of a module, `parameters` is the list of its parameters, `named_parameters`, `named_buffers` and `state_dict` are
+    dicts, `trainable` is the sorted list of the names that require gradients; a number is an index into a list.
+    """
     for name in dotted.split("."):
-        owner = getattr(owner, name)
-    value = owner() if callable(owner) and dotted.endswith("()") else owner
-    return value.weight if isinstance(value, nn.Linear) else value
+        if isinstance(owner, nn.Module) and name in _MODULE_PARTS:
+            owner = _MODULE_PARTS[name](owner)
+        elif name.isdigit():
+            owner = owner[int(name)]
+        else:
+            owner = getattr(owner, name)
+    return owner.weight if isinstance(owner, nn.Linear) else owner
+
+
+_MODULE_PARTS: dict[str, Callable[[nn.Module], Any]] = {
+    "parameters": lambda module: list(module.parameters()),
+    "named_parameters": lambda module: dict(module.named_parameters()),
+    "named_buffers": lambda module: dict(module.named_buffers()),
+    "state_dict": lambda module: dict(module.state_dict()),
+    "trainable": lambda module: sorted(n for n, p in module.named_parameters() if p.requires_grad),
+}
 
 
 def _set(owner: Any, values: Mapping[str, Tensor], step: Step, run: Run) -> None:
@@ -171,9 +216,7 @@ def _walk(value: Any, path: Sequence[Any]) -> Any:
 class _Watch:
     """Copies outcomes when they are returned, and finds what changed, was mutated or shares memory."""
 
-    def __init__(
-        self, environment: Environment, steps: Sequence[Step], earlier: Sequence[Any], closely: bool
-    ) -> None:
+    def __init__(self, environment: Environment, steps: Sequence[Step], earlier: Sequence[Any], closely: bool) -> None:
         self.environment = environment
         self._closely = closely
         self.copies: list[tuple[Tree, list[bytes], list[dict[str, Any]]]] = []
@@ -280,6 +323,8 @@ def _environment(header: Mapping[str, Any], payload: memoryview, invoke: Invoke)
     generators = [torch.Generator().manual_seed(int(seed)) for seed in header.get("generators", ())]
     callables = [_proxy(k, invoke) for k in range(int(header.get("callables", 0)))]
     environment = Environment(tensors, callables, generators)
+    environment.module_dtype = DTYPES[header["dtype"]] if "dtype" in header else None
+    environment.module_device = header.get("device")
     environment.shared = [resolve(tree, environment) for tree in header.get("shared", ())]
     return environment
 

@@ -123,6 +123,9 @@ class Environment:
         self.shared: list[Any] = []
         self.callables = list(callables)
         self.generators = list(generators)
+        # Where and in which dtype modules are made; None leaves them as they make themselves.
+        self.module_dtype: torch.dtype | None = None
+        self.module_device: str | None = None
 
 
 def resolve(tree: Tree, environment: Environment, depth: int = 0) -> Any:

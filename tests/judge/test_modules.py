@@ -1,0 +1,181 @@
+"""Classes, modules, callables and generators: what a program of steps can hold besides plain calls."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+from in_process import check, grade, write_challenge
+
+CHECKS = ["loads", "matches-reference", "gradients", "low-precision", "layout", "device", "pure", "forbidden"]
+
+
+def challenge(root, reference, inputs, entry, **spec):
+    return write_challenge(root, {"entry": [entry], "required": CHECKS, "mistakes": {}, **spec}, reference, inputs, {})
+
+
+MODULE = """
+import torch
+from torch import nn
+
+class Gate(nn.Module):
+    def __init__(self, d, bias=True):
+        super().__init__()
+        self.weight = nn.Parameter(torch.randn(d))
+        self.proj = nn.Linear(d, d, bias=bias)
+        self.register_buffer("steps", torch.zeros(3), persistent=False)
+
+    def forward(self, x):
+        return torch.sigmoid(self.weight) * self.proj(x)
+"""
+MODULE_INPUTS = """
+def case(make):
+    d = make.size(1, 5)
+    gate = make.new("Gate", d, bias=True)
+    make.set(gate, {"weight": make.normal(d), "proj": make.normal(d, d), "proj.bias": make.normal(d)})
+    make.method(gate, "forward", make.normal(2, d))
+    make.train(gate, False)
+    make.method(gate, "forward", make.normal(3, d))
+    make.read(gate, "trainable")
+    make.read(gate, "state_dict")
+"""
+
+
+@pytest.fixture
+def module(tmp_path):
+    return challenge(tmp_path, MODULE, MODULE_INPUTS, "Gate")
+
+
+def test_a_module_is_graded_with_weights_set_from_outside(module):
+    other = MODULE.replace("torch.sigmoid(self.weight) * self.proj(x)", "self.proj(x) / (1 + (-self.weight).exp())")
+    report = grade(module, other)
+    assert report["verdict"] == "accepted", report
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "name", "reason"),
+    [
+        ("self.proj(x)", "self.proj(x).detach()", "gradients", "gradient"),
+        ("torch.sigmoid(self.weight)", "torch.sigmoid(self.weight.detach())", "gradients", "gradient"),
+        ("persistent=False", "persistent=True", "matches-reference", "shape"),
+        ("torch.zeros(3)", "torch.zeros(3)", "", ""),
+        ("nn.Parameter(torch.randn(d))", "nn.Parameter(torch.randn(d), requires_grad=False)", "matches-reference", ""),
+        ("sigmoid", "tanh", "matches-reference", "values"),
+    ],
+)
+def test_mistakes_in_a_module_are_found(module, old, new, name, reason):
+    report = grade(module, MODULE.replace(old, new))
+    if not name:
+        assert report["verdict"] == "accepted"
+        return
+    assert check(report, name)["status"] == "fail"
+    assert check(report, name)["reason"] == reason or not reason
+
+
+def test_two_instances_that_share_state_are_found(tmp_path):
+    reference = """
+class Counter:
+    def __init__(self):
+        self.seen = []
+
+    def add(self, x):
+        self.seen = [*self.seen, x.sum()]
+        return sum(self.seen)
+"""
+    inputs = """
+def case(make):
+    first, second = make.new("Counter"), make.new("Counter")
+    for owner in (first, second, first, second):
+        make.method(owner, "add", make.normal(make.size(1, 3)))
+"""
+    folder = challenge(tmp_path, reference, inputs, "Counter")
+    assert grade(folder, reference)["verdict"] == "accepted"
+    shared = reference.replace("        self.seen = []\n", "        pass\n    seen = []\n")
+    shared = shared.replace("self.seen = [*self.seen, x.sum()]", "self.seen.append(x.sum())")
+    assert grade(folder, shared)["verdict"] == "rejected"
+
+
+CALLABLE = """
+def apply_twice(f, x):
+    return f(f(x))
+"""
+CALLABLE_INPUTS = """
+import torch
+GRADIENTS = False
+def case(make):
+    f = make.callable(lambda t: t * 2 + 1)
+    make.count(f)
+    make.call("apply_twice", f, make.normal(make.size(1, 4), grad=False))
+"""
+
+
+def test_a_callable_stays_in_the_judge_and_its_calls_are_counted(tmp_path):
+    checks = {"required": ["loads", "matches-reference", "pure", "forbidden"]}
+    folder = challenge(tmp_path, CALLABLE, CALLABLE_INPUTS, "apply_twice", **checks)
+    assert grade(folder, CALLABLE)["verdict"] == "accepted"
+    thrice = "def apply_twice(f, x):\n    f(x)\n    return f(f(x))\n"
+    assert check(grade(folder, thrice), "matches-reference")["message"].endswith("(calls of the callable)")
+    by_hand = "def apply_twice(f, x):\n    return 4 * x + 3\n"
+    assert grade(folder, by_hand)["verdict"] == "rejected"
+    misuse = "def apply_twice(f, x):\n    return f(x, x)\n"
+    assert "TypeError" in check(grade(folder, misuse), "matches-reference")["message"]
+
+
+def test_a_generator_gives_the_same_numbers_on_both_sides(tmp_path):
+    reference = (
+        "import torch\ndef noisy(x, generator):\n    return x + torch.rand(x.shape, generator=generator).to(x.dtype)\n"
+    )
+    inputs = """
+def case(make):
+    g = make.generator()
+    x = make.normal(make.size(1, 4))
+    make.call("noisy", x, g)
+    make.call("noisy", x, g)
+"""
+    folder = challenge(tmp_path, reference, inputs, "noisy", required=["loads", "matches-reference", "pure"])
+    assert grade(folder, reference)["verdict"] == "accepted"
+    assert grade(folder, reference.replace(", generator=generator", ""))["verdict"] == "rejected"
+
+
+def test_torchs_own_modules_can_be_arguments(tmp_path):
+    reference = """
+from torch import nn
+class Wrapped(nn.Module):
+    def __init__(self, base):
+        super().__init__()
+        self.base = base
+    def forward(self, x):
+        return 2 * self.base(x)
+"""
+    inputs = """
+def case(make):
+    i, o = make.size(1, 4), make.size(1, 4)
+    base = make.new("torch.nn.Linear", i, o)
+    make.set(base, {"weight": make.normal(o, i), "bias": make.normal(o)})
+    wrapped = make.new("Wrapped", base)
+    make.method(wrapped, "forward", make.normal(2, i))
+"""
+    folder = challenge(tmp_path, reference, inputs, "Wrapped")
+    assert grade(folder, reference)["verdict"] == "accepted"
+    assert grade(folder, reference.replace("2 *", "3 *"))["verdict"] == "rejected"
+
+
+def test_properties_judge_what_has_no_single_answer(tmp_path):
+    reference = "import torch\ndef shuffle(x):\n    return x[torch.randperm(len(x))]\n"
+    inputs = """
+import torch
+def case(make):
+    x = make.spread(make.size(2, 9), grad=False)
+    make.compare(make.call("shuffle", x), False)
+    def holds(outcomes):
+        return None if torch.equal(outcomes[0].sort().values, x.sort().values) else "not a permutation of x"
+    make.property(holds)
+"""
+    folder = challenge(tmp_path, reference, inputs, "shuffle", required=["loads", "matches-reference"])
+    assert grade(folder, reference)["verdict"] == "accepted"
+    report = grade(folder, "def shuffle(x):\n    return x * 0\n")
+    assert check(report, "matches-reference")["message"] == "not a permutation of x"
+    assert grade(folder, "def shuffle(x):\n    return None\n")["verdict"] == "rejected"
