@@ -5,10 +5,9 @@ Errors make a bank invalid. Notes do not: links to what is planned, style, file 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from attncli.bank.formulas import formula_findings
 from attncli.bank.identity import challenge_rules, compare_files, topic_rules
@@ -18,7 +17,7 @@ from attncli.bank.planned import PLANNED, load_planned
 from attncli.bank.problems import Finding, Problem, shown_path
 from attncli.bank.prose import Terms, short_findings, style_findings
 from attncli.bank.quantities import number_findings
-from attncli.bank.selection import CHALLENGE, Checked, Surroundings, files_in, files_of
+from attncli.bank.selection import CHALLENGE, Checked, Readable, Surroundings, files_in, files_of
 from attncli.bank.validate import glossary_findings
 
 
@@ -45,9 +44,9 @@ def check(paths: Iterable[Path], around: Surroundings) -> Report:
     files = [Checked.of(path) for path in dict.fromkeys(chosen)]
     known = _known(files, around)
     terms = _terms(files, around)
+    compare_files(files)
     for file in files:
         file.findings += _file_findings(file, known, terms, around)
-    compare_files(files)
     return _report(files, list(_missing_cards(files, known, around)) if everything else [])
 
 
@@ -88,15 +87,17 @@ def _file_findings(file: Checked, known: Known, terms: Terms, around: Surroundin
         yield from formula_findings(file.judged.value)
     if file.role == "cards":
         yield from topic_rules(file, known, bundled=file.path.absolute().parent == around.quizbank.absolute())
-    for number, card in file.sound_cards:
-        for finding in _card_rules(card, known, terms):
-            yield finding.below(("cards", number))
+    for entry in file.readable:
+        for finding in _card_rules(entry, known, terms):
+            yield finding.below(("cards", entry.number))
 
 
-def _card_rules(card: Mapping[str, Any], known: Known, terms: Terms) -> Iterator[Finding]:
+def _card_rules(entry: Readable, known: Known, terms: Terms) -> Iterator[Finding]:
+    card = entry.card
     yield from short_findings(card)
     yield from formula_findings(card)
-    yield from number_findings(card)
+    if not entry.faulty:
+        yield from number_findings(card)
     yield from link_findings(card, known)
     yield from errata_findings(card)
     yield from source_findings(card)

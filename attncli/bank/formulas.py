@@ -16,7 +16,7 @@ _ALIASES = (
     (re.compile(r"\\operatorname\*?(?![A-Za-z])"), r"\\mathrm"),
     (re.compile(r"\\[lr]Vert(?![A-Za-z])"), r"\\|"),
 )
-_PLACEHOLDER = re.compile(r"\{\{.*?\}\}")
+_PLACEHOLDER = re.compile(r"\{\{\s*\w+\s*\}\}")
 _LIBRARY_FAULTS = (ValueError, LookupError, TypeError, AttributeError, RecursionError, StopIteration)
 
 

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 from attncli.bank.duplicates import matches
 from attncli.bank.links import Known
 from attncli.bank.problems import Finding, Way, did_you_mean, shown, shown_path
-from attncli.bank.selection import Checked
-
-Entry = tuple[Checked, int, Mapping[str, Any]]
+from attncli.bank.selection import Checked, Readable
 
 
 def topic_rules(file: Checked, known: Known, bundled: bool) -> Iterator[Finding]:
@@ -19,7 +16,8 @@ def topic_rules(file: Checked, known: Known, bundled: bool) -> Iterator[Finding]
     topic = value.get("topic") if isinstance(value, dict) else None
     if not isinstance(topic, str) or any(finding.path == ("topic",) for finding in file.judged.findings):
         return
-    ids = [card["id"] for _, card in file.sound_cards]
+    cards = [entry for entry in file.readable if "id" in entry.card and entry.number not in file.repeated]
+    ids = [entry.card["id"] for entry in cards]
     if len(ids) > 1 and not any(identity.startswith(f"{topic}-") for identity in ids):
         yield Finding(("topic",), f'topic "{topic}" fits none of its cards, such as {ids[0]}; correct the topic')
         return
@@ -29,10 +27,11 @@ def topic_rules(file: Checked, known: Known, bundled: bool) -> Iterator[Finding]
     for key in ("title", "licence"):
         if bundled and key not in value:
             yield Finding((), f'missing "{key}": every topic of the bundled bank says its {key}')
-    for number, card in file.sound_cards:
-        yield from _prefix_rules(("cards", number, "id"), card["id"], topic, known, bundled)
+    for entry in cards:
+        way: Way = ("cards", entry.number)
+        yield from _prefix_rules((*way, "id"), entry.card["id"], topic, known, bundled)
         if bundled:
-            yield from _plan_rules(("cards", number), card, known)
+            yield from _plan_rules(way, entry, known)
 
 
 def _prefix_rules(way: Way, identity: str, topic: str, known: Known, bundled: bool) -> Iterator[Finding]:
@@ -42,49 +41,53 @@ def _prefix_rules(way: Way, identity: str, topic: str, known: Known, bundled: bo
         yield Finding(way, message, error=bundled or not elsewhere)
 
 
-def _plan_rules(way: Way, card: Mapping[str, Any], known: Known) -> Iterator[Finding]:
-    planned = known.planned.cards.get(card["id"])
+def _plan_rules(way: Way, entry: Readable, known: Known) -> Iterator[Finding]:
+    planned = known.planned.cards.get(entry.card["id"])
     if planned is None:
         return
     for key, found, wanted in (
-        ("kind", card["kind"], planned.kind),
-        ("level", card["level"], planned.level),
-        ("core", bool(card.get("core")), planned.core),
+        ("kind", entry.card.get("kind"), planned.kind),
+        ("level", entry.card.get("level"), planned.level),
+        ("core", bool(entry.card.get("core")), planned.core),
     ):
-        if found != wanted:
-            said = f"{card['id']} is planned as {key}: {str(wanted).lower()}, found {str(found).lower()}"
+        if found != wanted and key not in entry.faulty:
+            said = f"{entry.card['id']} is planned as {key}: {str(wanted).lower()}, found {str(found).lower()}"
             yield Finding((*way, key), f"{said}; correct one of the two", at_key=True)
 
 
 def compare_files(files: Sequence[Checked]) -> None:
     """Adds to each file what only shows beside the others: ids and questions that are used twice."""
-    repeated = _repeated_ids([(file, number, card) for file in files for number, card in file.cards])
-    sound = [(file, number, card) for file in files for number, card in file.sound_cards]
-    unique = [entry for entry in sound if (id(entry[0]), entry[1]) not in repeated]
+    _repeated_ids(files)
+    asked = [(file, entry) for file in files for entry in file.readable if entry.number not in file.repeated]
+    asked = [(file, entry) for file, entry in asked if "question" in entry.card]
     told: set[int] = set()
     for lang in ("en", "zh"):
-        for match in matches(card["question"][lang] for _, _, card in unique):
+        for match in matches(entry.card["question"][lang] for _, entry in asked):
             if match.later not in told:
                 told.add(match.later)
-                file, number, _ = unique[match.later]
+                file, entry = asked[match.later]
+                earlier = asked[match.earlier][1].card.get("id", "an earlier card")
                 said = "asks the same as" if match.same else "asks nearly the same as"
-                message = f"the question {said} {unique[match.earlier][2]['id']}; ask something else, or keep one"
-                file.findings.append(Finding(("cards", number, "question", lang), message))
+                message = f"the question {said} {earlier}; ask something else, or keep one"
+                file.findings.append(Finding(("cards", entry.number, "question", lang), message))
 
 
-def _repeated_ids(entries: Sequence[Entry]) -> set[tuple[int, int]]:
+def _repeated_ids(files: Sequence[Checked]) -> None:
     first: dict[str, Checked] = {}
-    repeated = set()
-    for file, number, card in entries:
-        identity = card.get("id")
-        if not isinstance(identity, str):
-            continue
-        earlier = first.setdefault(identity, file)
-        if earlier is not file:
-            repeated.add((id(file), number))
-            said = f"id {shown(identity, 60)} is already used in {shown_path(earlier.path)}"
-            file.findings.append(Finding(("cards", number, "id"), f"{said}; give this card another id"))
-    return repeated
+    for file in files:
+        own: set[str] = set()
+        for number, card in file.cards:
+            identity = card.get("id")
+            if not isinstance(identity, str):
+                continue
+            if identity in own:
+                file.repeated.add(number)  # told by the file's own rules
+            own.add(identity)
+            earlier = first.setdefault(identity, file)
+            if earlier is not file:
+                file.repeated.add(number)
+                said = f"id {shown(identity, 60)} is already used in {shown_path(earlier.path)}"
+                file.findings.append(Finding(("cards", number, "id"), f"{said}; give this card another id"))
 
 
 def challenge_rules(file: Checked, known: Known) -> Iterator[Finding]:

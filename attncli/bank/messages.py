@@ -75,7 +75,7 @@ def _finding(item: dict[str, Any], model: type[BaseModel], base: Way) -> Finding
         message = f"{shown(loc[-1], 40)} is no name; {_NAME_REMEDY}"
     else:
         message = _MESSAGES.get(kind, _other)(loc, item, model)
-    return Finding(base + loc, message, at_key=is_key or kind == "extra_forbidden")
+    return Finding(base + loc, message, at_key=is_key or kind == "extra_forbidden", shape=True)
 
 
 def _name(loc: Way) -> str:

@@ -32,13 +32,15 @@ class Problem:
 class Finding:
     """A problem whose place is still a path; `at_key` points at the key rather than at its value.
 
-    A note (`error` false) is worth knowing and makes no file invalid.
+    A note (`error` false) is worth knowing and makes no file invalid. `shape` says that the value there has not the
+    form its place asks for, so that nothing more can be said of it.
     """
 
     path: Way
     message: str
     at_key: bool = field(default=False, kw_only=True)
     error: bool = field(default=True, kw_only=True)
+    shape: bool = field(default=False, kw_only=True)
 
     def below(self, way: Way) -> Finding:
         """The same finding, seen from further up: `way` leads to where its path starts."""

@@ -10,7 +10,7 @@ import itertools
 import math
 import random
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from attncli.bank.problems import Finding, Way, did_you_mean, shown
@@ -25,25 +25,36 @@ MAX_COMBINATIONS = 2000
 BLANK = "____"
 _BLANK = re.compile(r"(?<!_)_{4}(?!_)")
 _UNDERSCORES = re.compile(r"_{3,}")
-_PLACEHOLDER = re.compile(r"\{\{(.*?)\}\}", re.DOTALL)
+_PLACEHOLDER = re.compile(r"\{\{([^{}]*)\}\}")
 _TOLERANCE = re.compile(r"(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][-+]?\d+)?\s*%?\Z")
 
 
-def card_findings(card: Document) -> list[Finding]:
-    """Every finding about one card that has its shape; paths start at the card."""
-    return [*_unique_lists(card), *_number_findings(card), *_BY_KIND[card["kind"]](card)]
+def card_findings(card: Document, faulty: Collection[str] = ()) -> list[Finding]:
+    """Every finding about one card; paths start at the card.
+
+    `faulty` are keys that are missing or whose value has not its shape: rules that need one of them are left out.
+    """
+    rules = [*_COMMON, *_BY_KIND.get(str(card.get("kind")), ())]
+    return [found for needs, rule in rules if not any(key in faulty for key in needs) for found in rule(card)]
 
 
 def is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _unique_lists(card: Document) -> Iterator[Finding]:
-    for key in ("follow_ups", "tags", "formerly"):
-        yield from _repeated(card.get(key) or (), (key,))
+def _follow_ups(card: Document) -> Iterator[Finding]:
+    yield from _repeated(card.get("follow_ups") or (), ("follow_ups",))
     for number, target in enumerate(card.get("follow_ups") or ()):
-        if target == card["id"]:
+        if target == card.get("id"):
             yield Finding(("follow_ups", number), "the card follows up on itself; remove it from follow_ups")
+
+
+def _tags(card: Document) -> Iterator[Finding]:
+    yield from _repeated(card.get("tags") or (), ("tags",))
+
+
+def _formerly(card: Document) -> Iterator[Finding]:
+    yield from _repeated(card.get("formerly") or (), ("formerly",))
 
 
 def _repeated(values: Iterable[Any], way: Way) -> Iterator[Finding]:
@@ -66,10 +77,6 @@ def _number_findings(card: Document) -> Iterator[Finding]:
             yield Finding(way, str(error))
 
 
-def _qa(card: Document) -> Iterator[Finding]:
-    yield from ()
-
-
 def _choice(card: Document) -> Iterator[Finding]:
     options = card["options"]
     right = [option for option in options if option.get("correct")]
@@ -87,15 +94,6 @@ def _choice(card: Document) -> Iterator[Finding]:
         texts = [option["text"][lang].strip() for option in options]
         for found in _repeated(texts, ("options",)):
             yield Finding((*found.path, "text", lang), "two options say the same; change one of them")
-
-
-def _numeric(card: Document) -> Iterator[Finding]:
-    parameters = list(_parameter_findings(card))
-    yield from parameters
-    yield from _placeholder_findings(card)
-    yield from _tolerance_findings(card)
-    if not parameters:
-        yield from _compute_findings(card)
 
 
 def choices_of(values: Any) -> list[list[Any]]:
@@ -146,6 +144,8 @@ def _tolerance_findings(card: Document) -> Iterator[Finding]:
 
 
 def _compute_findings(card: Document) -> Iterator[Finding]:
+    if any(_parameter_findings(card)):
+        return
     way: Way = ("compute",)
     if not isinstance(card["compute"], str) and not is_number(card["compute"]):
         yield Finding(way, '"compute" must be a formula; write it as text')
@@ -189,7 +189,7 @@ def combinations(card: Document, limit: int = MAX_COMBINATIONS) -> Iterator[dict
         yield {name: draw.choice(choice) for name, choice in zip(parameters, values, strict=True)}
 
 
-def _cloze(card: Document) -> Iterator[Finding]:
+def _blank_counts(card: Document) -> Iterator[Finding]:
     expected = len(card["blanks"])
     for lang in ("en", "zh"):
         text = card["question"][lang]
@@ -197,6 +197,9 @@ def _cloze(card: Document) -> Iterator[Finding]:
         if count != expected or count != len(_UNDERSCORES.findall(text)):
             said = f"the question has {count} blanks and blanks has {expected} entries"
             yield Finding(("question", lang), f"{said}; write each blank as {BLANK}, one for every entry")
+
+
+def _blanks(card: Document) -> Iterator[Finding]:
     for number, blank in enumerate(card["blanks"]):
         yield from _blank_findings(("blanks", number), blank)
 
@@ -215,15 +218,21 @@ def _blank_findings(way: Way, blank: Document) -> Iterator[Finding]:
         yield Finding((*way, "answer"), str(error))
 
 
-def _ordering(card: Document) -> Iterator[Finding]:
-    keys = [item["key"] for item in card["items"]]
-    for found in _repeated(keys, ("items",)):
+def _items(card: Document) -> Iterator[Finding]:
+    for found in _repeated([item["key"] for item in card["items"]], ("items",)):
         yield Finding((*found.path, "key"), found.message)
+
+
+def _order_keys(card: Document) -> Iterator[Finding]:
+    keys = [item["key"] for item in card["items"]]
     for number, pair in enumerate(card["before"]):
         for side, key in enumerate(pair):
             if key not in keys:
                 guess = did_you_mean(key, keys) or f"use one of {', '.join(keys)}"
                 yield Finding(("before", number, side), f"{shown(key, 40)} is not the key of an item; {guess}")
+
+
+def _order(card: Document) -> Iterator[Finding]:
     if cycle := _cycle(card["before"]):
         yield Finding(("before",), f"the order goes in a circle ({' before '.join(cycle)}); drop one pair", at_key=True)
 
@@ -247,18 +256,26 @@ def _cycle(pairs: Iterable[Iterable[str]]) -> list[str]:
     return walk[walk.index(walk[-1]) :]
 
 
-def _debug(card: Document) -> Iterator[Finding]:
-    lines = card["code"].rstrip("\n").split("\n")
-    if len(lines) > MAX_CODE_LINES:
-        yield Finding(("code",), f"the code has {len(lines)} lines, at most {MAX_CODE_LINES} are shown; shorten it")
+def _code(card: Document) -> Iterator[Finding]:
+    count = len(_lines_of(card["code"]))
+    if count > MAX_CODE_LINES:
+        yield Finding(("code",), f"the code has {count} lines, at most {MAX_CODE_LINES} are shown; shorten it")
+    if message := _unparsable(card["code"]):
+        yield Finding(("code",), message)
+
+
+def _failing_lines(card: Document) -> Iterator[Finding]:
+    lines = _lines_of(card["code"])
     yield from _repeated(card["lines"], ("lines",))
     for number, line in enumerate(card["lines"]):
         if line > len(lines):
             yield Finding(("lines", number), f"line {line} is beyond the code, which has {len(lines)}; correct it")
         elif not lines[line - 1].strip():
             yield Finding(("lines", number), f"line {line} of the code is empty; name the failing line")
-    if message := _unparsable(card["code"]):
-        yield Finding(("code",), message)
+
+
+def _lines_of(code: str) -> list[str]:
+    return code.rstrip("\n").split("\n")
 
 
 def _unparsable(code: str) -> str:
@@ -275,11 +292,23 @@ def _unparsable(code: str) -> str:
     return fault
 
 
-_BY_KIND: dict[str, Callable[[Document], Iterator[Finding]]] = {
-    "qa": _qa,
-    "choice": _choice,
-    "numeric": _numeric,
-    "cloze": _cloze,
-    "ordering": _ordering,
-    "debug": _debug,
+Rule = tuple[tuple[str, ...], Callable[[Document], Iterator[Finding]]]
+
+_COMMON: tuple[Rule, ...] = (
+    (("follow_ups",), _follow_ups),
+    (("tags",), _tags),
+    (("formerly",), _formerly),
+    (("numbers",), _number_findings),
+)
+_BY_KIND: dict[str, tuple[Rule, ...]] = {
+    "choice": ((("options",), _choice),),
+    "numeric": (
+        (("parameters",), _parameter_findings),
+        (("parameters", "question"), _placeholder_findings),
+        (("tolerance",), _tolerance_findings),
+        (("parameters", "compute", "unit", "compute_unit"), _compute_findings),
+    ),
+    "cloze": ((("question", "blanks"), _blank_counts), (("blanks",), _blanks)),
+    "ordering": ((("items",), _items), (("items", "before"), _order_keys), (("before",), _order)),
+    "debug": ((("code",), _code), (("code", "lines"), _failing_lines)),
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -10,6 +10,7 @@ from typing import Any
 
 from attncli.bank.loader import GLOSSARY, SUFFIXES, Judged, bank_files, judge
 from attncli.bank.problems import Finding, Way, shown_path
+from attncli.bank.schema import SHAPES, CardShape
 from attncli.bank.validate import challenge_findings, glossary_findings, topic_findings
 from attncli.errors import NotFound
 
@@ -41,14 +42,34 @@ _JUDGES: dict[str, Callable[[Any], list[Finding]]] = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class Readable:
+    """A card without the keys whose values are not understood; `faulty` are those keys."""
+
+    number: int
+    card: dict[str, Any]
+    faulty: Collection[str]
+
+    @staticmethod
+    def of(number: int, card: dict[str, Any], faulty: Collection[str]) -> Readable:
+        if not faulty:
+            return Readable(number, card, faulty)
+        known = SHAPES.get(str(card.get("kind")), CardShape).model_fields
+        return Readable(number, {key: card[key] for key in known if key in card and key not in faulty}, faulty)
+
+
 @dataclass
 class Checked:
-    """A file that was judged, and what else is found about it. `role` is cards, glossary or challenge."""
+    """A file that was judged, and what else is found about it.
+
+    `role` is cards, glossary or challenge; `repeated` are the positions of cards whose id another file uses.
+    """
 
     path: Path
     role: str
     judged: Judged
     findings: list[Finding] = field(default_factory=list)
+    repeated: set[int] = field(default_factory=set)
 
     @staticmethod
     def of(path: Path) -> Checked:
@@ -65,15 +86,18 @@ class Checked:
         return [(number, card) for number, card in enumerate(cards) if isinstance(card, dict)]
 
     @cached_property
-    def sound_cards(self) -> list[tuple[int, dict[str, Any]]]:
-        """The cards that shape and rules have no objection to; the others are not worth a closer look yet."""
-        if any(not finding.path for finding in self.judged.findings) or not self.judged.whole:
+    def readable(self) -> list[Readable]:
+        """What can be looked at more closely of each card; nothing where the file as a whole was not understood."""
+        if not self.judged.whole or any(not finding.path for finding in self.judged.findings):
             return []
-        faulty = {way[1] for way in self._faulty_ways() if way[:1] == ("cards",) and len(way) > 1}
-        return [(number, card) for number, card in self.cards if number not in faulty]
+        faulty: dict[int, set[str]] = {}
+        for way in self._faulty_ways():
+            if way[:1] == ("cards",) and len(way) > 2:
+                faulty.setdefault(int(way[1]), set()).add(str(way[2]))
+        return [Readable.of(number, card, faulty.get(number, frozenset())) for number, card in self.cards]
 
     def _faulty_ways(self) -> Iterator[Way]:
-        yield from (finding.path for finding in self.judged.findings)
+        yield from (finding.path for finding in self.judged.findings if finding.shape)
         yield from self.judged.broken
 
 

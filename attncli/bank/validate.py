@@ -41,18 +41,22 @@ def _card(card: Any, base: Way) -> list[Finding]:
     if not isinstance(card, dict):
         return [Finding(base, f"a card is a mapping, found {kind_of_value(card)}; start it with id: …")]
     kind = card.get("kind")
-    if "kind" in card and not (isinstance(kind, str) and kind in SHAPES):
-        guess = did_you_mean(kind, SHAPES) if isinstance(kind, str) else ""
-        said = f"kind {shown(kind, 30) if isinstance(kind, str) else kind_of_value(kind)} is not known"
-        unknown = Finding((*base, "kind"), f"{said}; {f'{guess} ' if guess else ''}{one_of(SHAPES)}")
-        return [unknown, *shape_findings(card, UnknownKindShape, base)]
-    findings = shape_findings(card, SHAPES.get(str(kind), UnknownKindShape), base)
+    findings = [*_kind(card, base), *shape_findings(card, SHAPES.get(str(kind), UnknownKindShape), base)]
+    faulty = {str(found.path[len(base)]) for found in findings}
+    return [*findings, *(found.below(base) for found in card_findings(card, faulty))]
+
+
+def _kind(card: dict[str, Any], base: Way) -> list[Finding]:
+    kind = card.get("kind")
+    if isinstance(kind, str) and kind in SHAPES:
+        return []
     if "kind" not in card:
-        missing = Finding((*base, "kind"), 'missing "kind": say kind: qa (or choice, numeric, cloze, ordering, debug)')
-        return [missing, *findings]
-    if findings:
-        return findings
-    return [found.below(base) for found in card_findings(card)]
+        message = 'missing "kind": say kind: qa (or choice, numeric, cloze, ordering, debug)'
+    else:
+        guess = f"{did_you_mean(kind, SHAPES)} " if isinstance(kind, str) else ""
+        said = shown(kind, 30) if isinstance(kind, str) else kind_of_value(kind)
+        message = f"kind {said} is not known; {guess.lstrip()}{one_of(SHAPES)}"
+    return [Finding((*base, "kind"), message, shape=True)]
 
 
 def _repeated_ids(cards: list[Any]) -> list[Finding]:

@@ -25,10 +25,10 @@ def only(found: list[str], start: str) -> None:
     [
         ("qa", lambda c: c.update(tags=["a", "a"]), '"a" is listed twice; remove one of the two'),
         ("qa", lambda c: c.update(follow_ups=["att-01"]), "the card follows up on itself; remove it from follow_ups"),
-        ("qa", lambda c: c.update(numbers=[{"says": "1", "compute": "import os"}]), '"import os" is no arithmetic'),
+        ("qa", lambda c: c.update(numbers=[{"says": "d_k", "compute": "import os"}]), '"import os" is no arithmetic'),
         (
             "qa",
-            lambda c: c.update(numbers=[{"says": "1", "compute": [1]}]),
+            lambda c: c.update(numbers=[{"says": "d_k", "compute": [1]}]),
             '"compute" must be a formula; write it as text',
         ),
         (

@@ -1,0 +1,54 @@
+"""The bank that comes with the program."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pytest
+
+from attncli.bank.check import Report, check
+from attncli.bank.loader import load_bank
+from attncli.bank.planned import load_planned
+from attncli.bank.selection import Surroundings
+from attncli.bank.texts import localised, parts_of
+from attncli.paths import bundled_impl, bundled_quizbank
+from attncli.tui.latex import Unreadable, draw
+
+
+@pytest.fixture(scope="module")
+def report() -> Report:
+    return check([], Surroundings(bundled_quizbank(), bundled_impl()))
+
+
+def test_the_check_is_clean(report: Report) -> None:
+    assert [str(problem) for problem in report.problems] == []
+
+
+def test_links_lead_somewhere_or_to_what_is_planned(report: Report) -> None:
+    assert all(note.message.startswith(("open", "no space", '"')) for note in report.notes)
+
+
+def test_every_card_is_one_of_the_plan() -> None:
+    planned = load_planned(bundled_quizbank()).cards
+    assert [card.id for card in load_bank(bundled_quizbank()).cards if card.id not in planned] == []
+
+
+PLACEHOLDER = re.compile(r"\{\{\s*\w+\s*\}\}")
+
+
+def formulas() -> Iterator[tuple[str, str]]:
+    for document in load_bank(bundled_quizbank()).documents:
+        for _, text in localised(document):
+            for lang in ("en", "zh"):
+                yield from ((document["id"], formula) for formula in parts_of(text[lang]).formulas)
+
+
+def test_every_formula_is_drawn_by_the_app() -> None:
+    failed = []
+    for card, formula in formulas():
+        try:
+            draw(PLACEHOLDER.sub("2", formula))
+        except Unreadable:
+            failed.append((card, formula))
+    assert failed == []

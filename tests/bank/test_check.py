@@ -1,0 +1,242 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from attncli.bank.check import Report, check
+from attncli.bank.selection import Surroundings
+from attncli.errors import NotFound
+
+Card = dict[str, Any]
+Writer = Callable[..., Path]
+
+
+def messages(report: Report) -> list[str]:
+    return [problem.message for problem in report.problems]
+
+
+def test_problems_are_sorted_by_file_and_line(cards: dict[str, Card], bank_file: Writer, around: Surroundings) -> None:
+    second = bank_file(cards["qa"] | {"level": "x", "core": 1, "id": "mask-01"}, topic="mask")
+    first = bank_file(cards["debug"] | {"lines": [9]})
+    report = check([first, second], around)
+    places = [(Path(problem.file).name, problem.line) for problem in report.problems]
+    assert places == sorted(places)
+    assert len(places) == 3
+    assert report.cards == 0
+
+
+def test_good_cards_of_a_bad_file_are_looked_at_too(cards: dict[str, Card], errors: Callable[..., list[str]]) -> None:
+    cards["qa"]["short"]["en"] = "too short"
+    assert len(errors(cards["qa"], {"id": "att-09"})) > 3
+    assert any("the short answer has 2 words" in message for message in errors(cards["qa"], {"id": "att-09"}))
+
+
+def test_a_file_with_a_fault_hides_only_its_own_rest(
+    cards: dict[str, Card], bank_file: Writer, around: Surroundings
+) -> None:
+    bad = bank_file(cards["qa"])
+    bad.write_text(bad.read_text(encoding="utf-8") + "  x: [\n", encoding="utf-8")
+    other = bank_file(cards["qa"] | {"id": "mask-01", "level": "x"}, topic="mask")
+    report = check([bad, other], around)
+    assert [Path(problem.file).name for problem in report.problems] == ["att.yaml", "mask.yaml"]
+
+
+def test_paths_that_are_not_there_are_an_error_of_the_call(tmp_path: Path, around: Surroundings) -> None:
+    with pytest.raises(NotFound, match=r"there is no .*missing.yaml; give a bank file or a folder of them"):
+        check([tmp_path / "missing.yaml"], around)
+    with pytest.raises(NotFound, match=r"has no .yaml files"):
+        check([tmp_path / "impl"], around)
+
+
+def test_a_folder_named_like_a_file_is_a_problem_of_the_bank(tmp_path: Path, around: Surroundings) -> None:
+    (tmp_path / "folder.yaml").mkdir()
+    (tmp_path / "loop.yaml").symlink_to(tmp_path / "loop.yaml")
+    report = check([tmp_path / "folder.yaml", tmp_path / "loop.yaml"], around)
+    assert ["not a regular file" in messages(report)[0], "cannot be read" in messages(report)[1]] == [True, True]
+
+
+def test_the_same_file_given_twice_is_checked_once(
+    cards: dict[str, Card], bank_file: Writer, around: Surroundings
+) -> None:
+    path = bank_file(cards["qa"])
+    report = check([path, path, path.parent], around)
+    assert (messages(report), report.files, report.cards) == ([], 1, 1)
+
+
+def test_ids_are_unique_over_all_files(cards: dict[str, Card], bank_file: Writer, around: Surroundings) -> None:
+    first = bank_file(cards["qa"], cards["qa"])
+    assert messages(check([first], around)) == [
+        'id "att-01" is used twice in this file; give one of the two another id'
+    ]
+    first = bank_file(cards["qa"])
+    second = bank_file(cards["qa"], topic="mask")
+    assert messages(check([first, second], around))[0].startswith('id "att-01" is already used in')
+    assert len(messages(check([first, second], around))) == 1
+
+
+def test_ids_start_with_the_topic(cards: dict[str, Card], checked: Callable[..., Report]) -> None:
+    report = checked(cards["qa"], cards["debug"] | {"id": "xx-1"})
+    assert messages(report) == ['id "xx-1" does not start with its topic; write att-…']
+
+
+def test_a_wrong_topic_is_one_problem(cards: dict[str, Card], checked: Callable[..., Report]) -> None:
+    report = checked(*cards.values(), topic="atn")
+    assert messages(report) == ['topic "atn" fits none of its cards, such as att-01; correct the topic']
+
+
+def test_the_file_is_named_after_its_topic(cards: dict[str, Card], bank_file: Writer, around: Surroundings) -> None:
+    path = bank_file(cards["qa"])
+    other = path.rename(path.with_name("other.yaml"))
+    report = check([other], around)
+    assert messages(report) == []
+    assert [note.message for note in report.notes] == ['topic "att" is in other.yaml; name the file att.yaml']
+
+
+PLAN = (
+    "cards: {att-01: qa screen core, att-02: choice onsite, mask-01: qa screen}\nchallenges: [sdpa]\nexperiments: []\n"
+)
+
+
+@pytest.fixture
+def bundled(around: Surroundings) -> Callable[..., Path]:
+    """Writes a topic of the bundled bank."""
+    (around.quizbank / "planned.yaml").write_text(PLAN)
+
+    def write(*cards: Card, name: str = "att.yaml", **more: Any) -> Path:
+        path = around.quizbank / name
+        path.write_text(
+            yaml.safe_dump({"topic": "att", **more, "cards": list(cards)}, allow_unicode=True), encoding="utf-8"
+        )
+        return path
+
+    return write
+
+
+COMPLETE = {"title": {"en": "a", "zh": "甲"}, "licence": "CC-BY-4.0"}
+
+
+def test_the_bundled_bank_is_as_planned(
+    cards: dict[str, Card], bundled: Callable[..., Path], around: Surroundings
+) -> None:
+    bundled(cards["qa"] | {"level": "onsite"}, cards["choice"] | {"core": True}, **COMPLETE)
+    report = check([], around)
+    assert sorted(messages(report), reverse=True) == [
+        "att-02 is planned as core: false, found true; correct one of the two",
+        "att-01 is planned as level: screen, found onsite; correct one of the two",
+        "att-01 is planned as core: true, found false; correct one of the two",
+    ]
+    assert [note.message for note in report.notes] == ["open: 1 planned cards are not there yet: mask-01"]
+
+
+def test_the_bundled_bank_is_stricter(
+    cards: dict[str, Card], bundled: Callable[..., Path], around: Surroundings
+) -> None:
+    bundled(cards["qa"] | {"core": True}, cards["debug"] | {"id": "mask-01"}, name="other.yaml")
+    found = messages(check([], around))
+    assert 'topic "att" is in other.yaml; name the file att.yaml' in found
+    assert 'missing "title": every topic of the bundled bank says its title' in found
+    assert 'missing "licence": every topic of the bundled bank says its licence' in found
+    assert 'id "mask-01" does not start with its topic; write att-…' in found
+
+
+def test_own_banks_are_checked_with_the_bundled_one(
+    cards: dict[str, Card], bundled: Callable[..., Path], around: Surroundings, tmp_path: Path
+) -> None:
+    bundled(cards["qa"] | {"core": True}, cards["choice"], **COMPLETE)
+    own = tmp_path / "own"
+    own.mkdir()
+    mine = cards["debug"] | {"id": "mine-01", "follow_ups": ["att-01"]}
+    text = yaml.safe_dump({"topic": "mine", "cards": [mine]}, allow_unicode=True)
+    (own / "mine.yaml").write_text(text, encoding="utf-8")
+    (own / "zz.yaml").write_text(text.replace("topic: mine", "topic: zz"), encoding="utf-8")
+    report = check([], Surroundings(around.quizbank, around.impl, own, tmp_path / "none"))
+    assert [Path(problem.file).name for problem in report.problems] == ["zz.yaml"]
+    assert messages(report)[0].startswith('id "mine-01" is already used in')
+    assert report.cards == 3
+
+
+def test_terms_come_from_the_glossary(
+    cards: dict[str, Card], checked: Callable[..., Report], around: Surroundings
+) -> None:
+    (around.quizbank / "glossary.yaml").write_text(
+        "terms:\n- {en: score, zh: 分数, avoid_en: [scores]}\n", encoding="utf-8"
+    )
+    assert messages(checked(cards["qa"])) == ['"scores" is not this bank\'s term; the glossary says "score"']
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("terms:\n- {en: A, zh: 甲}\n- {en: a, zh: 乙}\n", '"a" is listed twice; keep one'),
+        ("terms:\n- {en: A, zh: 甲, avoid_zh: [甲]}\n", '"甲" is both the term and avoided; keep one'),
+    ],
+)
+def test_a_glossary_agrees_with_itself(tmp_path: Path, around: Surroundings, text: str, message: str) -> None:
+    path = tmp_path / "glossary.yaml"
+    path.write_text(text, encoding="utf-8")
+    assert messages(check([path], around)) == [message]
+
+
+def challenge(folder: Path, **changes: Any) -> Path:
+    def text() -> dict[str, str]:
+        return {"en": "a", "zh": "甲"}
+
+    value = {"id": "sdpa", "track": "attention", "level": 1, "title": text(), "entry": ["sdpa"], "statement": text()}
+    value |= {"hints": [text()], "required": ["loads"], "mistakes": {"no-scale": {"says": text()}}, **changes}
+    path = folder / "attention" / "sdpa" / "challenge.yaml"
+    (path.parent / "wrong").mkdir(parents=True)
+    (path.parent / "wrong" / "no-scale.py").touch()
+    path.write_text(yaml.safe_dump(value, allow_unicode=True), encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({}, None),
+        ({"id": "sdp"}, 'id "sdp" lies in the folder "sdpa"; name both the same'),
+        ({"track": "norms"}, 'track "norms" lies in the folder "attention"; name both the same'),
+        ({"cards": ["att-99"]}, 'there is no card "att-99"; correct the id or remove it'),
+        ({"statement": {"en": "$\\frac{1}$", "zh": "甲"}}, 'formula "\\frac{1}" is not valid LaTeX'),
+    ],
+)
+def test_challenges_are_checked_where_they_are_given(around: Surroundings, changes: Card, message: str | None) -> None:
+    challenge(around.impl, **changes)
+    found = messages(check([around.impl], around))
+    assert found == [] if message is None else found[0].startswith(message)
+
+
+def test_mistakes_and_wrong_files_name_each_other(around: Surroundings) -> None:
+    mistake = {"says": {"en": "a", "zh": "甲"}, "cards": ["zz-1"]}
+    challenge(around.impl, mistakes={"no-scal": mistake})
+    assert messages(check([around.impl], around)) == [
+        "wrong/no-scale.py has no entry; say what it gets wrong",
+        'there is no wrong/no-scal.py; did you mean "no-scale"?',
+        'there is no card "zz-1"; correct the id or remove it',
+    ]
+
+
+def test_ten_mistakes_in_two_files_are_ten_problems(
+    cards: dict[str, Card], bank_file: Writer, around: Surroundings
+) -> None:
+    qa, choice, numeric = cards["qa"], cards["choice"], cards["numeric"]
+    qa |= {"level": "junior", "follow_ups": ["att-77"]}
+    del choice["options"][0]["correct"]
+    numeric["compute"] = "2 * layer * dtype"
+    first = bank_file(qa, choice, numeric)
+    cloze, ordering, debug = cards["cloze"], cards["ordering"], cards["debug"]
+    for number, card in enumerate((cloze, ordering, debug)):
+        card["id"] = f"mask-0{number}"
+    del cloze["question"]["zh"]
+    ordering["before"].append(["softmax", "score"])
+    debug |= {"lines": [7], "sources": [{"id": "Vaswani"}], "shrot": {}}
+    debug["explain"] = {"en": "$\\frac{1}$", "zh": "好"}
+    second = bank_file(cloze, ordering, debug, topic="mask")
+    report = check([first, second], around)
+    assert len(report.problems) == 10, report.problems
+    assert len({(problem.file, problem.line) for problem in report.problems}) == 10
+    assert all(problem.line > 2 and ("; " in problem.message or ": " in problem.message) for problem in report.problems)

@@ -1,0 +1,118 @@
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from attncli.bank.loader import load_bank, load_banks, load_challenges, load_file
+from attncli.domain.card import ChoiceCard, ClozeCard, DebugCard, NumericCard, OrderingCard, QaCard, card_of
+
+Card = dict[str, Any]
+Writer = Callable[..., Path]
+
+
+def test_a_card_of_each_kind_becomes_what_the_domain_reads(cards: dict[str, Card], bank_file: Writer) -> None:
+    loaded = load_file(bank_file(*cards.values(), title={"en": "Attention", "zh": "注意力"}))
+    assert loaded.problems == ()
+    assert (loaded.topic, loaded.title) == ("att", {"en": "Attention", "zh": "注意力"})
+    qa, choice, numeric, cloze, ordering, debug = map(card_of, loaded.documents)
+    assert isinstance(qa, QaCard)
+    assert qa.topic == "att"
+    assert isinstance(choice, ChoiceCard)
+    assert [option.correct for option in choice.options] == [True, False, False]
+    assert isinstance(numeric, NumericCard)
+    assert numeric.parameters == (("layers", (("24", 24), ("32", 32))), ("dtype", (("bf16", 2), ("fp8", 1))))
+    assert isinstance(cloze, ClozeCard)
+    assert cloze.blanks[0].variables == ("i", "d")
+    assert isinstance(ordering, OrderingCard)
+    assert ordering.before == (("score", "mask"), ("mask", "softmax"))
+    assert isinstance(debug, DebugCard)
+    assert debug.lines == (2,)
+
+
+def test_numbers_where_text_is_read_become_text(cards: dict[str, Card], bank_file: Writer) -> None:
+    card = cards["numeric"] | {"compute": 96, "tolerance": 0.5, "question": {"en": "Bytes?", "zh": "字节？"}}
+    del card["parameters"]
+    (document,) = load_file(bank_file(card)).documents
+    assert (document["compute"], document["tolerance"]) == ("96", "0.5")
+
+
+def test_a_file_with_a_problem_contributes_nothing_and_the_others_all(
+    cards: dict[str, Card], bank_file: Writer
+) -> None:
+    bank_file(*cards.values())
+    broken = bank_file({**cards["qa"], "id": "mask-01"}, {"id": "mask-02"}, topic="mask")
+    bank = load_bank(broken.parent)
+    assert len(bank.documents) == 6
+    assert len(bank.cards) == 6
+    assert {problem.file for problem in bank.problems} == {str(broken)}
+    assert [len(file.documents) for file in bank.files] == [6, 0]
+
+
+def test_of_two_files_with_one_id_the_later_contributes_nothing(cards: dict[str, Card], bank_file: Writer) -> None:
+    folder = bank_file(cards["qa"]).parent
+    bank_file(cards["debug"], cards["qa"], topic="zz")
+    bank = load_bank(folder)
+    assert [document["id"] for document in bank.documents] == ["att-01"]
+    (problem,) = bank.problems
+    assert problem.message == f'id "att-01" is already used in {folder / "att.yaml"}; give this card another id'
+    assert problem.line > 5
+
+
+def test_own_banks_lie_beside_the_bundled_one(cards: dict[str, Card], bank_file: Writer, tmp_path: Path) -> None:
+    own = tmp_path / "own"
+    own.mkdir()
+    path = bank_file(cards["qa"])
+    shutil.move(bank_file({**cards["qa"], "id": "mine-01"}, topic="mine"), own / "mine.yml")
+    (own / "broken.yaml").write_text("a: [")
+    bank = load_banks([path.parent, own, tmp_path / "missing"])
+    assert [document["id"] for document in bank.documents] == ["att-01", "mine-01"]
+    assert [Path(problem.file).name for problem in bank.problems] == ["broken.yaml"]
+
+
+def test_a_missing_folder_is_an_empty_bank(tmp_path: Path) -> None:
+    assert load_bank(tmp_path / "missing").documents == ()
+
+
+def test_glossary_and_plan_are_no_card_files(cards: dict[str, Card], bank_file: Writer) -> None:
+    folder = bank_file(cards["qa"]).parent
+    (folder / "planned.yaml").write_text("cards: {}")
+    (folder / "glossary.yaml").write_text("terms:\n- {en: head, zh: 头}\n")
+    bank = load_bank(folder)
+    assert bank.problems == ()
+    assert bank.glossary == ({"en": "head", "zh": "头"},)
+
+
+def test_a_broken_glossary_is_reported_and_the_cards_work(cards: dict[str, Card], bank_file: Writer) -> None:
+    folder = bank_file(cards["qa"]).parent
+    (folder / "glossary.yaml").write_text("terms: 3")
+    bank = load_bank(folder)
+    assert (len(bank.documents), len(bank.problems), bank.glossary) == (1, 1, ())
+
+
+def test_challenges_get_their_folder_and_what_was_left_out(tmp_path: Path) -> None:
+    text = {"en": "a", "zh": "甲"}
+    value = {"id": "sdpa", "track": "attention", "level": 1, "title": text, "entry": ["sdpa"], "statement": text}
+    value |= {"hints": [dict(text)], "required": ["loads"], "mistakes": {}}
+    for name, content in (
+        ("sdpa", yaml.safe_dump({**value, "statement": dict(text), "title": dict(text)})),
+        ("bad", "a: ["),
+    ):
+        folder = tmp_path / "attention" / name
+        folder.mkdir(parents=True)
+        (folder / "challenge.yaml").write_text(content)
+    (document,), (problem,) = load_challenges(tmp_path)
+    assert document["folder"] == str(tmp_path / "attention" / "sdpa")
+    assert (document["version"], document["badges"], document["cards"]) == (1, [], [])
+    assert Path(problem.file).parent.name == "bad"
+
+
+def test_what_is_below_a_broken_value_is_not_told_again(tmp_path: Path) -> None:
+    path = tmp_path / "att.yaml"
+    path.write_text("topic: att\ncards:\n  - id: att-01\n    kind: qa\n    question: *x\n    level: screen\n")
+    messages = [problem.message for problem in load_file(path).problems]
+    assert any("alias *x" in message for message in messages)
+    assert not any('"question"' in message for message in messages)
