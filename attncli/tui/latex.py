@@ -16,7 +16,7 @@ from typing import Any
 from rich.cells import cell_len
 
 from attncli.tui.latex_line import linear
-from attncli.tui.latex_spacing import RELATIONS, SIGNS, spaced, split_at
+from attncli.tui.latex_spacing import GAPS, RELATIONS, SIGNS, spaced, split_at
 
 _ALIASES = tuple(
     (re.compile(rf"\\(?:{names})(?![A-Za-z])"), to)
@@ -31,6 +31,8 @@ _ALIASES = tuple(
         ("argmax", r"\\mathrm{argmax}"),
         ("argmin", r"\\mathrm{argmin}"),
         ("coloneqq", ":="),
+        (r"left\s*\\langle", r"\\langle "),
+        (r"right\s*\\rangle", r"\\rangle "),
         ("leqslant", r"\\le "),
         ("geqslant", r"\\ge "),
     )
@@ -61,21 +63,32 @@ def draw(tex: str) -> tuple[str, ...]:
 
 
 def draw_within(tex: str, width: int) -> tuple[str, ...]:
-    """`draw`, broken before relations, then before signs, where it would be wider than `width` cells.
+    """`draw`, broken at wide gaps, then before relations, then before signs, where it is wider than `width` cells.
 
     A part that is still too wide is left so. Raises `Unreadable`.
     """
     if _width(draw(tex)) <= width:
         return draw(tex)
-    lines: list[str] = []
-    for part in split_at(tex, RELATIONS):
-        fits = _width(draw(part)) <= width - len(_CONTINUED)
-        for piece in [part] if fits else split_at(part, SIGNS):
-            if lines and _width(draw(f"{lines[-1]} {piece}")) <= width - len(_CONTINUED):
-                lines[-1] += f" {piece}"
+    lines = _broken(tex, width, (GAPS, RELATIONS, SIGNS))
+    return tuple(margin + row for margin, line in lines for row in draw(line))
+
+
+def _broken(tex: str, width: int, marks: Sequence[frozenset[str]]) -> list[tuple[str, str]]:
+    """(margin, part) for every line; parts after a gap start at the edge, continued ones are set in."""
+    if not marks or _width(draw(tex)) <= width:
+        return [("", tex)]
+    margin = "" if marks[0] is GAPS else _CONTINUED
+    lines: list[tuple[str, str]] = []
+    for part in split_at(tex, marks[0]):
+        for inner, piece in _broken(part, width - len(margin), marks[1:]):
+            joined = f"{lines[-1][1]} {piece}" if lines else ""
+            if lines and not inner and _width(draw(joined)) + len(lines[-1][0]) <= width:
+                lines[-1] = (lines[-1][0], joined)
             else:
-                lines.append(piece)
-    return tuple(("" if number == 0 else _CONTINUED) + row for number, line in enumerate(lines) for row in draw(line))
+                lines.append(
+                    ((margin if lines else "") + inner, piece.removeprefix(r"\qquad ").removeprefix(r"\quad "))
+                )
+    return lines
 
 
 def _width(rows: Sequence[str]) -> int:

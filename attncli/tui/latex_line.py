@@ -13,6 +13,7 @@ from texicode import arts, symbols_art
 Node = tuple[str, tuple[str, str], list[int], list[int]]
 
 _BIG = {"sum": "∑", "prod": "∏", "int": "∫", "oint": "∮", "iint": "∬", "iiint": "∭", "lim": "lim"}
+_LONGEST_SMALL_WORD = 3
 _BRACKETS = {"pmatrix": "()", "bmatrix": "[]", "Bmatrix": "{}", "vmatrix": "||", "Vmatrix": "‖‖", "cases": ("{", "")}
 _ACCENTS = {"hat": "\u0302", "widehat": "\u0302", "bar": "\u0304", "tilde": "\u0303", "widetilde": "\u0303"} | {
     "dot": "\u0307",
@@ -129,7 +130,8 @@ def _script(place: int, text: str) -> str:
     """`text` as small letters where all exist, else after ^ or _."""
     text = text.strip()
     small = [arts.unicode_scripts.get(letter, (" ", " "))[place] for letter in text.replace("−", "-")]
-    if small and " " not in small:
+    is_word = len(text) > _LONGEST_SMALL_WORD and text.isalpha() and text.isascii()
+    if small and " " not in small and not is_word:
         return "".join(small)
     if text == "′":
         return text

@@ -21,9 +21,10 @@ RELATIONS = _words(
     r"= < > \le \leq \ge \geq \ne \neq \approx \equiv \sim \simeq \propto \to \rightarrow \leftarrow \gets "
     r"\Rightarrow \Leftrightarrow \iff \in \notin \subset \subseteq \ll \gg \mapsto \cong \mid"
 )
+GAPS = _words(r"\quad \qquad")
 SIGNS = _words(r"+ - \pm \mp \odot \otimes \oplus")
 _FUNCTIONS = _words(r"\log \exp \ln \sin \cos \tan \tanh \max \min \arg \det \sup \inf \Pr \lg")
-_OPENERS = _words(r"( [ { \{ \langle \lfloor \lceil | \| & , ; : \, \; \quad \qquad") | {r"\\"}
+_OPENERS = _words(r"( [ { \{ \langle \lfloor \lceil & , ; : \, \; \quad \qquad") | {r"\\"}
 _CLOSERS = _words(r") ] } \} \rangle \rfloor \rceil")
 _DEPTH = {"{": 1, "(": 1, "[": 1, "\\left": 1, "}": -1, ")": -1, "]": -1, "\\right": -1}
 _DELIMITED = re.compile(r"\\(left|right|middle|[bB]igg?[lr]?)")
@@ -36,7 +37,7 @@ def spaced(tex: str, short_script: Callable[[str, str], bool]) -> str:
 
 
 def split_at(tex: str, marks: frozenset[str]) -> list[str]:
-    """The formula cut before every one of `marks` (`RELATIONS` or `SIGNS`) that stands outside of all brackets."""
+    """The formula cut before each of `marks` (`GAPS`, `RELATIONS` or `SIGNS`) that stands outside of all brackets."""
     parts, depth = [""], 0
     for token in _tokens(tex):
         if depth == 0 and token in marks and parts[-1].strip():
@@ -87,6 +88,7 @@ class _Spacer:
         self.out: list[str] = []
         self.previous = ""
         self.at = 0
+        self.bars = 0
 
     def run(self, scripts: bool) -> list[str]:
         while self.at < len(self.tokens):
@@ -149,6 +151,9 @@ class _Spacer:
             self._gap_before_operand()
         elif token == ",":
             self._emit(f",{_THIN}", ",")
+        elif token in ("|", r"\|"):
+            self.bars += 1
+            self._emit(text, "(" if self.bars % 2 else ")")
         else:
             self._emit(text, token)
 

@@ -33,6 +33,7 @@ class ChallengesScreen(AttnScreen):
         super().__init__()
         self.track: str | None = None
         self.found: list[ChallengeStanding] = []
+        self.is_stale = False
 
     def title_bar(self) -> TitleBar:
         self.found = standings(self.workspace)
@@ -46,8 +47,13 @@ class ChallengesScreen(AttnScreen):
         self._fill()
         self.query_one(Rows).focus()
 
+    def on_screen_suspend(self) -> None:
+        """A challenge is opened; its standing may change meanwhile."""
+        self.is_stale = True
+
     def on_screen_resume(self) -> None:
-        if self.query(TitleBar):
+        if self.is_stale:
+            self.is_stale = False
             self.found = standings(self.workspace)
             self._fill()
 

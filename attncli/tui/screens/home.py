@@ -39,6 +39,7 @@ class HomeScreen(AttnScreen):
 
     due: DueCounts
     standing: Progress
+    is_stale = False
 
     def _load(self) -> None:
         self.due = due_counts(self.workspace)
@@ -57,9 +58,13 @@ class HomeScreen(AttnScreen):
         self._fill()
         self.query_one(Rows).focus()
 
+    def on_screen_suspend(self) -> None:
+        """Something else is shown; counts may change meanwhile."""
+        self.is_stale = True
+
     def on_screen_resume(self) -> None:
-        """Back from a review: count again."""
-        if self.query(TitleBar):
+        if self.is_stale:
+            self.is_stale = False
             self._load()
             self.query_one(TitleBar).show(say("app.name", self.lang), say("home.title", self.lang), self._streak())
             self.query_one("#summary", Static).update(self._summary())

@@ -46,6 +46,7 @@ class ReviewScreen(AttnScreen):
         Binding("4", "rate(4)", "key.rate", show=False),
         Binding("a", "points", "key.points", key_display="a-g"),
         Binding("u", "undo", "key.undo"),
+        Binding("ctrl+z", "undo", "key.undo"),
         Binding("minus", "bury", "key.bury", key_display="-"),
         Binding("exclamation_mark", "suspend", "key.suspend", key_display="!"),
         Binding("escape,q", "back", "key.home", key_display="Esc"),

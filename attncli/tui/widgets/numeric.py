@@ -11,5 +11,7 @@ from attncli.tui.widgets.typed_answer import TypedAnswer
 class NumericAnswer(TypedAnswer):
     """One field; `48`, `1.5e3`, `3/4`, `1.2 TiB` and `1750亿` are all understood."""
 
+    numbers = True
+
     def __init__(self, asked: Asked, lang: Lang) -> None:
         super().__init__(asked, [say("numeric.prompt", lang)], asked.task.unit if asked.task else "", lang)

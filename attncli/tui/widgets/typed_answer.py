@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
@@ -13,9 +14,16 @@ from attncli.domain.text import Lang
 from attncli.tui.asking import Asked
 from attncli.tui.messages import Answered
 
+_TYPED_SIGNS = frozenset({"minus", "slash"})
+_COMMANDS = frozenset({"u", "l", "q", "minus", "exclamation_mark", "question_mark"})
+
 
 class AnswerField(Input):
-    """A one-line field; Enter goes on to the next one, or answers."""
+    """A one-line field; Enter goes on to the next one, or answers.
+
+    With `numbers`, an empty field leaves the keys with which no number begins to the screen, so that undo, help and
+    the like need no Escape first.
+    """
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "submit", "key.submit", show=True),
@@ -24,9 +32,22 @@ class AnswerField(Input):
         Binding("down", "app.focus_next", "key.down", show=False),
     ]
 
+    def __init__(self, value: str, numbers: bool, name: str, disabled: bool) -> None:
+        super().__init__(value, name=name, disabled=disabled)
+        self.numbers = numbers
+
     def check_consume_key(self, key: str, character: str | None) -> bool:
-        """Textual does not know that `minus` and `slash` are characters: typing -1 would bury the card."""
-        return super().check_consume_key(key, character) or key in ("minus", "slash")
+        """Whether the key is typed; Textual does not count `minus` and `slash` among the characters."""
+        if self._leaves(key):
+            return False
+        return super().check_consume_key(key, character) or key in _TYPED_SIGNS
+
+    def on_key(self, event: events.Key) -> None:
+        if self._leaves(event.key):
+            event.prevent_default()
+
+    def _leaves(self, key: str) -> bool:
+        return self.numbers and not self.value and key in _COMMANDS
 
     def action_leave(self) -> None:
         """So that the single-letter keys of the screen work again."""
@@ -45,6 +66,8 @@ class TypedAnswer(Vertical):
     TypedAnswer AnswerField:focus { background: $primary 25%; border: none; }
     """
 
+    numbers: ClassVar[bool] = False
+
     def __init__(self, asked: Asked, labels: list[str], unit: str, lang: Lang) -> None:
         super().__init__()
         self.asked, self.labels, self.unit = asked, labels, unit
@@ -54,7 +77,7 @@ class TypedAnswer(Vertical):
         for index, label in enumerate(self.labels):
             with Horizontal():
                 yield Static(f"{label}{self._sign(index)}", classes="label", markup=False)
-                yield AnswerField(self.asked.texts[index], disabled=self.asked.revealed, name=str(index))
+                yield AnswerField(self.asked.texts[index], self.numbers, str(index), self.asked.revealed)
                 yield Static(self.unit, classes="unit", markup=False)
 
     def _sign(self, index: int) -> str:

@@ -1,0 +1,71 @@
+"""The app over a bank with one card of every kind, a clock that the test moves, and fixed randomness."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+from textual.widget import Widget
+
+from attncli.config import Settings
+from attncli.domain.text import Lang
+from attncli.paths import Home
+from attncli.practice.workspace import Workspace
+from attncli.tui.app import AttnApp
+
+BANK = Path(__file__).with_name("bank")
+
+
+class Clock:
+    """Stands still unless it is moved."""
+
+    def __init__(self) -> None:
+        self.now = datetime(2026, 6, 12, 9, 0, tzinfo=UTC)
+
+    def __call__(self) -> datetime:
+        return self.now
+
+    def move(self, **by: float) -> None:
+        self.now += timedelta(**by)
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+MakeApp = Callable[..., AttnApp]
+
+
+@pytest.fixture
+def make_app(tmp_path: Path, clock: Clock) -> Iterator[MakeApp]:
+    """`make_app(screen, lang=…, topic=…)`: apps over one home, closed after the test."""
+    opened: list[AttnApp] = []
+
+    def make(
+        screen: str = "home", lang: Lang = "en", theme: str = "dark", bank: Path = BANK, **options: Any
+    ) -> AttnApp:
+        settings = Settings(lang=lang, theme=theme, fuzz=False)
+        workspace = Workspace.open(Home(tmp_path / "home"), clock, settings=settings, quizbank=bank)
+        app = AttnApp(workspace, Random(7), screen, **options)  # type: ignore[arg-type]
+        opened.append(app)
+        return app
+
+    yield make
+    for app in opened:
+        app.grader.close()
+        app.workspace.close()
+
+
+def shown(app: AttnApp) -> str:
+    """Everything that is on the screen, as text."""
+    return "\n".join("".join(segment.text for segment in strip) for strip in app.screen._compositor.render_strips())
+
+
+def text_of(widget: Widget) -> str:
+    """What one widget renders."""
+    return str(widget.render())

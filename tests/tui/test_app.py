@@ -1,0 +1,173 @@
+"""Routes, language, theme, help, the command palette, small terminals."""
+
+from __future__ import annotations
+
+import tomllib
+
+import pytest
+from textual.command import CommandPalette
+from textual.geometry import Size
+
+from attncli.errors import NotFound
+from attncli.tui import app as app_module
+from attncli.tui.screens.challenges import ChallengesScreen
+from attncli.tui.screens.help import HelpScreen
+from attncli.tui.screens.home import HomeScreen
+from attncli.tui.screens.review import ReviewScreen
+from attncli.tui.screens.search import SearchScreen
+from attncli.tui.screens.stats import StatsScreen
+
+from .conftest import MakeApp, shown
+
+
+async def test_home_says_what_is_due_and_lists_the_topics(make_app: MakeApp) -> None:
+    async with make_app().run_test(size=(80, 24)) as pilot:
+        await pilot.pause()
+        text = shown(pilot.app)
+        assert "6 due" in text and "6 new · 0 learning · 0 to review" in text
+        assert "All topics" in text and "Attention mathematics" in text and "no streak yet" in text
+
+
+@pytest.mark.parametrize(
+    ("key", "screen"),
+    [
+        ("r", ReviewScreen),
+        ("c", ChallengesScreen),
+        ("s", StatsScreen),
+        ("slash", SearchScreen),
+        ("enter", ReviewScreen),
+    ],
+)
+async def test_every_screen_is_one_key_from_home_and_escape_leads_back(
+    make_app: MakeApp, key: str, screen: type
+) -> None:
+    async with make_app().run_test(size=(80, 24)) as pilot:
+        await pilot.press(key)
+        assert isinstance(pilot.app.screen, screen)
+        await pilot.press("escape")
+        assert isinstance(pilot.app.screen, HomeScreen)
+
+
+async def test_a_screen_that_was_opened_first_leads_back_to_home(make_app: MakeApp) -> None:
+    async with make_app("stats").run_test(size=(80, 24)) as pilot:
+        await pilot.press("q")
+        assert isinstance(pilot.app.screen, HomeScreen)
+
+
+async def test_q_quits_from_home(make_app: MakeApp) -> None:
+    app = make_app()
+    async with app.run_test() as pilot:
+        await pilot.press("q")
+    assert app.return_code == 0
+
+
+async def test_l_switches_the_language_and_remembers_it(make_app: MakeApp) -> None:
+    app = make_app()
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("l")
+        await pilot.pause()
+        assert "注意力的数学" in shown(app) and "帮助" in shown(app)
+    assert tomllib.loads(app.workspace.home.config.read_text(encoding="utf-8"))["lang"] == "zh"
+
+
+async def test_the_language_changes_on_screens_below_too(make_app: MakeApp) -> None:
+    async with make_app().run_test(size=(80, 24)) as pilot:
+        await pilot.press("s", "l", "escape")
+        await pilot.pause()
+        assert "全部主题" in shown(pilot.app)
+
+
+async def test_ctrl_t_switches_the_theme_and_remembers_it(make_app: MakeApp) -> None:
+    app = make_app()
+    async with app.run_test() as pilot:
+        await pilot.press("ctrl+t")
+        assert app.theme == "attn-light"
+    assert tomllib.loads(app.workspace.home.config.read_text(encoding="utf-8"))["theme"] == "light"
+
+
+async def test_a_setting_that_cannot_be_saved_is_said(make_app: MakeApp) -> None:
+    app = make_app()
+    app.workspace.home.config.parent.mkdir(parents=True, exist_ok=True)
+    app.workspace.home.config.write_text("lang = [", encoding="utf-8")
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("l")
+        await pilot.pause()
+        assert app.lang == "zh"
+        assert any("config.toml" in note.message for note in app._notifications)
+
+
+async def test_a_small_terminal_gets_a_friendly_line_and_recovers(make_app: MakeApp) -> None:
+    async with make_app().run_test(size=(50, 12)) as pilot:
+        await pilot.pause()
+        assert "50×12" in shown(pilot.app) and "60×18" in shown(pilot.app).replace("\n", " ")
+        await pilot.resize_terminal(80, 24)
+        await pilot.pause()
+        assert "All topics" in shown(pilot.app)
+
+
+async def test_help_lists_the_keys_of_the_screen_below(make_app: MakeApp) -> None:
+    async with make_app("review").run_test(size=(80, 30)) as pilot:
+        await pilot.press("question_mark")
+        assert isinstance(pilot.app.screen, HelpScreen)
+        text = shown(pilot.app)
+        assert "Suspend" in text and "Bury" in text
+        await pilot.press("escape")
+        assert isinstance(pilot.app.screen, ReviewScreen)
+
+
+@pytest.mark.parametrize("key", ["？", "fullwidth_question_mark"])
+async def test_full_width_keys_work_as_their_twins(make_app: MakeApp, key: str) -> None:
+    async with make_app().run_test(size=(80, 24)) as pilot:
+        await pilot.press(key)
+        await pilot.pause()
+        assert isinstance(pilot.app.screen, HelpScreen)
+
+
+async def test_full_width_letters_work_too(make_app: MakeApp) -> None:
+    async with make_app().run_test(size=(80, 24)) as pilot:
+        await pilot.press("ｓ")
+        await pilot.pause()
+        assert isinstance(pilot.app.screen, StatsScreen)
+
+
+async def test_the_command_palette_speaks_the_language_and_opens_screens(make_app: MakeApp) -> None:
+    app = make_app(lang="zh")
+    async with app.run_test(size=(80, 24)) as pilot:
+        titles = [command.title for command in app.get_system_commands(app.screen)]
+        assert "查看统计" in titles and len(titles) == len(set(titles))
+        await pilot.press("ctrl+p")
+        assert isinstance(app.screen, CommandPalette)
+        await pilot.press("escape")
+        next(command for command in app.get_system_commands(app.screen) if command.title == "查看统计").callback()
+        await pilot.pause()
+        assert isinstance(app.screen, StatsScreen)
+
+
+async def test_the_key_bar_can_be_clicked(make_app: MakeApp) -> None:
+    async with make_app().run_test(size=(80, 24)) as pilot:
+        await pilot.pause()
+        column = shown(pilot.app).splitlines()[-1].index("Stats")
+        await pilot.click(offset=(column + 1, 23))
+        await pilot.pause()
+        assert isinstance(pilot.app.screen, StatsScreen)
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+@pytest.mark.parametrize("size", [(60, 18), (80, 24), (120, 40)])
+async def test_no_line_is_wider_than_the_terminal(make_app: MakeApp, lang: str, size: tuple[int, int]) -> None:
+    async with make_app(lang=lang).run_test(size=size) as pilot:
+        for keys in ((), ("s",), ("escape", "c"), ("escape", "slash"), ("escape", "r"), ("space",)):
+            await pilot.press(*keys)
+            await pilot.pause()
+            strips = pilot.app.screen._compositor.render_strips()
+            assert Size(*size) == pilot.app.size and all(strip.cell_length == size[0] for strip in strips)
+
+
+def test_run_refuses_an_unknown_topic_before_it_takes_the_screen(tmp_path, clock) -> None:  # type: ignore[no-untyped-def]
+    from attncli.config import Settings
+    from attncli.paths import Home
+
+    with pytest.raises(NotFound, match="nosuch"):
+        app_module.run(Home(tmp_path), Settings(), clock, "review", topic="nosuch")
+    with pytest.raises(NotFound, match="nosuch"):
+        app_module.run(Home(tmp_path), Settings(), clock, "challenges", challenge="nosuch")

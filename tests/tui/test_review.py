@@ -1,0 +1,366 @@
+"""Review driven by keys: reveal, tick, rate, undo, put away; every kind answered and marked."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+from textual import events
+from textual.pilot import Pilot
+
+from attncli.domain.card import OrderingCard
+from attncli.domain.rating import Rating
+from attncli.domain.review import RowKind
+from attncli.tui.app import AttnApp
+from attncli.tui.asking import Asked
+from attncli.tui.screens.home import HomeScreen
+from attncli.tui.screens.review import ReviewScreen
+from attncli.tui.widgets.marked_rows import MarkedRow, MarkedRows
+from attncli.tui.widgets.rating_bar import RatingBar, RatingButton
+from attncli.tui.widgets.sheet import Sheet
+
+from .conftest import Clock, MakeApp, shown
+
+KINDS = {
+    "qa": "att-02",
+    "numeric": "kv-04",
+    "choice": "head-02",
+    "cloze": "pos-03",
+    "ordering": "att-09",
+    "debug": "att-15",
+}
+
+
+@asynccontextmanager
+async def reviewing(
+    make_app: MakeApp, kind: str = "qa", **options: Any
+) -> AsyncIterator[tuple[Pilot[None], ReviewScreen]]:
+    """The review with the card of `kind` in front."""
+    app = make_app("review", **options)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.pause()
+        screen = app.screen
+        assert isinstance(screen, ReviewScreen)
+        while screen.asked is not None and screen.asked.card.id != KINDS[kind]:
+            screen.drill.bury()
+            screen._take_next()
+        await screen._show()
+        await pilot.pause()
+        assert asked(screen).card.kind == kind
+        yield pilot, screen
+
+
+def asked(screen: ReviewScreen) -> Asked:
+    assert screen.asked is not None
+    return screen.asked
+
+
+def rows(app: AttnApp) -> list[tuple[str, str, dict[str, Any]]]:
+    return [(row.kind.value, row.subject, row.payload) for row in app.workspace.store.log.of_kind(RowKind.REVIEW)]
+
+
+async def paste(pilot: Pilot[None], text: str) -> None:
+    assert pilot.app.focused is not None
+    pilot.app.focused.post_message(events.Paste(text))
+    await pilot.pause()
+
+
+async def test_the_answer_is_hidden_until_it_is_asked_for(make_app: MakeApp) -> None:
+    async with reviewing(make_app) as (pilot, screen):
+        assert "Why are attention scores divided" in shown(screen.attn) and "independent components" not in shown(
+            screen.attn
+        )
+        await pilot.press("1")
+        assert not rows(screen.attn), "a rating before the answer is shown would be a guess"
+        await pilot.press("space")
+        await pilot.pause()
+        assert "independent components" in shown(screen.attn)
+        assert len(screen.query(RatingButton)) == 4
+
+
+async def test_every_button_shows_the_interval_that_rating_gives(make_app: MakeApp) -> None:
+    async with reviewing(make_app) as (pilot, screen):
+        await pilot.press("space")
+        assert screen.item is not None
+        preview = screen.item.interval(Rating.EASY)
+        days = round(preview.total_seconds() / 86_400)
+        assert f"{days} d" in shown(screen.attn)
+        await pilot.press("4")
+        [(_, card, _)] = rows(screen.attn)
+        schedule = screen.workspace.store.schedules.get(card)
+        assert schedule is not None and schedule.interval_days == pytest.approx(preview.total_seconds() / 86_400)
+
+
+async def test_a_rating_is_on_disk_before_the_next_card_shows(make_app: MakeApp, clock: Clock) -> None:
+    async with reviewing(make_app) as (pilot, screen):
+        await pilot.press("space", "a", "c")
+        clock.move(seconds=42)
+        await pilot.press("3")
+        [(_, card, payload)] = rows(screen.attn)
+        assert card == "att-02" and payload["rating"] == 3
+        assert payload["points"] == [0, 2] and payload["elapsed_ms"] == 42_000
+        assert screen.drill.progress.answered == 1
+
+
+async def test_the_ticked_points_suggest_the_rating_that_enter_takes(make_app: MakeApp) -> None:
+    async with reviewing(make_app) as (pilot, screen):
+        await pilot.press("space")
+        seen = [screen.query_one(RatingBar).suggested]
+        for letter in "abcd":
+            await pilot.press(letter)
+            seen.append(screen.query_one(RatingBar).suggested)
+        assert seen == [Rating.AGAIN, Rating.AGAIN, Rating.HARD, Rating.HARD, Rating.GOOD]
+        await pilot.press("enter")
+        assert rows(screen.attn)[0][2]["rating"] == Rating.GOOD
+
+
+async def test_points_are_ticked_with_arrows_and_space_and_with_the_mouse(make_app: MakeApp) -> None:
+    async with reviewing(make_app, lang="zh") as (pilot, screen):
+        await pilot.press("space")
+        await pilot.press("down", "space")
+        assert asked(screen).ticked == {1}
+        await pilot.click(screen.query(MarkedRow)[0])
+        assert asked(screen).ticked == {0, 1}
+        await pilot.press("ａ")
+        assert asked(screen).ticked == {1}, "a full-width letter of an input method unticks"
+
+
+async def test_full_width_digits_rate(make_app: MakeApp) -> None:
+    async with reviewing(make_app) as (pilot, screen):
+        await pilot.press("space", "２")
+        await pilot.pause()
+        assert rows(screen.attn)[0][2]["rating"] == 2
+
+
+async def test_the_mouse_rates(make_app: MakeApp) -> None:
+    async with reviewing(make_app) as (pilot, screen):
+        await pilot.press("space")
+        await pilot.click(".rating-hard")
+        assert rows(screen.attn)[0][2]["rating"] == Rating.HARD
+
+
+async def test_undo_asks_the_last_card_again(make_app: MakeApp) -> None:
+    async with reviewing(make_app) as (pilot, screen):
+        await pilot.press("u")
+        assert asked(screen).card.id == "att-02", "nothing to take back yet"
+        await pilot.press("space", "3", "u")
+        assert asked(screen).card.id == "att-02" and not asked(screen).revealed
+        assert screen.workspace.store.schedules.get("att-02") is None
+        assert screen.drill.progress.answered == 0
+
+
+async def test_suspended_and_buried_cards_leave_the_queue(make_app: MakeApp) -> None:
+    app = make_app("review")
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.pause()
+        screen = app.screen
+        assert isinstance(screen, ReviewScreen)
+        first = asked(screen).card.id
+        await pilot.press("exclamation_mark")
+        second = asked(screen).card.id
+        await pilot.press("minus") if asked(screen).card.kind not in ("numeric", "cloze") else await pilot.press(
+            "escape", "minus"
+        )
+        third = asked(screen).card.id
+        assert len({first, second, third}) == 3
+        kinds = {
+            row.subject: row.kind
+            for kind in (RowKind.SUSPEND, RowKind.BURY)
+            for row in app.workspace.store.log.of_kind(kind)
+        }
+        assert kinds == {first: RowKind.SUSPEND, second: RowKind.BURY}
+
+
+async def test_the_language_may_change_in_the_middle_of_a_card(make_app: MakeApp) -> None:
+    async with reviewing(make_app) as (pilot, screen):
+        await pilot.press("space", "b", "l")
+        await pilot.pause()
+        assert asked(screen).ticked == {1} and "logits 过大使 softmax 饱和" in shown(screen.attn)
+        await pilot.press("3")
+        assert rows(screen.attn)[0][2]["points"] == [1]
+
+
+async def test_an_answer_shows_formula_pitfalls_follow_ups_and_sources(make_app: MakeApp) -> None:
+    async with reviewing(make_app) as (pilot, screen):
+        await pilot.press("space")
+        await pilot.resize_terminal(80, 70)
+        await pilot.pause(0.2)
+        text = shown(screen.attn)
+        assert "▐╸ Var(qᵢkᵢ)" in text
+        assert "! “Without it gradients explode”" in text
+        assert "att-04" in text and "arXiv:1706.03762 §3.2.1, footnote 4" in text
+        assert "pᵢ(δᵢⱼ − pⱼ)" in text
+
+
+async def test_a_choice_is_marked_and_every_wrong_option_says_why(make_app: MakeApp) -> None:
+    async with reviewing(make_app, "choice") as (pilot, screen):
+        wrong = asked(screen).option_order.index(1)
+        await pilot.press("abcd"[wrong], "enter")
+        await pilot.pause()
+        assert asked(screen).marked is not None and asked(screen).correct is False
+        text = shown(screen.attn)
+        assert "✗ Not right" in text or "Partly right" in text
+        assert "(your answer)" in text and "n² · d" in text
+        assert screen.query_one(RatingBar).suggested is Rating.AGAIN
+
+
+async def test_enter_on_an_option_answers_with_it(make_app: MakeApp) -> None:
+    async with reviewing(make_app, "choice") as (pilot, screen):
+        right = asked(screen).option_order.index(0)
+        await pilot.press(*["down"] * right, "enter")
+        await pilot.pause()
+        assert asked(screen).correct is True and "✓ Right" in shown(screen.attn)
+        await pilot.press("enter")
+        assert rows(screen.attn)[0][2] | {"rating": 3, "correct": True} == rows(screen.attn)[0][2]
+
+
+async def test_a_number_is_marked_in_any_notation_and_unit(make_app: MakeApp) -> None:
+    async with reviewing(make_app, "numeric") as (pilot, screen):
+        task = asked(screen).task
+        assert task is not None and "{{" not in asked(screen).question.en
+        await paste(pilot, f"{float(task.expected) * 1024:.6f} MiB")
+        await pilot.press("enter")
+        await pilot.pause()
+        assert asked(screen).correct is True and screen.query_one(RatingBar).suggested is Rating.GOOD
+
+
+async def test_what_is_no_number_is_said_and_not_marked(make_app: MakeApp) -> None:
+    async with reviewing(make_app, "numeric") as (pilot, screen):
+        await paste(pilot, "lots")
+        await pilot.press("enter")
+        await pilot.pause()
+        assert not asked(screen).revealed
+        assert any("no number" in note.message for note in screen.attn._notifications)
+
+
+async def test_a_minus_sign_is_typed_and_buries_nothing(make_app: MakeApp) -> None:
+    async with reviewing(make_app, "numeric") as (pilot, screen):
+        await pilot.press("1", "minus", "u", "slash", "exclamation_mark")
+        assert asked(screen).texts == ["1-u/!"] and asked(screen).card.id == "kv-04"
+
+
+async def test_undo_works_while_a_field_waits_for_an_answer(make_app: MakeApp) -> None:
+    async with reviewing(make_app, "numeric") as (pilot, screen):
+        await pilot.press("enter", "1", "u")
+        assert asked(screen).card.id == "kv-04" and screen.drill.progress.answered == 0
+    async with reviewing(make_app, "cloze") as (pilot, screen):
+        await pilot.press("enter", "enter", "3", "ctrl+z")
+        assert asked(screen).card.id == "pos-03"
+
+
+async def test_an_empty_answer_shows_the_number(make_app: MakeApp) -> None:
+    async with reviewing(make_app, "numeric") as (pilot, screen):
+        await pilot.press("enter")
+        await pilot.pause()
+        assert "no answer" in shown(screen.attn) and "The answer is" in shown(screen.attn)
+
+
+async def test_a_numeric_card_has_fresh_numbers_each_time(make_app: MakeApp) -> None:
+    async with reviewing(make_app, "numeric") as (_, screen):
+        card = asked(screen).card
+        assert len({Asked.of(card, screen.attn.rng).question.en for _ in range(20)}) > 5
+
+
+async def test_blanks_accept_equal_formulas_in_their_order(make_app: MakeApp) -> None:
+    async with reviewing(make_app, "cloze") as (pilot, screen):
+        await paste(pilot, "1/10000**(2*i/d)")
+        await pilot.press("enter")
+        await paste(pilot, "q, K")
+        await pilot.press("enter")
+        await pilot.pause()
+        assert asked(screen).correct is True
+
+
+async def test_a_partly_right_cloze_marks_each_blank(make_app: MakeApp) -> None:
+    async with reviewing(make_app, "cloze", lang="zh") as (pilot, screen):
+        await paste(pilot, "i/d")
+        await pilot.press("down")
+        await paste(pilot, "Q and K")
+        await pilot.press("enter")
+        await pilot.pause()
+        text = shown(screen.attn)
+        assert "2 项中对 1 项" in text and "空 1 ✗" in text and "空 2 ✓" in text
+
+
+async def test_items_are_moved_into_order(make_app: MakeApp) -> None:
+    async with reviewing(make_app, "ordering") as (pilot, screen):
+        card = asked(screen).card
+        assert isinstance(card, OrderingCard)
+        wanted = [key for key, _ in card.items]
+        for place, key in enumerate(wanted):
+            await pilot.press(*["up"] * 4)
+            now = asked(screen).item_order.index(key)
+            await pilot.press(*["down"] * now, *["K"] * (now - place))
+        assert asked(screen).item_order == wanted
+        await pilot.press("enter")
+        await pilot.pause()
+        assert asked(screen).correct is True
+
+
+async def test_a_wrong_order_is_told_with_a_right_one(make_app: MakeApp) -> None:
+    async with reviewing(make_app, "ordering") as (pilot, screen):
+        asked(screen).item_order[:] = ["values", "softmax", "scale", "scores"]
+        await pilot.press("enter")
+        await pilot.pause()
+        assert asked(screen).correct is False and "A right order" in shown(screen.attn)
+
+
+async def test_the_wrong_line_is_pointed_at(make_app: MakeApp) -> None:
+    async with reviewing(make_app, "debug") as (pilot, screen):
+        await pilot.press("down", "down", "enter")
+        await pilot.pause()
+        assert asked(screen).line == 3 and asked(screen).correct is True
+        assert "Rows no longer sum to 1." in shown(screen.attn)
+
+
+async def test_an_unmoved_cursor_answers_with_the_first_line(make_app: MakeApp) -> None:
+    async with reviewing(make_app, "debug") as (pilot, screen):
+        await pilot.press("enter")
+        await pilot.pause()
+        assert asked(screen).line == 1 and asked(screen).correct is False
+
+
+async def test_letters_of_a_closed_answer_do_nothing(make_app: MakeApp) -> None:
+    async with reviewing(make_app, "choice") as (pilot, screen):
+        await pilot.press("a", "enter")
+        chosen = set(asked(screen).chosen)
+        await pilot.press("b", "space")
+        assert asked(screen).chosen == chosen and all(rows.closed for rows in screen.query(MarkedRows))
+
+
+async def test_the_end_sums_up_and_leads_home(make_app: MakeApp, clock: Clock) -> None:
+    app = make_app("review", limit=2)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.pause()
+        screen = app.screen
+        assert isinstance(screen, ReviewScreen)
+        for rating in (Rating.AGAIN, Rating.GOOD):
+            asked(screen).revealed = True
+            await screen._rate(rating)
+            clock.move(minutes=1)
+        await pilot.pause()
+        text = shown(app)
+        assert screen.asked is None and "2 reviews" in text and "50 % recalled" in text and "Rated Again" in text
+        await pilot.press("enter")
+        assert isinstance(app.screen, HomeScreen)
+        await pilot.pause()
+        assert "1-day streak" in shown(app)
+
+
+async def test_nothing_due_is_said(make_app: MakeApp) -> None:
+    app = make_app("review", limit=0)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.pause()
+        assert "Nothing to review" in shown(app)
+
+
+async def test_long_answers_scroll_with_the_keyboard(make_app: MakeApp) -> None:
+    async with reviewing(make_app) as (pilot, screen):
+        await pilot.press("space")
+        await pilot.pause(0.2)
+        sheet = screen.query_one(Sheet)
+        await pilot.press("pagedown")
+        await pilot.pause(0.5)
+        assert sheet.scroll_y > 0
