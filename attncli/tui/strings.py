@@ -10,16 +10,13 @@ from attncli.domain.text import Lang, Localised
 _T = Localised
 
 TEXTS: dict[str, Localised] = {
-    "language.other": _T("中文", "English"),
     "key.help": _T("Help", "帮助"),
     "key.home": _T("Home", "主页"),
     "key.back": _T("Back", "返回"),
     "key.quit": _T("Quit", "退出"),
     "key.language": _T("中文", "English"),
     "key.theme": _T("Light or dark", "浅色或深色"),
-    "key.commands": _T("Commands", "命令"),
     "key.review": _T("Review", "复习"),
-    "key.start": _T("Start", "开始"),
     "key.challenges": _T("Challenges", "编程题"),
     "key.search": _T("Search", "搜索"),
     "key.stats": _T("Stats", "统计"),
@@ -34,11 +31,8 @@ TEXTS: dict[str, Localised] = {
     "key.bury": _T("Bury", "今天跳过"),
     "key.up": _T("Up", "上移"),
     "key.down": _T("Down", "下移"),
-    "key.item-up": _T("Move item up", "条目上移"),
     "key.item-down": _T("Move item down", "条目下移"),
-    "key.move": _T("Choose", "选择"),
     "key.move-item": _T("Move item", "移动条目"),
-    "key.page": _T("Scroll", "翻页"),
     "key.open": _T("Open", "打开"),
     "key.edit": _T("Edit", "编辑"),
     "key.grade": _T("Grade", "评测"),
@@ -53,7 +47,6 @@ TEXTS: dict[str, Localised] = {
         "This terminal is {width}×{height}. attn needs at least {least_width}×{least_height}: please make it larger.",
         "当前终端为 {width}×{height}，attn 至少需要 {least_width}×{least_height}，请放大窗口。",
     ),
-    "app.language-set": _T("The app speaks English now.", "界面已切换为中文。"),
     "app.name": _T("attn", "attn"),
     "home.title": _T("Today", "今天"),
     "home.due": _T("{due} due", "{due} 张待复习"),
@@ -82,15 +75,11 @@ TEXTS: dict[str, Localised] = {
     "review.say-it": _T(
         "Answer aloud in 30 to 45 seconds, then press Space.", "先用 30 到 45 秒口头作答，再按空格键。"
     ),
-    "review.ticked": _T("{ticked} of {total} points", "{total} 个要点中说到 {ticked} 个"),
-    "review.suggests": _T("suggested: {rating}", "建议：{rating}"),
     "review.suspended": _T("Suspended: {card} leaves the queue.", "已搁置：{card} 不再出现在队列中。"),
     "review.unsuspended": _T("{card} is back in the queue.", "{card} 已回到队列。"),
     "review.buried": _T("{card} comes back tomorrow.", "{card} 明天再出现。"),
     "review.undone": _T("Taken back: the rating of {card}.", "已撤销对 {card} 的评分。"),
     "review.nothing-to-undo": _T("There is nothing to take back.", "没有可撤销的评分。"),
-    "review.symptom": _T("Symptom", "现象"),
-    "review.fix": _T("Fix", "改正"),
     "review.kind-qa": _T("question", "问答"),
     "review.kind-choice": _T("choice", "选择"),
     "review.kind-numeric": _T("number", "计算"),
@@ -115,10 +104,6 @@ TEXTS: dict[str, Localised] = {
     "mark.partly": _T("~ Partly right: {right} of {total}", "~ 部分正确：{total} 项中对 {right} 项"),
     "mark.no-answer": _T("no answer", "未作答"),
     "mark.your-answer": _T("your answer", "你的答案"),
-    "mark.answer-is": _T("Answer: {answer}", "答案：{answer}"),
-    "mark.not-a-number": _T(
-        "“{text}” is not a number: write 1.5, 2**20, 3e8 or 4/3.", "“{text}” 不是数字，可写 1.5、2**20、3e8 或 4/3。"
-    ),
     "choice.one": _T("Choose one with its letter, then press Enter.", "按字母选一项，再按回车。"),
     "choice.several": _T(
         "Choose every right one with its letter, then press Enter.", "按字母选出所有正确项，再按回车。"
@@ -136,10 +121,8 @@ TEXTS: dict[str, Localised] = {
     "ordering.prompt": _T(
         "Put them in order: Shift+↑/↓ moves an item, Enter answers.", "排出顺序：Shift+↑/↓ 移动条目，回车提交。"
     ),
-    "ordering.your-order": _T("Your order", "你的顺序"),
     "ordering.one-order": _T("A right order", "一种正确顺序"),
     "debug.prompt": _T("Which line is wrong? ↑/↓ chooses it, Enter answers.", "哪一行有错？↑/↓ 选择，回车提交。"),
-    "debug.line": _T("Line {lines}", "第 {lines} 行"),
     "done.title": _T("Session done", "本轮结束"),
     "done.nothing": _T("Nothing to review here right now.", "这里暂时没有要复习的卡片。"),
     "done.reviews": _T("{count} reviews", "复习 {count} 次"),
@@ -206,9 +189,6 @@ TEXTS: dict[str, Localised] = {
     "counterexample.expected": _T("expected", "期望"),
     "counterexample.got": _T("got", "得到"),
     "counterexample.differs": _T("* differs", "* 与期望不同"),
-    "challenge.tab": _T("Statement or report", "题目或报告"),
-    "challenge.statement": _T("Statement", "题目"),
-    "challenge.due-again": _T("solve it again: due", "到期，该再做一遍"),
     "challenge.editor-missing": _T(
         "No editor was found: set one with `attn config editor vim`.",
         "找不到编辑器：请用 `attn config editor vim` 设置。",
@@ -249,7 +229,6 @@ TEXTS: dict[str, Localised] = {
     "search.prompt": _T("Words of a question or an answer, English or Chinese", "输入题目或答案中的词，中英文均可"),
     "search.found": _T("{count} cards", "{count} 张卡片"),
     "search.nothing": _T("No card says “{query}”.", "没有卡片提到“{query}”。"),
-    "card.title": _T("Card", "卡片"),
     "stats.title": _T("Statistics", "统计"),
     "stats.retention": _T("Retention", "记忆保持率"),
     "stats.reviews": _T("Reviews", "复习次数"),
@@ -265,7 +244,6 @@ TEXTS: dict[str, Localised] = {
     "stats.topics": _T("Readiness by topic", "各主题掌握度"),
     "stats.weekdays": _T("Mon Tue Wed Thu Fri Sat Sun", "周一 周二 周三 周四 周五 周六 周日"),
     "help.title": _T("Keys on this screen", "本页按键"),
-    "help.everywhere": _T("Everywhere", "通用"),
     "help.close": _T("Escape closes", "Esc 关闭"),
     "help.ime": _T(
         "Full-width keys (１ ２ ３ ４ ？ ！) work too, so a Chinese input method may stay on.",

@@ -1,0 +1,103 @@
+"""Cells, bars, intervals, keys: the small pure parts."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.cells import cell_len
+
+from attncli.domain.text import Lang
+from attncli.tui.columns import bar, cut, left, right
+from attncli.tui.editor import editor_command
+from attncli.tui.intervals import interval_text
+from attncli.tui.keys import ascii_twin
+from attncli.tui.theme import THEMES, theme_named
+
+TEXTS = st.text(alphabet="ab 中文，…é", max_size=30)
+
+
+@given(TEXTS, st.integers(1, 30))
+def test_aligned_text_takes_exactly_its_cells(text: str, width: int) -> None:
+    assert cell_len(left(text, width)) == cell_len(right(text, width)) == width
+    assert cell_len(cut(text, width)) <= width
+
+
+@given(TEXTS)
+def test_text_that_fits_is_not_cut(text: str) -> None:
+    assert cut(text, cell_len(text)) == text
+
+
+@given(st.floats(-1, 2), st.integers(2, 40))
+def test_a_bar_is_empty_only_at_zero_and_full_only_at_one(share: float, width: int) -> None:
+    filled = bar(share, width, "bold").plain.count("━")
+    assert bar(share, width, "bold").cell_length == width
+    assert (filled == 0) == (share <= 0) and (filled == width) == (share >= 1)
+
+
+@pytest.mark.parametrize(
+    ("interval", "en", "zh"),
+    [
+        (timedelta(0), "0 s", "0 秒"),
+        (timedelta(seconds=59), "59 s", "59 秒"),
+        (timedelta(minutes=10), "10 min", "10 分钟"),
+        (timedelta(hours=1.5), "1.5 h", "1.5 小时"),
+        (timedelta(days=4), "4 d", "4 天"),
+        (timedelta(days=64), "2.1 mo", "2.1 个月"),
+        (timedelta(days=365 * 12), "12 y", "12 年"),
+        (timedelta(days=-1), "0 s", "0 秒"),
+    ],
+)
+def test_intervals_in_both_languages(interval: timedelta, en: str, zh: str) -> None:
+    texts: dict[Lang, str] = {"en": en, "zh": zh}
+    assert {lang: interval_text(interval, lang) for lang in texts} == texts
+
+
+@pytest.mark.parametrize(
+    ("typed", "key"), [("１", "1"), ("？", "question_mark"), ("！", "exclamation_mark"), ("ａ", "a")]
+)
+def test_full_width_characters_have_twins(typed: str, key: str) -> None:
+    assert ascii_twin(typed) == key
+
+
+@pytest.mark.parametrize("typed", ["1", "中", "", None, "é", "ab", "，", "…"])
+def test_other_characters_have_none(typed: str | None) -> None:
+    assert ascii_twin(typed) == ""
+
+
+def test_the_editor_is_the_setting_then_visual_then_editor_then_what_is_there() -> None:
+    environ = {"VISUAL": "code --wait", "EDITOR": "vim"}
+    nothing = {"which": lambda name: None}
+    assert editor_command("emacs -nw", environ, **nothing) == ["emacs", "-nw"]
+    assert editor_command("", environ, **nothing) == ["code", "--wait"]
+    assert editor_command("", {"EDITOR": "vim"}, **nothing) == ["vim"]
+    assert editor_command("", {}, which=lambda name: name if name == "vi" else None) == ["vi"]
+    assert editor_command("", {}, **nothing) == []
+    assert editor_command('odd "quote', {}, **nothing) == ['odd "quote']
+
+
+def test_both_themes_can_be_set_by_their_short_names() -> None:
+    assert [theme_named("dark"), theme_named("light")] == [theme.name for theme in THEMES]
+    assert theme_named("nord") == "nord"
+
+
+def luminance(colour: str) -> float:
+    channels = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(a: str, b: str) -> float:
+    high, low = sorted((luminance(a), luminance(b)), reverse=True)
+    return (high + 0.05) / (low + 0.05)
+
+
+@pytest.mark.parametrize("theme", THEMES, ids=lambda theme: theme.name)
+def test_text_has_enough_contrast_in_both_themes(theme) -> None:  # type: ignore[no-untyped-def]
+    for ground in (theme.background, theme.surface, theme.panel):
+        assert contrast(theme.foreground, ground) >= 7
+        assert contrast(theme.variables["text-muted"], ground) >= 4.5
+    for name in ("primary", "success", "warning", "error"):
+        assert contrast(getattr(theme, name), theme.background) >= 4.5, name
