@@ -1,0 +1,79 @@
+"""Grading figures: cold, warm, wrong and shrunk, examples a second, a worker's memory."""
+
+from __future__ import annotations
+
+import statistics
+import subprocess
+import tempfile
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+
+from timing import ATTN, IMPORT_TORCH, PYTHON, ROOT, AtLeast, Row, ratio, seconds
+
+from attncli import paths
+from attncli.domain.challenge import Challenge
+from attncli.judge.client import GradeRequest, Judge
+from attncli.practice.grading import specification
+from attncli.practice.workspace import Workspace
+
+
+def all_challenges() -> list[Challenge]:
+    with tempfile.TemporaryDirectory() as folder:
+        home = paths.home(Path(folder), {})
+        with Workspace.open(home, lambda: datetime.now(UTC)) as workspace:
+            return workspace.library.challenges()
+
+
+def cold(challenges: list[Challenge], runs: int) -> Row:
+    """The median over the challenges of a whole `attn grade` of a right solution against `import torch`."""
+    ratios = []
+    with tempfile.TemporaryDirectory() as folder:
+        environment = {"ATTN_HOME": folder}
+        seconds([*ATTN, "due"], environment)
+        for challenge in challenges:
+            file = Path(challenge.folder) / "reference.py"
+            command = [*ATTN, "grade", challenge.id, str(file), "--no-record", "--json"]
+            ratios.append(ratio(command, IMPORT_TORCH, runs, environment))
+    return Row(
+        "attn grade of a right solution, cold, median over the challenges / import torch",
+        statistics.median(ratios),
+        1.4,
+    )
+
+
+def warm(challenges: list[Challenge], import_torch_seconds: float) -> list[Row]:
+    """Gradings over one judge, in units of `import torch` as a process."""
+    right: list[float] = []
+    wrong: list[float] = []
+    with Judge.start() as judge:
+        judge.hello()
+        for challenge in challenges:
+            folder = Path(challenge.folder)
+            _timed(judge, challenge, folder / "reference.py")
+            right.append(_timed(judge, challenge, folder / "reference.py"))
+            wrong += [_timed(judge, challenge, file) for file in sorted((folder / "wrong").glob("*.py"))[:4]]
+    return [
+        Row("the same warm / import torch", statistics.median(right) / import_torch_seconds, 0.2),
+        Row("a wrong one, warm and shrunk / import torch", statistics.median(wrong) / import_torch_seconds, 0.6),
+    ]
+
+
+def _timed(judge: Judge, challenge: Challenge, file: Path) -> float:
+    request = GradeRequest(
+        spec=specification(challenge), folder=Path(challenge.folder), source=file.read_bytes(), filename=str(file)
+    )
+    start = time.perf_counter()
+    judge.grade(request)
+    return time.perf_counter() - start
+
+
+def boundary() -> list[Row]:
+    """Examples a second across the process boundary, and a worker's own memory; measured in a process with torch."""
+    script = ROOT / "benchmarks" / "boundary.py"
+    output = subprocess.run([PYTHON, "-W", "ignore", str(script)], capture_output=True, text=True, check=True, cwd=ROOT)
+    share, memory = (float(value) for value in output.stdout.split()[-2:])
+    return [
+        AtLeast("examples a second across the process boundary / in one process", share, 0.7),
+        Row("a worker's own memory", memory, 30, "MiB"),
+    ]
