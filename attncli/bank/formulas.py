@@ -97,7 +97,7 @@ def _mathml_fault(tex: str) -> str:
     try:
         ElementTree.fromstring(mathml)
     except ElementTree.ParseError:
-        return "cannot be written as MathML (a bare & or <); use \\lt, or & inside a matrix only"
+        return "cannot be written as MathML (a bare &); use & inside a matrix only"
     if unknown := re.search(r">(\\[A-Za-z]+)", mathml):
         return f"uses a command MathML has no sign for ({unknown.group(1)}); use a common one"
     return ""

@@ -14,7 +14,11 @@ def topic_rules(file: Checked, known: Known, bundled: bool) -> Iterator[Finding]
     """File name, topic and ids fit together; in the bundled bank they are as planned."""
     value = file.judged.value
     topic = value.get("topic") if isinstance(value, dict) else None
-    if not isinstance(topic, str) or any(finding.path == ("topic",) for finding in file.judged.findings):
+    if (
+        not file.judged.whole
+        or not isinstance(topic, str)
+        or any(finding.path == ("topic",) for finding in file.judged.findings)
+    ):
         return
     cards = [entry for entry in file.readable if "id" in entry.card and entry.number not in file.repeated]
     ids = [entry.card["id"] for entry in cards]

@@ -49,7 +49,7 @@ class Finding:
 
 def shown(value: object, limit: int = 60) -> str:
     """The value as it can stand in a message: on one line, quoted, not too long."""
-    text = _printable(" ".join(str(value).split()))
+    text = printable(" ".join(str(value).split()))
     text = text if len(text) <= limit else text[: limit - 1] + "…"
     return f'"{text}"'
 
@@ -57,10 +57,11 @@ def shown(value: object, limit: int = 60) -> str:
 def shown_path(path: os.PathLike[str]) -> str:
     """A file's name as it can stand in a message, whatever bytes it has; below the working folder, from there."""
     whole, here = Path(path), Path.cwd()
-    return _printable(str(whole.relative_to(here) if whole.is_relative_to(here) else whole))
+    return printable(str(whole.relative_to(here) if whole.is_relative_to(here) else whole))
 
 
-def _printable(text: str) -> str:
+def printable(text: str) -> str:
+    """The text with whatever a terminal does not simply show replaced."""
     return text if text.isprintable() else "".join(char if char.isprintable() else "\ufffd" for char in text)
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 import stat
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +27,7 @@ MAX_PROBLEMS = 1000
 
 LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
+_LINE_BREAK = re.compile("\r\n|\r|\n")
 _UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
 _REMEDIES = (
     (
@@ -166,7 +167,17 @@ def parse(name: str, text: str, loader: Any = None) -> Parsed:
     except Unreadable as stop:
         builder.parsed.problems.append(stop.problem)
         builder.parsed.whole = False
+    builder.parsed.problems = [inside(problem, text) for problem in builder.parsed.problems]
     return builder.parsed
+
+
+def inside(problem: Problem, text: str) -> Problem:
+    """The problem at a place that the text has: the reader counts a line break after a last line without one."""
+    lines = len(_LINE_BREAK.findall(text)) + 1 if problem.line > 1 else 1
+    if problem.line <= lines:
+        return problem
+    last = _LINE_BREAK.split(text)[-1]
+    return replace(problem, line=lines, column=len(last) + 1)
 
 
 _NO_KEY: Any = object()

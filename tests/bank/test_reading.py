@@ -39,6 +39,12 @@ def test_keys_are_text_even_where_values_would_be_numbers() -> None:
     assert parse("f", "8: 8\ntrue: 1").value == {"8": 8, "true": 1}
 
 
+def test_a_fault_at_the_end_lies_on_the_last_line() -> None:
+    assert messages("a: 1\nb: {c: 1")[0].startswith("f:2:4: malformed YAML")
+    assert messages("a: 1\nbc")[0].startswith("f:2:3: malformed YAML")
+    assert messages("a: 1\r\nbc")[0].startswith("f:2:3: malformed YAML")
+
+
 @pytest.mark.parametrize("loader", LOADERS)
 @pytest.mark.parametrize(
     ("text", "expected"),
