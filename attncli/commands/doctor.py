@@ -31,8 +31,9 @@ def doctor(as_json: bool, rebuild: bool) -> None:
         click.echo("\n".join(_lines(found)))
     database = found["database"]
     if database["problems"]:
-        message = f"{database['path']}: {database['problems'][0]}"
-        raise StoreCorrupt(message if "`" in message else f"{message}; `attn doctor --rebuild` saves what can be read")
+        problem = database["problems"][0]
+        remedy = f"{database['path']}: {problem}; `attn doctor --rebuild` saves what can be read"
+        raise StoreCorrupt(problem if "`" in problem else remedy)
 
 
 def _rebuild(current: Session) -> None:

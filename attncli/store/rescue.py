@@ -16,7 +16,8 @@ from attncli.store.log import COLUMNS, row_of
 
 T = TypeVar("T")
 
-LARGEST_LOG = 1 << 24
+SMALLEST_ROW_BYTES = 60
+MOST_FAILURES = 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,28 +79,37 @@ def _free(path: Path, word: str) -> Path:
 
 
 def _readable_rows(path: Path) -> Iterator[LogRow]:
+    """The rows that can be read; where a page is damaged, halves are tried, down to single rows."""
     try:
         with opened(path) as connection:
-            last = _or_else(lambda: connection.value("SELECT max(seq) FROM log"), LARGEST_LOG)
-            for raw in _between(connection, 1, last or 0):
-                if (row := _or_else(partial(row_of, raw), None)) is not None:
-                    yield row
+            ranges = [(1, _last_number(connection, path))]
+            failures = 0
+            while ranges and failures < MOST_FAILURES:
+                first, last = ranges.pop()
+                rows = _or_else(partial(_between, connection, first, last), None)
+                if rows is not None:
+                    yield from (row for raw in rows if (row := _or_else(partial(row_of, raw), None)))
+                    continue
+                failures += 1
+                if first < last:
+                    middle = (first + last) // 2
+                    ranges += [(middle + 1, last), (first, middle)]
     except StoreError:
         return
 
 
-def _between(connection: Connection, first: int, last: int) -> Iterator[tuple[object, ...]]:
-    """The raw rows numbered `first` to `last`; where a page is damaged, halves are tried, down to single rows."""
-    if first > last:
-        return
+def _last_number(connection: Connection, path: Path) -> int:
+    """The number of the last row, or if that cannot be read, as many as the file has room for."""
+    room = path.stat().st_size // SMALLEST_ROW_BYTES + 1
+    for sql in ("SELECT max(seq) FROM log", "SELECT seq FROM sqlite_sequence WHERE name = 'log'"):
+        if last := _or_else(partial(connection.value, sql), None):
+            return min(int(last), room)
+    return room
+
+
+def _between(connection: Connection, first: int, last: int) -> list[tuple[object, ...]]:
     sql = f"SELECT {COLUMNS} FROM log NOT INDEXED WHERE seq BETWEEN ? AND ? ORDER BY seq"
-    rows = _or_else(lambda: connection.rows(sql, (first, last)), None)
-    if rows is not None:
-        yield from rows
-    elif first < last:
-        middle = (first + last) // 2
-        yield from _between(connection, first, middle)
-        yield from _between(connection, middle + 1, last)
+    return connection.rows(sql, (first, last))
 
 
 def _or_else(read: Callable[[], T], otherwise: T) -> T:
