@@ -5,7 +5,7 @@ Package folders are never granted whole, nor is the checkout: a reference that l
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -30,7 +30,7 @@ class Installation:
     def readable(self) -> list[Path]:
         """Every path to grant reading of, none inside another folder of `packages` that was not named itself."""
         whole = {Path(name) for name in (*LIBRARY_FOLDERS, *READ_FILES)} | set(self.library) | set(_mapped_libraries())
-        barred = [path.resolve() for path in (*self.withheld, *self.packages)]
+        barred = [path.resolve() for path in (*self.withheld, *self.packages, *_package_folders_in(whole))]
         found: dict[Path, None] = {}
         for root in sorted(whole):
             found.update(dict.fromkeys(outside(root, barred)))
@@ -44,6 +44,13 @@ class Installation:
                 name = entry.name.split(".")[0].split("-")[0]
                 if name not in BLOCKED_PACKAGES and entry.suffix != ".pth":
                     yield entry
+
+
+def _package_folders_in(roots: Iterable[Path]) -> Iterator[Path]:
+    """Folders of installed packages in a library: another copy of attncli may lie there."""
+    for root in roots:
+        for pattern in ("*-packages", "python3*/*-packages"):
+            yield from root.glob(pattern)
 
 
 def _mapped_libraries() -> Iterator[Path]:

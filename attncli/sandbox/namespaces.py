@@ -24,7 +24,7 @@ NEW_UTS, NEW_IPC, NEW_USER, NEW_PID, NEW_NET = 0x04000000, 0x08000000, 0x1000000
 INSIDE_ID = 1000
 WORKER_PID = 2
 
-_PR_SET_PDEATHSIG, _PR_CAPBSET_DROP, _PR_SET_CHILD_SUBREAPER, _PR_SET_NO_NEW_PRIVS = 1, 24, 36, 38
+_PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_CAPBSET_DROP, _PR_SET_CHILD_SUBREAPER, _PR_SET_NO_NEW_PRIVS = 1, 4, 24, 36, 38
 _CAPABILITY_VERSION = 0x20080522
 _LAST_CAPABILITY = 63
 _MS_READ_ONLY_NO_SUID_DEV_EXEC, _MS_RECURSIVE_PRIVATE = 0b1111, 0x4000 | 1 << 18
@@ -139,6 +139,11 @@ def drop_capabilities() -> None:
 def forbid_new_privileges() -> None:
     """Set no_new_privs: needed before Landlock and seccomp by those who are not root."""
     _prctl(_PR_SET_NO_NEW_PRIVS, 1)
+
+
+def forbid_core_dumps() -> None:
+    """No core file and no core-dump program (RLIMIT_CORE does not hold those back), nor ptrace by the same user."""
+    _prctl(_PR_SET_DUMPABLE, 0)
 
 
 def adopt_orphans() -> None:

@@ -19,7 +19,7 @@ from .syscalls import AUDIT_ARCH, NEWEST_KNOWN, NUMBERS, X32_BIT
 
 _ALLOWED_WORDS = """
     read write readv writev pread64 preadv close close_range lseek fstat stat lstat newfstatat statx access faccessat
-    faccessat2 readlink readlinkat getdents getdents64 getcwd fcntl dup dup2 dup3 pipe pipe2 poll ppoll
+    faccessat2 readlink readlinkat getdents getdents64 getcwd dup dup2 dup3 pipe pipe2 poll ppoll
     select pselect6 epoll_create1 epoll_ctl epoll_wait epoll_pwait eventfd2 fadvise64
     mprotect munmap mremap madvise brk mincore membarrier
     futex set_robust_list get_robust_list rseq set_tid_address
@@ -41,6 +41,7 @@ _CLONE_THREAD = 0x00010000
 _CLONE_NEW_NAMESPACE = 0x7E020000
 _PRCTL_ALLOWED = (15, 16, 0x53564D41)  # SET_NAME, GET_NAME, SET_VMA
 _IOCTL_ALLOWED = (0x5401, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451)  # TCGETS TIOCGWINSZ FIONREAD FIONBIO FIONCLEX FIOCLEX
+_FCNTL_ALLOWED = (0, 1, 2, 3, 4, 1030)  # DUPFD GETFD SETFD GETFL SETFL DUPFD_CLOEXEC; SETOWN would send signals
 _SHARED_AND_ANONYMOUS = 0x21
 _OPEN_TO_WRITE = 0x00400243  # O_WRONLY O_RDWR O_CREAT O_TRUNC O_TMPFILE
 
@@ -103,6 +104,7 @@ def _special_cases(pid: int, may_write: bool) -> dict[str, list[Instruction]]:
         "tgkill": _one_of(0, [pid]),
         "prctl": _one_of(0, _PRCTL_ALLOWED),
         "ioctl": _one_of(1, _IOCTL_ALLOWED),
+        "fcntl": _one_of(1, _FCNTL_ALLOWED),
         "prlimit64": _null_pointer(2),
         "mmap": _not_masked(3, _SHARED_AND_ANONYMOUS),
     }

@@ -178,11 +178,12 @@ class Worker:
     def _await_ready(self) -> None:
         if self._started:
             return
-        frame = self._next_frame(time.monotonic() + START_SECONDS, "it did not start")
-        if frame.header["op"] == "broken":
-            raise JudgeFailed(f"a sandboxed process could not be set up: {frame.header.get('text')}; see attn doctor")
+        try:
+            frame = self._next_frame(time.monotonic() + START_SECONDS, "it did not start")
+        except Stopped as stop:
+            raise JudgeFailed(f"a sandboxed process could not be set up: {stop.message}; see attn doctor") from stop
         if frame.header["op"] != "ready":
-            raise Stopped("protocol", "answered before it was asked")
+            raise JudgeFailed(f"a sandboxed process could not be set up: {frame.header.get('text')}; see attn doctor")
         self._started = True
 
     def _expect_silence(self) -> None:

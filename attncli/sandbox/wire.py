@@ -3,7 +3,7 @@
     4 bytes magic | u32 header length | u64 payload length | header (JSON object) | payload
 
 Both lengths are checked against limits before anything is allocated, memory grows only with what has arrived, and the
-header's nesting is bounded before it is parsed. What does not follow the format raises FrameError.
+header's nesting and number of parts are bounded before it is parsed. What does not follow the format raises FrameError.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ MAGIC = b"aTn1"
 HEADER_LIMIT = 8 << 20
 PAYLOAD_LIMIT = 256 << 20
 MAX_DEPTH = 128
+MAX_PARTS = 400_000
 _PREFIX = struct.Struct("<4sIQ")
 _JOIN_BELOW = 1 << 16
 _STRINGS = re.compile(rb'"(?:[^"\\]|\\.)*"?', re.DOTALL)
@@ -75,6 +76,8 @@ def parse_header(text: bytes) -> dict[str, Any]:
     """The JSON object of a header. Raises FrameError for anything else."""
     if text.count(b"[") + text.count(b"{") > MAX_DEPTH and _depth(text) > MAX_DEPTH:
         raise FrameError(f"a header nested deeper than {MAX_DEPTH}")
+    if text.count(b",") > MAX_PARTS:
+        raise FrameError(f"a header of more than {MAX_PARTS} parts")
     try:
         header = json.loads(text)
     except (ValueError, RecursionError) as error:

@@ -125,6 +125,7 @@ def confine(plan: Confinement, after: Callable[[str], None]) -> None:
     """
     _expose_to_out_of_memory_killer()
     namespaces.die_with(plan.parent)
+    namespaces.forbid_core_dumps()
     namespaces.drop_capabilities()
     namespaces.forbid_new_privileges()
     after("namespaces")

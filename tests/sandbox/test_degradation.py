@@ -40,7 +40,8 @@ OPEN: dict[str, dict[str, str]] = {
 def graded_without(missing: str, attacks: list[str]) -> dict[str, Any]:
     command = [sys.executable, str(FOLDER / "without.py"), *missing.split(), "--"]
     command += [sys.executable, str(FOLDER / "attacks.py"), *attacks]
-    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    path = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(path)}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=True)
     report: dict[str, Any] = json.loads(done.stdout)
     return report

@@ -77,6 +77,15 @@ def test_the_library_around_the_packages_is_granted(installed: Installation, tmp
     assert not {lib, lib / "python3", lib / "python3" / "site-packages"} & set(granted)
 
 
+def test_packages_of_another_installation_are_not_granted(tmp_path: Path) -> None:
+    base = tmp_path.resolve() / "python3.11"
+    for name in ("json", "site-packages/attncli", "dist-packages/attncli"):
+        (base / name).mkdir(parents=True)
+    assert [path for path in Installation([base], [], []).readable() if path.is_relative_to(base)] == [base / "json"]
+    above = Installation([base.parent], [], []).readable()
+    assert [path for path in above if path.is_relative_to(base)] == [base / "json"]
+
+
 def test_no_grant_lies_within_another(installed: Installation) -> None:
     granted = installed.readable()
     assert not any(inner != outer and inner.is_relative_to(outer) for inner in granted for outer in granted)

@@ -200,6 +200,12 @@ def test_a_python_that_is_not_there_is_said_in_words(tmp_path: Path) -> None:
         Zygote.start(python=str(tmp_path / "python"))
 
 
+def test_a_worker_that_cannot_be_set_up_is_the_judges_failure(zygote: Zygote) -> None:
+    with zygote.worker(memory_mib=0) as worker, pytest.raises(JudgeFailed, match="could not be set up"):
+        worker.load(b"x = 1", "s.py", [], SECONDS)
+    assert gone(zygote_pid(zygote))
+
+
 def test_describe_tells_the_layers() -> None:
     found = host.describe()
     assert found["available"] is True
@@ -232,6 +238,7 @@ def test_further_folders_can_be_withheld(tmp_path: Path) -> None:
         )
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="the kernel shows a worker's memory map to root alone")
 def test_a_worker_is_small(worker: Worker) -> None:
     worker.load(b"x = 1", "s.py", [], SECONDS)
     (pid,) = namespaces.children_of(worker._process.pid)

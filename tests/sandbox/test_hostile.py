@@ -60,7 +60,11 @@ WHILE_LOADED = {
     "maps shared memory": ("import mmap\nmmap.mmap(-1, 1 << 30)", "refused", "PermissionError"),
     "makes a memory file": ("import os\nos.memfd_create('hostile')", "refused", "PermissionError"),
     "prints for ever": ("while True: print('x' * 1000)", "output", "printed more than 1 MiB"),
-    "prints to standard error": ("import sys\nwhile True: sys.stderr.write('x' * 50)", "output", "printed more than 1 MiB"),
+    "prints to standard error": (
+        "import sys\nwhile True: sys.stderr.write('x' * 50)",
+        "output",
+        "printed more than 1 MiB",
+    ),
     "prints control sequences": (
         r"while True: print('\x1b[31m\x1b]0;title\x07' * 100)",
         "output",
@@ -146,6 +150,7 @@ RAW_CALLS = {
     "setpriority": "check(libc.setpriority(0, 0, -20))",
     "sched_setaffinity": "check(libc.sched_setaffinity(0, 8, b'\\xff' * 8))",
     "set a pdeathsig": "check(libc.prctl(1, 0, 0, 0, 0))",
+    "send signals by a file": "check(libc.fcntl(3, 8, 1))",
     "become dumpable": "check(libc.prctl(4, 1, 0, 0, 0))",
     "push keys into the terminal": "check(libc.ioctl(0, 0x5412, b'x'))",
     "setxattr": "check(libc.setxattr(b'/tmp', b'user.hostile', b'x', 1, 0))",

@@ -15,7 +15,7 @@ from attncli.sandbox.syscalls import AUDIT_ARCH, NEWEST_KNOWN, NUMBERS
 ALLOW, KILL = 0x7FFF0000, 0x80000000
 PID = 2
 MACHINES = sorted(NUMBERS)
-SPECIAL = {"clone", "clone3", "kill", "tgkill", "prctl", "ioctl", "prlimit64", "mmap", "open", "openat"}
+SPECIAL = {"fcntl", "clone", "clone3", "kill", "tgkill", "prctl", "ioctl", "prlimit64", "mmap", "open", "openat"}
 
 
 def answer(machine: str, number: int, *arguments: int, arch: int | None = None, may_write: bool = True) -> int:
