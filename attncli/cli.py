@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Sequence
-from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import click
 
-from attncli.commands.session import Session, session
-from attncli.errors import NoTerminal, UsageError
-
-Screen = Literal["home", "review"]
-
-VARIABLE = "_ATTN_COMPLETE"
+from attncli.commands.session import COMPLETION_VARIABLE, Session
+from attncli.errors import UsageError
 
 COMMANDS: dict[str, str] = {
     "answer": "attncli.commands.answer:answer",
@@ -146,29 +140,20 @@ def cli(ctx: click.Context) -> None:
     """
     ctx.ensure_object(Session)
     if ctx.invoked_subcommand is None:
+        from attncli.commands.screens import open_app
+
         ctx.exit(open_app("home", "`attn due` says what is due without it"))
 
 
 cli.params[:0] = _global_options()
 
 
-def open_app(screen: Screen, alternative: str, **options: Any) -> int:
-    """Runs the app, opened at `screen`; its exit code. Raises NoTerminal, which names the plain `alternative`."""
-    if not (sys.stdin.isatty() and sys.stdout.isatty()) or os.environ.get("TERM") == "dumb":
-        raise NoTerminal(f"the app needs a terminal; {alternative}")
-    from attncli.tui.app import run as run_app
-
-    current = session()
-    settings = replace(current.settings, lang=current.lang)
-    return run_app(current.home, settings, current.clock, screen, **options)
-
-
 def run(words: Sequence[str], current: Session) -> int:
     """Runs the command that `words` name; its exit code. Raises AttnError, KeyboardInterrupt."""
-    if instruction := os.environ.get(VARIABLE):
+    if instruction := os.environ.get(COMPLETION_VARIABLE):
         from click.shell_completion import shell_complete
 
-        return shell_complete(cli, {}, "attn", VARIABLE, instruction)
+        return shell_complete(cli, {}, "attn", COMPLETION_VARIABLE, instruction)
     try:
         with cli.make_context("attn", list(words), obj=current) as ctx:
             result = cli.invoke(ctx)

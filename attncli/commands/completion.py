@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from attncli.commands.session import COMPLETION_VARIABLE
+
 
 @click.command()
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
@@ -11,8 +13,6 @@ def completion(shell: str) -> None:
     """Print the completion script for SHELL; source it from the shell's start-up file."""
     from click.shell_completion import get_completion_class
 
-    from attncli.cli import VARIABLE
-
     found = get_completion_class(shell)
     assert found is not None, "click completes all three"
-    click.echo(found(click.get_current_context().find_root().command, {}, "attn", VARIABLE).source())
+    click.echo(found(click.get_current_context().find_root().command, {}, "attn", COMPLETION_VARIABLE).source())

@@ -19,7 +19,7 @@ from attncli.practice.drill import Drill
 def review(ctx: click.Context, topic: str | None, limit: int | None, plain: bool) -> None:
     """Review what is due."""
     if not plain:
-        from attncli.cli import open_app
+        from attncli.commands.screens import open_app
 
         ctx.exit(open_app("review", "`attn review --plain` asks line by line", topic=topic, limit=limit))
     from attncli.commands.plain_review import PlainReview

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 Clock = Callable[[], datetime]
 
+COMPLETION_VARIABLE = "_ATTN_COMPLETE"
+PROBLEMS_SHOWN = 5
+
 
 def present() -> datetime:
     """The clock of the program; cards and challenges get it as an argument."""
@@ -55,9 +58,6 @@ class Session:
         for problem in workspace.store.files.problems()[:PROBLEMS_SHOWN]:
             print(f"attn: left out: {problem}", file=sys.stderr)
         return workspace
-
-
-PROBLEMS_SHOWN = 5
 
 
 def session() -> Session:
