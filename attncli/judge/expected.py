@@ -164,7 +164,7 @@ def perturbed(dtype: torch.dtype, turn: int) -> Cast:
         value = exact(item)
         if not item.follow:
             return value
-        sign = torch.randint(0, 2, value.shape, generator=generator) * 2 - 1
+        sign = torch.randint(0, 2, value.shape, generator=generator).to(torch.float64) * 2 - 1
         return value * (1 + eps * sign)
 
     return cast
