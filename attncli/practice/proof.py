@@ -95,7 +95,7 @@ def prove(
         for judge in opened:
             judges.put(judge)
         with ThreadPoolExecutor(len(opened)) as pool:
-            for done, surprise in enumerate(pool.map(lambda trial: _try(judges, trial), queue), start=1):
+            for done, surprise in enumerate(pool.map(lambda trial: surprise_of(judges, trial), queue), start=1):
                 on_done(done, len(queue))
                 if surprise is not None:
                     proofs[surprise.trial.challenge.id].surprises.append(surprise)
@@ -105,7 +105,8 @@ def prove(
     return list(proofs.values())
 
 
-def _try(judges: SimpleQueue[Judge], trial: Trial) -> Surprise | None:
+def surprise_of(judges: SimpleQueue[Judge], trial: Trial) -> Surprise | None:
+    """Grades one trial with a free judge; None if it went as it should."""
     judge = judges.get()
     try:
         report = judge.grade(

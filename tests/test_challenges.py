@@ -1,0 +1,60 @@
+"""Every challenge proves itself, on one stream of inputs here; `attn verify --streams 20` is the long form."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from attncli import paths
+from attncli.judge.client import Judge
+from attncli.practice.proof import surprise_of, trials
+from attncli.practice.workspace import Workspace
+
+ROOT = Path(__file__).parent.parent
+IDS = sorted(path.parent.name for path in (ROOT / "impl").glob("*/*/challenge.yaml"))
+
+
+def test_there_are_challenges():
+    assert len(IDS) >= 8
+
+
+@pytest.fixture(scope="module")
+def judges():
+    from queue import SimpleQueue
+
+    with Judge.start() as judge:
+        queue = SimpleQueue()
+        queue.put(judge)
+        yield queue
+
+
+@pytest.fixture(scope="module")
+def challenges(tmp_path_factory):
+    home = paths.home(tmp_path_factory.mktemp("home"), {})
+    with Workspace.open(home, lambda: datetime(2026, 1, 1, tzinfo=UTC)) as workspace:
+        return {challenge.id: challenge for challenge in workspace.library.challenges()}
+
+
+@pytest.mark.sandbox
+@pytest.mark.parametrize("id", IDS)
+def test_every_right_solution_is_accepted_and_every_wrong_one_rejected(id, challenges, judges):
+    surprises = [found for trial in trials(challenges[id], 1) if (found := surprise_of(judges, trial)) is not None]
+    assert not surprises, [surprise.document() for surprise in surprises]
+
+
+@pytest.mark.parametrize("id", IDS)
+def test_a_challenge_is_complete(id, challenges):
+    challenge = challenges[id]
+    folder = Path(challenge.folder)
+    wrong = {path.stem for path in folder.glob("wrong/*.py")}
+    assert len(wrong) >= 6
+    assert len(list(folder.glob("right/*.py"))) >= 2
+    assert len(challenge.hints) == 3
+    assert set(challenge.mistakes) == wrong
+    assert {"loads", "matches-reference", "pure", "forbidden"} <= set(challenge.required)
+    for text in (challenge.title, challenge.statement, *challenge.hints):
+        assert text.en.strip() and text.zh.strip() and text.en != text.zh
+    names = {path.name for path in folder.iterdir()}
+    assert names <= {"challenge.yaml", "reference.py", "inputs.py", "kernel.py", "wrong", "right"}
