@@ -62,8 +62,8 @@ def background(card: Card, lang: Lang) -> Iterator[str]:
     if card.explain:
         yield f"## {WORDS['explain'][lang]}\n\n{card.explain[lang].strip()}"
     if card.points:
-        lines = "\n".join(f"{number}. {point[lang]}" for number, point in enumerate(card.points, 1))
-        yield f"## {WORDS['points'][lang]}\n\n{lines}"
+        points = "\n".join(f"{number}. {point[lang]}" for number, point in enumerate(card.points, 1))
+        yield f"## {WORDS['points'][lang]}\n\n{points}"
     if card.pitfalls:
         yield _section("pitfalls", [_with_errata(p.says[lang], p.errata) for p in card.pitfalls], lang)
     if card.unverifiable:
