@@ -1,0 +1,42 @@
+"""Every formula of the bundled bank and challenges can be drawn and written, and fits 80 columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+import yaml
+from rich.cells import cell_len
+
+from attncli.paths import bundled_impl, bundled_quizbank
+from attncli.tui.latex import draw_within, one_line
+from attncli.tui.markup import formulas_in
+
+FILES = [*bundled_quizbank().glob("*.yaml"), *bundled_impl().glob("*/*/challenge.yaml")]
+WIDEST = 70
+
+
+def strings_of(document: object) -> Iterator[str]:
+    if isinstance(document, str):
+        yield document
+    elif isinstance(document, dict):
+        for value in document.values():
+            yield from strings_of(value)
+    elif isinstance(document, list):
+        for value in document:
+            yield from strings_of(value)
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: "/".join(path.parts[-2:]))
+def test_every_formula_is_shown_as_one(path) -> None:  # type: ignore[no-untyped-def]
+    document = yaml.load(path.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
+    for text in strings_of(document):
+        for tex, display in formulas_in(text):
+            if display:
+                assert max(map(cell_len, draw_within(tex, WIDEST))) <= WIDEST, tex
+            else:
+                assert one_line(tex), tex
+
+
+def test_there_are_files_to_look_at() -> None:
+    assert len(FILES) > 6

@@ -1,0 +1,345 @@
+"""Challenges: the list, the statement, the editor, grading with progress, cancelling, hints, the reference."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from textual.pilot import Pilot
+
+from attncli.domain.review import RowKind
+from attncli.errors import JudgeFailed
+from attncli.paths import bundled_impl
+from attncli.practice.grader import Grader, GradeRequest, GradingCancelled
+from attncli.tui.app import AttnApp
+from attncli.tui.screens import challenge as challenge_module
+from attncli.tui.screens.challenge import ChallengeScreen
+from attncli.tui.screens.confirm import ConfirmScreen
+from attncli.tui.widgets.rows import Rows
+
+from .conftest import MakeApp, shown
+
+REJECTED: dict[str, Any] = {
+    "challenge": "sdpa",
+    "file": "sdpa.py",
+    "verdict": "rejected",
+    "checks": [
+        {"name": "loads", "status": "pass", "required": True, "examples": 1, "seconds": 0.1, "message": ""},
+        {
+            "name": "matches-reference",
+            "status": "fail",
+            "required": True,
+            "reason": "values",
+            "message": "largest error 1.41 at [0, 1]; tolerance 1.0e-05",
+            "counterexample": {
+                "args": {"q": {"shape": [1, 2], "dtype": "float32", "values": [1.0, 0.0]}, "scale": None},
+                "expected": {"shape": [1, 2], "dtype": "float32", "values": [0.5, 0.5]},
+                "got": {"shape": [1, 2], "dtype": "float32", "values": [0.5, 0.91]},
+            },
+        },
+        {"name": "gradients", "status": "skipped", "required": True, "message": "needs matches-reference"},
+        {"name": "speed", "status": "info", "required": False, "message": "1.3 × the reference"},
+    ],
+    "diagnosis": [{"wrong": "no-scale", "says": "Forgets to divide the scores by √d.", "cards": ["att-02"]}],
+    "score": {"passed": 1, "total": 3},
+    "seconds": 0.4,
+    "seed": 0,
+    "sandbox": [],
+    "device": "cpu",
+    "printed": "hello from the file",
+    "stored": [],
+}
+
+
+class Scripted(Grader):
+    """A judge that says what it is told to."""
+
+    def __init__(self, outcome: Callable[[], dict[str, Any]]) -> None:
+        super().__init__()
+        self.outcome = outcome
+        self.requests: list[GradeRequest] = []
+
+    def warm_up(self) -> None:
+        """There is no process."""
+
+    def grade(self, request: GradeRequest, on_event: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
+        self.requests.append(request)
+        on_event({"event": "check", "name": "loads", "status": "running"})
+        on_event({"event": "check", "name": "loads", "status": "pass", "message": ""})
+        on_event({"event": "check", "name": "matches-reference", "status": "running"})
+        return self.outcome()
+
+
+def opened(make_app: MakeApp, outcome: Callable[[], dict[str, Any]] = lambda: REJECTED, **options: Any) -> AttnApp:
+    app = make_app("challenges", challenge="sdpa", **options)
+    app.grader = Scripted(outcome)
+    return app
+
+
+def write_solution(app: AttnApp, text: str = "def sdpa(): ...\n") -> None:
+    folder = app.workspace.home.solutions
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "sdpa.py").write_text(text, encoding="utf-8")
+
+
+async def settled(pilot: Pilot[None]) -> None:
+    await pilot.app.workers.wait_for_complete()
+    await pilot.pause(0.2)
+
+
+async def test_the_list_shows_track_level_and_standing(make_app: MakeApp) -> None:
+    app = make_app("challenges")
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.pause()
+        text = shown(app)
+        assert "Scaled dot-product attention" in text and "attention" in text and "1/5" in text and "new" in text
+        assert "0 of " in text
+        await pilot.press("t")
+        ids = [
+            app.screen.query_one(Rows).get_option_at_index(n).id for n in range(app.screen.query_one(Rows).option_count)
+        ]
+        assert ids and all((bundled_impl() / "attention" / str(id)).is_dir() for id in ids)
+
+
+async def test_enter_opens_the_challenge_under_the_cursor(make_app: MakeApp) -> None:
+    app = make_app("challenges")
+    app.grader = Scripted(lambda: REJECTED)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("down", "enter")
+        await pilot.pause()
+        assert isinstance(app.screen, ChallengeScreen)
+        await pilot.press("escape")
+        assert not isinstance(app.screen, ChallengeScreen)
+
+
+@pytest.mark.parametrize(
+    ("lang", "words"), [("en", ("No file", "level 1 of 5", "Required checks")), ("zh", ("难度 1/5",))]
+)
+async def test_the_statement_says_what_to_write(make_app: MakeApp, lang: str, words: tuple[str, ...]) -> None:
+    app = opened(make_app, lang=lang)
+    async with app.run_test(size=(100, 120)) as pilot:
+        await pilot.pause(0.3)
+        text = shown(app)
+        assert "def sdpa(" in text and all(word in text for word in words if word != "No file")
+
+
+async def test_editing_writes_the_starter_once_and_opens_the_editor(
+    make_app: MakeApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = opened(make_app)
+    calls: list[list[str]] = []
+    monkeypatch.setenv("VISUAL", "my-editor --wait")
+    monkeypatch.setattr(challenge_module.subprocess, "run", lambda command, check: calls.append(command))
+    monkeypatch.setattr(app, "suspend", _nothing_to_suspend)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("e")
+        await pilot.pause(0.2)
+        file = app.workspace.home.solutions / "sdpa.py"
+        assert "def sdpa(" in file.read_text(encoding="utf-8")
+        file.write_text("mine", encoding="utf-8")
+        await pilot.press("e")
+        await pilot.pause(0.2)
+        assert file.read_text(encoding="utf-8") == "mine"
+    assert calls == [["my-editor", "--wait", str(file)]] * 2
+
+
+class _nothing_to_suspend:
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *error: object) -> None:
+        pass
+
+
+async def test_a_missing_editor_is_said(make_app: MakeApp, monkeypatch: pytest.MonkeyPatch) -> None:
+    app = opened(make_app)
+    monkeypatch.setenv("VISUAL", "no-such-editor-anywhere")
+    monkeypatch.setattr(app, "suspend", _nothing_to_suspend)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("e")
+        await pilot.pause(0.2)
+        assert any("no-such-editor-anywhere" in note.message for note in app._notifications)
+
+
+async def test_a_terminal_that_cannot_be_lent_is_said(make_app: MakeApp, monkeypatch: pytest.MonkeyPatch) -> None:
+    app = opened(make_app)
+    monkeypatch.setenv("VISUAL", "vi")
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("e")
+        await pilot.pause(0.2)
+        assert any("cannot be lent" in note.message for note in app._notifications)
+
+
+async def test_without_any_editor_the_setting_is_named(make_app: MakeApp, monkeypatch: pytest.MonkeyPatch) -> None:
+    app = opened(make_app)
+    monkeypatch.setattr(challenge_module, "editor_command", lambda setting, environ: [])
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("e")
+        await pilot.pause(0.2)
+        assert any("attn config editor" in note.message for note in app._notifications)
+
+
+async def test_grading_without_a_file_says_how_to_begin(make_app: MakeApp) -> None:
+    app = opened(make_app)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("g")
+        await pilot.pause()
+        assert any("there is no file" in note.message for note in app._notifications)
+
+
+async def test_a_rejection_shows_checks_counterexample_and_mistake_and_is_recorded(make_app: MakeApp) -> None:
+    app = opened(make_app)
+    write_solution(app)
+    async with app.run_test(size=(100, 60)) as pilot:
+        await pilot.press("g")
+        await settled(pilot)
+        text = shown(app)
+        assert "✗ Rejected" in text and "1 of 3 checks" in text
+        assert "✗ fail" in text and "largest error 1.41" in text and "– skipped" in text and "i info" in text
+        assert "0.91*" in text and "scale = None" in text and "expected" in text
+        assert "Forgets to divide the scores by √d." in text and "att-02" in text and "hello from the file" in text
+        [row] = app.workspace.store.log.of_kind(RowKind.ATTEMPT)
+        assert row.payload["verdict"] == "rejected" and row.payload["source"] == "def sdpa(): ...\n"
+        assert "attempted" in text
+
+
+async def test_the_mistake_is_named_in_chinese(make_app: MakeApp) -> None:
+    app = opened(make_app, lang="zh")
+    write_solution(app)
+    async with app.run_test(size=(120, 60)) as pilot:
+        await pilot.press("g")
+        await settled(pilot)
+        assert "忘了除以 √d。" in shown(app) and "✗ 未通过" in shown(app)
+
+
+async def test_an_accepted_solution_says_when_it_comes_back(make_app: MakeApp) -> None:
+    accepted = {**REJECTED, "verdict": "accepted", "checks": REJECTED["checks"][:1], "diagnosis": []}
+    app = opened(make_app, lambda: accepted)
+    write_solution(app)
+    async with app.run_test(size=(100, 40)) as pilot:
+        await pilot.press("g")
+        await settled(pilot)
+        text = shown(app)
+        assert "✓ Accepted" in text and "comes back in" in text and "solved" in text
+
+
+async def test_progress_is_live_and_escape_cancels(make_app: MakeApp) -> None:
+    cancelled = threading.Event()
+
+    def wait() -> dict[str, Any]:
+        assert cancelled.wait(30)
+        raise GradingCancelled("the grading was cancelled; there is no verdict")
+
+    app = opened(make_app, wait)
+    app.grader.cancel = cancelled.set  # type: ignore[method-assign]
+    write_solution(app)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("g")
+        await pilot.pause(0.3)
+        assert "Grading: matches-reference" in shown(app) and "› running" in shown(app) and "✓ pass" in shown(app)
+        await pilot.press("g")
+        assert len(app.grader.requests) == 1, "one grading at a time"  # type: ignore[attr-defined]
+        await pilot.press("escape")
+        await settled(pilot)
+        assert "Grading cancelled." in shown(app) and isinstance(app.screen, ChallengeScreen)
+        assert not list(app.workspace.store.log.of_kind(RowKind.ATTEMPT))
+
+
+async def test_a_judge_that_dies_is_said_and_not_recorded(make_app: MakeApp) -> None:
+    def die() -> dict[str, Any]:
+        raise JudgeFailed("grading needs PyTorch and it is not installed; install it with: pip install torch")
+
+    app = opened(make_app, die)
+    write_solution(app)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("g")
+        await settled(pilot)
+        assert "pip install torch" in " ".join(shown(app).split())
+        assert not list(app.workspace.store.log.of_kind(RowKind.ATTEMPT))
+
+
+async def test_a_verdict_of_error_is_shown_and_not_recorded(make_app: MakeApp) -> None:
+    app = opened(make_app, lambda: {**REJECTED, "verdict": "error", "checks": [], "diagnosis": []})
+    write_solution(app)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("g")
+        await settled(pilot)
+        assert "! The judge failed" in shown(app)
+        assert not list(app.workspace.store.log.of_kind(RowKind.ATTEMPT))
+
+
+async def test_tab_turns_between_statement_and_report(make_app: MakeApp) -> None:
+    app = opened(make_app)
+    write_solution(app)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("tab")
+        await pilot.pause()
+        assert any("Nothing was graded" in note.message for note in app._notifications)
+        await pilot.press("g")
+        await settled(pilot)
+        assert "✗ Rejected" in shown(app)
+        await pilot.press("tab")
+        await pilot.pause()
+        assert "✗ Rejected" not in shown(app)
+
+
+async def test_wide_terminals_show_both(make_app: MakeApp) -> None:
+    app = opened(make_app)
+    write_solution(app)
+    async with app.run_test(size=(140, 40)) as pilot:
+        await pilot.press("g")
+        await settled(pilot)
+        assert "def sdpa(" in shown(app) and "✗ Rejected" in shown(app)
+
+
+async def test_the_report_survives_a_change_of_language(make_app: MakeApp) -> None:
+    app = opened(make_app)
+    write_solution(app)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("g")
+        await settled(pilot)
+        await pilot.press("l")
+        await pilot.pause(0.3)
+        assert "✗ 未通过" in shown(app)
+
+
+async def test_hints_come_one_by_one_and_are_recorded(make_app: MakeApp) -> None:
+    app = opened(make_app)
+    async with app.run_test(size=(100, 60)) as pilot:
+        for number in (1, 2, 3):
+            await pilot.press("h")
+            await pilot.pause(0.2)
+            assert f"Hint {number} of 3" in shown(app)
+        await pilot.press("h")
+        await pilot.pause()
+        assert any("no more hints" in note.message for note in app._notifications)
+        assert len(app.workspace.store.log.of_kind(RowKind.HINT)) == 3
+
+
+async def test_the_reference_is_shown_only_after_yes(make_app: MakeApp) -> None:
+    app = opened(make_app)
+    async with app.run_test(size=(100, 60)) as pilot:
+        await pilot.press("o")
+        await pilot.pause(0.2)
+        assert isinstance(app.screen, ConfirmScreen)
+        await pilot.press("n")
+        await pilot.pause(0.2)
+        assert not app.workspace.store.log.of_kind(RowKind.SOLUTION)
+        await pilot.press("o")
+        await pilot.pause(0.2)
+        await pilot.press("y")
+        await pilot.pause(0.4)
+        assert len(app.workspace.store.log.of_kind(RowKind.SOLUTION)) == 1 and "import torch" in shown(app)
+
+
+@pytest.mark.sandbox
+async def test_a_right_solution_is_accepted_by_the_real_judge(make_app: MakeApp) -> None:
+    app = make_app("challenges", challenge="sdpa")
+    right = sorted((bundled_impl() / "attention" / "sdpa" / "right").glob("*.py"))[0]
+    write_solution(app, right.read_text(encoding="utf-8"))
+    async with app.run_test(size=(100, 40)) as pilot:
+        await pilot.press("g")
+        await settled(pilot)
+        assert "✓ Accepted" in shown(app)

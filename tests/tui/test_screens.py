@@ -1,0 +1,111 @@
+"""Search, one card, statistics."""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+
+import pytest
+
+from attncli.domain.rating import Rating
+from attncli.domain.review import RowKind
+from attncli.practice import answering
+from attncli.tui.screens.card import CardScreen
+from attncli.tui.screens.search import SearchScreen
+from attncli.tui.widgets.heatmap import SHADES, heatmap_rows, shade
+from attncli.tui.widgets.rows import Rows
+
+from .conftest import Clock, MakeApp, shown
+
+
+@pytest.mark.parametrize("query", ["KV heads", "缓存", "方差"])
+async def test_typing_searches_at_once_in_both_languages(make_app: MakeApp, query: str) -> None:
+    app = make_app("search", lang="zh")
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.pause()
+        assert isinstance(app.screen, SearchScreen)
+        app.screen.query_one("SearchField").value = query  # type: ignore[attr-defined]
+        await pilot.pause(0.2)
+        rows = app.screen.query_one(Rows)
+        assert 0 < rows.option_count < 6
+        assert f"{rows.option_count} 张卡片" in shown(app)
+
+
+async def test_nothing_found_is_said(make_app: MakeApp) -> None:
+    app = make_app("search")
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press(*"zzzz")
+        await pilot.pause()
+        assert "No card says “zzzz”." in shown(app)
+        await pilot.press("enter")
+        assert isinstance(app.screen, SearchScreen)
+
+
+async def test_a_query_may_hold_any_sign(make_app: MakeApp) -> None:
+    app = make_app("search")
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("minus", "slash", "q", "l", "[", '"')
+        await pilot.pause()
+        assert app.screen.query_text == '-/ql["'  # type: ignore[attr-defined]
+
+
+async def test_enter_opens_a_card_whole_and_escape_returns_to_the_query(make_app: MakeApp) -> None:
+    app = make_app("search")
+    async with app.run_test(size=(80, 60)) as pilot:
+        await pilot.press(*"saturate", "enter", "enter")
+        await pilot.pause(0.3)
+        assert isinstance(app.screen, CardScreen)
+        text = shown(app)
+        assert "att-02" in text and "independent components" in text and "footnote 4" in text
+        await pilot.press("escape")
+        await pilot.pause()
+        assert "saturate" in shown(app)
+
+
+async def test_reading_a_card_changes_no_schedule(make_app: MakeApp) -> None:
+    app = make_app("search")
+    async with app.run_test(size=(80, 40)) as pilot:
+        app.open_card("kv-04")
+        await pilot.pause(0.2)
+        await pilot.press("enter", "3", "space")
+        assert not app.workspace.store.log.of_kind(RowKind.REVIEW)
+
+
+async def test_a_card_is_suspended_and_taken_back(make_app: MakeApp) -> None:
+    app = make_app("search")
+    async with app.run_test(size=(80, 40)) as pilot:
+        app.open_card("att-02")
+        await pilot.pause(0.2)
+        await pilot.press("exclamation_mark", "equals_sign")
+        kinds = [app.workspace.store.log.of_kind(kind) for kind in (RowKind.SUSPEND, RowKind.UNSUSPEND)]
+        assert [len(rows) for rows in kinds] == [1, 1]
+
+
+async def test_statistics_without_reviews_say_so(make_app: MakeApp) -> None:
+    app = make_app("stats")
+    async with app.run_test(size=(80, 60)) as pilot:
+        await pilot.pause()
+        assert "No reviews yet" in shown(app) and "Readiness by topic" in shown(app)
+
+
+@pytest.mark.parametrize(
+    ("lang", "words"), [("en", ("1 days", "3, 3 of them today")), ("zh", ("1 天", "共 3 次，今天 3 次"))]
+)
+async def test_statistics_count_reviews(make_app: MakeApp, clock: Clock, lang: str, words: tuple[str, ...]) -> None:
+    app = make_app("stats", lang=lang)
+    for card in ("att-02", "kv-04", "head-02"):
+        answering.answer(app.workspace, card, Rating.EASY)
+    async with app.run_test(size=(80, 60)) as pilot:
+        await pilot.pause()
+        text = shown(app)
+        assert all(word in text for word in words) and "3/6" in text and "░" in text and "█" in text
+
+
+def test_the_heatmap_ends_today_and_starts_on_a_monday() -> None:
+    today = date(2026, 6, 12)
+    rows = heatmap_rows({today: 30, today - timedelta(days=7): 1}, today, 3)
+    assert len(rows) == 7 and rows[4] == "· ░ █"
+    assert rows[5] == "· ·  " and rows[0] == "· · ·"
+
+
+def test_every_shade_is_another_character() -> None:
+    assert "".join(shade(count) for count in (0, 1, 5, 15, 30)) == SHADES

@@ -1,0 +1,93 @@
+"""Formulas, tables and Markdown inside widgets."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from textual.app import App, ComposeResult
+from textual.widget import Widget
+
+from attncli.tui import wrapping
+from attncli.tui.theme import DARK
+from attncli.tui.widgets.counterexample import Counterexample
+from attncli.tui.widgets.formula import Formula
+from attncli.tui.widgets.markdown_card import CardMarkdown
+from attncli.tui.widgets.table import column_widths
+
+wrapping.install()
+
+
+class Shown(App[None]):
+    def __init__(self, *widgets: Widget) -> None:
+        super().__init__()
+        self.widgets = widgets
+        self.register_theme(DARK)
+        self.theme = DARK.name
+
+    def compose(self) -> ComposeResult:
+        yield from self.widgets
+
+
+async def text_of(*widgets: Widget, size: tuple[int, int] = (60, 24)) -> str:
+    app = Shown(*widgets)
+    async with app.run_test(size=size) as pilot:
+        await pilot.pause(0.2)
+        strips = app.screen._compositor.render_strips()
+        return "\n".join("".join(segment.text for segment in strip).rstrip() for strip in strips)
+
+
+async def test_a_formula_is_drawn() -> None:
+    assert "╶───╴" in await text_of(Formula(r"\frac{QK^\top}{2}"))
+
+
+async def test_an_unreadable_formula_shows_its_source_whole() -> None:
+    text = await text_of(
+        Formula(r"\underbrace{a + b + c + d + e + f + g + h}_{\text{a long sum of letters}}"), size=(40, 10)
+    )
+    assert "\\underbrace" in text and "letters}}" in text
+
+
+async def test_markdown_draws_formulas_between_its_paragraphs() -> None:
+    text = await text_of(CardMarkdown("Before $x_i$.\n\n$$y=\\frac{a}{b}$$\n\n- item $$z_j$$\n\nAfter."))
+    assert "Before xᵢ." in text and "╶─╴" in text and "zⱼ" in text and "After." in text
+    assert "$" not in text and "frac" not in text
+
+
+async def test_a_formula_survives_beside_emphasis_and_code() -> None:
+    text = await text_of(CardMarkdown("**Note** $W_Q x^{*}$ and `$raw$` and $a*b*c$."))
+    assert "W_Q" in text and "x^∗" in text and "$raw$" in text and "a∗b∗c" in text
+
+
+async def test_long_code_lines_wrap_and_can_be_read() -> None:
+    code = "def f(" + ", ".join(f"argument_{n}: Tensor" for n in range(8)) + ") -> Tensor: ..."
+    text = await text_of(CardMarkdown(f"```python\n{code}\n```"), size=(50, 24))
+    assert "argument_7" in text and "-> Tensor" in " ".join(text.split())
+
+
+async def test_tables_show_every_word() -> None:
+    table = (
+        "| family | mask | example |\n| - | - | - |\n"
+        "| encoder-only | bidirectional attention | BERT, ModernBERT |\n| 解码器 | 因果 | Llama |"
+    )
+    text = await text_of(CardMarkdown(table), size=(44, 20))
+    for word in ("encoder-only", "bidirectional", "ModernBERT", "解码器", "Llama"):
+        assert word in text
+
+
+@given(st.lists(st.tuples(*[st.text("ab 中", max_size=30)] * 3), min_size=1, max_size=5), st.integers(20, 100))
+def test_columns_share_the_width(rows: list[tuple[str, ...]], width: int) -> None:
+    widths = column_widths(rows, width)
+    assert len(widths) == 3 and min(widths) >= 1 and sum(widths) + 4 <= width
+
+
+async def test_a_counterexample_without_values_shows_what_there_is() -> None:
+    text = await text_of(Counterexample({"args": {}, "expected": {}, "got": {}}, "zh"))
+    assert "最小反例" in text
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+async def test_chinese_in_markdown_fills_the_line(lang: str) -> None:
+    text = await text_of(CardMarkdown("KV cache：节省的是重复计算，不是显存；" * 6), size=(40, 24))
+    lines = [line for line in text.splitlines() if line]
+    assert len(lines) > 3 and not any(line.lstrip().startswith(("，", "；")) for line in lines)
