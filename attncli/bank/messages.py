@@ -62,8 +62,21 @@ def kind_of_value(value: object) -> str:
 
 
 def findings_of(error: ValidationError, model: type[BaseModel], base: Way) -> list[Finding]:
-    """Every error of a validation as a finding; `base` is the path of what was validated."""
-    return [_finding(dict(item), model, base) for item in error.errors(include_url=False)]
+    """Every error of a validation as a finding; `base` is the path of what was validated.
+
+    A key that is missing because it is misspelt is told once, as misspelt.
+    """
+    items = [dict(item) for item in error.errors(include_url=False)]
+    meant = {_meant(item, model) for item in items if item["type"] == "extra_forbidden"}
+    told = [item for item in items if not (item["type"] == "missing" and item["loc"] in meant)]
+    return [_finding(item, model, base) for item in told]
+
+
+def _meant(item: Mapping[str, Any], model: type[BaseModel]) -> Way:
+    """Where the key stands that a misspelt one was meant to be."""
+    loc: Way = item["loc"]
+    guess = did_you_mean(str(loc[-1]), known_keys(model, loc[:-1]))
+    return (*loc[:-1], guess.removeprefix('did you mean "').removesuffix('"?'))
 
 
 def _finding(item: dict[str, Any], model: type[BaseModel], base: Way) -> Finding:

@@ -57,16 +57,16 @@ def number_findings(card: Mapping[str, Any]) -> Iterator[Finding]:
 
 
 def _disagreements(way: Way, entry: Mapping[str, Any], computed: Number) -> Iterator[Finding]:
-    meant: set[Number] = {computed}
+    meant: list[tuple[Number, Number]] = [(computed, 0)]
     for key in ("says", "says_zh"):
         written = entry.get(key)
         if not written:
             continue
         readings = list(readings_of(written))
-        if not any(reading.fits(value) for reading in readings for value in meant):
+        if not any(reading.fits(value, slack) for reading in readings for value, slack in meant):
             yield Finding((*way, key), _told(written, entry["compute"], computed, bool(readings)))
             return
-        meant = {value for reading in readings if reading.fits(computed) for value in reading.magnitudes(computed)}
+        meant = [pair for reading in readings if reading.fits(computed) for pair in reading.magnitudes(computed)]
 
 
 def _told(written: str, formula: object, computed: Number, has_number: bool) -> str:
@@ -85,19 +85,20 @@ def _occurs(card: Mapping[str, Any], lang: str, written: str) -> bool:
 class Reading:
     """What a written number may mean: `value`, off by `slack` at most for rounding.
 
-    `scale` is what its word stands for (a million, a GiB) relative to how it was read: a formula may count in
-    millions where the text says million.
+    `scales` are what its word may stand for, relative to how it was read: a formula may count in millions where the
+    text says million, and the other language then writes the whole number.
     """
 
     value: Number
     slack: Number
     scales: tuple[Number, ...] = (1,)
 
-    def fits(self, computed: Number) -> bool:
-        return abs(computed - self.value) <= self.slack + 1e-12 * abs(self.value)
+    def fits(self, computed: Number, slack: Number = 0) -> bool:
+        """Whether this can stand for a computed number; `slack` is what another reading of it was rounded by."""
+        return abs(computed - self.value) <= max(self.slack, slack) + 1e-12 * abs(self.value)
 
-    def magnitudes(self, computed: Number) -> Iterator[Number]:
-        yield from (computed * scale for scale in self.scales)
+    def magnitudes(self, computed: Number) -> Iterator[tuple[Number, Number]]:
+        yield from ((computed * scale, self.slack * scale) for scale in self.scales)
 
 
 def readings_of(written: str) -> Iterator[Reading]:

@@ -41,8 +41,10 @@ def _card(card: Any, base: Way) -> list[Finding]:
     if not isinstance(card, dict):
         return [Finding(base, f"a card is a mapping, found {kind_of_value(card)}; start it with id: …")]
     kind = card.get("kind")
-    findings = [*_kind(card, base), *shape_findings(card, SHAPES.get(str(kind), UnknownKindShape), base)]
+    model = SHAPES.get(str(kind), UnknownKindShape)
+    findings = [*_kind(card, base), *shape_findings(card, model, base)]
     faulty = {str(found.path[len(base)]) for found in findings}
+    faulty |= {name for name, shape in model.model_fields.items() if shape.is_required() and name not in card}
     return [*findings, *(found.below(base) for found in card_findings(card, faulty))]
 
 

@@ -9,7 +9,7 @@ import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 
-from attncli.domain.algebra_words import Words
+from attncli.domain.algebra_words import RAISED, Words
 from attncli.domain.arithmetic import ComputeError
 
 MAX_LENGTH = 300
@@ -168,6 +168,8 @@ class _Reader:
 
     def _power(self) -> Formula:
         base = self._atom()
+        while self._take(RAISED):
+            base = _joined("^", base, self._group())
         if not self._take("^"):
             return base
         self.depth += 1

@@ -12,6 +12,7 @@ _GREEK_NAMES = (
     "alpha beta gamma delta epsilon epsilon zeta eta theta kappa lambda mu nu xi pi rho sigma tau phi phi chi psi omega"
 ).split()
 _GREEK = dict(zip(_GREEK_LETTERS, _GREEK_NAMES, strict=True))
+RAISED = "↑"
 _RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺ⁿⁱᵗ"
 _LETTERS = str.maketrans(
     {
@@ -40,7 +41,7 @@ _REWRITES = tuple(
     )
 )
 _TOKEN = re.compile(
-    r"(?P<number>\d+(?:\.\d+)?(?:[eE][-+]?\d+(?!\w))?|\.\d+)|(?P<word>[A-Za-z]\w*)|(?P<sign>[-+*/^@()\[\]{}])|\s+"
+    r"(?P<number>\d+(?:\.\d+)?(?:[eE][-+]?\d+(?!\w))?|\.\d+)|(?P<word>[A-Za-z]\w*)|(?P<sign>[-+*/^@↑()\[\]{}])|\s+"
 )
 
 
@@ -96,7 +97,9 @@ class Words:
 
 
 def _plain(text: str) -> str:
-    text = re.sub(f"[{_RAISED}]+", lambda run: f"^({run.group().translate(_LOWERED)})", text).translate(_LETTERS)
+    text = re.sub(f"[{_RAISED}]+", lambda run: f"{RAISED}{{{run.group().translate(_LOWERED)}}}", text).translate(
+        _LETTERS
+    )
     for pattern, replacement in _REWRITES:
         text = pattern.sub(replacement, text)
     return text

@@ -173,7 +173,7 @@ def _power(base: Number, exponent: Number) -> Number:
     if isinstance(base, int) and isinstance(exponent, int):
         if exponent < 0:
             return _bounded(float(base) ** exponent)
-        if base.bit_length() * exponent > MAX_BITS and abs(base) > 1:
+        if abs(base) > 1 and math.log2(abs(base)) * exponent > MAX_BITS:
             raise ComputeError(f"a power needs more than {MAX_BITS} bits; use smaller numbers")
         return int(base**exponent)
     return _bounded(base**exponent)

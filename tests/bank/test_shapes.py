@@ -135,6 +135,14 @@ def test_a_missing_key_is_named_with_its_remedy(
     assert found.startswith(f'missing "{key}": {remedy}')
 
 
+@pytest.mark.parametrize(
+    ("kind", "key"), [("qa", "short"), ("choice", "options"), ("numeric", "compute"), ("debug", "lines")]
+)
+def test_a_misspelt_key_is_told_once(cards: dict[str, Card], errors: Errors, kind: str, key: str) -> None:
+    cards[kind][key[:-1]] = cards[kind].pop(key)
+    assert errors(cards[kind]) == [f'key "{key[:-1]}" is not known here; did you mean "{key}"?']
+
+
 def test_a_card_of_unknown_kind_has_its_common_keys_judged_too(cards: dict[str, Card], errors: Errors) -> None:
     cards["debug"] |= {"kind": "quiz", "level": "hard"}
     assert len(errors(cards["debug"])) == 2

@@ -1,0 +1,124 @@
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from attncli.__main__ import main
+
+GOOD = """\
+topic: mine
+cards:
+  - id: mine-01
+    kind: cloze
+    level: screen
+    question: {en: The base is ____., zh: 底数是 ____。}
+    blanks: [{answer: ten thousand}]
+    explain: {en: It is., zh: 就是。}
+"""
+BAD = GOOD.replace("level: screen", "level: easy").replace("answer: ten", "anwser: ten")
+
+
+@pytest.fixture
+def bank(tmp_path: Path) -> Path:
+    path = tmp_path / "mine.yaml"
+    path.write_text(GOOD, encoding="utf-8")
+    return path
+
+
+def test_a_good_bank_has_nothing_on_stdout(bank: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bank", "check", str(bank)]) == 0
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err == "1 card in 1 file: no problems\n"
+
+
+def test_each_problem_is_a_line_and_one_line_on_stderr_sums_up(bank: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    bank.write_text(BAD, encoding="utf-8")
+    assert main(["bank", "check", str(bank)]) == 1
+    out, err = capsys.readouterr()
+    assert [line.split(": ")[0] for line in out.splitlines()] == [f"{bank}:5:12", f"{bank}:7:15"]
+    assert err == "attn: 2 problems in 1 file; correct them and run attn bank check again\n"
+
+
+def test_json_is_one_document(bank: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    bank.write_text(BAD, encoding="utf-8")
+    assert main(["bank", "check", "--json", str(bank)]) == 1
+    document = json.loads(capsys.readouterr().out)
+    assert document["cards"] == 0
+    assert document["notes"] == []
+    assert [problem["line"] for problem in document["problems"]] == [5, 7]
+    assert document["problems"][0].keys() == {"file", "line", "column", "message"}
+
+
+def test_notes_are_grouped_on_stderr(bank: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    card = GOOD.partition("cards:\n")[2]
+    again = card.replace("mine-01", "mine-02").replace("base", "number").replace("底", "系")
+    linked = (card + again).replace("    level", "    experiment: rope-relative\n    level")
+    text = "topic: mine\ncards:\n" + linked
+    bank.write_text(text, encoding="utf-8")
+    from attncli.paths import bundled_impl
+
+    if (bundled_impl() / "experiments" / "rope-relative.py").exists():
+        pytest.skip("no experiment is open any more")
+    assert main(["bank", "check", str(bank)]) == 0
+    out, err = capsys.readouterr()
+    assert out == ""
+    first, *_, last = err.splitlines()
+    assert first.startswith(f'note: {bank}:5:17: open link: experiment "rope-relative" is planned')
+    assert first.endswith(f"(and 1 more: {bank}:12:17)")
+    assert last == "2 cards in 1 file: no problems; 2 notes"
+
+
+def test_a_missing_path_is_unusable(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bank", "check", str(tmp_path / "none.yaml")]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("attn: there is no ")
+    assert err.count("\n") == 1
+
+
+def test_own_banks_are_checked_when_no_path_is_given(
+    bank: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "home" / "banks").mkdir(parents=True)
+    (tmp_path / "home" / "banks" / "mine.yaml").write_text(BAD, encoding="utf-8")
+    assert main(["--home", str(tmp_path / "home"), "bank", "check"]) == 1
+    assert "home/banks/mine.yaml:5:12: " in capsys.readouterr().out
+
+
+def test_a_terminal_without_unicode_gets_escapes(bank: Path) -> None:
+    bank.write_text(GOOD.replace("screen", "容易"), encoding="utf-8")
+    environ = {"PYTHONIOENCODING": "ascii", "PATH": "/usr/bin", "ATTN_HOME": str(bank.parent / "home")}
+    command = [sys.executable, "-m", "attncli", "bank", "check", str(bank)]
+    done = subprocess.run(command, capture_output=True, check=False, env=environ)
+    assert done.returncode == 1
+    assert rb"\u5bb9\u6613" in done.stdout
+    assert b"Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"[" * 1_000_000,
+        b"a: &a [x]\n" + b"".join(b"b%d: &b%d [*a, *a, *a]\n" % (n, n) for n in range(50)),
+        b"a: !!python/object/apply:os.system ['true']\n",
+        b"\x00" * 100,
+        b"\xff\xfe" + "topic: a".encode("utf-16-le"),
+        b"a: '" + b"x" * 3_000_000,
+        b"- " * 500_000,
+        b"",
+    ],
+    ids=["nested", "aliased", "tagged", "zeros", "UTF-16", "huge", "dashes", "empty"],
+)
+def test_hostile_files_end_in_messages(tmp_path: Path, data: bytes) -> None:
+    (tmp_path / "a.yaml").write_bytes(data)
+    command = [sys.executable, "-m", "attncli", "bank", "check", str(tmp_path / "a.yaml")]
+    done = subprocess.run(command, capture_output=True, check=False, timeout=60)
+    assert done.returncode == 1
+    assert done.stdout.count(b"a.yaml:") >= 1
+    assert b"Traceback" not in done.stdout + done.stderr
+    assert done.stderr.count(b"\n") == 1

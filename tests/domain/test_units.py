@@ -1,0 +1,87 @@
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from attncli.domain.arithmetic import ComputeError
+from attncli.domain.units import DIMENSIONS, convert, format_zh
+
+
+@pytest.mark.parametrize(
+    ("value", "source", "target", "result"),
+    [
+        (2**31, "B", "GiB", 2.0),
+        (1, "TB", "GB", 1000.0),
+        (1, "GiB", "B", 2**30),
+        (8, "bit", "B", 1.0),
+        (0.25, "", "%", 25.0),
+        (175_000_000_000, "", "亿", 1750.0),
+        (7_000_000_000, "", "billion", 7.0),
+        (1.5, "billion", "M", 1500.0),
+        (2, "days", "h", 48.0),
+        (1500, "us", "ms", 1.5),
+        (3e15, "FLOP", "PFLOP", 3.0),
+        (4.8e12, "B/s", "TB/s", 4.8),
+        (3.6e6, "B/h", "KB/s", 1.0),
+        (5, "tokens", "tokens", 5),
+        (5, "", "", 5),
+    ],
+)
+def test_units_convert(value: float, source: str, target: str, result: float) -> None:
+    assert convert(value, source, target) == pytest.approx(result, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "message"),
+    [
+        ("B", "GiBs", 'unit "GiBs" is not known; use one of bit, B, KB'),
+        ("token", "B", 'unit "token" is not known; use one of'),
+        ("B", "s", '"B" measures bytes and "s" time; use units of one dimension'),
+        ("B/s", "B", 'unit "B/s" is not known'),
+        ("B/s", "B/token", 'unit "token" is not known'),
+    ],
+)
+def test_units_that_do_not_convert_say_why(source: str, target: str, message: str) -> None:
+    with pytest.raises(ComputeError) as caught:
+        convert(1, source, target)
+    assert caught.value.message.startswith(message)
+
+
+PAIRS = [(first, second) for table in DIMENSIONS.values() for first in table for second in table]
+
+
+@given(st.floats(1e-6, 1e6), st.sampled_from(PAIRS))
+def test_there_and_back_is_the_same(value: float, units: tuple[str, str]) -> None:
+    first, second = units
+    assert convert(convert(value, first, second), second, first) == pytest.approx(value, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("number", "text"),
+    [
+        (175_000_000_000, "1750亿"),
+        (57_982_058_496, "579.8亿"),
+        (603_979_776, "6.04亿"),
+        (6_291_456, "629.1万"),
+        (9_216, "9216"),
+        (10_000, "1万"),
+        (99_999_999, "1亿"),
+        (15_000_000_000_000, "15万亿"),
+        (-12_345, "-1.234万"),
+        (0, "0"),
+    ],
+)
+def test_large_numbers_in_chinese(number: int, text: str) -> None:
+    assert format_zh(number) == text
+
+
+@given(st.integers(10**4, 10**18), st.integers(2, 9))
+def test_chinese_numbers_are_off_by_rounding_alone(number: int, digits: int) -> None:
+    text = format_zh(number, digits)
+    word = text.lstrip("0123456789.")
+    scale = {"万": 10**4, "亿": 10**8, "万亿": 10**12}[word]
+    value = Decimal(text.removesuffix(word)) * scale
+    assert abs(value - number) <= Decimal(number) * Decimal(10) ** (1 - digits) / 2
