@@ -1,0 +1,58 @@
+"""How a few screens look: golden SVGs, to be looked at when they change (`pytest --snapshot-update tests/tui`)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from textual.pilot import Pilot
+
+from attncli.tui.screens.review import ReviewScreen
+
+from .conftest import MakeApp
+
+Compare = Callable[..., bool]
+NARROW, WIDE = (80, 24), (120, 40)
+
+
+@pytest.fixture(autouse=True)
+def steady(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No colour is taken from the environment of whoever runs the tests."""
+    for name in ("NO_COLOR", "TEXTUAL_THEME", "COLORTERM"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def to_card(id: str, *keys: str) -> Callable[[Pilot[None]], Any]:
+    async def go(pilot: Pilot[None]) -> None:
+        screen = pilot.app.screen
+        assert isinstance(screen, ReviewScreen)
+        while screen.asked is not None and screen.asked.card.id != id:
+            screen.drill.bury()
+            screen._take_next()
+        await screen._show()
+        await pilot.pause(0.1)
+        await pilot.press(*keys)
+        await pilot.pause(0.3)
+
+    return go
+
+
+@pytest.mark.parametrize(("size", "lang", "theme"), [(NARROW, "en", "dark"), (WIDE, "zh", "light")])
+def test_home(snap_compare: Compare, make_app: MakeApp, size: tuple[int, int], lang: str, theme: str) -> None:
+    assert snap_compare(make_app(lang=lang, theme=theme), terminal_size=size)
+
+
+@pytest.mark.parametrize(("size", "lang"), [(NARROW, "en"), (NARROW, "zh"), (WIDE, "zh")])
+def test_a_revealed_answer(snap_compare: Compare, make_app: MakeApp, size: tuple[int, int], lang: str) -> None:
+    app = make_app("review", lang=lang)
+    assert snap_compare(app, terminal_size=size, run_before=to_card("att-02", "space", "a", "c"))
+
+
+def test_a_marked_choice(snap_compare: Compare, make_app: MakeApp) -> None:
+    assert snap_compare(make_app("review"), terminal_size=NARROW, run_before=to_card("head-02", "b", "enter"))
+
+
+def test_a_debug_card(snap_compare: Compare, make_app: MakeApp) -> None:
+    app = make_app("review", lang="zh", theme="light")
+    assert snap_compare(app, terminal_size=NARROW, run_before=to_card("att-15", "down"))
