@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from attncli.errors import JudgeFailed
-from attncli.judge.client import GradeRequest, Judge, OnEvent
+from attncli.judge.client import GradeRequest as GradeRequest
+from attncli.judge.client import Judge, OnEvent
 
 
 class GradingCancelled(JudgeFailed):
