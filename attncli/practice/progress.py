@@ -73,6 +73,24 @@ class Progress:
         return asdict(self)
 
 
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """What Home shows besides what is due: the part of `Progress` that needs no walk through all reviews."""
+
+    streak_days: int
+    topics: dict[str, TopicStanding]
+
+    @property
+    def cards(self) -> int:
+        return sum(topic.total for topic in self.topics.values())
+
+
+def overview(workspace: Workspace, at: datetime | None = None) -> Overview:
+    """The streak and the topics at `at` (now)."""
+    when = workspace.moment(at)
+    return Overview(streak(workspace.store.log.reviews_by_day(), when.day), topic_standings(workspace, when))
+
+
 def progress(workspace: Workspace, at: datetime | None = None) -> Progress:
     """Everything about the learner's progress at `at` (now)."""
     when = workspace.moment(at)

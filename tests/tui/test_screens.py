@@ -9,6 +9,7 @@ import pytest
 from attncli.domain.rating import Rating
 from attncli.domain.review import RowKind
 from attncli.practice import answering
+from attncli.practice.progress import overview, progress
 from attncli.tui.screens.card import CardScreen
 from attncli.tui.screens.search import SearchScreen
 from attncli.tui.widgets.heatmap import SHADES, heatmap_rows, shade
@@ -109,3 +110,13 @@ def test_the_heatmap_ends_today_and_starts_on_a_monday() -> None:
 
 def test_every_shade_is_another_character() -> None:
     assert "".join(shade(count) for count in (0, 1, 5, 15, 30)) == SHADES
+
+
+def test_home_and_statistics_tell_the_same_story(make_app: MakeApp, clock: Clock) -> None:
+    workspace = make_app().workspace
+    for card in ("att-02", "kv-04"):
+        answering.answer(workspace, card, Rating.GOOD)
+        clock.move(days=1)
+    home, statistics = overview(workspace), progress(workspace)
+    assert (home.streak_days, home.topics, home.cards) == (2, statistics.topics, statistics.cards)
+    assert statistics.streak_days == 2

@@ -13,7 +13,7 @@ from textual.widget import Widget
 from textual.widgets import OptionList, Static
 
 from attncli.practice.due import DueCounts, due_counts
-from attncli.practice.progress import Progress, progress
+from attncli.practice.progress import Overview, overview
 from attncli.tui.columns import bar, left, right
 from attncli.tui.routes import Route
 from attncli.tui.screens.base import AttnScreen
@@ -38,12 +38,12 @@ class HomeScreen(AttnScreen):
     ]
 
     due: DueCounts
-    standing: Progress
+    standing: Overview
     is_stale = False
 
     def _load(self) -> None:
         self.due = due_counts(self.workspace)
-        self.standing = progress(self.workspace)
+        self.standing = overview(self.workspace)
 
     def title_bar(self) -> TitleBar:
         self._load()
