@@ -122,6 +122,8 @@ class Database:
         try:
             copyfile(path, copy)
             with opened(copy) as source:
+                if not source.value("PRAGMA user_version"):
+                    raise StoreError("it is empty, or another program's")
                 _bring_into_shape(source)
                 if (check := source.value("PRAGMA integrity_check")) != "ok":
                     raise UsageError(f"the backup {path} is damaged ({check}); nothing was restored")

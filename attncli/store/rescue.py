@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from attncli.domain.review import LogRow
-from attncli.errors import StoreCorrupt, StoreError
+from attncli.errors import StoreCorrupt, StoreError, UsageError
 from attncli.store.connection import Connection
 from attncli.store.database import Database, opened
 from attncli.store.log import COLUMNS, row_of
@@ -49,7 +49,11 @@ def restore_database(path: Path, backup: Path) -> Path:
         with Database.open(path) as database:
             kept = _free(path, "before-restore")
             database.copy_to(kept)
-            database.replace_by(backup)
+            try:
+                database.replace_by(backup)
+            except UsageError:
+                kept.unlink()
+                raise
             return kept
     except StoreCorrupt:
         kept = set_aside(path)

@@ -1,0 +1,182 @@
+"""A small bank, a small challenge, and a clock that tests move."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+CARDS = {
+    "att": """\
+topic: att
+licence: CC-BY-4.0
+title: {en: Attention, zh: 注意力}
+cards:
+  - id: att-01
+    kind: qa
+    level: screen
+    core: true
+    question: {en: Why divide by the root of d?, zh: 为什么除以 √d？}
+    short: {en: It keeps the variance at one., zh: 让方差保持为一。}
+    explain: {en: "The variance of a dot product is d.", zh: "点积的方差是 d。"}
+    points:
+      - {en: variance is d, zh: 方差是 d}
+      - {en: softmax saturates, zh: softmax 饱和}
+      - {en: gradients vanish, zh: 梯度消失}
+  - id: att-02
+    kind: choice
+    level: screen
+    question: {en: Which is permutation equivariant?, zh: 哪个是置换等变的？}
+    options:
+      - {text: {en: attention, zh: 注意力}, correct: true}
+      - {text: {en: a convolution, zh: 卷积}, why_not: {en: It sees neighbours., zh: 它看邻居。}}
+      - {text: {en: an LSTM, zh: LSTM}, why_not: {en: It sees the order., zh: 它看顺序。}}
+    explain: {en: No positions inside., zh: 内部没有位置。}
+  - id: att-03
+    kind: cloze
+    level: onsite
+    question: {en: "Scores are ____ over ____.", zh: "分数是 ____ 除以 ____。"}
+    blanks:
+      - {answer: "QK^T", accept: ["Q K^⊤"]}
+      - {answer: "sqrt(d)", form: algebra, variables: [d]}
+    explain: {en: By definition., zh: 定义。}
+""",
+    "kv": """\
+topic: kv
+licence: CC-BY-4.0
+title: {en: KV cache, zh: KV 缓存}
+cards:
+  - id: kv-01
+    kind: numeric
+    level: screen
+    core: true
+    question: {en: "{{layers}} layers in {{dtype}}: how many GiB?", zh: "{{layers}} 层、{{dtype}}：多少 GiB？"}
+    parameters:
+      layers: [2, 4]
+      dtype: {bf16: 2, fp8: 1}
+    compute: layers * dtype * 2 ** 30
+    compute_unit: B
+    unit: GiB
+    tolerance: 2%
+    explain: {en: Multiply., zh: 相乘。}
+  - id: kv-02
+    kind: ordering
+    level: onsite
+    question: {en: Order the steps of decoding., zh: 排列解码的步骤。}
+    items:
+      - {key: prefill, text: {en: prefill, zh: 预填充}}
+      - {key: decode, text: {en: decode, zh: 解码}}
+      - {key: detokenise, text: {en: detokenise, zh: 还原文本}}
+    before: [[prefill, decode], [decode, detokenise]]
+    explain: {en: One after the other., zh: 依次进行。}
+  - id: kv-03
+    kind: debug
+    level: onsite
+    question: {en: Which line is wrong?, zh: 哪一行有错？}
+    code: |
+      k = torch.cat([cache, k], dim=1)
+      v = torch.cat([cache, v], dim=2)
+    lines: [1]
+    symptom: {en: Shapes differ., zh: 形状不一致。}
+    fix: {en: "k = torch.cat([cache, k], dim=2)", zh: "k = torch.cat([cache, k], dim=2)"}
+    explain: {en: Time is dimension 2., zh: 时间是第 2 维。}
+""",
+}
+
+CHALLENGE = """\
+id: double
+track: basics
+level: 1
+title: {en: Doubling, zh: 加倍}
+entry: [double]
+statement: {en: "Return twice the input.", zh: "返回输入的两倍。"}
+hints:
+  - {en: Add., zh: 相加。}
+  - {en: Add it to itself., zh: 与自身相加。}
+  - {en: "x + x", zh: "x + x"}
+required: [loads, matches-reference]
+mistakes:
+  squares:
+    says: {en: Squares instead., zh: 求成了平方。}
+    symptom: {en: Right for 0 and 2 only., zh: 只有 0 和 2 对。}
+"""
+REFERENCE = '''\
+"""Twice the input."""
+
+from __future__ import annotations
+
+import math
+
+from torch import Tensor
+
+
+def double(x: Tensor, times: float = math.pi) -> Tensor:
+    """Doubles."""
+    return x + x  # (...)
+'''
+SQUARES = '''\
+"""Squares instead of doubling."""
+
+
+def double(x, times=2.0):
+    # squares here
+    return x * x
+'''
+
+
+class Clock:
+    """Stands still unless it is moved."""
+
+    def __init__(self) -> None:
+        self.now = datetime(2026, 6, 12, 9, 0, tzinfo=UTC)
+
+    def __call__(self) -> datetime:
+        return self.now
+
+    def move(self, **by: float) -> None:
+        self.now += timedelta(**by)
+
+
+@pytest.fixture
+def moving_clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def small_bank(tmp_path: Path) -> Path:
+    """A folder with two topics and a card of every kind."""
+    folder = tmp_path / "small-bank"
+    folder.mkdir()
+    for topic, text in CARDS.items():
+        (folder / f"{topic}.yaml").write_text(text, encoding="utf-8")
+    return folder
+
+
+@pytest.fixture
+def small_impl(tmp_path: Path) -> Path:
+    """A folder with one challenge, which no judge will see."""
+    folder = tmp_path / "small-impl" / "basics" / "double"
+    (folder / "wrong").mkdir(parents=True)
+    (folder / "challenge.yaml").write_text(CHALLENGE, encoding="utf-8")
+    (folder / "reference.py").write_text(REFERENCE, encoding="utf-8")
+    (folder / "wrong" / "squares.py").write_text(SQUARES, encoding="utf-8")
+    return folder.parent.parent
+
+
+MakeCard = Callable[[str], str]
+
+
+@pytest.fixture
+def qa_card() -> MakeCard:
+    """`qa_card(id)`: the YAML of one more card."""
+
+    def make(id: str) -> str:
+        return (
+            f"  - id: {id}\n    kind: qa\n    level: screen\n    question: {{en: Question {id}?, zh: 问题 {id}？}}\n"
+            "    short: {en: Short., zh: 简答。}\n    explain: {en: Long., zh: 详解。}\n"
+            "    points: [{en: a, zh: 甲}, {en: b, zh: 乙}, {en: c, zh: 丙}]\n"
+        )
+
+    return make

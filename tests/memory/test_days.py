@@ -1,0 +1,57 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime, time, timedelta
+from zoneinfo import ZoneInfo
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from attncli.memory.days import StudyCalendar
+
+ZONES = ["UTC", "Europe/Berlin", "America/New_York", "Asia/Shanghai", "Australia/Lord_Howe", "Pacific/Apia"]
+moments = st.datetimes(datetime(1995, 1, 1), datetime(2100, 1, 1), timezones=st.just(UTC))
+
+
+@given(moments, st.sampled_from(ZONES), st.integers(0, 23), st.integers(0, 59))
+def test_a_moment_lies_within_its_own_study_day(at: datetime, zone: str, hour: int, minute: int) -> None:
+    calendar = StudyCalendar(time(hour, minute), ZoneInfo(zone))
+    day = calendar.day(at)
+    # A clock set back repeats an hour; the repeated wall-clock times belong to one of the two days, either is fine.
+    slack = timedelta(hours=1)
+    assert calendar.starts_at(day) - slack <= at < calendar.ends_at(day) + slack
+
+
+@given(moments, moments, st.sampled_from(["UTC", "Asia/Shanghai"]))
+def test_later_moments_never_lie_in_earlier_days(one: datetime, other: datetime, zone: str) -> None:
+    calendar = StudyCalendar(zone=ZoneInfo(zone))
+    first, second = sorted((one, other))
+    assert calendar.day(first) <= calendar.day(second)
+
+
+def test_the_day_begins_at_four_in_the_morning() -> None:
+    calendar = StudyCalendar(zone=UTC)
+    night = datetime(2026, 5, 2, 3, 59, tzinfo=UTC)
+    assert calendar.day(night) == datetime(2026, 5, 1).toordinal()
+    assert calendar.day(night + timedelta(minutes=1)) == datetime(2026, 5, 2).toordinal()
+
+
+@pytest.mark.parametrize("month, day, hours", [(3, 29, 23), (10, 25, 25), (6, 1, 24)])
+def test_a_day_with_a_clock_change_is_one_day(month: int, day: int, hours: int) -> None:
+    calendar = StudyCalendar(time(0, 0), ZoneInfo("Europe/Berlin"))
+    ordinal = datetime(2026, month, day).toordinal()
+    assert calendar.ends_at(ordinal) - calendar.starts_at(ordinal) == timedelta(hours=hours)
+
+
+def test_the_machine_s_own_zone_is_used_when_none_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
+    import time as clock
+
+    monkeypatch.setenv("TZ", "Asia/Tokyo")
+    clock.tzset()
+    try:
+        at = datetime(2026, 5, 1, 20, 0, tzinfo=UTC)
+        assert StudyCalendar().day(at) == datetime(2026, 5, 2).toordinal()
+        assert StudyCalendar().starts_at(datetime(2026, 5, 2).toordinal()) == datetime(2026, 5, 1, 19, 0, tzinfo=UTC)
+    finally:
+        monkeypatch.undo()
+        clock.tzset()

@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from attncli.domain.rating import Rating
+from attncli.domain.review import LogRow, RowKind
+from attncli.memory.evidence import fold_attempts, solved_reviews, standing_of
+from attncli.memory.policy import Policy
+from attncli.memory.scheduler import Scheduler
+
+START = datetime(2026, 1, 1, 12, tzinfo=UTC)
+
+
+def log(*events: str) -> list[LogRow]:
+    """Rows five minutes apart; `+` in front of an event starts a new day. `ok` and `ok:TEXT` are accepted attempts."""
+    rows, at = [], START
+    for number, event in enumerate(events):
+        at += timedelta(days=1) if event.startswith("+") else timedelta(minutes=5)
+        word, _, text = event.removeprefix("+").partition(":")
+        kinds = {"start": RowKind.START, "hint": RowKind.HINT, "solution": RowKind.SOLUTION}
+        kind = kinds.get(word, RowKind.ATTEMPT)
+        payload = {"verdict": "accepted" if word == "ok" else "rejected", "sha256": text or str(number)}
+        rows.append(LogRow(f"{number:03}", "m", kind, "sdpa", at, at.toordinal(), payload))
+    return rows
+
+
+@pytest.mark.parametrize(
+    ("events", "ratings"),
+    [
+        (["start", "ok"], [Rating.EASY]),
+        (["ok"], [Rating.GOOD]),
+        (["start", "+ok"], [Rating.GOOD]),
+        (["start", "no", "ok"], [Rating.GOOD]),
+        (["no", "no", "no", "ok"], [Rating.HARD]),
+        (["start", "hint", "ok"], [Rating.HARD]),
+        (["solution", "ok"], [Rating.AGAIN]),
+        (["solution", "+ok"], [Rating.HARD]),
+        (["ok", "solution", "+start", "ok"], [Rating.GOOD, Rating.EASY]),
+        (["ok", "ok"], [Rating.GOOD]),
+        (["ok:same", "+ok:same"], [Rating.GOOD]),
+        (["ok:same", "+start", "ok:same"], [Rating.GOOD, Rating.EASY]),
+        (["no", "no"], []),
+    ],
+)
+def test_evidence_becomes_a_rating(events: list[str], ratings: list[Rating]) -> None:
+    assert [rating for _, rating in solved_reviews(log(*events))] == ratings
+
+
+def test_a_solved_challenge_comes_back_after_days_and_an_unsolved_one_is_not_scheduled() -> None:
+    scheduler = Scheduler(Policy().without_steps())
+    schedule = fold_attempts(scheduler, log("solution", "ok"))
+    assert schedule is not None and schedule.interval_days >= 1
+    assert fold_attempts(scheduler, log("no")) is None
+
+
+@pytest.mark.parametrize(
+    ("events", "standing"),
+    [([], "new"), (["hint"], "new"), (["no"], "attempted"), (["no", "ok"], "solved"), (["ok", "no"], "solved")],
+)
+def test_standing(events: list[str], standing: str) -> None:
+    assert standing_of(log(*events)) == standing
