@@ -50,10 +50,17 @@ def number_findings(card: Mapping[str, Any]) -> Iterator[Finding]:
             said = f"{shown(chinese, 40)} is not in the Chinese text"
             yield Finding((*way, "says_zh"), f"{said}; write it there, or give its Chinese form as says_zh")
         try:
-            computed = evaluate(str(entry["compute"]), {})
-        except ComputeError:
-            continue  # the rules of the card report it
+            computed = evaluate(_formula(entry["compute"]), {})
+        except ComputeError as error:
+            yield Finding((*way, "compute"), str(error))
+            continue
         yield from _disagreements(way, entry, computed)
+
+
+def _formula(compute: object) -> str:
+    if isinstance(compute, str | int | float) and not isinstance(compute, bool):
+        return str(compute)
+    raise ComputeError('"compute" must be a formula; write it as text')
 
 
 def _disagreements(way: Way, entry: Mapping[str, Any], computed: Number) -> Iterator[Finding]:
