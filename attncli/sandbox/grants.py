@@ -29,13 +29,11 @@ class Installation:
 
     def readable(self) -> list[Path]:
         """Every path to grant reading of, none inside another folder of `packages` that was not named itself."""
-        whole = {Path(name) for name in (*LIBRARY_FOLDERS, *READ_FILES)} | set(self.library) | set(_mapped_libraries())
-        barred = [path.resolve() for path in (*self.withheld, *self.packages, *_package_folders_in(whole))]
-        found: dict[Path, None] = {}
-        for root in sorted(whole):
-            found.update(dict.fromkeys(outside(root, barred)))
-        for entry in self._package_entries():
-            found.update(dict.fromkeys(outside(entry, [path.resolve() for path in self.withheld])))
+        whole = {Path(name) for name in (*LIBRARY_FOLDERS, *READ_FILES)} | {*self.library, *_mapped_libraries()}
+        withheld = [path.resolve() for path in self.withheld]
+        barred = [*withheld, *(path.resolve() for path in (*self.packages, *_package_folders_in(whole)))]
+        found = [path for root in whole for path in outside(root, barred)]
+        found += [path for entry in self._package_entries() for path in outside(entry, withheld)]
         return _without_nested(found)
 
     def _package_entries(self) -> Iterator[Path]:
@@ -61,5 +59,10 @@ def _mapped_libraries() -> Iterator[Path]:
         yield path.parent if path.parent.name.startswith("lib") else path
 
 
-def _without_nested(paths: dict[Path, None]) -> list[Path]:
-    return [path for path in paths if not any(parent in paths for parent in path.parents)]
+def _without_nested(paths: Iterable[Path]) -> list[Path]:
+    """The outermost of these, each once."""
+    kept: list[str] = []
+    for path in sorted(f"{path}/" for path in paths):
+        if not kept or not path.startswith(kept[-1]):
+            kept.append(path)
+    return [Path(path) for path in kept]

@@ -237,6 +237,7 @@ def _launch(python: str, control: int, log: IO[bytes]) -> subprocess.Popen[bytes
             stdout=log,
             stderr=log,
             pass_fds=[control],
+            start_new_session=True,  # Ctrl-C in the terminal is the judge's to handle
         )
     except OSError as error:
         raise JudgeFailed(f"{python} cannot be started for the sandbox: {error.strerror}") from error

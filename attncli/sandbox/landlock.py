@@ -8,6 +8,7 @@ system-call filter refuses the first three; `stat` on a known path still tells i
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import errno
 import os
@@ -92,23 +93,32 @@ def restrict(ruleset: int) -> None:
     _call(_RESTRICT, ctypes.c_int(ruleset), ctypes.c_uint32(0))
 
 
+def _lies_in(path: str, folder: str) -> bool:
+    return path == folder or path.startswith(folder.rstrip("/") + "/")
+
+
 def outside(root: Path, withheld: Sequence[Path]) -> Iterator[Path]:
     """`root` as a set of paths that together hold everything beneath it except `withheld` (resolved paths).
 
     A folder with something withheld is replaced by its entries; links are followed, and dead ones dropped.
     """
-    try:
-        real = root.resolve(strict=True)
-        if any(real.is_relative_to(path) for path in withheld):
-            return
-        if not any(path.is_relative_to(real) for path in withheld):
-            yield real
-            return
-        entries = sorted(real.iterdir())
-    except OSError:
+    with contextlib.suppress(OSError):
+        yield from map(Path, _outside(os.path.realpath(root, strict=True), [str(path) for path in withheld]))
+
+
+def _outside(real: str, withheld: Sequence[str]) -> Iterator[str]:
+    if any(_lies_in(real, folder) for folder in withheld):
         return
-    for entry in entries:
-        yield from outside(entry, withheld)
+    within = [folder for folder in withheld if _lies_in(folder, real)]
+    if not within:
+        yield real
+        return
+    with contextlib.suppress(OSError), os.scandir(real) as entries:
+        for entry in sorted(entries, key=lambda entry: entry.name):
+            if entry.is_symlink():
+                yield from map(str, outside(Path(entry.path), [Path(folder) for folder in withheld]))
+            else:
+                yield from _outside(entry.path, within)
 
 
 def build(read: Iterable[Path], devices: Iterable[Path]) -> tuple[Ruleset, list[str]]:

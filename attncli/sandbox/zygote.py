@@ -29,6 +29,7 @@ from . import grants, landlock, limits, namespaces, seccomp
 
 MESSAGE_LIMIT = 1 << 16
 SWEEP_MS = 250
+IDLE_MS = 500
 
 
 class Filtered(PathFinder):
@@ -58,8 +59,18 @@ def warm_up() -> None:
     torch.autograd.backward(y.sum())
     torch.autograd.grad((x * x).sum(), [x])
     torch.einsum("bhtd,bhsd->bhts", x, x).softmax(-1)
-    torch.ones(2, device="meta") @ torch.ones(2, 2, device="meta")
     torch.frombuffer(bytearray(8), dtype=torch.float32)
+
+
+def warm_up_further() -> None:
+    """Run once what makes torch import half a second's worth of symbolic algebra: done while nobody is waiting."""
+    import torch
+
+    torch.ones(2, 2, device="meta") @ torch.ones(2, device="meta")
+    torch.func.vmap(torch.func.grad(lambda x: (x * x).sum()))(torch.ones(3, 2))
+    weight = torch.nn.Parameter(torch.ones(2))
+    torch.optim.AdamW([weight])
+    gc.freeze()
 
 
 @dataclass(slots=True)
@@ -115,6 +126,7 @@ class Zygote:
         self._available = available
         self._lifeline, self._held = os.pipe()
         self._initials: set[int] = set()
+        self._warm = False
 
     def serve(self) -> NoReturn:
         """Fork workers until the judge has gone, then end, and with it every worker."""
@@ -123,8 +135,8 @@ class Zygote:
         poller = select.poll()
         poller.register(self._control, select.POLLIN)
         while True:
-            if not poller.poll(None if self._available.namespaces else SWEEP_MS):
-                self._sweep()
+            if not poller.poll(self._patience_ms()):
+                self._be_idle()
                 continue
             data, descriptors, _, _ = socket.recv_fds(self._control, MESSAGE_LIMIT, 4)
             if not data:
@@ -132,6 +144,23 @@ class Zygote:
             self._fork(json.loads(data), descriptors)
             for descriptor in descriptors:
                 os.close(descriptor)
+
+    def _patience_ms(self) -> int | None:
+        """How long to wait for a request before something else is done."""
+        if not self._available.namespaces:
+            return SWEEP_MS
+        return None if self._warm else IDLE_MS
+
+    def _be_idle(self) -> None:
+        if not self._available.namespaces:
+            self._sweep()
+        if not self._warm:
+            self._warm = True
+            try:
+                warm_up_further()
+            except (AttributeError, ImportError, RuntimeError):
+                traceback.print_exc()
+            _check_threads()
 
     def _sweep(self) -> None:
         """Without pid namespaces: kill what a worker has left behind and this process has adopted."""
@@ -142,7 +171,8 @@ class Zygote:
         try:
             pid = namespaces.fork_into_pid_namespace() if self._available.namespaces else os.fork()
             if pid:
-                self._initials.add(pid)
+                if not self._available.namespaces:
+                    self._initials.add(pid)
                 self._announce(request, pid)
                 return
         except OSError as error:
@@ -205,8 +235,10 @@ def _wait_for(worker: int) -> dict[str, int]:
             return ended | {"resident_kib": usage.ru_maxrss}
 
 
-def _threads() -> int:
-    return len(os.listdir("/proc/self/task"))  # noqa: PTH208 - names only
+def _check_threads() -> None:
+    """Raises RuntimeError unless this process has one thread: a lock held by another would stay locked in a fork."""
+    if (count := len(list(Path("/proc/self/task").iterdir()))) != 1:
+        raise RuntimeError(f"torch left {count} threads, so that forking would not be safe")
 
 
 def _prepare(control: socket.socket) -> Available:
@@ -222,10 +254,9 @@ def _prepare(control: socket.socket) -> Available:
     withheld = [Path(name) for name in request["withheld"]]
     available.prepare_filters(grants.Installation(library, packages, withheld))
     available.hide([path for path in withheld if path.is_dir()])
-    if (count := _threads()) != 1:
-        raise RuntimeError(f"torch left {count} threads, so that forking would not be safe")
-    gc.collect()
+    _check_threads()
     gc.freeze()
+    gc.enable()
     return available
 
 

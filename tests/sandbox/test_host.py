@@ -155,6 +155,20 @@ def _ends(pid: int) -> bool:
     return False
 
 
+def test_an_interrupt_in_the_terminal_does_not_reach_the_zygote(zygote: Zygote) -> None:
+    assert os.getpgid(zygote_pid(zygote)) != os.getpgid(0)
+
+
+def test_an_idle_zygote_gets_ready_for_the_meta_device(zygote: Zygote) -> None:
+    source = b"import sys\nassert 'sympy' in sys.modules"
+    for _ in range(20):
+        time.sleep(0.6)
+        with zygote.worker(MEMORY_MIB) as worker:
+            if verdict(worker.load(source, "s.py", [], SECONDS))[0] == "loaded":
+                return
+    pytest.fail("the zygote never warmed up further")
+
+
 def test_closing_twice_does_nothing_more() -> None:
     zygote = Zygote.start()
     zygote.close()
