@@ -1,12 +1,13 @@
 """`attn bank check`: everything that is wrong with some bank files, at once.
 
-Errors make a bank invalid. Notes do not: links to what is planned, style, file names outside the bundled bank.
+Errors make a bank invalid. Notes do not: links to what is planned, and outside the bundled bank also style, terms
+and file names.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from attncli.bank.formulas import formula_findings
@@ -85,14 +86,17 @@ def _file_findings(file: Checked, known: Known, terms: Terms, around: Surroundin
     if file.role == "challenge" and file.judged.sound:
         yield from challenge_rules(file, known)
         yield from formula_findings(file.judged.value)
+    bundled = file.path.absolute().parent == around.quizbank.absolute()
     if file.role == "cards":
-        yield from topic_rules(file, known, bundled=file.path.absolute().parent == around.quizbank.absolute())
+        yield from topic_rules(file, known, bundled)
     for entry in file.readable:
-        for finding in _card_rules(entry, known, terms):
+        for finding in _card_rules(entry, known):
             yield finding.below(("cards", entry.number))
+        for finding in (*style_findings(entry.card), *terms.findings(entry.card)):
+            yield replace(finding.below(("cards", entry.number)), error=finding.error and bundled)
 
 
-def _card_rules(entry: Readable, known: Known, terms: Terms) -> Iterator[Finding]:
+def _card_rules(entry: Readable, known: Known) -> Iterator[Finding]:
     card = entry.card
     yield from short_findings(card)
     yield from formula_findings(card)
@@ -101,8 +105,6 @@ def _card_rules(entry: Readable, known: Known, terms: Terms) -> Iterator[Finding
     yield from link_findings(card, known)
     yield from errata_findings(card)
     yield from source_findings(card)
-    yield from style_findings(card)
-    yield from terms.findings(card)
 
 
 def _missing_cards(files: Iterable[Checked], known: Known, around: Surroundings) -> Iterator[Problem]:

@@ -159,13 +159,21 @@ def test_own_banks_are_checked_with_the_bundled_one(
     assert report.cards == 3
 
 
-def test_terms_come_from_the_glossary(
-    cards: dict[str, Card], checked: Callable[..., Report], around: Surroundings
+def test_terms_and_style_are_held_by_the_bundled_bank_and_noted_elsewhere(
+    cards: dict[str, Card], checked: Callable[..., Report], bundled: Callable[..., Path], around: Surroundings
 ) -> None:
-    (around.quizbank / "glossary.yaml").write_text(
-        "terms:\n- {en: score, zh: 分数, avoid_en: [scores]}\n", encoding="utf-8"
-    )
-    assert messages(checked(cards["qa"])) == ['"scores" is not this bank\'s term; the glossary says "score"']
+    glossary = "terms:\n- {en: score, zh: 分数, avoid_en: [scores]}\n"
+    (around.quizbank / "glossary.yaml").write_text(glossary, encoding="utf-8")
+    cards["qa"]["points"][0]["zh"] = "先缩放,再掩码"
+    cards["qa"]["core"] = True
+    found = [
+        '"scores" is not this bank\'s term; the glossary says "score"',
+        'half-width , in Chinese near "先缩放,再掩码"; write ，',
+    ]
+    elsewhere = checked(cards["qa"])
+    assert (messages(elsewhere), sorted(note.message for note in elsewhere.notes)) == ([], found)
+    bundled(cards["qa"], **COMPLETE)
+    assert sorted(messages(check([], around))) == found
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
+from attncli.bank import reading
 from attncli.bank.check import check
 from attncli.bank.loader import BankFile, bank_files, load_file
 from attncli.bank.reading import decode, parse
@@ -117,3 +119,11 @@ def all_or_nothing(loaded: BankFile, path: Path, seed: int) -> None:
         value: Any = parse("f", decode("f", path.read_bytes())).value
         assert len(loaded.documents) == len(value["cards"]), seed
         assert [card_of(document).id for document in loaded.documents] == [card["id"] for card in value["cards"]], seed
+
+
+def test_the_pure_reader_is_as_robust(sources: list[bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reading, "LOADER", yaml.SafeLoader)
+    path = tmp_path / "att.yaml"
+    for seed in range(COUNT // 5):
+        path.write_bytes(damaged(seed, sources))
+        all_or_nothing(load_file(path), path, seed)
