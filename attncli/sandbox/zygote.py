@@ -18,6 +18,7 @@ import signal
 import socket
 import sys
 import traceback
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from importlib.machinery import ModuleSpec, PathFinder
@@ -46,7 +47,9 @@ class Filtered(PathFinder):
 
 def warm_up() -> None:
     """Run once what torch sets up lazily, so that every worker has it already."""
-    import torch
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # torch says that there is no numpy, which it does not need
+        import torch
 
     from .compiler import postpone_compiler
     from .tracing import CallTrace, CostTrace
