@@ -26,7 +26,7 @@ RULES: dict[str, tuple[set[str], set[str]]] = {
     "practice": ({"domain", "memory", "bank", "store", "judge", "errors", "config", "paths"}, set()),
     "export": (
         {"domain", "practice", "errors"},
-        {"jinja2", "markdown_it", "mdit_py_plugins", "latex2mathml", "genanki"},
+        {"jinja2", "markupsafe", "markdown_it", "mdit_py_plugins", "latex2mathml", "genanki"},
     ),
     "tui": (
         {"practice", "export", "domain", "config", "errors", "paths"},
