@@ -60,12 +60,17 @@ class Rules:
     """How strict a comparison is: `whole` measures against the largest value of the whole tensor (gradients).
 
     `floor` is the size that values can have before they cancel; without it a gradient of exact 0 could not be met.
+    `float32_inside`: 16-bit results are float32 results rounded once, so one ulp is all they may miss.
     """
 
     slack: Slack
     absolute: Mapping[str, float]
     whole: bool = False
     floor: float = 0.0
+    float32_inside: bool = False
+
+    def rounded_once(self, dtype: torch.dtype) -> bool:
+        return self.float32_inside and dtype in (torch.float16, torch.bfloat16)
 
 
 def compare(expected: Any, native: Any, got: Any, rules: Rules, path: Path = ()) -> Mismatch | None:
@@ -160,7 +165,7 @@ def _compare_floating(expected: Tensor, native: Any, got: Tensor, rules: Rules, 
     allowed = _quick(truth, odd, got.dtype, rules)
     if not bool((error > allowed).any()):
         return None
-    slack = rules.slack(path)
+    slack = None if rules.rounded_once(got.dtype) else rules.slack(path)
     if slack is not None:
         allowed = allowed + slack.to(allowed.dtype)
     bad = error > allowed
@@ -184,8 +189,11 @@ def _quick(truth: Tensor, odd: Tensor, dtype: torch.dtype, rules: Rules) -> Tens
         return size
     reach = size.max() if rules.whole or size.dim() == 0 else size.amax(-1, keepdim=True)
     info = torch.finfo(dtype)
-    scale = FACTORS.get(dtype, 64.0) * info.eps
     extra = float(rules.absolute.get(_name(dtype), 0.0))
+    if rules.rounded_once(dtype):
+        inside = FACTORS[torch.float32] * torch.finfo(torch.float32).eps
+        return info.eps * size + inside * (size + reach) + 8 * info.tiny * info.eps + extra
+    scale = FACTORS.get(dtype, 64.0) * info.eps
     return scale * (size + reach + rules.floor) + 8 * info.tiny * info.eps + extra
 
 

@@ -37,6 +37,7 @@ class Examiner:
         self._submission = submission
         self._absolute = dict(getattr(folder.inputs, "TOLERANCE", {}))
         self._absolute_stable = dict(getattr(folder.inputs, "TOLERANCE_STABLE", self._absolute))
+        self._float32_inside = bool(getattr(folder.inputs, "FLOAT32_INSIDE", False))
         self._alias_allowed = frozenset(getattr(folder.inputs, "ALIAS_ALLOWED", ()))
         self.device_unproved = False
 
@@ -51,7 +52,11 @@ class Examiner:
         truth, native, mine = (o.parts(case) for o in (expectation.truth, expectation.native, got))
         absolute = self._absolute_stable if case.profile.name in ("large", "offset") else self._absolute
         for key, value in truth.items():
-            rules = Rules(lambda path, key=key: expectation.slack((key, *path)), absolute)  # type: ignore[misc]
+            rules = Rules(
+                lambda path, key=key: expectation.slack((key, *path)),  # type: ignore[misc]
+                absolute,
+                float32_inside=self._float32_inside,
+            )
             if key not in mine:
                 mismatch: Mismatch | None = Mismatch("shape", "a result is missing", (key,), value, None)
             else:
