@@ -39,6 +39,7 @@ class Library:
         """The card `id`, or the one that used to be called so. Raises NotFound with the nearest id."""
         from attncli.domain.card import card_of
 
+        id = _readable(id)
         document = self._store.index.card(id) or self._store.index.card(self._store.index.renamed_to(id))
         if document is None:
             raise NotFound(f"there is no card {id}; " + _nearest(id, self._store.index.card_ids(), "`attn cards`"))
@@ -64,7 +65,7 @@ class Library:
 
         if match := match_expression(query):
             return self._store.index.matching_cards(match, topic)
-        return self._store.index.containing_cards(query.strip(), topic)
+        return self._store.index.containing_cards(_readable(query.strip()), topic)
 
     def topics(self) -> list[Topic]:
         from attncli.domain.text import Localised
@@ -94,11 +95,17 @@ class Library:
         """The challenge `id`. Raises NotFound with the nearest id."""
         from attncli.practice.challenge_documents import challenge_of
 
+        id = _readable(id)
         document = self._store.index.challenge(id)
         if document is None:
             ids = self._store.index.challenge_ids()
             raise NotFound(f"there is no challenge {id}; " + _nearest(id, ids, "`attn challenges`"))
         return challenge_of(document)
+
+
+def _readable(id: str) -> str:
+    """`id` without the stray bytes that a shell may hand over and no database takes."""
+    return id.encode("utf-8", "replace").decode()
 
 
 def _nearest(id: str, known: Sequence[str], command: str) -> str:

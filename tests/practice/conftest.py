@@ -1,0 +1,41 @@
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+
+from attncli.config import Settings
+from attncli.paths import Home
+from attncli.practice.workspace import Workspace
+
+Open = Callable[..., Workspace]
+
+
+@pytest.fixture
+def open_workspace(
+    tmp_path: Path, small_bank: Path, small_impl: Path, moving_clock: Callable[[], datetime]
+) -> Iterator[Open]:
+    """`open_workspace(name, **settings)`: workspaces over the small bank, one folder for each `name`."""
+    opened: list[Workspace] = []
+
+    def make(name: str = "home", **settings: object) -> Workspace:
+        workspace = Workspace.open(
+            Home(tmp_path / name),
+            moving_clock,
+            settings=Settings(**settings),  # type: ignore[arg-type]
+            quizbank=small_bank,
+            impl=small_impl,
+        )
+        opened.append(workspace)
+        return workspace
+
+    yield make
+    for workspace in opened:
+        workspace.close()
+
+
+@pytest.fixture
+def workspace(open_workspace: Open) -> Workspace:
+    return open_workspace()

@@ -1,0 +1,170 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from attncli.domain.memory import State
+from attncli.domain.rating import Rating
+from attncli.errors import NotFound, UsageError
+from attncli.practice import answering
+from attncli.practice.drill import Drill, DrillProgress, suggest, suggest_marked
+from attncli.practice.workspace import Workspace
+
+Open = Callable[..., Workspace]
+
+
+def test_a_sitting_asks_everything_once_and_ends(workspace: Workspace) -> None:
+    drill, asked = Drill(workspace), []
+    while item := drill.next():
+        asked.append(item.card.id)
+        drill.answer(Rating.EASY)
+    assert sorted(asked) == ["att-01", "att-02", "att-03", "kv-01", "kv-02", "kv-03"]
+    assert asked[:2] == ["att-01", "kv-01"], "core cards first, topics take turns"
+    assert drill.progress == DrillProgress(answered=6, new=0, learning=0, review=0)
+
+
+def test_each_answer_is_on_disk_before_the_next_card(workspace: Workspace, open_workspace: Open) -> None:
+    drill = Drill(workspace)
+    for number in range(1, 4):
+        assert drill.next()
+        drill.answer(Rating.GOOD)
+        assert open_workspace().store.log.length() == number
+
+
+def test_asking_twice_gives_the_same_card_and_a_step_in_reach_comes_back(
+    workspace: Workspace, moving_clock: object
+) -> None:
+    drill = Drill(workspace, topic="att")
+    first = drill.next()
+    assert first is drill.next() is not None
+    drill.answer(Rating.AGAIN)
+    for _ in range(2):
+        second = drill.next()
+        assert second is not None and second.card.id != first.card.id
+        drill.answer(Rating.EASY)
+    again = drill.next()
+    assert again is not None and again.card.id == first.card.id and again.state is State.LEARNING
+
+
+def test_a_due_step_goes_before_everything_else(workspace: Workspace, moving_clock: object) -> None:
+    drill = Drill(workspace)
+    first = drill.next()
+    assert first is not None
+    drill.answer(Rating.AGAIN)
+    moving_clock.move(minutes=2)  # type: ignore[attr-defined]
+    again = drill.next()
+    assert again is not None and again.card.id == first.card.id
+
+
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(st.tuples(st.sampled_from(Rating), st.integers(0, 40)), min_size=1, max_size=12))
+def test_buttons_show_what_answering_applies(
+    open_workspace: Open,
+    tmp_path_factory: pytest.TempPathFactory,
+    moving_clock: object,
+    answers: list[tuple[Rating, int]],
+) -> None:
+    drill = Drill(open_workspace(str(tmp_path_factory.mktemp("buttons"))))
+    for rating, minutes in answers:
+        item = drill.next()
+        if item is None:
+            break
+        shown = item.interval(rating)
+        moving_clock.move(minutes=minutes)  # type: ignore[attr-defined]
+        schedule = drill.answer(rating).schedule
+        assert timedelta(days=schedule.interval_days) == shown
+        assert schedule.due_at - schedule.reviewed_at == shown
+
+
+def test_undo_asks_the_card_again_and_keeps_the_one_that_was_asked(workspace: Workspace) -> None:
+    drill = Drill(workspace)
+    first = drill.next()
+    assert first is not None
+    drill.answer(Rating.EASY)
+    second = drill.next()
+    assert second is not None
+    before = drill.progress
+    assert drill.undo().card.id == first.card.id
+    assert drill.progress == DrillProgress(0, before.new + 1, 0, 0)
+    drill.answer(Rating.EASY)
+    again = drill.next()
+    assert again is not None and again.card.id == second.card.id
+    drill.undo()
+    with pytest.raises(UsageError, match="nothing was answered in this sitting"):
+        drill.undo()
+
+
+def test_a_limit_counts_answers(workspace: Workspace) -> None:
+    drill = Drill(workspace, limit=2)
+    assert drill.progress.remaining == 2
+    for _ in range(2):
+        drill.next()
+        drill.answer(Rating.EASY)
+    assert drill.next() is None and drill.progress.remaining == 0
+    drill.undo()
+    assert drill.next() is not None
+
+
+def test_a_topic_is_kept_to_and_an_unknown_one_refused(workspace: Workspace) -> None:
+    drill = Drill(workspace, topic="kv")
+    while item := drill.next():
+        assert item.card.topic == "kv"
+        drill.answer(Rating.EASY)
+    with pytest.raises(NotFound):
+        Drill(workspace, topic="nope")
+
+
+def test_suspended_and_buried_cards_leave_the_sitting(workspace: Workspace) -> None:
+    drill, seen = Drill(workspace), set()
+    for settle in (drill.suspend, drill.bury):
+        item = drill.next()
+        assert item is not None
+        seen.add(item.card.id)
+        settle()
+    answering.suspend(workspace, "kv-03")
+    while item := drill.next():
+        assert item.card.id not in seen | {"kv-03"}
+        drill.answer(Rating.EASY)
+    assert len(drill.answers) == 3
+
+
+def test_nothing_can_be_answered_when_nothing_is_asked(workspace: Workspace) -> None:
+    drill = Drill(workspace)
+    for settle in (lambda: drill.answer(Rating.GOOD), drill.suspend, drill.bury):
+        with pytest.raises(UsageError, match="no card is being asked"):
+            settle()
+
+
+def test_what_was_ticked_goes_into_the_log(workspace: Workspace) -> None:
+    drill = Drill(workspace)
+    drill.next()
+    answered = drill.answer(Rating.HARD, points=[0, 2], elapsed_ms=5000)
+    (row,) = workspace.store.log.of_subjects([answered.card])
+    assert row.payload["points"] == [0, 2] and row.payload["elapsed_ms"] == 5000 and "correct" not in row.payload
+
+
+def test_reviews_and_unseen_cards_are_mixed(open_workspace: Open) -> None:
+    workspace = open_workspace(fuzz=False)
+    for card in ("att-01", "att-02", "kv-01"):
+        answering.answer(workspace, card, Rating.EASY, workspace.clock() - timedelta(days=20))
+    drill, states = Drill(workspace), []
+    while item := drill.next():
+        states.append(item.state)
+        drill.answer(Rating.EASY)
+    assert states == [State.REVIEW, State.NEW] * 3
+
+
+@pytest.mark.parametrize(
+    ("ticked", "total", "rating"),
+    [(3, 3, Rating.GOOD), (2, 3, Rating.HARD), (1, 3, Rating.AGAIN), (0, 3, Rating.AGAIN), (0, 0, Rating.GOOD)],
+)
+def test_ticked_points_suggest_a_rating(ticked: int, total: int, rating: Rating) -> None:
+    assert suggest(ticked, total) is rating
+
+
+def test_marking_suggests_a_rating() -> None:
+    assert (suggest_marked(True), suggest_marked(False)) == (Rating.GOOD, Rating.AGAIN)
