@@ -15,7 +15,16 @@ from typing import Any
 TEXT_LIMIT = 4000
 FRAMES_KEPT = 20
 _CHAIN_LIMIT = 8
-_REFUSED_ERRORS = frozenset({errno.EPERM, errno.EACCES, errno.EROFS, errno.EFBIG, errno.ENETUNREACH})
+_REFUSED_ERRORS = frozenset(
+    {
+        errno.EPERM,
+        errno.EACCES,
+        errno.EROFS,
+        errno.EFBIG,
+        errno.ENETUNREACH,
+        errno.EAGAIN,
+    }  # the last: too many processes
+)
 _MEMORY_WORDS = ("can't allocate memory", "DefaultCPUAllocator", "not enough memory", "std::bad_alloc")
 _REFUSED_WORDS = ("can't start new thread",)
 
