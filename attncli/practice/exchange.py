@@ -19,6 +19,7 @@ from attncli.practice.derivation import derive_everything, derive_subject
 from attncli.practice.workspace import Workspace
 
 LONGEST_ID = 200
+LONGEST_REASON = 200
 
 
 def exported(workspace: Workspace) -> Iterator[str]:
@@ -106,7 +107,7 @@ def read_rows(path: Path) -> list[LogRow]:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"cannot read {path} ({error}); give a file that `attn export reviews` wrote") from error
-    return [_row(line, f"{path}:{number}") for number, line in enumerate(text.splitlines(), 1) if line.strip()]
+    return [_row(line, f"{path}:{number}") for number, line in enumerate(text.split("\n"), 1) if line.strip()]
 
 
 def _row(line: str, place: str) -> LogRow:
@@ -139,7 +140,9 @@ def _checked(document: dict[str, Any], key: str, check: Callable[[Any], Any], pl
     try:
         return check(document[key])
     except (KeyError, TypeError, ValueError, OverflowError) as error:
-        raise UsageError(f"{place}: {key} is missing or unusable ({error}); export the file again") from error
+        raise UsageError(
+            f"{place}: {key} is missing or unusable ({str(error)[:LONGEST_REASON]}); export the file again"
+        ) from error
 
 
 def _no_constant(name: str) -> NoReturn:

@@ -210,7 +210,7 @@ def _symptom(challenge: Challenge, wrong: str) -> Localised:
 def _write_new(path: Path, text: str, force: bool) -> Path | None:
     kept = None
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        _make_folder(path.parent)
         if force and path.exists():
             kept = _free_copy(path)
             path.rename(kept)
@@ -224,6 +224,13 @@ def _write_new(path: Path, text: str, force: bool) -> Path | None:
     except OSError as error:
         raise UsageError(f"cannot write {path} ({error.strerror}); name another folder with --dir") from error
     return kept
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except FileExistsError as error:
+        raise NotADirectoryError(error.errno, "its folder is a file") from error
 
 
 def _free_copy(path: Path) -> Path:

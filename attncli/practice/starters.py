@@ -26,7 +26,8 @@ def starter(reference: Path, entry: Sequence[str], statement: str) -> str:
     needed = _needed_by(tree.body, map(ast.parse, hollow), {node.name for node in wanted})
     imports = [ast.unparse(node) for node in needed if _is_import(node)]
     if "import torch" not in imports:
-        imports.insert(0, "import torch")
+        imports.append("import torch")
+    imports.sort(key=lambda line: ("torch" in line, line))
     constants = [ast.unparse(node) for node in needed if not _is_import(node)]
     head = f"{_docstring(statement)}\n\n" + "\n".join(imports)
     return "\n\n\n".join([head, *constants, *hollow]) + "\n"

@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from attncli import __version__
+from attncli.domain.rating import Rating
+from attncli.paths import Home
+from attncli.practice import answering, health
+from attncli.practice.workspace import Workspace
+
+Open = Callable[..., Workspace]
+
+
+def test_a_whole_database_has_no_problems(workspace: Workspace) -> None:
+    answering.answer(workspace, "att-01", Rating.GOOD)
+    found = health.database_health(workspace.home)
+    assert (found.rows, found.problems) == (1, ())
+
+
+def test_a_damaged_database_is_described_not_raised(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    home.database.write_bytes(b"garbage")
+    found = health.database_health(home)
+    assert found.rows is None and "damaged" in found.problems[0]
+
+
+def test_rebuilding_keeps_every_schedule(open_workspace: Open) -> None:
+    workspace = open_workspace()
+    for card, rating in (("att-01", Rating.GOOD), ("kv-01", Rating.EASY), ("att-01", Rating.HARD)):
+        answering.answer(workspace, card, rating)
+    before = dict(workspace.store.schedules.all())
+    workspace.close()
+    rebuilt = health.rebuild(workspace.home, open_workspace, lambda done: None)
+    assert (rebuilt.subjects, rebuilt.rescued, rebuilt.kept) == (2, None, None)
+    assert dict(open_workspace().store.schedules.all()) == before
+
+
+def test_rebuilding_a_damaged_file_keeps_it_aside_and_saves_the_log(open_workspace: Open) -> None:
+    workspace = open_workspace()
+    for _ in range(3):
+        answering.answer(workspace, "att-01", Rating.GOOD)
+    before = dict(workspace.store.schedules.all())
+    workspace.close()
+    with workspace.home.database.open("r+b") as file:
+        file.seek(-2 * 4096, 2)
+        file.write(b"\x55" * 8192)
+    rebuilt = health.rebuild(workspace.home, open_workspace, lambda done: None)
+    assert rebuilt.rescued == 3 and rebuilt.kept is not None and rebuilt.kept.exists()
+    assert dict(open_workspace().store.schedules.all()) == before
+    assert health.database_health(workspace.home).problems == ()
+
+
+def test_versions_name_the_program_and_what_is_missing_is_a_dash() -> None:
+    found = health.versions()
+    assert found["attncli"] == __version__ and found["fsrs"][0].isdigit()
+    assert health._version("no-such-library-anywhere") == "-"
+
+
+def test_the_bank_is_counted(workspace: Workspace) -> None:
+    assert health.bank_health(workspace) == {"cards": 6, "topics": 2, "challenges": 1, "problems": []}

@@ -1,0 +1,150 @@
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from attncli.domain.rating import Rating
+from attncli.errors import NotFound, UsageError
+from attncli.memory.evidence import solved_reviews
+from attncli.practice import solve
+from attncli.practice.due import due_counts
+from attncli.practice.workspace import Workspace
+
+
+def report(verdict: str = "accepted", **more: Any) -> dict[str, Any]:
+    checks = [
+        {"name": "loads", "status": "pass", "examples": 1},
+        {"name": "matches-reference", "status": "fail", "reason": "values", "examples": 9},
+    ]
+    return {"challenge": "double", "file": "double.py", "verdict": verdict, "checks": checks, **more}
+
+
+def ratings(workspace: Workspace) -> list[Rating]:
+    return [rating for _, rating in solved_reviews(workspace.store.log.of_subjects(["double"]))]
+
+
+def test_a_starter_has_the_signature_the_statement_and_no_body(workspace: Workspace) -> None:
+    started = solve.start(workspace, "double")
+    assert started.path == workspace.home.solutions / "double.py"
+    text = started.path.read_text(encoding="utf-8")
+    ast.parse(text)
+    assert "def double(x: Tensor, times: float = math.pi) -> Tensor:\n    raise NotImplementedError" in text
+    assert "import math" in text and "from torch import Tensor" in text and "import torch\n" in text
+    assert "Return twice the input." in text and "x + x" not in text and "Doubles." not in text
+
+
+def test_a_starter_speaks_the_learner_s_language(open_workspace: Callable[..., Workspace]) -> None:
+    assert "返回输入的两倍。" in solve.start(open_workspace(lang="zh"), "double").path.read_text(encoding="utf-8")
+
+
+def test_a_file_is_never_overwritten(workspace: Workspace) -> None:
+    path = solve.start(workspace, "double").path
+    path.write_text("my work", encoding="utf-8")
+    with pytest.raises(UsageError, match=f"{path} already exists") as refusal:
+        solve.start(workspace, "double")
+    assert "--force" in refusal.value.message and path.read_text(encoding="utf-8") == "my work"
+    kept = [solve.start(workspace, "double", force=True).kept for _ in range(2)]
+    assert kept == [path.with_name("double.1.py"), path.with_name("double.2.py")]
+    assert kept[0] is not None and kept[0].read_text(encoding="utf-8") == "my work"
+
+
+def test_another_folder_can_be_named_and_an_impossible_one_is_refused(workspace: Workspace, tmp_path: Path) -> None:
+    assert solve.start(workspace, "double", tmp_path / "a" / "b").path == tmp_path / "a" / "b" / "double.py"
+    (tmp_path / "file").write_text("")
+    with pytest.raises(UsageError, match="name another folder with --dir"):
+        solve.start(workspace, "double", tmp_path / "file")
+    with pytest.raises(NotFound):
+        solve.start(workspace, "nope")
+
+
+def test_a_planted_bug_has_an_innocent_name_and_gives_nothing_away(workspace: Workspace) -> None:
+    started = solve.start(workspace, "double", bug=True)
+    text = started.path.read_text(encoding="utf-8")
+    ast.parse(text)
+    assert started.path.name == "double.py" and started.symptom is not None
+    assert "Right for 0 and 2 only." in text and "x * x" in text
+    assert "quares" not in text and "#" not in text
+
+
+def test_a_damaged_reference_is_said(workspace: Workspace, small_impl: Path) -> None:
+    from attncli.errors import EnvironmentFailure
+
+    (small_impl / "basics" / "double" / "reference.py").write_text("def double(:", encoding="utf-8")
+    with pytest.raises(EnvironmentFailure, match="is no Python"):
+        solve.start(workspace, "double")
+    assert not (workspace.home.solutions / "double.py").exists()
+    (small_impl / "basics" / "double" / "reference.py").unlink()
+    for use in (lambda: solve.start(workspace, "double"), lambda: solve.solution(workspace, "double")):
+        with pytest.raises((EnvironmentFailure, UsageError), match="cannot read"):
+            use()
+
+
+def test_a_challenge_without_wrong_solutions_or_hints_says_so(workspace: Workspace, small_impl: Path) -> None:
+    (small_impl / "basics" / "double" / "wrong" / "squares.py").unlink()
+    with pytest.raises(UsageError, match="no wrong solution to debug"):
+        solve.start(workspace, "double", bug=True)
+
+
+def test_hints_come_one_by_one_and_start_over_once_solved(workspace: Workspace) -> None:
+    hints = [solve.next_hint(workspace, "double") for _ in range(4)]
+    assert [(hint.number, hint.again) for hint in hints] == [(1, False), (2, False), (3, False), (3, True)]
+    assert hints[1].text.zh == "与自身相加。" and hints[0].total == 3
+    solve.record_attempt(workspace, report(), "x + x")
+    assert solve.next_hint(workspace, "double").number == 1
+
+
+def test_an_attempt_keeps_verdict_checks_and_code(workspace: Workspace) -> None:
+    attempt = solve.record_attempt(workspace, report("rejected", stored=[{"case": 1}]), "def double(x): ...")
+    payload = attempt.row.payload
+    assert payload["verdict"] == "rejected" and payload["examples"] == 10 and payload["source"] == "def double(x): ..."
+    assert payload["checks"][1] == {"name": "matches-reference", "status": "fail", "reason": "values"}
+    assert payload["stored"] == [{"case": 1}] and len(payload["sha256"]) == 64
+    assert (attempt.standing, attempt.schedule) == ("attempted", None)
+
+
+def test_a_failed_judge_is_no_attempt(workspace: Workspace) -> None:
+    with pytest.raises(UsageError, match="says nothing about the submission"):
+        solve.record_attempt(workspace, report("error"), "x")
+    assert workspace.store.log.length() == 0
+
+
+def test_solving_schedules_by_evidence_and_brings_the_challenge_back(
+    workspace: Workspace, moving_clock: object
+) -> None:
+    assert solve.standings(workspace)[0].document("zh") == {
+        "id": "double",
+        "track": "basics",
+        "level": 1,
+        "title": "加倍",
+        "standing": "new",
+        "due": None,
+    }
+    solve.start(workspace, "double")
+    solve.next_hint(workspace, "double")
+    attempt = solve.record_attempt(workspace, report(), "x + x")
+    assert attempt.standing == "solved" and attempt.schedule is not None and attempt.schedule.interval_days >= 1
+    assert ratings(workspace) == [Rating.HARD]
+    assert due_counts(workspace).challenges == 0
+    moving_clock.move(days=attempt.schedule.interval_days)  # type: ignore[attr-defined]
+    assert due_counts(workspace).challenges == 1 and solve.standings(workspace)[0].is_due
+    derived = workspace.store.schedules.get("double")
+    workspace.derive_all()
+    assert workspace.store.schedules.get("double") == derived == attempt.schedule
+
+
+def test_having_read_the_solution_counts_as_forgotten(workspace: Workspace) -> None:
+    assert "return x + x" in solve.solution(workspace, "double")
+    solve.record_attempt(workspace, report(), "x + x")
+    assert ratings(workspace) == [Rating.AGAIN]
+
+
+def test_the_last_accepted_code_is_kept_for_the_summary(workspace: Workspace) -> None:
+    assert solve.solved(workspace) == []
+    for verdict, source in (("accepted", "first"), ("accepted", "second"), ("rejected", "third")):
+        solve.record_attempt(workspace, report(verdict), source)
+    (found,) = solve.solved(workspace)
+    assert (found.challenge.id, found.source, found.attempts) == ("double", "second", 3)
