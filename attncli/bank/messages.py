@@ -9,6 +9,7 @@ from pydantic import BaseModel, ValidationError
 
 from attncli.bank.problems import Finding, Way, did_you_mean, one_of, shown
 
+MAX_FINDINGS = 100
 _TEXT_HINTS = {
     "id": "give it a stable id such as id: att-02",
     "kind": "say kind: qa (or choice, numeric, cloze, ordering, debug)",
@@ -66,10 +67,15 @@ def findings_of(error: ValidationError, model: type[BaseModel], base: Way) -> li
 
     A key that is missing because it is misspelt is told once, as misspelt.
     """
-    items = [dict(item) for item in error.errors(include_url=False)]
+    every = error.errors(include_url=False)
+    items = [dict(item) for item in every[:MAX_FINDINGS]]
     meant = {_meant(item, model) for item in items if item["type"] == "extra_forbidden"}
     told = [item for item in items if not (item["type"] == "missing" and item["loc"] in meant)]
-    return [_finding(item, model, base) for item in told]
+    findings = [_finding(item, model, base) for item in told]
+    if len(every) > MAX_FINDINGS:
+        message = f"{len(every) - MAX_FINDINGS} more problems of this kind; correct these first"
+        findings.append(Finding((*base, *every[MAX_FINDINGS]["loc"]), message, shape=True))
+    return findings
 
 
 def _meant(item: Mapping[str, Any], model: type[BaseModel]) -> Way:

@@ -22,6 +22,9 @@ class _Wanted:
     value: Place | None = None
     key: Place | None = None
 
+    def size(self) -> int:
+        return 1 + sum(child.size() for child in self.children.values())
+
 
 def located(name: str, text: str, findings: Iterable[Finding]) -> list[Problem]:
     """The findings as problems with line and column; a path that does not exist stands where its parent does."""
@@ -52,6 +55,8 @@ def _walk(name: str, text: str, root: _Wanted) -> None:
     try:
         for event in events(name, text):
             walker.take(event)
+            if not walker.left:
+                return
     except Unreadable:
         return  # what came before the fault has its places
 
@@ -68,6 +73,7 @@ class _Level:
 class _Walker:
     def __init__(self, root: _Wanted) -> None:
         self.root = root
+        self.left = root.size()
         self.levels: list[_Level] = []
 
     def take(self, event: Any) -> None:
@@ -104,4 +110,5 @@ class _Walker:
         if found is None or found.value is not None:
             return None
         found.value = place
+        self.left -= 1
         return found

@@ -8,6 +8,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+MAX_GUESSES = 5000
+
 Way = tuple[str | int, ...]
 """The way from the top of a file to a value: keys of mappings, 0-based positions in lists."""
 
@@ -72,5 +74,6 @@ def one_of(words: Iterable[str]) -> str:
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """`did you mean "level"?`, or nothing when no known word is close."""
-    close = difflib.get_close_matches(word[:60], list(known), n=1, cutoff=0.7)
+    words = sorted(known)
+    close = difflib.get_close_matches(word[:60], words, n=1, cutoff=0.7) if len(words) <= MAX_GUESSES else []
     return f'did you mean "{close[0]}"?' if close else ""

@@ -9,10 +9,11 @@ from typing import Any
 
 from attncli.bank.problems import Finding, Way, shown
 from attncli.bank.texts import localised
-from attncli.domain.arithmetic import ComputeError, Number, evaluate
+from attncli.domain.arithmetic import LARGEST, ComputeError, Number, evaluate
 from attncli.domain.units import DIMENSIONS
 
 _SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
+MAX_WRITTEN = 60
 _SIGNS = str.maketrans({"−": "-", "\u202f": None, "\u2009": None})
 _OPERATORS = str.maketrans({"^": "**", "×": "*", "·": "*"})
 _NUMBER = re.compile(
@@ -50,7 +51,7 @@ def number_findings(card: Mapping[str, Any]) -> Iterator[Finding]:
             said = f"{shown(chinese, 40)} is not in the Chinese text"
             yield Finding((*way, "says_zh"), f"{said}; write it there, or give its Chinese form as says_zh")
         try:
-            computed = evaluate(_formula(entry["compute"]), {})
+            computed = _comparable(evaluate(_formula(entry["compute"]), {}))
         except ComputeError as error:
             yield Finding((*way, "compute"), str(error))
             continue
@@ -61,6 +62,12 @@ def _formula(compute: object) -> str:
     if isinstance(compute, str | int | float) and not isinstance(compute, bool):
         return str(compute)
     raise ComputeError('"compute" must be a formula; write it as text')
+
+
+def _comparable(computed: Number) -> Number:
+    if abs(computed) > LARGEST:
+        raise ComputeError(f"the formula gives more than {LARGEST:g}; use smaller numbers")
+    return computed
 
 
 def _disagreements(way: Way, entry: Mapping[str, Any], computed: Number) -> Iterator[Finding]:
@@ -112,6 +119,8 @@ def readings_of(written: str) -> Iterator[Reading]:
     """Every way to read a written number: plain, in the unit that follows it, or as a small formula."""
     text = written.translate(_SIGNS).replace("{,}", ",").replace("\\%", "%")
     text = re.split("[=≈]", text)[-1]
+    if len(text) > MAX_WRITTEN:
+        return
     if found := _NUMBER.search(text):
         scale = _power_of_ten(found["power"] or found["exponent"])
         mantissa = float(found["mantissa"].replace(",", "")) * scale

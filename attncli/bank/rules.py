@@ -15,7 +15,7 @@ from typing import Any
 
 from attncli.bank.problems import Finding, Way, did_you_mean, shown
 from attncli.domain.algebra import algebra_equal
-from attncli.domain.arithmetic import FUNCTIONS, ComputeError, Number, compile_expression, names_in
+from attncli.domain.arithmetic import FUNCTIONS, LARGEST, ComputeError, Number, compile_expression, names_in
 from attncli.domain.units import convert
 
 Document = Mapping[str, Any]
@@ -157,9 +157,10 @@ def _compute_findings(card: Document) -> Iterator[Finding]:
 
 
 def _positive(result: Number, values: Mapping[str, Number]) -> None:
-    if not result > 0 or not math.isfinite(float(result)):
+    if not 0 < result <= LARGEST:
         where = ", ".join(f"{name} = {value}" for name, value in values.items()) or "its value"
-        raise ComputeError(f"the answer is {result:g} for {where}; choose values that give a positive number")
+        shown_as = f"{result:g}" if abs(result) <= LARGEST else f"more than {LARGEST:g}"
+        raise ComputeError(f"the answer is {shown_as} for {where}; choose values that give a positive number")
 
 
 def combinations(card: Document, limit: int = MAX_COMBINATIONS) -> Iterator[dict[str, Number]]:

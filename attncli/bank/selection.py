@@ -107,14 +107,17 @@ def files_of(path: Path) -> list[Path]:
     Raises:
         NotFound: it does not exist, or is a folder without bank files.
     """
-    if path.is_dir() and path.suffix not in SUFFIXES:
-        files = files_in(path)
-        if not files:
-            raise NotFound(f"{shown_path(path)} has no .yaml files; give a bank file or a folder of them")
-        return files
-    if not path.exists() and not path.is_symlink():
+    try:
+        is_folder = path.is_dir() and path.suffix not in SUFFIXES
+        exists = path.exists() or path.is_symlink()
+    except OSError as error:
+        raise NotFound(f"{shown_path(path)} cannot be looked at ({error.strerror}); check the path") from None
+    if not exists:
         raise NotFound(f"there is no {shown_path(path)}; give a bank file or a folder of them")
-    return [path]
+    files = files_in(path) if is_folder else [path]
+    if not files:
+        raise NotFound(f"{shown_path(path)} has no .yaml files; give a bank file or a folder of them")
+    return files
 
 
 def files_in(folder: Path) -> list[Path]:

@@ -20,6 +20,8 @@ Number = int | float
 MAX_LENGTH = 500
 MAX_NODES = 200
 MAX_BITS = 4096
+LARGEST = 1e300
+"""What a card may compute at most: beyond, units could not be converted without overflow."""
 _MAX_COMB = 1000
 _ALPHABET = re.compile(r"[A-Za-z0-9_\s.,+*/%()-]*")
 
