@@ -1,0 +1,104 @@
+"""Tokens and routers whose scores are well apart, so that no choice hangs on a rounding."""
+
+from __future__ import annotations
+
+import torch
+
+MODES = ["softmax_topk", "topk_softmax", "sigmoid_bias"]
+FLOAT32_INSIDE = True
+
+
+def apart(make, N, D, E, spread=0.25):
+    """x (N, D) and wg (D, E) on a grid of halves: distinct experts differ by `spread` or more, in every dtype."""
+    while True:
+        x = torch.randint(-3, 4, (N, D), generator=make.random).double() / 2
+        x[:, 0] = 1.0
+        wg = torch.randint(-3, 4, (D, E), generator=make.random).double() / 4
+        wg[0] = torch.randperm(E, generator=make.random).double() * spread - 0.125 * E
+        scores = (x @ wg).sort(dim=-1).values
+        if E == 1 or bool((scores.diff(dim=-1) > 0.05).all()):
+            return make.keep(x, grad=True), make.keep(wg, grad=True)
+        spread += 0.25
+
+
+def off_grid(make, E):
+    """A bias that changes choices and leaves sums of sigmoid and bias apart."""
+    return torch.randperm(E, generator=make.random).double() * 2.0 - E
+
+
+def case(make):
+    N, D, E = make.size(1, 5), make.size(2, 5), make.size(1, 7)
+    k = min(E, make.size(1, 4))
+    mode = make.pick(MODES)
+    x, wg = apart(make, N, D, E)
+    bias = make.keep(off_grid(make, E)) if make.flag() else None
+    if bias is None and make.flag():
+        make.call("route", x, wg, k, mode)
+    else:
+        make.call("route", x, wg, k, mode, bias)
+
+
+def edge_one_expert(make):
+    """one expert: it gets every token"""
+    for mode in MODES:
+        make.call("route", *apart(make, 3, 2, 1), 1, mode)
+
+
+def edge_top_one(make):
+    """k = 1: softmax_topk keeps the raw probability, and its gradient"""
+    for mode in MODES:
+        make.call("route", *apart(make, 4, 3, 5), 1, mode)
+
+
+def edge_all_experts(make):
+    """k = E: everybody is chosen, in the order of the scores"""
+    for mode in MODES:
+        make.call("route", *apart(make, 3, 4, 4), 4, mode)
+
+
+def edge_one_token(make):
+    """a single token"""
+    for mode in MODES:
+        make.call("route", *apart(make, 1, 3, 6), 2, mode)
+
+
+def edge_as_many_tokens_as_experts(make):
+    """N = E: a softmax over the wrong dimension keeps its shape"""
+    for mode in MODES:
+        make.call("route", *apart(make, 5, 3, 5), 2, mode)
+
+
+def edge_bias_selects_only(make):
+    """a large bias forces the choice and leaves the weights to the sigmoids"""
+    x, wg = apart(make, 4, 3, 6)
+    bias = make.keep(torch.tensor([9.0, -9.0, 5.0, 1.0, -5.0, -1.0]))
+    make.call("route", x, wg, 3, "sigmoid_bias", bias)
+    make.call("route", x, wg, 3, "softmax_topk", bias)
+    make.call("route", x, wg, 3, "topk_softmax", bias)
+
+
+def edge_large_logits(make):
+    """logits of ±50: one probability is 1 to rounding, nothing overflows"""
+    x = make.keep(torch.tensor([[1.0, 0.0], [0.0, 1.0]]), grad=True)
+    wg = make.keep(torch.tensor([[50.0, -50.0, 10.0], [-50.0, 20.0, 50.0]]), grad=True)
+    for mode in ("softmax_topk", "topk_softmax"):
+        make.call("route", x, wg, 2, mode)
+
+
+def edge_bfloat16_close_logits(make):
+    """bfloat16 logits that differ by less than a bfloat16 step: float32 tells them apart"""
+    x = make.keep(torch.tensor([[1.0, 1.0]]).bfloat16(), dtype="fixed")
+    wg = make.keep(torch.tensor([[8.0, 8.0, 8.0], [0.0078125, 0.015625, 0.0]]).bfloat16(), dtype="fixed")
+    for mode in ("softmax_topk", "topk_softmax"):
+        make.call("route", x, wg, 2, mode)
+
+
+def edge_unknown_mode(make):
+    """another mode raises ValueError"""
+    make.raises(ValueError, "route", *apart(make, 2, 2, 3), 1, "argmax")
+
+
+def edge_two_calls(make):
+    """two calls of equal shape do not meet"""
+    for mode in ("softmax_topk", "softmax_topk"):
+        make.call("route", *apart(make, 3, 3, 4), 2, mode)
