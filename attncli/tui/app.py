@@ -89,6 +89,8 @@ class AttnApp(App[None]):
         self.theme = theme_named(workspace.settings.theme)
 
     def on_mount(self) -> None:
+        if problems := self.workspace.library.problems():
+            self.notify(say("app.problems", self.lang, count=len(problems), first=problems[0]), severity="warning")
         if self._challenge is not None:
             self.open_challenge(self._challenge)
         elif self._first == "review":
@@ -146,6 +148,12 @@ class AttnApp(App[None]):
             config.save(self.workspace.home.config, key, value)
         except (AttnError, OSError) as error:
             self.notify(str(error), severity="warning")
+
+    def action_command_palette(self) -> None:
+        from textual.command import CommandPalette
+
+        if not isinstance(self.screen, CommandPalette):
+            self.push_screen(CommandPalette(placeholder=say("palette.prompt", self.lang), id="--command-palette"))
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         """The command palette."""

@@ -53,7 +53,7 @@ def _tokens(tex: str) -> list[str]:
     tokens: list[str] = []
     index = 0
     while index < len(found):
-        token = found[index]
+        token = _THIN if found[index] == "\\ " else found[index]
         index += 1
         if token in _VERBATIM:
             while index < len(found) and found[index].isspace():

@@ -38,6 +38,7 @@ TEXTS: dict[str, Localised] = {
     "key.grade": _T("Grade", "评测"),
     "key.hint": _T("Hint", "提示"),
     "key.solution": _T("Solution", "参考解"),
+    "key.card": _T("Card", "卡片"),
     "key.cancel": _T("Cancel", "取消"),
     "key.track-name": _T("Track", "类别"),
     "key.track": _T("Next track", "下一类"),
@@ -46,6 +47,10 @@ TEXTS: dict[str, Localised] = {
     "app.too-small": _T(
         "This terminal is {width}×{height}. attn needs at least {least_width}×{least_height}: please make it larger.",
         "当前终端为 {width}×{height}，attn 至少需要 {least_width}×{least_height}，请放大窗口。",
+    ),
+    "app.problems": _T(
+        "{count} problems in bank files; the rest is used. First: {first}. `attn bank check` lists them.",
+        "题库文件有 {count} 处问题，其余照常使用。第一处：{first}。用 `attn bank check` 查看全部。",
     ),
     "app.name": _T("attn", "attn"),
     "home.title": _T("Today", "今天"),
@@ -152,6 +157,7 @@ TEXTS: dict[str, Localised] = {
     "challenge.grading": _T("Grading: {check}", "评测中：{check}"),
     "challenge.cancelled": _T("Grading cancelled.", "已取消评测。"),
     "challenge.hint": _T("Hint {n} of {total}", "提示 {n}/{total}"),
+    "challenge.no-card": _T("No card explains this challenge yet.", "还没有讲解这道题的卡片。"),
     "challenge.no-more-hints": _T("There are no more hints.", "没有更多提示了。"),
     "challenge.solution": _T("Reference", "参考解"),
     "challenge.see-solution": _T(
@@ -197,7 +203,6 @@ TEXTS: dict[str, Localised] = {
         "This terminal cannot be lent to an editor. Edit {file} in another window, then press g.",
         "当前终端无法切到编辑器。请在另一个窗口编辑 {file}，再按 g 评测。",
     ),
-    "challenge.nothing-graded": _T("Nothing was graded yet: press g.", "还没有评测，按 g 开始。"),
     "key.tab": _T("Report", "题目/报告"),
     "check.loads": _T("the file loads and defines the entry point", "文件能加载，入口签名相符"),
     "check.matches-reference": _T("outputs equal the reference's", "输出与参考解一致"),
@@ -249,6 +254,7 @@ TEXTS: dict[str, Localised] = {
         "Full-width keys (１ ２ ３ ４ ？ ！) work too, so a Chinese input method may stay on.",
         "全角按键（１ ２ ３ ４ ？ ！）同样有效，不必关闭中文输入法。",
     ),
+    "palette.prompt": _T("Type a command", "输入命令"),
     "palette.review": _T("Start a review of all topics", "复习全部主题"),
     "palette.home": _T("Go to Home", "回到主页"),
     "palette.challenges": _T("List the challenges", "查看编程题"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -41,16 +42,27 @@ def clock() -> Clock:
 MakeApp = Callable[..., AttnApp]
 
 
+@pytest.fixture(scope="session")
+def indexed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A database with the bank and the challenges already read: each test starts from a copy of it."""
+    home = Home(tmp_path_factory.mktemp("indexed"))
+    Workspace.open(home, Clock(), settings=Settings(fuzz=False), quizbank=BANK).close()
+    return home.database
+
+
 @pytest.fixture
-def make_app(tmp_path: Path, clock: Clock) -> Iterator[MakeApp]:
+def make_app(tmp_path: Path, clock: Clock, indexed: Path) -> Iterator[MakeApp]:
     """`make_app(screen, lang=…, topic=…)`: apps over one home, closed after the test."""
     opened: list[AttnApp] = []
+    home = Home(tmp_path / "home")
+    home.root.mkdir(exist_ok=True)
+    shutil.copy(indexed, home.database)
 
     def make(
         screen: str = "home", lang: Lang = "en", theme: str = "dark", bank: Path = BANK, **options: Any
     ) -> AttnApp:
         settings = Settings(lang=lang, theme=theme, fuzz=False)
-        workspace = Workspace.open(Home(tmp_path / "home"), clock, settings=settings, quizbank=bank)
+        workspace = Workspace.open(home, clock, settings=settings, quizbank=bank)
         app = AttnApp(workspace, Random(7), screen, **options)  # type: ignore[arg-type]
         opened.append(app)
         return app

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from pathlib import Path
 
 import pytest
 from textual.command import CommandPalette
@@ -141,6 +142,16 @@ async def test_the_command_palette_speaks_the_language_and_opens_screens(make_ap
         next(command for command in app.get_system_commands(app.screen) if command.title == "查看统计").callback()
         await pilot.pause()
         assert isinstance(app.screen, StatsScreen)
+
+
+async def test_a_broken_bank_is_reported_and_the_rest_is_used(make_app: MakeApp, tmp_path: Path) -> None:
+    (tmp_path / "home" / "banks").mkdir()
+    (tmp_path / "home" / "banks" / "mine.yaml").write_text("topic: [mine", encoding="utf-8")
+    app = make_app()
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.pause()
+        assert any("mine.yaml:1:" in note.message for note in app._notifications)
+        assert "Attention mathematics" in shown(app)
 
 
 async def test_the_key_bar_can_be_clicked(make_app: MakeApp) -> None:

@@ -120,6 +120,11 @@ def test_a_wide_formula_is_broken_at_its_relations(width: int) -> None:
     assert "".join(rows).count("=") == draw(LONG)[2].count("=")
 
 
+def test_a_part_may_end_with_a_control_space() -> None:
+    rows = draw_within(r"aaaaaaaaaaaa+\log Z\ \Rightarrow\ b=c", 20)
+    assert max(map(cell_len, rows)) <= 20
+
+
 def test_a_wide_side_is_broken_at_its_signs() -> None:
     rows = draw_within("L=" + "+".join(f"a_{i}b_{i}c_{i}" for i in range(9)), 40)
     assert max(map(cell_len, rows)) <= 40 and "".join(rows).count("+") == 8

@@ -12,7 +12,8 @@ from textual.screen import Screen
 from textual.widget import Widget
 from textual.widgets import Static
 
-from attncli.domain.text import Lang
+from attncli.domain.text import Lang, Localised
+from attncli.errors import NotFound
 from attncli.practice.workspace import Workspace
 from attncli.tui.strings import say
 from attncli.tui.widgets.key_bar import KeyBar
@@ -49,6 +50,13 @@ class AttnScreen(Screen[None]):
     @property
     def lang(self) -> Lang:
         return self.attn.lang
+
+    def question_of(self, card: str) -> Localised | None:
+        """The question of a card, or None: links may name cards that are still to be written."""
+        try:
+            return self.workspace.library.card(card).question
+        except NotFound:
+            return None
 
     def title_bar(self) -> TitleBar:
         raise NotImplementedError

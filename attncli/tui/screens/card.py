@@ -8,8 +8,7 @@ from typing import ClassVar
 from textual.binding import Binding, BindingType
 from textual.widget import Widget
 
-from attncli.domain.text import Localised
-from attncli.errors import AttnError, NotFound
+from attncli.errors import AttnError
 from attncli.practice import answering
 from attncli.practice.workspace import Workspace
 from attncli.tui.asking import Asked
@@ -39,16 +38,10 @@ class CardScreen(AttnScreen):
         return TitleBar(self.workspace.library.topic(card.topic).title[self.lang], detail, card.id)
 
     def body(self) -> Iterable[Widget]:
-        yield Sheet(*asked_parts(self.asked, self.lang, self._question))
+        yield Sheet(*asked_parts(self.asked, self.lang, self.question_of))
 
     def focus_first(self) -> None:
         self.query_one(Sheet).focus()
-
-    def _question(self, id: str) -> Localised | None:
-        try:
-            return self.workspace.library.card(id).question
-        except NotFound:
-            return None
 
     def action_suspend(self) -> None:
         self._tell(answering.suspend, "review.suspended")

@@ -40,6 +40,7 @@ class ChallengeScreen(AttnScreen):
         Binding("g", "grade", "key.grade"),
         Binding("h", "hint", "key.hint"),
         Binding("o", "solution", "key.solution"),
+        Binding("c", "card", "key.card"),
         Binding("tab", "other_side", "key.tab", key_display="Tab", priority=True),
         Binding("escape", "cancel", "key.cancel", key_display="Esc"),
         Binding("escape,q", "back", "key.back", key_display="Esc"),
@@ -107,6 +108,8 @@ class ChallengeScreen(AttnScreen):
         grading_now = self.request is not None
         if action == "cancel":
             return grading_now
+        if action == "other_side":
+            return grading_now or self.report is not None
         if action in ("grade", "edit"):
             return not grading_now
         return not (action == "back" and grading_now)
@@ -124,10 +127,7 @@ class ChallengeScreen(AttnScreen):
         self.focus_first()
 
     def action_other_side(self) -> None:
-        if self.report is None and self.request is None:
-            self.notify(say("challenge.nothing-graded", self.lang))
-        else:
-            self._turn(report=not self.has_class("-report"))
+        self._turn(report=not self.has_class("-report"))
 
     async def action_edit(self) -> None:
         if not self.file.exists():
@@ -208,6 +208,15 @@ class ChallengeScreen(AttnScreen):
 
     def action_cancel(self) -> None:
         self.attn.grader.cancel()
+
+    def action_card(self) -> None:
+        """The card that explains the mistake, or else the challenge."""
+        told = [card for entry in (self.report or {}).get("diagnosis", ()) for card in entry.get("cards", ())]
+        for card in [*told, *self.challenge.cards]:
+            if self.question_of(card) is not None:
+                self.attn.open_card(card)
+                return
+        self.notify(say("challenge.no-card", self.lang))
 
     async def action_hint(self) -> None:
         try:

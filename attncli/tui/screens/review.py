@@ -13,8 +13,7 @@ from textual.containers import Vertical
 from textual.widget import Widget
 
 from attncli.domain.rating import Rating
-from attncli.domain.text import Localised
-from attncli.errors import NotFound, UsageError
+from attncli.errors import UsageError
 from attncli.practice.drill import Drill, DrillItem
 from attncli.tui.asking import Asked
 from attncli.tui.messages import Answered, PointsTicked, Rated
@@ -86,7 +85,7 @@ class ReviewScreen(AttnScreen):
     def _parts(self) -> Iterable[Widget]:
         if self.asked is None:
             return [SessionEnd(self.drill, self.began_at, self.lang)]
-        return asked_parts(self.asked, self.lang, self._question)
+        return asked_parts(self.asked, self.lang, self.question_of)
 
     def _ratings(self) -> Iterable[Widget]:
         if self.item is None or self.asked is None or not self.asked.revealed:
@@ -107,12 +106,6 @@ class ReviewScreen(AttnScreen):
         progress = self.drill.progress
         waiting = max(progress.remaining, 1 if self.asked else 0)
         return progress.answered, progress.answered + waiting
-
-    def _question(self, id: str) -> Localised | None:
-        try:
-            return self.workspace.library.card(id).question
-        except NotFound:
-            return None
 
     async def _show(self) -> None:
         """Composes the sheet and the ratings from the state."""

@@ -11,7 +11,7 @@ from attncli.domain.text import Lang
 from attncli.tui.strings import TEXTS, say
 
 _NAMES = {"question_mark": "?", "slash": "/", "exclamation_mark": "!", "escape": "Esc", "enter": "Enter", "minus": "-"}
-_RANKS = {"key.help": 0, "key.language": 2, "key.back": 3, "key.home": 3, "key.quit": 3}
+_RANKS = {"key.help": 0, "key.back": 2, "key.home": 2, "key.quit": 2, "key.language": 3}
 
 
 def shown_bindings(screen: Screen[object]) -> list[tuple[str, Binding]]:
