@@ -48,6 +48,16 @@ class Examiner:
             return Finding.of_failure(case, got, expectation.truth)
         return self._compare(case, expectation, got)
 
+    def edge(self, case: Case) -> Finding | None:
+        """Values, and in the same run whether anything was changed or shared: special cases take special branches."""
+        got = self._submission.run(case, ["pure"])
+        expectation = Expectation(self._reference, case)
+        if isinstance(got, Failure):
+            return Finding.of_failure(case, got, expectation.truth)
+        finding = self._compare(case, expectation, got)
+        complaint = None if finding is not None else self._impurity(case, got)
+        return finding if complaint is None else Finding(case, complaint[0], complaint[1], None, got)
+
     def _compare(self, case: Case, expectation: Expectation, got: Observed) -> Finding | None:
         truth, native, mine = (o.parts(case) for o in (expectation.truth, expectation.native, got))
         absolute = self._absolute_stable if case.profile.name in ("large", "offset") else self._absolute

@@ -216,8 +216,8 @@ class Grading:
 
     def _edge_questions(self) -> list[Examine]:
         if getattr(self.folder.inputs, "GRADIENTS", True):
-            return [self.examiner.values, self.examiner.gradients]
-        return [self.examiner.values]
+            return [self.examiner.edge, self.examiner.gradients]
+        return [self.examiner.edge]
 
     def _growth(self, name: str) -> CheckResult:
         figures = []

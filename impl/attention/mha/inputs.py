@@ -24,6 +24,9 @@ def case(make):
     if make.pick([False, False, True]):
         x_kv, S = x_q, T
     arguments = [x_q, x_kv, *weights(make, H * d), H]
+    if make.profile == "meta":
+        every_branch(make, arguments, mask_for(make, B, H, T, S))
+        return
     mask = mask_for(make, B, H, T, S) if make.flag() else None
     style = make.pick(["plain", "weights", "keywords", "positional"])
     if style == "plain" and mask is None:
@@ -36,6 +39,14 @@ def case(make):
         make.call("multi_head_attention", *arguments, mask=mask, return_weights=make.flag())
     else:
         make.call("multi_head_attention", *arguments, mask, make.flag())
+
+
+def every_branch(make, arguments, mask):
+    """All the ways to call it, for checks that draw few cases."""
+    make.call("multi_head_attention", *arguments)
+    make.call("multi_head_attention", *arguments, mask)
+    make.call("multi_head_attention", *arguments, mask, True)
+    make.call("multi_head_attention", *arguments, return_weights=True)
 
 
 def edge_one_head(make):

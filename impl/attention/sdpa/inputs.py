@@ -21,6 +21,9 @@ def case(make):
     T, S, d, dv = make.size(1, 5), make.size(1, 7), make.size(1, 6), make.size(1, 5)
     lead = make.pick([(2,), (), (2, 3), (3, 1, 2)])
     q, k, v = make.normal(*lead, T, d), make.normal(*lead, S, d), make.normal(*lead, S, dv)
+    if make.profile == "meta":
+        every_branch(make, q, k, v, mask_for(make, lead, T, S))
+        return
     mask = mask_for(make, lead, T, S) if make.flag() else None
     style = make.pick(["default", "scale", "keyword", "positional"])
     if style == "default" and mask is None:
@@ -33,6 +36,14 @@ def case(make):
         make.call("sdpa", q, k, v, mask=mask)
     else:
         make.call("sdpa", q, k, v, mask, make.pick([0.25, 2.0, None]))
+
+
+def every_branch(make, q, k, v, mask):
+    """All the ways to call it, for checks that draw few cases."""
+    make.call("sdpa", q, k, v)
+    make.call("sdpa", q, k, v, mask)
+    make.call("sdpa", q, k, v, None, 0.5)
+    make.call("sdpa", q, k, v, mask, scale=0.5)
 
 
 def edge_one_key(make):

@@ -73,7 +73,7 @@ def edge_rows_far_apart(make):
 def edge_some_minus_infinity(make):
     """−inf entries get exactly 0"""
     gone = float("-inf")
-    x = torch.tensor([[0.5, gone, 1.25, gone], [gone, gone, gone, -3.0], [gone, 2.0, 2.0, 1e4]])
+    x = torch.tensor([[0.5, gone, 1.25, gone], [gone, gone, gone, -3.0], [gone, 2.0, 2.0, 1e4], [-1e4, gone, -9999.5, gone]])
     make.call("softmax", make.keep(x, grad=True))
 
 

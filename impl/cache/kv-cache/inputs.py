@@ -17,6 +17,10 @@ def case(make):
     D = H * d
     params = params_for(make, D)
     kind = make.pick(["prefill", "decode", "from nothing", "branches", "two sequences", "given"])
+    if make.profile == "meta":
+        make.call("decode_step", make.normal(B, 1, D), {}, params, H)
+        make.call("decode_step", make.normal(B, 1, D), make.call("prefill", make.normal(B, T, D), params, H)[1], params, H)
+        return
     if kind == "given":
         cache = {"k": make.normal(B, H, T, d), "v": make.normal(B, H, T, d)}
         second = make.call("decode_step", make.normal(B, 1, D), cache, params, H)

@@ -34,7 +34,7 @@ def case(make):
     shape = make.pick(SHAPES)
     lr, chosen = settings(make)
     state = make.shared({})
-    count = make.size(1, 5)
+    count = 2 if make.profile == "meta" else make.size(1, 5)
     kind = make.pick(["one", "two in turns", "positional", "scales"])
     if kind == "one":
         steps(make, count, shape, state, lr, chosen)

@@ -34,6 +34,11 @@ def case(make):
     if make.profile == "float64" and make.flag():
         at_position_zero(make, x, T)
         return
+    if make.profile == "meta":
+        for layout in LAYOUTS:
+            make.call("apply_rope", x, make.integers(0, 20, T), layout=layout)
+            make.call("apply_rope", x, make.integers(0, 20, B, T), layout=layout)
+        return
     positions = positions_for(make, B, T, 20)
     style = make.pick(["plain", "base", "layout", "keywords"])
     if style == "plain":

@@ -1,0 +1,124 @@
+"""Tokens whose choices are far from ties; experts without tokens; work at growing E, k and N."""
+
+from __future__ import annotations
+
+import torch
+
+
+def layer(make, N, D, E, F):
+    """x, wg, w1, w2 with router scores that differ by 0.05 or more between any two experts of a token."""
+    spread = 0.25
+    while True:
+        x = torch.randn((N, D), generator=make.random, dtype=torch.float64)
+        x[:, 0] = 1.0
+        wg = torch.randint(-3, 4, (D, E), generator=make.random).double() / 4
+        wg[0] = torch.randperm(E, generator=make.random).double() * spread - 0.125 * E
+        scores = (x @ wg).sort(dim=-1).values
+        if E == 1 or bool((scores.diff(dim=-1) > 0.05).all()):
+            break
+        spread += 0.5
+    w1 = torch.randn((E, D, F), generator=make.random, dtype=torch.float64)
+    w2 = torch.randn((E, F, D), generator=make.random, dtype=torch.float64)
+    return tuple(make.keep(t, grad=True) for t in (x, wg, w1, w2))
+
+
+def case(make):
+    N, D, E, F = make.size(1, 7), make.size(2, 5), make.size(1, 6), make.size(1, 6)
+    k = min(E, make.size(1, 3))
+    tensors = layer(make, N, D, E, F)
+    if make.flag():
+        width = make.size(1, 4)
+        make.call("moe_forward", *tensors, k, (make.normal(D, width), make.normal(width, D)))
+    else:
+        make.call("moe_forward", *tensors, k)
+
+
+def edge_one_token(make):
+    """a single token: most experts have nothing to do"""
+    make.call("moe_forward", *layer(make, 1, 3, 5, 4), 2)
+
+
+def edge_one_expert(make):
+    """one expert, k = 1: its gate is 1"""
+    make.call("moe_forward", *layer(make, 4, 3, 1, 2), 1)
+
+
+def edge_all_experts(make):
+    """k = E: every expert is chosen by every token"""
+    make.call("moe_forward", *layer(make, 3, 4, 4, 2), 4)
+
+
+def edge_everybody_to_one(make):
+    """all tokens choose the same expert; the others get zero gradients"""
+    x, _, w1, w2 = layer(make, 5, 3, 4, 3)
+    wg = torch.zeros(3, 4, dtype=torch.float64)
+    wg[0] = torch.tensor([0.0, 9.0, 3.0, -3.0])
+    make.call("moe_forward", x, make.keep(wg, grad=True), w1, w2, 1)
+    make.call("moe_forward", x, make.keep(wg.clone(), grad=True), w1, w2, 2)
+
+
+def edge_as_many_tokens_as_experts(make):
+    """N = E = D = F: a transposition keeps every shape"""
+    make.call("moe_forward", *layer(make, 4, 4, 4, 4), 2)
+
+
+def edge_shared(make):
+    """a shared expert of another width, ungated"""
+    make.call("moe_forward", *layer(make, 4, 3, 3, 5), 2, (make.normal(3, 2), make.normal(2, 3)))
+
+
+def edge_two_calls(make):
+    """two calls of equal shape do not meet"""
+    make.call("moe_forward", *layer(make, 3, 3, 4, 2), 2)
+    make.call("moe_forward", *layer(make, 3, 3, 4, 2), 2)
+
+
+def more_experts(make, E):
+    make.call("moe_forward", *layer(make, 48, 16, E, 32), 2)
+
+
+def more_choices(make, k):
+    make.call("moe_forward", *layer(make, 48, 16, 8, 32), k)
+
+
+def more_tokens(make, N):
+    make.call("moe_forward", *layer(make, N, 8, 4, 8), 2)
+
+
+CONTRACTS = [
+    {
+        "check": "work",
+        "measure": "flops",
+        "case": more_experts,
+        "sizes": (4, 8, 16, 32),
+        "growth_at_most": 4.0,
+        "bound": lambda E: 2 * 48 * 16 * E,
+        "says": {
+            "en": "the work grows with the number of experts, as if all of them were computed",
+            "zh": "计算量随专家数增长，好像每个专家都算了一遍",
+        },
+    },
+    {
+        "check": "work",
+        "measure": "flops",
+        "case": more_choices,
+        "sizes": (1, 2, 4),
+        "growth_at_most": 1.5,
+        "says": {
+            "en": "the work grows faster than the number of chosen experts",
+            "zh": "计算量比选中的专家数涨得更快",
+        },
+    },
+    {
+        "check": "work",
+        "measure": "calls",
+        "case": more_tokens,
+        "sizes": (8, 16, 32),
+        "growth_at_most": 1.0,
+        "bound": lambda N: N / 2,
+        "says": {
+            "en": "the number of tensor operations grows with the number of tokens: a loop over tokens",
+            "zh": "张量操作的次数随 token 数增长：对 token 做了循环",
+        },
+    },
+]
