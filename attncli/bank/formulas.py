@@ -16,6 +16,10 @@ _ALIASES = (
     (re.compile(r"\\operatorname\*?(?![A-Za-z])"), r"\\mathrm"),
     (re.compile(r"\\[lr]Vert(?![A-Za-z])"), r"\\|"),
 )
+_MATHML = frozenset(
+    "math mrow mi mn mo mtext mspace mfrac msqrt mroot msub msup msubsup munder mover munderover mtable mtr mtd mstyle"
+    " mpadded mphantom menclose mmultiscripts".split()
+)
 _PLACEHOLDER = re.compile(r"\{\{\s*\w+\s*\}\}")
 _LIBRARY_FAULTS = (ValueError, LookupError, TypeError, AttributeError, RecursionError, StopIteration)
 
@@ -95,9 +99,11 @@ def _mathml_fault(tex: str) -> str:
     except faults as error:
         return f"cannot be written as MathML ({type(error).__name__}); check braces, scripts and \\left … \\right"
     try:
-        ElementTree.fromstring(mathml)
+        elements = [element.tag.rpartition("}")[2] for element in ElementTree.fromstring(mathml).iter()]
     except ElementTree.ParseError:
-        return "cannot be written as MathML (a bare &); use & inside a matrix only"
+        return "cannot be written as MathML (a bare & or <); use & inside a matrix only"
+    if foreign := next((name for name in elements if name not in _MATHML), ""):
+        return f"has the mark-up <{foreign[:20]}>; write < and > as words or outside \\text"
     if unknown := re.search(r">(\\[A-Za-z]+)", mathml):
         return f"uses a command MathML has no sign for ({unknown.group(1)}); use a common one"
     return ""

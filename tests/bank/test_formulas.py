@@ -38,6 +38,8 @@ def test_common_formulas_can_be_shown(formula: str) -> None:
         (r"\left( a", "is not valid LaTeX ("),
         (r"\qqq", "cannot be drawn"),
         ("{}", "is drawn as nothing; write a formula"),
+        (r"\text{<b></b>}", "has the mark-up <b>; write < and > as words or outside \\text"),
+        (r"\text{<b>}", "cannot be written as MathML (a bare & or <); "),
         ("x" * 2001, "is longer than 2000 characters; split it"),
         ("{" * 1900, "; "),
     ],
