@@ -103,14 +103,15 @@ def challenge_rules(file: Checked, known: Known) -> Iterator[Finding]:
     for number, card in enumerate(value.get("cards") or ()):
         yield from _card_exists(("cards", number), card, known)
     wrong = sorted(path.stem for path in (folder / "wrong").glob("*.py"))
-    for name, mistake in value["mistakes"].items():
+    mistakes = value.get("mistakes") or {}
+    for name, mistake in mistakes.items():
         if name not in wrong:
             guess = did_you_mean(name, wrong) or "write that file or remove the entry"
             yield Finding(("mistakes", name), f"there is no wrong/{name}.py; {guess}", at_key=True)
         for number, card in enumerate(mistake.get("cards") or ()):
             yield from _card_exists(("mistakes", name, "cards", number), card, known)
     for name in wrong:
-        if name not in value["mistakes"]:
+        if name not in mistakes:
             yield Finding(("mistakes",), f"wrong/{name}.py has no entry; say what it gets wrong", at_key=True)
 
 

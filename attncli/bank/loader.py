@@ -173,5 +173,5 @@ def load_challenge(path: Path) -> BankFile:
 
 def challenge_document(value: dict[str, Any], folder: Path) -> Document:
     """A valid challenge with every optional key filled in, and its place on disk."""
-    optional: Document = {"version": 1, "badges": [], "forbidden": [], "cards": []}
+    optional: Document = {"version": 1, "badges": [], "forbidden": [], "cards": [], "mistakes": {}}
     return {**optional, **value, "folder": str(folder)}

@@ -205,7 +205,7 @@ class ChallengeShape(Shape):
     badges: list[Literal[CHECK_NAMES]] = []  # type: ignore[valid-type]
     forbidden: list[Text] = []
     cards: list[Id] = []
-    mistakes: dict[str, MistakeShape]
+    mistakes: dict[str, MistakeShape] = {}
 
 
 def json_schema() -> dict[str, Any]:
