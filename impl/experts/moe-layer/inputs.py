@@ -113,7 +113,7 @@ CONTRACTS = [
         "check": "work",
         "measure": "calls",
         "case": more_tokens,
-        "sizes": (8, 16, 32),
+        "sizes": (16, 64, 128),
         "growth_at_most": 1.0,
         "bound": lambda N: N / 2,
         "says": {
