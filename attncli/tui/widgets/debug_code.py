@@ -6,7 +6,9 @@ from textual.content import Content
 from textual.highlight import highlight
 
 from attncli.domain.card import DebugCard
+from attncli.domain.text import Lang
 from attncli.tui.asking import Asked
+from attncli.tui.strings import say
 from attncli.tui.widgets.marked_rows import MarkedRows
 
 
@@ -17,8 +19,9 @@ class DebugCode(MarkedRows):
     DebugCode { background: $surface; padding: 1 1; }
     """
 
-    def __init__(self, asked: Asked, card: DebugCard) -> None:
+    def __init__(self, asked: Asked, card: DebugCard, lang: Lang) -> None:
         self.asked, self.card = asked, card
+        self.lang: Lang = lang
         super().__init__(highlight(card.code.rstrip(), language="python").split("\n", allow_blank=True))
         self.closed = asked.revealed
         self.cursor = max(0, asked.line - 1)
@@ -34,7 +37,11 @@ class DebugCode(MarkedRows):
 
     def text(self, index: int) -> Content:
         line = self.texts[index]
-        return line.stylize("bold underline") if self.closed and index + 1 in self.card.lines else line
+        if self.closed and index + 1 in self.card.lines:
+            line = line.stylize("bold underline")
+        if self.closed and index + 1 == self.asked.line:
+            line = Content.assemble(line, (f"  ({say('mark.your-answer', self.lang)})", "bold"))
+        return line
 
     def choose(self, index: int) -> None:
         self.asked.line = index + 1

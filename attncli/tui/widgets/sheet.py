@@ -52,8 +52,10 @@ def asked_parts(asked: Asked, lang: Lang, questions: Questions) -> Iterator[Widg
     if asked.marked is not None:
         from attncli.tui.widgets.verdict import CardVerdict
 
-        told_above = isinstance(asked.card, ChoiceCard)
-        yield CardVerdict(asked.marked, asked.is_blank, lang, detail=not told_above)
+        card = asked.card
+        told_above = isinstance(card, ChoiceCard)
+        by_part = isinstance(card, ClozeCard) or (isinstance(card, ChoiceCard) and card.multiple)
+        yield CardVerdict(asked.marked, asked.is_blank, lang, detail=not told_above, by_part=by_part)
     yield from answer_parts(asked, lang)
     yield from explanation_parts(asked.card, lang, questions)
 
@@ -74,7 +76,7 @@ def _answer_widgets(asked: Asked, lang: Lang) -> Iterator[Widget]:
     elif isinstance(card, DebugCard):
         from attncli.tui.widgets.debug_code import DebugCode
 
-        yield DebugCode(asked, card)
+        yield DebugCode(asked, card, lang)
         hint = "debug.prompt"
     elif isinstance(card, NumericCard):
         from attncli.tui.widgets.numeric import NumericAnswer

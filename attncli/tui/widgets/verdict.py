@@ -19,13 +19,14 @@ class CardVerdict(Static):
     CardVerdict.-right { border-left: thick $success; }
     """
 
-    def __init__(self, marked: Marked, blank: bool, lang: Lang, detail: bool = True) -> None:
+    def __init__(self, marked: Marked, blank: bool, lang: Lang, *, detail: bool, by_part: bool) -> None:
+        """`detail` adds what marking says; `by_part` counts the blanks or options that were right."""
         right, total = sum(marked.parts), len(marked.parts)
         if marked.correct:
             head = say("mark.right", lang)
         elif blank:
             head = say("mark.no-answer", lang)
-        elif total > 1 and right:
+        elif by_part and total > 1 and right:
             head = say("mark.partly", lang, right=right, total=total)
         else:
             head = say("mark.wrong", lang)
