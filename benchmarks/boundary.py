@@ -21,6 +21,7 @@ from attncli.judge.folder import Folder
 from attncli.judge.profiles import profile_of
 from attncli.judge.search import Search
 from attncli.judge.submission import Budget, Submission
+from attncli.sandbox.compiler import postpone_compiler
 from attncli.sandbox.host import Zygote
 
 EXAMPLES = 150
@@ -70,6 +71,7 @@ def worker_pids() -> list[int]:
 
 
 def main() -> None:
+    postpone_compiler()
     torch.set_num_threads(1)
     path = ROOT / "impl" / "attention" / "sdpa"
     spec = {"id": "sdpa", "entry": ["sdpa"], "required": [], "forbidden": []}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,7 +11,6 @@ from torch import Tensor
 
 from attncli.judge.case import Case, Input
 from attncli.judge.compare import Path, leaves
-from attncli.sandbox.meta import without_compiler
 from attncli.sandbox.script import execute, gradients
 from attncli.sandbox.values import Environment, resolve
 
@@ -104,8 +102,7 @@ def run_reference(
     environment.module_device = device
     environment.shared = [resolve(tree, environment) for tree in case.shared]
     torch.default_generator.manual_seed(case.seed)
-    with without_compiler() if device == "meta" else nullcontext():
-        run = execute(namespace, case.steps, environment, cost=cost)
+    run = execute(namespace, case.steps, environment, cost=cost)
     observed = Observed(run.outcomes, environment.shared, calls=calls, costs=run.costs)
     if cotangents is not None:
         vectors = cotangents(run.outcomes) if callable(cotangents) else cotangents

@@ -15,7 +15,6 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from .meta import without_compiler
 from .tracing import CallTrace, CostTrace, returned_bytes
 from .values import (
     DTYPES,
@@ -295,8 +294,7 @@ def serve(
     torch.default_generator.manual_seed(int(header.get("seed", 0)))
     watch = _Watch(environment, header["steps"], _earlier, "pure" in want)
     trace = CallTrace(str(header.get("filename", ""))) if "calls" in want else None
-    quiet = without_compiler() if header.get("device") == "meta" else nullcontext()
-    with trace or nullcontext(), quiet:
+    with trace or nullcontext():
         run = execute(namespace, header["steps"], environment, after=watch.after, cost="cost" in want)
     reply, buffers = _reply(run, environment, watch)
     if "pure" in want:

@@ -12,7 +12,10 @@ from attncli.judge.grading import Grading, Options
 from attncli.judge.report import document
 from attncli.judge.submission import Budget, Submission
 from attncli.sandbox import script
+from attncli.sandbox.compiler import postpone_compiler
 from attncli.sandbox.host import Reply
+
+postpone_compiler()
 
 
 class InProcessWorker:
