@@ -1,0 +1,100 @@
+"""The command line, called in this process or as a program of its own, over the small bank."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from attncli import paths
+from attncli.__main__ import main
+
+PROGRAM = """
+import sys
+from pathlib import Path
+from attncli import paths
+paths.bundled_quizbank, paths.bundled_impl = (lambda: Path(sys.argv[1])), (lambda: Path(sys.argv[2]))
+from attncli.__main__ import main
+sys.exit(main(sys.argv[3:]))
+"""
+
+
+@dataclass(frozen=True)
+class Result:
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+    @property
+    def line(self) -> str:
+        """The one line that a failure prints."""
+        lines = self.err.splitlines()
+        assert len(lines) == 1 and lines[0].startswith("attn: "), self.err
+        assert self.code != 0 and "Traceback" not in self.err
+        return lines[0]
+
+
+Attn = Callable[..., Result]
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "attn-home"
+    monkeypatch.setenv("ATTN_HOME", str(folder))
+    for variable in ("LC_ALL", "LC_MESSAGES", "LANG"):
+        monkeypatch.delenv(variable, raising=False)
+    return folder
+
+
+@pytest.fixture
+def attn(
+    home: Path,
+    small_bank: Path,
+    small_impl: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> Attn:
+    """`attn("due", "--json", stdin="…")` in this process."""
+    monkeypatch.setattr(paths, "bundled_quizbank", lambda: small_bank)
+    monkeypatch.setattr(paths, "bundled_impl", lambda: small_impl)
+
+    def call(*words: str, stdin: str = "") -> Result:
+        monkeypatch.setattr(sys, "stdin", io.StringIO(stdin))
+        capsys.readouterr()
+        code = main(list(words))
+        printed = capsys.readouterr()
+        return Result(code, printed.out, printed.err)
+
+    return call
+
+
+Program = Callable[..., subprocess.Popen[str]]
+
+
+@pytest.fixture
+def program(home: Path, small_bank: Path, small_impl: Path) -> Program:
+    """`program("due")` as a process of its own, its pipes open."""
+
+    def start(*words: str, **environ: str) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            [sys.executable, "-c", PROGRAM, str(small_bank), str(small_impl), *words],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env={**os.environ, **environ},
+        )
+
+    return start

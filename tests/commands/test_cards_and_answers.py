@@ -1,0 +1,169 @@
+"""due, answer, undo, suspend, bury, cards, show, stats: shapes as the contract has them, and one line for failures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any
+
+import pytest
+
+Attn = Callable[..., Any]
+
+
+def test_due_counts_add_up(attn: Attn) -> None:
+    assert attn("due", "--json").json == {
+        "due": 6,
+        "new": 6,
+        "learning": 0,
+        "review": 0,
+        "challenges": 0,
+        "topics": {"att": 3, "kv": 3},
+    }
+    assert attn("due").out.splitlines()[0] == "6 due: 6 new, 0 learning, 0 to review; challenges: 0"
+    assert attn("due", "--lang", "zh").out.startswith("待学 6：新卡 6")
+
+
+def test_due_with_and_without_the_option_parser_say_the_same(attn: Attn) -> None:
+    assert attn("due", "--json").out == attn("--lang", "en", "due", "--json").out
+    assert attn("due").out == attn("due", "--lang", "en").out
+
+
+def test_answer_prints_the_new_schedule(attn: Attn) -> None:
+    answered = attn("answer", "att-01", "--rating", "good", "--at", "2026-01-05T09:00:00+08:00", "--json").json
+    assert answered == {
+        "card": "att-01",
+        "rating": "good",
+        "at": "2026-01-05T01:00:00Z",
+        "state": "learning",
+        "stability": 2.3065,
+        "difficulty": pytest.approx(2.1181, abs=1e-4),
+        "due": "2026-01-05T01:10:00Z",
+        "interval_days": pytest.approx(10 / 1440),
+    }
+    assert datetime.fromisoformat(answered["due"]).tzinfo is not None
+
+
+def test_the_published_vector_holds_from_the_command_line(attn: Attn) -> None:
+    attn("config", "fuzz", "false")
+    at, days = "2022-11-29T12:30:00Z", []
+    words = ["again", "hard", "good", "easy"]
+    for rating in [3, 3, 4, 2, 3, 1, 3, 3, 3]:
+        answered = attn("answer", "kv-01", "--rating", words[rating - 1], "--at", at, "--json").json
+        days.append(int(answered["interval_days"]))
+        at = answered["due"]
+    assert days == [0, 2, 19, 56, 164, 0, 5, 11, 23]
+
+
+def test_undo_takes_back_the_last_review(attn: Attn) -> None:
+    before = attn("due", "--json").json
+    attn("answer", "att-01", "--rating", "easy", "--at", "2026-01-05T09:00:00Z")
+    assert "took back att-01 easy" in attn("undo").out
+    assert attn("due", "--json").json == before
+    assert "no review on this machine" in attn("undo").line and attn("undo").code == 2
+
+
+def test_holds(attn: Attn) -> None:
+    assert attn("suspend", "att-01").code == attn("bury", "att-02").code == 0
+    assert attn("due", "--json").json["topics"] == {"att": 1, "kv": 3}
+    assert attn("unsuspend", "att-01").code == attn("unsuspend", "att-02").code == 0
+    assert attn("due", "--json").json["due"] == 6
+    for command in ("suspend", "bury", "unsuspend"):
+        assert "there is no card nope" in attn(command, "nope").line and attn(command, "nope").code == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["answer", "att-1", "--rating", "good"], "there is no card att-1; did you mean att-0"),
+        (["answer", "att-01"], "Missing option '--rating'"),
+        (["answer", "att-01", "--rating", "fine"], "'fine' is not one of"),
+        (["answer", "att-01", "--rating", "good", "--at", "2026-01-05T09:00:00"], "has no offset"),
+        (["answer", "att-01", "--rating", "good", "--at", "yesterday"], "is no time such as"),
+        (["answer", "att-01", "--rating", "good", "--at", "9999-12-31T23:59:59Z"], "no time between 1990 and 2200"),
+        (
+            ["answer", "att-01", "--rating", "good", "--at", "0001-01-01T00:00:00+14:00"],
+            "no time between 1990 and 2200",
+        ),
+        (["answer", "att-01", "extra", "--rating", "good"], "unexpected extra argument"),
+        (["due", "--jsn"], "No such option '--jsn'"),
+        (["dew"], "there is no command dew; did you mean due?"),
+        (["xyzzy"], "`attn --help` lists the commands"),
+        (["show", "nope"], "there is no card nope"),
+        (["show", "\udcff"], "there is no card"),
+        (["cards", "--topic", "at"], "there is no topic at; did you mean att?"),
+        (["review", "--plain", "--topic", "nope"], "there is no topic nope"),
+        (["review", "--plain", "--limit", "0"], "0 is not in the range"),
+        (["review"], "`attn review --plain`"),
+        ([], "`attn due` says what is due"),
+    ],
+)
+def test_an_unusable_call_exits_2_with_one_line(attn: Attn, words: list[str], said: str) -> None:
+    result = attn(*words)
+    assert result.code == 2 and said in result.line
+
+
+def test_cards_are_listed_and_searched_in_both_languages(attn: Attn) -> None:
+    everything = attn("cards", "--json").json
+    assert [card["id"] for card in everything] == ["att-01", "att-02", "att-03", "kv-01", "kv-02", "kv-03"]
+    assert everything[0] == {
+        "id": "att-01",
+        "topic": "att",
+        "kind": "qa",
+        "level": "screen",
+        "question": "Why divide by the root of d?",
+    }
+    assert [card["id"] for card in attn("cards", "置换", "--json").json] == ["att-02"]
+    assert attn("cards", "decod", "--lang", "zh").out.startswith("kv-02")
+    assert "排列解码的步骤" in attn("cards", "decod", "--lang", "zh").out
+    assert [card["id"] for card in attn("cards", "--topic", "kv", "--json").json] == ["kv-01", "kv-02", "kv-03"]
+
+
+def test_a_search_without_result_exits_1(attn: Attn) -> None:
+    result = attn("cards", "flux capacitor", "--json")
+    assert result.code == 1 and result.json == [] and "no card matches flux capacitor" in result.line
+
+
+@pytest.mark.parametrize("card", ["att-01", "att-02", "att-03", "kv-01", "kv-02", "kv-03"])
+def test_every_kind_of_card_is_shown_whole(attn: Attn, card: str) -> None:
+    shown = {lang: attn("show", card, "--lang", lang).out for lang in ("en", "zh")}
+    document = attn("show", card, "--json").json
+    assert document["id"] == card and document["schedule"] is None
+    for lang, text in shown.items():
+        assert document["explain"][lang].strip() in text
+        narrowed = attn("show", card, "--lang", lang, "--json").json
+        assert narrowed["question"] == document["question"][lang]
+        assert str(narrowed).count("'en'") == 0
+
+
+def test_show_tells_answers_pitfalls_and_the_schedule(attn: Attn) -> None:
+    assert "✓ attention" in attn("show", "att-02").out and "It sees neighbours." in attn("show", "att-02").out
+    assert "layers * dtype" in attn("show", "kv-01").out and "{{" not in attn("show", "kv-01").out
+    attn("answer", "att-01", "--rating", "easy")
+    assert attn("show", "att-01", "--json").json["schedule"]["state"] == "review"
+
+
+def test_stats_have_the_promised_keys(attn: Attn) -> None:
+    attn("answer", "att-01", "--rating", "good")
+    found = attn("stats", "--json").json
+    assert (found["reviews"], found["today"], found["streak_days"], found["retention"]) == (1, 1, 1, None)
+    assert found["topics"]["att"]["seen"] == 1 and len(found["forecast"]) == 14
+    assert "1 reviews (1 today)" in attn("stats").out
+    assert "复习 1 次" in attn("stats", "--lang", "zh").out
+
+
+def test_a_forgotten_card_is_called_out(attn: Attn) -> None:
+    for month in range(1, 10):
+        attn("answer", "att-01", "--rating", "easy", "--at", f"2025-{month:02}-01T09:00:00Z")
+        last = attn("answer", "att-01", "--rating", "again", "--at", f"2025-{month:02}-20T09:00:00Z")
+    assert "forgotten 9 times" in last.out
+
+
+def test_version_and_help(attn: Attn) -> None:
+    from attncli import __version__
+
+    assert attn("--version").out == f"attn {__version__}\n"
+    text = attn("--help").out
+    for command in ("due", "answer", "cards", "grade", "doctor"):
+        assert command in text
+    assert attn("answer", "--help").code == 0

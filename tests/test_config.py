@@ -1,0 +1,155 @@
+from __future__ import annotations
+
+from datetime import date, time, timedelta
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from attncli import config
+from attncli.config import KEYS, Settings, default_lang, load, save
+from attncli.errors import ConfigInvalid
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "home" / "config.toml"
+
+
+def test_without_a_file_everything_is_the_default(path: Path) -> None:
+    assert load(path, {}) == Settings()
+    assert load(path, {"LANG": "zh_CN.UTF-8"}).lang == "zh"
+
+
+@pytest.mark.parametrize(
+    ("environ", "lang"),
+    [
+        ({}, "en"),
+        ({"LANG": "zh_TW.UTF-8"}, "zh"),
+        ({"LANG": "zh_CN", "LC_ALL": "C"}, "en"),
+        ({"LANG": "de_DE", "LC_MESSAGES": "zh"}, "zh"),
+        ({"LANG": ""}, "en"),
+    ],
+)
+def test_the_language_follows_the_locale(environ: dict[str, str], lang: str) -> None:
+    assert default_lang(environ) == lang
+
+
+@pytest.mark.parametrize(
+    ("key", "text", "value"),
+    [
+        ("lang", "zh", "zh"),
+        ("desired_retention", "0.85", 0.85),
+        ("desired_retention", ".9", 0.9),
+        ("new_per_day", "0", 0),
+        ("day_start", "5:30", time(5, 30)),
+        ("fuzz", "false", False),
+        ("fuzz", "Off", False),
+        ("fuzz", "1", True),
+        ("learning_steps", "30s 5m 2h", (timedelta(seconds=30), timedelta(minutes=5), timedelta(hours=2))),
+        ("learning_steps", "", ()),
+        ("relearning_steps", "1d", (timedelta(days=1),)),
+        ("maximum_interval_days", "365", 365),
+        ("theme", "light", "light"),
+        ("editor", "vim -n", "vim -n"),
+        ("interview", "2027-03-31", date(2027, 3, 31)),
+        ("interview", "", None),
+    ],
+)
+def test_what_is_set_is_read_back(path: Path, key: str, text: str, value: object) -> None:
+    save(path, key, text)
+    settings = load(path, {})
+    assert getattr(settings, key) == value
+    save(path, key, settings.text(key))
+    assert getattr(load(path, {}), key) == value
+
+
+@pytest.mark.parametrize(
+    ("key", "text", "message"),
+    [
+        ("lang", "de", "'de' is none of en, zh"),
+        ("desired_retention", "1", "is no number from 0.7 to 0.97"),
+        ("desired_retention", "nan", "is no number"),
+        ("new_per_day", "-1", "is no whole number from 0 to 9999"),
+        ("new_per_day", "2.5", "is no whole number"),
+        ("new_per_day", "٣", "is no whole number"),
+        ("day_start", "25:00", "is no time such as 04:00"),
+        ("fuzz", "maybe", "is neither true nor false"),
+        ("learning_steps", "10", "is no list of delays such as 1m 10m"),
+        ("learning_steps", "0m", "not between 1s and 30d"),
+        ("maximum_interval_days", "0", "is no whole number from 1 to 36500"),
+        ("theme", "blue", "is none of dark, light"),
+        ("interview", "soon", "is no date such as 2027-03-31"),
+        ("interview", "2027-02-30", "is no date"),
+        ("new_per_dya", "3", "did you mean new_per_day"),
+        ("zzz", "3", "known keys: lang, "),
+    ],
+)
+def test_what_does_not_fit_is_refused_and_nothing_is_written(path: Path, key: str, text: str, message: str) -> None:
+    with pytest.raises(ConfigInvalid, match=message):
+        save(path, key, text)
+    assert not path.exists()
+
+
+def test_comments_and_other_keys_survive_a_change(path: Path) -> None:
+    path.parent.mkdir()
+    path.write_text("# mine\nlang = 'zh'  # Chinese\nnew_per_day = 3\n", encoding="utf-8")
+    save(path, "new_per_day", "7")
+    assert path.read_text(encoding="utf-8") == "# mine\nlang = 'zh'  # Chinese\nnew_per_day = 7\n"
+
+
+def test_all_problems_of_a_file_come_in_one_report(path: Path) -> None:
+    path.parent.mkdir()
+    path.write_text("lang = 'de'\nnew_per_day = true\nintervew = ''\nfuzz = 1\n", encoding="utf-8")
+    with pytest.raises(ConfigInvalid) as report:
+        load(path, {})
+    for part in (str(path), "lang: 'de'", "new_per_day: True", "did you mean interview", "fuzz: 1 is neither"):
+        assert part in report.value.message
+
+
+@pytest.mark.parametrize("content", [b"lang = ", b"\xff\xfe", b"[" * 5000, b"lang = 'en'\nlang = 'zh'\n"])
+def test_what_is_no_toml_is_refused_with_a_remedy(path: Path, content: bytes) -> None:
+    path.parent.mkdir()
+    path.write_bytes(content)
+    for use in (lambda: load(path, {}), lambda: save(path, "lang", "en")):
+        with pytest.raises(ConfigInvalid, match="mend or remove it"):
+            use()
+    assert path.read_bytes() == content
+
+
+def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ConfigInvalid, match="make its folder writable"):
+        save(tmp_path / "file" / "config.toml", "lang", "en")
+
+
+def test_dates_and_times_may_be_toml_s_own(path: Path) -> None:
+    path.parent.mkdir()
+    path.write_text("interview = 2027-03-31\n", encoding="utf-8")
+    assert load(path, {}).interview == date(2027, 3, 31)
+
+
+@given(st.sampled_from(KEYS), st.text(max_size=20))
+def test_any_text_is_taken_or_refused(tmp_path_factory: pytest.TempPathFactory, key: str, text: str) -> None:
+    path = tmp_path_factory.mktemp("any") / "config.toml"
+    try:
+        save(path, key, text)
+    except ConfigInvalid as error:
+        assert "\n" not in error.message
+    else:
+        load(path, {})
+
+
+def test_only_settings_that_move_schedules_are_in_their_fingerprint() -> None:
+    from dataclasses import replace
+
+    plain = Settings()
+    for change in ({"lang": "zh"}, {"new_per_day": 3}, {"day_start": time(5, 0)}, {"theme": "light"}):
+        assert replace(plain, **change).scheduling == plain.scheduling  # type: ignore[arg-type]
+    for change in ({"fuzz": False}, {"desired_retention": 0.8}, {"learning_steps": ()}, {"maximum_interval_days": 9}):
+        assert replace(plain, **change).scheduling != plain.scheduling  # type: ignore[arg-type]
+
+
+def test_every_setting_has_a_reader() -> None:
+    assert set(config._READERS) == set(KEYS)
