@@ -37,6 +37,7 @@ class Case:
     ignored: set[int] = field(default_factory=set)
     counted: set[int] = field(default_factory=set)
     properties: list[Callable[[list[Any]], str | None]] = field(default_factory=list)
+    gradient_properties: list[Callable[[list[Any], list[Tensor]], str | None]] = field(default_factory=list)
     sizes: list[int] = field(default_factory=list)
     draws: list[int] = field(default_factory=list)
     seed: int = 0
@@ -234,6 +235,11 @@ class Recorder:
     def property(self, holds: Callable[[list[Any]], str | None]) -> None:
         """`holds(outcomes)` gets every step's outcome and returns what is wrong with them, or None."""
         self.case.properties.append(holds)
+
+    def gradient_property(self, holds: Callable[[list[Any], list[Tensor]], str | None]) -> None:
+        """`holds(outcomes, gradients)`: what is wrong with the gradients of the sum of all results that are not
+        compared, one for each input that asks for one. For results that are random."""
+        self.case.gradient_properties.append(holds)
 
     def compare(self, handle: Handle, flag: bool) -> None:
         (self.case.ignored.discard if flag else self.case.ignored.add)(handle.step)

@@ -91,6 +91,8 @@ class Examiner:
         if not chosen:
             return None
         native = run_reference(self._reference, case, as_given)
+        if case.gradient_properties:
+            return self._random_gradients(case, chosen, native)
         made: list[tuple[int, list[Any], Tensor]] = []
 
         def wide(outcomes: list[Any]) -> list[tuple[int, list[Any], Tensor]]:
@@ -105,6 +107,23 @@ class Examiner:
             return Finding.of_failure(case, got, truth)
         vectors = [(step, path, vector.to(torch.float64)) for step, path, vector in made]
         return self._compare_gradients(case, truth, got, chosen, vectors)
+
+    def _random_gradients(self, case: Case, chosen: Sequence[int], native: Observed) -> Finding | None:
+        """The properties of gradients through results that cannot be compared, with cotangents of 1."""
+        ones = [
+            (step, list(path), torch.ones_like(value))
+            for step in sorted(case.ignored)
+            for path, value in leaves(native.outcomes[step])
+            if isinstance(value, Tensor) and value.is_floating_point()
+        ]
+        got = self._submission.run(case, ["gradients"], leaves=chosen, cotangents=ones)
+        if isinstance(got, Failure):
+            return Finding.of_failure(case, got, native)
+        for holds in case.gradient_properties:
+            complaint = holds(got.outcomes, got.gradients)
+            if complaint:
+                return Finding(case, "gradient", complaint, native, got)
+        return None
 
     def observed_gradients(self, case: Case) -> Observed | Failure:
         """The submission's outcomes with its gradients, asked with the same cotangents as `gradients`."""

@@ -18,6 +18,7 @@ UNITS = {
     "flops": "operations",
     "calls": "calls of torch",
     "largest": "elements in the largest tensor",
+    "handed": "elements in the largest tensor that a call returned",
     "peak": "bytes at the peak",
     "returned": "bytes kept alive by the result",
 }

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from attncli.errors import AttnError, JudgeFailed
-from attncli.sandbox.host import Zygote
+from attncli.sandbox.host import Worker, Zygote
 
 Request = dict[str, Any]
 
@@ -60,13 +60,12 @@ class Server:
         from attncli.judge.submission import Budget, Submission
 
         folder = self._folder(request)
-        self._ensure_zygote()
         memory_mib = int(request["memory_mib"])
         submission = Submission(
             source=base64.b64decode(request["source"]),
             filename=str(request["filename"]),
             entry=folder.entry,
-            open_worker=lambda: self._zygote.worker(memory_mib),
+            open_worker=lambda: self._worker(memory_mib),
             budget=Budget(float(request["timeout_seconds"])),
         )
         options = Options(
@@ -92,13 +91,14 @@ class Server:
             self._folders[key] = Folder(request["spec"], Path(request["folder"]))
         return self._folders[key]
 
-    def _ensure_zygote(self) -> None:
+    def _worker(self, memory_mib: int) -> Worker:
+        """A fresh worker; a zygote that has died is replaced once."""
         try:
-            self._zygote.ready()
+            return self._zygote.worker(memory_mib)
         except JudgeFailed:
             self._zygote.close()
             self._zygote = Zygote.start()
-            self._zygote.ready()
+            return self._zygote.worker(memory_mib)
 
     def _send(self, line: dict[str, Any]) -> None:
         self._out.write(json.dumps(line, allow_nan=False) + "\n")

@@ -1,0 +1,139 @@
+"""A whole sitting over one judge: nothing leaks, a dead zygote is replaced, a dead judge is one clear line.
+
+ATTN_SITTING=1000 makes it as long as an evening.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+from in_process import SPEC, write_challenge
+
+from attncli.errors import JudgeFailed
+from attncli.judge.client import GradeRequest, Judge
+
+pytestmark = pytest.mark.sandbox
+
+GRADINGS = int(os.environ.get("ATTN_SITTING", "40"))
+RIGHT = b"def scaled_sum(x, weight, scale=2.0):\n    return (x * weight).sum(-1) * scale\n"
+SUBMISSIONS = [
+    (RIGHT, "accepted"),
+    (b"def scaled_sum(x, weight, scale=2.0):\n    return (x * weight).sum(-1)\n", "rejected"),
+    (b"import os\nos._exit(3)\n", "rejected"),
+    (b"import ctypes\nctypes.string_at(0)\n", "rejected"),
+    (b"def scaled_sum(x, weight, scale=2.0):\n    while True: print('x' * 1000)\n", "rejected"),
+    (b"raise KeyError\n", "rejected"),
+]
+
+
+@pytest.fixture
+def judge():
+    with Judge.start() as opened:
+        opened.hello()
+        yield opened
+
+
+@pytest.fixture
+def ask(tmp_path):
+    folder = write_challenge(tmp_path)
+
+    def request(source: bytes, **options) -> GradeRequest:
+        return GradeRequest(spec=SPEC, folder=folder.path, source=source, filename="submission.py", **options)
+
+    return request
+
+
+def descendants(pid: int) -> list[int]:
+    parents = {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                fields = (entry / "stat").read_text(encoding="latin-1").rpartition(")")[2].split()
+            except OSError:
+                continue
+            parents[int(entry.name)] = int(fields[1])
+    found, level = [], {pid}
+    while level := {child for child, parent in parents.items() if parent in level}:
+        found += level
+    return found
+
+
+def footprint(pid: int) -> tuple[int, int, int]:
+    """Open descriptors, descendants, and resident KiB of a process."""
+    status = Path(f"/proc/{pid}/status").read_text(encoding="ascii")
+    resident = next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmRSS"))
+    return len(list(Path(f"/proc/{pid}/fd").iterdir())), len(descendants(pid)), resident
+
+
+def test_many_gradings_in_a_row_leak_nothing(judge, ask):
+    pid = judge._process.pid
+    for source, verdict in SUBMISSIONS * 2:
+        assert judge.grade(ask(source, quick=True))["verdict"] == verdict
+    before = footprint(pid)
+    for number in range(GRADINGS):
+        source, verdict = SUBMISSIONS[number % len(SUBMISSIONS)]
+        assert judge.grade(ask(source, quick=True))["verdict"] == verdict
+    after = footprint(pid)
+    assert after[0] <= before[0]
+    assert after[1] <= before[1]
+    assert after[2] <= before[2] + 20_000 + 10 * GRADINGS
+
+
+def test_a_zygote_that_was_killed_is_replaced(judge, ask):
+    assert judge.grade(ask(RIGHT))["verdict"] == "accepted"
+    os.kill(descendants(judge._process.pid)[0], signal.SIGKILL)
+    for _ in range(50):
+        try:
+            report = judge.grade(ask(RIGHT))
+        except JudgeFailed:
+            time.sleep(0.1)
+        else:
+            assert report["verdict"] == "accepted"
+            return
+    pytest.fail("no zygote came back")
+
+
+def test_a_judge_that_was_killed_is_one_clear_line(judge, ask):
+    children = descendants(judge._process.pid)
+    os.kill(judge._process.pid, signal.SIGKILL)
+    with pytest.raises(JudgeFailed, match="the judge died"):
+        judge.grade(ask(RIGHT))
+    for _ in range(100):
+        if not any(Path(f"/proc/{child}").exists() for child in children):
+            return
+        time.sleep(0.05)
+    pytest.fail("something outlived the judge")
+
+
+def test_closing_the_judge_leaves_no_process(ask):
+    with Judge.start() as judge:
+        judge.grade(ask(RIGHT))
+        children = descendants(judge._process.pid)
+        assert children
+    assert not any(Path(f"/proc/{child}").exists() for child in children)
+
+
+def test_an_unknown_request_is_refused_by_name(judge):
+    with pytest.raises(JudgeFailed, match="does not know the request 'dance'"):
+        judge._ask({"op": "dance"}, None)
+
+
+def test_events_name_the_checks_in_order(judge, ask):
+    events = []
+    judge.grade(ask(RIGHT), events.append)
+    names = list(dict.fromkeys(event["name"] for event in events))
+    assert names == SPEC["required"]
+    assert [event["status"] for event in events if event["name"] == "loads"] == ["running", "pass"]
+
+
+def test_a_broken_challenge_folder_fails_the_judge_not_the_submission(judge, ask, tmp_path):
+    (tmp_path / "inputs.py").write_text("def case(:\n", encoding="utf-8")
+    with pytest.raises(JudgeFailed, match=r"inputs\.py: the challenge's own file cannot be loaded"):
+        judge.grade(ask(RIGHT))
