@@ -9,7 +9,7 @@ import pytest
 
 from attncli.bank.check import Report, check
 from attncli.bank.loader import load_bank
-from attncli.bank.planned import load_planned
+from attncli.bank.planned import PlannedCard, load_planned
 from attncli.bank.selection import Surroundings
 from attncli.bank.texts import localised, parts_of
 from attncli.paths import bundled_impl, bundled_quizbank
@@ -29,9 +29,21 @@ def test_links_lead_somewhere_or_to_what_is_planned(report: Report) -> None:
     assert all(note.message.startswith(("open", "no space", '"')) for note in report.notes)
 
 
-def test_every_card_is_one_of_the_plan() -> None:
+def test_the_cards_are_those_of_the_plan() -> None:
     planned = load_planned(bundled_quizbank()).cards
-    assert [card.id for card in load_bank(bundled_quizbank()).cards if card.id not in planned] == []
+    cards = {card.id: PlannedCard(card.kind, card.level, card.core) for card in load_bank(bundled_quizbank()).cards}
+    assert cards == planned
+
+
+def test_every_topic_has_a_title() -> None:
+    files = load_bank(bundled_quizbank()).files
+    assert len(files) == 22
+    assert all(file.title for file in files)
+
+
+def test_the_glossary_is_there() -> None:
+    terms = {term["en"]: term["zh"] for term in load_bank(bundled_quizbank()).glossary}
+    assert terms["grouped-query attention"] == "分组查询注意力"
 
 
 PLACEHOLDER = re.compile(r"\{\{\s*\w+\s*\}\}")
