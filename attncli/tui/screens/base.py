@@ -74,7 +74,8 @@ class AttnScreen(Screen[None]):
         yield TooSmall(classes="too-small")
 
     def on_mount(self) -> None:
-        self.call_after_refresh(self.focus_first)
+        if self.AUTO_FOCUS is None:
+            self.call_after_refresh(self.focus_first)
 
     async def in_other_language(self) -> None:
         """The language has changed: everything is composed anew from the state of the screen."""

@@ -37,9 +37,12 @@ class HomeScreen(AttnScreen):
         Binding("q,escape", "quit", "key.quit", key_display="q"),
     ]
 
+    AUTO_FOCUS = "#topics"
+
     due: DueCounts
     standing: Overview
     is_stale = False
+    laid_out = (0, 0)
 
     def _load(self) -> None:
         self.due = due_counts(self.workspace)
@@ -50,12 +53,13 @@ class HomeScreen(AttnScreen):
         return TitleBar(say("app.name", self.lang), say("home.title", self.lang), self._streak())
 
     def body(self) -> Iterable[Widget]:
+        width = self._width()
+        self.laid_out = (width, id(self.standing))
         yield Static(self._summary(), id="summary")
-        yield Static("", id="columns")
-        yield Rows(id="topics")
+        yield Static(self._columns(width), id="columns")
+        yield Rows(list(self._rows(width)), id="topics")
 
     def focus_first(self) -> None:
-        self._fill()
         self.query_one(Rows).focus()
 
     def on_screen_suspend(self) -> None:
@@ -89,10 +93,16 @@ class HomeScreen(AttnScreen):
             lines.append(Content.styled(say("home.challenges", lang, count=due.challenges), "bold $accent"))
         return Content("\n").join(lines)
 
+    def _width(self) -> int:
+        return min(_MOST, self.app.size.width - 6)
+
     def _fill(self) -> None:
-        width = min(_MOST, self.size.width - 6)
-        self.query_one("#columns", Static).update(self._columns(width))
-        self.query_one(Rows).show_rows(list(self._rows(width)))
+        """Lays the topics out for the width there is; nothing to do if that and the counts are as before."""
+        width = self._width()
+        if self.laid_out != (width, id(self.standing)):
+            self.laid_out = (width, id(self.standing))
+            self.query_one("#columns", Static).update(self._columns(width))
+            self.query_one(Rows).show_rows(list(self._rows(width)))
 
     def _columns(self, width: int) -> Content:
         names = [say(f"home.column-{name}", self.lang) for name in ("topic", "due", "cards", "ready")]

@@ -19,6 +19,11 @@ class Rows(OptionList):
         Binding("k", "cursor_up", "key.up", show=False, key_display="↑ k"),
     ]
 
+    def __init__(self, rows: list[tuple[str, Content]] | None = None, *, id: str | None = None) -> None:
+        super().__init__(*(Option(row, id=row_id) for row_id, row in rows or ()), id=id)
+        if rows:
+            self.highlighted = 0
+
     def show_rows(self, rows: list[tuple[str, Content]], stay: bool = True) -> None:
         """Replaces the rows; the cursor stays on the same id where it still exists, or goes to the first row."""
         before = self.highlighted_option.id if stay and self.highlighted_option else None
