@@ -31,19 +31,22 @@ SAY: dict[str, Localised] = {
 }
 
 
-def ask(card: Card, lang: Lang, rng: Random, read_line: ReadLine) -> Marking | None:
-    """Prints the question, reads and marks the answer; None for a card that is rated by its points."""
+def ask(card: Card, lang: Lang, rng: Random, read_line: ReadLine, read_numbers: ReadLine) -> Marking | None:
+    """Prints the question, reads and marks the answer; None for a card that is rated by its points.
+
+    `read_numbers` reads where only numbers make sense, so that it may treat letters as commands.
+    """
     match card:
         case ChoiceCard():
-            return _choice(card, lang, rng, read_line)
+            return _choice(card, lang, rng, read_numbers)
         case NumericCard():
-            return _numeric(card, lang, rng, read_line)
+            return _numeric(card, lang, rng, read_numbers)
         case ClozeCard():
             return _cloze(card, lang, read_line)
         case OrderingCard():
-            return _ordering(card, lang, rng, read_line)
+            return _ordering(card, lang, rng, read_numbers)
         case DebugCard():
-            return _debug(card, lang, read_line)
+            return _debug(card, lang, read_numbers)
     return None
 
 

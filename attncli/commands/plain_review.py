@@ -40,6 +40,10 @@ RATINGS: dict[Rating, Localised] = {
 }
 
 
+class Settled(Exception):
+    """A command took the current card away while its answer was awaited."""
+
+
 class Quit(Exception):
     """The learner wants to stop, or there is no more input."""
 
@@ -68,7 +72,10 @@ class PlainReview:
         lang = self.workspace.lang
         self._say("left", n=item.number, card=item.card.id, topic=item.card.topic, left=self.drill.progress.remaining)
         began_at = self.workspace.clock()
-        marking = ask(item.card, lang, self.rng, self._line)
+        try:
+            marking = ask(item.card, lang, self.rng, self._line, self._number_line)
+        except Settled:
+            return
         details: dict[str, Any]
         if marking is None:
             click.echo(question(item.card, lang))
@@ -139,6 +146,13 @@ class PlainReview:
             click.echo(error.message)
             return False
         return True
+
+    def _number_line(self) -> str:
+        """The next line where numbers are awaited, so that a letter can be a command."""
+        line = self._line()
+        if self._settled(line):
+            raise Settled
+        return line
 
     def _line(self) -> str:
         line = self.read_line()

@@ -85,9 +85,15 @@ Program = Callable[..., subprocess.Popen[str]]
 
 @pytest.fixture
 def program(home: Path, small_bank: Path, small_impl: Path) -> Program:
-    """`program("due")` as a process of its own, its pipes open."""
+    """`program("due")` as a process of its own, its pipes open; `file_limit` bounds the size of what it may write."""
 
-    def start(*words: str, **environ: str) -> subprocess.Popen[str]:
+    def start(*words: str, file_limit: int | None = None, **environ: str) -> subprocess.Popen[str]:
+        def limit() -> None:
+            import resource
+
+            if file_limit is not None:
+                resource.setrlimit(resource.RLIMIT_FSIZE, (file_limit, file_limit))
+
         return subprocess.Popen(
             [sys.executable, "-c", PROGRAM, str(small_bank), str(small_impl), *words],
             stdin=subprocess.DEVNULL,
@@ -95,6 +101,7 @@ def program(home: Path, small_bank: Path, small_impl: Path) -> Program:
             stderr=subprocess.PIPE,
             text=True,
             env={**os.environ, **environ},
+            preexec_fn=limit if file_limit is not None else None,
         )
 
     return start

@@ -1,0 +1,166 @@
+"""config, challenges, start, hint, solution, backup, restore, import, sync, doctor, completion."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Attn = Callable[..., Any]
+
+
+def test_settings_are_listed_read_and_set(attn: Attn, home: Path) -> None:
+    assert "new_per_day = 10" in attn("config").out
+    assert attn("config", "new_per_day", "2").out == "new_per_day = 2\n"
+    assert attn("config", "new_per_day").out == "2\n"
+    assert attn("due", "--json").json["new"] == 2
+    assert (home / "config.toml").read_text(encoding="utf-8") == "new_per_day = 2\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["config", "lan"], "did you mean lang"),
+        (["config", "lan", "zh"], "did you mean lang"),
+        (["config", "fuzz", "perhaps"], "neither true nor false"),
+    ],
+)
+def test_unusable_settings_exit_2(attn: Attn, words: list[str], said: str) -> None:
+    result = attn(*words)
+    assert result.code == 2 and said in result.line
+
+
+def test_a_broken_config_file_is_one_line_and_the_file_stays(attn: Attn, home: Path) -> None:
+    home.mkdir()
+    (home / "config.toml").write_text("lang = \n", encoding="utf-8")
+    assert attn("due").code == 2 and "mend or remove it" in attn("due").line
+    assert (home / "config.toml").read_text(encoding="utf-8") == "lang = \n"
+
+
+def test_the_language_can_be_set_for_one_call_before_or_after_the_command(attn: Attn) -> None:
+    assert attn("--lang", "zh", "due").out == attn("due", "--lang", "zh").out != attn("due").out
+
+
+def test_another_home_can_be_named_before_or_after_the_command(attn: Attn, tmp_path: Path) -> None:
+    attn("answer", "att-01", "--rating", "good", "--home", str(tmp_path / "other"))
+    assert attn("stats", "--json").json["reviews"] == 0
+    assert attn("--home", str(tmp_path / "other"), "stats", "--json").json["reviews"] == 1
+
+
+def test_challenges_are_listed(attn: Attn) -> None:
+    assert attn("challenges", "--json", "--lang", "zh").json == [
+        {"id": "double", "track": "basics", "level": 1, "title": "加倍", "standing": "new", "due": None}
+    ]
+    assert attn("challenges", "--track", "basics").out.startswith("double")
+    assert attn("challenges", "--track", "basic").code == 2
+
+
+def test_start_hint_and_solution(attn: Attn, home: Path) -> None:
+    started = attn("start", "double")
+    assert started.out.strip() == str(home / "solutions" / "double.py")
+    refused = attn("start", "double")
+    assert refused.code == 2 and str(home / "solutions" / "double.py") in refused.line
+    forced = attn("start", "double", "--bug", "--force")
+    assert forced.code == 0 and "double.1.py" in forced.err and "Right for 0 and 2 only." in forced.err
+    assert [attn("hint", "double").out[:3] for _ in range(4)] == ["1/3", "2/3", "3/3", "3/3"]
+    assert "that was the last hint" in attn("hint", "double").err
+    assert "return x + x" in attn("solution", "double").out
+    for command in ("start", "hint", "solution"):
+        assert attn(command, "doubel").code == 2 and "did you mean double" in attn(command, "doubel").line
+
+
+def test_backup_and_restore(attn: Attn, tmp_path: Path) -> None:
+    attn("answer", "att-01", "--rating", "good")
+    backup = tmp_path / "copy.db"
+    assert attn("backup", "-o", str(backup)).out.strip() == str(backup)
+    attn("undo")
+    assert attn("restore", str(backup)).code == 0
+    assert attn("stats", "--json").json["reviews"] == 1
+    for words, said in [
+        (["backup", "-o", str(backup)], "already exists"),
+        (["backup", "-o", str(tmp_path / "nowhere" / "x.db")], "there is no folder"),
+        (["restore", str(tmp_path / "missing.db")], "there is no file"),
+        (["restore", str(Path(__file__))], "nothing was restored"),
+    ]:
+        assert attn(*words).code == 2 and said in attn(*words).line
+
+
+def test_without_a_name_the_backup_lies_here(attn: Attn, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert (tmp_path / attn("backup").out.strip()).is_file()
+
+
+def test_import_and_sync(attn: Attn, tmp_path: Path) -> None:
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    attn("answer", "att-01", "--rating", "good")
+    assert attn("sync", str(shared)).code == 0
+    (log,) = shared.glob("*.jsonl")
+    other = ["--home", str(tmp_path / "other")]
+    assert attn(*other, "import", "reviews", str(log)).out == "1 new rows\n"
+    assert attn(*other, "import", "reviews", str(log)).out == "0 new rows\n"
+    assert attn(*other, "stats", "--json").json["reviews"] == 1
+    log.write_text("garbage\n", encoding="utf-8")
+    result = attn(*other, "import", "reviews", str(log))
+    assert result.code == 2 and f"{log}:1:" in result.line
+    assert attn("sync", str(tmp_path / "nowhere")).code == 2
+
+
+def test_doctor_reports_and_rebuilds(attn: Attn, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from attncli.sandbox import host
+
+    layers = {"available": True, "layers": ["process"], "missing": {"seccomp": "not here"}, "notes": ["a note"]}
+    monkeypatch.setattr(host, "describe", lambda: layers)
+    attn("answer", "att-01", "--rating", "good")
+    found = attn("doctor", "--json").json
+    assert found["database"]["integrity"] == "ok" and found["database"]["rows"] == 1
+    assert found["paths"]["home"] == str(home) and found["sandbox"] == layers
+    assert "missing seccomp: not here" in attn("doctor").out
+    assert "derived 1 schedules anew" in attn("doctor", "--rebuild").err
+
+
+def test_doctor_says_what_is_damaged_and_rebuild_mends_it(
+    attn: Attn, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from attncli.sandbox import host
+
+    monkeypatch.setattr(host, "describe", lambda: {"available": False, "layers": [], "missing": {}, "notes": []})
+    home.mkdir()
+    (home / "progress.db").write_bytes(b"garbage")
+    assert attn("due").code == 3 and "attn doctor --rebuild" in attn("due").line
+    broken = attn("doctor", "--json")
+    assert broken.code == 3 and broken.json["database"]["integrity"] == "damaged" and "damaged" in broken.line
+    mended = attn("doctor", "--rebuild")
+    assert mended.code == 0 and "progress.db.damaged-1" in mended.err
+    assert attn("due").code == 0
+
+
+def test_a_broken_own_bank_is_named_and_the_rest_works(attn: Attn, home: Path) -> None:
+    (home / "banks").mkdir(parents=True)
+    (home / "banks" / "mine.yaml").write_text("cards: [", encoding="utf-8")
+    result = attn("due", "--json")
+    assert result.code == 0 and result.json["due"] == 6 and "mine.yaml:1:" in result.err
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_scripts(attn: Attn, shell: str) -> None:
+    assert "_ATTN_COMPLETE" in attn("completion", shell).out
+
+
+def test_completion_answers_the_shell(attn: Attn, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in {"_ATTN_COMPLETE": "bash_complete", "COMP_WORDS": "attn du", "COMP_CWORD": "1"}.items():
+        monkeypatch.setenv(name, value)
+    assert "due" in attn().out
+
+
+def test_export_of_reviews_is_what_import_reads(attn: Attn, tmp_path: Path) -> None:
+    attn("answer", "att-01", "--rating", "good")
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    attn("sync", str(shared))
+    (log,) = shared.glob("*.jsonl")
+    row = json.loads(log.read_text(encoding="utf-8"))
+    assert (row["kind"], row["subject"], row["payload"]["rating"]) == ("review", "att-01", 3)

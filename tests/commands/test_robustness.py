@@ -1,0 +1,179 @@
+"""The program as a process: killed at any moment, two at once, without space, without permission, interrupted."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import random
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Attn = Callable[..., Any]
+Program = Callable[..., subprocess.Popen[str]]
+
+KILLS = int(os.environ.get("ATTN_KILLS", "100"))
+
+unix_only = pytest.mark.skipif(sys.platform == "win32", reason="needs signals and limits of Unix")
+
+
+def one_line(process: subprocess.Popen[str], code: int) -> str:
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == code, err
+    (line,) = err.splitlines()
+    return line
+
+
+def seconds_of(process: subprocess.Popen[str]) -> float:
+    began_at = time.monotonic()
+    process.communicate(timeout=60)
+    return time.monotonic() - began_at
+
+
+@unix_only
+@pytest.mark.slow
+def test_a_review_that_was_printed_survives_kill_9(program: Program, attn: Attn, home: Path) -> None:
+    rng, printed, killed = random.Random(20260612), set(), 0
+    longest = seconds_of(program("answer", "att-01", "--rating", "good"))
+    for number in range(KILLS):
+        at = f"2026-01-{number % 28 + 1:02}T10:{number // 28 % 60:02}:00Z"
+        process = program("answer", "att-01", "--rating", "good", "--at", at, "--json")
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(timeout=rng.uniform(0.0, 1.5 * longest))
+        process.kill()
+        out, err = process.communicate(timeout=30)
+        assert "Traceback" not in err
+        killed += process.returncode == -signal.SIGKILL
+        if out.endswith("}\n"):
+            printed.add(json.loads(out)["at"])
+    raw = sqlite3.connect(home / "progress.db")
+    assert raw.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+    moments = "SELECT strftime('%Y-%m-%dT%H:%M:%SZ', at_us / 1000000, 'unixepoch') FROM log"
+    kept = {at for (at,) in raw.execute(moments)}
+    raw.close()
+    assert printed and killed and printed <= kept
+    derived = attn("show", "att-01", "--json").json["schedule"]
+    assert attn("doctor", "--rebuild").code == 0
+    assert attn("show", "att-01", "--json").json["schedule"] == derived
+
+
+@unix_only
+def test_two_processes_answer_at_once(program: Program, attn: Attn) -> None:
+    attn("due")
+    processes = [
+        program("answer", card, "--rating", "good", "--json") for card in ("att-01", "att-01", "kv-01", "kv-02")
+    ]
+    for process in processes:
+        process.communicate(timeout=60)
+        assert process.returncode == 0
+    assert attn("stats", "--json").json["reviews"] == 4
+    derived = attn("show", "att-01", "--json").json["schedule"]
+    assert derived["repetitions"] == 2
+
+
+@unix_only
+def test_a_full_disk_exits_3_and_keeps_what_was_there(program: Program, attn: Attn) -> None:
+    attn("answer", "att-01", "--rating", "good")
+    line = one_line(program("answer", "att-01", "--rating", "good", file_limit=0), 3)
+    assert "free some disk space and try again" in line
+    assert attn("stats", "--json").json["reviews"] == 1
+
+
+@unix_only
+@pytest.mark.skipif(hasattr(os, "geteuid") and os.geteuid() == 0, reason="root may write anywhere")
+def test_a_home_that_cannot_be_written_exits_3(program: Program, attn: Attn, home: Path) -> None:
+    attn("answer", "att-01", "--rating", "good")
+    home.chmod(0o500)
+    try:
+        assert "make its folder writable" in one_line(program("answer", "att-01", "--rating", "good"), 3)
+    finally:
+        home.chmod(0o700)
+
+
+def test_a_home_that_is_a_file_exits_3(program: Program, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    assert "--home" in one_line(program("due", ATTN_HOME=str(tmp_path / "file" / "below")), 3)
+
+
+def test_a_newer_database_exits_3(program: Program, attn: Attn, home: Path) -> None:
+    attn("due")
+    raw = sqlite3.connect(home / "progress.db")
+    raw.execute("PRAGMA user_version = 999")
+    raw.close()
+    assert "written by a newer attn" in one_line(program("due"), 3)
+
+
+@unix_only
+def test_a_locked_database_is_waited_for(program: Program, attn: Attn, home: Path) -> None:
+    attn("due")
+    raw = sqlite3.connect(home / "progress.db", isolation_level=None)
+    raw.execute("BEGIN IMMEDIATE")
+    process = program("answer", "att-01", "--rating", "good")
+    with pytest.raises(subprocess.TimeoutExpired):
+        process.wait(timeout=1.5)
+    raw.execute("COMMIT")
+    out, _ = process.communicate(timeout=60)
+    assert process.returncode == 0 and out.startswith("att-01 good")
+
+
+@unix_only
+def test_ctrl_c_exits_130_and_leaves_the_database_whole(program: Program, attn: Attn, home: Path) -> None:
+    attn("due")
+    raw = sqlite3.connect(home / "progress.db", isolation_level=None)
+    raw.execute("BEGIN IMMEDIATE")
+    process = program("answer", "att-01", "--rating", "good")
+    time.sleep(1.0)
+    process.send_signal(signal.SIGINT)
+    raw.execute("ROLLBACK")
+    line = one_line(process, 130)
+    assert line.startswith("attn: interrupted")
+    assert raw.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+
+
+@unix_only
+def test_a_reader_that_has_enough_is_no_failure(program: Program, attn: Attn) -> None:
+    attn("due")
+    process = program("cards", "--json")
+    assert process.stdout is not None and process.stderr is not None
+    process.stdout.close()
+    assert process.wait(timeout=60) == 0
+    assert process.stderr.read() == ""
+
+
+def test_a_terminal_without_chinese_still_gets_the_text(program: Program, attn: Attn) -> None:
+    attn("due")
+    process = program("cards", "--lang", "zh", "--json", PYTHONIOENCODING="ascii:strict", PYTHONUTF8="0")
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 0, err
+    assert json.loads(out)[0]["question"] == "为什么除以 √d？"
+    process = program("cards", "--lang", "zh", PYTHONIOENCODING="ascii:strict", PYTHONUTF8="0")
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 0 and "att-01" in out, err
+
+
+def test_an_unexpected_error_is_one_line_and_its_trace_is_in_the_log(
+    attn: Attn, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from attncli.practice import progress
+
+    def explode(*_: object) -> None:
+        raise ZeroDivisionError("by a test")
+
+    monkeypatch.setattr(progress, "forecast", explode)
+    plain = attn("stats")
+    assert plain.code == 3 and "unexpected ZeroDivisionError: by a test" in plain.line
+    assert "Traceback" in (home / "log" / "attn.log").read_text(encoding="utf-8")
+    debug = attn("stats", "--debug")
+    assert debug.code == 3 and "Traceback" in debug.err
+
+
+def test_a_usage_error_with_debug_shows_where_it_came_from(attn: Attn) -> None:
+    assert "Traceback" in attn("--debug", "show", "nope").err
