@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
 
 from attncli.domain.challenge import Standing
 from attncli.domain.memory import Schedule
 from attncli.domain.rating import Rating
 from attncli.domain.review import LogRow, RowKind
 from attncli.memory.replay import in_order
-from attncli.memory.scheduler import Scheduler
+
+if TYPE_CHECKING:
+    from attncli.memory.scheduler import Scheduler
 
 EASY_WITHIN = timedelta(minutes=20)
 REJECTIONS_STILL_GOOD = 2

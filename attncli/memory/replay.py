@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from attncli.domain.memory import Schedule
 from attncli.domain.review import LogRow, RowKind
-from attncli.memory.scheduler import Scheduler
+
+if TYPE_CHECKING:
+    from attncli.memory.scheduler import Scheduler
 
 LEECH_LAPSES = 8
 
