@@ -13,6 +13,7 @@ from attncli.judge.profiles import Profile, relayout
 from attncli.sandbox.values import Packer, Tree
 
 Draw = Callable[[str, int, int], int]
+CallsHold = Callable[[list[Any], list[Any]], str | None]
 
 
 @dataclass(slots=True)
@@ -36,6 +37,8 @@ class Case:
     shared: list[Tree] = field(default_factory=list)
     ignored: set[int] = field(default_factory=set)
     counted: set[int] = field(default_factory=set)
+    watched: dict[int, CallsHold] = field(default_factory=dict)
+    dtypes: dict[tuple[Any, ...], frozenset[torch.dtype]] = field(default_factory=dict)
     properties: list[Callable[[list[Any]], str | None]] = field(default_factory=list)
     gradient_properties: list[Callable[[list[Any], list[Tensor]], str | None]] = field(default_factory=list)
     sizes: list[int] = field(default_factory=list)
@@ -228,9 +231,16 @@ class Recorder:
         self.case.callables.append(function)
         return Callback(len(self.case.callables) - 1)
 
-    def count(self, callback: Callback) -> None:
-        """Compares the calls made to this callable (number and argument shapes) with the reference's."""
-        self.case.counted.add(callback.index)
+    def count(self, callback: Callback, holds: CallsHold | None = None) -> None:
+        """Compares the calls made to this callable (number and argument shapes) with the reference's.
+
+        Where more than one sequence of calls is sound, `holds(calls, outcomes)` says what is wrong with them, or None.
+        A call is the list of its arguments: the shape of a tensor, the type's name of anything else.
+        """
+        if holds is None:
+            self.case.counted.add(callback.index)
+        else:
+            self.case.watched[callback.index] = holds
 
     def property(self, holds: Callable[[list[Any]], str | None]) -> None:
         """`holds(outcomes)` gets every step's outcome and returns what is wrong with them, or None."""
@@ -240,6 +250,10 @@ class Recorder:
         """`holds(outcomes, gradients)`: what is wrong with the gradients of the sum of all results that are not
         compared, one for each input that asks for one. For results that are random."""
         self.case.gradient_properties.append(holds)
+
+    def dtypes(self, handle: Handle, *allowed: torch.dtype) -> None:
+        """This part of a result may also come in these dtypes; it is then compared as such."""
+        self.case.dtypes[(handle.step, *handle.path)] = frozenset(allowed)
 
     def compare(self, handle: Handle, flag: bool) -> None:
         (self.case.ignored.discard if flag else self.case.ignored.add)(handle.step)

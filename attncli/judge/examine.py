@@ -38,6 +38,7 @@ class Examiner:
         self._absolute = dict(getattr(folder.inputs, "TOLERANCE", {}))
         self._absolute_stable = dict(getattr(folder.inputs, "TOLERANCE_STABLE", self._absolute))
         self._float32_inside = bool(getattr(folder.inputs, "FLOAT32_INSIDE", False))
+        self._exact = bool(getattr(folder.inputs, "EXACT", False))
         self._alias_allowed = frozenset(getattr(folder.inputs, "ALIAS_ALLOWED", ()))
         self.device_unproved = False
 
@@ -66,6 +67,8 @@ class Examiner:
                 lambda path, key=key: expectation.slack((key, *path)),  # type: ignore[misc]
                 absolute,
                 float32_inside=self._float32_inside,
+                exact=self._exact,
+                dtypes=lambda path, key=key: case.dtypes.get((key, *path), ()),  # type: ignore[misc]
             )
             if key not in mine:
                 mismatch: Mismatch | None = Mismatch("shape", "a result is missing", (key,), value, None)
@@ -81,6 +84,10 @@ class Examiner:
                 complaint = holds(got.outcomes)
             except (TypeError, LookupError, AttributeError, ValueError, RuntimeError) as error:
                 complaint = f"the result has not the form that was asked for ({type(error).__name__}: {error})"
+            if complaint:
+                return Finding(case, "values", complaint, truth, got)
+        for index, sound in case.watched.items():
+            complaint = sound(got.calls[index], got.outcomes)
             if complaint:
                 return Finding(case, "values", complaint, truth, got)
         return None
@@ -336,6 +343,8 @@ def _cotangents(case: Case, outcomes: Sequence[Any], native: Observed) -> list[t
         for path, value in leaves(outcome):
             if isinstance(value, Tensor) and value.is_floating_point() and path in due:
                 vector = torch.randn(value.shape, generator=generator, dtype=torch.float64)
+                for dtype in case.dtypes.get((step, *path), ()):
+                    vector = vector.to(dtype)  # exact in every dtype that the part may have
                 vectors.append((step, list(path), vector.to(due[path].dtype)))
     return vectors
 

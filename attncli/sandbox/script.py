@@ -64,9 +64,9 @@ def execute(
     for index, step in enumerate(steps):
         arguments = _arguments(step, environment)
         if cost:
-            with torch.no_grad(), CostTrace(tensors_in(list(arguments))) as trace:
+            with torch.no_grad(), CallTrace("") as calls, CostTrace(tensors_in(list(arguments))) as trace:
                 outcome = _perform(namespace, step, arguments, environment, run)
-            run.costs.append({**trace.figures(), "returned": returned_bytes(outcome)})
+            run.costs.append({**trace.figures(), "handed": calls.largest(), "returned": returned_bytes(outcome)})
         else:
             outcome = _perform(namespace, step, arguments, environment, run)
         environment.results.append(outcome)

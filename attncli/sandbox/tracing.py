@@ -49,6 +49,10 @@ class CallTrace(TorchFunctionMode):
             frame = frame.f_back  # type: ignore[assignment]
         return 0
 
+    def largest(self) -> int:
+        """Elements of the largest storage that a call handed to the code; what torch clones inside does not count."""
+        return max(self._seen.values(), default=0)
+
     def seen(self) -> list[list[Any]]:
         return [[name, line, size] for (name, line), size in self._seen.items()][:500]
 
