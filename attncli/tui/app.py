@@ -28,6 +28,8 @@ from attncli.tui.screens.base import AttnScreen
 from attncli.tui.strings import say
 from attncli.tui.theme import DARK, LIGHT, THEMES, theme_named
 
+INTERRUPTED = 130
+
 
 def run(
     home: Home,
@@ -39,7 +41,10 @@ def run(
     limit: int | None = None,
     challenge: str | None = None,
 ) -> int:
-    """Opens the app at `screen`, or at one challenge; its exit code. NotFound for an unknown topic or challenge."""
+    """Opens the app at `screen`, or at one challenge; its exit code.
+
+    Raises NotFound for an unknown topic or challenge, and whatever ended the app while it ran.
+    """
     with Workspace.open(home, clock, settings=settings) as workspace:
         if topic is not None:
             workspace.library.topic(topic)
@@ -50,6 +55,8 @@ def run(
             app.run()
         finally:
             app.grader.close()
+        if app.failure is not None:
+            raise app.failure
         return app.return_code or 0
 
 
@@ -63,6 +70,7 @@ class AttnApp(App[None]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("l", "language", "key.language"),
         Binding("ctrl+t", "dark_or_light", "key.theme", show=False),
+        Binding("ctrl+c", "interrupt", "key.quit", show=False, priority=True),
         Binding("ctrl+q", "quit", "key.quit", show=False, priority=True),
     ]
 
@@ -87,6 +95,15 @@ class AttnApp(App[None]):
         for theme in THEMES:
             self.register_theme(theme)
         self.theme = theme_named(workspace.settings.theme)
+
+    @property
+    def failure(self) -> Exception | None:
+        """What ended the app, if something went wrong."""
+        return self._exception
+
+    def _fatal_error(self) -> None:
+        """Leaves the screen and prints no traceback, as Textual would: the command line says `failure` in one line."""
+        self._close_messages_no_wait()
 
     def on_mount(self) -> None:
         if problems := self.workspace.library.problems():
@@ -148,6 +165,10 @@ class AttnApp(App[None]):
             config.save(self.workspace.home.config, key, value)
         except (AttnError, OSError) as error:
             self.notify(str(error), severity="warning")
+
+    def action_interrupt(self) -> None:
+        """Ctrl-C ends the app as it ends every command."""
+        self.exit(return_code=INTERRUPTED)
 
     def action_command_palette(self) -> None:
         from textual.command import CommandPalette

@@ -8,9 +8,14 @@ from pathlib import Path
 import pytest
 from textual.command import CommandPalette
 from textual.geometry import Size
+from textual.pilot import Pilot
 
-from attncli.errors import NotFound
+from attncli.config import Settings
+from attncli.errors import NotFound, StoreError
+from attncli.paths import Home
+from attncli.practice.drill import Drill
 from attncli.tui import app as app_module
+from attncli.tui.app import AttnApp
 from attncli.tui.screens.challenges import ChallengesScreen
 from attncli.tui.screens.help import HelpScreen
 from attncli.tui.screens.home import HomeScreen
@@ -18,7 +23,7 @@ from attncli.tui.screens.review import ReviewScreen
 from attncli.tui.screens.search import SearchScreen
 from attncli.tui.screens.stats import StatsScreen
 
-from .conftest import MakeApp, shown
+from .conftest import Clock, MakeApp, shown
 
 
 async def test_home_says_what_is_due_and_lists_the_topics(make_app: MakeApp) -> None:
@@ -60,6 +65,13 @@ async def test_q_quits_from_home(make_app: MakeApp) -> None:
     async with app.run_test() as pilot:
         await pilot.press("q")
     assert app.return_code == 0
+
+
+async def test_ctrl_c_ends_the_app_as_an_interrupt(make_app: MakeApp) -> None:
+    app = make_app("search")
+    async with app.run_test() as pilot:
+        await pilot.press("ctrl+c")
+    assert app.return_code == 130
 
 
 async def test_l_switches_the_language_and_remembers_it(make_app: MakeApp) -> None:
@@ -174,11 +186,32 @@ async def test_no_line_is_wider_than_the_terminal(make_app: MakeApp, lang: str, 
             assert Size(*size) == pilot.app.size and all(strip.cell_length == size[0] for strip in strips)
 
 
-def test_run_refuses_an_unknown_topic_before_it_takes_the_screen(tmp_path, clock) -> None:  # type: ignore[no-untyped-def]
-    from attncli.config import Settings
-    from attncli.paths import Home
-
+def test_run_refuses_an_unknown_topic_before_it_takes_the_screen(tmp_path: Path, clock: Clock) -> None:
     with pytest.raises(NotFound, match="nosuch"):
         app_module.run(Home(tmp_path), Settings(), clock, "review", topic="nosuch")
     with pytest.raises(NotFound, match="nosuch"):
         app_module.run(Home(tmp_path), Settings(), clock, "challenges", challenge="nosuch")
+
+
+def test_a_failure_ends_the_app_without_a_traceback(
+    make_app: MakeApp, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise StoreError("the database is full; free some space")
+
+    async def rate(pilot: Pilot[None]) -> None:
+        await pilot.press("r", "space", "3")
+
+    monkeypatch.setattr(Drill, "answer", fail)
+    app = make_app()
+    app.run(headless=True, size=(80, 24), auto_pilot=rate)
+    assert isinstance(app.failure, StoreError)
+    said = capfd.readouterr()
+    assert "Traceback" not in said.out + said.err
+
+
+def test_run_raises_what_ended_the_app(tmp_path: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(AttnApp, "run", lambda app: None)
+    monkeypatch.setattr(AttnApp, "failure", StoreError("the database is full; free some space"))
+    with pytest.raises(StoreError, match="full"):
+        app_module.run(Home(tmp_path), Settings(), clock)

@@ -365,3 +365,6 @@ async def test_long_answers_scroll_with_the_keyboard(make_app: MakeApp) -> None:
         await pilot.press("pagedown")
         await pilot.pause(0.5)
         assert sheet.scroll_y > 0
+        await pilot.press(*"kkkkkkkkkkkkkkkkkkkkkkkkkk")
+        await pilot.pause(0.5)
+        assert sheet.scroll_y == 0

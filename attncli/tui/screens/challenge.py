@@ -12,7 +12,6 @@ from typing import Any, ClassVar
 from textual import work
 from textual.app import SuspendNotSupported
 from textual.binding import Binding, BindingType
-from textual.containers import VerticalScroll
 from textual.widget import Widget
 from textual.widgets import Static
 
@@ -25,6 +24,7 @@ from attncli.tui.messages import CheckChanged, Graded, GradingFailed
 from attncli.tui.screens.base import AttnScreen
 from attncli.tui.strings import TEXTS, say
 from attncli.tui.widgets.grade_report import GradeReport
+from attncli.tui.widgets.page import Page
 from attncli.tui.widgets.title_bar import TitleBar
 
 _OPTIONS = grading.GradeOptions()
@@ -68,7 +68,7 @@ class ChallengeScreen(AttnScreen):
         return f"{word} · {say('challenges.due', self.lang)}" if found.is_due else word
 
     def body(self) -> Iterable[Widget]:
-        yield VerticalScroll(*self._statement(), id="statement")
+        yield Page(*self._statement(), id="statement")
         yield GradeReport(self.challenge, self.lang)
 
     def _statement(self) -> Iterable[Widget]:

@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from datetime import date
 from pathlib import Path
 
-from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Static
@@ -17,6 +16,7 @@ from attncli.tui.screens.base import AttnScreen
 from attncli.tui.strings import say
 from attncli.tui.widgets.forecast import Forecast
 from attncli.tui.widgets.heatmap import Heatmap
+from attncli.tui.widgets.page import Page
 from attncli.tui.widgets.title_bar import TitleBar
 
 _TOPIC, _BAR = 40, 20
@@ -32,7 +32,7 @@ class StatsScreen(AttnScreen):
         return TitleBar(say("stats.title", self.lang))
 
     def body(self) -> Iterable[Widget]:
-        yield VerticalScroll(*self._parts(), id="stats")
+        yield Page(*self._parts(), id="stats")
 
     def focus_first(self) -> None:
         self.query_one("#stats").focus()

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Static
@@ -15,15 +14,14 @@ from attncli.domain.text import Lang, Localised
 from attncli.tui.markup import inline
 from attncli.tui.strings import say
 from attncli.tui.widgets.check_list import Check, CheckList
+from attncli.tui.widgets.page import Page
 from attncli.tui.widgets.progress import Progress
 
 
-class GradeReport(VerticalScroll, can_focus=True):
+class GradeReport(Page):
     """`begin`, then `check` for every event, then `show` with the report or `say_failed`."""
 
     DEFAULT_CSS = """
-    GradeReport { height: 1fr; padding: 1 2 0 2; }
-    GradeReport > Static { height: auto; }
     GradeReport > .verdict { text-style: bold; margin: 0 0 1 0; padding: 0 1; border-left: thick $error; }
     GradeReport > .verdict.-accepted { border-left: thick $success; }
     GradeReport > Progress { margin: 0 0 1 0; }

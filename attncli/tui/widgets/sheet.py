@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Static
@@ -15,16 +14,16 @@ from attncli.tui.asking import Asked
 from attncli.tui.markup import inline
 from attncli.tui.strings import say
 from attncli.tui.widgets.marked_rows import MarkedRows
+from attncli.tui.widgets.page import Page
 from attncli.tui.widgets.typed_answer import TypedAnswer
 
 Questions = Callable[[str], Localised | None]
 
 
-class Sheet(VerticalScroll, can_focus=True):
-    """Scrolls with the arrows, Page up and down, j and k, and the wheel."""
+class Sheet(Page):
+    """A card on a page."""
 
     DEFAULT_CSS = """
-    Sheet { height: 1fr; padding: 1 2 0 2; scrollbar-size-vertical: 1; }
     Sheet > * { max-width: 100; }
     Sheet > .question { text-style: bold; margin: 0 0 1 0; }
     Sheet > .heading { color: $primary; text-style: bold; margin: 0; height: 1; }
