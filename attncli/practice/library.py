@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
+from attncli import paths
 from attncli.errors import NotFound
 
 if TYPE_CHECKING:
@@ -43,7 +45,7 @@ class Library:
         document = self._store.index.card(id) or self._store.index.card(self._store.index.renamed_to(id))
         if document is None:
             raise NotFound(f"there is no card {id}; " + _nearest(id, self._store.index.card_ids(), "`attn cards`"))
-        return card_of(document)
+        return self._linked(card_of(document))
 
     def document(self, id: str) -> Document:
         """The document of the card `id` as its bank has it, in both languages. Raises NotFound."""
@@ -53,7 +55,17 @@ class Library:
         """Every card, topic by topic, in the order of the files."""
         from attncli.domain.card import card_of
 
-        return map(card_of, self._store.index.card_documents())
+        return (self._linked(card_of(document)) for document in self._store.index.card_documents())
+
+    def _linked(self, card: Card) -> Card:
+        """The card with the links whose targets are there; banks name planned challenges and experiments too."""
+        challenge = card.challenge if card.challenge in self._challenge_ids else ""
+        known = card.experiment and (paths.bundled_impl() / "experiments" / f"{card.experiment}.py").exists()
+        return replace(card, challenge=challenge, experiment=card.experiment if known else "")
+
+    @cached_property
+    def _challenge_ids(self) -> frozenset[str]:
+        return frozenset(self._store.index.challenge_ids())
 
     def cards(self, query: str | None = None, topic: str | None = None) -> list[CardSummary]:
         """All cards, or those that match a full-text `query` (the best first), in one `topic` if it is given."""
