@@ -1,0 +1,135 @@
+"""Groups of 1 to 4 query heads, G = 1 and G = H, a past of any length, and shapes that do not fit."""
+
+from __future__ import annotations
+
+import torch
+
+FLOAT32_INSIDE = True  # 16-bit results are float32 results, rounded once
+LARGE = 10.0  # q and k both grow, so the logits reach ±200 and more
+PROFILES = {"stable": ["large"]}
+
+
+def tensors(make, B, G, R, T, S, d):
+    return make.normal(B, G * R, T, d), make.normal(B, G, S, d), make.normal(B, G, S, d)
+
+
+def case(make):
+    B, G, R, T, d = make.size(1, 3), make.size(1, 3), make.size(1, 4), make.size(1, 5), make.size(1, 5)
+    if make.profile == "meta":
+        make.call("gqa", *tensors(make, B, G, R, T, T + 2, d))
+        make.call("gqa", *tensors(make, B, G, R, T, T + 2, d), True)
+        return
+    style = make.pick(["plain", "causal", "square", "keyword", "off"])
+    if style == "plain":
+        make.call("gqa", *tensors(make, B, G, R, T, make.size(1, 6), d))
+    elif style == "causal":
+        make.call("gqa", *tensors(make, B, G, R, T, T + make.size(0, 4), d), True)
+    elif style == "square":
+        make.call("gqa", *tensors(make, B, G, R, T, T, d), causal=True)
+    elif style == "keyword":
+        make.call("gqa", *tensors(make, B, G, R, T, T + make.size(1, 4), d), causal=True)
+    else:
+        make.call("gqa", *tensors(make, B, G, R, T, make.size(1, 6), d), False)
+
+
+def edge_one_group(make):
+    """G = 1: multi-query attention"""
+    make.call("gqa", *tensors(make, 2, 1, 3, 4, 5, 6))
+    make.call("gqa", *tensors(make, 2, 1, 3, 4, 5, 6), True)
+
+
+def edge_group_of_one(make):
+    """G = H: plain multi-head attention"""
+    make.call("gqa", *tensors(make, 2, 3, 1, 4, 5, 2))
+
+
+def edge_two_groups_of_three(make):
+    """H = 6, G = 2: heads 0, 1, 2 read the first pair, heads 3, 4, 5 the second"""
+    make.call("gqa", *tensors(make, 2, 2, 3, 4, 5, 7))
+
+
+def edge_as_many_groups_as_heads_in_each(make):
+    """H = 9, G = 3: taking h % G for h // (H/G) still fits every shape"""
+    make.call("gqa", *tensors(make, 2, 3, 3, 3, 3, 3))
+
+
+def edge_one_key(make):
+    """S = 1: every query returns its group's value"""
+    make.call("gqa", *tensors(make, 2, 2, 2, 3, 1, 4))
+
+
+def edge_decoding(make):
+    """one causal query over a past of seven sees all of it"""
+    make.call("gqa", *tensors(make, 2, 2, 3, 1, 7, 4), True)
+
+
+def edge_queries_come_last(make):
+    """three causal queries over eight keys: they are positions 5, 6 and 7"""
+    make.call("gqa", *tensors(make, 1, 2, 2, 3, 8, 4), causal=True)
+
+
+def edge_fewer_keys_than_queries(make):
+    """without a mask S < T is fine"""
+    make.call("gqa", *tensors(make, 1, 2, 2, 5, 2, 4))
+
+
+def edge_uneven_groups(make):
+    """H not a multiple of G raises ValueError"""
+    make.raises(ValueError, "gqa", make.normal(1, 5, 2, 4), make.normal(1, 2, 3, 4), make.normal(1, 2, 3, 4))
+    make.raises(ValueError, "gqa", make.normal(1, 2, 2, 4), make.normal(1, 4, 3, 4), make.normal(1, 4, 3, 4))
+    make.raises(ValueError, "gqa", make.normal(1, 4, 2, 4), make.normal(1, 3, 3, 4), make.normal(1, 3, 3, 4), True)
+
+
+def edge_causal_with_too_few_keys(make):
+    """causal with S < T raises ValueError"""
+    make.raises(ValueError, "gqa", *tensors(make, 1, 2, 2, 3, 2, 4), True)
+    make.raises(ValueError, "gqa", *tensors(make, 1, 1, 2, 5, 1, 4), causal=True)
+
+
+def edge_float16_scores_overflow(make):
+    """float16 inputs whose scores pass 65 504"""
+    q = torch.full((1, 4, 1, 8), 120.0).half()
+    k = torch.full((1, 2, 3, 8), 110.0).half()
+    k[0, :, 1] -= 2.0
+    k[0, :, 2] = -k[0, :, 2]
+    v = torch.arange(48.0).reshape(1, 2, 3, 8).half()
+    make.call("gqa", *[make.keep(t, dtype="fixed") for t in (q, k, v)])
+
+
+def edge_bfloat16_scores(make):
+    """bfloat16 inputs with scores around 1000, which would tie in bfloat16"""
+    q = torch.full((1, 2, 1, 16), 8.0).bfloat16()
+    k = torch.full((1, 1, 3, 16), 8.0).bfloat16()
+    k[0, 0, 1, 0] = 8.0625
+    k[0, 0, 2, :2] = 8.0625
+    v = torch.arange(48.0).sub(20.0).reshape(1, 1, 3, 16).bfloat16()
+    make.call("gqa", *[make.keep(t, dtype="fixed") for t in (q, k, v)])
+
+
+def edge_two_calls(make):
+    """calls with and without causal do not meet"""
+    q, k, v = tensors(make, 1, 2, 2, 3, 4, 4)
+    make.call("gqa", q, k, v, True)
+    make.call("gqa", q, k, v)
+    make.call("gqa", q, k, v, True)
+
+
+def heads_at(make, R):
+    """One query token, two groups, and more and more query heads in each."""
+    make.call("gqa", *tensors(make, 1, 2, R, 1, 64, 32))
+
+
+CONTRACTS = [
+    {
+        "check": "memory",
+        "measure": "handed",
+        "case": heads_at,
+        "sizes": (2, 4, 8),
+        "bound": lambda R: 300 * R,  # scores are 128 a head, queries 64; keys repeated once per head would be 4,096
+        "growth_at_most": 1.5,
+        "says": {
+            "en": "keys or values are copied once for every query head; that is what grouping is there to avoid",
+            "zh": "每个 query 头都复制了一份 key 或 value，而分组正是为了避免这件事",
+        },
+    },
+]
