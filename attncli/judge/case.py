@@ -36,6 +36,7 @@ class Case:
     callables: list[Callable[..., Any]] = field(default_factory=list)
     shared: list[Tree] = field(default_factory=list)
     ignored: set[int] = field(default_factory=set)
+    exact: set[int] = field(default_factory=set)
     counted: set[int] = field(default_factory=set)
     watched: dict[int, CallsHold] = field(default_factory=dict)
     dtypes: dict[tuple[Any, ...], frozenset[torch.dtype]] = field(default_factory=dict)
@@ -254,6 +255,17 @@ class Recorder:
     def dtypes(self, handle: Handle, *allowed: torch.dtype) -> None:
         """This part of a result may also come in these dtypes; it is then compared as such."""
         self.case.dtypes[(handle.step, *handle.path)] = frozenset(allowed)
+
+    def tally(self, times: int, name: str, *args: Any, **kwargs: Any) -> Handle:
+        """Calls an entry that many times and counts its plain results: a dict from result to count, for a property."""
+        handle = self._step({"op": "call", "name": name, "times": times}, args, kwargs)
+        self.compare(handle, False)
+        return handle
+
+    def exact(self, handle: Handle) -> Handle:
+        """Every bit of this result counts, the sign of a zero too."""
+        self.case.exact.add(handle.step)
+        return handle
 
     def compare(self, handle: Handle, flag: bool) -> None:
         (self.case.ignored.discard if flag else self.case.ignored.add)(handle.step)

@@ -9,7 +9,7 @@ the reference itself makes in the submission's dtype. docs/grading.md has the ev
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -60,6 +60,8 @@ class Rules:
     """How strict a comparison is: `whole` measures against the largest value of the whole tensor (gradients).
 
     `floor` is the size that values can have before they cancel; without it a gradient of exact 0 could not be met.
+    `dtypes(path)` are dtypes that a part may have besides the one due.
+    `exact`: every bit counts, the sign of zero too; a NaN is a NaN whatever its payload.
     `float32_inside`: 16-bit results are float32 results rounded once, so one ulp is all they may miss.
     """
 
@@ -68,6 +70,8 @@ class Rules:
     whole: bool = False
     floor: float = 0.0
     float32_inside: bool = False
+    exact: bool = False
+    dtypes: Callable[[Path], Collection[torch.dtype]] = lambda path: ()
 
     def rounded_once(self, dtype: torch.dtype) -> bool:
         return self.float32_inside and dtype in (torch.float16, torch.bfloat16)
@@ -127,6 +131,8 @@ def _compare_tensor(expected: Tensor, native: Any, got: Any, rules: Rules, path:
     if got.shape != expected.shape:
         message = f"shape {list(got.shape)} where {list(expected.shape)} was expected{_at(path)}"
         return Mismatch("shape", message, path, expected, got)
+    if got.dtype != dtype and got.dtype in rules.dtypes(path):
+        dtype, native = got.dtype, native.to(got.dtype)
     if got.dtype != dtype:
         message = f"dtype {_name(got.dtype)} where {_name(dtype)} was expected{_at(path)}"
         return Mismatch("dtype", message, path, expected, got)
@@ -137,6 +143,8 @@ def _compare_tensor(expected: Tensor, native: Any, got: Any, rules: Rules, path:
         return None
     if not dtype.is_floating_point and not dtype.is_complex:
         return _compare_exact(expected, got, path)
+    if rules.exact:
+        return _compare_bits(native, got, path)
     return _compare_floating(expected, native, got, rules, path)
 
 
@@ -147,6 +155,19 @@ def _compare_exact(expected: Tensor, got: Tensor, path: Path) -> Mismatch | None
     index = _first(different)
     message = f"{int(different.sum())} of {got.numel()} entries differ, the first at {list(index)}{_at(path)}"
     return Mismatch("values", message, path, expected, got, index)
+
+
+def _compare_bits(native: Tensor, got: Tensor, path: Path) -> Mismatch | None:
+    native, got = native.detach(), got.detach()
+    same = (got == native) & (torch.signbit(got) == torch.signbit(native)) | (got.isnan() & native.isnan())
+    if bool(same.all()):
+        return None
+    index = _first(~same)
+    message = f"{float(got[index])!r} at {list(index)} where exactly {float(native[index])!r} was expected{_at(path)}"
+    if got.numel() > 1:
+        message += f"; {int((~same).sum())} of {got.numel()} entries differ"
+    finite = bool(got[index].isfinite()) or not bool(native[index].isfinite())
+    return Mismatch("values" if finite else "not-finite", message, path, native, got, index)
 
 
 def _compare_floating(expected: Tensor, native: Any, got: Tensor, rules: Rules, path: Path) -> Mismatch | None:

@@ -64,9 +64,10 @@ def _run(namespace: Mapping[str, Any], probe: Probe) -> Observed:
 
 
 def _same(case: Case, expectation: Expectation, first: Observed, second: Observed) -> bool:
-    before, after = first.parts(case), second.parts(case)
+    before, after = first.parts(case, watched=True), second.parts(case, watched=True)
     for key, value in before.items():
-        rules = Rules(lambda path, key=key: expectation.slack((key, *path)), {})  # type: ignore[misc]
+        slack = lambda path, key=key: expectation.slack((key, *path))  # noqa: E731
+        rules = Rules(slack, {}, exact=key in case.exact)
         if key not in after or _differ(value, after[key], rules):
             return False
     pairs = zip(first.gradients, second.gradients, strict=True)

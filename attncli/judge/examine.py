@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import torch
@@ -38,7 +39,6 @@ class Examiner:
         self._absolute = dict(getattr(folder.inputs, "TOLERANCE", {}))
         self._absolute_stable = dict(getattr(folder.inputs, "TOLERANCE_STABLE", self._absolute))
         self._float32_inside = bool(getattr(folder.inputs, "FLOAT32_INSIDE", False))
-        self._exact = bool(getattr(folder.inputs, "EXACT", False))
         self._alias_allowed = frozenset(getattr(folder.inputs, "ALIAS_ALLOWED", ()))
         self.device_unproved = False
 
@@ -67,7 +67,7 @@ class Examiner:
                 lambda path, key=key: expectation.slack((key, *path)),  # type: ignore[misc]
                 absolute,
                 float32_inside=self._float32_inside,
-                exact=self._exact,
+                exact=key in case.exact,
                 dtypes=lambda path, key=key: case.dtypes.get((key, *path), ()),  # type: ignore[misc]
             )
             if key not in mine:
@@ -79,17 +79,15 @@ class Examiner:
         return self._property(case, expectation.truth, got)
 
     def _property(self, case: Case, truth: Observed, got: Observed) -> Finding | None:
-        for holds in case.properties:
+        questions = [partial(holds, got.outcomes) for holds in case.properties]
+        questions += [partial(sound, got.calls[index], got.outcomes) for index, sound in case.watched.items()]
+        for question in questions:
             try:
-                complaint = holds(got.outcomes)
+                complaint = question()
             except (TypeError, LookupError, AttributeError, ValueError, RuntimeError) as error:
                 complaint = f"the result has not the form that was asked for ({type(error).__name__}: {error})"
             if complaint:
-                return Finding(case, "values", complaint, truth, got)
-        for index, sound in case.watched.items():
-            complaint = sound(got.calls[index], got.outcomes)
-            if complaint:
-                return Finding(case, "values", complaint, truth, got)
+                return Finding(case, "values", complaint, truth, got, of_property=True)
         return None
 
     def gradients(self, case: Case) -> Finding | None:
@@ -225,8 +223,8 @@ class Examiner:
         expectation = Expectation(self._reference, case)
         before, after = first.parts(case), second.parts(case)
         for key, value in before.items():
-            rules = Rules(lambda path, key=key: expectation.slack((key, *path)), {})  # type: ignore[misc]
-            mismatch = compare(value, value, after[key], rules)
+            slack = lambda path, key=key: expectation.slack((key, *path))  # noqa: E731
+            mismatch = compare(value, value, after[key], Rules(slack, {}, exact=key in case.exact))
             if mismatch is not None:
                 return Finding(case, reason, f"{message} ({mismatch.message})", first, second, mismatch)
         return None

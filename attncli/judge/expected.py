@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -37,12 +38,15 @@ class Observed:
     seen: list[list[Any]] = field(default_factory=list)
     costs: list[dict[str, int]] = field(default_factory=list)
 
-    def parts(self, case: Case) -> dict[Any, Any]:
-        """What is compared: the outcome of each step that counts, and the shared objects afterwards."""
+    def parts(self, case: Case, watched: bool = False) -> dict[Any, Any]:
+        """What is compared: the outcome of each step that counts, and the shared objects afterwards.
+
+        With `watched` also the calls of callables that need not be called as the reference calls them.
+        """
         parts: dict[Any, Any] = {k: v for k, v in enumerate(self.outcomes) if k not in case.ignored}
         for k, value in enumerate(self.shared):
             parts[f"shared {k}"] = value
-        for k in case.counted:
+        for k in sorted({*case.counted, *(case.watched if watched else ())}):
             parts[f"calls {k}"] = self.calls[k]
         return parts
 
@@ -67,12 +71,21 @@ def logged(functions: Sequence[Callable[..., Any]]) -> tuple[list[Callable[..., 
 
     def wrap(function: Callable[..., Any], log: list[Any]) -> Callable[..., Any]:
         def call(*args: Any, **kwargs: Any) -> Any:
-            log.append([list(a.shape) if isinstance(a, Tensor) else str(type(a).__name__) for a in args])
+            values = _in_order(function, args, kwargs)
+            log.append([list(a.shape) if isinstance(a, Tensor) else str(type(a).__name__) for a in values])
             return function(*args, **kwargs)
 
         return call
 
     return [wrap(f, log) for f, log in zip(functions, calls, strict=True)], calls
+
+
+def _in_order(function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Any]:
+    """The arguments of a call in the order of the signature, however they were passed."""
+    try:
+        return list(inspect.signature(function).bind(*args, **kwargs).arguments.values())
+    except (TypeError, ValueError):
+        return [*args, *kwargs.values()]
 
 
 def run_reference(
@@ -100,6 +113,7 @@ def run_reference(
     environment = Environment(tensors, functions, generators)
     environment.module_dtype = _module_dtype(case, cast)
     environment.module_device = device
+    environment.repeats = False
     environment.shared = [resolve(tree, environment) for tree in case.shared]
     torch.default_generator.manual_seed(case.seed)
     run = execute(namespace, case.steps, environment, cost=cost)

@@ -13,7 +13,10 @@ from attncli.judge.submission import Failure
 
 @dataclass(slots=True)
 class Finding:
-    """A case and the fault that it shows: `got` is None when the program gave no result."""
+    """A case and the fault that it shows: `got` is None when the program gave no result.
+
+    `of_property`: found by a property of the case, which speaks of its own values and of no simpler ones.
+    """
 
     case: Case
     reason: str
@@ -23,6 +26,7 @@ class Finding:
     mismatch: Mismatch | None = None
     frames: tuple[dict[str, Any], ...] = field(default=())
     fatal: bool = False
+    of_property: bool = False
 
     @staticmethod
     def of_failure(case: Case, failure: Failure, truth: Observed | None = None) -> Finding:

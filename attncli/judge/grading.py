@@ -247,9 +247,7 @@ class Grading:
         profiles = strata(name, self.folder.inputs)
         tried = 0
         for profile, examples in shares(profiles, self._examples(name)):
-            search = Search(
-                record, profile, stream=self.options.stream, shrink_calls=0 if self.options.quick else SHRINK_CALLS
-            )
+            search = Search(record, profile, stream=self.options.stream, shrink_calls=self._shrink_calls(name))
             finding = search.run(question, examples, self._seed(name, profile))
             tried += search.examples
             if finding is not None:
@@ -263,6 +261,10 @@ class Grading:
         if name == "device" and self.examiner.device_unproved:
             return self._result("device", "skipped", "cannot be proved for this solution without a GPU", tried)
         return self._result(name, "pass", examples=tried)
+
+    def _shrink_calls(self, name: str) -> int:
+        """Statistics do not shrink: a smaller case proves less, and each costs thousands of draws."""
+        return 0 if self.options.quick or name == "random" else SHRINK_CALLS
 
     def _record(self, name: str) -> tuple[Callable[[Recorder], Any], str]:
         special = {"stable": "stable", "random": "random"}.get(name, "")
@@ -330,7 +332,7 @@ class Grading:
         touched = self._touched(name)
         if touched is not None and finding.reason != "refused":
             return touched
-        if finding.fatal or self.options.quick or question is None:
+        if finding.fatal or self.options.quick or question is None or finding.of_property:
             return self._reported(name, finding, tried, _prefix(label))
         simple = simplify(finding, question, SIMPLIFY_CALLS)
         simple.case.label = label

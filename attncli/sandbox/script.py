@@ -87,12 +87,30 @@ def _perform(namespace: Mapping[str, Any], step: Step, arguments: Any, environme
     args, kwargs = arguments
     target = _target(namespace, step, environment, run)
     expected = step.get("raises")
+    if "times" in step:
+        return _tally(lambda: target(*args, **kwargs), step["times"] if environment.repeats else 1)
     if expected is None:
         return target(*args, **kwargs)
     try:
         return target(*args, **kwargs)
     except Exception as error:  # noqa: BLE001 - the learner's own exception is the outcome that is compared
         return Raised(tuple(kind.__name__ for kind in type(error).__mro__), str(error)[:500])
+
+
+def _tally(call: Callable[[], Any], times: int) -> dict[Any, int]:
+    """How often each result came; what is no plain value counts by its text."""
+    counts: dict[Any, int] = {}
+    for _ in range(times):
+        result = call()
+        key = result if _plain(result) else repr(result)[:80]
+        counts[key] = counts.get(key, 0) + 1
+    return counts
+
+
+def _plain(value: Any) -> bool:
+    if type(value) is tuple:
+        return all(_plain(item) for item in value)
+    return type(value) in (int, float, bool, str, bytes)
 
 
 def _target(namespace: Mapping[str, Any], step: Step, environment: Environment, run: Run) -> Callable[..., Any]:
@@ -102,7 +120,7 @@ def _target(namespace: Mapping[str, Any], step: Step, environment: Environment, 
         return target
     if operation == "new":
         made = _class(namespace, step["name"])
-        return lambda *args, **kwargs: _placed(made(*args, **kwargs), environment)
+        return lambda *args, **kwargs: _placed(made(*args, **kwargs), (args, kwargs), environment)
     owner = resolve(step["object"], environment)
     if operation == "method":
         method: Callable[..., Any] = getattr(owner, step["name"])
@@ -129,10 +147,16 @@ def _class(namespace: Mapping[str, Any], name: str) -> Callable[..., Any]:
     return made
 
 
-def _placed(made: Any, environment: Environment) -> Any:
-    if isinstance(made, nn.Module):
+def _placed(made: Any, arguments: Any, environment: Environment) -> Any:
+    """A module in the dtype and on the device of the case; one made around a module or tensors finds them there."""
+    if isinstance(made, nn.Module) and not _given_weights(arguments):
         made = made.to(device=environment.module_device, dtype=environment.module_dtype)
     return made
+
+
+def _given_weights(arguments: Any) -> bool:
+    args, kwargs = arguments
+    return any(isinstance(value, (nn.Module, Tensor)) for value in [*args, *kwargs.values()])
 
 
 def _train(owner: Any, flag: bool) -> None:
@@ -231,6 +255,8 @@ class _Watch:
             self._look_for_shared_memory(index, arguments, outcome)
 
     def _look_for_shared_memory(self, index: int, arguments: Any, outcome: Any) -> None:
+        if self._steps[index]["op"] == "read":  # an attribute is the object's own memory
+            return
         if not _same_parts(arguments, _arguments(self._steps[index], self.environment)):
             self.containers.append(index)
         own = {_storage(tensor) for tensor in tensors_in(list(arguments))} - {0}
@@ -250,7 +276,7 @@ class _Watch:
         return [
             index
             for index, (outcome, copy) in enumerate(zip(outcomes, self.copies, strict=True))
-            if _copy(outcome)[:2] != copy[:2]
+            if self._steps[index]["op"] != "read" and _copy(outcome)[:2] != copy[:2]
         ]
 
 
@@ -260,7 +286,9 @@ def _same_parts(value: Any, fresh: Any) -> bool:
         return len(value) == len(fresh) and all(_same_parts(a, b) for a, b in zip(value, fresh, strict=True))
     if isinstance(fresh, dict):
         return list(value) == list(fresh) and all(_same_parts(value[key], fresh[key]) for key in fresh)
-    return value is fresh or not isinstance(fresh, Tensor)
+    if isinstance(fresh, Tensor):
+        return value is fresh
+    return not _plain(fresh) or value == fresh or value != value
 
 
 def _storage(tensor: Tensor) -> int:

@@ -23,10 +23,14 @@ aten = torch.ops.aten
 _REDUCTIONS = frozenset(
     "sum mean amax amin max min var std var_mean std_mean norm linalg_vector_norm logsumexp prod argmax argmin".split()
 )
+_SIXTEEN_BITS = (torch.float16, torch.bfloat16)
 
 
 class CallTrace(TorchFunctionMode):
-    """Every torch function called while active: (qualified name, line in `filename`, largest result in elements)."""
+    """Every torch function called while active: (qualified name, line in `filename`, largest result in elements).
+
+    16-bit dtypes that results have are listed like calls, so that a challenge can forbid them.
+    """
 
     def __init__(self, filename: str) -> None:
         super().__init__()
@@ -39,6 +43,8 @@ class CallTrace(TorchFunctionMode):
         result = func(*args, **(kwargs or {}))
         key = (_name(func), self._line())
         self._seen[key] = max(self._seen.get(key, 0), _owned(result, args))
+        if isinstance(result, Tensor) and result.dtype in _SIXTEEN_BITS:
+            self._seen[str(result.dtype), key[1]] = 0
         return result
 
     def _line(self) -> int:

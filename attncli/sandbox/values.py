@@ -126,6 +126,8 @@ class Environment:
         # Where and in which dtype modules are made; None leaves them as they make themselves.
         self.module_dtype: torch.dtype | None = None
         self.module_device: str | None = None
+        # Off where only the first of many repeated calls is of interest.
+        self.repeats = True
 
 
 def resolve(tree: Tree, environment: Environment, depth: int = 0) -> Any:
