@@ -1,0 +1,112 @@
+"""Tables that are just long enough and longer, every start, two modules at a time, and positions out of range."""
+
+from __future__ import annotations
+
+import torch
+
+TABLE = "parameters.0"  # the only parameter, whatever its name
+
+
+def module(make, max_len, D):
+    made = make.new("LearnedPositional", max_len, D)
+    make.set(made, {TABLE: make.normal(max_len, D)})
+    return made
+
+
+def case(make):
+    B, T, D, start, spare = make.size(1, 4), make.size(1, 5), make.size(1, 5), make.size(0, 4), make.size(0, 3)
+    made = module(make, start + T + spare, D)
+    kind = make.pick(["start", "from the beginning", "keyword", "several", "too long"])
+    if kind == "start":
+        make.method(made, "forward", make.normal(B, T, D), start)
+    elif kind == "from the beginning":
+        make.method(made, "forward", make.normal(B, T, D))
+    elif kind == "keyword":
+        make.method(made, "forward", make.normal(B, T, D), start=start)
+    elif kind == "several":
+        make.method(made, "forward", make.normal(B, T, D), start)
+        make.method(made, "forward", make.normal(1, 1, D), start + T - 1)
+        make.method(made, "forward", make.normal(B, T, D), 0)
+    else:
+        make.method_raises(ValueError, made, "forward", make.normal(B, T, D), start + spare + 1)
+    make.read(made, "parameters")
+
+
+def edge_one_token(make):
+    """one token at position 3 of 5, as in decoding"""
+    make.method(module(make, 5, 4), "forward", make.normal(2, 1, 4), 3)
+
+
+def edge_table_just_long_enough(make):
+    """start + T = max_len still fits"""
+    made = module(make, 6, 3)
+    make.method(made, "forward", make.normal(2, 4, 3), 2)
+    make.method(made, "forward", make.normal(2, 6, 3))
+
+
+def edge_one_position(make):
+    """a table of a single position, D = 1"""
+    make.method(module(make, 1, 1), "forward", make.normal(3, 1, 1))
+
+
+def edge_as_many_items_as_tokens(make):
+    """B = T: rows belong to positions, not to items of the batch"""
+    make.method(module(make, 5, 4), "forward", make.normal(3, 3, 4), 1)
+
+
+def edge_out_of_range(make):
+    """positions outside the table raise ValueError, on both sides"""
+    made = module(make, 5, 3)
+    make.method_raises(ValueError, made, "forward", make.normal(1, 6, 3))
+    make.method_raises(ValueError, made, "forward", make.normal(1, 3, 3), 3)
+    make.method_raises(ValueError, made, "forward", make.normal(1, 1, 3), 5)
+    make.method_raises(ValueError, made, "forward", make.normal(1, 2, 3), -1)
+    make.method_raises(ValueError, made, "forward", make.normal(1, 1, 3), start=-5)
+    make.method(made, "forward", make.normal(1, 5, 3))
+
+
+def edge_only_used_rows_learn(make):
+    """rows 0 and 4 of the table get no gradient"""
+    make.method(module(make, 5, 3), "forward", make.normal(2, 3, 3), 1)
+
+
+def edge_first_row_learns(make):
+    """position 0 is a position like any other, and trains"""
+    made = module(make, 4, 3)
+    make.method(made, "forward", make.normal(2, 1, 3))
+    make.method(made, "forward", make.normal(2, 4, 3))
+
+
+def edge_the_table_is_the_only_parameter(make):
+    """one parameter of shape (max_len, D) and nothing else in it, before and after a call"""
+    made = module(make, 4, 3)
+    make.read(made, "parameters")
+    make.method(made, "forward", make.normal(2, 2, 3), 1)
+    make.read(made, "parameters")
+
+
+def edge_two_modules(make):
+    """two modules have a table each"""
+    first, second = module(make, 4, 3), module(make, 4, 3)
+    x = make.normal(2, 3, 3)
+    make.method(first, "forward", x, 1)
+    make.method(second, "forward", x, 1)
+    make.method(first, "forward", x)
+
+
+def edge_eval(make):
+    """training and evaluation give the same"""
+    made = module(make, 4, 3)
+    x = make.normal(2, 3, 3)
+    make.train(made, False)
+    make.method(made, "forward", x)
+    make.train(made, True)
+    make.method(made, "forward", x)
+
+
+def edge_mixed_dtypes(make):
+    """a float32 table and float16 or float64 activations: the result follows x"""
+    made = make.new("LearnedPositional", 4, 3)
+    make.set(made, {TABLE: make.normal(4, 3)})
+    for dtype in (torch.float16, torch.bfloat16, torch.float64):
+        make.method(made, "forward", make.keep(torch.full((1, 2, 3), 0.5, dtype=dtype), dtype="fixed"), 1)
