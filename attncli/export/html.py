@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+from xml.etree import ElementTree
 from xml.sax.saxutils import escape
 
 from latex2mathml.converter import convert
@@ -12,6 +13,11 @@ from mdit_py_plugins.dollarmath import dollarmath_plugin
 
 from attncli.export.render import environment
 from attncli.export.summary import Summary
+
+MATHML = frozenset(
+    "math mrow mi mo mn ms mtext mspace msup msub msubsup mover munder munderover mfrac msqrt mroot mtable mtr mtd "
+    "mlabeledtr mstyle mpadded mphantom menclose merror mmultiscripts mprescripts none semantics annotation".split()
+)
 
 
 def to_html(summary: Summary) -> str:
@@ -32,8 +38,21 @@ def _parser() -> MarkdownIt:
 
 def _formula(source: str, options: dict[str, bool]) -> str:
     """MathML, or the LaTeX itself where it cannot be converted."""
-    display = bool(options.get("display_mode"))
+    display = "block" if options.get("display_mode") else "inline"
+    plain = html.unescape(source)
     try:
-        return convert(html.unescape(source), display="block" if display else "inline")
+        formula = convert(plain, display=display)
+        if _is_mathml(formula):
+            return formula
     except Exception:  # noqa: BLE001 - latex2mathml raises many kinds; the source is always readable
-        return f"<code>{escape(source)}</code>"
+        pass
+    return f"<code>{escape(plain)}</code>"
+
+
+def _is_mathml(text: str) -> bool:
+    """Whether there is nothing but MathML in it: latex2mathml lets mark-up in `\\text{…}` through."""
+    try:
+        tags = {element.tag.rpartition("}")[2] for element in ElementTree.fromstring(text).iter()}
+    except ElementTree.ParseError:
+        return False
+    return tags <= MATHML

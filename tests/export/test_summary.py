@@ -97,6 +97,15 @@ def test_the_page_is_one_file_with_mathml_and_fetches_nothing(workspace, lang):
     assert "$$" not in page
 
 
+@pytest.mark.parametrize("formula", [r"\text{<b>x</b>}", r"\text{<script>alert(1)</script>}", r"\frac{a"])
+def test_mark_up_in_a_formula_is_shown_and_not_obeyed(formula):
+    from attncli.export.html import _parser
+
+    shown = _parser().render(f"before ${formula}$ after")
+    assert "<b>" not in shown and "<script" not in shown
+    assert "before" in shown and "after" in shown
+
+
 def test_chinese_and_english_list_the_same_cards(workspace):
     forget(workspace, "att-02", "arch-02")
     english, chinese = summarise(workspace, "en"), summarise(workspace, "zh")

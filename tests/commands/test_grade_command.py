@@ -1,0 +1,153 @@
+"""`attn grade`, `attn verify` and `attn export` as a user or a script meets them, over the real challenges."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.sandbox
+
+ROOT = Path(__file__).parent.parent.parent
+SDPA = ROOT / "impl" / "attention" / "sdpa"
+
+
+@pytest.fixture
+def attn(tmp_path):
+    """`attn("grade", ...)` as a process of its own: (exit code, stdout, stderr)."""
+
+    def call(*words: object, **environ: str) -> tuple[int, str, str]:
+        environment = {**os.environ, "ATTN_HOME": str(tmp_path / "home"), **environ}
+        command = [sys.executable, "-m", "attncli", *map(str, words)]
+        done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, env=environment, timeout=300)
+        return done.returncode, done.stdout, done.stderr
+
+    return call
+
+
+def test_a_right_solution_exits_0_and_its_report_is_one_document(attn):
+    code, out, err = attn("grade", "sdpa", SDPA / "reference.py", "--json")
+    report = json.loads(out)
+    assert (code, err) == (0, "")
+    assert report["verdict"] == "accepted"
+    assert set(report) >= {"challenge", "file", "checks", "diagnosis", "score", "seconds", "seed", "sandbox", "device"}
+    assert report["score"]["passed"] == report["score"]["total"]
+    assert "process" in report["sandbox"]
+    _, listed, _ = attn("challenges", "--json")
+    assert {item["id"]: item["standing"] for item in json.loads(listed)}["sdpa"] == "solved"
+
+
+def test_a_wrong_one_exits_1_with_counterexample_diagnosis_and_one_line(attn):
+    code, out, err = attn("grade", "sdpa", SDPA / "wrong" / "no-scale.py", "--json")
+    report = json.loads(out)
+    failed = next(check for check in report["checks"] if check["status"] == "fail")
+    assert code == 1
+    assert (failed["name"], failed["reason"]) == ("matches-reference", "values")
+    assert set(failed["counterexample"]["args"]) >= {"q", "k", "v"}
+    assert report["diagnosis"][0]["wrong"] == "no-scale"
+    assert len(err.splitlines()) == 1 and "matches-reference" in err
+
+
+def test_the_stored_counterexample_is_tried_first_next_time(attn):
+    attn("grade", "sdpa", SDPA / "wrong" / "no-scale.py", "--json")
+    _, out, _ = attn("grade", "sdpa", SDPA / "wrong" / "no-scale.py", "--json")
+    failed = next(check for check in json.loads(out)["checks"] if check["status"] == "fail")
+    assert failed["examples"] == 1
+    assert failed["message"].startswith("the stored counterexample")
+
+
+def test_with_nothing_stored_every_run_gives_the_same_counterexample(attn):
+    runs = [json.loads(attn("grade", "sdpa", SDPA / "wrong" / "no-scale.py", "--json", "--no-record")[1]) for _ in "ab"]
+    shown = [[c.get("counterexample") for c in run["checks"]] for run in runs]
+    assert shown[0] == shown[1]
+
+
+def test_people_get_lines_in_their_language(attn):
+    code, out, err = attn("grade", "sdpa", SDPA / "wrong" / "no-scale.py", "--lang", "zh")
+    assert code == 1
+    assert "缩放点积注意力" in out
+    assert "忘了" in out
+    assert "Traceback" not in out + err
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["grade", "sdpq", str(SDPA / "reference.py")], "sdpa"),
+        (["grade", "sdpa", "/nowhere/x.py"], "there is no file"),
+        (["grade", "sdpa", str(SDPA)], "not a file"),
+        (["grade", "sdpa", str(SDPA / "reference.py"), "--timeout", "-1"], "--timeout"),
+        (["grade", "sdpa", str(SDPA / "reference.py"), "--device", "cuda"], "GPU"),
+        (["verify", "nothing"], "nothing"),
+        (["export", "summary", "-o", "/nowhere/at/all.html"], "cannot write"),
+        (["export", "summary", "--interview", "tomorrow"], "tomorrow"),
+    ],
+)
+def test_an_unusable_call_exits_2_with_one_line(attn, tmp_path, words, said):
+    (tmp_path / "x.py").write_text("pass\n")
+    code, out, err = attn(*words)
+    assert code == 2
+    assert said in err
+    assert len(err.splitlines()) == 1 and out == ""
+
+
+def test_a_file_that_does_not_parse_or_decode_is_rejected(attn, tmp_path):
+    for source in (b"def sdpa(:\n", b"\xff\xfe\x00", b""):
+        (tmp_path / "x.py").write_bytes(source)
+        code, out, _ = attn("grade", "sdpa", tmp_path / "x.py", "--json")
+        assert code == 1
+        assert json.loads(out)["checks"][0]["status"] == "fail"
+
+
+def test_a_loop_ends_at_the_timeout_and_says_so(attn, tmp_path):
+    (tmp_path / "x.py").write_text("def sdpa(q, k, v, mask=None, scale=None):\n    while True: pass\n")
+    code, out, _ = attn("grade", "sdpa", tmp_path / "x.py", "--json", "--timeout", "1")
+    failed = next(check for check in json.loads(out)["checks"] if check["status"] == "fail")
+    assert (code, failed["reason"]) == (1, "timeout")
+    assert "still running after 1 s" in failed["message"]
+
+
+def test_without_torch_the_judge_fails_with_the_remedy(attn, tmp_path):
+    (tmp_path / "torch.py").write_text("raise ModuleNotFoundError(\"No module named 'torch'\", name='torch')\n")
+    code, out, err = attn("grade", "sdpa", SDPA / "reference.py", "--json", PYTHONPATH=str(tmp_path))
+    assert code == 3
+    assert json.loads(out)["verdict"] == "error"
+    assert "torch" in err and len(err.splitlines()) == 1
+
+
+def test_verify_proves_a_challenge_and_prints_the_score(attn):
+    code, out, _ = attn("verify", "causal-mask", "--json", "--jobs", "1")
+    document = json.loads(out)
+    assert code == 0
+    assert document["challenges"][0]["holds"] is True
+    assert document["score"]["wrong"]["rejected"] == document["score"]["wrong"]["total"] >= 6
+
+
+def test_verify_exits_1_when_a_challenge_does_not_hold(attn, tmp_path):
+    folder = tmp_path / "home" / "challenges" / "attention" / "mine"
+    folder.mkdir(parents=True)
+    text = (ROOT / "impl/attention/causal-mask/challenge.yaml").read_text(encoding="utf-8")
+    (folder / "challenge.yaml").write_text(text.replace("id: causal-mask", "id: mine"), encoding="utf-8")
+    for name in ("reference.py", "inputs.py"):
+        (folder / name).write_text((ROOT / "impl/attention/causal-mask" / name).read_text(encoding="utf-8"))
+    for kind in ("wrong", "right"):
+        (folder / kind).mkdir()
+    for path in (ROOT / "impl/attention/causal-mask/wrong").glob("*.py"):
+        (folder / "wrong" / path.name).write_text((folder / "reference.py").read_text())
+    code, out, err = attn("verify", "mine", "--jobs", "1")
+    assert code == 1
+    assert "FAILS  mine" in out
+    assert "do not hold: mine" in err
+
+
+def test_the_summary_holds_the_graded_code(attn, tmp_path):
+    attn("grade", "sdpa", SDPA / "right" / "einsum.py")
+    code, _, err = attn("export", "summary", "-o", tmp_path / "s.html", "--lang", "zh")
+    assert code == 0
+    assert err.endswith(f"wrote {tmp_path / 's.html'}\n")
+    assert "einsum" in (tmp_path / "s.html").read_text(encoding="utf-8")
+    assert json.loads(attn("export", "summary", "--format", "json")[1])["solved"][0]["id"] == "sdpa"
