@@ -79,15 +79,16 @@ class Examiner:
         return self._property(case, expectation.truth, got)
 
     def _property(self, case: Case, truth: Observed, got: Observed) -> Finding | None:
-        questions = [partial(holds, got.outcomes) for holds in case.properties]
-        questions += [partial(sound, got.calls[index], got.outcomes) for index, sound in case.watched.items()]
-        for question in questions:
+        """Properties speak of the values of their case; what is said of calls holds for simpler values too."""
+        questions = [(partial(holds, got.outcomes), True) for holds in case.properties]
+        questions += [(partial(holds, got.calls[k], got.outcomes), False) for k, holds in case.watched.items()]
+        for question, of_property in questions:
             try:
                 complaint = question()
             except (TypeError, LookupError, AttributeError, ValueError, RuntimeError) as error:
                 complaint = f"the result has not the form that was asked for ({type(error).__name__}: {error})"
             if complaint:
-                return Finding(case, "values", complaint, truth, got, of_property=True)
+                return Finding(case, "values", complaint, truth, got, of_property=of_property)
         return None
 
     def gradients(self, case: Case) -> Finding | None:

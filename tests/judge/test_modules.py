@@ -179,3 +179,53 @@ def case(make):
     report = grade(folder, "def shuffle(x):\n    return x * 0\n")
     assert check(report, "matches-reference")["message"] == "not a permutation of x"
     assert grade(folder, "def shuffle(x):\n    return None\n")["verdict"] == "rejected"
+
+
+WATCHED_INPUTS = """
+import torch
+GRADIENTS = False
+def sound(calls, outcomes):
+    return None if 1 <= len(calls) <= 2 and all(c == [[3], "int"] for c in calls) else f"calls {calls}"
+def case(make):
+    f = make.callable(lambda t, power: t ** power)
+    make.count(f, sound)
+    make.call("squares", f, make.normal(3, grad=False))
+"""
+
+
+def test_calls_may_be_judged_by_what_is_sound_instead_of_by_what_the_reference_does(tmp_path):
+    once = "def squares(f, x):\n    return f(x, 2)\n"
+    twice = "def squares(f, x):\n    f(x, 2)\n    return f(x, power=2)\n"
+    thrice = "def squares(f, x):\n    f(x, 2), f(x, 2)\n    return f(x, 2)\n"
+    spec = {"entry": ["squares"], "required": ["loads", "matches-reference"], "mistakes": {}}
+    folder = write_challenge(tmp_path, spec, once, WATCHED_INPUTS, {"thrice": thrice})
+    assert grade(folder, once)["verdict"] == grade(folder, twice)["verdict"] == "accepted"
+    report = grade(folder, thrice)
+    assert check(report, "matches-reference")["message"].startswith("calls [[[3], 'int']")
+    assert [found["wrong"] for found in report["diagnosis"]] == ["thrice"]
+    assert grade(folder, "def squares(f, x):\n    return x * x\n")["verdict"] == "rejected"
+
+
+LOOSE_INPUTS = """
+import torch
+FLOAT32_INSIDE = True
+def case(make):
+    make.dtypes(make.call("pair", make.normal(make.size(1, 4)))[1], torch.float32, make.dtype)
+"""
+
+
+def test_a_part_of_a_result_may_come_in_more_than_one_dtype(tmp_path):
+    pair = (
+        "import torch\ndef pair(x):\n    wide = x.float() if x.element_size() < 4 else x\n    y = wide.exp()\n"
+        "    return y.to(x.dtype), y.sum()\n"
+    )
+    folder = challenge(tmp_path, pair, LOOSE_INPUTS, "pair")
+    assert grade(folder, pair)["verdict"] == "accepted"
+    for sound in ("y.sum().to(x.dtype)", "y.sum().float()"):
+        report = grade(folder, pair.replace("y.sum()", sound))
+        assert report["verdict"] == "accepted", (sound, report)
+    half = grade(folder, pair.replace("y.sum()", "y.sum().half()"))
+    assert check(half, "matches-reference")["reason"] == "dtype"
+    rough = grade(folder, pair.replace("y.sum()", "y.sum().bfloat16().to(x.dtype)"))
+    assert check(rough, "matches-reference")["status"] == "fail"
+    assert grade(folder, pair.replace("return y.to(x.dtype)", "return y"))["verdict"] == "rejected"
