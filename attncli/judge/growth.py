@@ -14,6 +14,10 @@ from attncli.judge.profiles import profile_of
 from attncli.judge.search import fixed_draw
 from attncli.judge.submission import Failure, Submission
 
+# Bytes of a float32 element, and of a byte: measures that are worth projecting to a real context length.
+BYTES = {"largest": 4, "peak": 1}
+REAL_SIZE = 65_536
+
 UNITS = {
     "flops": "operations",
     "calls": "calls of torch",
@@ -78,4 +82,21 @@ def _figures(contract: Contract, mine: Sequence[float], due: Sequence[float]) ->
     sizes = " → ".join(str(size) for size in contract.sizes)
     numbers = " → ".join(f"{value:,.0f}" for value in mine)
     allowed = " → ".join(f"{value:,.0f}" for value in due)
-    return f"{numbers} {UNITS[contract.measure]} at sizes {sizes}; a sound one takes {allowed}"
+    figures = f"{numbers} {UNITS[contract.measure]} at sizes {sizes}; a sound one takes {allowed}"
+    return figures + _projection(contract, mine)
+
+
+def _projection(contract: Contract, mine: Sequence[float]) -> str:
+    """What the measured growth comes to at a real context length, for measures of memory."""
+    if contract.measure not in BYTES or len(mine) < 3:
+        return ""
+    gib = BYTES[contract.measure] * extrapolate(contract.sizes[-3:], mine[-3:], REAL_SIZE) / 2**30
+    return f"; at size {REAL_SIZE:,} it would hold {gib:,.1f} GiB" if gib >= 1 else ""
+
+
+def extrapolate(sizes: Sequence[int], values: Sequence[float], size: int) -> float:
+    """The quadratic through three points, at `size`: memory grows with the square of the length at most."""
+    (a, b, c), (x, y, z) = sizes, values
+    first, second = (y - x) / (b - a), (z - y) / (c - b)
+    bend = (second - first) / (c - a)
+    return x + first * (size - a) + bend * (size - a) * (size - b)
