@@ -1,0 +1,176 @@
+"""What is certain is compared (evaluation, p = 0, p = 1); what is random is held to what a dropout must do."""
+
+from __future__ import annotations
+
+import torch
+
+ALIAS_ALLOWED = ("attention_dropout",)
+
+EXACT = {torch.float64: 1e-9, torch.float32: 1e-5, torch.bfloat16: 2e-2, torch.float16: 3e-3}
+
+
+def maps(make, *shape):
+    """Attention weights: positive, away from zero, in rows that sum to about 1."""
+    return make.uniform(*shape, low=0.2 / shape[-1], high=1.8 / shape[-1])
+
+
+def case(make):
+    lead = make.pick([(2,), (), (2, 3)])
+    weights = maps(make, *lead, make.size(1, 4), make.size(1, 6))
+    kind = make.pick(["evaluation", "training", "no dropout", "all dropped", "generator"])
+    if make.profile == "meta":
+        make.call("attention_dropout", weights, 0.5, True)
+        make.call("attention_dropout", weights, 1.0, True)
+        make.call("attention_dropout", weights, 0.5, False)
+    elif kind == "evaluation":
+        make.call("attention_dropout", weights, make.pick([0.1, 0.5, 0.9, 1.0]), False)
+    elif kind == "no dropout":
+        make.call("attention_dropout", weights, 0.0, make.flag())
+    elif kind == "all dropped":
+        make.call("attention_dropout", weights, 1.0, True)
+    else:
+        p = make.pick([0.5, 0.1, 0.25, 0.9])
+        generator = make.generator() if kind == "generator" else None
+        handle = drop(make, weights, p, generator)
+        make.gradient_property(lambda outcomes, gradients: masked_alike(outcomes[handle.step], gradients[0], p))
+
+
+def drop(make, weights, p, generator=None):
+    """A call in training: each entry is 0 or the weight over 1 − p."""
+    if generator is None:
+        handle = make.call("attention_dropout", weights, p, True)
+    else:
+        handle = make.call("attention_dropout", weights, p, True, generator)
+    make.compare(handle, False)
+    make.property(lambda outcomes: entries(outcomes[handle.step], weights.detach(), p))
+    return handle
+
+
+def entries(outcome, weights, p):
+    if outcome.shape != weights.shape or outcome.dtype != weights.dtype:
+        return f"returned {outcome.dtype} of shape {list(outcome.shape)} for {weights.dtype} of {list(weights.shape)}"
+    kept = outcome != 0
+    due = weights.double() / (1.0 - p)
+    wrong = kept & ((outcome.double() - due).abs() > EXACT[weights.dtype] * due)
+    if bool(wrong.any()):
+        index = [int(i) for i in wrong.nonzero()[0]]
+        return f"entry {index} is {float(outcome[tuple(index)]):.6g}; it must be 0 or {float(due[tuple(index)]):.6g}"
+    return None
+
+
+def masked_alike(outcome, gradient, p):
+    due = (outcome != 0).double() / (1.0 - p)
+    if bool(((gradient.double() - due).abs() > EXACT[outcome.dtype] * 2 / (1.0 - p)).any()):
+        return "the gradient must be 1/(1 − p) where an entry was kept, and 0 where it was dropped"
+    return None
+
+
+def edge_evaluation(make):
+    """outside training nothing happens, whatever p is"""
+    weights = maps(make, 2, 3, 5)
+    for p in (0.0, 0.3, 1.0):
+        make.call("attention_dropout", weights, p, False)
+
+
+def edge_no_dropout(make):
+    """p = 0 in training changes nothing"""
+    make.call("attention_dropout", maps(make, 2, 3, 5), 0.0, True)
+
+
+def edge_all_dropped(make):
+    """p = 1 gives zeros, not NaN, and a zero gradient"""
+    make.call("attention_dropout", maps(make, 2, 3, 5), 1.0, True)
+
+
+def edge_one_entry(make):
+    """a single weight, forty times"""
+    weights = maps(make, 1, 1)
+    generator = make.generator()
+    handles = []
+    for _ in range(40):
+        handle = make.call("attention_dropout", weights, 0.5, True, generator)
+        make.compare(handle, False)
+        handles.append(handle)
+    make.property(lambda outcomes: some_of_both([outcomes[h.step] for h in handles]))
+
+
+def some_of_both(outcomes):
+    kept = sum(int((outcome != 0).sum()) for outcome in outcomes)
+    total = sum(outcome.numel() for outcome in outcomes)
+    if kept in (0, total):
+        return "one and the same draw each time: a generator's state has to move on from call to call"
+    return None
+
+
+def edge_same_generator_state(make):
+    """equal generator states give equal results, whatever was drawn elsewhere in between"""
+    weights = maps(make, 2, 6, 8)
+    first = drop(make, weights, 0.4, make.generator(11))
+    make.compare(make.call("attention_dropout", weights, 0.5, True), False)
+    second = drop(make, weights, 0.4, make.generator(11))
+    make.property(lambda outcomes: equal(outcomes[first.step], outcomes[second.step]))
+
+
+def equal(first, second):
+    if torch.equal(first.detach(), second.detach()):
+        return None
+    return "two generators in the same state gave different results: some randomness comes from elsewhere"
+
+
+def edge_state_moves_on(make):
+    """the same generator again gives another mask, and so does the global one"""
+    weights = maps(make, 2, 6, 8)
+    generator = make.generator(5)
+    pairs = [(drop(make, weights, 0.5, generator), drop(make, weights, 0.5, generator))]
+    pairs.append((drop(make, weights, 0.5), drop(make, weights, 0.5)))
+    for first, second in pairs:
+        make.property(lambda outcomes, a=first, b=second: differ(outcomes[a.step], outcomes[b.step]))
+
+
+def differ(first, second):
+    if torch.equal(first.detach() != 0, second.detach() != 0):
+        return "the second call dropped exactly the same entries as the first"
+    return None
+
+
+def random(make):
+    """The statistics: how much is dropped, the mean, and that every entry is drawn on its own."""
+    p = make.pick([0.5, 0.2, 0.75])
+    weights = maps(make, 6, 4, 32, 32)
+    generator = make.generator() if make.flag() else None
+    handles = [drop(make, weights, p, generator) for _ in range(6)]
+    make.property(lambda outcomes: statistics([outcomes[h.step].detach() for h in handles], weights.detach(), p))
+
+
+def statistics(outcomes, weights, p):
+    kept = torch.stack([(outcome != 0).double() for outcome in outcomes])  # (draws, B, H, T, S)
+    rate, sigma = 1.0 - float(kept.mean()), (p * (1 - p) / kept.numel()) ** 0.5
+    if abs(rate - p) > 5 * sigma:
+        return f"{rate:.4f} of the entries were dropped where p = {p}: more than five standard deviations off"
+    ratio = torch.stack([(outcome / weights).double() for outcome in outcomes])
+    if abs(float(ratio.mean()) - 1.0) > 5 * sigma / (1 - p):
+        return f"the weights were scaled by {float(ratio.mean()):.4f} on average; it must be 1"
+    return spread(kept, p) or togetherness(kept, p)
+
+
+def spread(kept, p):
+    """The number of entries dropped has to vary as independent draws do, neither less nor more."""
+    for dims, name in (((1, 2, 3, 4), "call"), ((4,), "row"), ((3,), "column"), ((2,), "position")):
+        counts = kept.sum(dims)
+        n = kept.numel() // counts.numel()
+        variance = float((counts - n * (1 - p)).square().mean()) / (n * p * (1 - p))
+        slack = 6.0 * (2.0 / counts.numel()) ** 0.5 + 0.02
+        low = 1e-4 if name == "call" else 1 - slack  # six calls say only whether the number varies at all
+        if not low < variance < 1 + slack + (8.0 if name == "call" else 0.0):
+            return f"the number of entries kept in a {name} does not vary as independent draws do"
+    return None
+
+
+def togetherness(kept, p):
+    """Neighbours along any dimension are dropped independently of each other."""
+    centred = kept - (1 - p)
+    for dim, name in ((0, "calls"), (1, "items of the batch"), (2, "heads"), (3, "queries"), (4, "keys")):
+        product = centred.narrow(dim, 1, kept.shape[dim] - 1) * centred.narrow(dim, 0, kept.shape[dim] - 1)
+        if abs(float(product.mean())) > 6 * p * (1 - p) / product.numel() ** 0.5:
+            return f"different {name} do not draw independently of each other"
+    return None

@@ -1,0 +1,13 @@
+"""Zeroes the entries in the caller's tensor."""
+import torch
+
+
+def attention_dropout(weights, p, training, generator=None):
+    if not training or p == 0:
+        return weights
+    if p == 1:
+        return weights * 0.0
+    keep = torch.rand(weights.shape, generator=generator, device=weights.device) >= p
+    with torch.no_grad():
+        weights.mul_(keep)
+    return weights * keep / (1 - p)

@@ -1,0 +1,12 @@
+"""Scales the values, but not the gradient."""
+import torch
+
+
+def attention_dropout(weights, p, training, generator=None):
+    if not training or p == 0:
+        return weights
+    if p == 1:
+        return weights * 0.0
+    keep = torch.rand(weights.shape, generator=generator, device=weights.device) >= p
+    dropped = weights * keep
+    return dropped + (dropped * (p / (1 - p))).detach()

@@ -1,0 +1,11 @@
+"""Draws the mask on the CPU."""
+import torch
+
+
+def attention_dropout(weights, p, training, generator=None):
+    if not training or p == 0:
+        return weights
+    if p == 1:
+        return weights * 0.0
+    keep = torch.rand(weights.shape, generator=generator) >= p
+    return weights * keep / (1 - p)

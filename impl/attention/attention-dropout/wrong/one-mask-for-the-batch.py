@@ -1,0 +1,11 @@
+"""Draws one mask for the first item and uses it for all."""
+import torch
+
+
+def attention_dropout(weights, p, training, generator=None):
+    if not training or p == 0:
+        return weights
+    if p == 1:
+        return weights * 0.0
+    keep = torch.rand(weights.shape[1:] if weights.dim() > 2 else weights.shape, generator=generator, device=weights.device) >= p
+    return weights * keep / (1 - p)

@@ -1,0 +1,13 @@
+"""Returns float32 for half-precision weights."""
+import torch
+
+
+def attention_dropout(weights, p, training, generator=None):
+    if not training or p == 0:
+        return weights
+    if p == 1:
+        return weights * 0.0
+    keep = torch.rand(weights.shape, generator=generator, device=weights.device) >= p
+    if weights.element_size() == 2:
+        weights = weights.float()
+    return weights * keep / (1 - p)
