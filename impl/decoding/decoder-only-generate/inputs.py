@@ -1,0 +1,234 @@
+"""A model that is a small function of its tokens and its cache: greedy answers are exact, samples are counted."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+
+GRADIENTS = False
+STATES = 11  # what the model remembers of the past: a number below this
+ROWS = 1200
+SIGMAS = 5.5
+
+
+def model_over(table):
+    """A causal model whose logits depend on the order of all tokens so far; table is (STATES, V)."""
+
+    def model(ids, cache):
+        if ids.is_floating_point() or ids.dim() != 2:
+            raise TypeError(f"ids must be (B, t) integers, not {ids.dtype} of shape {list(ids.shape)}")
+        if ids.device.type == "cpu" and bool(((ids < 0) | (ids >= table.shape[1])).any()):
+            raise ValueError(f"a token id outside 0 … {table.shape[1] - 1}")
+        state = ids.new_zeros(ids.shape[0]) if cache is None else cache["state"]
+        rows = []
+        for column in ids.unbind(1):
+            state = (3 * state + column + 1) % STATES
+            rows.append(table.to(ids.device)[state])
+        return torch.stack(rows, dim=1), {"state": state, "seen": ids.shape[1] + (cache["seen"] if cache else 0)}
+
+    return model
+
+
+def prefill_then_single_tokens(B, T, step):
+    """The first call passes the prompt and None, all later ones the newest token and the cache; none too many."""
+
+    def holds(calls, outcomes):
+        new = outcomes[step].shape[1] - T
+        if not calls:
+            return None if new == 0 else "the model was never called"
+        if calls[0] != [[B, T], "NoneType"]:
+            return f"the first call of the model must pass the prompt {[B, T]} and None, not {_said(calls[0])}"
+        for number, call in enumerate(calls[1:], 2):
+            if call[0] != [B, 1] or call[1] == "NoneType":
+                return f"call {number} of the model must pass one token {[B, 1]} and the cache, not {_said(call)}"
+        if len(calls) > new + 1:
+            return f"{len(calls)} calls of the model for {new} new tokens"
+        return None
+
+    return holds
+
+
+def _said(call):
+    return " and ".join("None" if part == "NoneType" else str(part) for part in call)
+
+
+def call(make, table, ids, max_new, *args, **kwargs):
+    """One generation with a model of its own, whose calls are judged."""
+    model = make.callable(model_over(table))
+    handle = make.call("generate", model, ids, max_new, *args, **kwargs)
+    make.count(model, prefill_then_single_tokens(*ids.shape, handle.step))
+    return handle
+
+
+def apart(make, V):
+    """Logits of which no two in a row are closer than 1."""
+    order = torch.stack([torch.randperm(V, generator=make.random) for _ in range(STATES)])
+    return (order.double() - V / 2).float()
+
+
+def tied(make, V):
+    return make.integers(0, 3, STATES, V).float()
+
+
+def case(make):
+    B, T, V, n = make.size(1, 4), make.size(1, 5), make.size(3, 7), make.size(0, 6)
+    ids = make.integers(0, V, B, T)
+    if make.profile == "meta":
+        call(make, apart(make, V), ids, max(n, 1), temperature=0.0)
+        return
+    eos = make.pick([None, 0, 1, V - 1])
+    kind = make.pick(["greedy", "greedy with ties", "nearly greedy", "the largest only"])
+    if kind == "greedy":
+        dtype = make.pick([torch.float32, torch.float64, torch.bfloat16, torch.float16])
+        call(make, apart(make, V).to(dtype), ids, n, eos, make.pick([0.0, 0]), make.pick([None, 2, V]))
+    elif kind == "greedy with ties":
+        call(make, tied(make, V), ids, n, eos, temperature=0.0)
+    elif kind == "nearly greedy":
+        call(make, apart(make, V), ids, n, eos=eos, temperature=1e-6, generator=make.pick([None, make.generator()]))
+    else:
+        call(make, apart(make, V), ids, n, eos, make.pick([1.0, 0.3, 2.5]), top_k=1)
+
+
+def edge_nothing_new(make):
+    """max_new = 0: the prompt comes back, in memory of its own"""
+    call(make, apart(make, 4), make.integers(0, 4, 2, 3), 0, None, 0.0)
+    call(make, apart(make, 4), make.integers(0, 4, 2, 3), 0, 1)
+
+
+def edge_one_token_prompt(make):
+    """a prompt of one token"""
+    call(make, apart(make, 5), make.integers(0, 5, 3, 1), 4, temperature=0.0)
+
+
+def ending(make, V, eos, prompts, late):
+    """A table with which the row in state `late` speaks eos last, and most others at once."""
+    table = apart(make, V)
+    table[:, eos] = 9.0
+    for state in late:
+        table[state, eos] = -9.0
+    return table, torch.tensor(prompts)
+
+
+def edge_eos_at_once(make):
+    """every row begins with eos: one new column"""
+    table, ids = ending(make, 4, 2, [[0, 1], [3, 3]], [])
+    call(make, table, ids, 5, 2, 0.0)
+
+
+def edge_one_row_finishes_early(make):
+    """a row that is done stays at eos while the others go on; nobody waits for max_new"""
+    table, ids = ending(make, 5, 3, [[0, 1, 4], [1, 1, 2], [2, 0, 0]], [2, 5, 8, 7])
+    call(make, table, ids, 7, 3, 0.0)
+    table, ids = ending(make, 5, 3, [[0, 1, 4], [1, 1, 2], [2, 0, 0]], [1, 3, 4, 6, 9, 10])
+    call(make, table, ids, 7, 3, 0.0)
+
+
+def edge_eos_zero(make):
+    """eos = 0 is an eos"""
+    table, ids = ending(make, 4, 0, [[1, 2], [2, 3], [3, 1]], [0, 2, 4, 6, 7])
+    call(make, table, ids, 6, 0, 0.0)
+
+
+def edge_eos_in_the_prompt(make):
+    """an eos in the prompt ends nothing, even as its last token"""
+    table, ids = ending(make, 4, 2, [[2, 2], [0, 2], [2, 1]], range(STATES))
+    call(make, table, ids, 4, 2, 0.0)
+
+
+def edge_equal_logits(make):
+    """temperature 0 and all logits equal: the lowest id"""
+    call(make, torch.zeros(STATES, 5), make.integers(0, 5, 2, 2), 3, None, 0.0)
+    table = torch.tensor([[0.5, 2.0, -1.0, 2.0, 2.0]]).repeat(STATES, 1)
+    call(make, table, make.integers(0, 5, 2, 2), 3, None, 0)
+
+
+def edge_temperature_almost_zero(make):
+    """temperature 1e-6 is no division by zero"""
+    call(make, apart(make, 6), make.integers(0, 6, 3, 2), 4, None, 1e-6)
+
+
+def edge_temperature_zero_with_generator(make):
+    """temperature 0 with a generator and top_k"""
+    call(make, apart(make, 6), make.integers(0, 6, 2, 3), 4, None, 0.0, 3, make.generator())
+
+
+def edge_two_models(make):
+    """two models in turns do not meet"""
+    ids = make.integers(0, 4, 2, 3)
+    for _ in range(2):
+        call(make, apart(make, 4), ids, 3, None, 0.0)
+
+
+def by_length(table):
+    """A model whose logits depend on the position only: (positions, V). So the due frequencies are known."""
+
+    def model(ids, cache):
+        start = 0 if cache is None else cache["seen"]
+        t = ids.shape[1]
+        return table[start : start + t].expand(ids.shape[0], t, -1), {"seen": start + t}
+
+    return model
+
+
+def random(make):
+    T, V, n = 2, make.size(3, 6), 3
+    temperature, top_k = make.pick([1.0, 0.5, 2.0]), make.pick([None, 2, V])
+    row = torch.randperm(V, generator=make.random).double() * 0.4
+    table = torch.stack([row.flip(0), *[row] * (T + n - 1)]).float()
+    due = torch.softmax(kept(row, top_k) / temperature, dim=-1)
+    ids = make.integers(0, V, ROWS, T)
+    seed = int(make.real(1, 2**31))
+    shared = make.generator(seed)
+
+    def sample(generator):
+        model = make.callable(by_length(table))
+        handle = make.call("generate", model, ids, n, None, temperature, top_k, generator)
+        make.compare(handle, False)
+        make.count(model, prefill_then_single_tokens(ROWS, T, handle.step))
+        return handle.step
+
+    first, second = sample(shared), sample(shared)
+    free, again = sample(None), sample(None)
+    repeated = sample(make.generator(seed))
+
+    def holds(outcomes):
+        for step in (first, free):
+            complaint = frequencies(outcomes[step], ids, due, n)
+            if complaint:
+                return complaint
+        if not torch.equal(outcomes[first], outcomes[repeated]):
+            return "two generators in the same state give different tokens"
+        if torch.equal(outcomes[first], outcomes[second]):
+            return "a second call with the same generator repeats the tokens of the first: its state has not advanced"
+        return (
+            "two calls without a generator give the same tokens"
+            if torch.equal(outcomes[free], outcomes[again])
+            else None
+        )
+
+    make.property(holds)
+
+
+def kept(row, top_k):
+    return row if top_k is None else row.masked_fill(row < row.topk(top_k).values[-1], -math.inf)
+
+
+def frequencies(out, ids, due, n):
+    """Whether the new tokens of many rows follow `due` at every step, and two steps each other."""
+    T = ids.shape[1]
+    if out.dtype != ids.dtype or list(out.shape) != [len(ids), T + n] or not torch.equal(out[:, :T], ids):
+        return f"the result must be the prompt {list(ids.shape)} and {n} new columns of int64"
+    new = out[:, T:]
+    if bool(((new < 0) | (new >= len(due))).any()):
+        return "a token outside the vocabulary"
+    for step in range(n):
+        for token, p in enumerate(due.tolist()):
+            share = float((new[:, step] == token).double().mean())
+            if abs(share - p) > SIGMAS * math.sqrt(p * (1 - p) / len(ids)) + (4 / len(ids) if p else 0):
+                return f"token {token} is drawn in {share:.1%} of the rows where {p:.1%} are due"
+    p = float((due * due).sum())
+    share = float((new[:, 0] == new[:, 1]).double().mean())
+    if abs(share - p) > SIGMAS * math.sqrt(p * (1 - p) / len(ids)) + 4 / len(ids):
+        return f"two steps of equal distribution draw the same token in {share:.1%} of the rows where {p:.1%} are due"
+    return None
