@@ -12,6 +12,8 @@ from attncli.domain.challenge import Challenge
 from attncli.domain.text import Lang
 
 MARKS = {"pass": "pass", "fail": "FAIL", "skipped": "skip", "info": "info"}
+GRID_COLUMNS = 32
+GRID_CELLS = 256
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
@@ -48,15 +50,36 @@ def diagnosis_lines(report: Mapping[str, Any], challenge: Challenge, lang: Lang)
 def counterexample_lines(shown: Mapping[str, Any], indent: str) -> Iterator[str]:
     """What was passed, what was due, what came."""
     for name, value in shown.get("args", {}).items():
-        yield f"{indent}{name} = {shown_value(value)}"
+        yield from value_lines(f"{name} =", value, indent)
     if "call" in shown:
         calls = ", ".join(str(call["call"]) for call in shown["calls"])
         yield f"{indent}(call {shown['call']} of: {calls})"
     for key in ("expected", "got"):
         if key in shown:
-            yield f"{indent}{key}: {shown_value(shown[key])}"
+            yield from value_lines(f"{key}:", shown[key], indent)
+    if shown.get("first_wrong_index"):
+        yield f"{indent}first wrong at {shown['first_wrong_index']}"
     for frame in shown.get("frames", ()):
         yield f"{indent}line {frame.get('line')}, in {frame.get('function')}: {frame.get('code', '')}".rstrip()
+
+
+def value_lines(label: str, value: Any, indent: str) -> Iterator[str]:
+    """A value behind its label; a mask as a grid, a row a line, 1 for True and a dot for False."""
+    if not _is_mask(value):
+        yield f"{indent}{label} {shown_value(value)}"
+        return
+    yield f"{indent}{label} (mask, shape {value['shape']}, 1 = True)"
+    columns = value["shape"][-1]
+    marks = ["1" if flag else "·" for flag in value["values"]]
+    for start in range(0, len(marks), columns):
+        yield f"{indent}    {' '.join(marks[start : start + columns])}"
+
+
+def _is_mask(value: Any) -> bool:
+    if not isinstance(value, Mapping) or value.get("dtype") != "bool" or value.get("truncated"):
+        return False
+    shape = value.get("shape", [])
+    return len(shape) >= 2 and 0 < shape[-1] <= GRID_COLUMNS and 0 < len(value.get("values", [])) <= GRID_CELLS
 
 
 def shown_value(value: Any) -> str:

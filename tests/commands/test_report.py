@@ -1,0 +1,50 @@
+"""A grade report in plain lines."""
+
+from __future__ import annotations
+
+from attncli.commands.report import counterexample_lines, shown_value, value_lines
+
+
+def test_a_mask_is_drawn_as_a_grid():
+    mask = {"shape": [2, 3], "dtype": "bool", "values": [True, False, True, False, False, True]}
+    assert list(value_lines("mask =", mask, "")) == [
+        "mask = (mask, shape [2, 3], 1 = True)",
+        "    1 · 1",
+        "    · · 1",
+    ]
+
+
+def test_a_small_tensor_is_nested_brackets_with_dtype_and_shape():
+    tensor = {"shape": [2, 1], "dtype": "float32", "values": [0.5, 2]}
+    assert shown_value(tensor) == "[[0.5], [2]] (float32, shape [2, 1])"
+
+
+def test_a_large_tensor_is_its_shape():
+    tensor = {"shape": [100, 100], "dtype": "float32", "values": [0.0] * 256, "truncated": True}
+    assert shown_value(tensor) == "float32 tensor of shape [100, 100]"
+
+
+def test_nested_results_and_plain_values_are_shown():
+    assert shown_value([{"k": {"shape": [], "dtype": "int64", "values": [3]}}, None]) == (
+        "[{k: 3 (int64, shape [])}, None]"
+    )
+
+
+def test_the_failing_call_the_first_wrong_index_and_the_learners_lines_are_named():
+    shown = {
+        "args": {"x": 1},
+        "calls": [{"call": "prefill"}, {"call": "decode_step"}],
+        "call": 2,
+        "expected": 1.0,
+        "got": 2.0,
+        "first_wrong_index": [0, 1],
+        "frames": [{"line": 3, "function": "f", "code": "return x"}],
+    }
+    assert list(counterexample_lines(shown, " ")) == [
+        " x = 1",
+        " (call 2 of: prefill, decode_step)",
+        " expected: 1.0",
+        " got: 2.0",
+        " first wrong at [0, 1]",
+        " line 3, in f: return x",
+    ]
