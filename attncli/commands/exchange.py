@@ -1,4 +1,4 @@
-"""`attn import` and `attn sync`."""
+"""`attn import`, `attn export reviews` and `attn sync`."""
 
 from __future__ import annotations
 
@@ -22,6 +22,19 @@ def reviews(file: Path) -> None:
     with session().workspace() as workspace:
         new = exchange.import_file(workspace, file)
     click.echo(f"{new} new rows")
+
+
+@click.command()
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="Where to write (default: stdout).")
+def export_reviews(output: Path | None) -> None:
+    """The whole review log, one JSON document a line: what `attn import reviews` merges."""
+    with session().workspace() as workspace:
+        if output is None:
+            for line in exchange.exported(workspace):
+                click.echo(line)
+        else:
+            count = exchange.write_lines(output, exchange.exported(workspace))
+            click.echo(f"{count} rows in {output}", err=True)
 
 
 @click.command()

@@ -10,6 +10,7 @@ from typing import cast
 
 import click
 
+from attncli.commands.exchange import export_reviews
 from attncli.commands.session import session
 from attncli.domain.text import Lang
 from attncli.errors import UsageError
@@ -19,7 +20,10 @@ FORMATS = ("md", "html", "json")
 
 @click.group()
 def export() -> None:
-    """Take something along: the interview summary."""
+    """Take something along: the interview summary, the review log."""
+
+
+export.add_command(export_reviews, "reviews")
 
 
 @export.command()

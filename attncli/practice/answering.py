@@ -11,6 +11,7 @@ from attncli.domain.memory import Schedule
 from attncli.domain.rating import Rating
 from attncli.domain.review import LogRow, RowKind
 from attncli.errors import NotFound, UsageError
+from attncli.memory.replay import is_leech
 from attncli.practice.derivation import derive_subject
 from attncli.practice.workspace import Workspace
 
@@ -31,8 +32,6 @@ class Answered:
     @property
     def leech(self) -> bool:
         """Forgotten eight times or more."""
-        from attncli.memory.replay import is_leech
-
         return is_leech(self.schedule)
 
     def document(self) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from attncli.domain.memory import Schedule
 from attncli.domain.rating import Rating
 from attncli.domain.review import RowKind
 from attncli.memory.forgetting import recall_on
+from attncli.memory.replay import is_leech
 from attncli.practice.workspace import Workspace
 from attncli.store.queue import Moment
 
@@ -20,7 +21,6 @@ FORECAST_DAYS = 14
 WEAK_LAPSES = 3
 WEAK_RECALL = 0.7
 WEAK_SHOWN = 10
-LEECH_LAPSES = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +168,7 @@ def recall_of_seen(workspace: Workspace, when: Moment) -> list[tuple[str, Schedu
 def _standing(total: int, seen: list[tuple[str, Schedule]], day: int, decay: float) -> TopicStanding:
     recalls = {card: recall_on(schedule, day, decay) for card, schedule in seen}
     weak = [
-        WeakCard(card, round(recalls[card], 4), schedule.lapses, schedule.lapses >= LEECH_LAPSES)
+        WeakCard(card, round(recalls[card], 4), schedule.lapses, is_leech(schedule))
         for card, schedule in seen
         if schedule.lapses >= WEAK_LAPSES or recalls[card] < WEAK_RECALL
     ]

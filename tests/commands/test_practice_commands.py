@@ -158,9 +158,10 @@ def test_completion_answers_the_shell(attn: Attn, monkeypatch: pytest.MonkeyPatc
 
 def test_export_of_reviews_is_what_import_reads(attn: Attn, tmp_path: Path) -> None:
     attn("answer", "att-01", "--rating", "good")
-    shared = tmp_path / "shared"
-    shared.mkdir()
-    attn("sync", str(shared))
-    (log,) = shared.glob("*.jsonl")
-    row = json.loads(log.read_text(encoding="utf-8"))
+    file = tmp_path / "log.jsonl"
+    assert attn("export", "reviews", "-o", str(file)).err == f"1 rows in {file}\n"
+    assert attn("export", "reviews").out == file.read_text(encoding="utf-8")
+    row = json.loads(file.read_text(encoding="utf-8"))
     assert (row["kind"], row["subject"], row["payload"]["rating"]) == ("review", "att-01", 3)
+    assert attn("--home", str(tmp_path / "other"), "import", "reviews", str(file)).out == "1 new rows\n"
+    assert attn("export", "reviews", "-o", str(tmp_path / "nowhere" / "x")).code == 2
