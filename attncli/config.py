@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from attncli.domain.text import LANGS, Lang
-from attncli.errors import ConfigInvalid
+from attncli.errors import ConfigInvalid, EnvironmentFailure
 
 THEMES = ("dark", "light")
 
@@ -93,7 +93,8 @@ def load(path: Path, environ: Mapping[str, str]) -> Settings:
 def save(path: Path, key: str, text: str) -> None:
     """Sets `key` to what `text` says and writes the file.
 
-    Raises ConfigInvalid for an unknown key or a value that does not fit; then nothing is written.
+    Raises ConfigInvalid for an unknown key or a value that does not fit, EnvironmentFailure if the file cannot be
+    written; then nothing has changed.
     """
     import tomlkit
 
@@ -142,7 +143,7 @@ def _write(path: Path, text: str) -> None:
         part.write_text(text, encoding="utf-8")
         part.replace(path)
     except OSError as error:
-        raise ConfigInvalid(f"cannot write {path} ({error.strerror}); make its folder writable") from error
+        raise EnvironmentFailure(f"cannot write {path} ({error.strerror}); make its folder writable") from error
 
 
 def _one_of(*allowed: str) -> Callable[[Any], str]:

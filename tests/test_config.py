@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from attncli import config
 from attncli.config import KEYS, Settings, default_lang, load, save
-from attncli.errors import ConfigInvalid
+from attncli.errors import ConfigInvalid, EnvironmentFailure
 
 
 @pytest.fixture
@@ -120,7 +120,7 @@ def test_what_is_no_toml_is_refused_with_a_remedy(path: Path, content: bytes) ->
 
 def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(ConfigInvalid, match="make its folder writable"):
+    with pytest.raises(EnvironmentFailure, match="make its folder writable"):
         save(tmp_path / "file" / "config.toml", "lang", "en")
 
 

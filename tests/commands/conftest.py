@@ -87,7 +87,9 @@ Program = Callable[..., subprocess.Popen[str]]
 def program(home: Path, small_bank: Path, small_impl: Path) -> Program:
     """`program("due")` as a process of its own, its pipes open; `file_limit` bounds the size of what it may write."""
 
-    def start(*words: str, file_limit: int | None = None, spy: str = "", **environ: str) -> subprocess.Popen[str]:
+    def start(
+        *words: str, file_limit: int | None = None, spy: str = "", prefix: tuple[str, ...] = (), **environ: str
+    ) -> subprocess.Popen[str]:
         def limit() -> None:
             import resource
 
@@ -95,7 +97,7 @@ def program(home: Path, small_bank: Path, small_impl: Path) -> Program:
                 resource.setrlimit(resource.RLIMIT_FSIZE, (file_limit, file_limit))
 
         return subprocess.Popen(
-            [sys.executable, "-c", spy + PROGRAM, str(small_bank), str(small_impl), *words],
+            [*prefix, sys.executable, "-c", spy + PROGRAM, str(small_bank), str(small_impl), *words],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
