@@ -28,6 +28,7 @@ class Boundary:
             self.code = self._code_of(error)
             if self.session.debug and not isinstance(error, BrokenPipeError):
                 _print_trace(error)
+                _log_trace(self.session, error)
         return not isinstance(error, SystemExit)
 
     def _code_of(self, error: BaseException) -> int:
