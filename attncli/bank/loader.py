@@ -15,8 +15,9 @@ from attncli.bank.validate import Document, card_document, challenge_findings, g
 from attncli.domain.card import Card, card_of
 
 GLOSSARY = "glossary.yaml"
+ERRATA = "errata.yaml"
 SUFFIXES = frozenset({".yaml", ".yml"})
-NOT_CARDS = frozenset({GLOSSARY, "planned.yaml"})
+NOT_CARDS = frozenset({GLOSSARY, ERRATA, "planned.yaml"})
 
 
 @dataclass(frozen=True, slots=True)

@@ -77,9 +77,10 @@ def test_a_missing_folder_is_an_empty_bank(tmp_path: Path) -> None:
     assert load_bank(tmp_path / "missing").documents == ()
 
 
-def test_glossary_and_plan_are_no_card_files(cards: dict[str, Card], bank_file: Writer) -> None:
+def test_glossary_plan_and_errata_are_no_card_files(cards: dict[str, Card], bank_file: Writer) -> None:
     folder = bank_file(cards["qa"]).parent
     (folder / "planned.yaml").write_text("cards: {}")
+    (folder / "errata.yaml").write_text("corrections: {E01: [att-01]}")
     (folder / "glossary.yaml").write_text("terms:\n- {en: head, zh: 头}\n")
     bank = load_bank(folder)
     assert bank.problems == ()
