@@ -1,0 +1,166 @@
+"""Modules with weights set from outside, with and without biases, at every length up to the context and beyond."""
+
+from __future__ import annotations
+
+import torch
+
+LARGE = 4.0  # activations and weights grow together, so the logits reach ±200
+PROFILES = {"stable": ["large"]}
+
+
+def module(make, D, H, max_len, *rest, bias=True, **named):
+    """A module whose parameters are drawn; `rest` and `named` go to the constructor."""
+    if not bias:
+        named["bias"] = False
+    made = make.new("CausalSelfAttention", D, H, max_len, *rest, **named)
+    values = {
+        "c_attn.weight": make.normal(3 * D, D, scale=D**-0.5 + 0.2),
+        "c_proj.weight": make.normal(D, D, scale=D**-0.5 + 0.2),
+    }
+    if bias:
+        values["c_attn.bias"] = make.normal(3 * D, scale=0.5)
+        values["c_proj.bias"] = make.normal(D, scale=0.5)
+    make.set(made, values)
+    return made
+
+
+def case(make):
+    B, T, H, d = make.size(1, 3), make.size(1, 5), make.size(1, 3), make.size(1, 4)
+    max_len, bias = T + make.size(0, 3), make.flag()
+    kind = make.pick(["plain", "evaluation", "several", "too long", "parts"])
+    if kind == "evaluation":
+        made = module(make, H * d, H, max_len, make.pick([0.5, 0.9, 0.1]), bias=bias)
+        make.train(made, False)
+        make.method(made, "forward", make.normal(B, T, H * d))
+        return
+    made = module(make, H * d, H, max_len, bias=bias)
+    make.method(made, "forward", make.normal(B, T, H * d))
+    if kind == "several":
+        make.method(made, "forward", make.normal(B, max_len, H * d))
+        make.method(made, "forward", make.normal(1, 1, H * d))
+    elif kind == "too long":
+        make.method_raises(ValueError, made, "forward", make.normal(B, max_len + 1, H * d))
+    elif kind == "parts":
+        parts(make, made, max_len)
+
+
+def parts(make, made, max_len):
+    """What a checkpoint holds, and the mask among the buffers."""
+    make.read(made, "state_dict")
+    make.read(made, "trainable")
+    buffers = make.read(made, "named_buffers")
+    make.compare(buffers, False)
+    make.property(lambda outcomes: mask_among(outcomes[buffers.step], max_len))
+
+
+def mask_among(buffers, max_len):
+    for buffer in buffers.values():
+        if tuple(buffer.shape[-2:]) == (max_len, max_len):
+            return None
+    return f"no buffer holds a mask of {max_len} by {max_len}: it must move with the module, and not be built anew"
+
+
+def edge_one_token(make):
+    """one token attends to itself"""
+    make.method(module(make, 6, 3, 4), "forward", make.normal(2, 1, 6))
+
+
+def edge_full_context(make):
+    """T = max_len still fits"""
+    make.method(module(make, 6, 2, 5), "forward", make.normal(2, 5, 6))
+
+
+def edge_shorter_than_the_context(make):
+    """three tokens in a context of nine see what three tokens see"""
+    make.method(module(make, 4, 2, 9), "forward", make.normal(2, 3, 4))
+
+
+def edge_one_head(make):
+    """H = 1"""
+    make.method(module(make, 5, 1, 6), "forward", make.normal(2, 4, 5))
+
+
+def edge_as_many_heads_as_width(make):
+    """H = D: heads of width 1"""
+    make.method(module(make, 5, 5, 6), "forward", make.normal(2, 4, 5))
+
+
+def edge_without_bias(make):
+    """bias=False leaves out both biases"""
+    made = module(make, 6, 3, 5, bias=False)
+    make.method(made, "forward", make.normal(2, 4, 6))
+    parts(make, made, 5)
+
+
+def edge_parts(make):
+    """state_dict holds c_attn and c_proj only, all of it trainable; the mask is a buffer"""
+    made = module(make, 6, 2, 7)
+    parts(make, made, 7)
+    make.method(made, "forward", make.normal(1, 3, 6))
+    parts(make, made, 7)
+
+
+def edge_too_long(make):
+    """more tokens than max_len raise ValueError"""
+    made = module(make, 4, 2, 3)
+    make.method_raises(ValueError, made, "forward", make.normal(1, 4, 4))
+    make.method_raises(ValueError, made, "forward", make.normal(2, 9, 4))
+    one = module(make, 4, 2, 1)
+    make.method_raises(ValueError, one, "forward", make.normal(1, 2, 4))
+    make.method(one, "forward", make.normal(1, 1, 4))
+
+
+def edge_dropout_in_evaluation(make):
+    """dropout=0.9 does nothing in evaluation, and dropout=0 nothing in training"""
+    made = module(make, 6, 3, 5, 0.9)
+    make.train(made, False)
+    make.method(made, "forward", make.normal(2, 4, 6))
+    silent = module(make, 6, 3, 5, dropout=0.0)
+    make.train(silent, True)
+    make.method(silent, "forward", make.normal(2, 4, 6))
+
+
+def edge_two_modules(make):
+    """two modules in turns have nothing in common"""
+    first, second = module(make, 4, 2, 6), module(make, 4, 1, 3)
+    x = make.normal(2, 3, 4)
+    make.method(first, "forward", x)
+    make.method(second, "forward", x)
+    make.method(first, "forward", x)
+
+
+def random(make):
+    """Dropout on the attention weights: whole weights vanish, and the mean over many draws stays."""
+    p, H, d, N = make.pick([0.5, 0.3]), 2, 3, 600
+    D = H * d
+    made = make.new("CausalSelfAttention", D, H, 4, p, False)
+    make.set(made, {"c_attn.weight": make.normal(3 * D, D, scale=0.5), "c_proj.weight": make.keep(torch.eye(D))})
+    x = make.keep(make.normal(1, 3, D).detach().expand(N, 3, D).clone())
+    make.train(made, True)
+    drawn = make.method(made, "forward", x)
+    again = make.method(made, "forward", x)
+    make.train(made, False)
+    calm = make.method(made, "forward", x)
+    for handle in (drawn, again):
+        make.compare(handle, False)
+    make.property(lambda outcomes: dropped(outcomes[drawn.step], outcomes[again.step], outcomes[calm.step], p, d))
+
+
+def dropped(drawn, again, calm, p, d):
+    """The first token has one weight, 1, per head: dropped, that head's whole slice is 0 (c_proj is the identity here).
+
+    GPT-2's second dropout, behind c_proj, is allowed: it zeroes single components on top.
+    """
+    drawn, again, calm = (t.detach().double() for t in (drawn, again, calm))
+    if torch.equal(drawn, again):
+        return "two calls in training gave the same: dropout has to draw anew each time"
+    slices = drawn[:, 0].unflatten(-1, (-1, d))  # (N, H, d)
+    rate, n = float((slices == 0).all(-1).double().mean()), slices.shape[0] * slices.shape[1]
+    slack = 5 * (p * (1 - p) / n) ** 0.5
+    if not p - slack < rate < p + (1 - p) * p**d + slack:
+        return f"dropout {p} on the attention weights must silence a head of the first token in that share; seen: {rate:.3f}"
+    error = (drawn.mean(0) - calm.mean(0)).abs()
+    spread = drawn.std(0) / drawn.shape[0] ** 0.5 + 1e-6
+    if bool((error > 6 * spread).any()):
+        return "the mean over many draws must be what evaluation gives: scale what is kept by 1/(1 − p)"
+    return None

@@ -1,0 +1,49 @@
+"""GPT-2's self-attention: one fused projection for queries, keys and values, a causal mask, one projection back.
+
+Decisions:
+- c_attn is one Linear of 3·D outputs, rows [Q; K; V], each split into contiguous heads, as in GPT-2's checkpoints;
+- the mask is a buffer, so that it moves with the module, and a non-persistent one, so that checkpoints don't carry it;
+- dropout acts on the attention weights, in training only;
+- a longer input than max_len is an error, not a shape that happens to broadcast.
+
+Radford et al. 2019 (GPT-2).
+"""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor, nn
+
+
+class CausalSelfAttention(nn.Module):
+    future: Tensor
+
+    def __init__(self, d_model: int, n_heads: int, max_len: int, dropout: float = 0.0, bias: bool = True) -> None:
+        super().__init__()
+        self.n_heads = n_heads
+        self.max_len = max_len
+        self.c_attn = nn.Linear(d_model, 3 * d_model, bias=bias)
+        self.c_proj = nn.Linear(d_model, d_model, bias=bias)
+        self.dropout = nn.Dropout(dropout)
+        future = torch.ones(max_len, max_len, dtype=torch.bool).triu(1)  # True = hidden
+        self.register_buffer("future", future, persistent=False)
+
+    def forward(self, x: Tensor) -> Tensor:
+        B, T, D = x.shape
+        if self.max_len < T:
+            raise ValueError(f"{T} tokens do not fit into a context of {self.max_len}")
+
+        q, k, v = (self.split(part) for part in self.c_attn(x).chunk(3, dim=-1))  # (B, H, T, d) each
+        scores = q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])  # (B, H, T, T)
+        scores = scores.masked_fill(self.future[:T, :T], float("-inf"))
+        weights = self.dropout(torch.softmax(scores, dim=-1))
+
+        mixed = (weights @ v).transpose(1, 2).reshape(B, T, D)  # heads side by side again
+        out: Tensor = self.c_proj(mixed)
+        return out
+
+    def split(self, x: Tensor) -> Tensor:
+        B, T, D = x.shape
+        return x.reshape(B, T, self.n_heads, D // self.n_heads).transpose(1, 2)  # (B, H, T, d)
