@@ -13,8 +13,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
+from . import modules
 from .tracing import CallTrace, CostTrace, returned_bytes
 from .values import (
     DTYPES,
@@ -70,6 +71,8 @@ def execute(
         else:
             outcome = _perform(namespace, step, arguments, environment, run)
         environment.results.append(outcome)
+        if step["op"] == "read":  # a later step may change what was read, and may need the thing itself
+            outcome = modules.snapshot(outcome)
         run.outcomes.append(outcome)
         run.arguments.append(arguments)
         if after is not None:
@@ -120,7 +123,7 @@ def _target(namespace: Mapping[str, Any], step: Step, environment: Environment, 
         return target
     if operation == "new":
         made = _class(namespace, step["name"])
-        return lambda *args, **kwargs: _placed(made(*args, **kwargs), (args, kwargs), environment)
+        return lambda *args, **kwargs: modules.placed(made(*args, **kwargs), (args, kwargs), environment)
     owner = resolve(step["object"], environment)
     if operation == "method":
         method: Callable[..., Any] = getattr(owner, step["name"])
@@ -128,9 +131,9 @@ def _target(namespace: Mapping[str, Any], step: Step, environment: Environment, 
     if operation == "set":
         return lambda values: _set(owner, values, step, run)
     if operation == "read":
-        return lambda: _read(owner, step["name"])
+        return lambda: modules.read(owner, step["name"])
     if operation == "train":
-        return lambda flag: _train(owner, flag)
+        return lambda flag: modules.train(owner, flag)
     raise TreeError(f"unknown operation {operation!r}")
 
 
@@ -147,53 +150,9 @@ def _class(namespace: Mapping[str, Any], name: str) -> Callable[..., Any]:
     return made
 
 
-def _placed(made: Any, arguments: Any, environment: Environment) -> Any:
-    """A module in the dtype and on the device of the case; one made around a module or tensors finds them there."""
-    if isinstance(made, nn.Module) and not _given_weights(arguments):
-        made = made.to(device=environment.module_device, dtype=environment.module_dtype)
-    return made
-
-
-def _given_weights(arguments: Any) -> bool:
-    args, kwargs = arguments
-    return any(isinstance(value, (nn.Module, Tensor)) for value in [*args, *kwargs.values()])
-
-
-def _train(owner: Any, flag: bool) -> None:
-    owner.train(flag)
-
-
-def _read(owner: Any, dotted: str) -> Any:
-    """An attribute by its dotted name; a bias-free Linear stands for its weight.
-
-    Of a module, `parameters` is the list of its parameters, `named_parameters`, `named_buffers` and `state_dict` are
-    dicts, `trainable` is the sorted list of the names that require gradients; a number is an index into a list.
-    """
-    for name in dotted.split("."):
-        if isinstance(owner, nn.Module) and name in _MODULE_PARTS:
-            owner = _MODULE_PARTS[name](owner)
-        elif name.isdigit():
-            owner = owner[int(name)]
-        else:
-            owner = getattr(owner, name)
-    return owner.weight if isinstance(owner, nn.Linear) else owner
-
-
-_MODULE_PARTS: dict[str, Callable[[nn.Module], Any]] = {
-    "parameters": lambda module: list(module.parameters()),
-    "named_parameters": lambda module: dict(module.named_parameters()),
-    "named_buffers": lambda module: dict(module.named_buffers()),
-    "state_dict": lambda module: dict(module.state_dict()),
-    "trainable": lambda module: sorted(n for n, p in module.named_parameters() if p.requires_grad),
-}
-
-
 def _set(owner: Any, values: Mapping[str, Tensor], step: Step, run: Run) -> None:
     indices = step.get("leaves", {})
-    for name, value in values.items():
-        place = _read(owner, name)
-        with torch.no_grad():
-            place.copy_(value)
+    for name, place in modules.set_parts(owner, values).items():
         if name in indices and place.requires_grad:
             run.parameters.setdefault(indices[name], []).append(place)
 
@@ -255,8 +214,6 @@ class _Watch:
             self._look_for_shared_memory(index, arguments, outcome)
 
     def _look_for_shared_memory(self, index: int, arguments: Any, outcome: Any) -> None:
-        if self._steps[index]["op"] == "read":  # an attribute is the object's own memory
-            return
         if not _same_parts(arguments, _arguments(self._steps[index], self.environment)):
             self.containers.append(index)
         own = {_storage(tensor) for tensor in tensors_in(list(arguments))} - {0}
@@ -276,7 +233,7 @@ class _Watch:
         return [
             index
             for index, (outcome, copy) in enumerate(zip(outcomes, self.copies, strict=True))
-            if self._steps[index]["op"] != "read" and _copy(outcome)[:2] != copy[:2]
+            if _copy(outcome)[:2] != copy[:2]
         ]
 
 

@@ -85,6 +85,7 @@ class CostTrace(TorchDispatchMode):
         self._flops = 0
         self._operations = 0
         self._largest = 0
+        self._held_bytes = 0
         self._peak_bytes = 0
         self._live: dict[int, tuple[StorageWeakRef, int]] = {}
         self._known = {tensor.untyped_storage().data_ptr() for tensor in known}
@@ -111,11 +112,16 @@ class CostTrace(TorchDispatchMode):
     def _note(self, fresh: list[Tensor]) -> None:
         for tensor in fresh:
             storage = tensor.untyped_storage()
-            if storage.data_ptr() not in self._known:
-                self._largest = max(self._largest, storage.nbytes() // max(1, tensor.element_size()))
-                self._live[storage.data_ptr()] = (StorageWeakRef(storage), storage.nbytes())
-        self._live = {key: item for key, item in self._live.items() if not item[0].expired()}
-        self._peak_bytes = max(self._peak_bytes, sum(size for _, size in self._live.values()))
+            key, size = storage.data_ptr(), storage.nbytes()
+            if key not in self._known:
+                self._largest = max(self._largest, size // max(1, tensor.element_size()))
+                self._held_bytes += size - self._live.get(key, (None, 0))[1]
+                self._live[key] = (StorageWeakRef(storage), size)
+        # Looking for what was freed costs time for all that is alive: only where the peak rises by a hundredth.
+        if self._held_bytes > 1.01 * self._peak_bytes:
+            self._live = {key: item for key, item in self._live.items() if not item[0].expired()}
+            self._held_bytes = sum(size for _, size in self._live.values())
+            self._peak_bytes = max(self._peak_bytes, self._held_bytes)
 
     def figures(self) -> dict[str, int]:
         return {
