@@ -1,0 +1,127 @@
+"""Maps whose weights lie clear of the level boundaries, tokens of one and two columns, layers that do not sum to 1."""
+
+from __future__ import annotations
+
+import torch
+
+TOKENS = ["the", "cat", "a", "注意力", "模型", "ｗide", "かな", "한국", "attention", "mat.", "x1", "力"]
+
+
+def tokens(make, count):
+    return [make.pick(TOKENS) for _ in range(count)]
+
+
+def grid(make, T, S):
+    """Weights in the middle of their levels, a few below 0 and above 1."""
+    level = torch.randint(0, 10, (T, S), generator=make.random).double()
+    if make.flag():
+        level = torch.randint(-2, 13, (T, S), generator=make.random).double()
+    inside = 0.3 + 0.4 * torch.rand(T, S, generator=make.random, dtype=torch.float64)
+    return make.keep((level + inside) / 10)
+
+
+def layers(make, count, B, H, T):
+    """Attention after dropout: rows that do not sum to 1."""
+    return [make.uniform(B, H, T, T, low=0.05, high=1.0) for _ in range(count)]
+
+
+def case(make):
+    if make.profile in ("ordinary", "strided") and make.flag():
+        T, S = make.size(1, 5), make.size(1, 6)
+        weights = grid(make, T, S)
+        if make.flag():
+            make.call("attention_to_text", weights, tokens(make, T), tokens(make, S), make.pick([1, 3, 4, 2]))
+        else:
+            make.call("attention_to_text", weights, tokens(make, T), tokens(make, S))
+        return
+    count, B, H, T = make.size(1, 4), make.size(1, 3), make.size(1, 3), make.size(1, 5)
+    style = make.pick(["default", "positional", "keyword"])
+    if style == "default":
+        make.call("attention_rollout", layers(make, count, B, H, T))
+    elif style == "positional":
+        make.call("attention_rollout", layers(make, count, B, H, T), make.pick([0.0, 0.25, 0.9, 1.0]))
+    else:
+        make.call("attention_rollout", layers(make, count, B, H, T), residual=make.pick([0.5, 0.1, 0.75]))
+
+
+def edge_one_by_one(make):
+    """one query, one key, one column"""
+    make.call("attention_to_text", make.keep(torch.tensor([[0.55]])), ["q"], ["k"], 1)
+    make.call("attention_to_text", make.keep(torch.tensor([[0.55]])), ["q"], ["k"])
+
+
+def edge_all_levels(make):
+    """every level from blank to @, and what lies outside of 0 … 1"""
+    weights = torch.tensor([[-0.35, 0.05, 0.15, 0.25, 0.35, 0.45], [0.55, 0.65, 0.75, 0.85, 0.95, 1.35]])
+    make.call("attention_to_text", make.keep(weights), ["low", "high"], list("abcdef"))
+
+
+def edge_rows_are_queries(make):
+    """queries go down, keys across"""
+    weights = torch.tensor([[0.95, 0.05, 0.05], [0.45, 0.45, 0.05]])
+    make.call("attention_to_text", make.keep(weights), ["a", "bb"], ["x", "y", "z"], 3)
+    square = torch.tensor([[0.95, 0.05, 0.05], [0.45, 0.45, 0.05], [0.35, 0.25, 0.35]])
+    make.call("attention_to_text", make.keep(square), ["a", "b", "c"], ["a", "b", "c"])
+
+
+def edge_chinese_labels(make):
+    """Chinese tokens take two columns a character, as labels and above the columns"""
+    weights = torch.tensor([[0.95, 0.05], [0.35, 0.65], [0.15, 0.85]])
+    make.call("attention_to_text", make.keep(weights), ["注意力", "is", "all"], ["我", "需要"])
+    make.call("attention_to_text", make.keep(weights), ["注意力", "is", "all"], ["我", "需要"], 4)
+
+
+def edge_wide_characters_that_do_not_fit(make):
+    """a wide character has no place in one column: it is left out and padded"""
+    weights = torch.tensor([[0.95, 0.05], [0.35, 0.65]])
+    make.call("attention_to_text", make.keep(weights), ["a", "한"], ["力", "b"], 1)
+    make.call("attention_to_text", make.keep(weights), ["a", "b"], ["x力y", "ｗide"], 2)
+    make.call("attention_to_text", make.keep(weights), ["a", "b"], ["x力y", "かな"], 3)
+
+
+def edge_long_and_short_labels(make):
+    """the label column is as wide as the widest query token; key tokens do not matter for it"""
+    weights = torch.tensor([[0.95, 0.05], [0.35, 0.65]])
+    make.call("attention_to_text", make.keep(weights), ["a", "transformer"], ["a much longer key", "b"])
+
+
+def edge_one_layer(make):
+    """one layer: the averaged map mixed with the identity, its rows divided by their sums"""
+    make.call("attention_rollout", layers(make, 1, 2, 3, 4))
+    make.call("attention_rollout", layers(make, 1, 1, 1, 3), 0.0)
+
+
+def edge_one_token_rollout(make):
+    """a single position stays itself"""
+    make.call("attention_rollout", layers(make, 3, 2, 2, 1))
+
+
+def edge_residual_only(make):
+    """residual = 1 gives the identity"""
+    make.call("attention_rollout", layers(make, 2, 1, 2, 3), 1.0)
+
+
+def edge_no_residual(make):
+    """residual = 0 is the plain product of the layers"""
+    make.call("attention_rollout", layers(make, 3, 1, 2, 3), residual=0.0)
+
+
+def edge_order_of_layers(make):
+    """the first layer stands on the right of the product"""
+    first = torch.tensor([[[[0.9, 0.1], [0.1, 0.9]]]])
+    last = torch.tensor([[[[0.2, 0.8], [0.7, 0.3]]]])
+    make.call("attention_rollout", [make.keep(first, grad=True), make.keep(last, grad=True)], 0.2)
+
+
+def edge_after_dropout(make):
+    """rows that sum to 0.4 and to 2: each is divided by its sum, residual included"""
+    a = torch.tensor([[[[0.4, 0.0, 0.0], [1.0, 1.0, 0.0], [0.0, 0.5, 0.1]]]])
+    make.call("attention_rollout", [make.keep(a, grad=True), make.keep(a, grad=True)], 0.3)
+
+
+def edge_two_calls(make):
+    """a list that is passed twice is the same list afterwards"""
+    maps = layers(make, 3, 1, 2, 3)
+    make.call("attention_rollout", maps)
+    make.call("attention_rollout", maps, 0.2)
+    make.call("attention_rollout", maps)
