@@ -16,7 +16,7 @@ from attncli.judge.diagnose import Probe, diagnose
 from attncli.judge.examine import Examiner
 from attncli.judge.finding import Finding
 from attncli.judge.folder import Folder
-from attncli.judge.growth import contracts, examine_growth
+from attncli.judge.growth import Measured, contracts, examine_growth
 from attncli.judge.profiles import Profile, strata
 from attncli.judge.reading import Forbidden, Reading, forbidden_message, read_source, signature_problem
 from attncli.judge.sampling import drawn, edge_functions, shares
@@ -73,6 +73,7 @@ class Grading:
     results: dict[str, CheckResult] = field(default_factory=dict)
     stored: list[dict[str, Any]] = field(default_factory=list)
     diagnosis: list[Diagnosis] = field(default_factory=list)
+    measured: Measured = field(default_factory=dict)
     dead: bool = False
 
     def __post_init__(self) -> None:
@@ -222,7 +223,7 @@ class Grading:
     def _growth(self, name: str) -> CheckResult:
         figures = []
         for contract in contracts(self.folder, name):
-            finding, said = examine_growth(self.folder, self.submission, contract)
+            finding, said = examine_growth(self.folder, self.submission, contract, self.measured)
             if finding is not None:
                 self.dead = self.dead or finding.fatal
                 return self._failed(name, finding.reason, finding.message)
