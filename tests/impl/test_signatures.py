@@ -14,9 +14,13 @@ FOLDERS = sorted(path.parent for path in IMPL.glob("*/*/reference.py"))
 
 def parameters(arguments: ast.arguments) -> tuple[list[str], list[str], dict[str, str | None]]:
     names = [argument.arg for argument in [*arguments.posonlyargs, *arguments.args]]
-    defaults = [ast.unparse(default) for default in arguments.defaults]
     keywords = zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
-    return names, defaults, {a.arg: ast.unparse(d) if d is not None else None for a, d in keywords}
+    return names, [shown(d) for d in arguments.defaults], {a.arg: d and shown(d) for a, d in keywords}
+
+
+def shown(default: ast.expr) -> str:
+    """A default as written; a function that the file defines itself may have any name."""
+    return "a name" if isinstance(default, ast.Name) else ast.unparse(default)
 
 
 def signatures(path: Path, entry: list[str]) -> dict[str, object]:

@@ -35,7 +35,7 @@ class CausalSelfAttention(nn.Module):
         if self.max_len < T:
             raise ValueError(f"{T} tokens do not fit into a context of {self.max_len}")
 
-        q, k, v = (self.split(part) for part in self.c_attn(x).chunk(3, dim=-1))  # (B, H, T, d) each
+        q, k, v = (split_heads(part, self.n_heads) for part in self.c_attn(x).chunk(3, dim=-1))  # (B, H, T, d) each
         scores = q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])  # (B, H, T, T)
         scores = scores.masked_fill(self.future[:T, :T], float("-inf"))
         weights = self.dropout(torch.softmax(scores, dim=-1))
@@ -44,6 +44,7 @@ class CausalSelfAttention(nn.Module):
         out: Tensor = self.c_proj(mixed)
         return out
 
-    def split(self, x: Tensor) -> Tensor:
-        B, T, D = x.shape
-        return x.reshape(B, T, self.n_heads, D // self.n_heads).transpose(1, 2)  # (B, H, T, d)
+
+def split_heads(x: Tensor, n_heads: int) -> Tensor:
+    B, T, D = x.shape
+    return x.reshape(B, T, n_heads, D // n_heads).transpose(1, 2)  # (B, H, T, d)
