@@ -32,7 +32,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
             boundary.code = run(words, session)
         sys.stdout.flush()
+    if boundary.code == 0 and session.left_out:
+        print(_left_out(session.left_out), file=sys.stderr)
     return boundary.code
+
+
+def _left_out(problems: Sequence[str]) -> str:
+    """Broken bank files in one line; a command that failed has said its own line, and says nothing else."""
+    more = f" (and {len(problems) - 1} more; `attn bank check` lists them)" if len(problems) > 1 else ""
+    return f"attn: left out: {problems[0]}{more}"
 
 
 if __name__ == "__main__":

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 Clock = Callable[[], datetime]
 
 COMPLETION_VARIABLE = "_ATTN_COMPLETE"
-PROBLEMS_SHOWN = 5
 
 
 def present() -> datetime:
@@ -36,6 +35,7 @@ class Session:
         self.home_folder: Path | None = None
         self.lang_option: Lang | None = None
         self.debug = False
+        self.left_out: list[str] = []
 
     @cached_property
     def home(self) -> paths.Home:
@@ -51,12 +51,11 @@ class Session:
         return self.lang_option or self.settings.lang
 
     def workspace(self) -> Workspace:
-        """The learner's workspace, to be used as a context manager; broken bank files are named on stderr."""
+        """The learner's workspace, to be used as a context manager; `left_out` then names what banks lack."""
         from attncli.practice.workspace import Workspace
 
         workspace = Workspace.open(self.home, self.clock, self.lang, self.settings)
-        for problem in workspace.store.files.problems()[:PROBLEMS_SHOWN]:
-            print(f"attn: left out: {problem}", file=sys.stderr)
+        self.left_out = workspace.store.files.problems()
         return workspace
 
 

@@ -142,7 +142,9 @@ def test_a_broken_own_bank_is_named_and_the_rest_works(attn: Attn, home: Path) -
     (home / "banks").mkdir(parents=True)
     (home / "banks" / "mine.yaml").write_text("cards: [", encoding="utf-8")
     result = attn("due", "--json")
-    assert result.code == 0 and result.json["due"] == 6 and "mine.yaml:1:" in result.err
+    assert result.code == 0 and result.json["due"] == 6
+    assert "mine.yaml:1:" in result.err and len(result.err.splitlines()) == 1
+    assert "there is no card nope" in attn("show", "nope").line, "a failure keeps to its own line"
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
