@@ -18,11 +18,15 @@ CallsHold = Callable[[list[Any], list[Any]], str | None]
 
 @dataclass(slots=True)
 class Input:
-    """One tensor of a case: `grad` asks for its gradient, `follow` lets the judge evaluate it in float64."""
+    """One tensor of a case: `grad` asks for its gradient, `follow` lets the judge evaluate it in float64.
+
+    `composed`: its values obey laws that the challenge alone knows (a row of probabilities): they are not made simpler.
+    """
 
     value: Tensor
     grad: bool
     follow: bool
+    composed: bool = False
 
 
 @dataclass(slots=True)
@@ -53,7 +57,7 @@ class Case:
         return sum(i.value.numel() for i in self.inputs), len(self.steps), sum(self.sizes)
 
     def with_values(self, values: Sequence[Tensor]) -> Case:
-        inputs = [Input(v, i.grad, i.follow) for v, i in zip(values, self.inputs, strict=True)]
+        inputs = [replace(i, value=v) for v, i in zip(values, self.inputs, strict=True)]
         return replace(self, inputs=inputs)
 
 
@@ -101,6 +105,7 @@ class Recorder:
         self._stream = stream
         self._random: torch.Generator | None = None
         self._fixed: dict[int, Tensor] = {}
+        self._composed: dict[int, Tensor] = {}
         self._special: dict[int, Any] = {}
         self._packer = Packer(self._pack_special)
         self._owners: dict[int, str] = {}
@@ -174,10 +179,11 @@ class Recorder:
 
     def keep(self, tensor: Tensor, grad: bool = False, dtype: str = "follow") -> Tensor:
         """A tensor computed by the caller; "follow" takes the profile's dtype, "fixed" keeps its own."""
-        if dtype == "follow" and tensor.is_floating_point():
-            return tensor.detach().to(self.dtype).requires_grad_(grad)
-        kept = tensor.detach().clone()
-        self._fixed[id(kept)] = kept
+        follows = dtype == "follow" and tensor.is_floating_point()
+        kept = tensor.detach().to(self.dtype if follows else tensor.dtype, copy=True)
+        self._composed[id(kept)] = kept
+        if not follows:
+            self._fixed[id(kept)] = kept
         return kept.requires_grad_(grad) if tensor.is_floating_point() else kept
 
     def _floating(self, base: Tensor, grad: bool) -> Tensor:
@@ -293,7 +299,7 @@ class Recorder:
         else:
             value = value.contiguous()
         follow = not fixed and value.is_floating_point()
-        return Input(value, tensor.requires_grad, follow)
+        return Input(value, tensor.requires_grad, follow, id(tensor) in self._composed)
 
     def _pack_special(self, value: Any) -> Tree | None:
         if isinstance(value, Handle):

@@ -15,6 +15,8 @@ def simplify(finding: Finding, examine: Callable[[Case], Finding | None], calls:
     """The finding with the plainest values found within that many calls; the reason stays the same."""
     best = finding
     for index in range(len(finding.case.inputs)):
+        if finding.case.inputs[index].composed:
+            continue
         for candidate in _candidates(finding.case.inputs[index].value):
             if calls <= 0:
                 return best
@@ -47,7 +49,7 @@ def _candidates(value: Tensor) -> Iterator[Tensor]:
 def _single_entries(best: Finding, examine: Callable[[Case], Finding | None], calls: int) -> Finding:
     """Small tensors entry by entry: 0 first, then 1."""
     for index, item in enumerate(best.case.inputs):
-        if not item.value.is_floating_point() or item.value.numel() > 12:
+        if item.composed or not item.value.is_floating_point() or item.value.numel() > 12:
             continue
         for place in range(item.value.numel()):
             for plain in (0.0, 1.0):

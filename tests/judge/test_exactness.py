@@ -131,3 +131,19 @@ def test_reordering_a_plain_list_is_a_change(tmp_path):
     assert grade(folder, SORTED)["verdict"] == "accepted"
     careless = "def tops(values, k):\n    values.sort()\n    return values[-k:]\n"
     assert check(grade(folder, careless), "pure")["reason"] == "mutated"
+
+
+ROWS = "def first(p):\n    return int((p.cumsum(0) > 0.5).nonzero()[0])\n"
+ROWS_INPUTS = """
+import torch
+GRADIENTS = False
+def case(make):
+    make.call("first", make.keep(torch.softmax(torch.randn(3, generator=make.random), 0)))
+"""
+
+
+def test_values_that_obey_a_law_are_not_made_simpler(tmp_path):
+    folder = challenge(tmp_path, ROWS, ROWS_INPUTS, "first", ["loads", "matches-reference"])
+    report = grade(folder, ROWS.replace("return int", "return 1 + int"))
+    shown = check(report, "matches-reference")["counterexample"]["args"]["p"]["values"]
+    assert sum(shown) == pytest.approx(1.0, abs=1e-5)
