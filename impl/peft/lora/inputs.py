@@ -1,0 +1,335 @@
+"""Layers before and after training, merged and unmerged in every order; dropout that shows which inputs it dropped."""
+
+from __future__ import annotations
+
+import torch
+
+LEADS = [(2,), (), (2, 3), (1, 2, 2)]
+
+
+def linear(make, i, o, bias=True):
+    """A base layer with weights of its own, which are constants. None is near 0, where merging would round it away."""
+    base = make.new("torch.nn.Linear", i, o, bias=bias)
+    sign = make.integers(0, 2, o, i) * 2 - 1
+    values = {"weight": make.keep(sign * make.uniform(o, i, low=0.5, high=2.0, grad=False))}
+    if bias:
+        values["bias"] = make.normal(o, grad=False)
+    make.set(base, values)
+    return base
+
+
+def adapted(make, i, o, r, alpha, bias=True, dropout=None, grad=True):
+    """A layer whose A and B have been trained."""
+    extra = () if dropout is None else (dropout,)
+    lora = make.new("LoRALinear", linear(make, i, o, bias), r, alpha, *extra)
+    set_factors(make, lora, i, o, r, grad)
+    return lora
+
+
+def set_factors(make, lora, i, o, r, grad=True):
+    a, b = make.uniform(r, i, low=-1.0, grad=grad), make.uniform(o, r, low=-1.0, grad=grad)
+    make.set(lora, {"lora_A": a, "lora_B": b})
+
+
+def done(make, lora, name):
+    """merge or unmerge: what it returns is nobody's business."""
+    make.compare(make.method(lora, name), False)
+
+
+def trains_the_factors_alone(make, lora):
+    trainable = make.read(lora, "trainable")
+    make.compare(trainable, False)
+
+    def holds(outcomes):
+        names = sorted(name.removesuffix(".weight") for name in outcomes[trainable.step])
+        if names == ["lora_A", "lora_B"]:
+            return None
+        return f"trains {', '.join(outcomes[trainable.step]) or 'nothing'}; lora_A and lora_B are to train, and nothing else"
+
+    make.property(holds)
+
+
+def case(make):
+    i, o, r = make.size(1, 6), make.size(1, 5), make.size(1, 3)
+    lead, bias, alpha = make.pick(LEADS), make.flag(), make.pick([1.0, 2.0, 0.5, 5.0])
+    kind = make.pick(["trained", "trained", "fresh", "merged", "there and back", "one step", "two layers"])
+    if make.profile == "meta":
+        every_method(make, adapted(make, i, o, r, alpha, bias), i, lead)
+    elif kind == "fresh":
+        make.method(make.new("LoRALinear", linear(make, i, o, bias), r, alpha), "forward", make.normal(*lead, i))
+    elif kind == "trained":
+        lora = adapted(make, i, o, r, alpha, bias, dropout=make.pick([None, 0.0, 0.5]))
+        trains_the_factors_alone(make, lora)
+        make.train(lora, False)
+        make.method(lora, "forward", make.normal(*lead, i))
+    elif kind == "merged" or make.profile in ("bf16", "fp16"):
+        lora = adapted(make, i, o, r, alpha, bias, grad=False)
+        done(make, lora, "merge")
+        make.method(lora, "forward", make.normal(*lead, i))
+        make.read(lora, "base.weight")
+    elif kind == "there and back":
+        there_and_back(make, i, o, r, alpha, lead)
+    elif kind == "one step":
+        one_step(make, i, o, r, alpha, bias)
+    else:
+        two_layers(make, i, o, r, alpha, lead)
+
+
+def every_method(make, lora, i, lead):
+    """For checks that draw few cases."""
+    make.method(lora, "forward", make.normal(*lead, i))
+    done(make, lora, "merge")
+    make.method(lora, "forward", make.normal(*lead, i))
+    done(make, lora, "unmerge")
+    make.method(lora, "forward", make.normal(*lead, i))
+
+
+def there_and_back(make, i, o, r, alpha, lead):
+    """Merged, trained further, unmerged: the weight is what it was, and the new A and B count."""
+    lora = adapted(make, i, o, r, alpha, make.flag(), grad=False)
+    x = make.normal(*lead, i, grad=False)
+    for _ in range(make.size(1, 2)):
+        done(make, lora, "merge")
+    make.method(lora, "forward", x)
+    set_factors(make, lora, i, o, r, grad=False)
+    for _ in range(make.size(1, 2)):
+        done(make, lora, "unmerge")
+    make.read(lora, "base.weight")
+    make.method(lora, "forward", x)
+    if make.flag():
+        done(make, lora, "merge")
+        make.read(lora, "base.weight")
+        make.method(lora, "forward", x)
+        trains_the_factors_alone(make, lora)
+
+
+def one_step(make, i, o, r, alpha, bias):
+    """One step of gradient descent over all that trains, from B as it starts and a given A."""
+    lora = make.new("LoRALinear", linear(make, i, o, bias), r, alpha)
+    make.set(lora, {"lora_A": make.normal(r, i, grad=False)})
+    descend(make, lora, i, o)
+    make.read(lora, "lora_A")
+    make.read(lora, "lora_B")
+    make.method(lora, "forward", make.normal(2, i, grad=False))
+
+
+def descend(make, lora, i, o):
+    parameters = make.read(lora, "parameters")
+    make.compare(parameters, False)
+    optimizer = make.new("torch.optim.SGD", parameters, lr=0.5, weight_decay=0.1)
+    y = make.method(lora, "forward", make.normal(3, i, grad=False))
+    make.method(y, "backward", make.normal(3, o, grad=False))
+    make.compare(make.method(optimizer, "step"), False)
+    make.read(lora, "base.weight")
+
+
+def two_layers(make, i, o, r, alpha, lead):
+    """Two layers in turns: what one merges is not the other's."""
+    first = adapted(make, i, o, r, alpha, grad=False)
+    second = adapted(make, o, i, r, 2 * alpha, bias=False, grad=False)
+    x = make.normal(*lead, i, grad=False)
+    done(make, first, "merge")
+    make.method(second, "forward", make.method(first, "forward", x))
+    done(make, second, "merge")
+    done(make, first, "unmerge")
+    make.method(second, "forward", make.method(first, "forward", x))
+    make.read(first, "base.weight")
+    make.read(second, "base.weight")
+
+
+def edge_at_the_start(make):
+    """a new layer gives what its base gives: B = 0"""
+    lora = make.new("LoRALinear", linear(make, 5, 3), 2, 8.0)
+    make.method(lora, "forward", make.normal(4, 5))
+    make.read(lora, "lora_B")
+    make.read(lora, "base.weight")
+    make.read(lora, "base.bias")
+
+
+def edge_a_is_random(make):
+    """A starts at random: with both at zero neither would ever move"""
+    lora = make.new("LoRALinear", linear(make, 7, 5), 4, 8.0)
+    a, b = make.read(lora, "lora_A"), make.read(lora, "lora_B")
+    make.compare(a, False)
+    trains_the_factors_alone(make, lora)
+
+    def holds(outcomes):
+        found, zeros = outcomes[a.step], outcomes[b.step]
+        if found.shape != (4, 7) or found.dtype != zeros.dtype:
+            return f"lora_A has shape {list(found.shape)} and dtype {found.dtype}; (r, in) in the dtype of base is due"
+        if not bool(found.isfinite().all()) or float(found.abs().max()) == 0:
+            return "lora_A starts at zero (or not finite): then neither A nor B ever gets a gradient"
+        return (
+            None if found.unique().numel() > 20 else "lora_A starts with equal entries: its rows would learn the same"
+        )
+
+    make.property(holds)
+
+
+def edge_first_step(make):
+    """one training step from the very start: B moves, the base does not"""
+    lora = make.new("LoRALinear", linear(make, 4, 3), 2, 4.0)
+    b = make.read(lora, "lora_B")
+    descend(make, lora, 4, 3)
+    after = make.read(lora, "lora_B")
+    make.compare(after, False)
+    make.property(
+        lambda outcomes: (
+            None if bool((outcomes[after.step] != outcomes[b.step]).any()) else "one training step moved nothing"
+        )
+    )
+
+
+def edge_step_from_a_given_a(make):
+    """one training step: B follows its gradient, A has none yet"""
+    one_step(make, 3, 4, 2, 6.0, True)
+
+
+def edge_frozen_without_gradient(make):
+    """after a backward pass the base has no gradient"""
+    lora = adapted(make, 3, 2, 2, 1.0, grad=False)
+    y = make.method(lora, "forward", make.normal(4, 3, grad=False))
+    make.method(y, "backward", make.normal(4, 2, grad=False))
+    make.read(lora, "base.weight.grad")
+    make.read(lora, "base.bias.grad")
+
+
+def edge_rank_one(make):
+    """r = 1, where α/r is α"""
+    make.method(adapted(make, 4, 3, 1, 3.0), "forward", make.normal(2, 4))
+
+
+def edge_rank_of_the_layer(make):
+    """r = min(in, out), and r above it"""
+    make.method(adapted(make, 4, 3, 3, 2.0), "forward", make.normal(2, 4))
+    make.method(adapted(make, 2, 3, 5, 2.0), "forward", make.normal(2, 2))
+
+
+def edge_one_input_one_output(make):
+    """in = out = 1, without bias"""
+    make.method(adapted(make, 1, 1, 1, 2.0, bias=False), "forward", make.normal(3, 1))
+
+
+def edge_no_bias(make):
+    """a base without bias, a single vector"""
+    make.method(adapted(make, 5, 2, 2, 4.0, bias=False), "forward", make.normal(5))
+
+
+def edge_merged(make):
+    """merged equals unmerged, and its gradient still reaches x"""
+    lora = adapted(make, 5, 3, 2, 6.0, grad=False)
+    done(make, lora, "merge")
+    make.method(lora, "forward", make.normal(2, 4, 5))
+    trains_the_factors_alone(make, lora)
+
+
+def edge_merge_twice(make):
+    """a second merge or unmerge does nothing, and neither does an unmerge before any merge"""
+    lora = adapted(make, 4, 3, 2, 6.0, grad=False)
+    x = make.normal(2, 4, grad=False)
+    for name in ("unmerge", "merge", "merge", "merge", "unmerge", "unmerge", "merge"):
+        done(make, lora, name)
+        make.method(lora, "forward", x)
+    make.read(lora, "base.weight")
+
+
+def edge_trained_while_merged(make):
+    """A and B changed while merged: unmerge takes away what merge added"""
+    lora = adapted(make, 4, 3, 2, 6.0, grad=False)
+    done(make, lora, "merge")
+    set_factors(make, lora, 4, 3, 2, grad=False)
+    done(make, lora, "unmerge")
+    make.read(lora, "base.weight")
+    make.method(lora, "forward", make.normal(2, 4, grad=False))
+
+
+def edge_base_is_kept(make):
+    """`base` is the module that was given, not a copy"""
+    base = linear(make, 3, 4)
+    lora = make.new("LoRALinear", base, 2, 2.0)
+    set_factors(make, lora, 3, 4, 2, grad=False)
+    make.set(base, {"weight": make.normal(4, 3, grad=False)})
+    make.method(lora, "forward", make.normal(2, 3, grad=False))
+    done(make, lora, "merge")
+    make.read(base, "weight")
+
+
+def edge_dropout_spares_the_base(make):
+    """dropout 0.9 in training with B = 0: the base path is whole"""
+    lora = make.new("LoRALinear", linear(make, 6, 5), 2, 2.0, 0.9)
+    make.train(lora, True)
+    make.method(lora, "forward", make.normal(7, 6, grad=False))
+
+
+def edge_dropout_rests_in_eval(make):
+    """dropout 0.9 in eval: nothing is dropped"""
+    lora = adapted(make, 4, 3, 2, 6.0, dropout=0.9)
+    make.train(lora, False)
+    make.method(lora, "forward", make.normal(3, 4))
+
+
+def edge_two_layers(make):
+    """two layers in turns, one inside the other's output"""
+    two_layers(make, 3, 4, 2, 2.0, (2,))
+
+
+def edge_one_layer_used_twice(make):
+    """the same layer on two inputs"""
+    lora = adapted(make, 3, 3, 2, 2.0)
+    make.method(lora, "forward", make.method(lora, "forward", make.normal(2, 3)))
+
+
+ROWS = 3000
+
+
+def random(make):
+    """One layer whose output spells out which of three inputs were dropped, in two copies."""
+    p = make.pick([0.5, 0.2, 0.7])
+    keep = 1 - p
+    base = make.new("torch.nn.Linear", 3, 2)
+    make.set(base, {"weight": make.keep(torch.zeros(2, 3)), "bias": make.keep(torch.zeros(2))})
+    lora = make.new("LoRALinear", base, 2, 2.0, p)
+    ones = torch.tensor([[1.0, 2.0, 4.0]]).expand(2, 3).contiguous()
+    make.set(lora, {"lora_A": make.keep(ones), "lora_B": make.keep(torch.eye(2))})
+    make.train(lora, True)
+    y = make.method(lora, "forward", make.keep(torch.ones(ROWS, 3)))
+    make.compare(y, False)
+
+    def holds(outcomes):
+        out = outcomes[y.step].double() * keep
+        if not torch.equal(out[:, 0], out[:, 1]):
+            return "dropout acts on the input of A: all outputs see the same inputs dropped"
+        codes = out[:, 0].round()
+        if float((out[:, 0] - codes).abs().max()) > 1e-3:
+            return "what is kept is to be scaled by 1/(1 − p)"
+        for bit in range(3):
+            kept = float(((codes.long() >> bit) & 1).double().mean())
+            if abs(kept - keep) > 6 * (p * keep / ROWS) ** 0.5:
+                return f"input {bit} is kept in {kept:.0%} of the rows, where 1 − p = {keep:.0%}"
+        full = float((codes == 7).double().mean())
+        if abs(full - keep**3) > 6 * (keep**3 * (1 - keep**3) / ROWS) ** 0.5:
+            return "the inputs are not dropped independently"
+        return None
+
+    make.property(holds)
+
+
+def wide(make, n):
+    lora = adapted(make, n, n, 2, 4.0, bias=False, grad=False)
+    make.train(lora, False)
+    make.method(lora, "forward", make.normal(1, n, grad=False))
+
+
+CONTRACTS = [
+    {
+        "check": "memory",
+        "measure": "largest",
+        "case": wide,
+        "sizes": (16, 64, 256),
+        "growth_at_most": 4.0,
+        "says": {
+            "en": "forward makes a tensor that grows with in × out, as if BA were multiplied out",
+            "zh": "forward 里有张量随 in × out 增长，好像把 BA 乘出来了",
+        },
+    },
+]
