@@ -104,6 +104,13 @@ class _Scan:
         self._forbidden = Forbidden(forbidden)
         self._aliases: dict[str, str] = {}
         self._own = {n.name for n in ast.walk(tree) if isinstance(n, (ast.FunctionDef, ast.ClassDef))}
+        self._own_methods = {
+            f.name
+            for n in ast.walk(tree)
+            if isinstance(n, ast.ClassDef)
+            for f in n.body
+            if isinstance(f, ast.FunctionDef)
+        }
 
     def find(self) -> Iterator[Named]:
         for node in ast.walk(self._tree):
@@ -114,8 +121,8 @@ class _Scan:
         for node in ast.walk(self._tree):
             if isinstance(node, ast.Attribute):
                 yield from self._attribute(node)
-            elif isinstance(node, ast.Name):
-                yield from self._name(node)
+        for name in _free_names(self._tree, frozenset()):
+            yield from self._name(name)
 
     def _import(self, node: ast.Import) -> Iterator[Named]:
         for alias in node.names:
@@ -147,8 +154,8 @@ class _Scan:
         if dotted is not None and dotted.split(".")[0] == "torch":
             yield from self._judge(node.lineno, dotted)
         elif dotted is None or dotted.split(".")[0] not in {"self", "cls", *self._own, *self._aliases}:
-            if not isinstance(node.ctx, ast.Load):
-                return
+            if not isinstance(node.ctx, ast.Load) or node.attr in self._own_methods:
+                return  # a method of the file's own; if it is torch's after all, the trace of the calls tells
             yield from self._judge(node.lineno, f"torch.Tensor.{node.attr}")
 
     def _name(self, node: ast.Name) -> Iterator[Named]:
@@ -166,6 +173,46 @@ class _Scan:
     def _judge(self, line: int, dotted: str) -> Iterator[Named]:
         if self._forbidden.names(dotted):
             yield Named(line, dotted, forbidden_message(line, dotted))
+
+
+_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+
+
+def _free_names(node: ast.AST, bound: frozenset[str]) -> Iterator[ast.Name]:
+    """The names in `node` that are not bound by a function around them: `input` may well be a parameter."""
+    inside = set(_body(node)) if isinstance(node, _SCOPES) else set()
+    within = bound | _bound_by(node) if isinstance(node, _SCOPES) else bound
+    for child in ast.iter_child_nodes(node):
+        seen = within if child in inside else bound
+        if isinstance(child, ast.Name) and child.id not in seen:
+            yield child
+        yield from _free_names(child, seen)
+
+
+def _body(function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> list[ast.AST]:
+    """What runs inside; defaults and decorators run outside."""
+    return list(function.body) if isinstance(function.body, list) else [function.body]
+
+
+def _bound_by(function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> frozenset[str]:
+    """Parameters and names assigned in the body: reading one of these never reaches a builtin."""
+    arguments = function.args
+    names = {a.arg for a in [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]}
+    names |= {a.arg for a in (arguments.vararg, arguments.kwarg) if a is not None}
+    outside: set[str] = set()
+    for node in _same_scope(_body(function)):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            names.add(node.id)
+        elif isinstance(node, (ast.Global, ast.Nonlocal)):
+            outside.update(node.names)
+    return frozenset(names - outside)
+
+
+def _same_scope(nodes: Sequence[ast.AST]) -> Iterator[ast.AST]:
+    for node in nodes:
+        yield node
+        if not isinstance(node, (*_SCOPES, ast.ClassDef, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
+            yield from _same_scope(list(ast.iter_child_nodes(node)))
 
 
 def forbidden_message(line: int, dotted: str) -> str:

@@ -1,0 +1,68 @@
+"""What the reading of a source takes for forbidden, and what it leaves alone."""
+
+from __future__ import annotations
+
+import pytest
+
+from attncli.judge.reading import read_source
+
+
+def named(source: str, *forbidden: str) -> list[str]:
+    return [item.name for item in read_source(source.encode(), forbidden).forbidden]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "def f(input, dim=-1):\n    return input.exp()",
+        "def f(x, *, input):\n    g = lambda y: y + input\n    return g(x)",
+        "def f(x):\n    input = x.float()\n    return [input + i for i in range(3)]",
+        "f = lambda input: input * 2",
+        "f = lambda input: input",
+        "def f(*open, **vars):\n    return open, vars",
+    ],
+)
+def test_names_that_a_function_binds_are_its_own(source):
+    assert named(source) == []
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "def f(x):\n    return eval(x)",
+        "def f(x):\n    global input\n    input = input\n    return x",
+        "def f(eval):\n    return 1\ndef g(x):\n    return eval(x)",
+        "def f(x, input=open):\n    return x",
+        "def f(x, eval=eval):\n    return eval(x)",
+        "open = open\n",
+    ],
+)
+def test_builtins_stay_out_of_bounds_where_they_are_not_bound(source):
+    assert named(source)
+
+
+def test_a_method_of_the_files_own_may_have_a_forbidden_name():
+    source = """
+class Norm:
+    def layer_norm(self, x):
+        return x
+def layer_norm(x):
+    norm = Norm()
+    return norm.layer_norm(x) + Norm().layer_norm(x)
+"""
+    assert named(source, "layer_norm") == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "x.layer_norm(3)",
+        "torch.layer_norm(x)",
+        "F.layer_norm(x)",
+        "torch.nn.functional.layer_norm(x)",
+        "(x + 1).layer_norm()",
+    ],
+)
+def test_torchs_own_are_named_however_they_are_reached(line):
+    source = f"import torch\nimport torch.nn.functional as F\ndef layer_norm(x):\n    return {line}\n"
+    assert len(named(source, "layer_norm")) == 1
