@@ -1,0 +1,164 @@
+"""Lengths that are no multiples of the blocks, more keys than queries and fewer, logits that grow from block to block."""
+
+from __future__ import annotations
+
+import torch
+
+FLOAT32_INSIDE = True  # 16-bit results are float32 results, rounded once
+LARGE = 10.0  # q and k both grow, so the logits reach ±200 and more
+PROFILES = {"stable": ["large"]}
+
+
+def call(make, *args, **kwargs):
+    """lse may come in float32 or in the dtype of the inputs."""
+    handle = make.call("flash_attention", *args, **kwargs)
+    make.dtypes(handle[1], torch.float32, args[0].dtype)
+
+
+def qkv(make, B, H, T, S, d):
+    return make.normal(B, H, T, d), make.normal(B, H, S, d), make.normal(B, H, S, d)
+
+
+def case(make):
+    T, S, d = make.size(1, 9), make.size(1, 9), make.size(1, 5)
+    q, k, v = qkv(make, make.size(1, 2), make.size(1, 3), T, S, d)
+    block_q, block_k = make.size(1, 5), make.size(1, 5)
+    if make.profile == "meta":
+        call(make, q, k, v)
+        call(make, q, k, v, block_q, block_k, True)
+        call(make, q, k, v, block_q, block_k)
+        return
+    style = make.pick(["causal", "plain", "default blocks", "one block given"])
+    if style == "causal":
+        call(make, q, k, v, block_q, block_k, True)
+    elif style == "plain":
+        call(make, q, k, v, block_q, block_k)
+    elif style == "default blocks":
+        call(make, q, k, v, causal=make.flag())
+    else:
+        call(make, q, k, v, block_k=block_k, causal=make.flag())
+
+
+def edge_one_query_one_key(make):
+    """T = S = 1"""
+    for causal in (False, True):
+        call(make, *qkv(make, 2, 3, 1, 1, 4), 2, 2, causal)
+
+
+def edge_blocks_larger_than_the_sequence(make):
+    """blocks of 64 over five keys, by default"""
+    q, k, v = qkv(make, 1, 2, 3, 5, 4)
+    call(make, q, k, v)
+    call(make, q, k, v, causal=True)
+
+
+def edge_ragged_blocks(make):
+    """7 queries and 11 keys in blocks of 3 and 4"""
+    q, k, v = qkv(make, 2, 1, 7, 11, 3)
+    call(make, q, k, v, 3, 4)
+    call(make, q, k, v, 3, 4, True)
+    call(make, q, k, v, 1, 1, True)
+
+
+def edge_whole_blocks(make):
+    """lengths that are multiples of the blocks, more keys than queries"""
+    q, k, v = qkv(make, 1, 2, 4, 8, 3)
+    call(make, q, k, v, 2, 4)
+    call(make, q, k, v, 2, 2, True)
+
+
+def edge_decoding(make):
+    """one query behind nine keys: causal hides nothing"""
+    q, k, v = qkv(make, 2, 2, 1, 9, 3)
+    call(make, q, k, v, 4, 2, True)
+
+
+def edge_fewer_keys_than_queries(make):
+    """causal with S < T: the first T - S rows see no key; their out is 0, their lse −inf, their gradients 0"""
+    call(make, *qkv(make, 1, 2, 7, 3, 4), 2, 2, True)
+    call(make, *qkv(make, 2, 1, 5, 1, 2), 5, 1, True)
+    call(make, *qkv(make, 1, 1, 8, 5, 2), 3, 2, True)
+    call(make, *qkv(make, 1, 2, 6, 4, 3), causal=True)
+
+
+def edge_all_sizes_equal(make):
+    """B = H = T = S = d = blocks"""
+    call(make, *qkv(make, 3, 3, 3, 3, 3), 3, 3, True)
+    call(make, *qkv(make, 3, 3, 3, 3, 3), 3, 3)
+
+
+def edge_growing_logits(make):
+    """every block of keys beats the last one by 100, up to 400"""
+    k = torch.arange(10.0).repeat_interleave(2)[None, None, :9, None].expand(1, 1, 9, 2) - 2.0
+    q = torch.tensor([[[[40.0, 30.0], [70.0, 0.0], [-70.0, 1.0]]]])
+    for causal in (False, True):
+        call(make, make.keep(q, grad=True), make.keep(k.contiguous(), grad=True), make.normal(1, 1, 9, 2), 2, 2, causal)
+
+
+def edge_very_low_logits(make):
+    """all logits near −10⁴: nothing may start from 0"""
+    q, k = torch.full((1, 1, 2, 1), 100.0), torch.tensor([-100.0, -100.01, -99.99, -100.02, -100.0])
+    k = k.reshape(1, 1, 5, 1)
+    for causal in (False, True):
+        call(make, make.keep(q, grad=True), make.keep(k, grad=True), make.normal(1, 1, 5, 1), 1, 2, causal)
+
+
+def edge_float16_scores_overflow(make):
+    """float16 inputs whose scores pass 65 504: float32 inside keeps them apart"""
+    q, k = torch.full((1, 1, 3, 8), 120.0).half(), torch.full((1, 1, 4, 8), 110.0).half()
+    k[:, :, 1] -= 2.0
+    k[:, :, 3] = -k[:, :, 3]
+    v = torch.linspace(-8, 9, 32).reshape(1, 1, 4, 8).half()
+    for causal in (False, True):
+        call(make, *[make.keep(t, dtype="fixed") for t in (q, k, v)], 2, 2, causal)
+
+
+def edge_long_sums_in_bfloat16(make):
+    """bfloat16 inputs over sixty equal keys: sums in bfloat16 would stop growing"""
+    q, k = torch.full((1, 1, 2, 2), 0.25).bfloat16(), torch.full((1, 1, 60, 2), 0.5).bfloat16()
+    v = (torch.arange(120).reshape(1, 1, 60, 2) % 7 - 2.0).bfloat16()
+    for causal in (False, True):
+        call(make, *[make.keep(t, dtype="fixed") for t in (q, k, v)], 2, 4, causal)
+
+
+def tiles_at(make, T):
+    call(make, *qkv(make, 1, 1, T, T, 4), 16, 16)
+
+
+def causal_tiles_at(make, T):
+    call(make, *qkv(make, 1, 1, T, T, 4), 16, 16, True)
+
+
+def causal_at(make, T):
+    call(make, *qkv(make, 1, 1, T, T, 64), 16, 16, True)
+
+
+CONTRACTS = [
+    *(
+        {
+            "check": "memory",
+            "measure": "largest",
+            "case": record,
+            "sizes": (32, 96, 288),
+            "growth_at_most": 1.0,
+            "bound": lambda T: 100 * T,  # a strip of 64 keys for all queries is sound, T² is not
+            "says": {
+                "en": "the largest tensor grows with T·S: the score matrix exists after all",
+                "zh": "最大的张量随 T·S 增长：分数矩阵还是出现了",
+            },
+        }
+        for record in (tiles_at, causal_tiles_at)
+    ),
+    {
+        "check": "work",
+        "measure": "flops",
+        "case": causal_at,
+        "sizes": (64, 128, 256),
+        "growth_at_most": 0.9,  # half of the tiles and the diagonal; scores may be computed in two passes
+        "bound": lambda T: (4 * 64 + 10) * T * T,
+        "says": {
+            "en": "causal attention does all the work of full attention: tiles without a visible key are not skipped",
+            "zh": "因果注意力做了全部的计算量：看不到任何 key 的块没有跳过",
+        },
+    },
+]
