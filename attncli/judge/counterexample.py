@@ -77,6 +77,8 @@ def _shown_tree(case: Case, tree: Any) -> Any:
         return {str(key[1]): _shown_tree(case, item) for key, item in tree[1]}
     if tag in ("m", "g", "c"):
         return {"m": "a dict kept between the calls", "g": "a generator", "c": "a callable"}[tag]
+    if tag == "y":
+        return plain(bytes.fromhex(tree[1]))
     return tree[1] if len(tree) > 1 else None
 
 
