@@ -29,7 +29,7 @@ def flash_attention(
         tile = queries[:, :, top : top + block_q]  # (B, H, t, d)
         positions = torch.arange(top, top + tile.shape[2], device=q.device)[:, None] + S - T  # (t, 1)
         m = torch.full_like(tile[..., :1], -math.inf)  # (B, H, t, 1)
-        l = torch.zeros_like(m)  # noqa: E741 - its name in the paper
+        l = torch.zeros_like(m)
         acc = torch.zeros_like(tile)  # (B, H, t, d)
 
         for left in range(0, S, block_k):
@@ -42,7 +42,7 @@ def flash_attention(
             new_m = torch.maximum(m, scores.detach().amax(dim=-1, keepdim=True))  # the result does not depend on it
             shift = new_m.masked_fill(new_m == -math.inf, 0.0)
             weights, shrink = torch.exp(scores - shift), torch.exp(m - shift)  # (B, H, t, s), (B, H, t, 1)
-            l = l * shrink + weights.sum(dim=-1, keepdim=True)  # noqa: E741
+            l = l * shrink + weights.sum(dim=-1, keepdim=True)
             acc = acc * shrink + weights @ values[:, :, left : left + block_k]
             m = new_m
 
