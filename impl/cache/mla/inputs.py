@@ -1,0 +1,218 @@
+"""Weights set from outside, widths that all differ, positions anywhere; steps from nothing, in branches, in turns."""
+
+from __future__ import annotations
+
+import torch
+
+LARGE = 3.0  # activations and weights grow together, so the logits reach ±200
+PROFILES = {"stable": ["large"]}
+
+
+def layer(make, D, H, d_nope, d_rope, d_v, r_kv, r_q):
+    """A layer with all nine weights set."""
+    made = make.new("MLA", D, H, d_nope, d_rope, d_v, r_kv, r_q)
+    shapes = {
+        "w_dq": (D, r_q),
+        "w_uq": (r_q, H, d_nope + d_rope),
+        "w_dkv": (D, r_kv),
+        "w_kr": (D, d_rope),
+        "w_uk": (r_kv, H, d_nope),
+        "w_uv": (r_kv, H, d_v),
+        "w_o": (H * d_v, D),
+    }
+    values = {name: make.normal(*shape, scale=shape[0] ** -0.5 + 0.2) for name, shape in shapes.items()}
+    gains = {"g_q": make.uniform(r_q, low=0.5, high=2.0), "g_kv": make.uniform(r_kv, low=0.5, high=2.0)}
+    make.set(made, {**values, **gains})
+    return made
+
+
+def widths(make):
+    D, H = make.size(1, 5), make.size(1, 3)
+    return D, H, make.size(1, 4), 2 * make.size(1, 3), make.size(1, 4), make.size(1, 4), make.size(1, 4)
+
+
+def at(make, pos):
+    """Angles may be float32 whatever the layer is: in float64 every token stands at 0, where that makes no difference."""
+    pos = torch.as_tensor(pos)
+    return torch.zeros_like(pos) if make.profile == "float64" else pos
+
+
+def places(make, B, T):
+    """Positions per row, unsorted, repeated and far from 0."""
+    return at(make, drawn_places(make, B, T))
+
+
+def drawn_places(make, B, T):
+    kind = make.pick(["in order", "anywhere", "shifted"])
+    if kind == "anywhere":
+        return make.integers(0, 40, B, T)
+    start = make.integers(0, 100, B, 1) if kind == "shifted" else torch.zeros(B, 1, dtype=torch.long)
+    return start + torch.arange(T)
+
+
+def case(make):
+    sizes = widths(make)
+    D, B, T = sizes[0], make.size(2, 3), make.size(1, 5)  # torch cannot turn odd slices of one row into complex numbers
+    mla = layer(make, *sizes)
+    if make.profile == "meta":
+        make.method(mla, "forward", make.normal(B, T, D), places(make, B, T))
+        step(make, mla, B, D, step(make, mla, B, D, {}))
+        return
+    kind = make.pick(["forward", "steps", "given cache", "branches", "names"])
+    if kind == "forward":
+        make.method(mla, "forward", make.normal(B, T, D), places(make, B, T))
+    elif kind == "names":
+        make.read(mla, "trainable")
+    elif kind == "given cache":
+        cache = {"c": make.normal(B, T, sizes[5]), "kr": make.normal(B, T, sizes[3])}
+        step(make, mla, B, D, step(make, mla, B, D, cache))
+    else:
+        cache = {}
+        for _ in range(make.size(1, 3)):
+            cache = step(make, mla, B, D, cache)
+        if kind == "branches":
+            branches(make, mla, B, D, cache)
+
+
+def step(make, mla, B, D, cache, pos=None):
+    """One step at a position of its own; the cache it returns."""
+    pos = make.integers(0, 60, B, 1) if pos is None else pos
+    return make.method(mla, "step", make.normal(B, 1, D), at(make, pos), cache)[1]
+
+
+def branches(make, mla, B, D, cache):
+    """Two continuations of one cache, and then the cache once more."""
+    left, right = step(make, mla, B, D, cache), step(make, mla, B, D, cache)
+    step(make, mla, B, D, left)
+    step(make, mla, B, D, right)
+    step(make, mla, B, D, cache)
+
+
+SIZES = (5, 3, 2, 4, 3, 4, 2)  # D, H, d_nope, d_rope, d_v, r_kv, r_q
+D = SIZES[0]
+
+
+def edge_parameters(make):
+    """nine parameters of these names and shapes, all trainable, and no biases"""
+    mla = layer(make, *SIZES)
+    make.read(mla, "trainable")
+    for name in ("w_dq", "g_q", "w_uq", "w_dkv", "g_kv", "w_kr", "w_uk", "w_uv", "w_o"):
+        make.read(mla, name)
+
+
+def edge_one_token(make):
+    """T = 1, forward and step from {}"""
+    mla = layer(make, *SIZES)
+    make.method(mla, "forward", make.normal(2, 1, D), at(make, [[3], [0]]))
+    step(make, mla, 2, D, {})
+
+
+def edge_forward_is_causal(make):
+    """no token sees a later one, whatever the positions say"""
+    mla = layer(make, *SIZES)
+    make.method(mla, "forward", make.normal(2, 6, D), at(make, [[0, 1, 2, 3, 4, 5], [9, 3, 3, 0, 7, 1]]))
+
+
+def edge_steps_are_forward(make):
+    """the same tokens in one pass and one by one"""
+    mla = layer(make, *SIZES)
+    x, pos = make.normal(2, 4, D), at(make, [[0, 1, 2, 3], [7, 8, 9, 10]])
+    make.method(mla, "forward", x, pos)
+    cache = {}
+    for t in range(4):
+        x_t = make.keep(x.detach()[:, t : t + 1].clone(), grad=True)
+        cache = make.method(mla, "step", x_t, pos[:, t : t + 1].clone(), cache)[1]
+
+
+def edge_cache_from_elsewhere(make):
+    """a cache that this layer did not make; its latents are past their norm, its keys past their rotation"""
+    mla = layer(make, *SIZES)
+    cache = {"c": make.normal(2, 5, 4), "kr": make.normal(2, 5, 4)}
+    step(make, mla, 2, D, cache)
+    step(make, mla, 2, D, cache)
+
+
+def edge_branches(make):
+    """two continuations of one cache do not see each other"""
+    mla = layer(make, *SIZES)
+    branches(make, mla, 2, D, step(make, mla, 2, D, step(make, mla, 2, D, {})))
+
+
+def edge_two_layers(make):
+    """two layers of equal sizes and other weights, decoded in turns"""
+    first, second = layer(make, *SIZES), layer(make, *SIZES)
+    a, b = {}, {}
+    for _ in range(2):
+        a, b = step(make, first, 2, D, a), step(make, second, 2, D, b)
+
+
+def edge_all_widths_equal(make):
+    """every size is 4: a transposition keeps every shape"""
+    mla = layer(make, 4, 4, 4, 4, 4, 4, 4)
+    make.method(mla, "forward", make.normal(4, 4, 4), at(make, make.integers(0, 9, 4, 4)))
+    step(make, mla, 4, 4, step(make, mla, 4, 4, {}))
+
+
+def edge_widths_of_one(make):
+    """one head, and widths of 1 wherever they may be 1"""
+    mla = layer(make, 1, 1, 1, 2, 1, 1, 1)
+    make.method(mla, "forward", make.normal(2, 3, 1), at(make, make.integers(0, 9, 2, 3)))
+    step(make, mla, 2, 1, step(make, mla, 2, 1, {}))
+
+
+def edge_far_positions(make):
+    """positions around 500, different in every row"""
+    mla = layer(make, 5, 2, 3, 6, 2, 3, 4)
+    make.method(mla, "forward", make.normal(2, 3, 5), at(make, [[498, 499, 500], [5, 6, 7]]))
+    step(make, mla, 2, 5, step(make, mla, 2, 5, {}, torch.tensor([[501], [8]])), torch.tensor([[502], [9]]))
+
+
+def edge_small_activations(make):
+    """activations near 0.001: the 1e-6 of the norms counts"""
+    mla = layer(make, *SIZES)
+    make.method(mla, "forward", make.normal(2, 3, D, scale=1e-3), at(make, make.integers(0, 9, 2, 3)))
+
+
+def step_at(make, t):
+    """One step behind t tokens, with many wide heads over a small latent."""
+    mla = layer(make, 8, 4, 24, 2, 24, 4, 4)
+    cache = {"c": make.normal(2, t, 4), "kr": make.normal(2, t, 2)}
+    make.method(mla, "step", make.normal(2, 1, 8), torch.full((2, 1), t), cache)
+
+
+CONTRACTS = [
+    {
+        "check": "work",
+        "measure": "flops",
+        "case": step_at,
+        "sizes": (16, 64, 256),
+        "growth_at_most": 3.0,
+        "says": {
+            "en": "the work of a step grows with the past as if keys or values were expanded for every head",
+            "zh": "单步计算量随前缀增长，好像为每个头展开了 key 或 value",
+        },
+    },
+    {
+        "check": "memory",
+        "measure": "largest",
+        "case": step_at,
+        "sizes": (16, 64, 256),
+        "growth_at_most": 1.0,
+        "bound": lambda t: 2 * t * 4 * (4 + 2 + 4),  # B·t·H·(r_kv + d_rope) and some; a key per head takes B·t·H·24
+        "says": {
+            "en": "a step makes a tensor with a key or value per head and past token",
+            "zh": "单步里出现了按头、按过去 token 展开的 key 或 value 张量",
+        },
+    },
+    {
+        "check": "memory",
+        "measure": "returned",
+        "case": step_at,
+        "sizes": (16, 64, 256),
+        "growth_at_most": 1.05,  # B·t·(r_kv + d_rope) numbers
+        "says": {
+            "en": "the cache keeps more memory alive than r_kv + d_rope numbers a token",
+            "zh": "cache 占住的内存超过了每个 token r_kv + d_rope 个数",
+        },
+    },
+]
