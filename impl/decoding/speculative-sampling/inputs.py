@@ -1,0 +1,226 @@
+"""Steps whose outcome is forced, and thousands of draws of steps whose outcome is not: their joint distribution is known."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+
+GRADIENTS = False
+
+
+def one_hot(V, index):
+    row = torch.zeros(V, dtype=torch.float64)
+    row[index] = 1.0
+    return row
+
+
+def softmax_row(make, V, sharpness=1.2):
+    return torch.softmax(torch.randn(V, generator=make.random, dtype=torch.float64) * sharpness, dim=0)
+
+
+def pick_index(make, V):
+    return int(make.integers(0, V, 1))
+
+
+def accepted_row(make, V, token):
+    """p and q for which `token` is accepted for sure: p(token) ≥ q(token), equal now and then."""
+    q = softmax_row(make, V)
+    kind = make.pick(["equal", "larger", "one-hot", "q is one-hot too"])
+    if kind == "equal":
+        return q, q
+    if kind == "one-hot":
+        return one_hot(V, token), q
+    if kind == "q is one-hot too":
+        return one_hot(V, token), one_hot(V, token)
+    p = 0.6 * q + 0.4 * one_hot(V, token)
+    return p, q
+
+
+def rejected_row(make, V, token):
+    """p and q for which `token` is rejected for sure and one token only can follow: p(token) = 0, p ≤ q but for one."""
+    follower = (token + 1 + pick_index(make, V - 1)) % V
+    q = 0.1 + softmax_row(make, V)
+    q[follower] = make.pick([0.0, 0.02])
+    q = q / q.sum()
+    p = q * make.pick([0.5, 0.0, 0.9])
+    p[token] = 0.0
+    p[follower] = 0.0
+    p[follower] = 1.0 - p.sum()
+    return p, q, follower
+
+
+def step(make, rows, q_rows, tokens, generator):
+    target = make.keep(torch.stack(rows))
+    draft = make.keep(torch.stack(q_rows))
+    return make.call("spec_step", target, draft, make.keep(torch.tensor(tokens)), generator)
+
+
+def forced(make, gamma, V, rejected_at, generator=None):
+    """A step in which every outcome is certain; what follows a rejection must not be looked at."""
+    rows, q_rows, tokens = [], [], []
+    for i in range(gamma):
+        token = pick_index(make, V)
+        if i == rejected_at:
+            p, q, _ = rejected_row(make, V, token)
+        else:
+            p, q = accepted_row(make, V, token)
+        rows.append(p)
+        q_rows.append(q)
+        tokens.append(token)
+    rows.append(one_hot(V, pick_index(make, V)))
+    return step(make, rows, q_rows, tokens, generator or make.generator())
+
+
+def case(make):
+    gamma, V = make.size(1, 4), make.size(2, 6)
+    forced(make, gamma, V, make.size(0, gamma))
+    if make.flag():
+        generator = make.generator()
+        for _ in range(2):
+            forced(make, gamma, V, make.size(0, gamma), generator)
+
+
+def edge_all_accepted(make):
+    """p = q: every token is accepted and the last row gives the next one"""
+    q = softmax_row(make, 5)
+    step(make, [q, q, q, one_hot(5, 3)], [q, q, q], [0, 4, 2], make.generator())
+
+
+def edge_one_draft_token(make):
+    """γ = 1, accepted and rejected"""
+    forced(make, 1, 4, 1)
+    forced(make, 1, 4, 0)
+
+
+def edge_vocabulary_of_one(make):
+    """V = 1: nothing else can come"""
+    one = torch.ones(1, dtype=torch.float64)
+    step(make, [one, one, one], [one, one], [0, 0], make.generator())
+
+
+def edge_rejected_first(make):
+    """the first token is rejected, the rest would be accepted: they are not looked at"""
+    forced(make, 4, 5, 0)
+
+
+def edge_rejected_last(make):
+    """only the last token is rejected: the free token is not given"""
+    forced(make, 3, 5, 2)
+
+
+def edge_one_hot_target(make):
+    """a greedy target: its token is kept, any other is replaced by it"""
+    q = softmax_row(make, 4)
+    step(make, [one_hot(4, 1), one_hot(4, 2), one_hot(4, 0)], [q, q], [1, 3], make.generator())
+
+
+def edge_draft_never_proposes_it(make):
+    """q = 0 where p > 0: the residual holds that token alone"""
+    p = torch.tensor([0.3, 0.0, 0.7], dtype=torch.float64)
+    q = torch.tensor([0.3, 0.7, 0.0], dtype=torch.float64)
+    step(make, [p, one_hot(3, 0)], [q], [1], make.generator())
+
+
+def edge_tiny_probabilities(make):
+    """p and q near 10⁻⁶: the ratio decides, not the size"""
+    p = torch.tensor([2e-6, 1 - 2e-6], dtype=torch.float64)
+    q = torch.tensor([1e-6, 1 - 1e-6], dtype=torch.float64)
+    for _ in range(6):
+        step(make, [p, one_hot(2, 1)], [q], [0], make.generator())
+
+
+def edge_plain_integers(make):
+    """the results are Python ints"""
+    result = forced(make, 2, 3, 2)
+
+    def holds(outcomes):
+        fine = type(outcomes[result.step]) is tuple and all(type(part) is int for part in outcomes[result.step])
+        return None if fine else f"returned {outcomes[result.step]!r}; a tuple of two ints is due"
+
+    make.property(holds)
+
+
+def loose_step(make, gamma, V):
+    """A step whose outcome is open: (p, q, tokens), every token with a chance of acceptance well inside (0, 1)."""
+    rows, q_rows, tokens = [], [], []
+    for _ in range(gamma):
+        while True:
+            p, q = softmax_row(make, V), softmax_row(make, V)
+            if V > 3 and make.real(0, 1) < 0.5:
+                p = p * (torch.arange(V) != pick_index(make, V))
+                q = q * (torch.arange(V) != pick_index(make, V))
+                p, q = p / p.sum(), q / q.sum()
+            ratio = torch.where(q > 0.05, p / q.clamp(min=1e-9), -1.0)
+            fitting = ((ratio > 0.3) & (ratio < 0.85)).nonzero()
+            if len(fitting):
+                break
+        rows.append(p)
+        q_rows.append(q)
+        tokens.append(int(fitting[pick_index(make, len(fitting))]))
+    rows.append(softmax_row(make, V))
+    return make.keep(torch.stack(rows)), make.keep(torch.stack(q_rows)), tokens
+
+
+def joint(target, draft, tokens):
+    """The probability of every outcome (accepted, next), given the drafted tokens."""
+    p, q = target.double(), draft.double()
+    reach, chances = 1.0, {}
+    for i, token in enumerate(tokens):
+        accept = min(1.0, float(p[i, token] / q[i, token]))
+        residual = (p[i] - q[i]).clamp(min=0.0)
+        for k, mass in enumerate((residual / residual.sum()).tolist()):
+            chances[i, k] = reach * (1 - accept) * mass
+        reach *= accept
+    for k, mass in enumerate((p[-1] / p[-1].sum()).tolist()):
+        chances[len(tokens), k] = reach * mass
+    return chances
+
+
+def complaint(tally, chances, draws):
+    """What is wrong with these counts; a sound solution is wrongly accused less than once in 10⁹ times."""
+    strange = [key for key in tally if key not in chances or chances[key] < 1e-12]
+    if strange:
+        return f"returned {strange[0]!r}, which can never come"
+    for part, name in ((0, "accepted"), (1, "next")):
+        for value in sorted({key[part] for key in chances}):
+            due = sum(c for key, c in chances.items() if key[part] == value)
+            came = sum(n for key, n in tally.items() if key[part] == value) / draws
+            if abs(came - due) > 7 * math.sqrt(due * (1 - due) / draws) + 8 / draws:
+                return f"{name} = {value} in {came:.1%} of {draws:,} draws, where {due:.1%} are due"
+    likely = {key: chance * draws for key, chance in chances.items() if chance * draws >= 8}
+    squares = sum((tally.get(key, 0) - due) ** 2 / due for key, due in likely.items())
+    freedom = len(likely)
+    if squares > freedom + 8 * math.sqrt(2 * freedom) + 40:
+        return f"χ² = {squares:.0f} over {freedom} outcomes of {draws:,} draws: not the distribution that is due"
+    return None
+
+
+DRAWS = 3000
+
+
+def random(make):
+    gamma, V = make.pick([2, 1, 3]), make.pick([4, 5, 3])
+    target, draft, tokens = loose_step(make, gamma, V)
+    chances = joint(target, draft, tokens)
+    args = (target, draft, make.keep(torch.tensor(tokens)))
+    counts = make.tally(DRAWS, "spec_step", *args, make.generator())
+    make.property(lambda outcomes: complaint(outcomes[counts.step], chances, DRAWS))
+    same_generator_same_draws(make, args)
+
+
+def same_generator_same_draws(make, args):
+    """Two generators in the same state, in turns: only what is drawn from them may decide."""
+    seed = int(make.integers(0, 10_000, 1))
+    twins = make.generator(seed), make.generator(seed)
+    pairs = [tuple(make.call("spec_step", *args, twin) for twin in twins) for _ in range(24)]
+    for first, second in pairs:
+        make.compare(first, False)
+        make.compare(second, False)
+
+    def holds(outcomes):
+        if any(outcomes[a.step] != outcomes[b.step] for a, b in pairs):
+            return "two generators in the same state gave different draws: all randomness is to come from `generator`"
+        return None
+
+    make.property(holds)

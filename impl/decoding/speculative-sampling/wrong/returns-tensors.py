@@ -1,0 +1,18 @@
+"""Returns tensors instead of ints."""
+import torch
+
+
+def draw(weights, generator):
+    return torch.multinomial(weights, 1, generator=generator)[0]
+
+
+def spec_step(target_probs, draft_probs, draft_tokens, generator):
+    count = draft_tokens.shape[0]
+    for i in range(count):
+        token = int(draft_tokens[i])
+        p, q = target_probs[i].double(), draft_probs[i].double()
+        u = torch.rand((), generator=generator, dtype=torch.float64)
+        if not bool(u * q[token] < p[token]):
+            residual = (p - q).clamp(min=0.0)
+            return i, draw(residual, generator)
+    return count, draw(target_probs[count].double(), generator)

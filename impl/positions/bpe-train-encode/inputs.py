@@ -1,0 +1,160 @@
+"""Texts over a few letters, where pairs tie and overlap; merges from training and merges made up; any bytes at all."""
+
+from __future__ import annotations
+
+GRADIENTS = False
+PROFILES = {"matches-reference": ["ordinary"], "edge-cases": ["ordinary"]}
+
+ALPHABETS = ["ab", "abc", "a", "aab ", "xyzzy", "abcdefgh", "é漢🙂"]
+PROSE = (
+    "the cat sat on the mat; the rat sat on the cat. "
+    "low lower lowest, new newer newest, wide wider widest. "
+    "注意力机制：注意力，就是注意力。 naïve café, naïve café 🙂🙂"
+).encode()
+
+
+def random_bytes(make, length):
+    """Bytes over a small alphabet, or over all 256."""
+    if make.flag():
+        letters = list(make.pick(ALPHABETS).encode())
+        return bytes(letters[k] for k in make.integers(0, len(letters), length).tolist())
+    return bytes(make.integers(0, 256, length).tolist())
+
+
+def random_text(make, length):
+    """Mostly over few letters, so that there is something to merge."""
+    letters = list(make.pick(ALPHABETS).encode())
+    return bytes(letters[k] for k in make.integers(0, len(letters), length).tolist())
+
+
+def made_up_merges(make, count):
+    """Merges that no training gave: distinct pairs of tokens that exist when their turn comes."""
+    merges = []
+    letters = [97, 98, 99]
+    while len(merges) < count:
+        known = [*letters, *range(256, 256 + len(merges))] if make.real(0, 1) < 0.6 else letters
+        left, right = (known[k] for k in make.integers(0, len(known), 2).tolist())
+        if (left, right) not in merges:
+            merges.append((left, right))
+    return merges
+
+
+def round_trip(make, data, merges):
+    ids = make.call("bpe_encode", data, merges)
+    make.call("bpe_decode", ids, merges)
+
+
+def case(make):
+    kind = make.pick(["train", "made up", "trained", "made up", "decode", "made up"])
+    length = make.size(0, 24)
+    if kind == "train":
+        make.call("bpe_train", random_text(make, length), make.size(0, 8))
+    elif kind == "made up":
+        merges = made_up_merges(make, make.size(2, 8))
+        for extra in (0, 6, 12):
+            round_trip(make, bytes(97 + k for k in make.integers(0, 3, length + extra).tolist()), merges)
+    elif kind == "trained":
+        merges = make.call("bpe_train", random_text(make, length), make.size(0, 8))
+        round_trip(make, random_bytes(make, make.size(0, 16)), merges)
+        round_trip(make, random_text(make, length), merges)
+    else:
+        merges = made_up_merges(make, make.size(1, 6))
+        ids = make.integers(0, 256 + len(merges), make.size(0, 6)).tolist()
+        make.call("bpe_decode", ids, merges)
+
+
+def edge_nothing(make):
+    """empty input, no merges"""
+    make.call("bpe_train", b"", 5)
+    make.call("bpe_train", b"abab", 0)
+    make.call("bpe_encode", b"", [(97, 98)])
+    make.call("bpe_encode", b"ab", [])
+    make.call("bpe_decode", [], [(97, 98)])
+
+
+def edge_one_byte(make):
+    """one byte has no pair"""
+    make.call("bpe_train", b"a", 3)
+    round_trip(make, b"a", [(97, 97)])
+
+
+def edge_aaaa(make):
+    """aaa and aaaa: overlaps count, merging runs from the left"""
+    for text in (b"aa", b"aaa", b"aaaa", b"aaaaa"):
+        make.call("bpe_train", text, 3)
+        make.call("bpe_encode", text, [(97, 97)])
+        make.call("bpe_encode", text, [(97, 97), (256, 256), (256, 97)])
+
+
+def edge_overlaps_count(make):
+    """aaab bc bc: (a, a) is there twice if overlaps count"""
+    make.call("bpe_train", b"aaaxbcybc", 1)
+    make.call("bpe_train", b"aaaaxbcybczbc", 1)
+
+
+def edge_ties(make):
+    """pairs that are equally frequent: the smallest (left, right) comes first"""
+    make.call("bpe_train", b"zyxba", 4)
+    make.call("bpe_train", b"cdcdabab", 3)
+    make.call("bpe_train", b"bcacbcac", 3)
+    make.call("bpe_train", b"baca", 1)
+
+
+def edge_stops_early(make):
+    """fewer merges than asked for, when no pair is left; a pair that occurs once is a pair"""
+    make.call("bpe_train", b"ab", 5)
+    make.call("bpe_train", b"abcd", 10)
+    make.call("bpe_train", b"abab", 10)
+
+
+def edge_lowest_rank_first(make):
+    """a later merge would give a longer token, but takes a letter that an earlier merge needs"""
+    merges = [(98, 99), (97, 98), (257, 99), (97, 256)]
+    for data in (b"abc", b"ab", b"abcabc", b"aabc"):
+        round_trip(make, data, merges)
+    round_trip(make, b"abcd", [(97, 98), (99, 100), (98, 99), (256, 257)])
+
+
+def edge_from_left_to_right_is_not_the_order(make):
+    """the pair of the lowest rank stands on the right"""
+    round_trip(make, b"xab", [(97, 98), (120, 97)])
+    round_trip(make, b"aab", [(97, 98), (97, 97)])
+
+
+def edge_merges_that_do_not_build_up(make):
+    """the longest token does not fit, as its parts are never made"""
+    round_trip(make, b"abab", [(97, 98), (98, 97), (257, 98), (256, 256)])
+    round_trip(make, b"aaaa", [(97, 97), (256, 97), (257, 97)])
+
+
+def edge_any_bytes(make):
+    """all 256 bytes, and bytes that are no UTF-8"""
+    merges = [(0xFF, 0xFE), (0xC3, 0x28), (0x00, 0x00), (256, 256)]
+    round_trip(make, bytes(range(256)), merges)
+    round_trip(make, b"\xff\xfe\xff\xfe\xc3(\x00\x00\x00\xed\xa0\x80\xf0\x28", merges)
+    make.call("bpe_decode", [0xE6, 0xB3, 256, 0x80], merges)
+
+
+def edge_emoji_and_chinese(make):
+    """characters of several bytes are bytes"""
+    text = "注意力注意力🙂🙂é".encode()
+    merges = make.call("bpe_train", text, 6)
+    round_trip(make, text, merges)
+    round_trip(make, "意🙂".encode(), merges)
+
+
+def edge_a_text_from_elsewhere(make):
+    """merges of one text on another"""
+    merges = make.call("bpe_train", PROSE, 40)
+    round_trip(make, PROSE, merges)
+    round_trip(make, b"the newest hat is the widest mat", merges)
+
+
+def edge_each_model_by_itself(make):
+    """two models in turns: nothing is remembered"""
+    first = make.call("bpe_train", b"ababcc", 2)
+    second = make.call("bpe_train", b"bcbcaa", 2)
+    for data in (b"abcabc", b"ccaabb"):
+        make.call("bpe_encode", data, first)
+        make.call("bpe_encode", data, second)
+        make.call("bpe_encode", data, [])

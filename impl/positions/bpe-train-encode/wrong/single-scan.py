@@ -1,0 +1,44 @@
+"""Encodes in one scan from the left that merges any pair it knows."""
+from collections import Counter
+
+
+def merged(ids, pair, token):
+    result = []
+    position = 0
+    while position < len(ids):
+        if tuple(ids[position : position + 2]) == pair:
+            result.append(token)
+            position += 2
+        else:
+            result.append(ids[position])
+            position += 1
+    return result
+
+
+def bpe_train(text, n_merges):
+    ids = list(text)
+    merges = []
+    while len(merges) < n_merges and len(ids) > 1:
+        counts = Counter(zip(ids, ids[1:]))
+        pair = min(counts, key=lambda pair: (-counts[pair], pair))
+        ids = merged(ids, pair, 256 + len(merges))
+        merges.append(pair)
+    return merges
+
+
+def bpe_encode(data, merges):
+    ranks = {pair: rank for rank, pair in enumerate(merges)}
+    ids = []
+    for byte in data:
+        ids.append(byte)
+        while len(ids) > 1 and (ids[-2], ids[-1]) in ranks:
+            right, left = ids.pop(), ids.pop()
+            ids.append(256 + ranks[left, right])
+    return ids
+
+
+def bpe_decode(ids, merges):
+    pieces = [bytes([byte]) for byte in range(256)]
+    for left, right in merges:
+        pieces.append(pieces[left] + pieces[right])
+    return b"".join(pieces[token] for token in ids)
