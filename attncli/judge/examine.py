@@ -25,8 +25,13 @@ from attncli.judge.expected import (
 from attncli.judge.finding import Finding
 from attncli.judge.folder import Folder
 from attncli.judge.submission import Failure, Submission
+from attncli.sandbox.elsewhere import MET
 
 GRADIENT_PERTURBATIONS = 3
+# Edge cases say which calls were made, unless a loop over so many elements would take seconds under a trace.
+TRACED_ELEMENTS = 10_000
+# Their inputs may have 16 bits; what of that is forbidden shows in drawn cases.
+WIDTHS = ("torch.float16", "torch.bfloat16")
 
 
 class Examiner:
@@ -41,6 +46,7 @@ class Examiner:
         self._float32_inside = bool(getattr(folder.inputs, "FLOAT32_INSIDE", False))
         self._alias_allowed = frozenset(getattr(folder.inputs, "ALIAS_ALLOWED", ()))
         self.device_unproved = False
+        self.seen: list[tuple[str, int]] = []
 
     def values(self, case: Case) -> Finding | None:
         got = self._submission.run(case)
@@ -51,10 +57,12 @@ class Examiner:
 
     def edge(self, case: Case) -> Finding | None:
         """Values, and in the same run whether anything was changed or shared: special cases take special branches."""
-        got = self._submission.run(case, ["pure"])
+        traced = case.profile.name == "ordinary" and case.weight[0] <= TRACED_ELEMENTS
+        got = self._submission.run(case, ["pure", "calls"] if traced else ["pure"])
         expectation = Expectation(self._reference, case)
         if isinstance(got, Failure):
             return Finding.of_failure(case, got, expectation.truth)
+        self.seen += [(called, line) for called, line, _ in got.seen if not called.startswith(WIDTHS)]
         finding = self._compare(case, expectation, got)
         complaint = None if finding is not None else self._impurity(case, got)
         return finding if complaint is None else Finding(case, complaint[0], complaint[1], None, got)
@@ -182,26 +190,37 @@ class Examiner:
         return moved
 
     def device(self, case: Case) -> Finding | None:
-        """Runs on the meta device: a tensor made on another device than the inputs' is an error there."""
+        """Runs on the meta device: a tensor made on another device than the inputs' is an error there.
+
+        Code that looks at values cannot run there; it runs on tensors that say `meta` and hold values all the same.
+        """
+        for device in ("meta", "elsewhere"):
+            finding, proved = self._on_device(case, device)
+            if proved:
+                return finding
+        self.device_unproved = True
+        return None
+
+    def _on_device(self, case: Case, device: str) -> tuple[Finding | None, bool]:
+        """The fault found, and whether the run shows anything at all."""
         try:
-            truth = run_reference(self._reference, case, as_given, device="meta")
+            truth = run_reference(self._reference, case, as_given, device=device)
         except (RuntimeError, NotImplementedError, ValueError, TypeError, IndexError):
-            self.device_unproved = True
-            return None
-        got = self._submission.run(case)
+            return None, False
+        got = self._submission.run(case, ["elsewhere"] if device == "elsewhere" else [])
         if isinstance(got, Failure):
-            about_devices = "device" in got.message and "meta" in got.message and "cpu" in got.message
-            if not got.fatal and not about_devices:
-                self.device_unproved = True
-                return None
-            return Finding.of_failure(case, got, truth)
+            said = got.message.rpartition(" (line ")[0] or got.message  # without the learner's line of code
+            met = MET in said if device == "elsewhere" else all(w in said for w in ("device", "meta", "cpu"))
+            if not got.fatal and not met:
+                return None, False
+            return Finding.of_failure(case, got, truth), True
         mine = dict(leaves(got.parts(case)))
         for path, value in leaves(truth.parts(case)):
             other = mine.get(path)
             if isinstance(value, Tensor) and isinstance(other, Tensor) and value.device != other.device:
                 message = "returned a tensor on the CPU for inputs on another device: make tensors with device=x.device"
-                return Finding(case, "values", message, truth, got)
-        return None
+                return Finding(case, "values", message, truth, got), True
+        return None, True
 
     def pure(self, case: Case) -> Finding | None:
         """Inputs unchanged, nothing shared, and the same answer again."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,6 +13,7 @@ from torch import Tensor
 
 from attncli.judge.case import Case, Input
 from attncli.judge.compare import Path, leaves
+from attncli.sandbox.elsewhere import Elsewhere, two_devices
 from attncli.sandbox.script import execute, gradients
 from attncli.sandbox.values import Environment, resolve
 
@@ -100,10 +102,12 @@ def run_reference(
 ) -> Observed:
     """The program on trusted code, in this process. With `cotangents` the gradients of the leaves as well.
 
-    They may be made from the outcomes, once these are known.
+    They may be made from the outcomes, once these are known. `device` may be "elsewhere": see there.
     """
     tensors = [cast(item) for item in case.inputs]
-    if device != "cpu":
+    if device == "elsewhere":
+        tensors = [Elsewhere(t) for t in tensors]
+    elif device != "cpu":
         tensors = [t.to(device) for t in tensors]
     if cotangents is not None:
         chosen = set(leaf_indices)
@@ -112,11 +116,12 @@ def run_reference(
     generators = [torch.Generator().manual_seed(seed) for seed in case.generators]
     environment = Environment(tensors, functions, generators)
     environment.module_dtype = _module_dtype(case, cast)
-    environment.module_device = device
+    environment.module_device = "meta" if device == "elsewhere" else device
     environment.repeats = False
     environment.shared = [resolve(tree, environment) for tree in case.shared]
     torch.default_generator.manual_seed(case.seed)
-    run = execute(namespace, case.steps, environment, cost=cost)
+    with two_devices() if device == "elsewhere" else nullcontext():
+        run = execute(namespace, case.steps, environment, cost=cost)
     observed = Observed(run.outcomes, environment.shared, calls=calls, costs=run.costs)
     if cotangents is not None:
         vectors = cotangents(run.outcomes) if callable(cotangents) else cotangents

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import time
 import zlib
 from collections.abc import Callable, Sequence
@@ -18,7 +17,7 @@ from attncli.judge.finding import Finding
 from attncli.judge.folder import Folder
 from attncli.judge.growth import Measured, contracts, examine_growth
 from attncli.judge.profiles import Profile, strata
-from attncli.judge.reading import Forbidden, Reading, forbidden_message, read_source, signature_problem
+from attncli.judge.reading import Forbidden, Reading, entry_problem, forbidden_message, read_source
 from attncli.judge.sampling import drawn, edge_functions, shares
 from attncli.judge.search import Examine, Search, fixed_draw
 from attncli.judge.simplify import simplify
@@ -54,11 +53,16 @@ NEEDS = {
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How to grade: `stream` numbers the input stream, `quick` stops at the first failure without shrinking."""
+    """How to grade: `stream` numbers the input stream.
+
+    `quick` asks for the verdict alone: it leaves out badges and stops at the first failure without shrinking. `first`
+    names a check to run before the others.
+    """
 
     stream: int = 0
     examples: int = 0
     quick: bool = False
+    first: str = ""
     replay: Sequence[dict[str, Any]] = ()
 
 
@@ -85,11 +89,10 @@ class Grading:
     def run(self) -> GradeReport:
         """All checks, then the report."""
         start = time.monotonic()
-        for name in CHECK_NAMES:
-            if name in self.required or name in self.badges:
-                self._check(name)
-                if self.options.quick and self._rejected():
-                    break
+        for name in self._order():
+            self._check(name)
+            if self.options.quick and self._rejected():
+                break
         verdict: Verdict = "rejected" if self._rejected() else "accepted"
         self.submission.close()
         return GradeReport(
@@ -103,6 +106,11 @@ class Grading:
             printed=self.submission.printed,
             extra={"stored": self.stored},
         )
+
+    def _order(self) -> list[str]:
+        asked = {*self.required, *(() if self.options.quick else self.badges)}
+        names = [name for name in CHECK_NAMES if name in asked]
+        return sorted(names, key=lambda name: (name != "loads", name != self.options.first))
 
     def _rejected(self) -> bool:
         return any(self.results[n].status == "fail" for n in self.required if n in self.results)
@@ -149,7 +157,8 @@ class Grading:
             return self._failed("loads", "exception", f"SyntaxError: {self.reading.syntax}")
         failure = self.submission.load()
         if failure is None:
-            problem = self._signature()
+            due = read_source(self.folder.reference_source.encode())
+            problem = entry_problem(self.folder.entry, self.reading, due)
             if not problem:
                 return self._touched("loads") or self._result("loads", "pass")
             return self._failed("loads", "missing-entry-point", problem)
@@ -159,40 +168,21 @@ class Grading:
             return replace(result, counterexample={"frames": [dict(frame) for frame in failure.frames]})
         return result
 
-    def _signature(self) -> str:
-        due = read_source(self.folder.reference_source.encode())
-        for name in self.folder.entry:
-            if name in due.functions and name in self.reading.functions:
-                problem = signature_problem(name, self.reading.functions[name], due.functions[name])
-            elif name in due.classes and name in self.reading.classes:
-                problem = self._methods(name, due.classes[name], self.reading.classes[name])
-            else:
-                problem = ""
-            if problem:
-                return problem
-        return ""
-
-    def _methods(self, name: str, due: dict[str, ast.arguments], mine: dict[str, ast.arguments]) -> str:
-        for method, arguments in due.items():
-            if method in mine and (method == "__init__" or not method.startswith("_")):
-                problem = signature_problem(f"{name}.{method}", mine[method], arguments, method=True)
-                if problem:
-                    return problem
-        return ""
-
     def _forbidden(self) -> CheckResult:
         if self.reading.forbidden:
             return self._failed("forbidden", "forbidden", self.reading.forbidden[0].message)
         if self.dead or self.results["loads"].status == "fail":
             return self._result("forbidden", "pass")
         named = Forbidden(self.folder.spec.get("forbidden", ()))
+        seen = list(self.examiner.seen)
         for case in self._drawn("forbidden", EXAMPLES["forbidden"]):
             observed = self.submission.run(case, ["calls"])
             if isinstance(observed, Failure):
                 break
-            for called, line, _size in observed.seen:
-                if line and named.names(called):
-                    return self._failed("forbidden", "forbidden", forbidden_message(line, called))
+            seen += [(str(called), int(line)) for called, line, _size in observed.seen]
+        for called, line in seen:
+            if line and named.names(called):
+                return self._failed("forbidden", "forbidden", forbidden_message(line, called))
         return self._touched("forbidden") or self._result("forbidden", "pass", examples=EXAMPLES["forbidden"])
 
     def _touched(self, name: str) -> CheckResult | None:
@@ -203,22 +193,24 @@ class Grading:
         return self._failed(name, "refused", f"tried {tried}: a submission may compute, and nothing else")
 
     def _edges(self) -> CheckResult:
-        tried = 0
+        gradients = getattr(self.folder.inputs, "GRADIENTS", True)
+        questions: list[Examine] = [self.examiner.edge, *([self.examiner.gradients] if gradients else [])]
+        failed, tried = self._at_edges("edge-cases", questions, 0)
+        passed = self._touched("edge-cases") or self._result("edge-cases", "pass", examples=tried)
+        return failed or passed
+
+    def _at_edges(self, name: str, questions: Sequence[Examine], tried: int) -> tuple[CheckResult | None, int]:
+        """Asks the questions of every edge case in the profiles of this check."""
         for label, attribute, record in edge_functions(self.folder):
-            for profile in strata("edge-cases", self.folder.inputs):
-                for question in self._edge_questions():
+            for profile in strata(name, self.folder.inputs):
+                for question in questions:
                     recorder = Recorder(fixed_draw, profile, self.options.stream, label)
                     record(recorder)
                     tried += 1
                     finding = question(recorder.case)
                     if finding is not None:
-                        return self._found("edge-cases", finding, question, tried, attribute, label)
-        return self._touched("edge-cases") or self._result("edge-cases", "pass", examples=tried)
-
-    def _edge_questions(self) -> list[Examine]:
-        if getattr(self.folder.inputs, "GRADIENTS", True):
-            return [self.examiner.edge, self.examiner.gradients]
-        return [self.examiner.edge]
+                        return self._found(name, finding, question, tried, attribute, label), tried
+        return None, tried
 
     def _growth(self, name: str) -> CheckResult:
         figures = []
@@ -253,13 +245,18 @@ class Grading:
             tried += search.examples
             if finding is not None:
                 return self._found(name, finding, question, tried, attribute, "")
+        unproved = self.examiner.device_unproved
+        if name in ("layout", "device"):
+            failed, tried = self._at_edges(name, [question], tried)
+            if failed is not None:
+                return failed
         touched = self._touched(name)
         if touched is not None:
             return touched
         leak = self._leak() if name == "pure" else None
         if leak is not None:
             return self._found("pure", leak, None, tried, attribute, "")
-        if name == "device" and self.examiner.device_unproved:
+        if name == "device" and unproved:
             return self._result("device", "skipped", "cannot be proved for this solution without a GPU", tried)
         return self._result(name, "pass", examples=tried)
 

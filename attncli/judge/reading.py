@@ -6,7 +6,7 @@ This stops mistakes and shortcuts with a line number; it is no security layer.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 
@@ -15,6 +15,8 @@ ALLOWED_IMPORTS = frozenset(
 )
 UNIVERSAL = (
     "scaled_dot_product_attention",
+    "_scaled_dot_product_attention_math",
+    "_scaled_dot_product_flash_attention_for_cpu",
     "MultiheadAttention",
     "multi_head_attention_forward",
     "Transformer",
@@ -222,6 +224,28 @@ def forbidden_message(line: int, dotted: str) -> str:
 
 def _listed() -> str:
     return ", ".join(sorted(ALLOWED_IMPORTS - {"__future__"}))
+
+
+def entry_problem(entry: Sequence[str], mine: Reading, due: Reading) -> str:
+    """Why calls made for the reference's entry points would not fit these; empty when they fit."""
+    for name in entry:
+        problem = ""
+        if name in due.functions and name in mine.functions:
+            problem = signature_problem(name, mine.functions[name], due.functions[name])
+        elif name in due.classes and name in mine.classes:
+            problem = _methods_problem(name, mine.classes[name], due.classes[name])
+        if problem:
+            return problem
+    return ""
+
+
+def _methods_problem(name: str, mine: Mapping[str, ast.arguments], due: Mapping[str, ast.arguments]) -> str:
+    for method, arguments in due.items():
+        if method in mine and (method == "__init__" or not method.startswith("_")):
+            problem = signature_problem(f"{name}.{method}", mine[method], arguments, method=True)
+            if problem:
+                return problem
+    return ""
 
 
 def signature_problem(name: str, mine: ast.arguments, due: ast.arguments, method: bool = False) -> str:

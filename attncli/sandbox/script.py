@@ -16,7 +16,8 @@ import torch
 from torch import Tensor
 
 from . import modules
-from .tracing import CallTrace, CostTrace, returned_bytes
+from .elsewhere import Elsewhere, two_devices
+from .tracing import BareOperations, CallTrace, CostTrace, returned_bytes
 from .values import (
     DTYPES,
     Environment,
@@ -253,13 +254,15 @@ def _storage(tensor: Tensor) -> int:
 
 
 def _copy(value: Any) -> tuple[Tree, list[bytes], list[dict[str, Any]]]:
-    packer = Packer(special=_pack_raised)
+    packer = Packer(special=lambda item: _pack_special(item, packer))
     tree = packer.pack(value)
     tensors = [t.detach() for t in packer.tensors]
     return tree, [bytes_of(t) for t in tensors], [describe_tensor(t) for t in tensors]
 
 
-def _pack_raised(value: Any) -> Tree | None:
+def _pack_special(value: Any, packer: Packer) -> Tree | None:
+    if isinstance(value, Elsewhere):
+        return packer.tensor(value.empty_twin())
     return ["raised", list(value.names), value.text] if isinstance(value, Raised) else None
 
 
@@ -279,7 +282,8 @@ def serve(
     torch.default_generator.manual_seed(int(header.get("seed", 0)))
     watch = _Watch(environment, header["steps"], _earlier, "pure" in want)
     trace = CallTrace(str(header.get("filename", ""))) if "calls" in want else None
-    with trace or nullcontext():
+    away = two_devices() if "elsewhere" in want else nullcontext()
+    with trace or nullcontext(), BareOperations() if trace else nullcontext(), away:
         run = execute(namespace, header["steps"], environment, after=watch.after, cost="cost" in want)
     reply, buffers = _reply(run, environment, watch)
     if "pure" in want:
@@ -299,7 +303,9 @@ def serve(
 
 def _environment(header: Mapping[str, Any], payload: memoryview, invoke: Invoke) -> Environment:
     tensors = read_table(header.get("tensors", []), payload, writable_strides=True)
-    if header.get("device") == "meta":
+    if "elsewhere" in header.get("want", ()):
+        tensors = [Elsewhere(tensor) for tensor in tensors]
+    elif header.get("device") == "meta":
         tensors = [tensor.to("meta") for tensor in tensors]
     leaves = set(header.get("leaves", ())) if "gradients" in header.get("want", ()) else set()
     tensors = [t.detach().requires_grad_() if k in leaves else t for k, t in enumerate(tensors)]

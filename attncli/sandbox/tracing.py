@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable
+from types import FrameType
 from typing import Any
 
 import torch
@@ -29,7 +30,8 @@ _SIXTEEN_BITS = (torch.float16, torch.bfloat16)
 class CallTrace(TorchFunctionMode):
     """Every torch function called while active: (qualified name, line in `filename`, largest result in elements).
 
-    16-bit dtypes that results have are listed like calls, so that a challenge can forbid them.
+    16-bit dtypes that results have are listed like calls, so that a challenge can forbid them; so is the function of
+    torch's Python that the learner's line entered, and, with `BareOperations`, what a script of torch's own executes.
     """
 
     def __init__(self, filename: str) -> None:
@@ -41,19 +43,27 @@ class CallTrace(TorchFunctionMode):
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
         result = func(*args, **(kwargs or {}))
-        key = (_name(func), self._line())
+        line, entered = self._place()
+        key = (_name(func), line)
         self._seen[key] = max(self._seen.get(key, 0), _owned(result, args))
         if isinstance(result, Tensor) and result.dtype in _SIXTEEN_BITS:
-            self._seen[str(result.dtype), key[1]] = 0
+            self._seen[str(result.dtype), line] = 0
+        if entered and line:
+            self._seen.setdefault((entered, line), 0)
         return result
 
-    def _line(self) -> int:
-        frame = sys._getframe(2)
+    def _place(self) -> tuple[int, str]:
+        """The line of the learner's file that is running, and the function of torch that it called."""
+        frame: FrameType | None = sys._getframe(2)
+        entered = ""
         while frame is not None:
             if frame.f_code.co_filename == self._filename:
-                return frame.f_lineno
-            frame = frame.f_back  # type: ignore[assignment]
-        return 0
+                return frame.f_lineno, entered
+            module = str(frame.f_globals.get("__name__", ""))
+            public = module.startswith("torch.") and not module.startswith(("torch._", "torch.utils"))
+            entered = f"{module}.{frame.f_code.co_qualname}"[:120] if public else ""
+            frame = frame.f_back
+        return 0, ""
 
     def largest(self) -> int:
         """Elements of the largest storage that a call handed to the code; what torch clones inside does not count."""
@@ -63,18 +73,41 @@ class CallTrace(TorchFunctionMode):
         return [[name, line, size] for (name, line), size in self._seen.items()][:500]
 
 
+class BareOperations(TorchDispatchMode):
+    """Shows a `CallTrace` around it the operations that no Python function of torch has asked for."""
+
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        return False
+
+    def __torch_dispatch__(
+        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        return func(*args, **(kwargs or {}))
+
+
 def _name(func: Any) -> str:
-    return str(resolve_name(func) or getattr(func, "__name__", func))[:120]
+    name = str(resolve_name(func) or getattr(func, "__name__", func))
+    if name.startswith("aten."):
+        name = name.rsplit(".", 1)[0]  # without the overload
+    return name[:120]
 
 
 def _owned(result: Any, args: tuple[Any, ...]) -> int:
     """Elements of the result's own storage; a view of an argument owns nothing."""
     if not isinstance(result, Tensor) or result.device.type != "cpu":
         return 0
-    storage = result.untyped_storage().data_ptr()
-    if any(isinstance(a, Tensor) and a.untyped_storage().data_ptr() == storage for a in args):
+    storage = _unwrapped(result).untyped_storage()
+    if any(isinstance(a, Tensor) and _unwrapped(a).untyped_storage().data_ptr() == storage.data_ptr() for a in args):
         return 0
-    return result.untyped_storage().nbytes() // max(1, result.element_size())
+    return int(storage.nbytes() // max(1, result.element_size()))
+
+
+def _unwrapped(tensor: Tensor) -> Tensor:
+    """What `vmap` and its like hand around has no storage of its own: the tensor inside has."""
+    while torch._C._functorch.is_functorch_wrapped_tensor(tensor):
+        tensor = torch._C._functorch.get_unwrapped(tensor)
+    return tensor
 
 
 class CostTrace(TorchDispatchMode):
@@ -104,8 +137,8 @@ class CostTrace(TorchDispatchMode):
         storages = {t.untyped_storage().data_ptr() for t in inputs}
         fresh = [t for t in outputs if t.untyped_storage().data_ptr() not in storages]
         self._note(fresh)
-        self._operations += 1
-        if fresh or func._schema.is_mutable:
+        if fresh or func._schema.is_mutable or not outputs:
+            self._operations += 1  # cutting a tensor into views computes nothing
             self._flops += _work(func, args, kwargs or {}, result, inputs, outputs)
         return result
 

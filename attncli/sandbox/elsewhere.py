@@ -1,0 +1,131 @@
+"""A device that is not there: tensors that say `meta` and yet hold their values in this process's memory.
+
+Torch's own meta tensors hold no values, so whatever looks at one (`nonzero`, `item`, an `if`) cannot run on them. These
+can: every operation is carried out on the values inside, after a look whether all operands are on the same device.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.overrides import TorchFunctionMode
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_flatten, tree_map
+
+NAME = "meta"
+MET = f"beside one on {NAME}"
+aten = torch.ops.aten
+# These take operands of two devices; an index may be on the CPU, what it indexes may not.
+_CROSSING = frozenset({aten.copy_, aten._to_copy, aten.lift_fresh, aten.detach})
+_INDEXING = frozenset({aten.index, aten.index_put, aten.index_put_, aten._index_put_impl_, aten._unsafe_index})
+
+
+class Elsewhere(Tensor):
+    """A tensor of the device that is not there; `held` are its values."""
+
+    held: Tensor
+
+    @staticmethod
+    def __new__(cls, values: Tensor) -> Elsewhere:
+        made: Elsewhere = Tensor._make_wrapper_subclass(
+            cls,
+            values.size(),
+            strides=values.stride(),
+            storage_offset=values.storage_offset(),
+            dtype=values.dtype,
+            device=torch.device(NAME),
+        )
+        made.held = values
+        return made
+
+    __torch_function__ = torch._C._disabled_torch_function_impl  # type: ignore[assignment]
+
+    @classmethod
+    def __torch_dispatch__(  # type: ignore[override]
+        cls, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        return _carry_out(func, args, kwargs or {})
+
+    def tolist(self) -> Any:
+        return self.held.tolist()
+
+    def empty_twin(self) -> Tensor:
+        """A meta tensor of torch's own with the same shape and dtype."""
+        return torch.empty(self.held.shape, dtype=self.held.dtype, device=NAME)
+
+
+@contextmanager
+def two_devices() -> Iterator[None]:
+    """Tensors are made where `device="meta"` asks for them; where two devices meet a RuntimeError says `MET`."""
+    with _Operations(), _Literals():
+        yield
+
+
+class _Literals(TorchFunctionMode):
+    """Torch would drop the values of a list that becomes a meta tensor."""
+
+    def __torch_function__(
+        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        kwargs = dict(kwargs or {})
+        if func is Tensor.new_tensor and isinstance(args[0], Elsewhere) and kwargs.get("device") is None:
+            return Elsewhere(args[0].held.new_tensor(*args[1:], **kwargs))
+        device = kwargs.get("device")
+        if func in _FROM_DATA and device is not None and torch.device(device).type == NAME:
+            made = func(*args, **{**kwargs, "device": None})
+            return made if isinstance(made, Elsewhere) else Elsewhere(made)
+        return func(*args, **kwargs)
+
+
+_FROM_DATA = (torch.tensor, torch.as_tensor, torch.asarray)
+
+
+class _Operations(TorchDispatchMode):
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        return False
+
+    def __torch_dispatch__(
+        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        return _carry_out(func, args, kwargs or {})
+
+
+def _carry_out(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    operands = [item for item in tree_flatten((args, kwargs))[0] if isinstance(item, Tensor)]
+    away = any(isinstance(item, Elsewhere) for item in operands)
+    _look(func, args, operands, away)
+    device = kwargs.get("device")
+    if device is not None:
+        away = torch.device(device).type == NAME
+        kwargs = {**kwargs, "device": "cpu"}
+    outer = {id(_inside(item)): item for item in operands}
+    result = func(*tree_map(_inside, args), **tree_map(_inside, kwargs))
+    return tree_map(lambda item: _placed(item, outer, away), result)
+
+
+def _inside(item: Any) -> Any:
+    return item.held if isinstance(item, Elsewhere) else item
+
+
+def _placed(item: Any, outer: dict[int, Tensor], away: bool) -> Any:
+    """An operand that was written to comes back as itself; what is new goes where the operands were."""
+    if not isinstance(item, Tensor):
+        return item
+    if id(item) in outer:
+        return outer[id(item)]
+    return Elsewhere(item) if away else item
+
+
+def _look(func: Any, args: tuple[Any, ...], operands: list[Tensor], away: bool) -> None:
+    packet = func._overloadpacket
+    if not away or packet in _CROSSING:
+        return
+    if packet in _INDEXING:
+        operands = [item for item in (args[0], *args[2:]) if isinstance(item, Tensor)]
+    if any(item.dim() > 0 and item.device.type == "cpu" for item in operands):
+        raise RuntimeError(f"{packet.__name__} got a tensor on cpu {MET}: make tensors with device=x.device")

@@ -1,0 +1,149 @@
+"""Forbidden calls by unusual spellings, work counted without views, and devices that code with an `if` is judged on."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+from in_process import check, grade, write_challenge
+
+HEAD = "import torch\nimport torch.nn.functional as F\n"
+FORBIDDEN = ["softmax", "logsumexp", "torch.optim", "torch.optim.*"]
+REFERENCE = HEAD + "def weigh(x, scale=1.0):\n    return (x * scale).softmax(-1)\n"
+INPUTS = '''
+def case(make):
+    make.call("weigh", make.normal(make.size(1, 4), make.size(1, 5)))
+
+def edge_three_dimensions(make):
+    """Three dimensions."""
+    make.call("weigh", make.normal(2, 3, 4))
+
+def edge_scale(make):
+    """A scale."""
+    make.call("weigh", make.normal(3, 4), 0.5)
+'''
+BY_HAND = "(lambda e: e / e.sum(-1, keepdim=True))((x * scale).exp())"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return write_challenge(tmp_path_factory.mktemp("weigh"), SPEC, REFERENCE, INPUTS, {})
+
+
+SPEC = {"id": "weigh", "entry": ["weigh"], "forbidden": FORBIDDEN, "mistakes": {}}
+
+
+def weigh(*lines: str, before: str = "") -> str:
+    body = "\n    ".join(lines)
+    return f"{HEAD}{before}\ndef weigh(x, scale=1.0):\n    {body}\n"
+
+
+def test_by_hand_is_accepted(folder):
+    assert grade(folder, weigh(f"return {BY_HAND}"))["verdict"] == "accepted"
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        weigh("return getattr(torch, 'soft' + 'max')(x * scale, -1)"),
+        weigh("return F.__dict__['softmax'](x * scale, -1)"),
+        weigh(f"return getattr(x, 'soft' + 'max')(-1) if x.dim() == 3 else {BY_HAND}"),
+        weigh(f"return getattr(x * scale, 'soft' + 'max')(-1) if scale != 1 else {BY_HAND}"),
+        weigh("return f(x * scale, -1)", before="f = torch.nn.Softmax(-1).forward.__func__ and F.softmax"),
+        weigh(
+            "return unit.f(x * scale)",
+            before="unit = torch.jit.CompilationUnit('def f(x):\\n    return torch.softmax(x, -1)\\n')",
+        ),
+        weigh(
+            "p = torch.nn.Parameter(torch.zeros(1))",
+            "opt = getattr(getattr(torch, 'op' + 'tim'), 'SGD')([p], lr=0.1)",
+            "p.grad = torch.ones(1)",
+            "opt.step()",
+            f"return {BY_HAND}",
+        ),
+    ],
+)
+def test_forbidden_calls_are_seen_by_any_spelling_and_in_any_case(folder, source):
+    report = grade(folder, source)
+    assert report["verdict"] == "rejected"
+    assert check(report, "forbidden")["reason"] == "forbidden"
+
+
+LOOKS = "if bool((x == 77).any()):\n        x = x + 1\n    if int(x.argmax()) < 0:\n        return x"
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        [LOOKS, f"return {BY_HAND}"],
+        [LOOKS, "one = torch.tensor([1.0], device=x.device, dtype=x.dtype)", f"return {BY_HAND} * one"],
+        [LOOKS, "one = x.new_tensor([1.0])", f"return {BY_HAND} * one"],
+        [LOOKS, "one = torch.ones(1, dtype=x.dtype).to(x.device)", f"return {BY_HAND} * one"],
+        [LOOKS, f"y = {BY_HAND}", "return y[torch.arange(len(y))]"],
+        [LOOKS, "rows = [r.exp() / r.exp().sum(-1, keepdim=True) for r in x * scale]", "return torch.stack(rows)"],
+    ],
+)
+def test_code_that_looks_at_values_is_judged_for_its_device(folder, lines):
+    report = grade(folder, weigh(*lines))
+    assert report["verdict"] == "accepted"
+    assert check(report, "device")["status"] == "pass"
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        [LOOKS, f"return {BY_HAND} * torch.ones(x.shape[-1], dtype=x.dtype)"],
+        [LOOKS, f"return ({BY_HAND}).masked_fill(torch.zeros(x.shape, dtype=torch.bool), 0)"],
+        [LOOKS, f"return torch.zeros(x.shape, dtype=x.dtype).index_add(0, torch.arange(len(x)), {BY_HAND})"],
+        [LOOKS, f"return ({BY_HAND}).cpu()"],
+        [f"y = {BY_HAND}", "return y if x.dim() < 3 else y + torch.zeros(x.shape, dtype=x.dtype)"],
+    ],
+)
+def test_a_tensor_on_the_wrong_device_is_found_behind_an_if(folder, lines):
+    report = grade(folder, weigh(*lines))
+    assert check(report, "device")["status"] == "fail"
+
+
+def test_the_line_of_code_in_a_message_is_no_evidence_about_devices(tmp_path):
+    folder = write_challenge(tmp_path, SPEC, REFERENCE, INPUTS, {})
+    report = grade(
+        folder, weigh("k = x.numpy() if x.device.type == 'cpu' and 0 else None  # meta", f"return {BY_HAND}")
+    )
+    assert report["verdict"] == "accepted"
+
+
+def test_a_view_that_needs_contiguous_memory_is_found_in_an_edge_case(folder):
+    report = grade(folder, weigh(f"return {BY_HAND} + 0 * x.view(-1).view(x.shape) if x.dim() == 3 else {BY_HAND}"))
+    assert check(report, "layout")["status"] == "fail"
+
+
+GROWTH = (
+    INPUTS
+    + """
+def rows_at(make, size):
+    make.call("weigh", make.normal(size, 4))
+
+CONTRACTS = [{
+    "check": "work", "measure": "calls", "case": rows_at, "sizes": (8, 32), "bound": lambda n: n / 2,
+    "growth_at_most": 1.0, "says": {"en": "a loop", "zh": "循环"},
+}]
+"""
+)
+
+
+@pytest.mark.parametrize(
+    ("line", "verdict"),
+    [
+        ("return torch.stack((x * scale).unbind(0)).softmax(-1)", "accepted"),
+        ("return torch.stack([r for r in x * scale]).softmax(-1)", "accepted"),
+        ("return torch.vmap(lambda r: r.softmax(-1))(x * scale)", "accepted"),
+        ("return torch.stack([r.softmax(-1) for r in x * scale])", "rejected"),
+    ],
+)
+def test_views_are_no_work_and_vmap_is_one_call(tmp_path, line, verdict):
+    required = ["loads", "matches-reference", "work"]
+    folder = write_challenge(tmp_path, {**SPEC, "forbidden": [], "required": required}, REFERENCE, GROWTH, {})
+    assert grade(folder, weigh(line))["verdict"] == verdict
