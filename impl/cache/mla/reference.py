@@ -35,8 +35,8 @@ class MLA(nn.Module):
         self.w_o = weight(H * d_v, D)
 
     def forward(self, x: Tensor, pos: Tensor) -> Tensor:
-        q_nope, q_rope = self.queries(x, pos)  # (B, T, H, d_nope), (B, T, H, d_rope)
-        c, kr = self.latents(x, pos)  # (B, T, r_kv), (B, T, d_rope)
+        q_nope, q_rope = self._queries(x, pos)  # (B, T, H, d_nope), (B, T, H, d_rope)
+        c, kr = self._latents(x, pos)  # (B, T, r_kv), (B, T, d_rope)
         k = torch.einsum("bsr,rhn->bshn", c, self.w_uk)  # (B, T, H, d_nope)
         v = torch.einsum("bsr,rhv->bshv", c, self.w_uv)  # (B, T, H, d_v)
         scores = torch.einsum("bthn,bshn->bhts", q_nope, k) + torch.einsum("bthp,bsp->bhts", q_rope, kr)
@@ -45,8 +45,8 @@ class MLA(nn.Module):
         return torch.einsum("bhts,bshv->bthv", weights, v).flatten(2) @ self.w_o  # (B, T, D)
 
     def step(self, x_t: Tensor, pos: Tensor, cache: Cache) -> tuple[Tensor, Cache]:
-        q_nope, q_rope = self.queries(x_t, pos)  # (B, 1, H, d_nope), (B, 1, H, d_rope)
-        c, kr = self.latents(x_t, pos)  # (B, 1, r_kv), (B, 1, d_rope)
+        q_nope, q_rope = self._queries(x_t, pos)  # (B, 1, H, d_nope), (B, 1, H, d_rope)
+        c, kr = self._latents(x_t, pos)  # (B, 1, r_kv), (B, 1, d_rope)
         if cache:
             c, kr = torch.cat([cache["c"], c], dim=1), torch.cat([cache["kr"], kr], dim=1)  # (B, t, ...)
         q_latent = torch.einsum("bthn,rhn->bthr", q_nope, self.w_uk)  # (B, 1, H, r_kv): W_UK absorbed
@@ -56,11 +56,11 @@ class MLA(nn.Module):
         y = torch.einsum("bthr,rhv->bthv", gathered, self.w_uv).flatten(2) @ self.w_o  # (B, 1, D)
         return y, {"c": c, "kr": kr}
 
-    def queries(self, x: Tensor, pos: Tensor) -> tuple[Tensor, Tensor]:
+    def _queries(self, x: Tensor, pos: Tensor) -> tuple[Tensor, Tensor]:
         q = torch.einsum("btr,rhe->bthe", rms_norm(x @ self.w_dq, self.g_q), self.w_uq)  # (B, T, H, d_nope + d_rope)
         return q[..., : self.d_nope], rotate(q[..., self.d_nope :], pos[..., None])
 
-    def latents(self, x: Tensor, pos: Tensor) -> tuple[Tensor, Tensor]:
+    def _latents(self, x: Tensor, pos: Tensor) -> tuple[Tensor, Tensor]:
         return rms_norm(x @ self.w_dkv, self.g_kv), rotate(x @ self.w_kr, pos)
 
 
