@@ -14,7 +14,8 @@ import torch
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
-from torch.utils._pytree import tree_flatten, tree_map
+
+from .values import tensors_in
 
 NAME = "meta"
 MET = f"beside one on {NAME}"
@@ -96,24 +97,28 @@ class _Operations(TorchDispatchMode):
 
 
 def _carry_out(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    operands = [item for item in tree_flatten((args, kwargs))[0] if isinstance(item, Tensor)]
+    operands = [*tensors_in(list(args)), *tensors_in(kwargs)] if kwargs else list(tensors_in(list(args)))
     away = any(isinstance(item, Elsewhere) for item in operands)
     _look(func, args, operands, away)
     device = kwargs.get("device")
     if device is not None:
         away = torch.device(device).type == NAME
         kwargs = {**kwargs, "device": "cpu"}
-    outer = {id(_inside(item)): item for item in operands}
-    result = func(*tree_map(_inside, args), **tree_map(_inside, kwargs))
-    return tree_map(lambda item: _placed(item, outer, away), result)
+    outer = {id(item.held if isinstance(item, Elsewhere) else item): item for item in operands}
+    result = func(*(_inside(item) for item in args), **{name: _inside(item) for name, item in kwargs.items()})
+    return _placed(result, outer, away)
 
 
 def _inside(item: Any) -> Any:
-    return item.held if isinstance(item, Elsewhere) else item
+    if isinstance(item, Elsewhere):
+        return item.held
+    return type(item)(_inside(part) for part in item) if type(item) in (list, tuple) else item
 
 
 def _placed(item: Any, outer: dict[int, Tensor], away: bool) -> Any:
     """An operand that was written to comes back as itself; what is new goes where the operands were."""
+    if type(item) in (list, tuple):
+        return type(item)(_placed(part, outer, away) for part in item)
     if not isinstance(item, Tensor):
         return item
     if id(item) in outer:
