@@ -45,6 +45,7 @@ class Examiner:
         self._absolute_stable = dict(getattr(folder.inputs, "TOLERANCE_STABLE", self._absolute))
         self._float32_inside = bool(getattr(folder.inputs, "FLOAT32_INSIDE", False))
         self._alias_allowed = frozenset(getattr(folder.inputs, "ALIAS_ALLOWED", ()))
+        self._without_graph = frozenset(getattr(folder.inputs, "WITHOUT_GRAPH", ()))
         self.device_unproved = False
         self.seen: list[tuple[str, int]] = []
 
@@ -245,7 +246,22 @@ class Examiner:
         complaint = self._impurity(case, second)
         if complaint is not None:
             return Finding(case, complaint[0], complaint[1], None, second)
-        return self.same(case, first, second, "nondeterministic", "gave another answer for the same input")
+        finding = self.same(case, first, second, "nondeterministic", "gave another answer for the same input")
+        return finding or self._graph(case)
+
+    def _graph(self, case: Case) -> Finding | None:
+        """Where a challenge promises to work without autograd: whether anything hangs on the graph of these inputs."""
+        names = self.names(case)
+        chosen = [k for k in _asking(case) if names.get(k) in self._without_graph]
+        if not chosen:
+            return None
+        got = self._submission.run(case, ["pure", "gradients"], leaves=chosen)
+        if isinstance(got, Failure):
+            return Finding.of_failure(case, got)
+        for step in got.pure.get("graph") or ():
+            what = "what is kept between calls" if step < 0 else f"the result of {_call_name(case, step)}"
+            return Finding(case, "values", f"{what} hangs on the graph of autograd: use torch.no_grad()", None, got)
+        return None
 
     def same(self, case: Case, first: Observed, second: Observed, reason: str, message: str) -> Finding | None:
         """Whether two observations of one case agree within the tolerance of the case."""

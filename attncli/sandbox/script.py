@@ -292,6 +292,7 @@ def serve(
             "changed": watch.changed(run.outcomes),
             "aliased": watch.aliased,
             "containers": watch.containers,
+            "graph": _with_graph(run.outcomes, environment.shared),
         }
     if trace is not None:
         reply["calls"] = trace.seen()
@@ -299,6 +300,12 @@ def serve(
         _add_gradients(reply, buffers, run, environment, header)
     _earlier[:] = run.outcomes if "pure" in want else ()
     return reply, buffers
+
+
+def _with_graph(outcomes: Sequence[Any], shared: Sequence[Any]) -> list[int]:
+    """Steps whose outcome still hangs on autograd's graph, −1 for the shared objects."""
+    kept = dict([*enumerate(outcomes), (-1, list(shared))])
+    return [index for index, value in kept.items() if any(t.grad_fn is not None for t in tensors_in(value))]
 
 
 def _environment(header: Mapping[str, Any], payload: memoryview, invoke: Invoke) -> Environment:

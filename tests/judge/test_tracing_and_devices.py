@@ -147,3 +147,35 @@ def test_views_are_no_work_and_vmap_is_one_call(tmp_path, line, verdict):
     required = ["loads", "matches-reference", "work"]
     folder = write_challenge(tmp_path, {**SPEC, "forbidden": [], "required": required}, REFERENCE, GROWTH, {})
     assert grade(folder, weigh(line))["verdict"] == verdict
+
+
+STATEFUL = """
+def step(p, state):
+    with torch.no_grad():
+        state["p"] = p * 2
+        return p * 3
+"""
+STEPS = """
+WITHOUT_GRAPH = {"p"}
+GRADIENTS = False
+
+def case(make):
+    make.call("step", make.normal(make.size(1, 3)), make.shared({}))
+"""
+
+
+@pytest.mark.parametrize(
+    ("lines", "words"),
+    [
+        ("with torch.no_grad():\n        state['p'] = p * 2\n        return p * 3", ""),
+        ("q = p.detach()\n    state['p'] = q * 2\n    return q * 3", ""),
+        ("state['p'] = p.detach() * 2\n    return p * 3", "the result of step hangs on the graph"),
+        ("state['p'] = p * 2\n    return p.detach() * 3", "what is kept between calls hangs on the graph"),
+    ],
+)
+def test_a_graph_that_must_not_be_there_is_found(tmp_path, lines, words):
+    spec = {**SPEC, "entry": ["step"], "required": ["loads", "matches-reference", "pure"]}
+    folder = write_challenge(tmp_path, spec, HEAD + STATEFUL, STEPS, {})
+    report = grade(folder, f"{HEAD}def step(p, state):\n    {lines}\n")
+    assert check(report, "pure")["status"] == ("fail" if words else "pass")
+    assert words in check(report, "pure").get("message", "")
