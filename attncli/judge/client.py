@@ -38,6 +38,7 @@ class GradeRequest:
     seed: int = 0
     examples: int = 0
     quick: bool = False
+    first: str = ""
     replay: Sequence[Mapping[str, Any]] = field(default=())
 
     def document(self) -> dict[str, Any]:
@@ -52,6 +53,7 @@ class GradeRequest:
             "seed": self.seed,
             "examples": self.examples,
             "quick": self.quick,
+            "first": self.first,
             "replay": [dict(kept) for kept in self.replay],
         }
 

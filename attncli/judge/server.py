@@ -72,6 +72,7 @@ class Server:
             stream=int(request.get("seed", 0)),
             examples=int(request.get("examples", 0)),
             quick=bool(request.get("quick", False)),
+            first=str(request.get("first", "")),
             replay=tuple(request.get("replay", ())),
         )
         number = request["id"]

@@ -90,12 +90,14 @@ def prove(
         proofs[challenge.id].sound = sum(trial.accepted for trial in first)
         proofs[challenge.id].wrong = sum(not trial.accepted for trial in first)
     judges: SimpleQueue[Judge] = SimpleQueue()
+    # A wrong file is asked first for what it failed the last time: one failed check is a verdict.
+    failed: dict[Path, str] = {}
     opened = [Judge.start() for _ in range(max(1, min(jobs, len(queue))))]
     try:
         for judge in opened:
             judges.put(judge)
         with ThreadPoolExecutor(len(opened)) as pool:
-            for done, surprise in enumerate(pool.map(lambda trial: surprise_of(judges, trial), queue), start=1):
+            for done, surprise in enumerate(pool.map(lambda trial: surprise_of(judges, trial, failed), queue), start=1):
                 on_done(done, len(queue))
                 if surprise is not None:
                     proofs[surprise.trial.challenge.id].surprises.append(surprise)
@@ -105,7 +107,7 @@ def prove(
     return list(proofs.values())
 
 
-def surprise_of(judges: SimpleQueue[Judge], trial: Trial) -> Surprise | None:
+def surprise_of(judges: SimpleQueue[Judge], trial: Trial, failed: dict[Path, str] | None = None) -> Surprise | None:
     """Grades one trial with a free judge; None if it went as it should."""
     judge = judges.get()
     try:
@@ -118,10 +120,13 @@ def surprise_of(judges: SimpleQueue[Judge], trial: Trial) -> Surprise | None:
                 timeout_seconds=SECONDS,
                 seed=trial.stream,
                 quick=True,
+                first=(failed or {}).get(trial.file, ""),
             )
         )
     finally:
         judges.put(judge)
     if (report["verdict"] == "accepted") == trial.accepted:
+        if failed is not None and not trial.accepted:
+            failed[trial.file] = next(check["name"] for check in report["checks"] if check["status"] == "fail")
         return None
     return Surprise(trial, report["verdict"], first_failure(report))

@@ -163,6 +163,13 @@ def test_a_stored_counterexample_that_no_longer_fits_is_passed_over(folder):
     assert grade(folder, RIGHT, replay=[kept])["verdict"] == "accepted"
 
 
+def test_quick_grading_asks_first_for_the_check_that_is_named(folder):
+    source = body("return (x.detach() * weight).sum(-1) * scale")
+    report = grade(folder, source, quick=True, first="gradients")
+    assert [item["name"] for item in report["checks"]] == ["loads", "gradients"]
+    assert report["verdict"] == "rejected"
+
+
 def test_quick_grading_stops_at_the_first_failure(folder):
     report = grade(folder, body("return (x * weight).sum(-1)"), quick=True)
     assert [item["name"] for item in report["checks"]] == ["loads", "matches-reference"]
