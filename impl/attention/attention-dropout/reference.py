@@ -16,9 +16,7 @@ import torch
 from torch import Tensor
 
 
-def attention_dropout(
-    weights: Tensor, p: float, training: bool, generator: torch.Generator | None = None
-) -> Tensor:
+def attention_dropout(weights: Tensor, p: float, training: bool, generator: torch.Generator | None = None) -> Tensor:
     if not training or p == 0.0:
         return weights
     if p == 1.0:

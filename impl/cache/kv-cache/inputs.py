@@ -19,7 +19,9 @@ def case(make):
     kind = make.pick(["prefill", "decode", "from nothing", "branches", "two sequences", "given"])
     if make.profile == "meta":
         make.call("decode_step", make.normal(B, 1, D), {}, params, H)
-        make.call("decode_step", make.normal(B, 1, D), make.call("prefill", make.normal(B, T, D), params, H)[1], params, H)
+        make.call(
+            "decode_step", make.normal(B, 1, D), make.call("prefill", make.normal(B, T, D), params, H)[1], params, H
+        )
         return
     if kind == "given":
         cache = {"k": make.normal(B, H, T, d), "v": make.normal(B, H, T, d)}
