@@ -1,12 +1,11 @@
 """Multi-head latent attention: all heads share one small latent per token, and that is what the cache holds.
 
-A token's keys and values are linear in its latent c: k_h = c·W_UK_h, v_h = c·W_UV_h. Positions go through a separate
-key k_R of d_rope numbers, shared by the heads, because a rotation between W_UQ and W_UK would forbid what follows.
-A step never expands: q_h·(c·W_UK_h) = (q_h·W_UK_hᵀ)·c, so queries move into the latent space, attend to the latents
-themselves, and what they gather comes back through W_UV once.
+Keys and values are linear in the latent: k_h = c·W_UK_h, v_h = c·W_UV_h. A step never expands them, because
+q_h·(c·W_UK_h) = (q_h·W_UK_hᵀ)·c: queries go into the latent space, and what they gather comes back through W_UV.
 Decisions:
 - the cache holds the latent after its norm and k_R after its rotation: r_kv + d_rope numbers a token;
 - both forms scale by 1/√(d_nope + d_rope), the width of the query that training sees;
+- positions act through a key of their own, shared by the heads: a rotation of c could not be absorbed;
 - causality follows the order of the tokens; pos only turns q and k_R (interleaved pairs, base 10⁴, angles in float32).
 
 DeepSeek-V2, arXiv 2405.04434, section 2.1 and appendix C.
@@ -18,8 +17,6 @@ import math
 
 import torch
 from torch import Tensor, nn
-
-Cache = dict[str, Tensor]
 
 
 class MLA(nn.Module):
@@ -44,7 +41,7 @@ class MLA(nn.Module):
         weights = torch.softmax((scores * self.scale).masked_fill(future, -math.inf), dim=-1)  # (B, H, T, T)
         return torch.einsum("bhts,bshv->bthv", weights, v).flatten(2) @ self.w_o  # (B, T, D)
 
-    def step(self, x_t: Tensor, pos: Tensor, cache: Cache) -> tuple[Tensor, Cache]:
+    def step(self, x_t: Tensor, pos: Tensor, cache: dict[str, Tensor]) -> tuple[Tensor, dict[str, Tensor]]:
         q_nope, q_rope = self._queries(x_t, pos)  # (B, 1, H, d_nope), (B, 1, H, d_rope)
         c, kr = self._latents(x_t, pos)  # (B, 1, r_kv), (B, 1, d_rope)
         if cache:

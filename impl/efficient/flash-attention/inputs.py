@@ -122,11 +122,11 @@ def edge_long_sums_in_bfloat16(make):
 
 
 def tiles_at(make, T):
-    call(make, *qkv(make, 1, 1, T, T, 4), 16, 16)
+    call(make, *qkv(make, 1, 1, T, T, 4), 32, 48)
 
 
 def causal_tiles_at(make, T):
-    call(make, *qkv(make, 1, 1, T, T, 4), 16, 16, True)
+    call(make, *qkv(make, 1, 1, T, T, 4), 32, 48, True)
 
 
 def causal_at(make, T):
