@@ -7,6 +7,11 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# No test depends on how fast the machine is.
+settings.register_profile("attn", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("attn")
 
 CARDS = {
     "att": """\

@@ -135,7 +135,9 @@ CONTRACTS = [
         "measure": "flops",
         "case": heads_at,
         "sizes": (2, 8, 32),
-        "bound": lambda n_heads: 3_000 * n_heads,  # softmax over (B, H, T, S), generously; a full-width product costs 32,768
+        "bound": lambda n_heads: (
+            3_000 * n_heads
+        ),  # softmax over (B, H, T, S), generously; a full-width product costs 32,768
         "growth_at_most": 1.5,
         "says": {
             "en": "the work grows with the number of heads, as if every head worked on the full width",

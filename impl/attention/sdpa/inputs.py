@@ -62,7 +62,9 @@ def edge_width_one(make):
 
 def edge_fully_masked_rows(make):
     """queries that may see nothing get zeros and a zero gradient; their neighbours stay right"""
-    mask = torch.tensor([[True, False, True, True, False], [False] * 5, [False, False, True, False, False], [False] * 5])
+    mask = torch.tensor(
+        [[True, False, True, True, False], [False] * 5, [False, False, True, False, False], [False] * 5]
+    )
     make.call("sdpa", make.normal(2, 4, 3), make.normal(2, 5, 3), make.normal(2, 5, 2), mask)
     make.call("sdpa", make.normal(4, 3), make.normal(5, 3), make.normal(5, 2), torch.zeros(4, 5, dtype=torch.bool))
 

@@ -73,7 +73,9 @@ def edge_rows_far_apart(make):
 def edge_some_minus_infinity(make):
     """−inf entries get exactly 0"""
     gone = float("-inf")
-    x = torch.tensor([[0.5, gone, 1.25, gone], [gone, gone, gone, -3.0], [gone, 2.0, 2.0, 1e4], [-1e4, gone, -9999.5, gone]])
+    x = torch.tensor(
+        [[0.5, gone, 1.25, gone], [gone, gone, gone, -3.0], [gone, 2.0, 2.0, 1e4], [-1e4, gone, -9999.5, gone]]
+    )
     make.call("softmax", make.keep(x, grad=True))
 
 
@@ -102,7 +104,10 @@ def edge_tiny_probabilities(make):
 
 def edge_bfloat16(make):
     """bfloat16 in, float32 inside, bfloat16 out"""
-    x = make.keep(torch.tensor([[8.0, -3.03125, 7.9375, 5.28125, 7.0625], [300.0, 299.0, 301.0, 298.0, 200.0]]).bfloat16(), dtype="fixed")
+    x = make.keep(
+        torch.tensor([[8.0, -3.03125, 7.9375, 5.28125, 7.0625], [300.0, 299.0, 301.0, 298.0, 200.0]]).bfloat16(),
+        dtype="fixed",
+    )
     make.call("softmax", x)
     make.call("softmax", make.keep(torch.linspace(-4.0, 4.0, 301).bfloat16(), dtype="fixed"))
 
