@@ -14,11 +14,13 @@ import torch
 from timing import ROOT
 
 from attncli.judge.case import Case
+from attncli.judge.demands import Demands
 from attncli.judge.examine import Examiner
-from attncli.judge.expected import Expectation, as_given, run_reference
+from attncli.judge.expected import as_given, run_reference
 from attncli.judge.finding import Finding
 from attncli.judge.folder import Folder
 from attncli.judge.profiles import profile_of
+from attncli.judge.questions import Values
 from attncli.judge.search import Search
 from attncli.judge.submission import Budget, Submission
 from attncli.sandbox.compiler import postpone_compiler
@@ -32,13 +34,11 @@ class InProcess:
     """The same question asked of a namespace in this process."""
 
     def __init__(self, folder: Folder, namespace: Mapping[str, Any]) -> None:
-        self._folder = folder
+        self._demands = Demands(folder)
         self._namespace = namespace
-        self._compare = Examiner(folder, None)  # type: ignore[arg-type] - nothing is sent
 
     def values(self, case: Case) -> Finding | None:
-        got = run_reference(self._namespace, case, as_given)
-        return self._compare._compare(case, Expectation(self._folder.reference.__dict__, case), got)
+        return Values(self._demands, case).finding(run_reference(self._namespace, case, as_given))
 
 
 def rate(folder: Folder, question: Any) -> float:
@@ -81,7 +81,7 @@ def main() -> None:
         zygote.ready()
         submission = Submission(source, "sdpa.py", ["sdpa"], lambda: zygote.worker(1024), Budget(600))
         assert submission.load() is None
-        across, inside = Examiner(folder, submission), InProcess(folder, folder.reference.__dict__)
+        across, inside = Examiner(Demands(folder), submission), InProcess(folder, folder.reference.__dict__)
         rate(folder, across.values), rate(folder, inside.values)
         shares = [rate(folder, across.values) / rate(folder, inside.values) for _ in range(ROUNDS)]
         memory = max((own_mib(pid) for pid in worker_pids()), default=0.0)

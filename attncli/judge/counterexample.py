@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from attncli.judge.case import Case, Recorder
-from attncli.judge.examine import named_arguments
+from attncli.judge.demands import named_arguments
 from attncli.judge.finding import Finding
 from attncli.judge.folder import Folder
 from attncli.judge.profiles import profile_of

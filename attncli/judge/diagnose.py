@@ -10,63 +10,59 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from torch import Tensor
-
 from attncli.domain.challenge import Diagnosis
-from attncli.judge.case import Case
 from attncli.judge.compare import Rules, compare
 from attncli.judge.expected import Expectation, Observed, as_given, run_reference
 from attncli.judge.folder import Folder
+from attncli.judge.submission import Request
 from attncli.sandbox.script import Raised
 
-Question = tuple[list[int], list[tuple[int, list[Any], Tensor]]]
 
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Probe:
-    """A case, what the submission made of it, and with which cotangents its gradients were asked for, if they were."""
+    """A case as it was put to the submission, what came of it, and what is due."""
 
-    case: Case
+    request: Request
     observed: Observed
-    question: Question | None = None
+    due: Expectation
+
+    def on(self, namespace: Mapping[str, Any]) -> Observed:
+        """What other code makes of it, gradients included where they were asked for."""
+        case = self.request.case
+        if "gradients" not in self.request.want:
+            return run_reference(namespace, case, as_given)
+        leaves, cotangents = self.request.leaves, self.request.cotangents
+        return run_reference(namespace, case, as_given, leaf_indices=leaves, cotangents=cotangents)
 
 
 def diagnose(folder: Folder, probes: Sequence[Probe]) -> list[Diagnosis]:
     """The wrong solutions that agree with what the submission returned on every probe; [] without a proof."""
     if not probes:
         return []
-    matching = [name for name in folder.wrong_names() if _agrees(folder, name, probes)]
+    native = [probe.on(folder.reference.__dict__) for probe in probes]
+    matching = [name for name in folder.wrong_names() if _agrees(folder, name, probes, native)]
     return [_named(folder, name) for name in matching]
 
 
-def _agrees(folder: Folder, name: str, probes: Sequence[Probe]) -> bool:
+def _agrees(folder: Folder, name: str, probes: Sequence[Probe], native: Sequence[Observed]) -> bool:
     namespace = folder.wrong(name).__dict__
     differs = False
-    for probe in probes:
-        case = probe.case
+    for probe, sound in zip(probes, native, strict=True):
         try:
-            other = _run(namespace, probe)
+            other = probe.on(namespace)
         except Exception:  # noqa: BLE001 - a wrong solution may fail in any way; then its outputs prove nothing
             return False
-        expectation = Expectation(folder.reference.__dict__, case)
-        if not _same(case, expectation, probe.observed, other):
+        if not _same(probe, probe.observed, other):
             return False
-        native = _run(folder.reference.__dict__, probe)
-        differs = differs or not _same(case, expectation, native, other)
+        differs = differs or not _same(probe, sound, other)
     return differs
 
 
-def _run(namespace: Mapping[str, Any], probe: Probe) -> Observed:
-    if probe.question is None:
-        return run_reference(namespace, probe.case, as_given)
-    chosen, cotangents = probe.question
-    return run_reference(namespace, probe.case, as_given, leaf_indices=chosen, cotangents=cotangents)
-
-
-def _same(case: Case, expectation: Expectation, first: Observed, second: Observed) -> bool:
+def _same(probe: Probe, first: Observed, second: Observed) -> bool:
+    case = probe.request.case
     before, after = first.parts(case, watched=True), second.parts(case, watched=True)
     for key, value in before.items():
-        slack = lambda path, key=key: expectation.slack((key, *path))  # noqa: E731
+        slack = lambda path, key=key: probe.due.slack((key, *path))  # noqa: E731
         rules = Rules(slack, {}, exact=key in case.exact)
         if key not in after or _differ(value, after[key], rules):
             return False

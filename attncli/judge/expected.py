@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import torch
@@ -136,28 +137,27 @@ def _module_dtype(case: Case, cast: Cast) -> torch.dtype:
 
 
 class Expectation:
-    """The reference's answer to one case, computed once, with slack measured only when it is asked for."""
+    """The reference's answer to one case; each part is computed when it is first asked for."""
 
     def __init__(self, namespace: Namespace, case: Case) -> None:
         self._namespace = namespace
         self.case = case
-        self.truth = run_reference(namespace, case, exact)
-        self._native: Observed | None = None
-        self._slack: dict[Path, Tensor] | None = None
 
-    @property
+    @cached_property
+    def truth(self) -> Observed:
+        return run_reference(self._namespace, self.case, exact)
+
+    @cached_property
     def native(self) -> Observed:
         """The reference in the dtypes of the inputs: says which dtypes are due, and what they can hold."""
-        if self._native is None:
-            self._native = run_reference(self._namespace, self.case, as_given)
-        return self._native
+        return run_reference(self._namespace, self.case, as_given)
 
     def slack(self, path: Path) -> Tensor | None:
-        if self._slack is None:
-            self._slack = self._measure()
+        """How far this part of the truth may be missed besides what its dtype rounds; measured once."""
         return self._slack.get(path)
 
-    def _measure(self) -> dict[Path, Tensor]:
+    @cached_property
+    def _slack(self) -> dict[Path, Tensor]:
         truth = dict(leaves(self.truth.parts(self.case)))
         factor = CONDITIONING_FACTOR.get(self.case.profile.dtype, 32.0)
         moved: dict[Path, Tensor] = {}

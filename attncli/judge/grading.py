@@ -3,39 +3,23 @@
 from __future__ import annotations
 
 import time
-import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from attncli.domain.challenge import CHECK_NAMES, CheckResult, Diagnosis, GradeReport, Status, Verdict
-from attncli.judge.case import Case, Recorder
 from attncli.judge.counterexample import render, restore, store
 from attncli.judge.diagnose import Probe, diagnose
+from attncli.judge.exam import EXAMPLES, Exam, Stratum
 from attncli.judge.examine import Examiner
+from attncli.judge.expected import Expectation
 from attncli.judge.finding import Finding
-from attncli.judge.folder import Folder
 from attncli.judge.growth import Measured, contracts, examine_growth
-from attncli.judge.profiles import Profile, strata
 from attncli.judge.reading import Forbidden, Reading, entry_problem, forbidden_message, read_source
-from attncli.judge.sampling import drawn, edge_functions, shares
-from attncli.judge.search import Examine, Search, fixed_draw
+from attncli.judge.search import Examine, Search
 from attncli.judge.simplify import simplify
 from attncli.judge.submission import Failure, Submission
 
-EXAMPLES = {
-    "matches-reference": 40,
-    "gradients": 16,
-    "stable": 16,
-    "low-precision": 16,
-    "layout": 8,
-    "device": 2,
-    "pure": 4,
-    "random": 3,
-    "forbidden": 2,
-}
-# A longer edge case tries what shows late; in another layout or on another device its start shows as much.
-REPEATED_STEPS = 8
 SHRINK_CALLS = 120
 SIMPLIFY_CALLS = 80
 PROBES = 8
@@ -72,7 +56,7 @@ class Options:
 class Grading:
     """The state of one grading: results so far, and the findings that a diagnosis starts from."""
 
-    folder: Folder
+    exam: Exam
     submission: Submission
     options: Options
     notify: Callable[[dict[str, Any]], None] = lambda event: None
@@ -83,7 +67,8 @@ class Grading:
     dead: bool = False
 
     def __post_init__(self) -> None:
-        self.examiner = Examiner(self.folder, self.submission)
+        self.folder = self.exam.folder
+        self.examiner = Examiner(self.exam.demands, self.submission)
         self.required = [name for name in CHECK_NAMES if name in self.folder.spec["required"]]
         self.badges = [name for name in CHECK_NAMES if name in self.folder.spec.get("badges", ())]
         self.reading: Reading = read_source(self.submission.source, self.folder.spec.get("forbidden", ()))
@@ -177,15 +162,16 @@ class Grading:
             return self._result("forbidden", "pass")
         named = Forbidden(self.folder.spec.get("forbidden", ()))
         seen = list(self.examiner.seen)
-        for case in self._drawn("forbidden", EXAMPLES["forbidden"]):
-            observed = self.submission.run(case, ["calls"])
+        requests = self.exam.sample("forbidden", EXAMPLES["forbidden"])
+        for request in requests:
+            observed = self.submission.run(request)
             if isinstance(observed, Failure):
                 break
             seen += [(str(called), int(line)) for called, line, _size in observed.seen]
         for called, line in seen:
             if line and named.names(called):
                 return self._failed("forbidden", "forbidden", forbidden_message(line, called))
-        return self._touched("forbidden") or self._result("forbidden", "pass", examples=EXAMPLES["forbidden"])
+        return self._touched("forbidden") or self._result("forbidden", "pass", examples=len(requests))
 
     def _touched(self, name: str) -> CheckResult | None:
         if not self.submission.touched:
@@ -195,31 +181,24 @@ class Grading:
         return self._failed(name, "refused", f"tried {tried}: a submission may compute, and nothing else")
 
     def _edges(self) -> CheckResult:
-        gradients = getattr(self.folder.inputs, "GRADIENTS", True)
-        questions: list[Examine] = [self.examiner.edge, *([self.examiner.gradients] if gradients else [])]
-        failed, tried = self._at_edges("edge-cases", questions, 0)
-        passed = self._touched("edge-cases") or self._result("edge-cases", "pass", examples=tried)
-        return failed or passed
+        failed, tried = self._at_edges("edge-cases", 0)
+        return failed or self._touched("edge-cases") or self._result("edge-cases", "pass", examples=tried)
 
-    def _at_edges(self, name: str, questions: Sequence[Examine], tried: int) -> tuple[CheckResult | None, int]:
+    def _at_edges(self, name: str, tried: int) -> tuple[CheckResult | None, int]:
         """Asks the questions of every edge case in the profiles of this check."""
-        for label, attribute, record in edge_functions(self.folder):
-            for profile in strata(name, self.folder.inputs):
-                for question in questions:
-                    recorder = Recorder(fixed_draw, profile, self.options.stream, label)
-                    record(recorder)
-                    if name != "edge-cases" and len(recorder.case.steps) > REPEATED_STEPS:
-                        continue
-                    tried += 1
-                    finding = question(recorder.case)
-                    if finding is not None:
-                        return self._found(name, finding, question, tried, attribute, label), tried
-        return None, tried
+        edges = self.exam.edges(name)
+        fault = self.examiner.first_fault([edge.question for edge in edges])
+        if fault is None:
+            return None, tried + len(edges)
+        index, finding = fault
+        edge = edges[index]
+        examine = self.examiner.again(edge.question)
+        return self._found(name, finding, examine, tried + index + 1, edge.attribute, edge.label), tried + index + 1
 
     def _growth(self, name: str) -> CheckResult:
         figures = []
         for contract in contracts(self.folder, name):
-            finding, said = examine_growth(self.folder, self.submission, contract, self.measured)
+            finding, said = examine_growth(self.exam, self.submission, contract, self.measured)
             if finding is not None:
                 self.dead = self.dead or finding.fatal
                 return self._failed(name, finding.reason, finding.message)
@@ -227,31 +206,29 @@ class Grading:
         return self._result(name, "pass", "; ".join(figures), examples=len(figures))
 
     def _speed(self) -> CheckResult:
-        cases = self._drawn("pure", 3)
+        requests = self.exam.sample("pure", 3)
         start = time.monotonic()
-        for case in cases:
-            if isinstance(self.submission.run(case), Failure):
+        for request in requests:
+            if isinstance(self.submission.run(request), Failure):
                 return self._result("speed", "info", "not measured")
-        elapsed_ms = 1000 * (time.monotonic() - start) / max(1, len(cases))
+        elapsed_ms = 1000 * (time.monotonic() - start) / max(1, len(requests))
         return self._result("speed", "info", f"{elapsed_ms:.1f} ms a call, the crossing included")
 
     def _searched(self, name: str) -> CheckResult:
-        record, attribute = self._record(name)
-        question = self._question(name)
-        replayed = self._replay(name, question)
+        replayed = self._replay(name)
         if replayed is not None:
             return replayed
-        profiles = strata(name, self.folder.inputs)
         tried = 0
-        for profile, examples in shares(profiles, self._examples(name)):
-            search = Search(record, profile, stream=self.options.stream, shrink_calls=self._shrink_calls(name))
-            finding = search.run(question, examples, self._seed(name, profile))
-            tried += search.examples
-            if finding is not None:
-                return self._found(name, finding, question, tried, attribute, "")
+        for stratum in self.exam.strata(name, self._examples(name)):
+            fault = self._first_fault(name, stratum)
+            if fault is not None:
+                tried += fault[0] + 1
+                examine = self._question(name)
+                finding = fault[1] if self._conclusive(name, fault[1]) else self._shrunk(stratum, *fault, examine)
+                return self._found(name, finding, examine, tried, stratum.attribute, "")
+            tried += len(stratum.questions)
         if name in ("layout", "device"):
-            asked = self.examiner.edge_device if name == "device" else question
-            failed, tried = self._at_edges(name, [asked], tried)
+            failed, tried = self._at_edges(name, tried)
             if failed is not None:
                 return failed
         touched = self._touched(name)
@@ -259,122 +236,112 @@ class Grading:
             return touched
         leak = self._leak() if name == "pure" else None
         if leak is not None:
-            return self._found("pure", leak, None, tried, attribute, "")
+            return self._found("pure", leak, None, tried, "case", "")
         if name == "device" and self.examiner.device_unproved:
             return self._result("device", "skipped", "cannot be proved for this solution without a GPU", tried)
         return self._result(name, "pass", examples=tried)
 
-    def _shrink_calls(self, name: str) -> int:
-        """Statistics do not shrink: a smaller case proves less, and each costs thousands of draws."""
-        return 0 if self.options.quick or name == "random" else SHRINK_CALLS
+    def _first_fault(self, name: str, stratum: Stratum) -> tuple[int, Finding] | None:
+        if name in ("pure", "device"):
+            return self.examiner.first_fault_in_turn(stratum.questions)
+        return self.examiner.first_fault(stratum.questions)
 
-    def _record(self, name: str) -> tuple[Callable[[Recorder], Any], str]:
-        special = {"stable": "stable", "random": "random"}.get(name, "")
-        attribute = special if special and hasattr(self.folder.inputs, special) else "case"
-        return getattr(self.folder.inputs, attribute), attribute
+    def _conclusive(self, name: str, finding: Finding) -> bool:
+        """Statistics do not shrink: a smaller case proves less, and each costs thousands of draws."""
+        return self.options.quick or finding.fatal or name == "random"
+
+    def _shrunk(self, stratum: Stratum, index: int, finding: Finding, examine: Examine) -> Finding:
+        """The smallest counterexample that is found from the question at `index` on."""
+        search = Search(stratum.record, stratum.profile, stream=self.exam.stream, shrink_calls=SHRINK_CALLS)
+        found = search.run(examine, len(stratum.questions), stratum.seed, sound=index)
+        return found or finding
 
     def _question(self, name: str) -> Examine:
-        if name == "gradients":
-            return self.examiner.gradients
-        if name == "device":
-            return self.examiner.device
-        if name == "pure":
-            return self.examiner.pure
-        return self.examiner.values
+        asked = {"gradients": self.examiner.gradients, "device": self.examiner.device, "pure": self.examiner.pure}
+        return asked.get(name, self.examiner.values)
 
     def _examples(self, name: str) -> int:
-        if self.options.examples and name == "matches-reference":
-            return self.options.examples
-        return EXAMPLES[name]
-
-    def _seed(self, check: str, profile: Profile) -> int:
-        text = f"{self.folder.id}:{self.folder.spec.get('version', 1)}:{check}:{profile.name}:{self.options.stream}"
-        return zlib.crc32(text.encode())
-
-    def _drawn(self, name: str, count: int) -> list[Case]:
-        """Cases of a check's first stratum, without examining them."""
-        record, _ = self._record(name)
-        profile = strata(name, self.folder.inputs)[0]
-        return drawn(record, profile, count, self._seed(f"{name}-drawn", profile), self.options.stream)
+        return self.options.examples if name == "matches-reference" else 0
 
     def _leak(self) -> Finding | None:
         """The same cases in a worker that has seen no others: an answer must not depend on earlier calls."""
-        cases = self._drawn("pure", 3)
-        before = [self.submission.run(case) for case in cases]
+        requests = self.exam.sample("pure", 3)
+        before = [self.submission.run(request) for request in requests]
         failure = self.submission.renew()
         if failure is not None:
-            return Finding.of_failure(cases[0], failure)
-        for case, first in reversed(list(zip(cases, before, strict=True))):
-            second = self.submission.run(case)
+            return Finding.of_failure(requests[0].case, failure)
+        for request, first in reversed(list(zip(requests, before, strict=True))):
+            second = self.submission.run(request)
             if isinstance(first, Failure) or isinstance(second, Failure):
                 continue
+            due = Expectation(self.exam.demands.reference, request.case)
             message = "gives another answer in a fresh process than after other calls"
-            finding = self.examiner.same(case, second, first, "depends-on-earlier-calls", message)
+            finding = self.examiner.same(due, second, first, "depends-on-earlier-calls", message)
             if finding is not None:
                 return finding
         return None
 
     # Findings
 
-    def _replay(self, name: str, question: Examine) -> CheckResult | None:
+    def _replay(self, name: str) -> CheckResult | None:
         for kept in self.options.replay:
             if kept.get("check") != name:
                 continue
             case = restore(kept, self.folder, self.options.stream)
-            finding = question(case) if case is not None else None
+            finding = self._question(name)(case) if case is not None else None
             if finding is not None:
                 self.stored.append(dict(kept))
                 return self._reported(name, finding, 1, "the stored counterexample: ")
         return None
 
     def _found(
-        self, name: str, finding: Finding, question: Examine | None, tried: int, attribute: str, label: str
+        self, name: str, finding: Finding, examine: Examine | None, tried: int, attribute: str, label: str
     ) -> CheckResult:
         self.dead = self.dead or finding.fatal
         touched = self._touched(name)
         if touched is not None and finding.reason != "refused":
             return touched
-        if finding.fatal or self.options.quick or question is None or finding.of_property:
-            return self._reported(name, finding, tried, _prefix(label))
-        simple = simplify(finding, question, SIMPLIFY_CALLS)
+        if not (finding.fatal or self.options.quick or examine is None or finding.of_property):
+            finding = self._plainest(name, finding, examine, attribute, label)
+        return self._reported(name, finding, tried, f"{label}: " if label else "")
+
+    def _plainest(self, name: str, finding: Finding, examine: Examine, attribute: str, label: str) -> Finding:
+        """The finding with plain values, as it is in a fresh process; it is kept, and its mistake named."""
+        simple = simplify(finding, examine, SIMPLIFY_CALLS)
         simple.case.label = label
-        again = self._in_fresh_worker(simple, question)
-        if again is not None:
-            simple = again
+        simple = self._in_fresh_worker(simple, examine) or simple
         kept = store(simple, name, attribute) if not label else None
         if kept is not None:
             self.stored.append(kept)
         if not self.diagnosis and simple.reason in DIAGNOSED:
-            self.diagnosis = diagnose(self.folder, self._probes(simple, attribute, question == self.examiner.gradients))
-        return self._reported(name, simple, tried, _prefix(label))
+            gradients = examine == self.examiner.gradients
+            self.diagnosis = diagnose(self.folder, self._probes(simple, attribute, gradients))
+        return simple
 
-    def _in_fresh_worker(self, finding: Finding, question: Examine) -> Finding | None:
+    def _in_fresh_worker(self, finding: Finding, examine: Examine) -> Finding | None:
         """The finding again from a new process; if it is gone there, that is the verdict."""
         failure = self.submission.renew()
         if failure is not None:
             self.dead = True
             return None
-        if question(finding.case) is not None:
+        if examine(finding.case) is not None:
             return None
         message = f"fails only after other calls: {finding.message}"
         return replace(finding, reason="depends-on-earlier-calls", message=message)
 
     def _probes(self, finding: Finding, attribute: str, gradients: bool) -> list[Probe]:
         """The failing case and further ones of its kind, with what the submission returned for each."""
-        seed = self._seed("probes", finding.case.profile)
-        cases: list[Case] = []
+        cases = [finding.case]
         for name in dict.fromkeys([attribute, "case"]):
-            count = 1 if name.startswith("edge_") else PROBES
-            record = getattr(self.folder.inputs, name)
-            cases += drawn(record, finding.case.profile, count, seed, self.options.stream)
+            cases += self.exam.probes(name, finding.case.profile, 1 if name.startswith("edge_") else PROBES)
         probes: list[Probe] = []
-        for case in [finding.case, *cases]:
-            observed = self.examiner.observed_gradients(case) if gradients else self.submission.run(case)
-            if isinstance(observed, Failure):
-                if observed.fatal or case is finding.case:
-                    return []
-                continue
-            probes.append(Probe(case, observed, self.examiner.gradient_question(case) if gradients else None))
+        for case in cases:
+            request = self.exam.probe(case, gradients)
+            observed = self.submission.run(request)
+            if not isinstance(observed, Failure):
+                probes.append(Probe(request, observed, Expectation(self.exam.demands.reference, case)))
+            elif observed.fatal or case is finding.case:
+                return []
         return probes
 
     def _reported(self, name: str, finding: Finding, tried: int, prefix: str) -> CheckResult:
@@ -386,7 +353,3 @@ class Grading:
 
     def _result(self, name: str, status: Status, message: str = "", examples: int = 0) -> CheckResult:
         return CheckResult(name=name, status=status, message=message, examples=examples)
-
-
-def _prefix(label: str) -> str:
-    return f"{label}: " if label else ""

@@ -6,12 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from attncli.judge.case import Case, Recorder
-from attncli.judge.expected import as_given, run_reference
+from attncli.judge.case import Recorder
+from attncli.judge.exam import Exam
 from attncli.judge.finding import Finding
 from attncli.judge.folder import Folder
-from attncli.judge.profiles import profile_of
-from attncli.judge.search import fixed_draw
 from attncli.judge.submission import Failure, Submission
 
 # Bytes of a float32 element, and of a byte: measures that are worth projecting to a real context length.
@@ -52,31 +50,24 @@ def contracts(folder: Folder, check: str) -> list[Contract]:
 
 
 def examine_growth(
-    folder: Folder, submission: Submission, contract: Contract, measured: Measured
+    exam: Exam, submission: Submission, contract: Contract, measured: Measured
 ) -> tuple[Finding | None, str]:
     """The finding, if the promise is broken, and the figures in words. `measured` keeps what was run, for the next."""
     mine: list[float] = []
     due: list[float] = []
-    case = Case(profile_of("ordinary", folder.inputs))
-    for size in contract.sizes:
-        recorder = Recorder(fixed_draw, profile_of("ordinary", folder.inputs), label=f"size {size}")
-        contract.record(recorder, size)
-        case = recorder.case
+    sized = [exam.sized(contract.record, size) for size in contract.sizes]
+    for size, asked in zip(contract.sizes, sized, strict=True):
         if (contract.record, size) not in measured:
-            got = submission.run(case, ["cost"])
+            got = submission.run(asked.request)
             if isinstance(got, Failure):
-                return Finding.of_failure(case, got), ""
+                return Finding.of_failure(asked.case, got), ""
             measured[contract.record, size] = got.costs[-1]
         mine.append(float(measured[contract.record, size][contract.measure]))
-        if contract.bound is not None:
-            due.append(float(contract.bound(size)))
-        else:
-            truth = run_reference(folder.reference.__dict__, case, as_given, cost=True)
-            due.append(float(truth.costs[-1][contract.measure]))
+        due.append(float(contract.bound(size) if contract.bound is not None else asked.due[contract.measure]))
     figures = _figures(contract, mine, due)
     if _holds(contract, mine, due):
         return None, figures
-    return Finding(case, "growth", f"{contract.says['en']}: {figures}"), figures
+    return Finding(sized[-1].case, "growth", f"{contract.says['en']}: {figures}"), figures
 
 
 def _holds(contract: Contract, mine: Sequence[float], due: Sequence[float]) -> bool:

@@ -13,11 +13,15 @@ import queue
 import sys
 import threading
 import warnings
+from collections import OrderedDict
 from pathlib import Path
 from typing import IO, Any
 
 from attncli.errors import AttnError, JudgeFailed
 from attncli.sandbox.host import Worker, Zygote
+
+# Each holds a few hundred small cases with what the reference says to them: some 10 MiB.
+EXAMS_KEPT = 2
 
 Request = dict[str, Any]
 
@@ -29,6 +33,7 @@ class Server:
         self._out = out
         self._zygote = zygote
         self._folders: dict[str, Any] = {}
+        self._exams: OrderedDict[tuple[str, int], Any] = OrderedDict()
 
     def serve(self, requests: queue.Queue[Request | None]) -> None:
         while (request := requests.get()) is not None:
@@ -59,12 +64,12 @@ class Server:
         from attncli.judge.report import document
         from attncli.judge.submission import Budget, Submission
 
-        folder = self._folder(request)
+        exam = self._exam(request)
         memory_mib = int(request["memory_mib"])
         submission = Submission(
             source=base64.b64decode(request["source"]),
             filename=str(request["filename"]),
-            entry=folder.entry,
+            entry=exam.folder.entry,
             open_worker=lambda: self._worker(memory_mib),
             budget=Budget(float(request["timeout_seconds"])),
         )
@@ -76,7 +81,7 @@ class Server:
             replay=tuple(request.get("replay", ())),
         )
         number = request["id"]
-        grading = Grading(folder, submission, options, lambda event: self._send({"id": number, **event}))
+        grading = Grading(exam, submission, options, lambda event: self._send({"id": number, **event}))
         try:
             report = grading.run()
         finally:
@@ -84,13 +89,20 @@ class Server:
         report = replace(report, sandbox=tuple(self._zygote.layers))
         return {**document(report), "stored": report.extra["stored"]}
 
-    def _folder(self, request: Request) -> Any:
+    def _exam(self, request: Request) -> Any:
+        """The exam of the challenge on the stream that is asked for; the last few are kept, most of all for a watch."""
+        from attncli.judge.exam import Exam
         from attncli.judge.folder import Folder
 
         key = json.dumps([request["folder"], request["spec"]], sort_keys=True)
         if key not in self._folders:
             self._folders[key] = Folder(request["spec"], Path(request["folder"]))
-        return self._folders[key]
+        stream = int(request.get("seed", 0))
+        exam = self._exams.pop((key, stream), None) or Exam(self._folders[key], stream)
+        self._exams[key, stream] = exam
+        while len(self._exams) > EXAMS_KEPT:
+            self._exams.popitem(last=False)
+        return exam
 
     def _worker(self, memory_mib: int) -> Worker:
         """A fresh worker; a zygote that has died is replaced once."""

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from torch import Tensor
@@ -29,6 +31,10 @@ ENDS_GRADING = frozenset({"memory", "refused", "exited"})
 Buffer = bytes | bytearray | memoryview
 
 REPLY_LIMIT_BYTES = 256 * 2**20
+# How many requests wait in the worker while the judge looks at an answer.
+AHEAD = 3
+# How long an answer is waited for that only a finished question had asked for.
+PATIENCE_SECONDS = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,13 +49,59 @@ class Failure:
 
 @dataclass(slots=True)
 class Budget:
-    """The seconds that the learner's code may run in one grading, over all calls."""
+    """The seconds that the judge waits for the learner's code in one grading, over all calls."""
 
     seconds: float
     clock: Callable[[], float] = time.monotonic
 
     def spend(self, since: float) -> None:
         self.seconds -= self.clock() - since
+
+
+@dataclass(frozen=True)
+class Request:
+    """A case as it is put to a worker, and what is wanted to be known of it. Encoded once, however often it is sent."""
+
+    case: Case
+    want: Sequence[str] = ()
+    leaves: Sequence[int] = ()
+    cotangents: Sequence[tuple[int, list[Any], Tensor]] = ()
+
+    @property
+    def alone(self) -> bool:
+        """Whether the learner's code waits for answers while it runs: then nothing may be sent ahead."""
+        return bool(self.case.callables)
+
+    @cached_property
+    def _strided(self) -> bool:
+        return self.case.profile.layout == "strided"
+
+    @cached_property
+    def header(self) -> dict[str, Any]:
+        case, count = self.case, len(self.case.inputs)
+        return {
+            "op": "run",
+            "seed": case.seed,
+            "device": case.profile.device,
+            "dtype": str(case.profile.dtype).removeprefix("torch."),
+            "steps": case.steps,
+            "shared": case.shared,
+            "generators": case.generators,
+            "callables": len(case.callables),
+            "want": list(self.want),
+            "leaves": list(self.leaves),
+            "cotangents": [[step, path, count + k] for k, (step, path, _) in enumerate(self.cotangents)],
+            "tensors": [
+                *(describe_tensor(item.value, keep_strides=self._strided) for item in case.inputs),
+                *(describe_tensor(vector) for _, _, vector in self.cotangents),
+            ],
+        }
+
+    @cached_property
+    def buffers(self) -> list[bytes]:
+        """The bytes of the tensors in the header."""
+        given = [bytes_of(item.value, keep_strides=self._strided) for item in self.case.inputs]
+        return [*given, *(bytes_of(vector) for _, _, vector in self.cotangents)]
 
 
 @dataclass
@@ -64,27 +116,30 @@ class Submission:
     worker: Worker | None = None
     touched: list[str] = field(default_factory=list)
     printed: str = ""
+    _asked: deque[tuple[Request, list[list[Any]]]] = field(default_factory=deque)
+    _broken: Failure | None = None
 
     def __post_init__(self) -> None:
         self.limit_seconds = self.budget.seconds
 
     def load(self) -> Failure | None:
-        """Starts a worker and executes the file in it."""
+        """Starts a worker and executes the file in it; where that fails, so does all that is asked of it."""
         self.close()
         self.worker = self.open_worker()
         start = self.budget.clock()
         outcome = self.worker.load(self.source, self.filename, list(self.entry), max(0.05, self.budget.seconds))
         self.budget.spend(start)
-        failure = self._failure(outcome, "while it was loaded")
-        if failure is not None:
-            return failure
+        self._broken = self._failure(outcome, "while it was loaded") or self._missing(outcome)
+        return self._broken
+
+    def _missing(self, outcome: Reply | Ending) -> Failure | None:
         assert isinstance(outcome, Reply)
         names = outcome.header.get("names")
         missing = [name for name in self.entry if not isinstance(names, dict) or name not in names]
-        if missing:
-            words = " and ".join(missing)
-            return Failure("missing-entry-point", f"the file does not define {words}; keep the name that was asked for")
-        return None
+        if not missing:
+            return None
+        words = " and ".join(missing)
+        return Failure("missing-entry-point", f"the file does not define {words}; keep the name that was asked for")
 
     def renew(self) -> Failure | None:
         return self.load()
@@ -94,34 +149,62 @@ class Submission:
             self._collect()
             self.worker.kill()
             self.worker = None
+        self._asked.clear()
 
-    def run(
-        self,
-        case: Case,
-        want: Sequence[str] = (),
-        *,
-        leaves: Sequence[int] = (),
-        cotangents: Sequence[tuple[int, list[Any], Tensor]] = (),
-    ) -> Observed | Failure:
+    def run(self, request: Request) -> Observed | Failure:
         """One program in the worker. Never raises for anything that the learner's code does."""
+        self._send(request)
+        return self._receive()
+
+    def answers(self, requests: Iterable[Request]) -> Generator[Observed | Failure]:
+        """The answers to many requests, in their order; a few are sent ahead while the judge looks at an answer."""
+        try:
+            for request in requests:
+                if request.alone:
+                    while self._asked:
+                        yield self._receive()
+                self._send(request)
+                if request.alone or len(self._asked) > AHEAD:
+                    yield self._receive()
+            while self._asked:
+                yield self._receive()
+        finally:
+            self._settle()
+
+    def _settle(self) -> None:
+        """Takes the answers that nobody wants any more; a worker that makes it wait is given up for a fresh one."""
+        while self._asked:
+            unwanted = self._receive(min(PATIENCE_SECONDS, self.budget.seconds))
+            if isinstance(unwanted, Failure) and unwanted.fatal:
+                self.renew()
+
+    def _send(self, request: Request) -> None:
+        functions, calls = logged(request.case.callables)
+        self._asked.append((request, calls))
+        if self._broken is None:
+            assert self.worker is not None
+            self.worker.send(
+                {**request.header, "filename": self.filename},
+                request.buffers,
+                lambda asked, payload: answer(functions, asked, payload),
+                REPLY_LIMIT_BYTES,
+            )
+
+    def _receive(self, seconds: float | None = None) -> Observed | Failure:
+        request, calls = self._asked.popleft()
+        if self._broken is not None:
+            return self._broken
         assert self.worker is not None
-        header, buffers = encode(case, self.filename, want, leaves, cotangents)
-        functions, calls = logged(case.callables)
         start = self.budget.clock()
-        outcome = self.worker.request(
-            header,
-            buffers,
-            max(0.05, self.budget.seconds),
-            on_invoke=lambda asked, payload: answer(functions, asked, payload),
-            reply_limit=REPLY_LIMIT_BYTES,
-        )
+        outcome = self.worker.receive(max(0.05, self.budget.seconds if seconds is None else seconds))
         self.budget.spend(start)
-        failure = self._failure(outcome, _place(case))
+        failure = self._failure(outcome, _place(request.case))
         if failure is not None:
             return failure
         assert isinstance(outcome, Reply)
         try:
-            observed = decode(outcome.header, outcome.payload, len(leaves) if "gradients" in want else 0)
+            gradients = len(request.leaves) if "gradients" in request.want else 0
+            observed = decode(outcome.header, outcome.payload, gradients)
         except (TreeError, LookupError, TypeError, ValueError, AttributeError) as error:
             return Failure("protocol", f"sent something that is not a result ({error})", fatal=True)
         observed.calls = calls
@@ -161,39 +244,6 @@ def _raised_message(header: Mapping[str, Any], frames: Sequence[Mapping[str, Any
     last = frames[-1]
     code = str(last.get("code", "")).strip()[:120]
     return f"{said} (line {last.get('line')}: {code})"
-
-
-def encode(
-    case: Case,
-    filename: str,
-    want: Sequence[str],
-    leaves: Sequence[int],
-    cotangents: Sequence[tuple[int, list[Any], Tensor]],
-) -> tuple[dict[str, Any], list[bytes]]:
-    """The request of a program: a header and the bytes of its tensors."""
-    strided = case.profile.layout == "strided"
-    tensors = [item.value for item in case.inputs]
-    vectors = [vector for _, _, vector in cotangents]
-    header = {
-        "op": "run",
-        "filename": filename,
-        "seed": case.seed,
-        "device": case.profile.device,
-        "dtype": str(case.profile.dtype).removeprefix("torch."),
-        "steps": case.steps,
-        "shared": case.shared,
-        "generators": case.generators,
-        "callables": len(case.callables),
-        "want": list(want),
-        "leaves": list(leaves),
-        "cotangents": [[step, path, len(tensors) + k] for k, (step, path, _) in enumerate(cotangents)],
-        "tensors": [
-            *(describe_tensor(t, keep_strides=strided) for t in tensors),
-            *(describe_tensor(t) for t in vectors),
-        ],
-    }
-    buffers = [*(bytes_of(t, keep_strides=strided) for t in tensors), *(bytes_of(t) for t in vectors)]
-    return header, buffers
 
 
 def decode(header: Mapping[str, Any], payload: memoryview, gradients: int) -> Observed:

@@ -2,8 +2,9 @@
 
     starting ──ready──> idle ──request──> waiting ──reply──> idle      waiting ──invoke──> answer ──> waiting
 
-A frame out of turn, without the request's nonce or malformed ends the worker as `protocol`. Whatever ends it, process 1
-of its pid namespace is killed, and with it everything that the worker may have started.
+Requests may be sent ahead: the worker goes on with the next one while the judge reads a reply. Replies come in the
+order of the requests. A frame out of turn, without its request's nonce or malformed ends the worker as `protocol`.
+Whatever ends it, process 1 of its pid namespace is killed, and with it everything that the worker may have started.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import signal
 import socket
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,6 +43,16 @@ class Reply:
 
     header: dict[str, Any]
     payload: memoryview
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A request whose reply has not been taken yet."""
+
+    operation: str
+    nonce: str
+    on_invoke: OnInvoke | None
+    reply_limit: int
 
 
 class Process:
@@ -87,6 +98,7 @@ class Worker:
         self._buffer = bytearray(_READ_SIZE)
         self._outgoing: deque[memoryview] = deque()
         self._arrived: deque[wire.Frame] = deque()
+        self._asked: deque[_Asked] = deque()
         self._started, self._doing = False, "loaded"
         self._filename = ""
         self._ending: Ending | None = None
@@ -122,25 +134,53 @@ class Worker:
     ) -> Reply | Ending:
         """Send one request and wait for its reply, at most `seconds` of the worker's own time.
 
+        Raises JudgeFailed if the worker could not be set up.
+        """
+        self.send(header, buffers, on_invoke, reply_limit)
+        return self.receive(seconds)
+
+    def send(
+        self,
+        header: dict[str, Any],
+        buffers: Sequence[wire.Buffer],
+        on_invoke: OnInvoke | None = None,
+        reply_limit: int = wire.PAYLOAD_LIMIT,
+    ) -> None:
+        """Send one request, the replies to earlier ones still to come.
+
         `on_invoke` answers calls of the learner's code to callables that live in the judge; its time does not count.
-        What it raises passes through, and the worker is killed. Raises JudgeFailed if the worker could not be set up.
+        What it raises passes through `receive`, and the worker is killed. Nothing may be sent ahead of such a request's
+        reply: the learner's code is waiting for an answer then. Raises JudgeFailed if the worker could not be set up.
         """
         if self._ending is not None:
-            return self._ending
-        nonce = secrets.token_hex(8)
-        self._reader.limit_payload = reply_limit
-        try:
-            self._expect_silence()
+            return
+        with self._guarded():
+            if not self._asked:
+                self._expect_silence()
             self._await_ready()
-            self._send(header | {"nonce": nonce, "reply_limit": reply_limit}, buffers)
-            return self._await_reply(header["op"], nonce, seconds, on_invoke)
+            asked = _Asked(header["op"], secrets.token_hex(8), on_invoke, reply_limit)
+            self._asked.append(asked)
+            self._reader.limit_payload = max(item.reply_limit for item in self._asked)
+            self._send(header | {"nonce": asked.nonce, "reply_limit": reply_limit}, buffers)
+
+    def receive(self, seconds: float) -> Reply | Ending:
+        """The reply to the oldest request without one. Waits at most `seconds`, from now on, for the worker."""
+        if self._ending is None:
+            with self._guarded():
+                return self._await_reply(self._asked.popleft(), seconds)
+        assert self._ending is not None
+        return self._ending
+
+    @contextlib.contextmanager
+    def _guarded(self) -> Iterator[None]:
+        """What stops the worker becomes its ending; anything else passes, and takes the worker with it."""
+        try:
+            yield
         except Stopped as stop:
-            return self._end(stop)
+            self._end(stop)
         except BaseException:
             self.kill()
             raise
-        finally:
-            self._doing = "called"
 
     def canary_findings(self) -> dict[str, Any]:
         """The findings of a worker that was started as a canary. Raises JudgeFailed if it gives none."""
@@ -166,14 +206,13 @@ class Worker:
             os.close(self._status)
             self._output = self._status = -1
 
-    def _end(self, stop: Stopped) -> Ending:
+    def _end(self, stop: Stopped) -> None:
         self._process.kill()
         self._drain_output()
         printed, place = split_fatal_error(self.printed, self._filename)
         message = f"{stop.message}, {place}" if stop.reason == "crashed" and place else stop.message
         self._ending = Ending(stop.reason, message, printed)
         self.kill()
-        return self._ending
 
     def _await_ready(self) -> None:
         if self._started:
@@ -197,17 +236,18 @@ class Worker:
         self._outgoing.extend(memoryview(chunk).cast("B") for chunk in wire.chunks(header, buffers))
         self._flush()
 
-    def _await_reply(self, operation: str, nonce: str, seconds: float, on_invoke: OnInvoke | None) -> Reply:
+    def _await_reply(self, asked: _Asked, seconds: float) -> Reply:
         deadline = time.monotonic() + seconds
         latest = deadline + _INVOKES_OVERTIME * seconds
-        allowed = ("loaded", "raised") if operation == "load" else ("result", "raised")
+        allowed = ("loaded", "raised") if asked.operation == "load" else ("result", "raised")
         while True:
             frame = self._next_frame(min(deadline, latest), f"still running after {seconds:g} s")
-            if frame.header.get("nonce") != nonce:
+            if frame.header.get("nonce") != asked.nonce:
                 raise Stopped("protocol", "answered something else than it was asked")
-            if frame.header["op"] == "invoke" and on_invoke is not None:
-                deadline += self._answer(frame, on_invoke)
+            if frame.header["op"] == "invoke" and asked.on_invoke is not None:
+                deadline += self._answer(frame, asked.on_invoke)
             elif frame.header["op"] in allowed:
+                self._doing = "called"
                 return self._reply(frame)
             else:
                 raise Stopped("protocol", "sent a frame out of turn")
@@ -220,7 +260,7 @@ class Worker:
         return time.monotonic() - started
 
     def _reply(self, frame: wire.Frame) -> Reply:
-        if self._arrived or not self._reader.empty:
+        if not self._asked and (self._arrived or not self._reader.empty):
             raise Stopped("protocol", "answered twice")
         self._drain_output()
         if self._printed.too_much:

@@ -17,6 +17,7 @@ import signal
 import sys
 import tempfile
 import types
+from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -62,6 +63,7 @@ class Channel:
         self._descriptor = descriptor
         self._reader = wire.FrameReader(limit_payload=1 << 40)
         self._buffer = bytearray(_READ_SIZE)
+        self._arrived: deque[wire.Frame] = deque()
 
     def sendall(self, data: wire.Buffer) -> None:
         rest = memoryview(data).cast("B")
@@ -70,13 +72,12 @@ class Channel:
 
     def receive(self) -> wire.Frame | None:
         """The next frame, or None when the judge has closed the channel."""
-        while True:
+        while not self._arrived:
             count = os.readv(self._descriptor, [self._buffer])
             if not count:
                 return None
-            frames = self._reader.feed(memoryview(self._buffer)[:count])
-            if frames:
-                return frames[0]
+            self._arrived.extend(self._reader.feed(memoryview(self._buffer)[:count]))
+        return self._arrived.popleft()
 
 
 def _take_descriptors(frames: int, output: int, ruleset: int | None) -> None:

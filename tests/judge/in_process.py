@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import traceback
+from collections import deque
 from pathlib import Path
 from typing import Any
 
+from attncli.judge.exam import Exam
 from attncli.judge.folder import Folder
 from attncli.judge.grading import Grading, Options
 from attncli.judge.report import document
@@ -20,6 +22,9 @@ postpone_compiler()
 
 class InProcessWorker:
     printed = ""
+
+    def __init__(self) -> None:
+        self._waiting: deque[tuple[dict, list, Any]] = deque()
 
     def load(self, source: bytes, filename: str, entry: list[str], seconds: float) -> Reply:
         self._namespace: dict[str, Any] = {"__name__": "submission"}
@@ -44,6 +49,13 @@ class InProcessWorker:
             return self._raised(error)
         return Reply(json.loads(json.dumps(reply)), memoryview(b"".join(chunks)))
 
+    def send(self, header: dict, buffers: list, on_invoke: Any = None, reply_limit: int = 0) -> None:
+        self._waiting.append((header, buffers, on_invoke))
+
+    def receive(self, seconds: float) -> Reply:
+        header, buffers, on_invoke = self._waiting.popleft()
+        return self.request(header, buffers, seconds, on_invoke)
+
     def kill(self) -> None:
         pass
 
@@ -57,10 +69,11 @@ class InProcessWorker:
         return Reply({**said, "reason": "exception"}, memoryview(b""))
 
 
-def grade(folder: Folder, source: str, **options: Any) -> dict[str, Any]:
+def grade(folder: Folder, source: str, **asked: Any) -> dict[str, Any]:
     """The report document of one grading in this process."""
     submission = Submission(source.encode(), "submission.py", folder.entry, InProcessWorker, Budget(60))
-    grading = Grading(folder, submission, Options(**options))
+    options = Options(**asked)
+    grading = Grading(Exam(folder, options.stream), submission, options)
     report = grading.run()
     return {**document(report), "stored": report.extra["stored"]}
 

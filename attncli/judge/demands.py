@@ -1,0 +1,90 @@
+"""What a challenge demands of an answer besides its values, and what its arguments are called."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+from attncli.judge.case import Case
+from attncli.judge.folder import Folder
+from attncli.judge.profiles import Profile
+
+
+class Demands:
+    """The reference to be met, how closely, and what is allowed."""
+
+    def __init__(self, folder: Folder) -> None:
+        self._folder = folder
+
+    @cached_property
+    def reference(self) -> Mapping[str, Any]:
+        return self._folder.reference.__dict__
+
+    def absolute(self, profile: Profile) -> dict[str, float]:
+        """Absolute tolerances by dtype that the statement grants, added to what rounding explains."""
+        ordinary = self._said("TOLERANCE", {})
+        stable = self._said("TOLERANCE_STABLE", ordinary)
+        return dict(stable if profile.name in ("large", "offset") else ordinary)
+
+    @cached_property
+    def float32_inside(self) -> bool:
+        return bool(self._said("FLOAT32_INSIDE", False))
+
+    @cached_property
+    def alias_allowed(self) -> frozenset[str]:
+        return frozenset(self._said("ALIAS_ALLOWED", ()))
+
+    @cached_property
+    def without_graph(self) -> frozenset[str]:
+        return frozenset(self._said("WITHOUT_GRAPH", ()))
+
+    @cached_property
+    def gradients_at_edges(self) -> bool:
+        return bool(self._said("GRADIENTS", True))
+
+    def names(self, case: Case) -> dict[int, str]:
+        """The argument name of each tensor of a case, from the reference's signatures."""
+        found: dict[int, str] = {}
+        for step in case.steps:
+            for name, tree in named_arguments(self.reference, step):
+                for tensor_tree, suffix in _paths(tree):
+                    found.setdefault(tensor_tree[1], name + suffix)
+        return found
+
+    def _said(self, name: str, default: Any) -> Any:
+        return getattr(self._folder.inputs, name, default)
+
+
+def named_arguments(reference: Mapping[str, Any], step: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    """The arguments of a step with the names they have in the reference's signature."""
+    target = reference.get(step.get("name", ""))
+    if step["op"] == "method":
+        target = next((getattr(c, step["name"]) for c in reference.values() if hasattr(c, step["name"])), None)
+    try:
+        parameters = [name for name in inspect.signature(target).parameters if name != "self"] if target else []
+    except (TypeError, ValueError):
+        parameters = []
+    args = step.get("args", ())
+    names = [*parameters, *(f"argument {k}" for k in range(len(parameters), len(args)))]
+    return [*zip(names, args, strict=False), *step.get("kwargs", {}).items()]
+
+
+def tensor_trees(trees: Sequence[Any]) -> list[Any]:
+    """Every tensor named in packed arguments."""
+    return [tree for root in trees for tree, _ in _paths(root)]
+
+
+def call_name(case: Case, step: int) -> str:
+    return str(case.steps[step].get("name", "a call"))
+
+
+def _paths(tree: Any, suffix: str = "") -> list[tuple[Any, str]]:
+    if tree[0] == "t":
+        return [(tree, suffix)]
+    if tree[0] in ("l", "u"):
+        return [pair for k, item in enumerate(tree[1]) for pair in _paths(item, f"{suffix}[{k}]")]
+    if tree[0] == "d":
+        return [pair for key, item in tree[1] for pair in _paths(item, f"{suffix}[{key[1]!r}]")]
+    return []

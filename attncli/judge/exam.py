@@ -1,0 +1,167 @@
+"""The exam of a challenge on one stream of inputs: every question, made once and put to any number of submissions."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypeVar
+
+from attncli.judge.case import Case, Recorder
+from attncli.judge.demands import Demands
+from attncli.judge.expected import as_given, run_reference
+from attncli.judge.folder import Folder
+from attncli.judge.profiles import Profile, profile_of, strata
+from attncli.judge.questions import Compound, Devices, Edge, EdgeDevice, Gradients, Purity, Question, Values
+from attncli.judge.sampling import drawn, edge_functions, shares
+from attncli.judge.search import CaseFunction, Search, fixed_draw
+from attncli.judge.submission import Request
+
+T = TypeVar("T")
+
+EXAMPLES = {
+    "matches-reference": 40,
+    "gradients": 16,
+    "stable": 16,
+    "low-precision": 16,
+    "layout": 8,
+    "device": 2,
+    "pure": 4,
+    "random": 3,
+    "forbidden": 2,
+}
+# A longer edge case tries what shows late; in another layout or on another device its start shows as much.
+REPEATED_STEPS = 8
+
+_KINDS: dict[str, Callable[[Demands, Case], Any]] = {"gradients": Gradients, "device": Devices, "pure": Purity}
+_OWN_RECORDS = ("stable", "random")
+
+
+@dataclass(frozen=True, slots=True)
+class Stratum:
+    """The questions of one check in one profile, and what is needed to search there for a smaller counterexample."""
+
+    profile: Profile
+    record: CaseFunction
+    attribute: str
+    seed: int
+    questions: list[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeQuestion:
+    """A question about an edge case, with what the case is called and the function that records it."""
+
+    label: str
+    attribute: str
+    question: Question
+
+
+class Sized:
+    """A case of a stated size whose costs are measured, with what the reference's costs are."""
+
+    def __init__(self, demands: Demands, case: Case) -> None:
+        self._demands = demands
+        self.case = case
+        self.request = Request(case, ["cost"])
+
+    @cached_property
+    def due(self) -> Mapping[str, int]:
+        return run_reference(self._demands.reference, self.case, as_given, cost=True).costs[-1]
+
+
+class Exam:
+    """What is asked depends on the challenge and the number of the stream, never on who is asked."""
+
+    def __init__(self, folder: Folder, stream: int) -> None:
+        self.folder = folder
+        self.stream = stream
+        self.demands = Demands(folder)
+        self._kept: dict[Hashable, Any] = {}
+
+    def record(self, check: str) -> tuple[CaseFunction, str]:
+        """The function of `inputs.py` that records the cases of a check, and its name."""
+        attribute = check if check in _OWN_RECORDS and hasattr(self.folder.inputs, check) else "case"
+        return getattr(self.folder.inputs, attribute), attribute
+
+    def strata(self, check: str, examples: int = 0) -> list[Stratum]:
+        """The drawn questions of a check; `examples` overrides how many."""
+        return self._once(("strata", check, examples), lambda: self._drawn_strata(check, examples or EXAMPLES[check]))
+
+    def edges(self, check: str) -> list[EdgeQuestion]:
+        """The questions about every edge case in the profiles of this check."""
+        return self._once(("edges", check), lambda: list(self._edge_questions(check)))
+
+    def sample(self, check: str, count: int) -> list[Request]:
+        """Cases of a check's first stratum, asked for with their calls where the check is about calls."""
+        return self._once(("sample", check, count), lambda: self._sampled(check, count))
+
+    def probes(self, attribute: str, profile: Profile, count: int) -> list[Case]:
+        """Further cases of the kind that a function of `inputs.py` records."""
+        seed = self._seed("probes", profile)
+        function = getattr(self.folder.inputs, attribute)
+        return self._once(
+            ("probes", attribute, profile, count), lambda: drawn(function, profile, count, seed, self.stream)
+        )
+
+    def probe(self, case: Case, gradients: bool) -> Request:
+        """A case as it is put again when a mistake is to be named."""
+        asked = Gradients(self.demands, case).request if gradients else None
+        return asked or Request(case)
+
+    def sized(self, record: Callable[[Recorder, int], Any], size: int) -> Sized:
+        """The case that a growth contract measures at `size`."""
+
+        def make() -> Sized:
+            recorder = Recorder(fixed_draw, profile_of("ordinary", self.folder.inputs), label=f"size {size}")
+            record(recorder, size)
+            return Sized(self.demands, recorder.case)
+
+        return self._once(("sized", record, size), make)
+
+    def _once(self, key: Hashable, make: Callable[[], T]) -> T:
+        if key not in self._kept:
+            self._kept[key] = make()
+        kept: T = self._kept[key]
+        return kept
+
+    def _seed(self, check: str, profile: Profile) -> int:
+        text = f"{self.folder.id}:{self.folder.spec.get('version', 1)}:{check}:{profile.name}:{self.stream}"
+        return zlib.crc32(text.encode())
+
+    def _drawn_strata(self, check: str, examples: int) -> list[Stratum]:
+        record, attribute = self.record(check)
+        kind = _KINDS.get(check, Values)
+        found = []
+        for profile, share in shares(strata(check, self.folder.inputs), examples):
+            seed = self._seed(check, profile)
+            cases: list[Case] = []
+            Search(record, profile, stream=self.stream, shrink_calls=0).run(cases.append, share, seed)
+            questions: list[Question | Compound] = [kind(self.demands, case) for case in cases]
+            found.append(Stratum(profile, record, attribute, seed, questions))
+        return found
+
+    def _edge_questions(self, check: str) -> list[EdgeQuestion]:
+        found = []
+        for label, attribute, record in edge_functions(self.folder):
+            for profile in strata(check, self.folder.inputs):
+                recorder = Recorder(fixed_draw, profile, self.stream, label)
+                record(recorder)
+                if check == "edge-cases" or len(recorder.case.steps) <= REPEATED_STEPS:
+                    kinds = self._edge_kinds(check)
+                    found += [EdgeQuestion(label, attribute, kind(self.demands, recorder.case)) for kind in kinds]
+        return found
+
+    def _edge_kinds(self, check: str) -> list[Callable[[Demands, Case], Question]]:
+        if check == "device":
+            return [EdgeDevice]
+        if check == "layout":
+            return [Values]
+        return [Edge, Gradients] if self.demands.gradients_at_edges else [Edge]
+
+    def _sampled(self, check: str, count: int) -> list[Request]:
+        record, _ = self.record(check)
+        profile = strata(check, self.folder.inputs)[0]
+        cases = drawn(record, profile, count, self._seed(f"{check}-drawn", profile), self.stream)
+        return [Request(case, ["calls"] if check == "forbidden" else []) for case in cases]

@@ -1,0 +1,275 @@
+"""Questions: one program about one case, and what is wrong with an answer to it.
+
+A question knows nothing of who answers it: it is made once and put to every submission that is graded on its stream.
+What the reference says to it is computed when the first answer has to be judged, and kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property, partial
+from typing import Any
+
+from torch import Tensor
+
+from attncli.judge.case import Case
+from attncli.judge.compare import Mismatch, Rules, compare, leaves
+from attncli.judge.demands import Demands, call_name
+from attncli.judge.expected import Expectation, Observed, as_given, run_reference
+from attncli.judge.finding import Finding
+from attncli.judge.gradients import GradientExpectation
+from attncli.judge.purity import impurity
+from attncli.judge.submission import Failure, Request
+from attncli.sandbox.elsewhere import MET
+
+# Edge cases say which calls were made, unless a loop over so many elements would take seconds under a trace.
+TRACED_ELEMENTS = 10_000
+
+
+class Values:
+    """Is what the program returns what the reference returns?"""
+
+    def __init__(self, demands: Demands, case: Case) -> None:
+        self._demands = demands
+        self.case = case
+
+    @cached_property
+    def request(self) -> Request | None:
+        """What is put to the worker; None where there is nothing to be asked."""
+        return Request(self.case)
+
+    @cached_property
+    def expectation(self) -> Expectation:
+        return Expectation(self._demands.reference, self.case)
+
+    def finding(self, got: Observed | Failure) -> Finding | None:
+        """The fault that an answer shows, or None."""
+        if isinstance(got, Failure):
+            return Finding.of_failure(self.case, got, self.expectation.truth)
+        return self._mismatch(got) or _property(self.case, self.expectation.truth, got)
+
+    @cached_property
+    def _due(self) -> tuple[dict[Any, Any], dict[Any, Any]]:
+        return self.expectation.truth.parts(self.case), self.expectation.native.parts(self.case)
+
+    @cached_property
+    def _absolute(self) -> Mapping[str, float]:
+        return self._demands.absolute(self.case.profile)
+
+    def _rules(self, key: Any) -> Rules:
+        return Rules(
+            lambda path: self.expectation.slack((key, *path)),
+            self._absolute,
+            float32_inside=self._demands.float32_inside,
+            exact=key in self.case.exact,
+            dtypes=lambda path: self.case.dtypes.get((key, *path), ()),
+        )
+
+    def _mismatch(self, got: Observed) -> Finding | None:
+        mine = got.parts(self.case)
+        truth, native = self._due
+        for key, value in truth.items():
+            if key not in mine:
+                mismatch: Mismatch | None = Mismatch("shape", "a result is missing", (key,), value, None)
+            else:
+                mismatch = compare(value, native[key], mine[key], self._rules(key))
+            if mismatch is not None:
+                return Finding.of_mismatch(self.case, _placed(self.case, key, mismatch), self.expectation.truth, got)
+        return None
+
+
+class Edge(Values):
+    """The values of a special case, and in the same run whether anything was changed or shared."""
+
+    @cached_property
+    def request(self) -> Request | None:
+        traced = self.case.profile.name == "ordinary" and self.case.weight[0] <= TRACED_ELEMENTS
+        return Request(self.case, ["pure", "calls"] if traced else ["pure"])
+
+    def finding(self, got: Observed | Failure) -> Finding | None:
+        found = super().finding(got)
+        if found is not None or isinstance(got, Failure):
+            return found
+        complaint = impurity(self._demands, self.case, got)
+        return None if complaint is None else Finding(self.case, complaint[0], complaint[1], None, got)
+
+
+class Gradients:
+    """Are the gradients of every input that asks for one those of the reference?"""
+
+    def __init__(self, demands: Demands, case: Case) -> None:
+        self._demands = demands
+        self.case = case
+        self.expectation = GradientExpectation(demands.reference, case)
+
+    @cached_property
+    def request(self) -> Request | None:
+        due = self.expectation
+        if not due.chosen:
+            return None
+        if self.case.gradient_properties:
+            return Request(self.case, ["gradients"], due.chosen, due.ones)
+        return Request(self.case, ["gradients"], due.chosen, due.cotangents) if due.cotangents else None
+
+    def finding(self, got: Observed | Failure) -> Finding | None:
+        if self.case.gradient_properties:
+            return self._of_random_results(got)
+        truth = self.expectation.truth
+        if isinstance(got, Failure):
+            return Finding.of_failure(self.case, got, truth)
+        for position, k in enumerate(self.expectation.chosen):
+            want, mine = truth.gradients[position], got.gradients[position]
+            mismatch = compare(want, want.to(self.case.inputs[k].value.dtype), mine, self._rules(position))
+            if mismatch is not None:
+                reason = "gradient" if mismatch.reason == "values" else mismatch.reason
+                name = self._demands.names(self.case).get(k, f"input {k}")
+                return Finding(self.case, reason, f"gradient of {name}: {mismatch.message}", truth, got, mismatch)
+        return None
+
+    @cached_property
+    def _floors(self) -> list[float]:
+        return [self.expectation.floor(k) for k in self.expectation.chosen]
+
+    def _rules(self, position: int) -> Rules:
+        return Rules(lambda path: self.expectation.slack[position], {}, True, self._floors[position])
+
+    def _of_random_results(self, got: Observed | Failure) -> Finding | None:
+        native = self.expectation.native
+        if isinstance(got, Failure):
+            return Finding.of_failure(self.case, got, native)
+        for holds in self.case.gradient_properties:
+            complaint = holds(got.outcomes, got.gradients)
+            if complaint:
+                return Finding(self.case, "gradient", complaint, native, got)
+        return None
+
+
+class OnDevice:
+    """Does it stay on the device of its inputs? "meta": torch's own, without values; "elsewhere": one with values."""
+
+    def __init__(self, demands: Demands, case: Case, device: str) -> None:
+        self._demands = demands
+        self.case = case
+        self._device = device
+
+    @cached_property
+    def request(self) -> Request:
+        return Request(self.case, ["elsewhere"] if self._device == "elsewhere" else [])
+
+    @cached_property
+    def truth(self) -> Observed | None:
+        """What the reference does there; None where it cannot run, so that nothing can be shown."""
+        try:
+            return run_reference(self._demands.reference, self.case, as_given, device=self._device)
+        except (RuntimeError, NotImplementedError, ValueError, TypeError, IndexError):
+            return None
+
+    def verdict(self, got: Observed | Failure) -> tuple[Finding | None, bool]:
+        """The fault found, and whether the run shows anything at all."""
+        if self.truth is None:
+            return None, False
+        if isinstance(got, Failure):
+            met = self._met(got)
+            return (Finding.of_failure(self.case, got, self.truth), True) if got.fatal or met else (None, False)
+        mine = dict(leaves(got.parts(self.case)))
+        for path, value in leaves(self.truth.parts(self.case)):
+            other = mine.get(path)
+            if isinstance(value, Tensor) and isinstance(other, Tensor) and value.device != other.device:
+                message = "returned a tensor on the CPU for inputs on another device: make tensors with device=x.device"
+                return Finding(self.case, "values", message, self.truth, got), True
+        return None, True
+
+    def _met(self, got: Failure) -> bool:
+        """Whether it failed because two devices met."""
+        said = got.message.rpartition(" (line ")[0] or got.message  # without the learner's line of code
+        return MET in said if self._device == "elsewhere" else all(w in said for w in ("device", "meta", "cpu"))
+
+
+class EdgeDevice(OnDevice):
+    """The same of a special case, where most pass: the reference is asked only when something looks wrong."""
+
+    def __init__(self, demands: Demands, case: Case) -> None:
+        super().__init__(demands, case, "elsewhere")
+
+    def finding(self, got: Observed | Failure) -> Finding | None:
+        if isinstance(got, Failure):
+            suspect = MET in got.message
+        else:
+            suspect = any(isinstance(v, Tensor) and v.device.type == "cpu" for _, v in leaves(got.parts(self.case)))
+        return self.verdict(got)[0] if suspect else None
+
+
+class Devices:
+    """Both devices in turn: code that looks at values cannot run on the first; it can on the second."""
+
+    def __init__(self, demands: Demands, case: Case) -> None:
+        self.case = case
+        self.turns = [OnDevice(demands, case, device) for device in ("meta", "elsewhere")]
+
+
+class Purity:
+    """Are inputs left unchanged, is nothing shared, and is the answer the same again?"""
+
+    def __init__(self, demands: Demands, case: Case) -> None:
+        self._demands = demands
+        self.case = case
+        self.request = Request(case, ["pure"])
+        self.expectation = Expectation(demands.reference, case)
+
+    @cached_property
+    def without_graph(self) -> Request | None:
+        """Where a challenge promises to work without autograd: with inputs that ask for gradients."""
+        names = self._demands.names(self.case)
+        asking = [k for k, item in enumerate(self.case.inputs) if item.grad and item.follow]
+        chosen = [k for k in asking if names.get(k) in self._demands.without_graph]
+        return Request(self.case, ["pure", "gradients"], chosen) if chosen else None
+
+
+Question = Values | Gradients | EdgeDevice
+Compound = Devices | Purity
+
+
+def _property(case: Case, truth: Observed, got: Observed) -> Finding | None:
+    """Properties speak of the values of their case; what is said of calls holds for simpler values too."""
+    questions = [(partial(holds, got.outcomes), True) for holds in case.properties]
+    questions += [(partial(holds, got.calls[k], got.outcomes), False) for k, holds in case.watched.items()]
+    for question, of_property in questions:
+        try:
+            complaint = question()
+        except (TypeError, LookupError, AttributeError, ValueError, RuntimeError) as error:
+            complaint = f"the result has not the form that was asked for ({type(error).__name__}: {error})"
+        if complaint:
+            return Finding(case, "values", complaint, truth, got, of_property=of_property)
+    return None
+
+
+def same(case: Case, expectation: Expectation, first: Observed, second: Observed) -> Mismatch | None:
+    """Where two answers to one case differ by more than the tolerance of the case."""
+    before, after = first.parts(case), second.parts(case)
+    for key, value in before.items():
+        slack = partial(_slack_below, expectation, key)
+        mismatch = compare(value, value, after[key], Rules(slack, {}, exact=key in case.exact))
+        if mismatch is not None:
+            return mismatch
+    return None
+
+
+def _slack_below(expectation: Expectation, key: Any, path: Sequence[Any]) -> Tensor | None:
+    return expectation.slack((key, *path))
+
+
+def _placed(case: Case, key: Any, mismatch: Mismatch) -> Mismatch:
+    if isinstance(key, str):
+        place = f" ({'the object changed in place' if key.startswith('shared') else 'calls of the callable'})"
+    elif len(case.steps) > 1:
+        place = f" ({call_name(case, key)}, call {key + 1} of {len(case.steps)})"
+    else:
+        place = ""
+    return Mismatch(
+        mismatch.reason,
+        mismatch.message + place,
+        (key, *mismatch.path),
+        mismatch.expected,
+        mismatch.got,
+        mismatch.index,
+    )
