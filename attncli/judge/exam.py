@@ -61,14 +61,14 @@ class EdgeQuestion:
 class Sized:
     """A case of a stated size whose costs are measured, with what the reference's costs are."""
 
-    def __init__(self, demands: Demands, case: Case) -> None:
+    def __init__(self, demands: Demands, case: Case, measure: str) -> None:
         self._demands = demands
         self.case = case
-        self.request = Request(case, ["cost"])
+        self.request = Request(case, ["cost", "handed"] if measure == "handed" else ["cost"])
 
     @cached_property
     def due(self) -> Mapping[str, int]:
-        return run_reference(self._demands.reference, self.case, as_given, cost=True).costs[-1]
+        return run_reference(self._demands.reference, self.case, as_given, costs=self.request.want).costs[-1]
 
 
 class Exam:
@@ -110,15 +110,15 @@ class Exam:
         asked = Gradients(self.demands, case).request if gradients else None
         return asked or Request(case)
 
-    def sized(self, record: Callable[[Recorder, int], Any], size: int) -> Sized:
-        """The case that a growth contract measures at `size`."""
+    def sized(self, record: Callable[[Recorder, int], Any], size: int, measure: str) -> Sized:
+        """The case at which a growth contract takes its measure for `size`."""
 
         def make() -> Sized:
             recorder = Recorder(fixed_draw, profile_of("ordinary", self.folder.inputs), label=f"size {size}")
             record(recorder, size)
-            return Sized(self.demands, recorder.case)
+            return Sized(self.demands, recorder.case, measure)
 
-        return self._once(("sized", record, size), make)
+        return self._once(("sized", record, size, measure == "handed"), make)
 
     def _once(self, key: Hashable, make: Callable[[], T]) -> T:
         if key not in self._kept:

@@ -58,7 +58,7 @@ class Examiner:
 
     def _judged(self, question: Question, got: Observed | Failure) -> Finding | None:
         if isinstance(got, Observed):
-            self.seen += [(called, line) for called, line, _ in got.seen if not called.startswith(WIDTHS)]
+            self.seen += [(called, line) for called, line in got.seen if not called.startswith(WIDTHS)]
         return question.finding(got)
 
     def values(self, case: Case) -> Finding | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -98,7 +98,7 @@ def run_reference(
     *,
     leaf_indices: Sequence[int] = (),
     cotangents: Cotangents | Callable[[list[Any]], Cotangents] | None = None,
-    cost: bool = False,
+    costs: Collection[str] = (),
     device: str = "cpu",
 ) -> Observed:
     """The program on trusted code, in this process. With `cotangents` the gradients of the leaves as well.
@@ -122,7 +122,7 @@ def run_reference(
     environment.shared = [resolve(tree, environment) for tree in case.shared]
     torch.default_generator.manual_seed(case.seed)
     with two_devices() if device == "elsewhere" else nullcontext():
-        run = execute(namespace, case.steps, environment, cost=cost)
+        run = execute(namespace, case.steps, environment, costs=costs)
     observed = Observed(run.outcomes, environment.shared, calls=calls, costs=run.costs)
     if cotangents is not None:
         vectors = cotangents(run.outcomes) if callable(cotangents) else cotangents

@@ -167,7 +167,7 @@ class Grading:
             observed = self.submission.run(request)
             if isinstance(observed, Failure):
                 break
-            seen += [(str(called), int(line)) for called, line, _size in observed.seen]
+            seen += [(str(called), int(line)) for called, line in observed.seen]
         for called, line in seen:
             if line and named.names(called):
                 return self._failed("forbidden", "forbidden", forbidden_message(line, called))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from attncli.judge.case import Recorder
-from attncli.judge.exam import Exam
+from attncli.judge.exam import Exam, Sized
 from attncli.judge.finding import Finding
 from attncli.judge.folder import Folder
 from attncli.judge.submission import Failure, Submission
@@ -16,7 +16,7 @@ from attncli.judge.submission import Failure, Submission
 BYTES = {"largest": 4, "peak": 1}
 REAL_SIZE = 65_536
 
-Measured = dict[tuple[Callable[[Recorder, int], Any], int], Mapping[str, int]]
+Measured = dict[Sized, Mapping[str, int]]
 
 UNITS = {
     "flops": "operations",
@@ -55,14 +55,14 @@ def examine_growth(
     """The finding, if the promise is broken, and the figures in words. `measured` keeps what was run, for the next."""
     mine: list[float] = []
     due: list[float] = []
-    sized = [exam.sized(contract.record, size) for size in contract.sizes]
+    sized = [exam.sized(contract.record, size, contract.measure) for size in contract.sizes]
     for size, asked in zip(contract.sizes, sized, strict=True):
-        if (contract.record, size) not in measured:
+        if asked not in measured:
             got = submission.run(asked.request)
             if isinstance(got, Failure):
                 return Finding.of_failure(asked.case, got), ""
-            measured[contract.record, size] = got.costs[-1]
-        mine.append(float(measured[contract.record, size][contract.measure]))
+            measured[asked] = got.costs[-1]
+        mine.append(float(measured[asked][contract.measure]))
         due.append(float(contract.bound(size) if contract.bound is not None else asked.due[contract.measure]))
     figures = _figures(contract, mine, due)
     if _holds(contract, mine, due):

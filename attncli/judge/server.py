@@ -146,6 +146,9 @@ def _import_torch() -> None:
     # Nothing is freed while torch is imported; looking for garbage meanwhile costs a tenth of the time.
     gc.disable()
     warnings.filterwarnings("ignore", message="Failed to initialize NumPy")
+    from attncli.sandbox.absent import note_absence
+
+    note_absence()
     import torch
 
     from attncli.sandbox.compiler import postpone_compiler

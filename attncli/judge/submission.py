@@ -254,7 +254,7 @@ def decode(header: Mapping[str, Any], payload: memoryview, gradients: int) -> Ob
     outcomes = [_outcome(item, tensors) for item in header["outcomes"]]
     shared = _outcome(header["shared"], tensors)
     observed = Observed(outcomes, list(shared), pure=dict(header.get("pure") or {}))
-    observed.seen = [[str(name), int(line), int(size)] for name, line, size in header.get("calls") or ()]
+    observed.seen = [[str(name), int(line)] for name, line in header.get("calls") or ()]
     observed.costs = [{k: int(v) for k, v in figures.items()} for figures in header.get("costs") or ()]
     if gradients:
         first = int(header["gradients"])

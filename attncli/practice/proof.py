@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -66,14 +66,15 @@ class Proof:
         }
 
 
-def trials(challenge: Challenge, streams: int) -> Iterator[Trial]:
-    """Every file of a challenge on every stream."""
+def trials(challenge: Challenge, stream: int) -> list[Trial]:
+    """Every file of a challenge on one stream."""
     folder = Path(challenge.folder)
     sound = [folder / "reference.py", *sorted((folder / "right").glob("*.py"))]
     wrong = sorted((folder / "wrong").glob("*.py"))
-    for stream in range(streams):
-        yield from (Trial(challenge, file, stream, True) for file in sound)
-        yield from (Trial(challenge, file, stream, False) for file in wrong)
+    return [
+        *(Trial(challenge, file, stream, True) for file in sound),
+        *(Trial(challenge, file, stream, False) for file in wrong),
+    ]
 
 
 def prove(
@@ -84,11 +85,13 @@ def prove(
 ) -> list[Proof]:
     """Grades everything with `jobs` judges at once. Raises JudgeFailed if one of them fails."""
     proofs = {challenge.id: Proof(challenge.id) for challenge in challenges}
-    queue = [trial for challenge in challenges for trial in trials(challenge, streams)]
     for challenge in challenges:
-        first = list(trials(challenge, 1))
+        first = trials(challenge, 0)
         proofs[challenge.id].sound = sum(trial.accepted for trial in first)
         proofs[challenge.id].wrong = sum(not trial.accepted for trial in first)
+    # A judge makes an exam once for all the files that it grades on the stream: they stay together.
+    queue = [trials(challenge, stream) for challenge in challenges for stream in range(streams)]
+    total = sum(map(len, queue))
     judges: SimpleQueue[Judge] = SimpleQueue()
     # A wrong file is asked first for what it failed the last time: one failed check is a verdict.
     failed: dict[Path, str] = {}
@@ -97,9 +100,11 @@ def prove(
         for judge in opened:
             judges.put(judge)
         with ThreadPoolExecutor(len(opened)) as pool:
-            for done, surprise in enumerate(pool.map(lambda trial: surprise_of(judges, trial, failed), queue), start=1):
-                on_done(done, len(queue))
-                if surprise is not None:
+            done = 0
+            for together, surprises in pool.map(lambda together: _surprises(judges, together, failed), queue):
+                done += together
+                on_done(done, total)
+                for surprise in surprises:
                     proofs[surprise.trial.challenge.id].surprises.append(surprise)
     finally:
         for judge in opened:
@@ -107,26 +112,33 @@ def prove(
     return list(proofs.values())
 
 
-def surprise_of(judges: SimpleQueue[Judge], trial: Trial, failed: dict[Path, str] | None = None) -> Surprise | None:
-    """Grades one trial with a free judge; None if it went as it should."""
+def _surprises(
+    judges: SimpleQueue[Judge], together: Sequence[Trial], failed: dict[Path, str]
+) -> tuple[int, list[Surprise]]:
     judge = judges.get()
     try:
-        report = judge.grade(
-            GradeRequest(
-                spec=specification(trial.challenge),
-                folder=Path(trial.challenge.folder),
-                source=trial.file.read_bytes(),
-                filename=str(trial.file),
-                timeout_seconds=SECONDS,
-                seed=trial.stream,
-                quick=True,
-                first=(failed or {}).get(trial.file, ""),
-            )
-        )
+        found = [surprise_of(judge, trial, failed) for trial in together]
     finally:
         judges.put(judge)
-    if (report["verdict"] == "accepted") == trial.accepted:
-        if failed is not None and not trial.accepted:
-            failed[trial.file] = next(check["name"] for check in report["checks"] if check["status"] == "fail")
-        return None
-    return Surprise(trial, report["verdict"], first_failure(report))
+    return len(together), [surprise for surprise in found if surprise is not None]
+
+
+def surprise_of(judge: Judge, trial: Trial, failed: dict[Path, str] | None = None) -> Surprise | None:
+    """Grades one trial; None if it went as it should. `failed` keeps which check a wrong file failed the last time."""
+    report = judge.grade(
+        GradeRequest(
+            spec=specification(trial.challenge),
+            folder=Path(trial.challenge.folder),
+            source=trial.file.read_bytes(),
+            filename=str(trial.file),
+            timeout_seconds=SECONDS,
+            seed=trial.stream,
+            quick=True,
+            first=(failed or {}).get(trial.file, ""),
+        )
+    )
+    if (report["verdict"] == "accepted") != trial.accepted:
+        return Surprise(trial, report["verdict"], first_failure(report))
+    if failed is not None and not trial.accepted:
+        failed[trial.file] = next(check["name"] for check in report["checks"] if check["status"] == "fail")
+    return None

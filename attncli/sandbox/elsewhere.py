@@ -15,8 +15,6 @@ from torch import Tensor
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from .values import tensors_in
-
 NAME = "meta"
 MET = f"beside one on {NAME}"
 aten = torch.ops.aten
@@ -97,22 +95,25 @@ class _Operations(TorchDispatchMode):
 
 
 def _carry_out(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    operands = [*tensors_in(list(args)), *tensors_in(kwargs)] if kwargs else list(tensors_in(list(args)))
-    away = any(isinstance(item, Elsewhere) for item in operands)
+    operands: list[Tensor] = []
+    inside = [_inside(item, operands) for item in args]
+    named = {name: _inside(item, operands) for name, item in kwargs.items()}
+    away = any(type(item) is Elsewhere for item in operands)
     _look(func, args, operands, away)
     device = kwargs.get("device")
     if device is not None:
         away = torch.device(device).type == NAME
-        kwargs = {**kwargs, "device": "cpu"}
-    outer = {id(item.held if isinstance(item, Elsewhere) else item): item for item in operands}
-    result = func(*(_inside(item) for item in args), **{name: _inside(item) for name, item in kwargs.items()})
-    return _placed(result, outer, away)
+        named["device"] = "cpu"
+    outer = {id(item.held if type(item) is Elsewhere else item): item for item in operands}
+    return _placed(func(*inside, **named), outer, away)
 
 
-def _inside(item: Any) -> Any:
-    if isinstance(item, Elsewhere):
-        return item.held
-    return type(item)(_inside(part) for part in item) if type(item) in (list, tuple) else item
+def _inside(item: Any, operands: list[Tensor]) -> Any:
+    """The operand with the values in place of what holds them; tensors met on the way are added to `operands`."""
+    if isinstance(item, Tensor):
+        operands.append(item)
+        return item.held if type(item) is Elsewhere else item
+    return type(item)(_inside(part, operands) for part in item) if type(item) in (list, tuple) else item
 
 
 def _placed(item: Any, outer: dict[int, Tensor], away: bool) -> Any:

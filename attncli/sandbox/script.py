@@ -7,7 +7,7 @@ call to call inside the process. `serve` runs one in the worker; the judge calls
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Any
@@ -59,16 +59,21 @@ def execute(
     environment: Environment,
     *,
     after: Callable[[int, Any, Any], None] | None = None,
-    cost: bool = False,
+    costs: Collection[str] = (),
 ) -> Run:
-    """Runs the steps in order. `after(index, arguments, outcome)` is called behind each step."""
+    """Runs the steps in order. `after(index, arguments, outcome)` is called behind each step.
+
+    With "cost" in `costs` each step's work and memory are measured, with "handed" also what single calls hand out.
+    """
     run = Run()
     for index, step in enumerate(steps):
         arguments = _arguments(step, environment)
-        if cost:
-            with torch.no_grad(), CallTrace("") as calls, CostTrace(tensors_in(list(arguments))) as trace:
+        if "cost" in costs:
+            calls = CallTrace("", sizes=True) if "handed" in costs else nullcontext()
+            with torch.no_grad(), calls, CostTrace(tensors_in(list(arguments))) as trace:
                 outcome = _perform(namespace, step, arguments, environment, run)
-            run.costs.append({**trace.figures(), "handed": calls.largest(), "returned": returned_bytes(outcome)})
+            handed = {"handed": calls.largest} if isinstance(calls, CallTrace) else {}
+            run.costs.append({**trace.figures(), **handed, "returned": returned_bytes(outcome)})
         else:
             outcome = _perform(namespace, step, arguments, environment, run)
         environment.results.append(outcome)
@@ -284,7 +289,7 @@ def serve(
     trace = CallTrace(str(header.get("filename", ""))) if "calls" in want else None
     away = two_devices() if "elsewhere" in want else nullcontext()
     with trace or nullcontext(), BareOperations() if trace else nullcontext(), away:
-        run = execute(namespace, header["steps"], environment, after=watch.after, cost="cost" in want)
+        run = execute(namespace, header["steps"], environment, after=watch.after, costs=want)
     reply, buffers = _reply(run, environment, watch)
     if "pure" in want:
         reply["pure"] = {

@@ -9,13 +9,14 @@ adversaries.
 from __future__ import annotations
 
 import sys
+import weakref
 from collections.abc import Callable, Iterable
+from functools import partial
 from types import FrameType
 from typing import Any
 
 import torch
 from torch import Tensor
-from torch.multiprocessing.reductions import StorageWeakRef
 from torch.overrides import TorchFunctionMode, resolve_name
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.flop_counter import flop_registry
@@ -28,28 +29,32 @@ _SIXTEEN_BITS = (torch.float16, torch.bfloat16)
 
 
 class CallTrace(TorchFunctionMode):
-    """Every torch function called while active: (qualified name, line in `filename`, largest result in elements).
+    """Every torch function called while active: (qualified name, line in `filename`); with `sizes` also how many
+    elements the largest storage has that a call handed out.
 
     16-bit dtypes that results have are listed like calls, so that a challenge can forbid them; so is the function of
     torch's Python that the learner's line entered, and, with `BareOperations`, what a script of torch's own executes.
     """
 
-    def __init__(self, filename: str) -> None:
+    def __init__(self, filename: str, sizes: bool = False) -> None:
         super().__init__()
         self._filename = filename
-        self._seen: dict[tuple[str, int], int] = {}
+        self._sizes = sizes
+        self._seen: dict[tuple[str, int], None] = {}
+        self.largest = 0
 
     def __torch_function__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
         result = func(*args, **(kwargs or {}))
         line, entered = self._place()
-        key = (_name(func), line)
-        self._seen[key] = max(self._seen.get(key, 0), _owned(result, args))
+        self._seen[_name(func), line] = None
+        if self._sizes:
+            self.largest = max(self.largest, _owned(result, args))
         if isinstance(result, Tensor) and result.dtype in _SIXTEEN_BITS:
-            self._seen[str(result.dtype), line] = 0
+            self._seen[str(result.dtype), line] = None
         if entered and line:
-            self._seen.setdefault((entered, line), 0)
+            self._seen[entered, line] = None
         return result
 
     def _place(self) -> tuple[int, str]:
@@ -65,12 +70,8 @@ class CallTrace(TorchFunctionMode):
             frame = frame.f_back
         return 0, ""
 
-    def largest(self) -> int:
-        """Elements of the largest storage that a call handed to the code; what torch clones inside does not count."""
-        return max(self._seen.values(), default=0)
-
     def seen(self) -> list[list[Any]]:
-        return [[name, line, size] for (name, line), size in self._seen.items()][:500]
+        return [[name, line] for name, line in self._seen][:500]
 
 
 class BareOperations(TorchDispatchMode):
@@ -86,15 +87,22 @@ class BareOperations(TorchDispatchMode):
         return func(*args, **(kwargs or {}))
 
 
+_names: dict[Any, str] = {}
+
+
 def _name(func: Any) -> str:
-    name = str(resolve_name(func) or getattr(func, "__name__", func))
-    if name.startswith("aten."):
-        name = name.rsplit(".", 1)[0]  # without the overload
-    return name[:120]
+    """The qualified name; looking it up takes longer than most calls."""
+    name = _names.get(func)
+    if name is None:
+        name = str(resolve_name(func) or getattr(func, "__name__", func))
+        if name.startswith("aten."):
+            name = name.rsplit(".", 1)[0]  # without the overload
+        name = _names[func] = name[:120]
+    return name
 
 
 def _owned(result: Any, args: tuple[Any, ...]) -> int:
-    """Elements of the result's own storage; a view of an argument owns nothing."""
+    """Elements of the result's own storage; a view of an argument owns nothing, nor does what torch clones inside."""
     if not isinstance(result, Tensor) or result.device.type != "cpu":
         return 0
     storage = _unwrapped(result).untyped_storage()
@@ -120,7 +128,7 @@ class CostTrace(TorchDispatchMode):
         self._largest = 0
         self._held_bytes = 0
         self._peak_bytes = 0
-        self._live: dict[int, tuple[StorageWeakRef, int]] = {}
+        self._live: dict[int, tuple[weakref.ref[Any], int]] = {}
         self._known = {tensor.untyped_storage().data_ptr() for tensor in known}
 
     @classmethod
@@ -146,15 +154,19 @@ class CostTrace(TorchDispatchMode):
         for tensor in fresh:
             storage = tensor.untyped_storage()
             key, size = storage.data_ptr(), storage.nbytes()
-            if key not in self._known:
-                self._largest = max(self._largest, size // max(1, tensor.element_size()))
-                self._held_bytes += size - self._live.get(key, (None, 0))[1]
-                self._live[key] = (StorageWeakRef(storage), size)
-        # Looking for what was freed costs time for all that is alive: only where the peak rises by a hundredth.
-        if self._held_bytes > 1.01 * self._peak_bytes:
-            self._live = {key: item for key, item in self._live.items() if not item[0].expired()}
-            self._held_bytes = sum(size for _, size in self._live.values())
-            self._peak_bytes = max(self._peak_bytes, self._held_bytes)
+            if key in self._known or not key:
+                continue
+            self._largest = max(self._largest, size // max(1, tensor.element_size()))
+            held = self._live.get(key)
+            if held is None or held[1] != size:
+                self._forget(key)
+                self._live[key] = weakref.ref(storage, partial(self._forget, key)), size
+                self._held_bytes += size
+                self._peak_bytes = max(self._peak_bytes, self._held_bytes)
+
+    def _forget(self, key: int, _gone: Any = None) -> None:
+        """The storage is gone, or has another size now."""
+        self._held_bytes -= self._live.pop(key, (None, 0))[1]
 
     def figures(self) -> dict[str, int]:
         return {

@@ -27,10 +27,13 @@ from types import ModuleType
 from typing import Any, NoReturn
 
 from . import grants, landlock, limits, namespaces, seccomp
+from .absent import note_absence
 
 MESSAGE_LIMIT = 1 << 16
 SWEEP_MS = 250
 IDLE_MS = 500
+# Where nobody ever lets it be idle: a proof of many files.
+FORKS_BEFORE_WARMTH = 8
 
 
 class Filtered(PathFinder):
@@ -49,6 +52,7 @@ def warm_up() -> None:
     """Run once what torch sets up lazily, so that every worker has it already."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # torch says that there is no numpy, which it does not need
+        note_absence()
         import torch
 
     from .compiler import postpone_compiler
@@ -130,6 +134,7 @@ class Zygote:
         self._lifeline, self._held = os.pipe()
         self._initials: set[int] = set()
         self._warm = False
+        self._forks = 0
 
     def serve(self) -> NoReturn:
         """Fork workers until the judge has gone, then end, and with it every worker."""
@@ -147,6 +152,9 @@ class Zygote:
             self._fork(json.loads(data), descriptors)
             for descriptor in descriptors:
                 os.close(descriptor)
+            self._forks += 1
+            if self._forks == FORKS_BEFORE_WARMTH:
+                self._become_warm()
 
     def _patience_ms(self) -> int | None:
         """How long to wait for a request before something else is done."""
@@ -157,13 +165,17 @@ class Zygote:
     def _be_idle(self) -> None:
         if not self._available.namespaces:
             self._sweep()
-        if not self._warm:
-            self._warm = True
-            try:
-                warm_up_further()
-            except (AttributeError, ImportError, RuntimeError):
-                traceback.print_exc()
-            _check_threads()
+        self._become_warm()
+
+    def _become_warm(self) -> None:
+        if self._warm:
+            return
+        self._warm = True
+        try:
+            warm_up_further()
+        except (AttributeError, ImportError, RuntimeError):
+            traceback.print_exc()
+        _check_threads()
 
     def _sweep(self) -> None:
         """Without pid namespaces: kill what a worker has left behind and this process has adopted."""
