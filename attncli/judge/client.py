@@ -16,7 +16,9 @@ from types import TracebackType
 from typing import IO, Any, Self
 
 import attncli
-from attncli.errors import JudgeFailed
+from attncli.errors import AttnError, JudgeFailed
+from attncli.sandbox.start import folders, launch
+from attncli.sandbox.wire import LENGTH_DIGITS
 
 TIMEOUT_SECONDS = 10.0
 MEMORY_MIB = 1024
@@ -61,32 +63,37 @@ class GradeRequest:
 class Judge:
     """One judge process for a whole sitting. `start` returns at once; torch is imported meanwhile."""
 
-    def __init__(self, process: subprocess.Popen[str], log: IO[bytes]) -> None:
+    def __init__(self, process: subprocess.Popen[Any], log: IO[bytes]) -> None:
         self._process = process
         self._log = log
         self._number = 0
 
     @classmethod
     def start(cls) -> Judge:
-        root = Path(attncli.__file__).resolve().parent.parent
-        path = os.pathsep.join([str(root), *filter(None, [os.environ.get("PYTHONPATH")])])
-        environment = {**os.environ, "PYTHONPATH": path}
-        command = [sys.executable, "-P", "-m", "attncli.judge"]
         log = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the judge
+        streams = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True, "encoding": "utf-8"}
         try:
-            process = subprocess.Popen(
-                command,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=log,
-                text=True,
-                encoding="utf-8",
-                env=environment,
-                start_new_session=True,
-            )
-        except OSError as error:
-            raise JudgeFailed(f"the judge cannot be started ({error}); run attn doctor") from error
-        return cls(process, log)
+            process = launch(sys.executable, ["judge"], log, **streams)
+        except AttnError:
+            log.close()
+            raise
+        setup = {
+            "root": str(Path(attncli.__file__).resolve().parent.parent),
+            "environment": dict(os.environ),
+            "dont_write_bytecode": sys.dont_write_bytecode,
+        }
+        judge = cls(process, log)
+        for message in (folders(), setup):
+            judge._tell(message)
+        return judge
+
+    def _tell(self, message: dict[str, Any]) -> None:
+        """What the process has to know before it is a judge; if it is gone already, the first request says so."""
+        text = json.dumps(message)
+        assert self._process.stdin is not None
+        with contextlib.suppress(BrokenPipeError):
+            self._process.stdin.write(f"{len(text):0{LENGTH_DIGITS}d}{text}")
+            self._process.stdin.flush()
 
     def grade(self, request: GradeRequest, on_event: OnEvent | None = None) -> dict[str, Any]:
         """The grade report (see the public interface), with `stored` counterexamples besides."""

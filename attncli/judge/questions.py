@@ -200,11 +200,12 @@ class EdgeDevice(OnDevice):
 
 
 class Devices:
-    """Both devices in turn: code that looks at values cannot run on the first; it can on the second."""
+    """Both devices in turn: the second where the first shows nothing. Torch's own meta device costs half a second of
+    imports, and code that looks at values cannot run on it."""
 
     def __init__(self, demands: Demands, case: Case) -> None:
         self.case = case
-        self.turns = [OnDevice(demands, case, device) for device in ("meta", "elsewhere")]
+        self.turns = [OnDevice(demands, case, device) for device in ("elsewhere", "meta")]
 
 
 class Purity:

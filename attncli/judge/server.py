@@ -1,24 +1,25 @@
 """The judge's process: requests as JSON lines on stdin, events and reports as JSON lines on stdout.
 
-It starts the zygote before anything else, so that both import torch at the same time.
+It is one half of a process that imported torch; the other half is the zygote (see sandbox/split.py).
 """
 
 from __future__ import annotations
 
 import base64
+import contextlib
 import gc
 import json
 import os
 import queue
+import socket
 import sys
 import threading
-import warnings
 from collections import OrderedDict
 from pathlib import Path
 from typing import IO, Any
 
 from attncli.errors import AttnError, JudgeFailed
-from attncli.sandbox.host import Worker, Zygote
+from attncli.sandbox.host import ForkedProcess, Worker, Zygote
 
 # Each holds a few hundred small cases with what the reference says to them: some 10 MiB.
 EXAMS_KEPT = 2
@@ -38,6 +39,11 @@ class Server:
     def serve(self, requests: queue.Queue[Request | None]) -> None:
         while (request := requests.get()) is not None:
             self._answer(request)
+
+    def get_ready(self) -> None:
+        """Has the zygote prove its layers while the judge still imports; what fails is said to the first request."""
+        with contextlib.suppress(JudgeFailed):
+            self._zygote.ready()
 
     def close(self) -> None:
         self._zygote.close()
@@ -126,36 +132,21 @@ def _read(stdin: IO[str], requests: queue.Queue[Request | None], zygote_of: Serv
     os._exit(0)
 
 
-def main() -> int:
-    """Runs until stdin ends."""
+def main(control: socket.socket, zygote: int) -> int:
+    """Runs until stdin ends. `control` is our end of the socket of the zygote, which is a child of this process."""
+    log = os.fdopen(os.dup(2), "rb", buffering=0)
     out = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
-    os.environ.update(OMP_NUM_THREADS="1", MKL_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1")
-    server = Server(out, Zygote.start())
+    server = Server(out, Zygote(ForkedProcess(zygote), control, log))
     requests: queue.Queue[Request | None] = queue.Queue()
     threading.Thread(target=_read, args=(sys.stdin, requests, server), daemon=True).start()
+    threading.Thread(target=server.get_ready, daemon=True).start()
     try:
-        _import_torch()
+        import attncli.judge.grading  # noqa: F401 - so that the first request does not pay for it
+
+        gc.enable()
+        gc.freeze()
         server.serve(requests)
     finally:
         server.close()
     return 0
-
-
-def _import_torch() -> None:
-    # Nothing is freed while torch is imported; looking for garbage meanwhile costs a tenth of the time.
-    gc.disable()
-    warnings.filterwarnings("ignore", message="Failed to initialize NumPy")
-    from attncli.sandbox.absent import note_absence
-
-    note_absence()
-    import torch
-
-    from attncli.sandbox.compiler import postpone_compiler
-
-    postpone_compiler()
-    torch.set_num_threads(1)
-    import attncli.judge.grading  # noqa: F401 - so that the first request does not pay for it
-
-    gc.enable()
-    gc.freeze()

@@ -6,10 +6,10 @@ Loads no torch. Where a layer cannot be had it is missing from `layers` and name
 from __future__ import annotations
 
 import contextlib
-import importlib.util
 import json
 import os
 import select
+import signal
 import socket
 import subprocess
 import sys
@@ -21,49 +21,51 @@ from pathlib import Path
 from typing import IO, Any
 
 from ..errors import JudgeFailed, SandboxUnavailable
-from . import canary
+from . import canary, start
 from .endings import Ending
 from .supervisor import OnInvoke, Process, Reply, Worker
 
-__all__ = ["Ending", "OnInvoke", "Process", "Reply", "Worker", "Zygote", "describe"]
+__all__ = ["Ending", "ForkedProcess", "OnInvoke", "Process", "Reply", "Worker", "Zygote", "describe"]
 
 MEMORY_MIB = 1024
 CANARY_MEMORY_MIB = 256
 MESSAGE_LIMIT = 1 << 16
-_KEPT_VARIABLES = ("HOME", "LANG", "LD_LIBRARY_PATH", "SYSTEMROOT", "TZ")
-_FIXED_VARIABLES = {
-    "PATH": "/usr/bin:/bin",
-    "OMP_NUM_THREADS": "1",
-    "MKL_NUM_THREADS": "1",
-    "OPENBLAS_NUM_THREADS": "1",
-    "PYTHONHASHSEED": "0",
-    "PYTHONIOENCODING": "utf-8",
-}
+START_SECONDS = 60.0
 
 
-def package_folders() -> list[Path]:
-    """Folders with installed packages, the one with torch first. Raises JudgeFailed where torch is not installed."""
-    spec = importlib.util.find_spec("torch")
-    if spec is None or spec.origin is None:
-        raise JudgeFailed("grading needs PyTorch, and this Python has none: install it with `pip install torch`")
-    folders = [Path(spec.origin).parent.parent]
-    folders += [Path(name) for name in sys.path if Path(name).name in ("site-packages", "dist-packages")]
-    return [folder for folder in dict.fromkeys(folders) if folder.is_dir()]
+class ForkedProcess:
+    """A child of this process that nobody has a Popen for."""
 
+    def __init__(self, pid: int) -> None:
+        self.pid = pid
+        self._ended = False
 
-def withheld_folders() -> list[Path]:
-    """Folders that no worker may read: this package, and the challenges and cards beside it in a checkout."""
-    package = Path(__file__).resolve().parent.parent
-    beside = [package.parent / name for name in ("impl", "quizbank", "tests")]
-    return [package, *(path for path in beside if (package.parent / "pyproject.toml").exists())]
+    def wait(self, timeout: float | None = None) -> None:
+        """Waits until it has ended. Raises subprocess.TimeoutExpired."""
+        deadline = None if timeout is None else time.monotonic() + timeout
+        while not self._ended:
+            self._ended = os.waitpid(self.pid, 0 if deadline is None else os.WNOHANG)[0] == self.pid
+            if not self._ended and deadline is not None:
+                if time.monotonic() > deadline:
+                    raise subprocess.TimeoutExpired("zygote", timeout or 0)
+                time.sleep(0.002)
+
+    def kill(self) -> None:
+        if not self._ended:
+            os.kill(self.pid, signal.SIGKILL)
 
 
 class Zygote:
     """A running zygote. `start` returns at once; `ready` waits until torch is imported and the canary has reported."""
 
     def __init__(
-        self, process: subprocess.Popen[bytes], control: socket.socket, log: IO[bytes], seconds: float
+        self,
+        process: subprocess.Popen[bytes] | ForkedProcess,
+        control: socket.socket,
+        log: IO[bytes],
+        seconds: float = START_SECONDS,
     ) -> None:
+        """For a process that is there already: `control` is our end of its socket, `log` what it writes errors to."""
         self._process, self._control, self._log = process, control, log
         self._deadline = time.monotonic() + seconds
         self._lock = threading.RLock()
@@ -78,25 +80,26 @@ class Zygote:
         cls,
         python: str = sys.executable,
         site_paths: Sequence[Path] | None = None,
-        seconds: float = 60.0,
+        seconds: float = START_SECONDS,
         withheld: Sequence[Path] = (),
     ) -> Zygote:
         """Start the process. `seconds` bounds how long `ready` may wait; `withheld` adds folders never to be readable.
 
         Raises SandboxUnavailable on anything but Linux, JudgeFailed where there is no torch or `python` is no program.
         """
-        if sys.platform != "linux":
-            raise SandboxUnavailable(f"grading needs Linux, and this is {sys.platform}: on Windows use WSL")
-        folders = package_folders() if site_paths is None else list(site_paths)
-        hidden = [*withheld_folders(), *(Path(path) for path in withheld)]
-        request = {"packages": [str(path) for path in folders], "withheld": [str(path) for path in hidden]}
+        request = start.folders(site_paths, withheld)
+        in_main_thread = threading.current_thread() is threading.main_thread()
+        parent = os.getpid() if in_main_thread else 0
         with contextlib.ExitStack() as cleanup:
             ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
             cleanup.enter_context(ours)
             log = cleanup.enter_context(tempfile.TemporaryFile())
             with theirs:
                 ours.send(json.dumps(request).encode())
-                process = _launch(python, theirs.fileno(), log)
+                control = theirs.fileno()
+                arguments = ["zygote", str(control), str(parent)]
+                streams = {"stdin": subprocess.DEVNULL, "stdout": log, "pass_fds": [control]}
+                process = start.launch(python, arguments, log, **streams)
             cleanup.pop_all()
         return cls(process, ours, log, seconds)
 
@@ -192,8 +195,8 @@ class Zygote:
         return message, handles[0] if handles else None
 
     def _failure(self, why: str) -> JudgeFailed:
-        self._log.seek(0)
-        last = self._log.read().decode("utf-8", "replace").strip().splitlines()[-1:]
+        said = os.pread(self._log.fileno(), MESSAGE_LIMIT, 0)
+        last = said.decode("utf-8", "replace").strip().splitlines()[-1:]
         return JudgeFailed(f"the sandbox's process cannot go on: {why} {' '.join(last)} (attn doctor says more)")
 
     def _run_canary(self) -> dict[str, Any]:
@@ -221,26 +224,6 @@ def _listen(listener: socket.socket) -> int:
     except OSError:
         return 0
     return int(listener.getsockname()[1])
-
-
-def _launch(python: str, control: int, log: IO[bytes]) -> subprocess.Popen[bytes]:
-    kept = {name: os.environ[name] for name in _KEPT_VARIABLES if name in os.environ}
-    in_main_thread = threading.current_thread() is threading.main_thread()
-    launcher = Path(__file__).with_name("launch.py")
-    parent = os.getpid() if in_main_thread else 0
-    try:
-        return subprocess.Popen(
-            [python, "-s", "-S", "-P", "-B", str(launcher), str(control), str(parent)],
-            env=kept | _FIXED_VARIABLES,
-            cwd="/",
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=log,
-            pass_fds=[control],
-            start_new_session=True,  # Ctrl-C in the terminal is the judge's to handle
-        )
-    except OSError as error:
-        raise JudgeFailed(f"{python} cannot be started for the sandbox: {error.strerror}") from error
 
 
 def describe() -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Starts the zygote: `python -s -S -P -B launch.py DESCRIPTOR PARENT`.
+"""Starts a zygote, or a judge with its own: `python -s -S -P -B launch.py zygote DESCRIPTOR PARENT`, or `... judge`.
 
 It is run by its path, with attncli not importable, so it makes a package called `sandbox` of its own folder.
 """
@@ -28,4 +28,6 @@ def package_of_this_folder(name: str = "sandbox") -> None:
 if __name__ == "__main__":
     gc.disable()  # importing torch makes a million objects that stay: looking through them costs a tenth of the start
     package_of_this_folder()
-    importlib.import_module("sandbox.zygote").main(int(sys.argv[1]), int(sys.argv[2]))
+    if sys.argv[1] == "judge":
+        importlib.import_module("sandbox.split").main()
+    importlib.import_module("sandbox.zygote").main(int(sys.argv[2]), int(sys.argv[3]))

@@ -170,17 +170,17 @@ def gradients(
 
     `cotangents` holds (step, path inside its outcome, tensor). Parameters that a leaf was copied into stand for it.
     """
-    outputs, vectors = [], []
+    totals = []
     for step, path, vector in cotangents:
         output = _walk(run.outcomes[step], path)
         if isinstance(output, Tensor) and output.requires_grad and output.shape == vector.shape:
-            outputs.append(output)
-            vectors.append(vector.to(output.dtype))
+            # The gradient of this sum is the vector; handed to torch as such it would load its symbolic algebra.
+            totals.append((output * vector.to(output.dtype)).sum())
     inputs = [[environment.tensors[k], *run.parameters.get(k, [])] for k in leaves]
     flat = [tensor for group in inputs for tensor in group]
-    if not outputs or not flat:
+    if not totals or not flat:
         return [torch.zeros_like(group[0]) for group in inputs]
-    parts = iter(torch.autograd.grad(outputs, flat, vectors, allow_unused=True))
+    parts = iter(torch.autograd.grad(totals, flat, allow_unused=True))
     return [_total(group, [next(parts) for _ in group]) for group in inputs]
 
 

@@ -19,6 +19,8 @@ MAGIC = b"aTn1"
 HEADER_LIMIT = 8 << 20
 PAYLOAD_LIMIT = 256 << 20
 MAX_DEPTH = 128
+# What a process is told before it splits comes behind its length, in so many digits.
+LENGTH_DIGITS = 8
 MAX_PARTS = 400_000
 _PREFIX = struct.Struct("<4sIQ")
 _JOIN_BELOW = 1 << 16

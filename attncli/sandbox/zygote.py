@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import gc
 import importlib
+import importlib.util
 import json
 import os
 import platform
@@ -27,32 +28,37 @@ from types import ModuleType
 from typing import Any, NoReturn
 
 from . import grants, landlock, limits, namespaces, seccomp
-from .absent import note_absence
 
 MESSAGE_LIMIT = 1 << 16
 SWEEP_MS = 250
-IDLE_MS = 500
+IDLE_MS = 1500
 # Where nobody ever lets it be idle: a proof of many files.
 FORKS_BEFORE_WARMTH = 8
 
 
 class Filtered(PathFinder):
-    """Finds modules on the path as usual, except the packages that a worker must not have."""
+    """Finds modules on the path as usual, except the packages in `without`."""
+
+    without: frozenset[str] = frozenset()
 
     @classmethod
     def find_spec(
         cls, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        if fullname.partition(".")[0] in grants.BLOCKED_PACKAGES:
+        if fullname.partition(".")[0] in cls.without:
             return None
         return PathFinder.find_spec(fullname, path, target)
+
+
+def absent_packages() -> frozenset[str]:
+    """Torch looks for numpy in every folder whenever it meets a plain number; once is enough where there is none."""
+    return frozenset({"numpy"} if importlib.util.find_spec("numpy") is None else ())
 
 
 def warm_up() -> None:
     """Run once what torch sets up lazily, so that every worker has it already."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # torch says that there is no numpy, which it does not need
-        note_absence()
         import torch
 
     from .compiler import postpone_compiler
@@ -256,17 +262,19 @@ def _check_threads() -> None:
         raise RuntimeError(f"torch left {count} threads, so that forking would not be safe")
 
 
-def _prepare(control: socket.socket) -> Available:
-    request = json.loads(control.recv(MESSAGE_LIMIT))
-    library = [Path(name) for name in sys.path if Path(name).exists()]
-    packages = [Path(name) for name in request["packages"]]
-    available = Available()
-    available.enter_namespaces()
+def import_packages(packages: Sequence[str]) -> None:
+    """Import torch from these folders, and what a worker needs besides; find what is withheld from workers no more."""
+    sys.path.extend(packages)
     sys.meta_path[sys.meta_path.index(PathFinder)] = Filtered
-    sys.path.extend(request["packages"])
+    Filtered.without = grants.BLOCKED_PACKAGES | absent_packages()
     warm_up()
     importlib.import_module("sandbox.worker")
-    withheld = [Path(name) for name in request["withheld"]]
+
+
+def _prepare(library: Sequence[Path], request: dict[str, Any]) -> Available:
+    packages, withheld = ([Path(name) for name in request[key]] for key in ("packages", "withheld"))
+    available = Available()
+    available.enter_namespaces()
     available.prepare_filters(grants.Installation(library, packages, withheld))
     available.hide([path for path in withheld if path.is_dir()])
     _check_threads()
@@ -275,11 +283,17 @@ def _prepare(control: socket.socket) -> Available:
     return available
 
 
-def main(descriptor: int, parent: int) -> NoReturn:
-    """Prepare, tell the judge what is available, and serve. `parent` is 0 when the judge's thread may end before it."""
-    control = socket.socket(fileno=descriptor)
+def _library(packages: Sequence[str]) -> list[Path]:
+    """The folders of the standard library."""
+    return [Path(name) for name in sys.path if name not in packages and Path(name).exists()]
+
+
+def prepare_and_serve(control: socket.socket, request: dict[str, Any], parent: int) -> NoReturn:
+    """Tell the judge what is available, and serve. `parent` is 0 when the judge's thread may end before it."""
     try:
-        available = _prepare(control)
+        if not any(finder is Filtered for finder in sys.meta_path):
+            import_packages(request["packages"])
+        available = _prepare(_library(request["packages"]), request)
     except (ImportError, OSError, RuntimeError) as error:
         traceback.print_exc()
         control.send(json.dumps({"op": "failed", "text": f"{type(error).__name__}: {error}"[:2000]}).encode())
@@ -289,3 +303,9 @@ def main(descriptor: int, parent: int) -> NoReturn:
     ready = {"op": "ready", "notes": available.notes, "resident": limits.resident_bytes()}
     control.send(json.dumps(ready).encode())
     Zygote(control, available).serve()
+
+
+def main(descriptor: int, parent: int) -> NoReturn:
+    """A zygote that imports torch itself; its request comes first on the control socket."""
+    control = socket.socket(fileno=descriptor)
+    prepare_and_serve(control, json.loads(control.recv(MESSAGE_LIMIT)), parent)

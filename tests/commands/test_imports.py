@@ -26,28 +26,28 @@ def loaded_by(program: Program, *words: str) -> set[str]:
 @pytest.mark.parametrize(
     ("words", "loaded"),
     [
-        (["due"], set()),
-        (["due", "--json"], set()),
-        (["due", "--lang", "zh"], {"click"}),
-        (["answer", "att-01", "--rating", "good"], {"click", "fsrs"}),
-        (["undo"], {"click", "fsrs"}),
-        (["cards", "kv"], {"click"}),
-        (["show", "att-01"], {"click"}),
-        (["stats"], {"click"}),
-        (["challenges"], {"click"}),
-        (["hint", "double"], {"click", "fsrs"}),
-        (["start", "double"], {"click", "fsrs"}),
-        (["review", "--plain"], {"click", "fsrs"}),
-        (["config", "lang", "zh"], {"click", "tomlkit"}),
-        (["suspend", "att-01"], {"click", "fsrs"}),
+        (["due"], ""),
+        (["due", "--json"], ""),
+        (["due", "--lang", "zh"], "click"),
+        (["answer", "att-01", "--rating", "good"], "click fsrs"),
+        (["undo"], "click fsrs"),
+        (["cards", "kv"], "click"),
+        (["show", "att-01"], "click"),
+        (["stats"], "click"),
+        (["challenges"], "click"),
+        (["hint", "double"], "click fsrs"),
+        (["start", "double"], "click fsrs"),
+        (["review", "--plain"], "click fsrs"),
+        (["config", "lang", "zh"], "click tomlkit"),
+        (["suspend", "att-01"], "click fsrs"),
     ],
-    ids=" ".join,
+    ids=lambda value: value if isinstance(value, str) else " ".join(value),
 )
 def test_a_command_loads_no_heavy_library_it_does_not_need(
-    program: Program, attn: Attn, words: list[str], loaded: set[str]
+    program: Program, attn: Attn, words: list[str], loaded: str
 ) -> None:
     attn("answer", "att-01", "--rating", "good")  # the bank is indexed now
-    assert loaded_by(program, *words) <= loaded
+    assert loaded_by(program, *words) <= set(loaded.split())
 
 
 def test_the_spy_sees_what_is_loaded(program: Program) -> None:

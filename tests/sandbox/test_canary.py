@@ -7,7 +7,7 @@ from copy import deepcopy
 import pytest
 
 from attncli.errors import JudgeFailed
-from attncli.sandbox import canary, host
+from attncli.sandbox import canary, start
 from attncli.sandbox.host import Zygote
 
 OPEN = {"read": "ok", "write": "ok", "connect": "ENETUNREACH", "socket": "ok", "fork": "ok"}
@@ -86,4 +86,4 @@ def test_a_python_that_cannot_be_read_inside_is_found_out(monkeypatch: pytest.Mo
         pytest.raises(JudgeFailed, match=r"self-test ended early|Python does not work here|cannot go on"),
     ):
         zygote.ready()
-    assert host.withheld_folders()
+    assert start.withheld_folders()

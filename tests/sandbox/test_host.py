@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from attncli.errors import JudgeFailed, SandboxUnavailable
-from attncli.sandbox import host, namespaces
+from attncli.sandbox import host, namespaces, start
 from attncli.sandbox.host import Ending, Reply, Worker, Zygote
 
 from .conftest import MEMORY_MIB, SECONDS, Grade, descendants, gone, verdict, zygote_pid
@@ -195,7 +195,7 @@ def test_no_torch_is_said_in_words(tmp_path: Path) -> None:
 def test_no_torch_in_the_judges_python_is_said_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(JudgeFailed, match="install it with"):
-        host.package_folders()
+        start.package_folders()
 
 
 def test_another_system_is_said_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -234,7 +234,7 @@ def test_describe_tells_why_there_is_no_sandbox(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_withheld_folders_cannot_be_read(zygote: Zygote) -> None:
-    for folder in host.withheld_folders():
+    for folder in start.withheld_folders():
         with zygote.worker(MEMORY_MIB) as worker:
             outcome = worker.load(f"import os\nos.listdir({str(folder)!r})".encode(), "s.py", [], SECONDS)
             assert verdict(outcome)[0] == "refused", folder

@@ -1,0 +1,122 @@
+"""The judge and its zygote are two halves of one process: the zygote's half must hold nothing of the judge's."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+from in_process import REFERENCE, SPEC, write_challenge
+
+from attncli.errors import JudgeFailed, SandboxUnavailable
+from attncli.judge.client import GradeRequest, Judge
+from attncli.sandbox import namespaces, start
+
+pytestmark = pytest.mark.sandbox
+
+SECRET = "of-the-user-alone"
+
+
+@pytest.fixture
+def judge(monkeypatch):
+    monkeypatch.setenv("ATTN_TEST_SECRET", SECRET)
+    with Judge.start() as opened:
+        assert "namespaces" in opened.hello()["layers"]
+        yield opened
+
+
+@pytest.fixture
+def zygote(judge) -> int:
+    (pid,) = namespaces.children_of(judge._process.pid)
+    return pid
+
+
+def test_the_zygote_has_nothing_of_the_users_environment(judge, zygote):
+    assert SECRET.encode() not in Path(f"/proc/{zygote}/environ").read_bytes()
+    assert SECRET.encode() not in _memory(zygote)
+    assert SECRET.encode() in _memory(judge._process.pid), "the search would have found it"
+
+
+def _memory(pid: int) -> bytes:
+    """The private writable memory of a process that is known by name: its heap."""
+    lines = Path(f"/proc/{pid}/maps").read_text().splitlines()
+    found = b""
+    with open(f"/proc/{pid}/mem", "rb", buffering=0) as memory:  # noqa: PTH123 - unbuffered
+        for line in lines:
+            if "[heap]" in line or (" rw-p " in line and len(line.split()) == 5):
+                first, last = (int(word, 16) for word in line.split()[0].split("-"))
+                memory.seek(first)
+                found += memory.read(min(last - first, 64 << 20))
+    return found
+
+
+def test_the_zygote_holds_none_of_the_judges_streams(judge, zygote):
+    streams = {_target("self", stream.fileno()) for stream in (judge._process.stdin, judge._process.stdout)}
+    held = {path.readlink() for path in Path(f"/proc/{zygote}/fd").iterdir()}
+    assert len(streams) == 2
+    assert not streams & held
+
+
+def _target(pid: str, descriptor: int) -> Path:
+    return Path(f"/proc/{pid}/fd/{descriptor}").readlink()
+
+
+def test_a_worker_finds_neither_the_judge_nor_hypothesis(judge, tmp_path):
+    check = "import sys\nassert not [n for n in sys.modules if n.startswith(('attncli', 'hypothesis'))]\n"
+    check += "import importlib.util\nassert importlib.util.find_spec('attncli') is None\n"
+    check += "assert importlib.util.find_spec('hypothesis') is None\n"
+    assert _loads(judge, tmp_path, check + REFERENCE)
+    assert not _loads(judge, tmp_path, "import sys\nassert 'torch' not in sys.modules\n" + REFERENCE)
+
+
+def test_the_zygote_ends_with_the_judge(judge, zygote):
+    os.kill(judge._process.pid, signal.SIGKILL)
+    judge._process.wait()
+    deadline = time.monotonic() + 5
+    while Path(f"/proc/{zygote}/stat").exists() and _state(zygote) != "Z" and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert not Path(f"/proc/{zygote}/stat").exists() or _state(zygote) == "Z"
+
+
+def _state(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except FileNotFoundError:
+        return "Z"
+
+
+def test_a_judge_whose_reader_has_gone_before_it_was_told_anything_ends(tmp_path):
+    with (tmp_path / "log").open("w+b") as log:
+        process = start.launch(sys.executable, ["judge"], log, stdin=-1, stdout=-1)
+        process.communicate(b"", timeout=30)
+    assert process.returncode == 0
+
+
+def test_the_judge_sees_the_users_environment(judge, tmp_path):
+    """`inputs.py` and torch may rely on it; a worker's own is scrubbed."""
+    check = "import os\nassert 'ATTN_TEST_SECRET' not in os.environ\n"
+    assert _loads(judge, tmp_path, check + REFERENCE)
+    assert SECRET.encode() in _memory(judge._process.pid)
+
+
+def test_another_system_is_said_in_words(monkeypatch):
+    monkeypatch.setattr(sys, "platform", "darwin")
+    with pytest.raises(SandboxUnavailable, match="needs Linux"):
+        Judge.start()
+
+
+def test_a_python_that_is_not_there_is_said_in_words(monkeypatch, tmp_path):
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
+    with pytest.raises(JudgeFailed, match="cannot be started"):
+        Judge.start()
+
+
+def _loads(judge: Judge, root: Path, source: str) -> bool:
+    folder = write_challenge(root)
+    request = GradeRequest(spec=SPEC, folder=folder.path, source=source.encode(), filename="submission.py", quick=True)
+    return judge.grade(request)["checks"][0]["status"] == "pass"
