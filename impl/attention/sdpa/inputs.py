@@ -98,11 +98,13 @@ def edge_hidden_key_leads(make):
 
 
 def edge_visible_scores_very_low(make):
-    """visible scores near −2·10⁴ and a hidden one far above: a finite mask value is not low enough"""
-    q = torch.tensor([[200.0]])
-    k = torch.tensor([[-100.0], [-100.005], [100.0]])
-    mask = torch.tensor([[True, True, False]])
-    make.call("sdpa", make.keep(q, grad=True), make.keep(k, grad=True), make.normal(3, 2), mask, 1.0)
+    """visible scores near −2·10⁴ or −10³⁰ and a hidden one far above: no finite mask value is low enough"""
+    for q, k in (([[200.0]], [[-100.0], [-100.005], [100.0]]), ([[1e15]], [[-1e15], [1e15]])):
+        v = make.normal(len(k), 2, grad=False)
+        v[-1] += 1e4  # whatever leaks shows
+        mask = torch.tensor([[True] * (len(k) - 1) + [False]])
+        arguments = [make.keep(torch.tensor(q)), make.keep(torch.tensor(k)), make.keep(v)]
+        make.call("sdpa", *arguments, mask, 1.0)
 
 
 def edge_logits_200(make):
@@ -133,7 +135,47 @@ def edge_bfloat16_scores(make):
     k[2, :2] = 8.0625
     k[3, :4] = 8.0625
     v = torch.tensor([[1.0, -1.0], [-2.0, 2.0], [3.0, -8.0], [-4.0, 4.0]]).bfloat16()
-    make.call("sdpa", *[make.keep(t, dtype="fixed") for t in (q, k, v)], None, 1.0)
+    fixed = [make.keep(t, dtype="fixed") for t in (q, k, v)]
+    make.call("sdpa", *fixed, None, 1.0)
+    make.call("sdpa", *fixed, torch.tensor([[True, True, False, True]]), 1.0)
+
+
+def edge_masks_of_every_rank(make):
+    """masks with fewer dimensions than the scores are aligned from the right: (T, S), (H, T, S), (H, 1, S)"""
+    q, k, v = make.normal(3, 3, 4, 2), make.normal(3, 3, 5, 2), make.normal(3, 3, 5, 3)
+    for shape in ((5,), (1,), (4, 1), (3, 4, 5), (3, 1, 5), (3, 1, 1)):
+        make.call("sdpa", q, k, v, make.mask(*shape, keep=0.6))
+
+
+def edge_masks_of_one_dimension_each(make):
+    """masks that differ by item, by head, by query or by all of them"""
+    q, k, v = make.normal(3, 3, 4, 2), make.normal(3, 3, 5, 2), make.normal(3, 3, 5, 3)
+    for shape in ((3, 1, 1, 5), (3, 1, 4, 5), (1, 3, 4, 1), (3, 3, 1, 1), (1, 1, 1, 5), (3, 3, 4, 5)):
+        make.call("sdpa", q, k, v, make.mask(*shape, keep=0.6))
+
+
+def edge_five_leading_dimensions(make):
+    """five leading dimensions, with and without a mask"""
+    lead = (2, 1, 3, 1, 2)
+    q, k, v = make.normal(*lead, 3, 2), make.normal(*lead, 4, 2), make.normal(*lead, 4, 3)
+    make.call("sdpa", q, k, v)
+    make.call("sdpa", q, k, v, make.mask(3, 1, 1, 3, 4, keep=0.6))
+    make.call("sdpa", q, k, v, make.mask(*lead, 1, 4, keep=0.6), scale=-0.7)
+
+
+def edge_many_wide_tokens(make):
+    """70 queries over 150 keys of width 72: more than any block or table holds"""
+    q, k, v = make.normal(2, 70, 72, scale=0.7), make.normal(2, 150, 72), make.normal(2, 150, 67)
+    make.call("sdpa", q, k, v)
+    make.call("sdpa", q, k, v, make.mask(70, 150, keep=0.6))
+
+
+def edge_heads_cut_out_of_a_projection(make):
+    """heads as a view of (B, T, H, d): neither dimension can be merged with its neighbour"""
+    q, k, v = (make.normal(2, n, 3, d).transpose(1, 2) for n, d in ((4, 2), (5, 2), (5, 3)))
+    arguments = [make.keep(t, grad=True) for t in (q, k, v)]
+    make.call("sdpa", *arguments)
+    make.call("sdpa", *arguments, make.mask(2, 1, 4, 5, keep=0.6))
 
 
 def edge_same_tensor_three_times(make):
