@@ -124,7 +124,34 @@ def edge_float16_long_slice(make):
     make.call("softmax", make.keep(torch.zeros(length, dtype=torch.float16), dtype="fixed"))
 
 
+def edge_five_dimensions(make):
+    """each of five dimensions, from the front and from the back"""
+    x = make.normal(2, 3, 1, 4, 2)
+    for dim in (0, 1, 2, 3, -5, -3, -1):
+        make.call("softmax", x, dim)
+
+
+def edge_long_slices(make):
+    """130 entries, the largest by far in the second half, some −inf; and 67 of them in one dimension"""
+    x = make.normal(130, 3).masked_fill(~make.mask(130, 3, keep=0.8), float("-inf"))
+    x[100] = 150.0
+    x[129, 1] = 151.0
+    x[:, 2] = x[:, 2] - 9000.0
+    make.call("softmax", make.keep(x.t(), grad=True))
+    make.call("softmax", make.keep(x, grad=True), 0)
+    make.call("softmax", make.normal(67))
+
+
+def edge_dimensions_in_another_order(make):
+    """views with their dimensions swapped: no neighbours in the shape are neighbours in memory"""
+    x, y = make.normal(4, 3, 5).transpose(0, 1), make.normal(2, 5, 3, 4).permute(2, 0, 3, 1)
+    for dim in (-1, 0, 1):
+        make.call("softmax", make.keep(x, grad=True), dim)
+        make.call("softmax", make.keep(y, grad=True), dim)
+
+
 def edge_two_calls(make):
-    """two calls of equal shape do not meet"""
-    make.call("softmax", make.normal(3, 5))
-    make.call("softmax", make.normal(3, 5))
+    """two calls of equal shape do not meet, whatever the rank"""
+    for shape in ((5,), (3, 5), (2, 3, 5), (2, 1, 3, 5)):
+        make.call("softmax", make.normal(*shape))
+        make.call("softmax", make.normal(*shape))
