@@ -114,6 +114,29 @@ def edge_one_head_switched_off(make):
     )
 
 
+def edge_masks_by_item_and_head(make):
+    """masks of four dimensions, each of which may be 1: all of them broadcast"""
+    arguments = [make.normal(3, 4, 6), make.normal(3, 5, 6), *weights(make, 6)]
+    for shape in ((3, 3, 1, 5), (3, 3, 1, 1), (1, 3, 1, 5), (3, 1, 4, 1), (3, 1, 4, 5), (1, 3, 4, 1), (1, 1, 1, 1)):
+        make.call("multi_head_attention", *arguments, 3, make.mask(*shape, keep=0.6), True)
+
+
+def edge_masks_of_two_dimensions(make):
+    """masks of two dimensions are (T, S) whatever they resemble: here B = H = T"""
+    arguments = [make.normal(3, 3, 6), make.normal(3, 5, 6), *weights(make, 6)]
+    for shape in ((3, 5), (3, 1), (1, 5), (1, 1)):
+        make.call("multi_head_attention", *arguments, 3, make.mask(*shape, keep=0.6))
+
+
+def edge_six_heads_of_nine(make):
+    """19 queries over 37 keys, then 37 over 37 from elsewhere: no mask means that all is seen"""
+    x_q, x_kv, maps = make.normal(2, 37, 54), make.normal(2, 37, 54), weights(make, 54)
+    first = make.keep(x_q.detach()[:, :19].contiguous(), grad=True)
+    make.call("multi_head_attention", first, x_kv, *maps, 6, make.mask(2, 1, 1, 37, keep=0.6))
+    make.call("multi_head_attention", x_q, x_kv, *maps, 6, None, True)
+    make.call("multi_head_attention", x_kv, x_kv, *maps, 18)
+
+
 def edge_two_calls(make):
     """calls with and without mask, with and without weights, do not meet"""
     arguments = [make.normal(2, 3, 4), make.normal(2, 5, 4), *weights(make, 4)]
@@ -129,31 +152,42 @@ def heads_at(make, n_heads):
     make.call("multi_head_attention", make.normal(2, 8, 32), make.normal(2, 8, 32), *weights(make, 32), n_heads)
 
 
+def masked_heads_at(make, n_heads):
+    """The same under a mask, with the weights."""
+    x = make.normal(2, 8, 32)
+    make.call("multi_head_attention", x, x, *weights(make, 32), n_heads, make.mask(8, 8), True)
+
+
+def few(n_heads):
+    """Copies that some widths need and others don't: a loop makes at least one call for every head."""
+    return n_heads / 3
+
+
+CALLS = {
+    "en": "the number of tensor operations grows with the number of heads: a Python loop over the heads",
+    "zh": "张量操作的次数随头数增长：用 Python 循环逐头计算",
+}
+FLOPS = {
+    "en": "the work grows with the number of heads, as if every head worked on the full width",
+    "zh": "计算量随头数增长，好像每个头都在整个宽度上计算",
+}
+
+
+def softmax_work(n_heads):
+    """Softmax and mask over (B, H, T, S), generously; a full-width product costs 32,768 for every head."""
+    return 3_000 * n_heads
+
+
 CONTRACTS = [
     {
         "check": "work",
-        "measure": "flops",
-        "case": heads_at,
+        "measure": measure,
+        "case": record,
         "sizes": (2, 8, 32),
-        "bound": lambda n_heads: (
-            3_000 * n_heads
-        ),  # softmax over (B, H, T, S), generously; a full-width product costs 32,768
+        "bound": bound,
         "growth_at_most": 1.5,
-        "says": {
-            "en": "the work grows with the number of heads, as if every head worked on the full width",
-            "zh": "计算量随头数增长，好像每个头都在整个宽度上计算",
-        },
-    },
-    {
-        "check": "work",
-        "measure": "calls",
-        "case": heads_at,
-        "sizes": (2, 8, 32),
-        "bound": lambda n_heads: n_heads,  # a loop makes at least three calls for every head
-        "growth_at_most": 1.5,
-        "says": {
-            "en": "the number of tensor operations grows with the number of heads: a Python loop over the heads",
-            "zh": "张量操作的次数随头数增长：用 Python 循环逐头计算",
-        },
-    },
+        "says": says,
+    }
+    for record in (heads_at, masked_heads_at)
+    for measure, bound, says in (("flops", softmax_work, FLOPS), ("calls", few, CALLS))
 ]
