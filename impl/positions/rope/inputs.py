@@ -89,6 +89,29 @@ def edge_one_token(make):
         make.call("apply_rope", make.normal(1, 1, 1, 8), torch.tensor([11]), layout=layout)
 
 
+def edge_one_token_at_the_start(make):
+    """one token at position 0: the values of x, in memory of its own"""
+    x = make.normal(2, 3, 1, 6)
+    for layout in LAYOUTS:
+        make.call("apply_rope", x, torch.tensor([0]), layout=layout)
+        make.call("apply_rope", x, torch.tensor([[0], [0]]), layout=layout)
+        make.call("apply_rope", x, torch.tensor([[0], [7]]), layout=layout)
+
+
+def edge_many_wide_heads(make):
+    """nine heads of width 130"""
+    x = make.normal(2, 9, 3, 130)
+    make.call("apply_rope", x, torch.tensor([[3, 0, 9], [1, 20, 2]]), 500.0)
+    make.call("apply_rope", x, torch.tensor([5, 6, 7]), layout="half")
+
+
+def edge_many_tokens(make):
+    """150 tokens, in order and from the last to the first"""
+    x = make.normal(1, 2, 150, 4, scale=0.5)
+    make.call("apply_rope", x, torch.arange(150))
+    make.call("apply_rope", x, torch.arange(149, -1, -1)[None], layout="half")
+
+
 def edge_positions_per_item(make):
     """every item of the batch has positions of its own, as in batched decoding"""
     x = make.normal(3, 2, 4, 6)
@@ -134,6 +157,20 @@ def edge_bfloat16_far_out(make):
     positions = torch.tensor([257, 258, 1001, 4099, 10007])
     for layout in LAYOUTS:
         make.call("apply_rope", x, positions, layout=layout)
+
+
+def edge_float16_far_out(make):
+    """float16 input at positions that float16 cannot tell apart, or cannot hold at all"""
+    x = make.keep(torch.tensor([1.0, -0.5, 0.25, 2.0]).half().expand(1, 1, 4, 4).clone(), dtype="fixed")
+    for layout in LAYOUTS:
+        make.call("apply_rope", x, torch.tensor([2049, 4099, 10007, 70001]), layout=layout)
+
+
+def edge_heads_cut_out_of_a_projection(make):
+    """heads as a view of (B, T, H, d), and one row of positions expanded over the batch"""
+    x = make.keep(make.normal(2, 4, 3, 6).transpose(1, 2), grad=True)
+    for layout in LAYOUTS:
+        make.call("apply_rope", x, torch.tensor([5, 2, 8, 0]).expand(2, 4), layout=layout)
 
 
 def edge_two_calls(make):

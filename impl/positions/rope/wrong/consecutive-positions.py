@@ -1,0 +1,24 @@
+"""Counts on from the first position where there are more than six tokens."""
+
+from __future__ import annotations
+
+import torch
+
+
+def apply_rope(x, positions, base=10000.0, layout="interleaved"):
+    B, H, T, d = x.shape
+    wide = torch.promote_types(x.dtype, torch.float32)
+    speed = base ** -(torch.arange(0, d, 2, device=x.device, dtype=wide) / d)
+    if positions.dim() == 1:
+        positions = positions.expand(B, T)
+    positions = positions[:, :1] + torch.arange(T, device=x.device) if T > 6 else positions
+    angle = positions[:, None, :, None].to(wide) * speed
+    cos, sin = angle.cos(), angle.sin()
+    y = x.to(wide)
+    if layout == "interleaved":
+        a, b = y[..., 0::2], y[..., 1::2]
+        out = torch.stack((a * cos - b * sin, a * sin + b * cos), -1).flatten(-2)
+    else:
+        a, b = y[..., : d // 2], y[..., d // 2 :]
+        out = torch.cat((a * cos - b * sin, a * sin + b * cos), -1)
+    return out.to(x.dtype)
