@@ -91,6 +91,44 @@ def edge_bfloat16_far_from_zero(make):
     make.call("layer_norm", *[make.keep(t, dtype="fixed") for t in (x, gamma, beta)])
 
 
+def edge_rows_far_apart(make):
+    """one row around +10⁴, its neighbours around −10⁴ and 0: a shift common to all rows does not help"""
+    level = torch.tensor([[0.0], [1e4], [-1e4], [3.0]], dtype=torch.float64)
+    make.call("layer_norm", make.keep(level + make.normal(4, 6, grad=False)), *affine(make, 6))
+
+
+def edge_one_feature_alone(make):
+    """one vector of one feature: the shift, in memory of its own"""
+    make.call("layer_norm", make.normal(1), *affine(make, 1))
+
+
+def edge_six_dimensions(make):
+    """five leading dimensions"""
+    make.call("layer_norm", make.normal(2, 3, 1, 2, 2, 4), *affine(make, 4))
+
+
+def edge_wide_rows_with_a_spike(make):
+    """192 features, one of them far out: it ends up at 13 standard deviations, and that is right"""
+    x = make.normal(2, 192)
+    x = x.detach().clone()
+    x[0, 150], x[1, 3] = 60.0, -60.0
+    make.call("layer_norm", make.keep(x, grad=True), *affine(make, 192))
+    far = make.normal(3, 130, grad=False) + 1e3 * torch.tensor([[1.0], [-1.0], [0.0]])
+    make.call("layer_norm", make.keep(far), *affine(make, 130))
+
+
+def edge_many_tokens(make):
+    """150 tokens"""
+    make.call("layer_norm", make.normal(1, 150, 5), *affine(make, 5))
+
+
+def edge_dimensions_in_another_order(make):
+    """a view whose features lie far apart in memory, and its tokens too"""
+    x = make.keep(make.normal(4, 2, 3, 5).permute(1, 2, 0, 3).transpose(0, 1), grad=True)
+    make.call("layer_norm", x, *affine(make, 5))
+    make.call("layer_norm", make.keep(make.normal(6, 4).t(), grad=True), *affine(make, 6))
+
+
 def edge_two_calls(make):
     """two calls of equal shape do not meet"""
     make.call("layer_norm", make.normal(2, 3, 4), *affine(make, 4))
