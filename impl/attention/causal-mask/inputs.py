@@ -73,5 +73,16 @@ def edge_two_calls(make):
 
 
 def edge_long(make):
-    """a mask of 65 by 130"""
+    """many queries, and few over a very long past: positions beyond 8 and 16 bits"""
     make.call("causal_mask", 65, 130)
+    make.call("causal_mask", 140, 300)
+    make.call("causal_mask", 260)
+    make.call("causal_mask", 3, 5000)
+    make.call("causal_mask", 2, 70_000)
+
+
+def edge_far_too_few_keys(make):
+    """S < T raises ValueError, however short S falls"""
+    make.raises(ValueError, "causal_mask", 300, 1)
+    make.raises(ValueError, "causal_mask", 40, 20, device=torch.device("cpu"))
+    make.raises(ValueError, "causal_mask", 2000, S=1999)
