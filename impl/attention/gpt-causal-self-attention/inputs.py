@@ -100,11 +100,61 @@ def edge_parts(make):
     parts(make, made, 7)
 
 
+def edge_a_call_changes_nothing(make):
+    """every buffer is after a call what it was before, in training and in evaluation"""
+    made = module(make, 6, 2, 7, 0.5)
+    reads = [make.read(made, "named_buffers")]
+    for training in (True, False):
+        make.train(made, training)
+        make.compare(make.method(made, "forward", make.normal(1, 3, 6)), training is False)
+        reads.append(make.read(made, "named_buffers"))
+    for handle in reads:
+        make.compare(handle, False)
+    make.property(lambda outcomes: unchanged([outcomes[handle.step] for handle in reads]))
+
+
+def unchanged(reads):
+    first = reads[0]
+    for later in reads[1:]:
+        if list(first) != list(later) or not all(torch.equal(first[name], later[name]) for name in first):
+            return "a call changed the module's buffers"
+    return None
+
+
+def edge_many_wide_tokens(make):
+    """20 tokens, six heads of ten, in training and in evaluation"""
+    made = module(make, 60, 6, 24)
+    x = make.normal(2, 20, 60, scale=0.7)
+    make.method(made, "forward", x)
+    make.train(made, False)
+    make.method(made, "forward", x)
+
+
+def edge_gradients_under_dropout(make):
+    """dropout in training lets gradients through to x, to Q, K and V and to c_proj"""
+    made = make.new("CausalSelfAttention", 4, 2, 9, 0.2)
+    x, fused = make.normal(3, 8, 4), make.normal(12, 4, scale=0.7)
+    make.set(made, {"c_attn.weight": fused, "c_proj.weight": make.normal(4, 4, scale=0.7)})
+    make.train(made, True)
+    make.compare(make.method(made, "forward", x), False)
+    make.gradient_property(lambda outcomes, gradients: reaches_all(gradients))
+
+
+def reaches_all(gradients):
+    for gradient in gradients:
+        rows = gradient.unflatten(0, (3, -1)) if tuple(gradient.shape) == (12, 4) else gradient[None]
+        if not all(bool((part != 0).any()) for part in rows):
+            return "under dropout no gradient arrives at one of x, Q, K, V and c_proj"
+    return None
+
+
 def edge_too_long(make):
     """more tokens than max_len raise ValueError"""
     made = module(make, 4, 2, 3)
     make.method_raises(ValueError, made, "forward", make.normal(1, 4, 4))
+    make.train(made, False)
     make.method_raises(ValueError, made, "forward", make.normal(2, 9, 4))
+    make.method_raises(ValueError, made, "forward", make.normal(1, 4, 4))
     one = module(make, 4, 2, 1)
     make.method_raises(ValueError, one, "forward", make.normal(1, 2, 4))
     make.method(one, "forward", make.normal(1, 1, 4))
@@ -154,11 +204,32 @@ def dropped(drawn, again, calm, p, d):
     drawn, again, calm = (t.detach().double() for t in (drawn, again, calm))
     if torch.equal(drawn, again):
         return "two calls in training gave the same: dropout has to draw anew each time"
-    slices = drawn[:, 0].unflatten(-1, (-1, d))  # (N, H, d)
-    rate, n = float((slices == 0).all(-1).double().mean()), slices.shape[0] * slices.shape[1]
+    silent = (drawn.unflatten(-1, (-1, d)) == 0).all(-1)  # (N, T, H)
+    rate, n = float(silent[:, 0].double().mean()), silent[:, 0].numel()
     slack = 5 * (p * (1 - p) / n) ** 0.5
     if not p - slack < rate < p + (1 - p) * p**d + slack:
         return f"dropout {p} on the attention weights must silence a head of the first token in that share; seen: {rate:.3f}"
+    ratio, levels = drawn[:, 0] / calm[:, 0], torch.tensor([0.0, 1 / (1 - p), 1 / (1 - p) ** 2], dtype=torch.float64)
+    if bool(((ratio[..., None] - levels).abs().amin(-1) > 1e-3).any()):
+        return "what the first token keeps must be its value over 1 − p: only weights are dropped, not inputs or values"
+    return apart(silent, p, d) or mean_kept(drawn, calm)
+
+
+def apart(silent, p, d):
+    """Every weight is dropped on its own: not a query's whole row, not a key for all queries, not for all heads."""
+    rate = float(silent[:, 2].double().mean())
+    if rate > p**3 + (1 - p**3) * p**d + 5 * (0.25 / silent[:, 2].numel()) ** 0.5:
+        return f"the third token has three weights a head, and loses them all in a share of {rate:.3f}: whole rows are dropped"
+    pairs = {"heads": (silent[:, 0, 0], silent[:, 0, 1]), "queries": (silent[:, 0], silent[:, 1])}
+    for name, (one, other) in pairs.items():
+        a, b = one.double().flatten(), other.double().flatten()
+        a, b = a - a.mean(), b - b.mean()
+        if float((a * b).sum().abs()) > 5 * a.numel() ** -0.5 * float(a.norm() * b.norm()):
+            return f"the weights of different {name} are not dropped independently"
+    return None
+
+
+def mean_kept(drawn, calm):
     error = (drawn.mean(0) - calm.mean(0)).abs()
     spread = drawn.std(0) / drawn.shape[0] ** 0.5 + 1e-6
     if bool((error > 6 * spread).any()):
