@@ -6,6 +6,8 @@ import torch
 
 ALIAS_ALLOWED = ("attention_dropout",)
 
+RANKS = ((2, 6, 8), (8, 12), (2, 2, 5, 6), (2, 1, 2, 5, 6))
+
 EXACT = {torch.float64: 1e-9, torch.float32: 1e-5, torch.bfloat16: 2e-2, torch.float16: 3e-3}
 
 
@@ -104,11 +106,12 @@ def some_of_both(outcomes):
 
 def edge_same_generator_state(make):
     """equal generator states give equal results, whatever was drawn elsewhere in between"""
-    weights = maps(make, 2, 6, 8)
-    first = drop(make, weights, 0.4, make.generator(11))
-    make.compare(make.call("attention_dropout", weights, 0.5, True), False)
-    second = drop(make, weights, 0.4, make.generator(11))
-    make.property(lambda outcomes: equal(outcomes[first.step], outcomes[second.step]))
+    for k, shape in enumerate(RANKS):
+        weights = maps(make, *shape)
+        first = drop(make, weights, 0.4, make.generator(11 + k))
+        make.compare(make.call("attention_dropout", weights, 0.5, True), False)
+        second = drop(make, weights, 0.4, make.generator(11 + k))
+        make.property(lambda outcomes, a=first, b=second: equal(outcomes[a.step], outcomes[b.step]))
 
 
 def equal(first, second):
@@ -119,12 +122,20 @@ def equal(first, second):
 
 def edge_state_moves_on(make):
     """the same generator again gives another mask, and so does the global one"""
-    weights = maps(make, 2, 6, 8)
-    generator = make.generator(5)
-    pairs = [(drop(make, weights, 0.5, generator), drop(make, weights, 0.5, generator))]
-    pairs.append((drop(make, weights, 0.5), drop(make, weights, 0.5)))
-    for first, second in pairs:
-        make.property(lambda outcomes, a=first, b=second: differ(outcomes[a.step], outcomes[b.step]))
+    for k, shape in enumerate(RANKS):
+        weights = maps(make, *shape)
+        for generator in (make.generator(5 + k), None):
+            first, second = drop(make, weights, 0.5, generator), drop(make, weights, 0.5, generator)
+            make.property(lambda outcomes, a=first, b=second: differ(outcomes[a.step], outcomes[b.step]))
+
+
+def edge_five_dimensions(make):
+    """three leading dimensions: dropped, left alone, all dropped, and the gradient that belongs to it"""
+    weights = maps(make, 2, 1, 3, 4, 5)
+    make.call("attention_dropout", weights, 1.0, True)
+    make.call("attention_dropout", weights, 0.0, True)
+    make.call("attention_dropout", weights, 0.3, False)
+    drop(make, weights, 0.5)
 
 
 def differ(first, second):
@@ -134,12 +145,33 @@ def differ(first, second):
 
 
 def random(make):
-    """The statistics: how much is dropped, the mean, and that every entry is drawn on its own."""
-    p = make.pick([0.5, 0.2, 0.75])
-    weights = maps(make, 6, 4, 32, 32)
-    generator = make.generator() if make.flag() else None
-    handles = [drop(make, weights, p, generator) for _ in range(6)]
-    make.property(lambda outcomes: statistics([outcomes[h.step].detach() for h in handles], weights.detach(), p))
+    """The statistics: how much is dropped, the mean, and that every entry is drawn on its own, at every rank."""
+    p, flag = make.pick([0.5, 0.2, 0.73]), make.flag()
+    for lead in ((6, 4), (24,), (), (6, 2, 2)):
+        weights = maps(make, *lead, 32 if lead else 768, 32)
+        generator = make.generator() if flag else None
+        handles = [drop(make, weights, p, generator) for _ in range(4)]
+        make.property(lambda outcomes, h=handles, w=weights: statistics(*as_maps(outcomes, h, w.detach()), p))
+    rare(make, make.pick([0.002, 0.03]))
+
+
+def as_maps(outcomes, handles, weights):
+    """Results and weights as (batch, heads, queries, keys), whatever their rank."""
+    return [outcomes[h.step].detach().reshape(6, 4, 32, 32) for h in handles], weights.reshape(6, 4, 32, 32)
+
+
+def rare(make, p):
+    """A small p is that small: a coarse draw rounds it up or down."""
+    weights = maps(make, 40, 64, 64)
+    handle = drop(make, weights, p)
+    make.property(lambda outcomes: share(outcomes[handle.step], p))
+
+
+def share(outcome, p):
+    rate, sigma = float((outcome == 0).double().mean()), (p * (1 - p) / outcome.numel()) ** 0.5
+    if abs(rate - p) > 5 * sigma:
+        return f"{rate:.5f} of the entries were dropped where p = {p}: more than five standard deviations off"
+    return None
 
 
 def statistics(outcomes, weights, p):
@@ -160,7 +192,7 @@ def spread(kept, p):
         n = kept.numel() // counts.numel()
         variance = float((counts - n * (1 - p)).square().mean()) / (n * p * (1 - p))
         slack = 6.0 * (2.0 / counts.numel()) ** 0.5 + 0.02
-        low = 1e-4 if name == "call" else 1 - slack  # six calls say only whether the number varies at all
+        low = 1e-4 if name == "call" else 1 - slack  # a few calls say only whether the number varies at all
         if not low < variance < 1 + slack + (8.0 if name == "call" else 0.0):
             return f"the number of entries kept in a {name} does not vary as independent draws do"
     return None
