@@ -119,6 +119,42 @@ def edge_after_dropout(make):
     make.call("attention_rollout", [make.keep(a, grad=True), make.keep(a, grad=True)], 0.3)
 
 
+def edge_spaces_in_tokens(make):
+    """tokens that begin or end with a space keep it, as byte-pair tokens do"""
+    weights = torch.tensor([[0.95, 0.05, 0.35], [0.35, 0.65, 0.15]])
+    make.call("attention_to_text", make.keep(weights), [" the", "cat "], [" a", "b ", " 力"], 3)
+
+
+def edge_long_lines(make):
+    """labels of more than twenty columns, eleven keys longer than any query, seven columns a cell"""
+    weights = grid(make, 2, 11)
+    keys = [*TOKENS[:10], "a token that is longer than the queries, 很长很长的一个"]
+    make.call("attention_to_text", weights, ["internationalisation", "注意力机制的可视化方法"], keys, 7)
+    make.call("attention_to_text", weights, ["a", "b"], keys)
+
+
+def edge_rows_that_sum_to_one(make):
+    """one layer of one head without residual: its rows sum to 1, and the result is memory of its own all the same"""
+    maps = torch.tensor([[[[1.0, 0.0, 0.0], [0.5, 0.5, 0.0], [0.25, 0.25, 0.5]]]])
+    make.call("attention_rollout", [make.keep(maps, grad=True)], 0.0)
+    make.call("attention_rollout", [make.keep(maps[:, :, :1, :1], grad=True)], 0.0)
+    make.call("attention_rollout", [make.keep(maps, grad=True)] * 3)
+
+
+def edge_many_layers(make):
+    """eight layers of six heads, twice the same list; 40 tokens"""
+    maps = layers(make, 8, 2, 6, 3)
+    make.call("attention_rollout", maps)
+    make.call("attention_rollout", maps, 0.1)
+    make.call("attention_rollout", layers(make, 2, 1, 2, 40), residual=0.2)
+
+
+def edge_rows_nearly_empty(make):
+    """rows that sum to 0.02 are divided by just that"""
+    maps = [layer * 0.01 for layer in (make.uniform(2, 2, 3, 3, low=0.2) for _ in range(3))]
+    make.call("attention_rollout", [make.keep(layer, grad=True) for layer in maps], 0.0)
+
+
 def edge_two_calls(make):
     """a list that is passed twice is the same list afterwards"""
     maps = layers(make, 3, 1, 2, 3)
