@@ -62,6 +62,7 @@ def edge_out_of_range(make):
     make.method_raises(ValueError, made, "forward", make.normal(1, 1, 3), 5)
     make.method_raises(ValueError, made, "forward", make.normal(1, 2, 3), -1)
     make.method_raises(ValueError, made, "forward", make.normal(1, 1, 3), start=-5)
+    make.method_raises(ValueError, made, "forward", make.normal(1, 1, 3), -1)
     make.method(made, "forward", make.normal(1, 5, 3))
 
 
@@ -102,6 +103,58 @@ def edge_eval(make):
     make.method(made, "forward", x)
     make.train(made, True)
     make.method(made, "forward", x)
+
+
+def edge_out_of_range_in_evaluation(make):
+    """evaluation raises the same errors"""
+    made = module(make, 5, 3)
+    make.train(made, False)
+    make.method_raises(ValueError, made, "forward", make.normal(1, 3, 3), 3)
+    make.method_raises(ValueError, made, "forward", make.normal(1, 1, 3), 5)
+    make.method_raises(ValueError, made, "forward", make.normal(2, 2, 3), -1)
+    make.method(made, "forward", make.normal(1, 2, 3), 3)
+
+
+def edge_no_memory_of_the_last_call(make):
+    """a single token after a longer text stands where start says, at 0 unless it says more"""
+    made = module(make, 7, 3)
+    make.method(made, "forward", make.normal(2, 5, 3))
+    make.method(made, "forward", make.normal(2, 1, 3))
+    make.method(made, "forward", make.normal(2, 1, 3), 6)
+    make.method(made, "forward", make.normal(2, 1, 3))
+
+
+def edge_another_table(make):
+    """after an update of the table the new rows are added"""
+    made = module(make, 5, 3)
+    x = make.normal(2, 3, 3)
+    make.compare(make.method(made, "forward", x, 1), False)  # the update is in place: its graph is gone
+    make.set(made, {TABLE: make.normal(5, 3)})
+    make.method(made, "forward", x, 1)
+
+
+def edge_long_and_wide(make):
+    """positions 90 to 129 of 150, D = 70"""
+    made = module(make, 150, 70)
+    make.method(made, "forward", make.normal(1, 40, 70), 90)
+    make.method(made, "forward", make.normal(1, 1, 70), 149)
+
+
+def edge_a_call_changes_nothing(make):
+    """whatever buffers there are, a call leaves them as they were"""
+    made = module(make, 6, 3)
+    reads = [make.read(made, "named_buffers")]
+    make.method(made, "forward", make.normal(2, 4, 3), 1)
+    reads.append(make.read(made, "named_buffers"))
+    for handle in reads:
+        make.compare(handle, False)
+    make.property(lambda outcomes: unchanged(*[outcomes[handle.step] for handle in reads]))
+
+
+def unchanged(before, after):
+    if list(before) == list(after) and all(torch.equal(before[name], after[name]) for name in before):
+        return None
+    return "a call changed the module's buffers"
 
 
 def edge_mixed_dtypes(make):
