@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 
 GRADIENTS = False
+WITHOUT_GRAPH = ("p", "g")
 
 SHAPES = [(3,), (2, 5), (), (4, 1, 3), (1,)]
 
@@ -117,17 +118,19 @@ def edge_default_decay(make):
 
 
 def edge_learning_rate_changes(make):
-    """a schedule: lr, betas and decay differ from step to step"""
+    """a schedule: lr, betas and decay differ from step to step; lr = 0 moves the state and not the parameter"""
     state, p = make.shared({}), make.normal(4)
-    for lr, betas, decay in ((0.1, (0.9, 0.99), 0.3), (0.02, (0.8, 0.99), 0.0), (0.3, (0.9, 0.9), 0.5)):
+    hyper = ((0.0, (0.0, 0.9), 0.3), (0.1, (0.9, 0.99), 0.3), (0.02, (0.8, 0.99), 0.0), (0.3, (0.9, 0.9), 0.5))
+    for lr, betas, decay in (*hyper, (0.0, (0.9, 0.99), 0.5)):
         p = make.call("adamw_step", p, make.normal(4), state, lr, betas, 1e-8, decay)
 
 
 def edge_resumed(make):
-    """a state that comes from a checkpoint, after 7 steps"""
-    v = make.keep(torch.tensor([0.5, 0.25, 2.0]))
-    state = make.shared({"t": 7, "m": make.normal(3), "v": v})
-    steps(make, 2, (3,), state, 0.1, {"weight_decay": 0.3, "betas": (0.8, 0.9)})
+    """states that come from a checkpoint, after 7, 60 and 900 steps, with betas up to 0.99 and 0.9999"""
+    for t, betas in ((7, (0.8, 0.9)), (60, (0.99, 0.999)), (900, (0.9, 0.9999))):
+        v = make.keep(torch.tensor([0.5, 0.25, 2.0]))
+        state = make.shared({"t": t, "m": make.normal(3), "v": v})
+        steps(make, 2, (3,), state, 0.1, {"weight_decay": 0.3, "betas": betas})
 
 
 def edge_many_steps(make):
@@ -141,9 +144,15 @@ def edge_two_parameters(make):
 
 
 def edge_float16_gradients(make):
-    """float16 gradients of 10⁻⁴ and 300: widened before they are squared; p stays float32"""
+    """p in float32: float16 gradients of 10⁻⁴ and 300 are widened before they are squared, float64 ones narrowed"""
     g = make.keep(torch.tensor([1e-4, -1e-4, 300.0, 2e-7]).half(), dtype="fixed")
     p = make.keep(torch.tensor([1.0, -2.0, 0.5, 3.0]), dtype="fixed")
+    state = make.shared({})
+    for _ in range(2):
+        p = make.call("adamw_step", p, g, state, 0.1, weight_decay=0.3)
+    g = make.keep(torch.tensor([0.1, -0.3, 20.0, 1e-5], dtype=torch.float64), dtype="fixed")
+    for _ in range(2):
+        p = make.call("adamw_step", p, g, state, 0.1, weight_decay=0.3)
     state = make.shared({})
     for _ in range(2):
         p = make.call("adamw_step", p, g, state, 0.1, weight_decay=0.3)
