@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import torch
 
+FLOAT32_INSIDE = True  # 16-bit results are float32 results, rounded once
 LARGE = 10.0  # q and k both grow, so the logits reach ±200 and more
 PROFILES = {"stable": ["large"]}
 
@@ -32,9 +33,10 @@ def case(make):
 
 
 def edge_one_group(make):
-    """G = 1: multi-query attention"""
-    make.call("gqa", *tensors(make, 2, 1, 3, 4, 5, 6))
-    make.call("gqa", *tensors(make, 2, 1, 3, 4, 5, 6), True)
+    """G = 1: multi-query attention, and calls with and without causal that do not meet"""
+    q, k, v = tensors(make, 2, 1, 3, 4, 5, 6)
+    for causal in (True, False, True):
+        make.call("gqa", q, k, v, causal)
 
 
 def edge_group_of_one(make):
@@ -63,8 +65,15 @@ def edge_decoding(make):
 
 
 def edge_queries_come_last(make):
-    """three causal queries over eight keys: they are positions 5, 6 and 7"""
-    make.call("gqa", *tensors(make, 1, 2, 2, 3, 8, 4), causal=True)
+    """three causal queries over ninety keys are positions 87, 88 and 89: 30 query heads in 5 groups, d = 11"""
+    make.call("gqa", *tensors(make, 1, 5, 6, 3, 90, 11), causal=True)
+
+
+def edge_hidden_key_leads(make):
+    """a key in the future would win by 400: nothing of it may remain"""
+    q = torch.full((1, 2, 3, 4), 20.0)
+    k = torch.stack([torch.full((1, 1, 4), x) for x in (-5.0, -5.05, 5.0)], dim=2)
+    make.call("gqa", make.keep(q, grad=True), make.keep(k, grad=True), make.normal(1, 1, 3, 4), True)
 
 
 def edge_fewer_keys_than_queries(make):
@@ -105,30 +114,36 @@ def edge_bfloat16_scores(make):
     make.call("gqa", *[make.keep(t, dtype="fixed") for t in (q, k, v)])
 
 
-def edge_two_calls(make):
-    """calls with and without causal do not meet"""
-    q, k, v = tensors(make, 1, 2, 2, 3, 4, 4)
-    make.call("gqa", q, k, v, True)
-    make.call("gqa", q, k, v)
-    make.call("gqa", q, k, v, True)
+def decoding_at(make, R):
+    """One query token, two sequences, two groups, and more and more query heads in each."""
+    make.call("gqa", *tensors(make, 2, 2, R, 1, 64, 32))
 
 
-def heads_at(make, R):
-    """One query token, two groups, and more and more query heads in each."""
-    make.call("gqa", *tensors(make, 1, 2, R, 1, 64, 32))
+def causal_at(make, R):
+    make.call("gqa", *tensors(make, 2, 2, R, 2, 64, 32), True)
 
 
+def one_group_at(make, R):
+    make.call("gqa", *tensors(make, 1, 1, R, 2, 64, 32))
+
+
+# For each head and query, scores are 64 and the query itself 32 numbers; keys repeated once per head would be 2,048.
 CONTRACTS = [
     {
         "check": "memory",
         "measure": "handed",
-        "case": heads_at,
+        "case": record,
         "sizes": (2, 4, 8),
-        "bound": lambda R: 300 * R,  # scores are 128 a head, queries 64; keys repeated once per head would be 4,096
+        "bound": bound,
         "growth_at_most": 1.5,
         "says": {
             "en": "keys or values are copied once for every query head; that is what grouping is there to avoid",
             "zh": "每个 query 头都复制了一份 key 或 value，而分组正是为了避免这件事",
         },
-    },
+    }
+    for record, bound in (
+        (decoding_at, lambda R: 600 * R),
+        (causal_at, lambda R: 1200 * R),
+        (one_group_at, lambda R: 300 * R),
+    )
 ]

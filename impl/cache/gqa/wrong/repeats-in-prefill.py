@@ -1,0 +1,35 @@
+"""Repeats keys and values per head as soon as there is more than one query."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+
+
+def gqa(q: Tensor, k: Tensor, v: Tensor, causal: bool = False) -> Tensor:
+    B, H, T, d = q.shape
+    G, S = k.shape[1], k.shape[2]
+    if H % G:
+        raise ValueError(f"gqa: {H} query heads cannot share {G} key heads evenly; H must be a multiple of G")
+    if causal and S < T:
+        raise ValueError(f"gqa: {T} causal queries cannot be the last positions of {S} keys; S must be at least T")
+    wide = torch.promote_types(q.dtype, torch.float32)
+    R = H // G  # query heads in a group
+
+    if T > 1:
+        kk, vv = k.repeat_interleave(R, 1).to(wide), v.repeat_interleave(R, 1).to(wide)
+        s = q.to(wide) @ kk.mT / math.sqrt(d)
+        if causal:
+            s = s.masked_fill(torch.ones(T, S, dtype=torch.bool, device=q.device).triu(S - T + 1), float("-inf"))
+        return (s.softmax(-1) @ vv).to(q.dtype)
+    grouped = q.to(wide).reshape(B, G, R * T, d)  # heads of one group one below the other
+    scores = grouped @ k.to(wide).transpose(-2, -1) / math.sqrt(d)  # (B, G, R * T, S)
+    scores = scores.reshape(B, G, R, T, S)
+    if causal:
+        future = torch.ones(T, S, dtype=torch.bool, device=q.device).triu(S - T + 1)
+        scores = scores.masked_fill(future, float("-inf"))
+
+    weights = torch.softmax(scores, dim=-1).reshape(B, G, R * T, S)
+    return (weights @ v.to(wide)).reshape(B, H, T, d).to(q.dtype)
