@@ -147,8 +147,12 @@ def edge_at_the_start(make):
 
 
 def edge_a_is_random(make):
-    """A starts at random: with both at zero neither would ever move"""
-    lora = make.new("LoRALinear", linear(make, 7, 5), 4, 8.0)
+    """A starts at random: with both at zero neither would ever move; the generator of others is not reset"""
+    others = []
+    for _ in range(2):
+        lora = make.new("LoRALinear", linear(make, 7, 5), 4, 8.0)
+        others.append(make.read(make.new("torch.nn.Linear", 7, 5), "weight"))
+        make.compare(others[-1], False)
     a, b = make.read(lora, "lora_A"), make.read(lora, "lora_B")
     make.compare(a, False)
     trains_the_factors_alone(make, lora)
@@ -159,6 +163,8 @@ def edge_a_is_random(make):
             return f"lora_A has shape {list(found.shape)} and dtype {found.dtype}; (r, in) in the dtype of base is due"
         if not bool(found.isfinite().all()) or float(found.abs().max()) == 0:
             return "lora_A starts at zero (or not finite): then neither A nor B ever gets a gradient"
+        if torch.equal(*(outcomes[other.step] for other in others)):
+            return "layers made after it all start alike: it sets the seed of torch's global generator"
         return (
             None if found.unique().numel() > 20 else "lora_A starts with equal entries: its rows would learn the same"
         )
@@ -234,24 +240,29 @@ def edge_merge_twice(make):
 
 
 def edge_trained_while_merged(make):
-    """A and B changed while merged: unmerge takes away what merge added"""
+    """A and B changed while merged: unmerge takes away what this merge added, and the next one its own"""
     lora = adapted(make, 4, 3, 2, 6.0, grad=False)
-    done(make, lora, "merge")
-    set_factors(make, lora, 4, 3, 2, grad=False)
-    done(make, lora, "unmerge")
-    make.read(lora, "base.weight")
+    for _ in range(2):
+        done(make, lora, "merge")
+        set_factors(make, lora, 4, 3, 2, grad=False)
+        done(make, lora, "unmerge")
+        make.read(lora, "base.weight")
     make.method(lora, "forward", make.normal(2, 4, grad=False))
 
 
 def edge_base_is_kept(make):
-    """`base` is the module that was given, not a copy"""
+    """`base` is the module that was given, not a copy; its weight is added to in place, and keeps what was loaded"""
     base = linear(make, 3, 4)
+    weight = make.read(base, "weight")
+    make.compare(weight, False)
     lora = make.new("LoRALinear", base, 2, 2.0)
     set_factors(make, lora, 3, 4, 2, grad=False)
     make.set(base, {"weight": make.normal(4, 3, grad=False)})
     make.method(lora, "forward", make.normal(2, 3, grad=False))
-    done(make, lora, "merge")
-    make.read(base, "weight")
+    for name in ("merge", "unmerge"):
+        done(make, lora, name)
+        make.read(base, "weight")
+        make.method(weight, "clone")
 
 
 def edge_dropout_spares_the_base(make):
@@ -314,10 +325,15 @@ def random(make):
     make.property(holds)
 
 
+# Width: in training, and the leading dimensions. No shortcut may multiply BA out in one of them.
+WIDTHS = {8: (False, (1,)), 32: (True, (3,)), 96: (False, (3,)), 192: (True, ()), 384: (False, ())}
+
+
 def wide(make, n):
     lora = adapted(make, n, n, 2, 4.0, bias=False, grad=False)
-    make.train(lora, False)
-    make.method(lora, "forward", make.normal(1, n, grad=False))
+    training, lead = WIDTHS[n]
+    make.train(lora, training)
+    make.method(lora, "forward", make.normal(*lead, n, grad=False))
 
 
 CONTRACTS = [
@@ -325,8 +341,9 @@ CONTRACTS = [
         "check": "memory",
         "measure": "largest",
         "case": wide,
-        "sizes": (16, 64, 256),
-        "growth_at_most": 4.0,
+        "sizes": tuple(WIDTHS),
+        "growth_at_most": 1.0,
+        "bound": lambda n: 8 * n,  # three rows of x, or a factor
         "says": {
             "en": "forward makes a tensor that grows with in × out, as if BA were multiplied out",
             "zh": "forward 里有张量随 in × out 增长，好像把 BA 乘出来了",
