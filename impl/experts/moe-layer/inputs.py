@@ -45,16 +45,17 @@ def edge_one_expert(make):
 
 def edge_all_experts(make):
     """k = E: every expert is chosen by every token"""
-    make.call("moe_forward", *layer(make, 3, 4, 4, 2), 4)
+    make.call("moe_forward", *layer(make, 3, 4, 6, 2), 6)
 
 
 def edge_everybody_to_one(make):
-    """all tokens choose the same expert; the others get zero gradients"""
+    """all tokens choose the same expert, with logits above 100; the others get zero gradients"""
     x, _, w1, w2 = layer(make, 5, 3, 4, 3)
     wg = torch.zeros(3, 4, dtype=torch.float64)
     wg[0] = torch.tensor([0.0, 9.0, 3.0, -3.0])
     make.call("moe_forward", x, make.keep(wg, grad=True), w1, w2, 1)
-    make.call("moe_forward", x, make.keep(wg.clone(), grad=True), w1, w2, 2)
+    wg[0] += 100.0
+    make.call("moe_forward", make.keep(x), make.keep(wg), w1, w2, 2)
 
 
 def edge_as_many_tokens_as_experts(make):
@@ -77,6 +78,11 @@ def more_experts(make, E):
     make.call("moe_forward", *layer(make, 48, 16, E, 32), 2)
 
 
+def more_experts_for_few(make, E):
+    """Six tokens, one choice each, and a shared expert."""
+    make.call("moe_forward", *layer(make, 6, 16, E, 32), 1, (make.normal(16, 8), make.normal(8, 16)))
+
+
 def more_choices(make, k):
     make.call("moe_forward", *layer(make, 48, 16, 8, 32), k)
 
@@ -85,6 +91,19 @@ def more_tokens(make, N):
     make.call("moe_forward", *layer(make, N, 8, 4, 8), 2)
 
 
+def more_tokens_to_one(make, N):
+    """One choice each, and a shared expert."""
+    make.call("moe_forward", *layer(make, N, 8, 4, 8), 1, (make.normal(8, 4), make.normal(4, 8)))
+
+
+ALL_EXPERTS = {
+    "en": "the work grows with the number of experts, as if all of them were computed",
+    "zh": "计算量随专家数增长，好像每个专家都算了一遍",
+}
+TOKEN_BY_TOKEN = {
+    "en": "the number of tensor operations grows with the number of tokens: a loop over tokens",
+    "zh": "张量操作的次数随 token 数增长：对 token 做了循环",
+}
 CONTRACTS = [
     {
         "check": "work",
@@ -93,32 +112,38 @@ CONTRACTS = [
         "sizes": (4, 8, 16, 32),
         "growth_at_most": 4.0,
         "bound": lambda E: 2 * 48 * 16 * E,
-        "says": {
-            "en": "the work grows with the number of experts, as if all of them were computed",
-            "zh": "计算量随专家数增长，好像每个专家都算了一遍",
-        },
+        "says": ALL_EXPERTS,
+    },
+    {
+        "check": "work",
+        "measure": "flops",
+        "case": more_experts_for_few,
+        "sizes": (4, 12, 24),
+        "growth_at_most": 1.0,
+        "bound": lambda E: 4000 * E,  # a few operations on (N, D) for each; computing it for all would be 12,000
+        "says": ALL_EXPERTS,
     },
     {
         "check": "work",
         "measure": "flops",
         "case": more_choices,
         "sizes": (1, 2, 4),
-        "growth_at_most": 1.5,
+        "growth_at_most": 2.5,
         "says": {
             "en": "the work grows faster than the number of chosen experts",
             "zh": "计算量比选中的专家数涨得更快",
         },
     },
-    {
-        "check": "work",
-        "measure": "calls",
-        "case": more_tokens,
-        "sizes": (16, 64, 128),
-        "growth_at_most": 1.0,
-        "bound": lambda N: N / 2,
-        "says": {
-            "en": "the number of tensor operations grows with the number of tokens: a loop over tokens",
-            "zh": "张量操作的次数随 token 数增长：对 token 做了循环",
-        },
-    },
+    *(
+        {
+            "check": "work",
+            "measure": "calls",
+            "case": record,
+            "sizes": (16, 64, 128),
+            "growth_at_most": 1.0,
+            "bound": lambda N: N / 2,
+            "says": TOKEN_BY_TOKEN,
+        }
+        for record in (more_tokens, more_tokens_to_one)
+    ),
 ]

@@ -31,7 +31,7 @@ def case(make):
     k = min(E, make.size(1, 4))
     mode = make.pick(MODES)
     x, wg = apart(make, N, D, E)
-    bias = make.keep(off_grid(make, E)) if make.flag() else None
+    bias = make.keep(off_grid(make, E), grad=True) if make.flag() else None
     if bias is None and make.flag():
         make.call("route", x, wg, k, mode)
     else:
@@ -69,19 +69,31 @@ def edge_as_many_tokens_as_experts(make):
 
 
 def edge_bias_selects_only(make):
-    """a large bias forces the choice and leaves the weights to the sigmoids"""
+    """a large bias forces the choice, a small one tips it; the weights are left to the sigmoids, and it gets no gradient"""
     x, wg = apart(make, 4, 3, 6)
-    bias = make.keep(torch.tensor([9.0, -9.0, 5.0, 1.0, -5.0, -1.0]))
-    make.call("route", x, wg, 3, "sigmoid_bias", bias)
-    make.call("route", x, wg, 3, "softmax_topk", bias)
-    make.call("route", x, wg, 3, "topk_softmax", bias)
+    bias = make.keep(torch.tensor([9.0, -9.0, 5.0, 1.0, -5.0, -2.0]), grad=True)
+    for mode in reversed(MODES):
+        make.call("route", x, wg, 3, mode, bias)
+    x, wg = torch.tensor([[1.0, 0.0], [0.0, 1.0]]), torch.tensor([[0.5, 0.25, 0.0, -0.25], [0.25, 0.5, -0.25, 0.0]])
+    bias = make.keep(torch.tensor([0.0, 0.125, 0.25, 0.0625]), grad=True)
+    make.call("route", make.keep(x, grad=True), make.keep(wg, grad=True), 2, "sigmoid_bias", bias)
+
+
+def edge_many_experts(make):
+    """9 of 40 experts for 24 tokens"""
+    x = make.keep(2.0 * torch.eye(24), grad=True)
+    wg = torch.stack([torch.randperm(40, generator=make.random) for _ in range(24)]) * 0.05 - 1.0
+    bias = make.keep(torch.arange(40.0) % 3, grad=True)  # whole numbers: no two sums of sigmoid and bias meet
+    for mode in MODES:
+        make.call("route", x, make.keep(wg, grad=True), 9, mode, bias)
 
 
 def edge_large_logits(make):
-    """logits of ±50: one probability is 1 to rounding, nothing overflows"""
-    x = make.keep(torch.tensor([[1.0, 0.0], [0.0, 1.0]]), grad=True)
-    wg = make.keep(torch.tensor([[50.0, -50.0, 10.0], [-50.0, 20.0, 50.0]]), grad=True)
-    for mode in ("softmax_topk", "topk_softmax"):
+    """logits around ±200, and ±50 in one row: no softmax overflows"""
+    x = make.keep(torch.tensor([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]), grad=True)
+    rows = [[190.0, 200.0, 150.0], [-200.0, -150.0, -190.0], [50.0, -50.0, 10.0]]
+    wg = make.keep(torch.tensor(rows), grad=True)
+    for mode in MODES[:2]:
         make.call("route", x, wg, 2, mode)
 
 
@@ -93,9 +105,17 @@ def edge_bfloat16_close_logits(make):
         make.call("route", x, wg, 2, mode)
 
 
+def edge_bfloat16_bias(make):
+    """bfloat16 and a bias of 256: added in bfloat16, every score would be 256"""
+    x = make.keep(torch.tensor([[1.0]]).bfloat16(), dtype="fixed")
+    wg = make.keep(torch.tensor([[-0.5, 0.25, -1.0, 1.0]]).bfloat16(), dtype="fixed")
+    make.call("route", x, wg, 2, "sigmoid_bias", make.keep(torch.full((4,), 256.0).bfloat16(), dtype="fixed"))
+
+
 def edge_unknown_mode(make):
     """another mode raises ValueError"""
-    make.raises(ValueError, "route", *apart(make, 2, 2, 3), 1, "argmax")
+    for mode in ("argmax", "softmax", "sigmoid", "topk", ""):
+        make.raises(ValueError, "route", *apart(make, 2, 2, 3), 1, mode)
 
 
 def edge_two_calls(make):
