@@ -58,6 +58,27 @@ def edge_everybody_to_one(make):
     make.call("moe_forward", make.keep(x), make.keep(wg), w1, w2, 2)
 
 
+def edge_many_experts(make):
+    """100 tokens, 12 experts: 89 tokens that choose alike, 11 that stand alone"""
+    kinds = torch.arange(100).clamp(max=11)
+    x = torch.cat([2.0 * torch.eye(12)[kinds], torch.randn(100, 2, generator=make.random)], dim=1)
+    scores = torch.stack([torch.randperm(12, generator=make.random) for _ in range(12)]) * 0.125
+    wg = torch.cat([scores, torch.zeros(2, 12)])
+    w1, w2 = make.normal(12, 14, 3), make.normal(12, 3, 14)
+    for k in (1, 5):
+        make.call("moe_forward", make.keep(x, grad=True), make.keep(wg, grad=True), w1, w2, k)
+
+
+def edge_sixteen_bits(make):
+    """bfloat16 and float16: the result has their dtype; every number is whole, and the gate is 1"""
+    x, wg = torch.tensor([[1.0, 2.0], [3.0, -1.0]]), torch.tensor([[40.0, -40.0], [0.0, 0.0]])
+    w1, w2 = torch.tensor([[[1.0, -2.0], [2.0, 1.0]]] * 2), torch.tensor([[[3.0, 1.0], [1.0, -2.0]]] * 2)
+    for dtype in (torch.bfloat16, torch.float16):
+        fixed = [make.keep(t.to(dtype), dtype="fixed") for t in (x, wg, w1, w2, w1[0], w2[0])]
+        make.call("moe_forward", *fixed[:4], 1)
+        make.call("moe_forward", *fixed[:4], 1, tuple(fixed[4:]))
+
+
 def edge_as_many_tokens_as_experts(make):
     """N = E = D = F: a transposition keeps every shape"""
     make.call("moe_forward", *layer(make, 4, 4, 4, 4), 2)

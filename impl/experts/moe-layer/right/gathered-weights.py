@@ -1,4 +1,4 @@
-"""Gathers a copy of the expert weights for every token."""
+"""Gathers the weights of the chosen experts for every token: much memory, but the work of k experts."""
 import torch
 
 
