@@ -97,8 +97,8 @@ def edge_nothing_new(make):
 
 
 def edge_one_token_prompt(make):
-    """a prompt of one token"""
-    call(make, apart(make, 5), make.integers(0, 5, 3, 1), 4, temperature=0.0)
+    """a prompt of one token, and forty new ones"""
+    call(make, apart(make, 5), make.integers(0, 5, 3, 1), 40, temperature=0.0)
 
 
 def ending(make, V, eos, prompts, late):
@@ -143,6 +143,16 @@ def edge_equal_logits(make):
     call(make, table, make.integers(0, 5, 2, 2), 3, None, 0)
 
 
+def edge_close_logits(make):
+    """logits that differ in their last digits only, in float64 and in float32: the largest is the largest"""
+    for dtype, step, temperature in (
+        (torch.float64, 2.0**-40, 0.0),
+        (torch.float32, 2.0**-20, 0.0),
+        (torch.float32, 2.0**-12, 1e-6),
+    ):
+        call(make, (1.0 + apart(make, 5).double() * step).to(dtype), make.integers(0, 5, 2, 2), 6, None, temperature)
+
+
 def edge_temperature_almost_zero(make):
     """temperature 1e-6 is no division by zero"""
     call(make, apart(make, 6), make.integers(0, 6, 3, 2), 4, None, 1e-6)
@@ -172,16 +182,17 @@ def by_length(table):
 
 
 def random(make):
-    T, V, n = 2, make.size(3, 6), 3
-    temperature, top_k = make.pick([1.0, 0.5, 2.0]), make.pick([None, 2, V])
+    T, V, n = 2, make.size(4, 6), 3
+    temperature = make.pick([1.0, 0.5, 2.0])
+    top_k, other_k = make.pick([(2, 3), (3, None), (V - 1, 2)])
     row = torch.randperm(V, generator=make.random).double() * 0.4
     table = torch.stack([row.flip(0), *[row] * (T + n - 1)]).float()
-    due = torch.softmax(kept(row, top_k) / temperature, dim=-1)
+    due, other_due = (torch.softmax(kept(row, k) / temperature, dim=-1) for k in (top_k, other_k))
     ids = make.integers(0, V, ROWS, T)
     seed = int(make.real(1, 2**31))
     shared = make.generator(seed)
 
-    def sample(generator):
+    def sample(generator, top_k=top_k):
         model = make.callable(by_length(table))
         handle = make.call("generate", model, ids, n, None, temperature, top_k, generator)
         make.compare(handle, False)
@@ -189,12 +200,12 @@ def random(make):
         return handle.step
 
     first, second = sample(shared), sample(shared)
-    free, again = sample(None), sample(None)
+    free, again = sample(None, other_k), sample(None, other_k)
     repeated = sample(make.generator(seed))
 
     def holds(outcomes):
-        for step in (first, free):
-            complaint = frequencies(outcomes[step], ids, due, n)
+        for step, shares in ((first, due), (free, other_due)):
+            complaint = frequencies(outcomes[step], ids, shares, n)
             if complaint:
                 return complaint
         if not torch.equal(outcomes[first], outcomes[repeated]):
