@@ -13,19 +13,17 @@ _PACKAGE = Path(__file__).resolve().parent
 
 
 def _bundled(name: str, package: Path) -> Path:
-    checkout = package.parent
-    if (checkout / "pyproject.toml").is_file():
-        return checkout / name
-    return package / "_data" / name
+    installed = package / "_data" / name
+    return installed if installed.is_dir() else package.parent / name
 
 
 def bundled_quizbank(package: Path = _PACKAGE) -> Path:
-    """The folder of the bank that comes with the program: the checkout's, or the wheel's copy."""
+    """The folder of the bank that comes with the program: the wheel's copy, or the checkout's."""
     return _bundled("quizbank", package)
 
 
 def bundled_impl(package: Path = _PACKAGE) -> Path:
-    """The folder of the challenges that come with the program: the checkout's, or the wheel's copy."""
+    """The folder of the challenges that come with the program: the wheel's copy, or the checkout's."""
     return _bundled("impl", package)
 
 

@@ -7,13 +7,15 @@ from pathlib import Path
 from attncli import paths
 
 
-def test_a_checkout_is_used_when_pyproject_lies_beside_the_package(tmp_path: Path) -> None:
-    (tmp_path / "pyproject.toml").touch()
+def test_a_checkout_is_used_when_the_package_carries_no_data(tmp_path: Path) -> None:
     assert paths.bundled_quizbank(tmp_path / "attncli") == tmp_path / "quizbank"
     assert paths.bundled_impl(tmp_path / "attncli") == tmp_path / "impl"
 
 
-def test_an_installed_package_uses_its_own_copy(tmp_path: Path) -> None:
+def test_an_installed_package_uses_its_own_copy_whatever_lies_beside_it(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").touch()
+    for name in ("quizbank", "impl"):
+        (tmp_path / "attncli" / "_data" / name).mkdir(parents=True)
     assert paths.bundled_quizbank(tmp_path / "attncli") == tmp_path / "attncli" / "_data" / "quizbank"
     assert paths.bundled_impl(tmp_path / "attncli") == tmp_path / "attncli" / "_data" / "impl"
 
