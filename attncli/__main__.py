@@ -6,8 +6,13 @@ import io
 import sys
 from collections.abc import Sequence
 
-from attncli.commands.boundary import Boundary
-from attncli.commands.session import Session
+try:
+    from attncli.commands.boundary import Boundary
+    from attncli.commands.session import Session
+    from attncli.commands.stdout import stand_in_for_closed
+except KeyboardInterrupt:
+    print("attn: interrupted before it began", file=sys.stderr)
+    sys.exit(130)
 
 PLAIN_DUE = (["due"], ["due", "--json"])
 
@@ -19,6 +24,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     would take as long as all the rest of it.
     """
     words = list(sys.argv[1:] if arguments is None else arguments)
+    stand_in_for_closed()
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")
     session = Session()

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from datetime import date, time, timedelta
+from errno import EDQUOT, ENOSPC
 from pathlib import Path
 from typing import Any, cast
 
@@ -74,11 +76,9 @@ def default_lang(environ: Mapping[str, str]) -> Lang:
 def load(path: Path, environ: Mapping[str, str]) -> Settings:
     """The settings in `path`; what it does not set, or a missing file, is the default.
 
-    Raises ConfigInvalid that names every problem of the file at once.
+    Raises ConfigInvalid that names every problem of the file at once, EnvironmentFailure if it may not be read.
     """
     settings = Settings(lang=default_lang(environ))
-    if not path.exists():
-        return settings
     values, problems = dict[str, Any](), list[str]()
     for key, value in _parse(_read(path), path).items():
         try:
@@ -102,7 +102,7 @@ def save(path: Path, key: str, text: str) -> None:
         value = _READERS[known_key(key)](_from_text(key, text))
     except _Unfit as problem:
         raise ConfigInvalid(f"{key}: {problem}") from problem
-    before = _read(path) if path.exists() else ""
+    before = _read(path)
     _parse(before, path)
     document = tomlkit.parse(before)
     document[key] = _stored(value)
@@ -121,8 +121,15 @@ def known_key(key: str) -> str:
 
 
 def _read(path: Path) -> str:
+    """The text of the file; an empty one where there is none."""
     try:
         return path.read_text(encoding="utf-8-sig")
+    except (FileNotFoundError, NotADirectoryError):
+        return ""
+    except PermissionError as error:
+        raise EnvironmentFailure(
+            f"cannot read {path} ({error.strerror}); make it readable, or name another folder with --home"
+        ) from error
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigInvalid(f"cannot read {path} ({error}); mend or remove it") from error
 
@@ -143,7 +150,10 @@ def _write(path: Path, text: str) -> None:
         part.write_text(text, encoding="utf-8")
         part.replace(path)
     except OSError as error:
-        raise EnvironmentFailure(f"cannot write {path} ({error.strerror}); make its folder writable") from error
+        with suppress(OSError):
+            part.unlink()
+        remedy = "free some disk space" if error.errno in (ENOSPC, EDQUOT) else "make its folder writable"
+        raise EnvironmentFailure(f"cannot write {path} ({error.strerror}); {remedy}") from error
 
 
 def _one_of(*allowed: str) -> Callable[[Any], str]:

@@ -153,3 +153,23 @@ def test_only_settings_that_move_schedules_are_in_their_fingerprint() -> None:
 
 def test_every_setting_has_a_reader() -> None:
     assert set(config._READERS) == set(KEYS)
+
+
+def test_a_home_that_may_not_be_read_names_the_way_out(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object, **__: object) -> str:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "read_text", refuse)
+    with pytest.raises(EnvironmentFailure, match=r"Permission denied.*--home"):
+        load(path, {})
+
+
+def test_a_full_disk_is_named_and_leaves_nothing_behind(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(self: Path, *_: object, **__: object) -> int:
+        self.touch()
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_text", full)
+    with pytest.raises(EnvironmentFailure, match="free some disk space"):
+        save(path, "lang", "zh")
+    assert list(path.parent.iterdir()) == []

@@ -11,6 +11,7 @@ import click
 
 from attncli.commands.output import json_option, print_json
 from attncli.commands.session import session
+from attncli.commands.stdout import verdict_counts
 from attncli.errors import BankInvalid
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 PLACES_SHOWN = 4
 
 
-@click.group()
+@click.group(no_args_is_help=False)
 def bank() -> None:
     """The question bank."""
 
@@ -40,12 +41,13 @@ def check(paths: tuple[Path, ...], as_json: bool) -> None:
     home = session().home
     around = Surroundings(places.bundled_quizbank(), places.bundled_impl(), home.banks, home.challenges)
     report = checked(paths, around)
-    if as_json:
-        problems = [problem.as_json() for problem in report.problems]
-        notes = [note.as_json() for note in report.notes]
-        print_json({"problems": problems, "cards": report.cards, "notes": notes})
-    else:
-        _print(report)
+    with verdict_counts():
+        if as_json:
+            problems = [problem.as_json() for problem in report.problems]
+            notes = [note.as_json() for note in report.notes]
+            print_json({"problems": problems, "cards": report.cards, "notes": notes})
+        else:
+            _print(report)
     if report.problems:
         raise BankInvalid(_summary(report))
 

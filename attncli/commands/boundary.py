@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import os
+import errno
 import sys
 from types import TracebackType
 
 from attncli.commands.session import Session
+from attncli.commands.stdout import discard
 from attncli.errors import AttnError
 
 FAILED = 3
 INTERRUPTED = 130
+UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
 
 class Boundary:
@@ -38,9 +40,11 @@ class Boundary:
             case KeyboardInterrupt():
                 return _say("interrupted; what was printed as recorded is kept", INTERRUPTED)
             case BrokenPipeError():
-                # Whoever read the output wants no more of it. The interpreter will flush stdout once again.
-                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+                discard()
                 return 0
+            case OSError() if error.filename is None and error.errno in UNWRITABLE:
+                discard()
+                return _say(f"cannot write the output ({error.strerror}); free some space or send it elsewhere", FAILED)
             case MemoryError():
                 return _say("ran out of memory; close other programs and try again", FAILED)
         place = _log_trace(self.session, error)
@@ -48,7 +52,9 @@ class Boundary:
 
 
 def _say(message: str, code: int) -> int:
-    print(f"attn: {' '.join(message.split())}", file=sys.stderr)
+    from attncli.domain.printable import printable
+
+    print(f"attn: {' '.join(printable(message).split())}", file=sys.stderr)
     return code
 
 

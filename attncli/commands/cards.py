@@ -30,4 +30,8 @@ def cards(query: str | None, topic: str | None, as_json: bool) -> None:
             first_line = " ".join(card.question(lang).split())
             click.echo(f"{card.id:<10} {card.kind:<9} {card.level:<9} {first_line}")
     if not found:
-        raise NothingFound(f"no card matches {query}" if query else "there are no cards")
+        raise NothingFound(
+            f"no card matches {query}; try fewer words or other ones"
+            if query
+            else "there are no cards; `attn bank check` says whether a bank is broken"
+        )

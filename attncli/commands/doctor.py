@@ -10,7 +10,8 @@ import click
 
 from attncli.commands.output import json_option, print_json
 from attncli.commands.session import Session, session
-from attncli.errors import ConfigInvalid, StoreCorrupt, StoreError
+from attncli.commands.stdout import verdict_counts
+from attncli.errors import ConfigInvalid, EnvironmentFailure, StoreCorrupt, StoreError
 from attncli.practice import health
 
 STEP = 1000
@@ -25,15 +26,17 @@ def doctor(as_json: bool, rebuild: bool) -> None:
     if rebuild:
         _rebuild(current)
     found = _findings(current)
-    if as_json:
-        print_json(found)
-    else:
-        click.echo("\n".join(_lines(found)))
+    with verdict_counts():
+        if as_json:
+            print_json(found)
+        else:
+            click.echo("\n".join(_lines(found)))
     database = found["database"]
     if database["problems"]:
         problem = database["problems"][0]
-        remedy = f"{database['path']}: {problem}; `attn doctor --rebuild` saves what can be read"
-        raise StoreCorrupt(problem if "`" in problem else remedy)
+        if database["rows"] is None:
+            raise StoreError(problem)
+        raise StoreCorrupt(f"{database['path']}: {problem}; `attn doctor --rebuild` saves what can be read")
 
 
 def _rebuild(current: Session) -> None:
@@ -66,7 +69,7 @@ def _findings(current: Session) -> dict[str, Any]:
             "path": str(database.path),
             "format": database.format,
             "rows": database.rows,
-            "integrity": "ok" if not database.problems else "damaged",
+            "integrity": database.integrity,
             "problems": list(database.problems),
         },
         "banks": _banks(current, whole=not database.problems),
@@ -77,7 +80,7 @@ def _findings(current: Session) -> dict[str, Any]:
 def _config_problems(current: Session) -> list[str]:
     try:
         current.settings  # noqa: B018 - reading is the check
-    except ConfigInvalid as error:
+    except (ConfigInvalid, EnvironmentFailure) as error:
         return [error.message]
     return []
 
@@ -88,15 +91,19 @@ def _banks(current: Session, whole: bool) -> dict[str, Any]:
     try:
         with current.workspace() as workspace:
             return health.bank_health(workspace)
-    except (StoreError, ConfigInvalid) as error:
+    except (StoreError, ConfigInvalid, EnvironmentFailure) as error:
         return {"problems": [error.message]}
+
+
+def _rows(database: dict[str, Any]) -> str:
+    return "" if database["rows"] is None else f", {database['rows']} rows"
 
 
 def _lines(found: dict[str, Any]) -> list[str]:
     versions, database, banks, sandbox = found["versions"], found["database"], found["banks"], found["sandbox"]
     lines = [f"{name:<12} {version}" for name, version in versions.items()]
     lines += ["", *(f"{name:<12} {place}" for name, place in found["paths"].items()), ""]
-    lines.append(f"{'database':<12} {database['integrity']}, {database['rows']} rows, format {database['format']}")
+    lines.append(f"{'database':<12} {database['integrity']}{_rows(database)}, format {database['format']}")
     lines += [f"{'':<12} {problem}" for problem in database["problems"] + found["config"] + banks["problems"]]
     if "cards" in banks:
         lines.append(

@@ -10,7 +10,7 @@ from attncli.commands.session import session
 from attncli.practice import exchange
 
 
-@click.group(name="import")
+@click.group(name="import", no_args_is_help=False)
 def import_() -> None:
     """Take over what another program or machine has."""
 

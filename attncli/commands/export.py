@@ -18,7 +18,7 @@ from attncli.errors import UsageError
 FORMATS = ("md", "html", "json")
 
 
-@click.group()
+@click.group(no_args_is_help=False)
 def export() -> None:
     """Take something along: the interview summary, the review log."""
 

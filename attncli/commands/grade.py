@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import click
 
 from attncli.commands.output import json_option, print_json
 from attncli.commands.session import session
+from attncli.commands.stdout import verdict_counts
 from attncli.errors import JudgeFailed, Rejected, UsageError
 from attncli.judge.client import MEMORY_MIB, TIMEOUT_SECONDS, Judge
 
@@ -40,6 +42,10 @@ def grade(
     """Grade FILE as a solution of CHALLENGE: exit 0 accepted, 1 rejected, 2 unusable, 3 the judge failed."""
     if device == "cuda":
         raise UsageError("grading on a GPU is not supported; use --device cpu: device placement is proved without one")
+    if math.isnan(timeout):
+        raise UsageError("--timeout is no number; give seconds, such as 10")
+    if watch and as_json:
+        raise UsageError("--json prints one document and --watch one report after another; leave out one of them")
     from attncli.practice.grading import GradeOptions
 
     options = GradeOptions(
@@ -65,12 +71,13 @@ def _once(challenge: str, file: Path, options: Any, as_json: bool) -> None:
             if as_json:
                 print_json(grading.failed_report(title.id, file, error))
             raise
-    if as_json:
-        print_json(report)
-    else:
-        from attncli.commands.report import print_report
+    with verdict_counts():
+        if as_json:
+            print_json(report)
+        else:
+            from attncli.commands.report import print_report
 
-        print_report(report, title, session().lang)
+            print_report(report, title, session().lang)
     if report["verdict"] != "accepted":
         raise Rejected(f"{file} is rejected by {grading.first_failure(report)}; `attn hint {title.id}` helps")
 

@@ -35,10 +35,15 @@ def _totals(found: Progress, lang: Lang) -> list[str]:
             f"未来到期：{coming}",
         ]
     return [
-        f"{found.reviews} reviews ({found.today} today), streak {found.streak_days} days, 30-day retention {recalled}",
+        f"{_counted(found.reviews, 'review')} ({found.today} today), streak {_counted(found.streak_days, 'day')}, "
+        f"30-day retention {recalled}",
         f"{found.seen}/{found.cards} cards seen, {solved} challenges solved",
         f"coming due: {coming}",
     ]
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"
 
 
 def _topics(found: Progress, lang: Lang) -> list[str]:

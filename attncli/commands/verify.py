@@ -10,6 +10,7 @@ import click
 
 from attncli.commands.output import json_option, print_json
 from attncli.commands.session import session
+from attncli.commands.stdout import verdict_counts
 from attncli.errors import Rejected
 
 
@@ -28,10 +29,11 @@ def verify(challenges: tuple[str, ...], streams: int, jobs: int | None, as_json:
     proofs = prove(chosen, streams, jobs or cores, _progress())
     documents = [proof.document() for proof in proofs]
     score = _score(documents, streams)
-    if as_json:
-        print_json({"challenges": documents, "score": score})
-    else:
-        _print(documents, score)
+    with verdict_counts():
+        if as_json:
+            print_json({"challenges": documents, "score": score})
+        else:
+            _print(documents, score)
     failing = [document["id"] for document in documents if not document["holds"]]
     if failing:
         raise Rejected(f"{len(failing)} of {len(documents)} challenges do not hold: {', '.join(failing)}; see above")

@@ -27,6 +27,14 @@ class DatabaseHealth:
     format: int
     rows: int | None
     problems: tuple[str, ...]
+    is_damaged: bool = True
+
+    @property
+    def integrity(self) -> str:
+        """`ok`, `damaged`, or `unusable`: there may be nothing wrong with the file, but it cannot be opened."""
+        if not self.problems:
+            return "ok"
+        return "damaged" if self.is_damaged else "unusable"
 
 
 def database_health(home: paths.Home) -> DatabaseHealth:
@@ -35,7 +43,7 @@ def database_health(home: paths.Home) -> DatabaseHealth:
         with Database.open(home.database) as store:
             return DatabaseHealth(home.database, FORMAT, store.log.length(), tuple(store.problems()))
     except StoreError as error:
-        return DatabaseHealth(home.database, FORMAT, None, (error.message,))
+        return DatabaseHealth(home.database, FORMAT, None, (error.message,), isinstance(error, StoreCorrupt))
 
 
 def versions() -> dict[str, str]:

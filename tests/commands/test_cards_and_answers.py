@@ -148,7 +148,7 @@ def test_stats_have_the_promised_keys(attn: Attn) -> None:
     found = attn("stats", "--json").json
     assert (found["reviews"], found["today"], found["streak_days"], found["retention"]) == (1, 1, 1, None)
     assert found["topics"]["att"]["seen"] == 1 and len(found["forecast"]) == 14
-    assert "1 reviews (1 today)" in attn("stats").out
+    assert "1 review (1 today)" in attn("stats").out
     assert "复习 1 次" in attn("stats", "--lang", "zh").out
 
 

@@ -52,6 +52,15 @@ def test_a_wrong_one_exits_1_with_counterexample_diagnosis_and_one_line(attn):
     assert len(err.splitlines()) == 1 and "matches-reference" in err
 
 
+def test_a_rejected_file_exits_1_though_its_report_is_not_read(tmp_path):
+    words = f"{sys.executable} -m attncli grade sdpa {SDPA / 'wrong' / 'no-scale.py'} --no-record | true"
+    environment = {**os.environ, "ATTN_HOME": str(tmp_path / "home")}
+    command = ["bash", "-c", f"{words}; exit ${{PIPESTATUS[0]}}"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, env=environment, timeout=300)
+    assert done.returncode == 1
+    assert len(done.stderr.splitlines()) == 1 and "is rejected by matches-reference" in done.stderr
+
+
 def test_the_stored_counterexample_is_tried_first_next_time(attn):
     attn("grade", "sdpa", SDPA / "wrong" / "no-scale.py", "--json")
     _, out, _ = attn("grade", "sdpa", SDPA / "wrong" / "no-scale.py", "--json")
@@ -81,7 +90,12 @@ def test_people_get_lines_in_their_language(attn):
         (["grade", "sdpa", "/nowhere/x.py"], "there is no file"),
         (["grade", "sdpa", str(SDPA)], "not a file"),
         (["grade", "sdpa", str(SDPA / "reference.py"), "--timeout", "-1"], "--timeout"),
+        (["grade", "sdpa", str(SDPA / "reference.py"), "--timeout", "nan"], "--timeout"),
+        (["grade", "sdpa", str(SDPA / "reference.py"), "--watch", "--json"], "leave out one of them"),
         (["grade", "sdpa", str(SDPA / "reference.py"), "--device", "cuda"], "GPU"),
+        (["bank"], "attn bank --help"),
+        (["export"], "attn export --help"),
+        (["import"], "attn import --help"),
         (["verify", "nothing"], "nothing"),
         (["export", "summary", "-o", "/nowhere/at/all.html"], "cannot write"),
         (["export", "summary", "--interview", "tomorrow"], "tomorrow"),

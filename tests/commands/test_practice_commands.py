@@ -167,3 +167,15 @@ def test_export_of_reviews_is_what_import_reads(attn: Attn, tmp_path: Path) -> N
     assert (row["kind"], row["subject"], row["payload"]["rating"]) == ("review", "att-01", 3)
     assert attn("--home", str(tmp_path / "other"), "import", "reviews", str(file)).out == "1 new rows\n"
     assert attn("export", "reviews", "-o", str(tmp_path / "nowhere" / "x")).code == 2
+
+
+def test_one_review_and_one_day_are_singular(attn: Attn) -> None:
+    attn("answer", "att-01", "--rating", "good")
+    assert attn("stats").out.startswith("1 review (1 today), streak 1 day, 30-day retention")
+
+
+def test_doctor_has_no_rebuild_to_offer_where_the_home_is_unusable(attn: Attn, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    result = attn("doctor", "--json", "--home", str(tmp_path / "file" / "below"))
+    assert result.code == 3 and "--rebuild" not in result.line and "--home" in result.line
+    assert result.json["database"]["integrity"] == "unusable"
