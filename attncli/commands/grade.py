@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import click
 from attncli.commands.output import json_option, print_json
 from attncli.commands.session import session
 from attncli.commands.stdout import verdict_counts
+from attncli.domain.text import Lang
 from attncli.errors import JudgeFailed, Rejected, UsageError
 from attncli.judge.client import MEMORY_MIB, TIMEOUT_SECONDS, Judge
 
@@ -79,7 +81,18 @@ def _once(challenge: str, file: Path, options: Any, as_json: bool) -> None:
 
             print_report(report, title, session().lang)
     if report["verdict"] != "accepted":
-        raise Rejected(f"{file} is rejected by {grading.first_failure(report)}; `attn hint {title.id}` helps")
+        raise Rejected(_rejection(report, file, title.id, session().lang))
+
+
+def _rejection(report: Mapping[str, Any], file: Path, challenge: str, lang: Lang) -> str:
+    from attncli.domain.verdicts import told
+    from attncli.practice.grading import deciding_check
+
+    failed = deciding_check(report)
+    name, said = (failed["name"], told(failed, lang)) if failed else ("", "")
+    if lang == "zh":
+        return f"{file} 未通过 {name}：{said}；`attn hint {challenge}` 给出提示"
+    return f"{file} is rejected by {name}: {said}; `attn hint {challenge}` helps"
 
 
 def _progress(as_json: bool) -> Any:

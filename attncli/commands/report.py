@@ -2,19 +2,38 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 import click
 
 from attncli.domain.challenge import Challenge
-from attncli.domain.text import Lang
+from attncli.domain.printable import printable
+from attncli.domain.text import Lang, Localised
+from attncli.domain.verdicts import STATUSES, VERDICTS, told
 
-MARKS = {"pass": "pass", "fail": "FAIL", "skipped": "skip", "info": "info"}
+PRINTED_LINES = 20
 GRID_COLUMNS = 32
 GRID_CELLS = 256
-_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+
+SAY: dict[str, Localised] = {
+    "head": Localised(
+        "{title}: {verdict} ({passed} of {total} checks)", "{title}：{verdict}（{total} 项检查通过 {passed} 项）"
+    ),
+    "badge": Localised(" (badge)", "（加分项）"),
+    "printed": Localised("printed by your code:", "你的代码打印的内容："),
+    "foot": Localised("{seconds} s, seed {seed}, sandbox: {layers}", "用时 {seconds} 秒，种子 {seed}，沙箱：{layers}"),
+    "same": Localised("the same answers as: {says}", "与这种错误的结果完全一致：{says}"),
+    "cards": Localised(" (cards: {cards})", "（卡片：{cards}）"),
+    "call": Localised("(call {number} of: {calls})", "（第 {number} 次调用，依次为：{calls}）"),
+    "expected": Localised("expected:", "期望："),
+    "got": Localised("got:", "得到："),
+    "first-wrong": Localised("first wrong at {index}", "第一个不对的位置：{index}"),
+    "frame": Localised("line {line}, in {function}: {code}", "第 {line} 行，{function} 内：{code}"),
+    "mask": Localised("(mask, shape {shape}, 1 = True)", "（掩码，形状 {shape}，1 = True）"),
+    "shape": Localised("{dtype} tensor of shape {shape}", "{dtype} 张量，形状 {shape}"),
+    "tensor": Localised("({dtype}, shape {shape})", "（{dtype}，形状 {shape}）"),
+}
 
 
 def print_report(report: Mapping[str, Any], challenge: Challenge, lang: Lang) -> None:
@@ -24,51 +43,51 @@ def print_report(report: Mapping[str, Any], challenge: Challenge, lang: Lang) ->
 
 def report_lines(report: Mapping[str, Any], challenge: Challenge, lang: Lang) -> Iterator[str]:
     """The report line by line: verdict, checks, counterexample, diagnosis, what the code printed."""
-    score = report["score"]
-    yield f"{challenge.title[lang]}: {report['verdict']} ({score['passed']} of {score['total']} checks)"
+    verdict = VERDICTS[report["verdict"]][lang]
+    yield SAY["head"][lang].format(title=challenge.title[lang], verdict=verdict, **report["score"])
     for check in report["checks"]:
-        badge = "" if check.get("required", True) else " (badge)"
-        message = f"  {check['message']}" if check.get("message") else ""
-        yield f"  {MARKS[check['status']]}  {check['name']}{badge}{message}"
+        badge = "" if check.get("required", True) else SAY["badge"][lang]
+        yield f"  {STATUSES[check['status']][lang]}  {check['name']}{badge}  {told(check, lang)}".rstrip()
         if check["status"] == "fail" and check.get("counterexample"):
-            yield from counterexample_lines(check["counterexample"], "        ")
+            yield from counterexample_lines(check["counterexample"], "        ", lang)
     yield from diagnosis_lines(report, challenge, lang)
     if report.get("printed"):
-        yield "  printed by your code:"
-        yield from (f"    {_CONTROLS.sub('', line)}" for line in report["printed"].splitlines()[:20])
+        yield f"  {SAY['printed'][lang]}"
+        yield from (f"    {line}" for line in printable(report["printed"]).splitlines()[:PRINTED_LINES])
     layers = ", ".join(report["sandbox"])
-    yield f"  {report['seconds']} s, seed {report['seed']}, sandbox: {layers}"
+    yield f"  {SAY['foot'][lang].format(seconds=report['seconds'], seed=report['seed'], layers=layers)}"
 
 
 def diagnosis_lines(report: Mapping[str, Any], challenge: Challenge, lang: Lang) -> Iterator[str]:
     for found in report.get("diagnosis") or ():
         said = challenge.mistakes.get(found["wrong"], {}).get("says", {})
-        cards = ", ".join(found["cards"])
-        yield f"  the same answers as: {said.get(lang) or found['says']}" + (f" (cards: {cards})" if cards else "")
+        cards = SAY["cards"][lang].format(cards=", ".join(found["cards"])) if found["cards"] else ""
+        yield f"  {SAY['same'][lang].format(says=said.get(lang) or found['says'])}{cards}"
 
 
-def counterexample_lines(shown: Mapping[str, Any], indent: str) -> Iterator[str]:
+def counterexample_lines(shown: Mapping[str, Any], indent: str, lang: Lang = "en") -> Iterator[str]:
     """What was passed, what was due, what came."""
     for name, value in shown.get("args", {}).items():
-        yield from value_lines(f"{name} =", value, indent)
+        yield from value_lines(f"{name} =", value, indent, lang)
     if "call" in shown:
         calls = ", ".join(str(call["call"]) for call in shown["calls"])
-        yield f"{indent}(call {shown['call']} of: {calls})"
+        yield indent + SAY["call"][lang].format(number=shown["call"], calls=calls)
     for key in ("expected", "got"):
         if key in shown:
-            yield from value_lines(f"{key}:", shown[key], indent)
+            yield from value_lines(SAY[key][lang], shown[key], indent, lang)
     if shown.get("first_wrong_index"):
-        yield f"{indent}first wrong at {shown['first_wrong_index']}"
+        yield indent + SAY["first-wrong"][lang].format(index=shown["first_wrong_index"])
     for frame in shown.get("frames", ()):
-        yield f"{indent}line {frame.get('line')}, in {frame.get('function')}: {frame.get('code', '')}".rstrip()
+        place = {"line": frame.get("line"), "function": frame.get("function"), "code": frame.get("code", "")}
+        yield indent + printable(SAY["frame"][lang].format(**place)).rstrip()
 
 
-def value_lines(label: str, value: Any, indent: str) -> Iterator[str]:
+def value_lines(label: str, value: Any, indent: str, lang: Lang = "en") -> Iterator[str]:
     """A value behind its label; a mask as a grid, a row a line, 1 for True and a dot for False."""
     if not _is_mask(value):
-        yield f"{indent}{label} {shown_value(value)}"
+        yield f"{indent}{label} {printable(shown_value(value, lang))}"
         return
-    yield f"{indent}{label} (mask, shape {value['shape']}, 1 = True)"
+    yield f"{indent}{label} {SAY['mask'][lang].format(shape=value['shape'])}"
     columns = value["shape"][-1]
     marks = ["1" if flag else "·" for flag in value["values"]]
     for start in range(0, len(marks), columns):
@@ -82,17 +101,17 @@ def _is_mask(value: Any) -> bool:
     return len(shape) >= 2 and 0 < shape[-1] <= GRID_COLUMNS and 0 < len(value.get("values", [])) <= GRID_CELLS
 
 
-def shown_value(value: Any) -> str:
+def shown_value(value: Any, lang: Lang = "en") -> str:
     """A tensor as nested brackets with its dtype; anything else as it is."""
     if isinstance(value, Mapping) and "shape" in value and "dtype" in value:
         if "values" not in value or value.get("truncated"):
-            return f"{value['dtype']} tensor of shape {value['shape']}"
-        numbers = iter(value["values"])
-        return f"{_nested(value['shape'], numbers)} ({value['dtype']}, shape {value['shape']})"
+            return SAY["shape"][lang].format(**value)
+        tail = SAY["tensor"][lang].format(dtype=value["dtype"], shape=value["shape"])
+        return f"{_nested(value['shape'], iter(value['values']))} {tail}"
     if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{key}: {shown_value(item)}" for key, item in value.items()) + "}"
+        return "{" + ", ".join(f"{key}: {shown_value(item, lang)}" for key, item in value.items()) + "}"
     if isinstance(value, list):
-        return "[" + ", ".join(shown_value(item) for item in value) + "]"
+        return "[" + ", ".join(shown_value(item, lang) for item in value) + "]"
     return str(value)
 
 

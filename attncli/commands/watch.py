@@ -17,6 +17,8 @@ import click
 
 from attncli.commands.report import report_lines
 from attncli.commands.session import session
+from attncli.domain.text import Lang, Localised
+from attncli.domain.verdicts import REASONS, STATUSES
 from attncli.errors import AttnError
 from attncli.judge.client import Judge
 from attncli.practice import grading, solve
@@ -24,9 +26,26 @@ from attncli.practice.grading import GradeOptions
 from attncli.practice.workspace import Workspace
 
 POLL_SECONDS = 0.2
-KEYS = "h hint · s solution · e editor · n next challenge · r again · q quit"
+KEYS = Localised(
+    "h hint · s solution · e editor · n next challenge · r again · q quit",
+    "h 提示 · s 参考解 · e 编辑 · n 下一题 · r 重新评测 · q 退出",
+)
+SAY: dict[str, Localised] = {
+    "watching": Localised("watching {file}", "正在监视 {file}"),
+    "hint": Localised("hint {number} of {total}: {text}", "提示 {number}/{total}：{text}"),
+    "no-editor": Localised(
+        "cannot start {editor} ({why}); set one: attn config editor nano",
+        "无法启动 {editor}（{why}）；请设置：attn config editor nano",
+    ),
+    "none-left": Localised("no other challenge is left to solve", "没有其他未通过的编程题"),
+    "changed": Localised("changed: {check} {before} → {now}", "变化：{check} {before} → {now}"),
+    "unchanged": Localised("no check changed", "各项检查与上次相同"),
+    "solved": Localised("solved", "已通过"),
+}
 
 Stamp = tuple[int, int]
+Standing = tuple[str, str]
+"""The status of a check, and the reason if it failed."""
 
 
 @dataclass
@@ -38,7 +57,7 @@ class Watch:
     id: str
     file: Path
     options: GradeOptions
-    before: dict[str, str] = field(default_factory=dict)
+    before: dict[str, Standing] = field(default_factory=dict)
     seen: Stamp | None = None
 
     def poll(self) -> None:
@@ -58,13 +77,20 @@ class Watch:
                 self.judge = Judge.start()
             return
         click.echo("")
-        for line in report_lines(report, challenge, session().lang):
+        for line in report_lines(report, challenge, self.lang):
             click.echo(line)
-        for line in changes(self.before, report):
+        for line in changes(self.before, report, self.lang):
             click.echo(line)
-        self.before = {check["name"]: check["status"] for check in report["checks"]}
-        if report["verdict"] == "accepted":
-            click.echo(f"solved. {KEYS}")
+        self.before = standings(report)
+        solved = self._say("solved") + " · " if report["verdict"] == "accepted" else ""
+        click.echo(solved + KEYS[self.lang])
+
+    @property
+    def lang(self) -> Lang:
+        return self.workspace.lang
+
+    def _say(self, key: str, **values: object) -> str:
+        return SAY[key][self.lang].format(**values)
 
     def press(self, key: str) -> bool:
         """Does what a key asks for; False ends the watch."""
@@ -82,7 +108,7 @@ class Watch:
 
     def _hint(self) -> None:
         hint = solve.next_hint(self.workspace, self.id)
-        click.echo(f"hint {hint.number} of {hint.total}: {hint.text[session().lang]}")
+        click.echo(self._say("hint", number=hint.number, total=hint.total, text=hint.text[self.lang]))
 
     def _solution(self) -> None:
         click.echo(solve.solution(self.workspace, self.id))
@@ -92,9 +118,7 @@ class Watch:
         try:
             subprocess.run([*command, str(self.file)], check=False)
         except OSError as error:
-            click.echo(
-                f"attn: cannot start {command[0]} ({error.strerror}); set one: attn config editor nano", err=True
-            )
+            click.echo(f"attn: {self._say('no-editor', editor=command[0], why=error.strerror)}", err=True)
 
     def _next(self) -> None:
         """Goes on with the first challenge that is not solved, after this one."""
@@ -102,7 +126,7 @@ class Watch:
         place = next(k for k, item in enumerate(listed) if item.challenge.id == self.id)
         rest = [item for item in [*listed[place + 1 :], *listed[:place]] if item.standing != "solved"]
         if not rest:
-            click.echo("every challenge is solved")
+            click.echo(self._say("none-left"))
             return
         self.id = rest[0].challenge.id
         self.file = solve.solution_file(self.workspace, self.id)
@@ -117,23 +141,39 @@ def watch_file(challenge: str, file: Path, options: GradeOptions) -> None:
     grading.read_submission(file)
     with Judge.start() as judge, session().workspace() as workspace:
         watch = Watch(workspace, judge, workspace.library.challenge(challenge).id, file, options)
-        click.echo(f"watching {file}. {KEYS}", err=True)
-        with keys() as read:
-            while True:
-                watch.poll()
-                key = read()
-                if key and not watch.press(key):
-                    break
-        if watch.judge is not judge:
-            watch.judge.close()
+        lang = session().lang
+        click.echo(f"{SAY['watching'][lang].format(file=file)} · {KEYS[lang]}", err=True)
+        try:
+            with keys() as read:
+                while True:
+                    watch.poll()
+                    key = read()
+                    if key and not watch.press(key):
+                        break
+        finally:
+            if watch.judge is not judge:
+                watch.judge.kill()
+                watch.judge.close()
 
 
-def changes(before: Mapping[str, str], report: Mapping[str, Any]) -> Iterator[str]:
-    """What is different from the last grading."""
-    now = {check["name"]: check["status"] for check in report["checks"]}
-    for name, status in now.items():
-        if name in before and before[name] != status:
-            yield f"  changed: {name} {before[name]} → {status}"
+def standings(report: Mapping[str, Any]) -> dict[str, Standing]:
+    """How each check of a report stands."""
+    return {check["name"]: (check["status"], check.get("reason") or "") for check in report["checks"]}
+
+
+def changes(before: Mapping[str, Standing], report: Mapping[str, Any], lang: Lang = "en") -> Iterator[str]:
+    """What is different from the last grading; nothing after the first one."""
+    changed = [(name, before[name], now) for name, now in standings(report).items() if before.get(name, now) != now]
+    for name, then, now in changed:
+        words = {"check": name, "before": _in_words(then, lang), "now": _in_words(now, lang)}
+        yield f"  {SAY['changed'][lang].format(**words)}"
+    if before and not changed:
+        yield f"  {SAY['unchanged'][lang]}"
+
+
+def _in_words(standing: Standing, lang: Lang) -> str:
+    status, reason = standing
+    return STATUSES[status][lang] + (f" ({REASONS[reason][lang]})" if reason in REASONS else "")
 
 
 def editor(configured: str) -> list[str]:

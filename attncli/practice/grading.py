@@ -121,9 +121,13 @@ def failed_report(id: str, path: Path, error: JudgeFailed) -> dict[str, Any]:
     }
 
 
+def deciding_check(report: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """The first required check that failed."""
+    failed = (check for check in report["checks"] if check["status"] == "fail" and check.get("required", True))
+    return next(failed, None)
+
+
 def first_failure(report: Mapping[str, Any]) -> str:
     """The check that decided, with what it said, in one line."""
-    for check in report["checks"]:
-        if check["status"] == "fail" and check.get("required", True):
-            return f"{check['name']}: {check.get('message', '')}"
-    return "no check failed"
+    failed = deciding_check(report)
+    return f"{failed['name']}: {failed.get('message', '')}" if failed else "no check failed"

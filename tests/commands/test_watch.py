@@ -1,0 +1,173 @@
+"""`attn grade --watch`: what it grades, what it says has changed, and what its keys do."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from attncli import paths
+from attncli.commands import watch as module
+from attncli.commands.watch import KEYS, Watch, changes, editor
+from attncli.errors import JudgeFailed
+from attncli.practice.grading import GradeOptions
+from attncli.practice.workspace import Workspace
+
+ACCEPTED: dict[str, Any] = {
+    "challenge": "double",
+    "file": "double.py",
+    "verdict": "accepted",
+    "checks": [{"name": "loads", "status": "pass"}, {"name": "matches-reference", "status": "pass"}],
+    "diagnosis": [],
+    "score": {"passed": 2, "total": 2},
+    "seconds": 0.1,
+    "seed": 0,
+    "sandbox": ["process"],
+    "device": "cpu",
+}
+FAILED = {"name": "matches-reference", "status": "fail", "reason": "values", "message": "largest error 1"}
+REJECTED = {
+    **ACCEPTED,
+    "verdict": "rejected",
+    "checks": [{"name": "loads", "status": "pass"}, FAILED],
+    "score": {"passed": 1, "total": 2},
+}
+RAISED = {**REJECTED, "checks": [{"name": "loads", "status": "pass"}, {**FAILED, "reason": "exception"}]}
+
+
+class Scripted:
+    """A judge that answers what it is told to."""
+
+    def __init__(self, *answers: dict[str, Any] | JudgeFailed) -> None:
+        self.answers = list(answers)
+
+    def grade(self, request: object, on_event: object = None) -> dict[str, Any]:
+        answer = self.answers.pop(0)
+        if isinstance(answer, JudgeFailed):
+            raise answer
+        return answer
+
+    def alive(self) -> bool:
+        return True
+
+
+@pytest.fixture
+def workspace(tmp_path: Path, small_bank: Path, small_impl: Path, moving_clock: Any) -> Iterator[Workspace]:
+    home = paths.home(tmp_path / "home", {})
+    with Workspace.open(home, moving_clock, quizbank=small_bank, impl=small_impl) as opened:
+        yield opened
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "double.py"
+    path.write_text("def double(x): ...\n", encoding="utf-8")
+    return path
+
+
+def watching(workspace: Workspace, file: Path, *answers: dict[str, Any] | JudgeFailed) -> Watch:
+    return Watch(workspace, Scripted(*answers), "double", file, GradeOptions())  # type: ignore[arg-type]
+
+
+def test_a_file_is_graded_when_it_changes_and_only_then(workspace, file, capsys):
+    watch = watching(workspace, file, REJECTED, ACCEPTED)
+    watch.poll()
+    watch.poll()
+    first = capsys.readouterr().out
+    assert first.count("Doubling: rejected") == 1 and "changed" not in first
+    file.write_text("def double(x): return x + x\n", encoding="utf-8")
+    watch.poll()
+    out = capsys.readouterr().out
+    assert "changed: matches-reference FAIL (wrong values) → pass" in out
+    assert f"solved · {KEYS['en']}" in out
+
+
+def test_a_file_that_goes_and_comes_back_is_graded_again(workspace, file, capsys):
+    watch = watching(workspace, file, REJECTED, REJECTED)
+    watch.poll()
+    file.unlink()
+    watch.poll()
+    file.write_text("another\n", encoding="utf-8")
+    watch.poll()
+    assert capsys.readouterr().out.count("rejected") == 2
+
+
+def test_another_reason_is_a_change_and_the_same_report_is_none():
+    before = {"loads": ("pass", ""), "matches-reference": ("fail", "exception")}
+    assert list(changes(before, REJECTED)) == [
+        "  changed: matches-reference FAIL (raised an exception) → FAIL (wrong values)"
+    ]
+    assert list(changes(before, RAISED)) == ["  no check changed"]
+    assert list(changes({}, REJECTED)) == []
+
+
+def test_in_chinese_everything_but_code_is_chinese(workspace, file, capsys):
+    workspace.lang = "zh"
+    watch = watching(workspace, file, RAISED, REJECTED)
+    watch.poll()
+    watch.press("r")
+    out = capsys.readouterr().out
+    assert "加倍：未通过（2 项检查通过 1 项）" in out and KEYS["zh"] in out
+    assert "变化：matches-reference 失败 (抛出异常) → 失败 (数值不对)" in out
+
+
+def test_the_keys_give_a_hint_and_the_solution_and_q_ends(workspace, file, capsys):
+    watch = watching(workspace, file)
+    assert watch.press("h") and "hint 1 of 3: Add." in capsys.readouterr().out
+    assert watch.press("s") and "return x + x" in capsys.readouterr().out
+    assert watch.press("x")
+    assert not watch.press("q")
+
+
+def test_the_next_challenge_is_started_or_there_is_none_left(small_impl, workspace, file, capsys):
+    watch = watching(workspace, file)
+    watch.press("n")
+    assert capsys.readouterr().out == "no other challenge is left to solve\n"
+    second = small_impl / "basics" / "twice"
+    shutil.copytree(small_impl / "basics" / "double", second)
+    text = (second / "challenge.yaml").read_text(encoding="utf-8")
+    (second / "challenge.yaml").write_text(text.replace("id: double", "id: twice"), encoding="utf-8")
+    with Workspace.open(
+        workspace.home, workspace.clock, quizbank=small_impl.parent / "small-bank", impl=small_impl
+    ) as two:
+        watch = watching(two, file)
+        watch.press("n")
+    assert (watch.id, watch.file) == ("twice", workspace.home.solutions / "twice.py") and watch.file.exists()
+    assert f"twice: {watch.file}" in capsys.readouterr().out
+
+
+def test_an_editor_that_is_not_there_is_named(workspace, file, capsys, monkeypatch):
+    monkeypatch.setenv("VISUAL", "/nowhere/editor -x")
+    watching(workspace, file).press("e")
+    assert "cannot start /nowhere/editor (No such file or directory)" in capsys.readouterr().err
+    assert editor("nano -w") == ["nano", "-w"]
+
+
+def test_a_judge_that_fails_is_said_and_the_watch_goes_on(workspace, file, capsys):
+    watch = watching(workspace, file, JudgeFailed("the judge died; run attn doctor"), REJECTED)
+    watch.poll()
+    assert capsys.readouterr().err == "attn: the judge died; run attn doctor\n"
+    watch.press("r")
+    assert "rejected" in capsys.readouterr().out
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
+def test_a_key_is_read_from_a_terminal_without_enter_and_the_terminal_is_put_back(monkeypatch):
+    import pty
+    import termios
+
+    leader, follower = pty.openpty()
+    with os.fdopen(follower) as terminal:
+        before = termios.tcgetattr(follower)
+        monkeypatch.setattr(sys, "stdin", terminal)
+        with module.keys() as read:
+            os.write(leader, b"h")
+            assert read() == "h"
+            assert read() == ""
+        assert termios.tcgetattr(follower) == before
+    os.close(leader)
