@@ -25,7 +25,7 @@ from attncli.practice.workspace import Clock, Workspace
 from attncli.tui import wrapping
 from attncli.tui.routes import Route, screen_at
 from attncli.tui.screens.base import AttnScreen
-from attncli.tui.strings import say
+from attncli.tui.strings import say, say_counted
 from attncli.tui.theme import DARK, LIGHT, THEMES, theme_named
 
 INTERRUPTED = 130
@@ -107,7 +107,7 @@ class AttnApp(App[None]):
 
     def on_mount(self) -> None:
         if problems := self.workspace.library.problems():
-            self.notify(say("app.problems", self.lang, count=len(problems), first=problems[0]), severity="warning")
+            self.notify(say_counted("app.problems", self.lang, len(problems), first=problems[0]), severity="warning")
         if self._challenge is not None:
             self.open_challenge(self._challenge)
         elif self._first == "review":

@@ -39,6 +39,7 @@ TEXTS: dict[str, Localised] = {
     "key.hint": _T("Hint", "提示"),
     "key.solution": _T("Solution", "参考解"),
     "key.card": _T("Card", "卡片"),
+    "key.bug": _T("Debug", "找错"),
     "key.cancel": _T("Cancel", "取消"),
     "key.track-name": _T("Track", "类别"),
     "key.track": _T("Next track", "下一类"),
@@ -53,6 +54,10 @@ TEXTS: dict[str, Localised] = {
         "题库文件有 {count} 处问题，其余照常使用。第一处：{first}。用 `attn bank check` 查看全部。",
     ),
     "app.name": _T("attn", "attn"),
+    "app.problems-one": _T(
+        "{count} problem in the bank files; the rest is used: {first}. `attn bank check` says more.",
+        "题库文件有 {count} 处问题，其余照常使用：{first}。用 `attn bank check` 查看。",
+    ),
     "home.title": _T("Today", "今天"),
     "home.due": _T("{due} due", "{due} 张待复习"),
     "home.nothing-due": _T("Nothing is due. Well done.", "今天没有待复习的卡片，做得好。"),
@@ -60,6 +65,7 @@ TEXTS: dict[str, Localised] = {
         "{new} new · {learning} learning · {review} to review", "新卡 {new} · 学习中 {learning} · 复习 {review}"
     ),
     "home.challenges": _T("{count} challenges due", "{count} 道编程题到期"),
+    "home.challenges-one": _T("{count} challenge due", "{count} 道编程题到期"),
     "home.streak": _T("{days}-day streak", "连续 {days} 天"),
     "home.no-streak": _T("no streak yet", "尚未连续打卡"),
     "home.all": _T("All topics", "全部主题"),
@@ -131,6 +137,7 @@ TEXTS: dict[str, Localised] = {
     "done.title": _T("Session done", "本轮结束"),
     "done.nothing": _T("Nothing to review here right now.", "这里暂时没有要复习的卡片。"),
     "done.reviews": _T("{count} reviews", "复习 {count} 次"),
+    "done.reviews-one": _T("{count} review", "复习 {count} 次"),
     "done.recalled": _T("{percent} % recalled", "记住 {percent}%"),
     "done.minutes": _T("{minutes} min", "{minutes} 分钟"),
     "done.still-due": _T("{due} still due", "还剩 {due} 张"),
@@ -195,6 +202,20 @@ TEXTS: dict[str, Localised] = {
     "counterexample.expected": _T("expected", "期望"),
     "counterexample.got": _T("got", "得到"),
     "counterexample.differs": _T("* differs", "* 与期望不同"),
+    "counterexample.call": _T("call {number} of: {calls}", "第 {number} 次调用，依次为：{calls}"),
+    "counterexample.first-wrong": _T("first wrong at {index}", "第一个不对的位置：{index}"),
+    "counterexample.frame": _T("line {line}, in {function}: {code}", "第 {line} 行，{function} 内：{code}"),
+    "challenge.symptom": _T("Find the bug", "找出错误"),
+    "challenge.bug-written": _T(
+        "A wrong solution is in {file}. Press e, find the mistake, mend it, then g.",
+        "{file} 里是一份有错的解答。按 e 编辑，找出错误并改正，再按 g 评测。",
+    ),
+    "challenge.bug-kept": _T("Your file is kept as {file}.", "你原来的文件保存为 {file}。"),
+    "challenge.keep-file": _T(
+        "You have a file for this challenge. Keep it as a numbered copy, with a wrong solution to debug in its place?",
+        "这道题你已经有文件了。把它另存为带编号的副本，换成一份有错的解答来调试？",
+    ),
+    "challenge.yes-bug": _T("y  Find the bug", "y  开始找错"),
     "challenge.editor-missing": _T(
         "No editor was found: set one with `attn config editor vim`.",
         "找不到编辑器：请用 `attn config editor vim` 设置。",
@@ -233,12 +254,14 @@ TEXTS: dict[str, Localised] = {
     "search.title": _T("Search", "搜索"),
     "search.prompt": _T("Words of a question or an answer, English or Chinese", "输入题目或答案中的词，中英文均可"),
     "search.found": _T("{count} cards", "{count} 张卡片"),
+    "search.found-one": _T("{count} card", "{count} 张卡片"),
     "search.nothing": _T("No card says “{query}”.", "没有卡片提到“{query}”。"),
     "stats.title": _T("Statistics", "统计"),
     "stats.retention": _T("Retention", "记忆保持率"),
     "stats.reviews": _T("Reviews", "复习次数"),
     "stats.streak": _T("Streak", "连续天数"),
-    "stats.days": _T("{days} days", "{days} 天"),
+    "stats.days": _T("{count} days", "{count} 天"),
+    "stats.days-one": _T("{count} day", "{count} 天"),
     "stats.last-days": _T("last {days} days", "近 {days} 天"),
     "stats.reviews-today": _T("{total}, {today} of them today", "共 {total} 次，今天 {today} 次"),
     "stats.seen": _T("Cards seen", "学过的卡片"),
@@ -269,3 +292,8 @@ TEXTS: dict[str, Localised] = {
 def say(key: str, lang: Lang, **values: object) -> str:
     """The text with its placeholders filled in. Raises KeyError for a key that is not in the table."""
     return TEXTS[key][lang].format(**values)
+
+
+def say_counted(key: str, lang: Lang, count: int, **values: object) -> str:
+    """`say` of something that is counted: the text `key-one` speaks of one."""
+    return say(f"{key}-one" if count == 1 else key, lang, count=count, **values)

@@ -9,6 +9,7 @@ from typing import Any
 
 from rich.cells import cell_len
 
+from attncli.domain.printable import printable
 from attncli.tui.columns import left
 
 Value = Any
@@ -43,7 +44,7 @@ def value_lines(value: Value, other: Value = None) -> list[str]:
         beside = other if isinstance(other, list) and len(other) == len(value) else [None] * len(value)
         pairs = enumerate(zip(value, beside, strict=True))
         return [line for index, (part, rival) in pairs for line in named_lines(f"[{index}]", part, rival)]
-    return [str(value) if isinstance(value, str) else repr(value)]
+    return [printable(value) if isinstance(value, str) else repr(value)]
 
 
 def named_lines(name: str, value: Value, other: Value = None) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import date, timedelta
 
 import pytest
+from rich.cells import cell_len
 
 from attncli.domain.rating import Rating
 from attncli.domain.review import RowKind
@@ -89,7 +90,7 @@ async def test_statistics_without_reviews_say_so(make_app: MakeApp) -> None:
 
 
 @pytest.mark.parametrize(
-    ("lang", "words"), [("en", ("1 days", "3, 3 of them today")), ("zh", ("1 天", "共 3 次，今天 3 次"))]
+    ("lang", "words"), [("en", ("1 day", "3, 3 of them today")), ("zh", ("1 天", "共 3 次，今天 3 次"))]
 )
 async def test_statistics_count_reviews(make_app: MakeApp, clock: Clock, lang: str, words: tuple[str, ...]) -> None:
     app = make_app("stats", lang=lang)
@@ -120,3 +121,19 @@ def test_home_and_statistics_tell_the_same_story(make_app: MakeApp, clock: Clock
     home, statistics = overview(workspace), progress(workspace)
     assert (home.streak_days, home.topics, home.cards) == (2, statistics.topics, statistics.cards)
     assert statistics.streak_days == 2
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+@pytest.mark.parametrize("size", [(80, 24), (60, 18), (120, 40), (200, 50)])
+@pytest.mark.parametrize("screen", ["home", "challenges", "search"])
+async def test_a_row_takes_one_line_and_is_not_under_the_scrollbar(
+    make_app: MakeApp, screen: str, size: tuple[int, int], lang: str
+) -> None:
+    app = make_app(screen, lang=lang)
+    async with app.run_test(size=size) as pilot:
+        await pilot.pause(0.2)
+        rows = app.screen.query_one(Rows)
+        assert rows.option_count
+        assert rows.virtual_size.height == rows.option_count
+        options = [rows.get_option_at_index(index).prompt for index in range(rows.option_count)]
+        assert max(cell_len(str(option)) for option in options) <= rows.scrollable_content_region.width

@@ -31,6 +31,7 @@ COMPOSED = {
     *(f"verdict.{verdict}" for verdict in ("accepted", "rejected", "error")),
     *(f"standing.{standing}" for standing in ("new", "attempted", "solved")),
     *(f"palette.{route}" for route in ("home", "review", "challenges", "stats", "search")),
+    *(f"{key}-one" for key in ("app.problems", "done.reviews", "home.challenges", "search.found", "stats.days")),
     *(f"home.column-{name}" for name in ("topic", "due", "cards", "ready")),
 }
 

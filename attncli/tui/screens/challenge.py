@@ -15,6 +15,7 @@ from textual.binding import Binding, BindingType
 from textual.widget import Widget
 from textual.widgets import Static
 
+from attncli.domain.text import Localised
 from attncli.errors import AttnError, JudgeFailed
 from attncli.practice import grading, solve
 from attncli.practice.grader import GradeRequest, GradingCancelled
@@ -41,6 +42,7 @@ class ChallengeScreen(AttnScreen):
         Binding("h", "hint", "key.hint"),
         Binding("o", "solution", "key.solution"),
         Binding("c", "card", "key.card"),
+        Binding("b", "bug", "key.bug"),
         Binding("tab", "other_side", "key.tab", key_display="Tab", priority=True),
         Binding("escape", "cancel", "key.cancel", key_display="Esc"),
         Binding("escape,q", "back", "key.back", key_display="Esc"),
@@ -51,6 +53,7 @@ class ChallengeScreen(AttnScreen):
         self.challenge_id = id
         self.hints: list[solve.Hint] = []
         self.reference = ""
+        self.symptom: Localised | None = None
         self.report: dict[str, Any] | None = None
         self.request: GradeRequest | None = None
 
@@ -78,6 +81,9 @@ class ChallengeScreen(AttnScreen):
         started = self.file.exists()
         file = say("challenge.file", lang, file=self.file) if started else say("challenge.not-started", lang)
         yield Static(file, id="file", markup=False)
+        if self.symptom is not None:
+            yield Static(say("challenge.symptom", lang), classes="heading")
+            yield CardMarkdown(self.symptom[lang])
         for hint in self.hints:
             yield Static(say("challenge.hint", lang, n=hint.number, total=hint.total), classes="heading")
             yield CardMarkdown(hint.text[lang])
@@ -110,7 +116,7 @@ class ChallengeScreen(AttnScreen):
             return grading_now
         if action == "other_side":
             return grading_now or self.report is not None
-        if action in ("grade", "edit"):
+        if action in ("grade", "edit", "bug"):
             return not grading_now
         return not (action == "back" and grading_now)
 
@@ -227,6 +233,25 @@ class ChallengeScreen(AttnScreen):
         if hint.again:
             self.notify(say("challenge.no-more-hints", self.lang))
         self.hints = [*(seen for seen in self.hints if seen.number != hint.number), hint]
+        await self._show_statement()
+
+    @work
+    async def action_bug(self) -> None:
+        """A wrong solution to debug; a file that is there is kept, after asking."""
+        from attncli.tui.screens.confirm import ConfirmScreen
+
+        texts = [say(key, self.lang) for key in ("challenge.keep-file", "challenge.yes-bug", "challenge.no")]
+        if self.file.exists() and not await self.app.push_screen_wait(ConfirmScreen(*texts)):
+            return
+        try:
+            started = solve.start(self.workspace, self.challenge_id, bug=True, force=True)
+        except AttnError as error:
+            self.notify(error.message, severity="error")
+            return
+        self.symptom = started.symptom
+        if started.kept is not None:
+            self.notify(say("challenge.bug-kept", self.lang, file=started.kept))
+        self.notify(say("challenge.bug-written", self.lang, file=started.path))
         await self._show_statement()
 
     @work

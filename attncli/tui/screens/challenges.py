@@ -16,10 +16,10 @@ from attncli.practice.solve import ChallengeStanding, standings
 from attncli.tui.columns import left
 from attncli.tui.screens.base import AttnScreen
 from attncli.tui.strings import TEXTS, say
-from attncli.tui.widgets.rows import Rows
+from attncli.tui.widgets.rows import Rows, row_width
 from attncli.tui.widgets.title_bar import TitleBar
 
-_TRACK, _LEVEL, _STANDING, _MOST = 14, 7, 17, 110
+_TRACK, _LEVEL, _STANDING = 14, 7, 17
 _SIGNS = {"new": " ", "attempted": "~", "solved": "✓"}
 
 
@@ -72,7 +72,7 @@ class ChallengesScreen(AttnScreen):
         return say(f"track.{track}", self.lang) if f"track.{track}" in TEXTS else track
 
     def _fill(self) -> None:
-        width = min(_MOST, self.size.width - 6)
+        width = row_width(self.size.width)
         self.query_one(TitleBar).show(say("challenges.title", self.lang), self._track_name(), self._summary())
         self.query_one("#columns", Static).update(self._heading(width))
         self.query_one(Rows).show_rows(list(self._rows(width)))

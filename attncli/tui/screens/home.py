@@ -17,12 +17,12 @@ from attncli.practice.progress import Overview, overview
 from attncli.tui.columns import bar, left, right
 from attncli.tui.routes import Route
 from attncli.tui.screens.base import AttnScreen
-from attncli.tui.strings import say
-from attncli.tui.widgets.rows import Rows
+from attncli.tui.strings import say, say_counted
+from attncli.tui.widgets.rows import Rows, row_width
 from attncli.tui.widgets.title_bar import TitleBar
 
 ALL = "*"
-_NUMBER, _BAR, _PERCENT, _MOST = 7, 10, 5, 110
+_NUMBER, _BAR, _PERCENT = 7, 10, 5
 
 
 class HomeScreen(AttnScreen):
@@ -90,11 +90,11 @@ class HomeScreen(AttnScreen):
         parts = say("home.parts", lang, new=due.new, learning=due.learning, review=due.review)
         lines = [Content.assemble((head, "bold $primary"), "   ", (parts, "$text-muted"))]
         if due.challenges:
-            lines.append(Content.styled(say("home.challenges", lang, count=due.challenges), "bold $accent"))
+            lines.append(Content.styled(say_counted("home.challenges", lang, due.challenges), "bold $accent"))
         return Content("\n").join(lines)
 
     def _width(self) -> int:
-        return min(_MOST, self.app.size.width - 6)
+        return row_width(self.app.size.width)
 
     def _fill(self) -> None:
         """Lays the topics out for the width there is; nothing to do if that and the counts are as before."""

@@ -14,8 +14,8 @@ from textual.widgets import Input, OptionList, Static
 from attncli.tui.columns import left
 from attncli.tui.markup import inline
 from attncli.tui.screens.base import AttnScreen
-from attncli.tui.strings import say
-from attncli.tui.widgets.rows import Rows
+from attncli.tui.strings import say, say_counted
+from attncli.tui.widgets.rows import Rows, row_width
 from attncli.tui.widgets.title_bar import TitleBar
 
 _MOST_ROWS, _ID = 200, 10
@@ -64,7 +64,7 @@ class SearchScreen(AttnScreen):
         rows = [(card.id, self._row(card.id, card.question(self.lang))) for card in found[:_MOST_ROWS]]
         self.query_one(Rows).show_rows(rows, stay=False)
         self.query_one(TitleBar).show(
-            say("search.title", self.lang), status=say("search.found", self.lang, count=len(found))
+            say("search.title", self.lang), status=say_counted("search.found", self.lang, len(found))
         )
         nothing = self.query_one("#nothing", Static)
         nothing.display = not found
@@ -72,7 +72,7 @@ class SearchScreen(AttnScreen):
 
     def _row(self, id: str, question: str) -> Content:
         return Content.assemble((left(id, _ID), "$text-muted"), inline(" ".join(question.split()))).truncate(
-            max(20, self.size.width - 8), ellipsis=True
+            row_width(self.size.width), ellipsis=True
         )
 
     def action_to_results(self) -> None:

@@ -13,7 +13,7 @@ from textual.widgets import Static
 from attncli.practice.progress import FORECAST_DAYS, RETENTION_DAYS, Progress, TopicStanding, progress
 from attncli.tui.columns import bar, left, right
 from attncli.tui.screens.base import AttnScreen
-from attncli.tui.strings import say
+from attncli.tui.strings import say, say_counted
 from attncli.tui.widgets.forecast import Forecast
 from attncli.tui.widgets.heatmap import Heatmap
 from attncli.tui.widgets.page import Page
@@ -58,7 +58,7 @@ class StatsScreen(AttnScreen):
         window = say("stats.last-days", lang, days=RETENTION_DAYS)
         figures = [
             (say("stats.retention", lang), f"{retained} ({window})"),
-            (say("stats.streak", lang), say("stats.days", lang, days=found.streak_days)),
+            (say("stats.streak", lang), say_counted("stats.days", lang, found.streak_days)),
             (say("stats.reviews", lang), say("stats.reviews-today", lang, total=found.reviews, today=found.today)),
             (say("stats.seen", lang), f"{found.seen}/{found.cards}"),
             (say("stats.challenges", lang), f"{found.challenges['solved']}/{found.challenges['total']}"),

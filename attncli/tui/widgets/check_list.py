@@ -10,6 +10,7 @@ from textual.geometry import Size
 from textual.widget import Widget
 
 from attncli.domain.text import Lang
+from attncli.domain.verdicts import told
 from attncli.tui.columns import cut, left
 from attncli.tui.strings import TEXTS, say
 
@@ -44,7 +45,7 @@ class CheckList(Widget):
         return [line for check in self.checks for line in self._check(check, width)]
 
     def _check(self, check: Check, width: int) -> list[Content]:
-        status, message = str(check["status"]), str(check.get("message") or "")
+        status, message = str(check["status"]), told(check, self.lang)
         told_below = status == "fail" and message
         head = Content.assemble(
             (left(say(f"status.{status}", self.lang), _STATUS), _STYLES[status]),

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from textual.content import Content
 from textual.geometry import Size
 from textual.widget import Widget
 
+from attncli.domain.printable import printable
 from attncli.domain.text import Lang
 from attncli.tui.strings import say
 from attncli.tui.tensors import named_lines, side_by_side, value_lines
@@ -38,9 +39,26 @@ class Counterexample(Widget):
         if arguments:
             lines.append(Content.styled(say("counterexample.arguments", self.lang), "$text-muted"))
             lines += [Content(f"  {line}") for line in side_by_side(arguments, width - 2)]
+        lines += [Content.styled(f"  {line}", "$text-muted") for line in self._where()]
         if outcomes := self._outcomes():
             lines += [Content(""), *(Content(f"  {line}") for line in side_by_side(outcomes, width - 2))]
-        return lines
+        return [*lines, *self._places(width)]
+
+    def _where(self) -> Iterator[str]:
+        """Which of several calls it is."""
+        if "call" in self._shown:
+            calls = ", ".join(str(call["call"]) for call in self._shown.get("calls") or ())
+            yield say("counterexample.call", self.lang, number=self._shown["call"], calls=calls)
+
+    def _places(self, width: int) -> Iterator[Content]:
+        """The first wrong entry, and the learner's own lines of an exception."""
+        if self._shown.get("first_wrong_index"):
+            index = say("counterexample.first-wrong", self.lang, index=self._shown["first_wrong_index"])
+            yield Content(f"  {index}")
+        for frame in self._shown.get("frames") or ():
+            place = {"line": frame.get("line"), "function": frame.get("function"), "code": frame.get("code") or ""}
+            text = printable(say("counterexample.frame", self.lang, **place))
+            yield from (Content("  ") + part for part in Content(text).wrap(max(10, width - 2)))
 
     def _outcomes(self) -> list[list[str]]:
         expected, got = self._shown.get("expected"), self._shown.get("got")

@@ -10,7 +10,9 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from attncli.domain.challenge import Challenge
+from attncli.domain.printable import printable
 from attncli.domain.text import Lang, Localised
+from attncli.domain.verdicts import told
 from attncli.tui.markup import inline
 from attncli.tui.strings import say
 from attncli.tui.widgets.check_list import Check, CheckList
@@ -74,14 +76,14 @@ class GradeReport(Page):
         yield CheckList(report["checks"], self.lang)
         if report.get("printed"):
             yield self._heading("verdict.printed")
-            yield Static(str(report["printed"]), classes="lines", markup=False)
+            yield Static(printable(str(report["printed"])), classes="lines", markup=False)
 
     def _first_failure(self, checks: Sequence[Check]) -> Iterator[Widget]:
         failed = [check for check in checks if check["status"] == "fail" and check.get("required", True)]
         if not failed:
             return
         yield self._heading("verdict.first-failure", check=failed[0]["name"])
-        yield Static(str(failed[0].get("message", "")), classes="lines", markup=False)
+        yield Static(told(failed[0], self.lang), classes="lines", markup=False)
         shown = next((check["counterexample"] for check in failed if check.get("counterexample")), None)
         if shown is not None:
             from attncli.tui.widgets.counterexample import Counterexample

@@ -9,6 +9,13 @@ from textual.content import Content
 from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
+_BESIDE, _MOST = 7, 110
+
+
+def row_width(screen_width: int) -> int:
+    """The cells that a row has on a screen: its margins, its padding and the scrollbar take the rest."""
+    return max(20, min(_MOST, screen_width - _BESIDE))
+
 
 class Rows(OptionList):
     """Rows with ids; Enter opens the one under the cursor (arrows, j and k)."""

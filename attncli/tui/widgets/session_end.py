@@ -13,7 +13,7 @@ from attncli.practice.drill import Drill
 from attncli.practice.due import due_counts
 from attncli.tui.intervals import interval_text
 from attncli.tui.markup import inline
-from attncli.tui.strings import say
+from attncli.tui.strings import say, say_counted
 
 
 class SessionEnd(Static):
@@ -35,7 +35,7 @@ class SessionEnd(Static):
         else:
             recalled = sum(answer.rating is not Rating.AGAIN for answer in answers) / len(answers)
             parts = [
-                say("done.reviews", lang, count=len(answers)),
+                say_counted("done.reviews", lang, len(answers)),
                 say("done.recalled", lang, percent=round(100 * recalled)),
                 say("done.minutes", lang, minutes=max(1, round(spent.total_seconds() / 60))),
             ]
