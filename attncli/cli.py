@@ -69,9 +69,11 @@ class Commands(click.Group):
         return super().resolve_command(ctx, args)
 
 
-def _set_home(ctx: click.Context, _: click.Parameter, value: Path | None) -> None:
+def _set_home(ctx: click.Context, parameter: click.Parameter, value: str | None) -> None:
+    if value == "":
+        raise click.BadParameter("names no folder", ctx, parameter)
     if value is not None:
-        ctx.ensure_object(Session).home_folder = value
+        ctx.ensure_object(Session).home_folder = Path(value)
 
 
 def _set_lang(ctx: click.Context, _: click.Parameter, value: Any) -> None:
@@ -88,7 +90,7 @@ def _global_options() -> list[click.Option]:
     return [
         click.Option(
             ["--home"],
-            type=click.Path(path_type=Path, file_okay=False),
+            type=click.Path(file_okay=False),
             metavar="DIR",
             expose_value=False,
             callback=_set_home,

@@ -12,6 +12,7 @@ from attncli.errors import AttnError
 
 FAILED = 3
 INTERRUPTED = 130
+ERASE_LINE = "\r\x1b[2K"
 UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
 
@@ -54,7 +55,8 @@ class Boundary:
 def _say(message: str, code: int) -> int:
     from attncli.domain.printable import printable
 
-    print(f"attn: {' '.join(printable(message).split())}", file=sys.stderr)
+    over_progress = ERASE_LINE if sys.stderr.isatty() else ""
+    print(f"{over_progress}attn: {' '.join(printable(message).split())}", file=sys.stderr)
     return code
 
 

@@ -179,3 +179,13 @@ def test_doctor_has_no_rebuild_to_offer_where_the_home_is_unusable(attn: Attn, t
     result = attn("doctor", "--json", "--home", str(tmp_path / "file" / "below"))
     assert result.code == 3 and "--rebuild" not in result.line and "--home" in result.line
     assert result.json["database"]["integrity"] == "unusable"
+
+
+def test_an_empty_home_is_refused_and_nothing_is_written_here(
+    attn: Attn, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    before = sorted(tmp_path.iterdir())
+    result = attn("--home", "", "due")
+    assert result.code == 2 and "names no folder" in result.line
+    assert sorted(tmp_path.iterdir()) == before

@@ -63,6 +63,23 @@ def test_what_is_said_on_stderr_cannot_drive_the_terminal(capsys: pytest.Capture
     assert not set(said) & {"\x1b", "\x07", "\x9b", "\r", "\x08", "\u202e"}
 
 
+@unix_only
+def test_on_a_terminal_the_line_takes_the_place_of_the_progress(monkeypatch: pytest.MonkeyPatch) -> None:
+    import pty
+
+    leader, follower = pty.openpty()
+    with os.fdopen(follower, "w") as terminal:
+        monkeypatch.setattr(sys, "stderr", terminal)
+        print("matches-reference …", end="", file=terminal, flush=True)
+        with Boundary(Session()) as boundary:
+            raise KeyboardInterrupt
+        terminal.flush()
+        said = os.read(leader, 1000).decode()
+    os.close(leader)
+    assert boundary.code == 130
+    assert said.startswith("matches-reference …\r\x1b[2Kattn: interrupted")
+
+
 def test_an_interrupt_while_the_program_is_loaded_is_no_traceback() -> None:
     code = (
         "import sys\n"
