@@ -10,7 +10,30 @@ from attncli.commands.moment import at_option
 from attncli.commands.output import json_option, print_json
 from attncli.commands.session import session
 from attncli.domain.rating import Rating
+from attncli.domain.text import Lang, Localised
 from attncli.practice import answering
+
+SAY: dict[str, Localised] = {
+    "answered": Localised(
+        "{card} {rating}: {state}, due {due} ({wait})", "{card} {rating}：{state}，{due} 到期（{wait}后）"
+    ),
+    "leech": Localised(
+        "{card} was forgotten {lapses} times: split it, or learn what it rests on",
+        "{card} 已忘记 {lapses} 次：把它拆开，或先补它所依赖的知识",
+    ),
+    "undone": Localised("took back {card} {rating} of {at}", "已撤销 {card} 在 {at} 的评分 {rating}"),
+    "day": Localised("{count:g} day", "{count:g} 天"),
+    "days": Localised("{count:g} days", "{count:g} 天"),
+    "minute": Localised("{count:g} minute", "{count:g} 分钟"),
+    "minutes": Localised("{count:g} minutes", "{count:g} 分钟"),
+}
+
+STATES: dict[str, Localised] = {
+    "new": Localised("new", "新卡"),
+    "learning": Localised("learning", "学习中"),
+    "review": Localised("review", "复习"),
+    "relearning": Localised("relearning", "重新学习"),
+}
 
 
 @click.command()
@@ -25,12 +48,16 @@ def answer(card: str, rating: str, at: datetime | None, as_json: bool) -> None:
     if as_json:
         print_json(answered.document())
         return
-    document = answered.document()
-    click.echo(f"{answered.card} {rating}: {document['state']}, due {document['due']} ({_in_words(answered)})")
-    if answered.leech:
-        click.echo(
-            f"{answered.card} was forgotten {answered.schedule.lapses} times: split it, or learn what it rests on"
+    document, lang = answered.document(), workspace.lang
+    wait = _in_words(answered, lang)
+    said = SAY["answered"][lang]
+    click.echo(
+        said.format(
+            card=answered.card, rating=rating, state=STATES[document["state"]][lang], due=document["due"], wait=wait
         )
+    )
+    if answered.leech:
+        click.echo(SAY["leech"][lang].format(card=answered.card, lapses=answered.schedule.lapses))
 
 
 @click.command()
@@ -38,11 +65,11 @@ def undo() -> None:
     """Take back the last review recorded on this machine."""
     with session().workspace() as workspace:
         review = answering.undo(workspace)
-    click.echo(f"took back {review.subject} {review.rating.word} of {answering.iso(review.at)}")
+    said = SAY["undone"][workspace.lang]
+    click.echo(said.format(card=review.subject, rating=review.rating.word, at=answering.iso(review.at)))
 
 
-def _in_words(answered: answering.Answered) -> str:
+def _in_words(answered: answering.Answered, lang: Lang) -> str:
     days = answered.schedule.interval_days
-    if days >= 1:
-        return f"{days:g} days" if days != 1 else "1 day"
-    return f"{days * 24 * 60:g} minutes"
+    count, unit = (days, "day") if days >= 1 else (days * 24 * 60, "minute")
+    return SAY[unit if count == 1 else f"{unit}s"][lang].format(count=count)

@@ -17,6 +17,12 @@ STANDINGS: dict[Standing, Localised] = {
     "attempted": Localised("attempted", "做过"),
     "solved": Localised("solved", "已通过"),
 }
+KEPT = Localised("kept the old file as {file}", "原来的文件保存为 {file}")
+LAST_HINT = Localised(
+    "that was the last hint; `attn solution {challenge}` shows the reference",
+    "这是最后一条提示；用 `attn solution {challenge}` 查看参考解",
+)
+DUE = Localised("  due {day:%Y-%m-%d}", "  {day:%Y-%m-%d} 到期")
 
 
 @click.command()
@@ -31,7 +37,7 @@ def challenges(track: str | None, as_json: bool) -> None:
         print_json([entry.document(lang) for entry in found])
         return
     for entry in found:
-        due = f"  due {entry.schedule.due_at:%Y-%m-%d}" if entry.schedule else ""
+        due = DUE[lang].format(day=entry.schedule.due_at) if entry.schedule else ""
         challenge = entry.challenge
         click.echo(
             f"{challenge.id:<28} {challenge.track:<12} {challenge.level}  {STANDINGS[entry.standing][lang]:<10}"
@@ -49,7 +55,7 @@ def start(challenge: str, folder: Path | None, bug: bool, force: bool) -> None:
     with session().workspace() as workspace:
         started = solve.start(workspace, challenge, folder, bug=bug, force=force)
     if started.kept:
-        click.echo(f"kept the old file as {started.kept}", err=True)
+        click.echo(KEPT[workspace.lang].format(file=started.kept), err=True)
     if started.symptom:
         click.echo(started.symptom[workspace.lang], err=True)
     click.echo(str(started.path))
@@ -63,7 +69,7 @@ def hint(challenge: str) -> None:
         found = solve.next_hint(workspace, challenge)
     click.echo(f"{found.number}/{found.total}  {found.text[workspace.lang].strip()}")
     if found.again:
-        click.echo(f"that was the last hint; `attn solution {challenge}` shows the reference", err=True)
+        click.echo(LAST_HINT[workspace.lang].format(challenge=challenge), err=True)
 
 
 @click.command()

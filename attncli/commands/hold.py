@@ -5,7 +5,14 @@ from __future__ import annotations
 import click
 
 from attncli.commands.session import session
+from attncli.domain.text import Localised
 from attncli.practice import answering
+
+SUSPENDED = Localised("{card} is suspended; `attn unsuspend` brings it back", "已搁置 {card}；用 `attn unsuspend` 恢复")
+BURIED = Localised(
+    "{card} is put off until tomorrow; `attn unsuspend` brings it back", "{card} 推迟到明天；用 `attn unsuspend` 恢复"
+)
+IN_QUEUE = Localised("{card} is in the queue", "{card} 在队列中")
 
 
 @click.command()
@@ -13,7 +20,7 @@ from attncli.practice import answering
 def suspend(card: str) -> None:
     """Take CARD out of the queue for good."""
     with session().workspace() as workspace:
-        click.echo(f"{answering.suspend(workspace, card)} is suspended; `attn unsuspend` brings it back")
+        click.echo(SUSPENDED[workspace.lang].format(card=answering.suspend(workspace, card)))
 
 
 @click.command()
@@ -21,7 +28,7 @@ def suspend(card: str) -> None:
 def bury(card: str) -> None:
     """Take CARD out of the queue for today."""
     with session().workspace() as workspace:
-        click.echo(f"{answering.bury(workspace, card)} is put off until tomorrow; `attn unsuspend` brings it back")
+        click.echo(BURIED[workspace.lang].format(card=answering.bury(workspace, card)))
 
 
 @click.command()
@@ -29,4 +36,4 @@ def bury(card: str) -> None:
 def unsuspend(card: str) -> None:
     """Put a suspended or buried CARD back into the queue."""
     with session().workspace() as workspace:
-        click.echo(f"{answering.unsuspend(workspace, card)} is in the queue")
+        click.echo(IN_QUEUE[workspace.lang].format(card=answering.unsuspend(workspace, card)))

@@ -189,3 +189,26 @@ def test_an_empty_home_is_refused_and_nothing_is_written_here(
     result = attn("--home", "", "due")
     assert result.code == 2 and "names no folder" in result.line
     assert sorted(tmp_path.iterdir()) == before
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["answer", "att-01", "--rating", "good"], "att-01 good：复习，"),
+        (["undo"], "已撤销 att-01"),
+        (["suspend", "att-01"], "已搁置 att-01"),
+        (["bury", "att-01"], "att-01 推迟到明天"),
+        (["unsuspend", "att-01"], "att-01 在队列中"),
+    ],
+)
+def test_what_was_done_is_said_in_chinese(attn: Attn, words: list[str], said: str) -> None:
+    attn("answer", "att-01", "--rating", "good")
+    assert attn(*words, "--lang", "zh").out.startswith(said)
+
+
+def test_starting_again_and_the_last_hint_are_said_in_chinese(attn: Attn, tmp_path: Path) -> None:
+    where = ("--dir", str(tmp_path / "here"), "--lang", "zh")
+    attn("start", "double", *where)
+    assert attn("start", "double", "--force", *where).err.startswith("原来的文件保存为")
+    said = [attn("hint", "double", "--lang", "zh").err for _ in range(4)]
+    assert said[:3] == ["", "", ""] and "`attn solution double`" in said[3] and "最后一条提示" in said[3]
