@@ -75,11 +75,20 @@ def test_with_nothing_stored_every_run_gives_the_same_counterexample(attn):
     assert shown[0] == shown[1]
 
 
+def test_the_report_that_the_readme_shows_is_the_one_that_is_printed(attn):
+    blocks = (ROOT / "README.md").read_text(encoding="utf-8").split("```")
+    (shown,) = [block.strip().splitlines() for block in blocks if "rejected (" in block]
+    printed = iter(attn("grade", "sdpa", SDPA / "wrong" / "no-scale.py", "--lang", "en")[1].splitlines())
+    assert all(line in printed for line in shown), "in this order, other lines between them"
+
+
 def test_people_get_lines_in_their_language(attn):
     code, out, err = attn("grade", "sdpa", SDPA / "wrong" / "no-scale.py", "--lang", "zh")
     assert code == 1
-    assert "缩放点积注意力" in out
+    assert out.startswith("缩放点积注意力：未通过（11 项检查通过 ")
+    assert "数值不对：最大误差" in out and "期望：" in out and "得到：" in out
     assert "忘了" in out
+    assert "no-scale.py 未通过 matches-reference：数值不对" in err and len(err.splitlines()) == 1
     assert "Traceback" not in out + err
 
 
