@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import click
 
 from attncli.domain.challenge import Challenge
+from attncli.domain.frames import frame_lines
 from attncli.domain.printable import printable
 from attncli.domain.text import Lang, Localised
 from attncli.domain.verdicts import STATUSES, VERDICTS, told
@@ -29,7 +31,6 @@ SAY: dict[str, Localised] = {
     "expected": Localised("expected:", "期望："),
     "got": Localised("got:", "得到："),
     "first-wrong": Localised("first wrong at {index}", "第一个不对的位置：{index}"),
-    "frame": Localised("line {line}, in {function}: {code}", "第 {line} 行，{function} 内：{code}"),
     "mask": Localised("(mask, shape {shape}, 1 = True)", "（掩码，形状 {shape}，1 = True）"),
     "shape": Localised("{dtype} tensor of shape {shape}", "{dtype} 张量，形状 {shape}"),
     "tensor": Localised("({dtype}, shape {shape})", "（{dtype}，形状 {shape}）"),
@@ -49,7 +50,7 @@ def report_lines(report: Mapping[str, Any], challenge: Challenge, lang: Lang) ->
         badge = "" if check.get("required", True) else SAY["badge"][lang]
         yield f"  {STATUSES[check['status']][lang]}  {check['name']}{badge}  {told(check, lang)}".rstrip()
         if check["status"] == "fail" and check.get("counterexample"):
-            yield from counterexample_lines(check["counterexample"], "        ", lang)
+            yield from counterexample_lines(check["counterexample"], "        ", lang, Path(report["file"]).name)
     yield from diagnosis_lines(report, challenge, lang)
     if report.get("printed"):
         yield f"  {SAY['printed'][lang]}"
@@ -65,8 +66,8 @@ def diagnosis_lines(report: Mapping[str, Any], challenge: Challenge, lang: Lang)
         yield f"  {SAY['same'][lang].format(says=said.get(lang) or found['says'])}{cards}"
 
 
-def counterexample_lines(shown: Mapping[str, Any], indent: str, lang: Lang = "en") -> Iterator[str]:
-    """What was passed, what was due, what came."""
+def counterexample_lines(shown: Mapping[str, Any], indent: str, lang: Lang = "en", file: str = "") -> Iterator[str]:
+    """What was passed, what was due, what came; where in `file` an exception came from."""
     for name, value in shown.get("args", {}).items():
         yield from value_lines(f"{name} =", value, indent, lang)
     if "call" in shown:
@@ -77,9 +78,7 @@ def counterexample_lines(shown: Mapping[str, Any], indent: str, lang: Lang = "en
             yield from value_lines(SAY[key][lang], shown[key], indent, lang)
     if shown.get("first_wrong_index"):
         yield indent + SAY["first-wrong"][lang].format(index=shown["first_wrong_index"])
-    for frame in shown.get("frames", ()):
-        place = {"line": frame.get("line"), "function": frame.get("function"), "code": frame.get("code", "")}
-        yield indent + printable(SAY["frame"][lang].format(**place)).rstrip()
+    yield from (indent + line for line in frame_lines(shown.get("frames", ()), file, lang))
 
 
 def value_lines(label: str, value: Any, indent: str, lang: Lang = "en") -> Iterator[str]:

@@ -204,7 +204,6 @@ TEXTS: dict[str, Localised] = {
     "counterexample.differs": _T("* differs", "* 与期望不同"),
     "counterexample.call": _T("call {number} of: {calls}", "第 {number} 次调用，依次为：{calls}"),
     "counterexample.first-wrong": _T("first wrong at {index}", "第一个不对的位置：{index}"),
-    "counterexample.frame": _T("line {line}, in {function}: {code}", "第 {line} 行，{function} 内：{code}"),
     "challenge.symptom": _T("Find the bug", "找出错误"),
     "challenge.bug-written": _T(
         "A wrong solution is in {file}. Press e, find the mistake, mend it, then g.",

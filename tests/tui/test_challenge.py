@@ -382,4 +382,4 @@ async def test_in_chinese_the_judges_sentences_are_chinese_and_the_place_is_name
         text = shown(app)
         assert "数值不对：最大误差 1.41，位于 [0, 1]；容差 1.0e-05" in text
         assert "第 2 次调用，依次为：sdpa, sdpa" in text and "第一个不对的位置：[0, 1]" in text
-        assert "第 7 行，sdpa 内：raise ValueError('')" in text and "\x1b" not in text
+        assert "sdpa.py:7，sdpa 内：raise ValueError('')" in text and "\x1b" not in text

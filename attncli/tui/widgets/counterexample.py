@@ -9,7 +9,7 @@ from textual.content import Content
 from textual.geometry import Size
 from textual.widget import Widget
 
-from attncli.domain.printable import printable
+from attncli.domain.frames import frame_lines
 from attncli.domain.text import Lang
 from attncli.tui.strings import say
 from attncli.tui.tensors import named_lines, side_by_side, value_lines
@@ -22,8 +22,9 @@ class Counterexample(Widget):
     Counterexample { height: auto; width: 1fr; margin: 0 0 1 0; }
     """
 
-    def __init__(self, counterexample: Mapping[str, Any], lang: Lang) -> None:
+    def __init__(self, counterexample: Mapping[str, Any], lang: Lang, file: str = "") -> None:
         super().__init__()
+        self._file = file
         self._shown = counterexample
         self.lang: Lang = lang
 
@@ -55,9 +56,7 @@ class Counterexample(Widget):
         if self._shown.get("first_wrong_index"):
             index = say("counterexample.first-wrong", self.lang, index=self._shown["first_wrong_index"])
             yield Content(f"  {index}")
-        for frame in self._shown.get("frames") or ():
-            place = {"line": frame.get("line"), "function": frame.get("function"), "code": frame.get("code") or ""}
-            text = printable(say("counterexample.frame", self.lang, **place))
+        for text in frame_lines(self._shown.get("frames") or (), self._file, self.lang):
             yield from (Content("  ") + part for part in Content(text).wrap(max(10, width - 2)))
 
     def _outcomes(self) -> list[list[str]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from textual.content import Content
@@ -71,14 +72,14 @@ class GradeReport(Page):
         if report.get("diagnosis"):
             yield self._heading("verdict.diagnosis")
             yield Static(Content("\n").join(map(self._diagnosis, report["diagnosis"])), classes="lines")
-        yield from self._first_failure(report["checks"])
+        yield from self._first_failure(report["checks"], Path(report["file"]).name)
         yield self._heading("verdict.checks")
         yield CheckList(report["checks"], self.lang)
         if report.get("printed"):
             yield self._heading("verdict.printed")
             yield Static(printable(str(report["printed"])), classes="lines", markup=False)
 
-    def _first_failure(self, checks: Sequence[Check]) -> Iterator[Widget]:
+    def _first_failure(self, checks: Sequence[Check], file: str) -> Iterator[Widget]:
         failed = [check for check in checks if check["status"] == "fail" and check.get("required", True)]
         if not failed:
             return
@@ -88,7 +89,7 @@ class GradeReport(Page):
         if shown is not None:
             from attncli.tui.widgets.counterexample import Counterexample
 
-            yield Counterexample(shown, self.lang)
+            yield Counterexample(shown, self.lang, file)
 
     def _heading(self, key: str, **values: object) -> Static:
         return Static(say(key, self.lang, **values), classes="heading")

@@ -1,0 +1,29 @@
+"""The learner's own lines of an exception, as text: their file, line and code, repetition folded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
+from typing import Any
+
+from attncli.domain.printable import printable
+from attncli.domain.text import Lang, Localised
+
+FRAME = Localised("{place}, in {function}: {code}", "{place}，{function} 内：{code}")
+LINE = Localised("line {line}", "第 {line} 行")
+AGAIN = Localised("… and {count} times more", "……同上，再重复 {count} 次")
+
+
+def frame_lines(frames: Sequence[Mapping[str, Any]], file: str, lang: Lang) -> Iterator[str]:
+    """One line a frame, outermost first; `file` is the name to show, or empty. A recursion is told once."""
+    for text, same in groupby(_line(frame, file, lang) for frame in frames):
+        yield text
+        if count := sum(1 for _ in same) - 1:
+            yield AGAIN[lang].format(count=count)
+
+
+def _line(frame: Mapping[str, Any], file: str, lang: Lang) -> str:
+    line = frame.get("line")
+    place = f"{file}:{line}" if file else LINE[lang].format(line=line)
+    shown = FRAME[lang].format(place=place, function=frame.get("function"), code=frame.get("code") or "")
+    return " ".join(printable(shown).split())
