@@ -14,7 +14,7 @@ from torch import Tensor
 
 from attncli.judge.case import Case, Input
 from attncli.judge.compare import Path, leaves
-from attncli.sandbox.elsewhere import Elsewhere, two_devices
+from attncli.sandbox.elsewhere import Elsewhere, across, two_devices
 from attncli.sandbox.script import execute, gradients
 from attncli.sandbox.values import Environment, resolve
 
@@ -114,6 +114,8 @@ def run_reference(
         chosen = set(leaf_indices)
         tensors = [t.requires_grad_() if k in chosen else t for k, t in enumerate(tensors)]
     functions, calls = logged(case.callables)
+    if device == "elsewhere":
+        functions = [across(function) for function in functions]
     generators = [torch.Generator().manual_seed(seed) for seed in case.generators]
     environment = Environment(tensors, functions, generators)
     environment.module_dtype = _module_dtype(case, cast)

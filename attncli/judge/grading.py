@@ -291,6 +291,7 @@ class Grading:
             finding = self._question(name)(case) if case is not None else None
             if finding is not None:
                 self.stored.append(dict(kept))
+                self._name_mistake(finding, self._question(name), str(kept["record"]))
                 return self._reported(name, finding, 1, "the stored counterexample: ")
         return None
 
@@ -313,10 +314,13 @@ class Grading:
         kept = store(simple, name, attribute) if not label else None
         if kept is not None:
             self.stored.append(kept)
-        if not self.diagnosis and simple.reason in DIAGNOSED:
-            gradients = examine == self.examiner.gradients
-            self.diagnosis = diagnose(self.folder, self._probes(simple, attribute, gradients))
+        self._name_mistake(simple, examine, attribute)
         return simple
+
+    def _name_mistake(self, finding: Finding, examine: Examine, attribute: str) -> None:
+        if not self.diagnosis and not finding.fatal and finding.reason in DIAGNOSED:
+            gradients = examine == self.examiner.gradients
+            self.diagnosis = diagnose(self.folder, self._probes(finding, attribute, gradients))
 
     def _in_fresh_worker(self, finding: Finding, examine: Examine) -> Finding | None:
         """The finding again from a new process; if it is gone there, that is the verdict."""

@@ -19,6 +19,8 @@ def impurity(demands: Demands, case: Case, observed: Observed) -> tuple[str, str
         name = call_name(case, step)
         if kind == "input" and name not in demands.alias_allowed:
             return "aliased", f"the result of {name} shares memory with an argument"
+        if kind == "kept":
+            return "aliased", f"what {name} keeps for later calls shares memory with an argument"
         if kind == "earlier":
             return "aliased", f"the result of {name} shares memory with what an earlier call returned"
     for step in observed.pure.get("changed") or ():

@@ -45,7 +45,7 @@ class Values:
     def finding(self, got: Observed | Failure) -> Finding | None:
         """The fault that an answer shows, or None."""
         if isinstance(got, Failure):
-            return Finding.of_failure(self.case, got, self.expectation.truth)
+            return Finding.of_failure(self.case, got, self.expectation.native)
         return self._mismatch(got) or _property(self.case, self.expectation.truth, got)
 
     @cached_property
@@ -116,7 +116,7 @@ class Gradients:
             return self._of_random_results(got)
         truth = self.expectation.truth
         if isinstance(got, Failure):
-            return Finding.of_failure(self.case, got, truth)
+            return Finding.of_failure(self.case, got, self.expectation.native)
         for position, k in enumerate(self.expectation.chosen):
             want, mine = truth.gradients[position], got.gradients[position]
             mismatch = compare(want, want.to(self.case.inputs[k].value.dtype), mine, self._rules(position))

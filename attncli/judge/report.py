@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from attncli.domain.challenge import CheckResult, GradeReport
+from attncli.domain.printable import printable
 
 
 def document(report: GradeReport) -> dict[str, Any]:
@@ -26,7 +27,17 @@ def document(report: GradeReport) -> dict[str, Any]:
         shown["printed"] = report.printed
     if report.error:
         shown["error"] = report.error
-    return shown
+    cleaned: dict[str, Any] = _clean(shown)
+    return cleaned
+
+
+def _clean(value: Any) -> Any:
+    """Without control characters: messages quote what a submission raises, names and prints."""
+    if isinstance(value, str):
+        return printable(value)
+    if isinstance(value, list):
+        return [_clean(item) for item in value]
+    return {key: _clean(item) for key, item in value.items()} if isinstance(value, dict) else value
 
 
 def _check(check: CheckResult) -> dict[str, Any]:

@@ -6,7 +6,7 @@ can: every operation is carried out on the values inside, after a look whether a
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -55,6 +55,19 @@ class Elsewhere(Tensor):
     def empty_twin(self) -> Tensor:
         """A meta tensor of torch's own with the same shape and dtype."""
         return torch.empty(self.held.shape, dtype=self.held.dtype, device=NAME)
+
+
+def across(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of the other side that gets the values inside, and whose results are where its arguments were."""
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        operands: list[Tensor] = []
+        inside = _inside([list(args), list(kwargs.values())], operands)
+        result = function(*inside[0], **dict(zip(kwargs, inside[1], strict=True)))
+        away = any(type(item) is Elsewhere for item in operands)
+        return _placed(result, {}, away)
+
+    return call
 
 
 @contextmanager
@@ -113,6 +126,8 @@ def _inside(item: Any, operands: list[Tensor]) -> Any:
     if isinstance(item, Tensor):
         operands.append(item)
         return item.held if type(item) is Elsewhere else item
+    if type(item) is dict:
+        return {key: _inside(part, operands) for key, part in item.items()}
     return type(item)(_inside(part, operands) for part in item) if type(item) in (list, tuple) else item
 
 
@@ -120,6 +135,8 @@ def _placed(item: Any, outer: dict[int, Tensor], away: bool) -> Any:
     """An operand that was written to comes back as itself; what is new goes where the operands were."""
     if type(item) in (list, tuple):
         return type(item)(_placed(part, outer, away) for part in item)
+    if type(item) is dict:
+        return {key: _placed(part, outer, away) for key, part in item.items()}
     if not isinstance(item, Tensor):
         return item
     if id(item) in outer:

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from . import modules
-from .elsewhere import Elsewhere, two_devices
+from .elsewhere import Elsewhere, across, two_devices
 from .tracing import BareOperations, CallTrace, CostTrace, returned_bytes
 from .values import (
     DTYPES,
@@ -213,6 +213,7 @@ class _Watch:
         self.containers: list[int] = []
         self._steps = steps
         self._kept = {_storage(t) for t in tensors_in(list(earlier))} - {0}
+        self._given = {_storage(t) for t in _given(environment)} - {0} if closely else set()
 
     def after(self, index: int, arguments: Any, outcome: Any) -> None:
         self.copies.append(_copy(outcome))
@@ -228,6 +229,8 @@ class _Watch:
             self.aliased.append([index, "input"])
         elif result & self._kept:
             self.aliased.append([index, "earlier"])
+        elif self._given & {_storage(tensor) for tensor in tensors_in(self.environment.shared)}:
+            self.aliased.append([index, "kept"])
         self._kept |= result
 
     def mutated(self) -> list[int]:
@@ -241,6 +244,12 @@ class _Watch:
             for index, (outcome, copy) in enumerate(zip(outcomes, self.copies, strict=True))
             if _copy(outcome)[:2] != copy[:2]
         ]
+
+
+def _given(environment: Environment) -> list[Tensor]:
+    """The tensors of the table that are no part of an object which is to be changed in place."""
+    shared = {id(tensor) for tensor in tensors_in(environment.shared)}
+    return [tensor for tensor in environment.tensors if id(tensor) not in shared]
 
 
 def _same_parts(value: Any, fresh: Any) -> bool:
@@ -323,6 +332,8 @@ def _environment(header: Mapping[str, Any], payload: memoryview, invoke: Invoke)
     tensors = [t.detach().requires_grad_() if k in leaves else t for k, t in enumerate(tensors)]
     generators = [torch.Generator().manual_seed(int(seed)) for seed in header.get("generators", ())]
     callables = [_proxy(k, invoke) for k in range(int(header.get("callables", 0)))]
+    if "elsewhere" in header.get("want", ()):
+        callables = [across(proxy) for proxy in callables]
     environment = Environment(tensors, callables, generators)
     environment.module_dtype = DTYPES[header["dtype"]] if "dtype" in header else None
     environment.module_device = header.get("device")

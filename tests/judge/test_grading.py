@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
-from in_process import check, grade, write_challenge
+from in_process import WRONG, check, grade, write_challenge
 
 RIGHT = (
     "import torch\ndef scaled_sum(x, weight, scale=2.0):\n    return torch.einsum('...d,d->...', x, weight) * scale\n"
@@ -173,3 +173,24 @@ def test_quick_grading_asks_first_for_the_check_that_is_named(folder):
 def test_quick_grading_stops_at_the_first_failure(folder):
     report = grade(folder, body("return (x * weight).sum(-1)"), quick=True)
     assert [item["name"] for item in report["checks"]] == ["loads", "matches-reference"]
+
+
+def test_a_replayed_counterexample_names_the_mistake_again(tmp_path):
+    folder = write_challenge(tmp_path)
+    first = grade(folder, WRONG["no-scale"])
+    again = grade(folder, WRONG["no-scale"], replay=tuple(first["stored"]))
+    assert "the stored counterexample" in check(again, "matches-reference")["message"]
+    assert [d["wrong"] for d in again["diagnosis"]] == [d["wrong"] for d in first["diagnosis"]] == ["no-scale"]
+
+
+def test_what_was_due_is_shown_in_the_dtype_that_is_due_when_the_submission_raises(tmp_path):
+    report = grade(write_challenge(tmp_path), "def scaled_sum(x, weight, scale=2.0):\n    raise ValueError('no')\n")
+    assert check(report, "matches-reference")["counterexample"]["expected"]["dtype"] == "float32"
+
+
+def test_control_sequences_of_a_submission_do_not_reach_the_report(tmp_path):
+    source = "def scaled_sum(x, weight, scale=2.0):\n    raise ValueError('a\\x1b[2Jb\\x07')\n"
+    report = grade(write_challenge(tmp_path), source)
+    message = check(report, "matches-reference")["message"]
+    assert "ab" in message
+    assert "\x1b" not in message

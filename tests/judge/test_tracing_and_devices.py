@@ -179,3 +179,40 @@ def test_a_graph_that_must_not_be_there_is_found(tmp_path, lines, words):
     report = grade(folder, f"{HEAD}def step(p, state):\n    {lines}\n")
     assert check(report, "pure")["status"] == ("fail" if words else "pass")
     assert words in check(report, "pure").get("message", "")
+
+
+WALK = (
+    HEAD + "def walk(model, x, limit=1):\n    while bool((x.sum() < limit)):\n        x = model(x)\n    return x + 0\n"
+)
+WALK_INPUTS = """
+def case(make):
+    x = make.uniform(make.size(2, 4), low=0.1, high=0.5, grad=False)
+    make.call("walk", make.callable(lambda x: x + 0.25), x, 3)
+"""
+WALK_SPEC = {"id": "walk", "entry": ["walk"], "required": ["loads", "matches-reference", "device"], "mistakes": {}}
+
+
+def test_a_callable_gives_results_on_the_device_of_its_arguments(tmp_path):
+    folder = write_challenge(tmp_path, WALK_SPEC, WALK, WALK_INPUTS, {})
+    assert check(grade(folder, WALK), "device")["status"] == "pass"
+    on_cpu = WALK.replace("x = model(x)", "x = model(x) + torch.zeros(x.shape)")
+    failed = check(grade(folder, on_cpu), "device")
+    assert failed["status"] == "fail"
+    assert "device=x.device" in failed["message"]
+
+
+KEEP = HEAD + "def note(x, state):\n    state['x'] = x.clone()\n    return x + 1\n"
+KEEP_INPUTS = """
+def case(make):
+    state = make.shared({})
+    make.call("note", make.normal(make.size(1, 4)), state)
+"""
+KEEP_SPEC = {"id": "note", "entry": ["note"], "required": ["loads", "pure"], "mistakes": {}}
+
+
+def test_what_is_kept_between_calls_is_no_memory_of_the_callers(tmp_path):
+    folder = write_challenge(tmp_path, KEEP_SPEC, KEEP, KEEP_INPUTS, {})
+    assert check(grade(folder, KEEP), "pure")["status"] == "pass"
+    failed = check(grade(folder, KEEP.replace("x.clone()", "x[:]")), "pure")
+    assert failed["reason"] == "aliased"
+    assert "keeps for later calls" in failed["message"]

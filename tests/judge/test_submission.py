@@ -1,0 +1,72 @@
+"""Questions sent ahead: what is not wanted any more is settled, and a worker that makes one wait is given up."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+from in_process import InProcessWorker
+
+from attncli.judge import submission as module
+from attncli.judge.case import Recorder
+from attncli.judge.expected import Observed
+from attncli.judge.profiles import Profile
+from attncli.judge.search import fixed_draw
+from attncli.judge.submission import Budget, Failure, Request, Submission
+from attncli.sandbox.host import Zygote
+
+SOURCE = "n = 0\ndef f(x):\n    global n\n    n += 1\n    return n\n"
+
+
+def request() -> Request:
+    recorder = Recorder(fixed_draw, Profile("ordinary"))
+    recorder.call("f", recorder.normal(2))
+    return Request(recorder.case)
+
+
+def submission(source: str = SOURCE, seconds: float = 20.0, open_worker=InProcessWorker) -> Submission:
+    made = Submission(source.encode(), "submission.py", ["f"], open_worker, Budget(seconds))
+    assert made.load() is None
+    return made
+
+
+def numbers(answers) -> list[int]:
+    return [answer.outcomes[0] for answer in answers if isinstance(answer, Observed)]
+
+
+def test_answers_come_in_order_and_all_of_them():
+    assert numbers(submission().answers(request() for _ in range(20))) == list(range(1, 21))
+
+
+def test_a_question_after_an_early_end_gets_its_own_answer():
+    asked = submission()
+    answers = asked.answers(request() for _ in range(20))
+    first = next(answers)
+    answers.close()
+    assert isinstance(first, Observed)
+    sent = first.outcomes[0] + module.AHEAD
+    assert numbers([asked.run(request())]) == [sent + 1]
+
+
+@pytest.mark.sandbox
+def test_a_worker_that_makes_it_wait_is_given_up_for_a_fresh_one(monkeypatch):
+    monkeypatch.setattr(module, "PATIENCE_SECONDS", 0.2)
+    with Zygote.start() as zygote:
+        source = SOURCE + "g = f\ndef f(x):\n    while n > 1: pass\n    return g(x)\n"
+        asked = submission(source, open_worker=lambda: zygote.worker(384))
+        answers = asked.answers(request() for _ in range(20))
+        assert numbers([next(answers)]) == [1]
+        answers.close()
+        assert numbers([asked.run(request())]) == [1], "a fresh process counts from the beginning"
+        asked.close()
+
+
+def test_a_file_that_does_not_load_answers_everything_with_its_failure():
+    made = Submission(b"1 / 0", "submission.py", ["f"], InProcessWorker, Budget(20))
+    failure = made.load()
+    assert isinstance(failure, Failure)
+    assert list(made.answers([request(), request()])) == [failure, failure]
+    assert made.run(request()) == failure
