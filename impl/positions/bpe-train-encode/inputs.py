@@ -150,6 +150,39 @@ def edge_a_text_from_elsewhere(make):
     round_trip(make, b"the newest hat is the widest mat", merges)
 
 
+def edge_tokens_that_overlap(make):
+    """what holds for aaa holds for tokens that were made: overlaps count, merging runs from the left"""
+    make.call("bpe_train", b"abababxy", 3)
+    make.call("bpe_train", b"ababababababxyxy", 5)
+    for count in (6, 7, 11, 14, 22):
+        merges = make.call("bpe_train", b"a" * count, 4)
+        round_trip(make, b"a" * (count + 1), merges)
+
+
+def edge_long_tokens(make):
+    """tokens of up to 256 bytes, each twice as long as the one before"""
+    merges = [(97, 97), *((256 + k, 256 + k) for k in range(7))]
+    round_trip(make, b"a" * 301, merges)
+    make.call("bpe_decode", [263, 262, 98, 259], merges)
+
+
+def edge_many_merges(make):
+    """more than 256 merges: tokens beyond 511"""
+    merges = [(k % 256, (7 * k + k // 256) % 256) for k in range(520)]
+    round_trip(make, bytes(k % 256 for pair in merges[250:330] for k in pair), merges)
+    make.call("bpe_decode", [255, 256, 511, 512, 700, 775], merges)
+    text = bytes(make.integers(0, 40, 360).tolist())
+    round_trip(make, text, make.call("bpe_train", text, 300))
+
+
+def edge_merges_across_white_space(make):
+    """no pre-tokenisation: spaces, line ends, zeros and digits merge like any other byte"""
+    text = b"a b\na b\nto be\r\nor\tnot\x00to be 12 12 3, 12"
+    merges = make.call("bpe_train", text, 12)
+    round_trip(make, text, merges)
+    round_trip(make, b"a b\na\n\nb\x00\x00 12", [(10, 97), (32, 98), (98, 10), (0, 0), (10, 10), (256, 259)])
+
+
 def edge_each_model_by_itself(make):
     """two models in turns: nothing is remembered"""
     first = make.call("bpe_train", b"ababcc", 2)
