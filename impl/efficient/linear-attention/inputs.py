@@ -88,17 +88,22 @@ def stable(make):
 
 
 def edge_one_token(make):
-    """one token, causal and not: almost its own value"""
-    q, k, v = make.normal(2, 3, 1, 4), make.normal(2, 3, 1, 4), make.normal(2, 3, 1, 2)
-    make.call("linear_attention", q, k, v, True)
-    make.call("linear_attention", q, k, v, False)
+    """one token, almost its own value; and d = 1 with dv = 5"""
+    for T, d, dv in ((1, 4, 2), (4, 1, 5)):
+        q, k, v = make.normal(2, 3, T, d), make.normal(2, 3, T, d), make.normal(2, 3, T, dv)
+        make.call("linear_attention", q, k, v, True)
+        make.call("linear_attention", q, k, v, False)
 
 
-def edge_width_one(make):
-    """d = 1 and dv = 5"""
-    q, k, v = make.normal(2, 3, 4, 1), make.normal(2, 3, 4, 1), make.normal(2, 3, 4, 5)
-    make.call("linear_attention", q, k, v, True)
+def edge_long_and_wide(make):
+    """66 tokens, seven heads, d = 20: no chunk ends the sums, and nothing is scaled"""
+    q, k, v = make.normal(1, 7, 2, 20), make.normal(1, 7, 2, 20), make.normal(1, 7, 2, 3)
     make.call("linear_attention", q, k, v, False)
+    q, k, v = make.normal(1, 1, 66, 1), make.normal(1, 1, 66, 1), make.normal(1, 1, 66, 2)
+    make.call("linear_attention", q, k, v, True)
+    make.call(
+        "linear_attention", make.normal(1, 1, 150, 1), make.normal(1, 1, 150, 1), make.normal(1, 1, 150, 1), False
+    )
 
 
 def edge_all_sizes_equal(make):
@@ -109,10 +114,14 @@ def edge_all_sizes_equal(make):
 
 
 def edge_no_feature_left(make):
-    """φ(k) = 0 for every key, or for the first ones: the sums are 0, and 1e-6 keeps the quotient finite"""
+    """φ(k) = 0 for every key, or for the first ones: the sums are 0, and 1e-6 keeps the quotient finite; a step as well"""
     q, v = make.normal(1, 2, 3, 2), make.normal(1, 2, 3, 4)
     low = torch.full((1, 2, 3, 2), -200.0)
     make.call("linear_attention", q, make.keep(low, grad=True), v, False)
+    state = (make.normal(1, 2, 2, 4), make.uniform(1, 2, 2, low=0.5, high=3.0))
+    make.call(
+        "linear_attention_step", state, make.normal(1, 2, 2), make.keep(low[:, :, 0].clone()), make.normal(1, 2, 4)
+    )
     low = low.clone()
     low[:, :, 1] = 0.5
     make.call("linear_attention", q, make.keep(low, grad=True), v, True)
@@ -182,8 +191,25 @@ def edge_long_sums_in_bfloat16(make):
         make.call("linear_attention", *[make.keep(t, dtype="fixed") for t in (q, k, v)], causal)
 
 
+def edge_state_in_float32(make):
+    """bfloat16 tokens on a float32 state: y in the dtype of the tokens, the state in its own"""
+    state = (
+        make.keep(torch.tensor([[[[0.1, 1.3], [2.7, -0.7]]]]), dtype="fixed"),
+        make.keep(torch.tensor([[[1.1, 2.3]]]), dtype="fixed"),
+    )
+    tokens = [torch.tensor([[[0.5, -1.0]]]), torch.tensor([[[1.5, 0.25]]]), torch.tensor([[[-2.0, 3.0]]])]
+    for _ in range(2):
+        state = make.call("linear_attention_step", state, *[make.keep(t.bfloat16(), dtype="fixed") for t in tokens])[1]
+
+
 def causal_at(make, T):
     make.call("linear_attention", make.normal(1, 1, T, 4), make.normal(1, 1, T, 4), make.normal(1, 1, T, 4), True)
+
+
+def with_feature_at(make, T):
+    """A feature map of one's own, and two sequences."""
+    q, k, v = make.normal(2, 1, T, 2), make.normal(2, 1, T, 2), make.normal(2, 1, T, 2)
+    make.call("linear_attention", q, k, v, False, make.new("torch.nn.Softplus"))
 
 
 def parallel_at(make, T):
@@ -201,7 +227,7 @@ CONTRACTS = [
         "bound": bound,
         "says": says,
     }
-    for record in (causal_at, parallel_at)
+    for record in (causal_at, parallel_at, with_feature_at)
     for check, measure, bound, says in (
         (
             "work",
