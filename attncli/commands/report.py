@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from attncli.domain.axes import first_wrong, named
 from attncli.domain.challenge import Challenge
 from attncli.domain.frames import frame_lines
 from attncli.domain.printable import printable
@@ -77,7 +78,7 @@ def counterexample_lines(shown: Mapping[str, Any], indent: str, lang: Lang = "en
         if key in shown:
             yield from value_lines(SAY[key][lang], shown[key], indent, lang)
     if shown.get("first_wrong_index"):
-        yield indent + SAY["first-wrong"][lang].format(index=shown["first_wrong_index"])
+        yield indent + SAY["first-wrong"][lang].format(index=first_wrong(shown))
     yield from (indent + line for line in frame_lines(shown.get("frames", ()), file, lang))
 
 
@@ -86,7 +87,7 @@ def value_lines(label: str, value: Any, indent: str, lang: Lang = "en") -> Itera
     if not _is_mask(value):
         yield f"{indent}{label} {printable(shown_value(value, lang))}"
         return
-    yield f"{indent}{label} {SAY['mask'][lang].format(shape=value['shape'])}"
+    yield f"{indent}{label} {SAY['mask'][lang].format(shape=_shape(value))}"
     columns = value["shape"][-1]
     marks = ["1" if flag else "·" for flag in value["values"]]
     for start in range(0, len(marks), columns):
@@ -104,14 +105,18 @@ def shown_value(value: Any, lang: Lang = "en") -> str:
     """A tensor as nested brackets with its dtype; anything else as it is."""
     if isinstance(value, Mapping) and "shape" in value and "dtype" in value:
         if "values" not in value or value.get("truncated"):
-            return SAY["shape"][lang].format(**value)
-        tail = SAY["tensor"][lang].format(dtype=value["dtype"], shape=value["shape"])
+            return SAY["shape"][lang].format(dtype=value["dtype"], shape=_shape(value))
+        tail = SAY["tensor"][lang].format(dtype=value["dtype"], shape=_shape(value))
         return f"{_nested(value['shape'], iter(value['values']))} {tail}"
     if isinstance(value, Mapping):
         return "{" + ", ".join(f"{key}: {shown_value(item, lang)}" for key, item in value.items()) + "}"
     if isinstance(value, list):
         return "[" + ", ".join(shown_value(item, lang) for item in value) + "]"
     return str(value)
+
+
+def _shape(tensor: Mapping[str, Any]) -> str:
+    return named(tensor["shape"], tensor.get("axes"))
 
 
 def _nested(shape: list[int], numbers: Iterator[Any]) -> str:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import base64
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from attncli.judge.case import Case, Recorder
-from attncli.judge.demands import named_arguments
+from attncli.judge.demands import Demands, named_arguments
 from attncli.judge.finding import Finding
 from attncli.judge.folder import Folder
 from attncli.judge.profiles import profile_of
@@ -23,29 +24,56 @@ STORED_BYTES = 64 * 1024
 _DIGITS = {torch.float64: 17, torch.float32: 8, torch.float16: 5, torch.bfloat16: 4}
 
 
-def render(finding: Finding, folder: Folder) -> dict[str, Any]:
+def render(finding: Finding, demands: Demands) -> dict[str, Any]:
     """The `counterexample` of a grade report."""
-    case, reference = finding.case, folder.reference.__dict__
-    step = _failing_step(finding)
-    shown: dict[str, Any] = {"args": _arguments(case, reference, step)}
+    case, step = finding.case, _failing_step(finding)
+    shown: dict[str, Any] = {"args": _arguments(case, demands, step)}
     if len(case.steps) > 1:
         shown["calls"] = [
-            {"call": s.get("name", s["op"]), "args": _arguments(case, reference, k)} for k, s in enumerate(case.steps)
+            {"call": s.get("name", s["op"]), "args": _arguments(case, demands, k)} for k, s in enumerate(case.steps)
         ]
         shown["call"] = step + 1
     shown["profile"] = case.profile.name
     if case.label:
         shown["edge_case"] = case.label
+    name = _Namer(demands, str(case.steps[step].get("name", "")))
     if finding.mismatch is not None:
-        shown["expected"] = plain(_as_due(finding.mismatch.expected, finding.mismatch.got))
-        shown["got"] = plain(finding.mismatch.got)
+        place = _place(finding.mismatch.path)
+        shown["expected"] = name.plain(_as_due(finding.mismatch.expected, finding.mismatch.got), place)
+        shown["got"] = name.plain(finding.mismatch.got, place)
         if finding.mismatch.index is not None:
             shown["first_wrong_index"] = list(finding.mismatch.index)
     elif finding.truth is not None and finding.got is None:
-        shown["expected"] = plain(finding.truth.outcomes[step] if step < len(finding.truth.outcomes) else None)
+        shown["expected"] = name.plain(
+            finding.truth.outcomes[step] if step < len(finding.truth.outcomes) else None, "return"
+        )
     if finding.frames:
         shown["frames"] = [dict(frame) for frame in finding.frames]
     return shown
+
+
+@dataclass(frozen=True, slots=True)
+class _Namer:
+    """Values as JSON, with the names of the axes that tensors have in this function's signature."""
+
+    demands: Demands
+    function: str
+
+    def plain(self, value: Any, name: str) -> Any:
+        if isinstance(value, (list, tuple)):
+            return [self.plain(item, f"{name}[{k}]") for k, item in enumerate(value)]
+        if isinstance(value, dict):
+            return {str(key): self.plain(item, f"{name}[{key!r}]") for key, item in value.items()}
+        shown = plain(value)
+        axes = self.demands.axes(self.function, name, value.dim()) if isinstance(value, Tensor) else []
+        return {**shown, "axes": axes} if any(axes) else shown
+
+
+def _place(path: Sequence[Any]) -> str:
+    """What a path of a mismatch leads to: a part of the result, or the argument that a gradient is of."""
+    if path and path[0] == "gradient":
+        return str(path[1])
+    return "return" + "".join(f"[{key!r}]" for key in path[1:])
 
 
 def _failing_step(finding: Finding) -> int:
@@ -60,21 +88,22 @@ def _as_due(expected: Any, got: Any) -> Any:
     return expected
 
 
-def _arguments(case: Case, reference: Mapping[str, Any], step: int) -> dict[str, Any]:
-    named = named_arguments(reference, case.steps[step])
-    return {name: _shown_tree(case, tree) for name, tree in named}
+def _arguments(case: Case, demands: Demands, step: int) -> dict[str, Any]:
+    name = _Namer(demands, str(case.steps[step].get("name", "")))
+    named = named_arguments(demands.reference, case.steps[step])
+    return {label: _shown_tree(case, tree, name, label) for label, tree in named}
 
 
-def _shown_tree(case: Case, tree: Any) -> Any:
+def _shown_tree(case: Case, tree: Any, name: _Namer, label: str) -> Any:
     tag = tree[0]
     if tag == "t":
-        return plain(case.inputs[tree[1]].value)
+        return name.plain(case.inputs[tree[1]].value, label)
     if tag == "r":
         return f"result of call {tree[1] + 1}" + "".join(f"[{key!r}]" for key in tree[2])
     if tag in ("l", "u"):
-        return [_shown_tree(case, item) for item in tree[1]]
+        return [_shown_tree(case, item, name, f"{label}[{k}]") for k, item in enumerate(tree[1])]
     if tag == "d":
-        return {str(key[1]): _shown_tree(case, item) for key, item in tree[1]}
+        return {str(key[1]): _shown_tree(case, item, name, f"{label}[{key[1]!r}]") for key, item in tree[1]}
     if tag in ("m", "g", "c"):
         return {"m": "a dict kept between the calls", "g": "a generator", "c": "a callable"}[tag]
     if tag == "y":

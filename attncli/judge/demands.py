@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
+from attncli.domain.axes import spread
 from attncli.judge.case import Case
 from attncli.judge.folder import Folder
 from attncli.judge.profiles import Profile
@@ -43,6 +44,11 @@ class Demands:
     @cached_property
     def gradients_at_edges(self) -> bool:
         return bool(self._said("GRADIENTS", True))
+
+    def axes(self, function: str, name: str, dimensions: int) -> list[str]:
+        """The names of the axes of an argument, or of a result (`return`, `return[0]`), as `AXES` tells them."""
+        said = self._said("AXES", {})
+        return spread(said.get(f"{function}.{name}", said.get(name, "...")), dimensions)
 
     def names(self, case: Case) -> dict[int, str]:
         """The argument name of each tensor of a case, from the reference's signatures."""

@@ -350,7 +350,7 @@ class Grading:
 
     def _reported(self, name: str, finding: Finding, tried: int, prefix: str) -> CheckResult:
         result = self._failed(name, finding.reason, prefix + finding.message, examples=tried)
-        return replace(result, counterexample=render(finding, self.folder))
+        return replace(result, counterexample=render(finding, self.exam.demands))
 
     def _failed(self, name: str, reason: str, message: str, examples: int = 0) -> CheckResult:
         return CheckResult(name=name, status="fail", reason=reason, message=message, examples=examples)

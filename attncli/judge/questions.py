@@ -7,6 +7,7 @@ What the reference says to it is computed when the first answer has to be judged
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any
 
@@ -123,6 +124,7 @@ class Gradients:
             if mismatch is not None:
                 reason = "gradient" if mismatch.reason == "values" else mismatch.reason
                 name = self._demands.names(self.case).get(k, f"input {k}")
+                mismatch = replace(mismatch, path=("gradient", name))
                 return Finding(self.case, reason, f"gradient of {name}: {mismatch.message}", truth, got, mismatch)
         return None
 

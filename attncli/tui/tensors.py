@@ -9,6 +9,7 @@ from typing import Any
 
 from rich.cells import cell_len
 
+from attncli.domain.axes import named
 from attncli.domain.printable import printable
 from attncli.tui.columns import left
 
@@ -29,7 +30,7 @@ def tensor_lines(tensor: Mapping[str, Any], other: Mapping[str, Any] | None = No
     if other is not None and is_tensor(other) and list(other["shape"]) == shape:
         rivals = list(_flat(other["values"]))
         cells = [cell + ("*" if differ(a, b) else " ") for cell, a, b in zip(cells, values, rivals, strict=False)]
-    head = f"({', '.join(map(str, shape))}{',' if len(shape) == 1 else ''}) {tensor.get('dtype', '')}".rstrip()
+    head = f"{named(shape, tensor.get('axes'))} {tensor.get('dtype', '')}".rstrip()
     return [head, *_grid(cells, shape)]
 
 

@@ -9,6 +9,7 @@ from textual.content import Content
 from textual.geometry import Size
 from textual.widget import Widget
 
+from attncli.domain.axes import first_wrong
 from attncli.domain.frames import frame_lines
 from attncli.domain.text import Lang
 from attncli.tui.strings import say
@@ -54,7 +55,7 @@ class Counterexample(Widget):
     def _places(self, width: int) -> Iterator[Content]:
         """The first wrong entry, and the learner's own lines of an exception."""
         if self._shown.get("first_wrong_index"):
-            index = say("counterexample.first-wrong", self.lang, index=self._shown["first_wrong_index"])
+            index = say("counterexample.first-wrong", self.lang, index=first_wrong(self._shown))
             yield Content(f"  {index}")
         for text in frame_lines(self._shown.get("frames") or (), self._file, self.lang):
             yield from (Content("  ") + part for part in Content(text).wrap(max(10, width - 2)))

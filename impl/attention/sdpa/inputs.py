@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import torch
 
+AXES = {"q": "... T d", "k": "... S d", "v": "... S dv", "mask": "... T S", "return": "... T dv"}
 LARGE = 10.0  # q and k both grow, so the logits reach ±200 and more
 PROFILES = {"stable": ["large"]}
 
