@@ -88,18 +88,15 @@ def edge_prime_lengths(make):
         make.call("sliding_window_attention", *qkv(make, 1, 2, 13, 3), window, 0, False)
 
 
+def edge_long_and_wide(make):
+    """37 tokens, windows of 8 and 19, ten sinks, d = 9"""
+    make.call("sliding_window_attention", *qkv(make, 1, 1, 37, 9), 19, 10)
+    make.call("sliding_window_attention", *qkv(make, 1, 1, 37, 9), 8, 10, False)
+
+
 def edge_all_sizes_equal(make):
     """B = H = T = d"""
     make.call("sliding_window_attention", *qkv(make, 4, 4, 4, 4), 2, 1)
-
-
-def edge_two_calls(make):
-    """calls of equal shape and other windows do not meet"""
-    q, k, v = qkv(make, 2, 2, 6, 3)
-    make.call("sliding_window_attention", q, k, v, 2)
-    make.call("sliding_window_attention", q, k, v, 4)
-    make.call("sliding_window_attention", q, k, v, 2, 1, False)
-    make.call("sliding_window_attention", q, k, v, 2)
 
 
 def edge_hidden_key_leads(make):
@@ -125,6 +122,7 @@ def edge_float16_scores_overflow(make):
     """float16 inputs whose scores pass 65 504: float32 inside keeps them apart"""
     q, k = torch.full((1, 1, 4, 8), 120.0).half(), torch.full((1, 1, 4, 8), 110.0).half()
     k[:, :, 1] -= 2.0
+    k[:, :, 2] -= 4.0  # no two alike: at such scores half a step of float32 is a part in 500 of a shared weight
     k[:, :, 3] = -k[:, :, 3]
     v = torch.tensor([[[[1.0, 2.0], [3.0, -4.0], [-5.0, 6.0], [7.0, 8.0]]]]).half().repeat(1, 1, 1, 4)
     for causal in (True, False):
@@ -140,6 +138,11 @@ def both_ways_at(make, T):
     make.call("sliding_window_attention", *qkv(make, 1, 1, T, 4), 8, 2, False)
 
 
+def without_sinks_at(make, T):
+    """Two sequences, and the window alone."""
+    make.call("sliding_window_attention", *qkv(make, 2, 1, T, 4), 3)
+
+
 # Tiles of up to 32 tokens with their neighbours are sound; T² scores, or a T² mask, are not.
 CONTRACTS = [
     {
@@ -151,7 +154,7 @@ CONTRACTS = [
         "bound": bound,
         "says": says,
     }
-    for record in (causal_at, both_ways_at)
+    for record in (causal_at, both_ways_at, without_sinks_at)
     for check, measure, bound, says in (
         (
             "work",
