@@ -16,8 +16,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from attncli.sandbox.script import Raised
-from attncli.sandbox.values import Opaque
+from attncli.sandbox.values import Opaque, Raised
 
 Path = tuple[Any, ...]
 Slack = Callable[[Path], Tensor | None]

@@ -16,8 +16,7 @@ from attncli.judge.demands import Demands, named_arguments
 from attncli.judge.finding import Finding
 from attncli.judge.folder import Folder
 from attncli.judge.profiles import profile_of
-from attncli.sandbox.script import Raised
-from attncli.sandbox.values import DTYPES, Opaque, bytes_of
+from attncli.sandbox.values import DTYPES, Opaque, Raised, bytes_of
 
 VALUES_SHOWN = 256
 STORED_BYTES = 64 * 1024

@@ -15,7 +15,7 @@ from attncli.judge.compare import Rules, compare
 from attncli.judge.expected import Expectation, Observed, as_given, run_reference
 from attncli.judge.folder import Folder
 from attncli.judge.submission import Request
-from attncli.sandbox.script import Raised
+from attncli.sandbox.values import Raised
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,12 @@ def impurity(demands: Demands, case: Case, observed: Observed) -> tuple[str, str
             return "aliased", f"what {name} keeps for later calls shares memory with an argument"
         if kind == "earlier":
             return "aliased", f"the result of {name} shares memory with what an earlier call returned"
+    for step in observed.pure.get("instances") or ():
+        return "aliased", f"two objects made by {call_name(case, step)} share memory"
+    for step, kind in observed.pure.get("random") or ():
+        what = "seeds torch's global generator" if kind == "seeded" else "draws from torch's global generator"
+        why = "which belongs to the caller" if kind == "seeded" else "although it is given one"
+        return "nondeterministic", f"{call_name(case, step)} {what}, {why}"
     for step in observed.pure.get("changed") or ():
         return "aliased", f"what {call_name(case, step)} returned was changed by a later call"
     return None

@@ -14,10 +14,10 @@ from torch import Tensor
 from attncli.judge.case import Case
 from attncli.judge.expected import Observed, logged
 from attncli.sandbox.host import Ending, Reply, Worker
-from attncli.sandbox.script import Raised
 from attncli.sandbox.values import (
     Environment,
     Packer,
+    Raised,
     TreeError,
     bytes_of,
     describe_tensor,

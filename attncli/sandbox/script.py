@@ -22,25 +22,19 @@ from .values import (
     DTYPES,
     Environment,
     Packer,
-    Tree,
+    Raised,
     TreeError,
+    arguments_of,
     bytes_of,
     describe_tensor,
     read_table,
     resolve,
     tensors_in,
 )
+from .watch import Watch, copied, plain
 
 Step = dict[str, Any]
 Invoke = Callable[[dict[str, Any], Sequence[bytes]], tuple[dict[str, Any], memoryview]]
-
-
-@dataclass(slots=True)
-class Raised:
-    """An exception that a step was expected to raise: its class names, the nearest first."""
-
-    names: tuple[str, ...]
-    text: str
 
 
 @dataclass(slots=True)
@@ -67,7 +61,7 @@ def execute(
     """
     run = Run()
     for index, step in enumerate(steps):
-        arguments = _arguments(step, environment)
+        arguments = arguments_of(step, environment)
         if "cost" in costs:
             calls = CallTrace("", sizes=True) if "handed" in costs else nullcontext()
             with torch.no_grad(), calls, CostTrace(tensors_in(list(arguments))) as trace:
@@ -84,12 +78,6 @@ def execute(
         if after is not None:
             after(index, arguments, outcome)
     return run
-
-
-def _arguments(step: Step, environment: Environment) -> tuple[list[Any], dict[str, Any]]:
-    args = [resolve(tree, environment) for tree in step.get("args", ())]
-    kwargs = {name: resolve(tree, environment) for name, tree in step.get("kwargs", {}).items()}
-    return args, kwargs
 
 
 def _perform(namespace: Mapping[str, Any], step: Step, arguments: Any, environment: Environment, run: Run) -> Any:
@@ -111,15 +99,9 @@ def _tally(call: Callable[[], Any], times: int) -> dict[Any, int]:
     counts: dict[Any, int] = {}
     for _ in range(times):
         result = call()
-        key = result if _plain(result) else repr(result)[:80]
+        key = result if plain(result) else repr(result)[:80]
         counts[key] = counts.get(key, 0) + 1
     return counts
-
-
-def _plain(value: Any) -> bool:
-    if type(value) is tuple:
-        return all(_plain(item) for item in value)
-    return type(value) in (int, float, bool, str, bytes)
 
 
 def _target(namespace: Mapping[str, Any], step: Step, environment: Environment, run: Run) -> Callable[..., Any]:
@@ -201,85 +183,6 @@ def _walk(value: Any, path: Sequence[Any]) -> Any:
     return value
 
 
-class _Watch:
-    """Copies outcomes when they are returned, and finds what changed, was mutated or shares memory."""
-
-    def __init__(self, environment: Environment, steps: Sequence[Step], earlier: Sequence[Any], closely: bool) -> None:
-        self.environment = environment
-        self._closely = closely
-        self.copies: list[tuple[Tree, list[bytes], list[dict[str, Any]]]] = []
-        self.aliased: list[list[Any]] = []
-        self.inputs = [bytes_of(tensor) for tensor in environment.tensors] if closely else []
-        self.containers: list[int] = []
-        self._steps = steps
-        self._kept = {_storage(t) for t in tensors_in(list(earlier))} - {0}
-        self._given = {_storage(t) for t in _given(environment)} - {0} if closely else set()
-
-    def after(self, index: int, arguments: Any, outcome: Any) -> None:
-        self.copies.append(_copy(outcome))
-        if self._closely:
-            self._look_for_shared_memory(index, arguments, outcome)
-
-    def _look_for_shared_memory(self, index: int, arguments: Any, outcome: Any) -> None:
-        if not _same_parts(arguments, _arguments(self._steps[index], self.environment)):
-            self.containers.append(index)
-        own = {_storage(tensor) for tensor in tensors_in(list(arguments))} - {0}
-        result = {_storage(tensor) for tensor in tensors_in(outcome)} - {0}
-        if result & own:
-            self.aliased.append([index, "input"])
-        elif result & self._kept:
-            self.aliased.append([index, "earlier"])
-        elif self._given & {_storage(tensor) for tensor in tensors_in(self.environment.shared)}:
-            self.aliased.append([index, "kept"])
-        self._kept |= result
-
-    def mutated(self) -> list[int]:
-        pairs = zip(self.environment.tensors, self.inputs, strict=True)
-        return [k for k, (tensor, before) in enumerate(pairs) if bytes_of(tensor) != before]
-
-    def changed(self, outcomes: Sequence[Any]) -> list[int]:
-        """Steps whose returned values are no longer what was returned."""
-        return [
-            index
-            for index, (outcome, copy) in enumerate(zip(outcomes, self.copies, strict=True))
-            if _copy(outcome)[:2] != copy[:2]
-        ]
-
-
-def _given(environment: Environment) -> list[Tensor]:
-    """The tensors of the table that are no part of an object which is to be changed in place."""
-    shared = {id(tensor) for tensor in tensors_in(environment.shared)}
-    return [tensor for tensor in environment.tensors if id(tensor) not in shared]
-
-
-def _same_parts(value: Any, fresh: Any) -> bool:
-    """Whether a container still holds what it was passed with: the same keys and the very same tensors."""
-    if isinstance(fresh, (list, tuple)):
-        return len(value) == len(fresh) and all(_same_parts(a, b) for a, b in zip(value, fresh, strict=True))
-    if isinstance(fresh, dict):
-        return list(value) == list(fresh) and all(_same_parts(value[key], fresh[key]) for key in fresh)
-    if isinstance(fresh, Tensor):
-        return value is fresh
-    return not _plain(fresh) or value == fresh or value != value
-
-
-def _storage(tensor: Tensor) -> int:
-    return tensor.untyped_storage().data_ptr() if tensor.device.type == "cpu" else 0
-
-
-def _copy(value: Any) -> tuple[Tree, list[bytes], list[dict[str, Any]]]:
-    packer = Packer(special=lambda item: _pack_special(item, packer))
-    tree = packer.pack(value)
-    tensors = [t.detach() for t in packer.tensors]
-    return tree, [bytes_of(t) for t in tensors], [describe_tensor(t) for t in tensors]
-
-
-def _pack_special(value: Any, packer: Packer) -> Tree | None:
-    if isinstance(value, Elsewhere):
-        return packer.tensor(value.empty_twin())
-    return ["raised", list(value.names), value.text] if isinstance(value, Raised) else None
-
-
 _earlier: list[Any] = []
 
 
@@ -294,7 +197,7 @@ def serve(
     want = set(header.get("want", ()))
     environment = _environment(header, payload, invoke)
     torch.default_generator.manual_seed(int(header.get("seed", 0)))
-    watch = _Watch(environment, header["steps"], _earlier, "pure" in want)
+    watch = Watch(environment, header["steps"], _earlier, "pure" in want)
     trace = CallTrace(str(header.get("filename", ""))) if "calls" in want else None
     away = two_devices() if "elsewhere" in want else nullcontext()
     with trace or nullcontext(), BareOperations() if trace else nullcontext(), away:
@@ -306,6 +209,8 @@ def serve(
             "changed": watch.changed(run.outcomes),
             "aliased": watch.aliased,
             "containers": watch.containers,
+            "random": watch.random,
+            "instances": watch.instances(run.outcomes, run.arguments),
             "graph": _with_graph(run.outcomes, environment.shared),
         }
     if trace is not None:
@@ -357,11 +262,11 @@ def _proxy(index: int, invoke: Invoke) -> Callable[..., Any]:
     return call
 
 
-def _reply(run: Run, environment: Environment, watch: _Watch) -> tuple[dict[str, Any], list[bytes]]:
+def _reply(run: Run, environment: Environment, watch: Watch) -> tuple[dict[str, Any], list[bytes]]:
     outcomes: list[dict[str, Any]] = []
     table: list[dict[str, Any]] = []
     buffers: list[bytes] = []
-    for tree, chunks, entries in [*watch.copies, _copy(environment.shared)]:
+    for tree, chunks, entries in [*watch.copies, copied(environment.shared)]:
         outcomes.append({"tree": tree, "first": len(table)})
         table.extend(entries)
         buffers.extend(chunks)

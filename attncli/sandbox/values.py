@@ -15,7 +15,8 @@ from __future__ import annotations
 
 import ctypes
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -173,6 +174,14 @@ _SCALARS: dict[str, Callable[[Tree], Any]] = {
 }
 
 
+@dataclass(slots=True)
+class Raised:
+    """An exception that a step was expected to raise: its class names, the nearest first."""
+
+    names: tuple[str, ...]
+    text: str
+
+
 class Opaque:
     """Stands for a value of the learner's own type, which cannot cross."""
 
@@ -297,6 +306,13 @@ def _flat(chunk: memoryview, dtype: torch.dtype) -> Tensor:
     if dtype is torch.bool:
         return torch.frombuffer(bytearray(chunk), dtype=torch.uint8) != 0
     return torch.frombuffer(bytearray(chunk), dtype=dtype)
+
+
+def arguments_of(step: Mapping[str, Any], environment: Environment) -> tuple[list[Any], dict[str, Any]]:
+    """The positional and named arguments of a step."""
+    args = [resolve(tree, environment) for tree in step.get("args", ())]
+    kwargs = {name: resolve(tree, environment) for name, tree in step.get("kwargs", {}).items()}
+    return args, kwargs
 
 
 def tensors_in(value: Any, depth: int = 0) -> Iterable[Tensor]:

@@ -1,0 +1,155 @@
+"""Watching a program run: what it changed, whose memory it handed out, and whose random numbers it used."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from .elsewhere import Elsewhere
+from .values import MAX_DEPTH, Environment, Packer, Raised, Tree, arguments_of, bytes_of, describe_tensor, tensors_in
+
+Step = dict[str, Any]
+
+
+class Watch:
+    """Copies outcomes when they are returned, and finds what changed, was mutated or shares memory."""
+
+    def __init__(self, environment: Environment, steps: Sequence[Step], earlier: Sequence[Any], closely: bool) -> None:
+        self.environment = environment
+        self._seed = torch.default_generator.initial_seed()
+        self._closely = closely
+        self.copies: list[tuple[Tree, list[bytes], list[dict[str, Any]]]] = []
+        self.aliased: list[list[Any]] = []
+        self.inputs = [bytes_of(tensor) for tensor in environment.tensors] if closely else []
+        self.containers: list[int] = []
+        self._steps = steps
+        self._kept = {_storage(t) for t in tensors_in(list(earlier))} - {0}
+        self._given = {_storage(t) for t in _given(environment)} - {0} if closely else set()
+        self._kept_containers = {id(c) for item in earlier for c in _containers_in(item)}
+        self.random: list[list[Any]] = []
+        self._random_state = torch.default_generator.get_state()
+
+    def after(self, index: int, arguments: Any, outcome: Any) -> None:
+        self.copies.append(copied(outcome))
+        if self._closely:
+            self._look_for_shared_memory(index, arguments, outcome)
+            self._look_at_randomness(index, arguments)
+
+    def _look_for_shared_memory(self, index: int, arguments: Any, outcome: Any) -> None:
+        if not _same_parts(arguments, arguments_of(self._steps[index], self.environment)):
+            self.containers.append(index)
+        own = {_storage(tensor) for tensor in tensors_in(list(arguments))} - {0}
+        result = {_storage(tensor) for tensor in tensors_in(outcome)} - {0}
+        if result & own:
+            self.aliased.append([index, "input"])
+        elif result & self._kept or self._returned_again(arguments, outcome):
+            self.aliased.append([index, "earlier"])
+        elif self._given & {_storage(tensor) for tensor in tensors_in(self.environment.shared)}:
+            self.aliased.append([index, "kept"])
+        self._kept |= result
+
+    def _returned_again(self, arguments: Any, outcome: Any) -> bool:
+        """Whether a list or dict that an earlier call returned comes again, without having been passed in."""
+        passed = {id(c) for part in arguments for c in _containers_in(part)}
+        returned = {id(c) for c in _containers_in(outcome)} - passed
+        again = bool(returned & self._kept_containers)
+        self._kept_containers |= returned
+        return again
+
+    def _look_at_randomness(self, index: int, arguments: Any) -> None:
+        """Whether torch's global generator was seeded, or drawn from although a generator was passed."""
+        state = torch.default_generator.get_state()
+        if torch.equal(state, self._random_state):
+            return
+        self._random_state = state
+        if torch.default_generator.initial_seed() != self._seed:
+            self.random.append([index, "seeded"])
+        elif any(isinstance(value, torch.Generator) for value in (*arguments[0], *arguments[1].values())):
+            self.random.append([index, "drawn"])
+
+    def mutated(self) -> list[int]:
+        pairs = zip(self.environment.tensors, self.inputs, strict=True)
+        return [k for k, (tensor, before) in enumerate(pairs) if bytes_of(tensor) != before]
+
+    def instances(self, outcomes: Sequence[Any], arguments: Sequence[Any]) -> list[int]:
+        """Steps that made an object which shares memory with one made by another call of the same class."""
+        made = [k for k, step in enumerate(self._steps) if step["op"] == "new"]
+        given = {_storage(t) for k in made for t in _memory_of([*arguments[k][0], *arguments[k][1].values()])}
+        held = {k: {_storage(t) for t in _memory_of(outcomes[k])} - given - {0} for k in made}
+        pairs = combinations(made, 2)
+        return [b for a, b in pairs if self._steps[a]["name"] == self._steps[b]["name"] and held[a] & held[b]]
+
+    def changed(self, outcomes: Sequence[Any]) -> list[int]:
+        """Steps whose returned values are no longer what was returned."""
+        return [
+            index
+            for index, (outcome, copy) in enumerate(zip(outcomes, self.copies, strict=True))
+            if copied(outcome)[:2] != copy[:2]
+        ]
+
+
+def _containers_in(value: Any, depth: int = 0) -> Iterator[Any]:
+    """Every list and dict in nested containers, itself included: what a caller could change."""
+    if isinstance(value, (list, dict)):
+        yield value
+    if depth < MAX_DEPTH and isinstance(value, (list, tuple, dict)):
+        for part in value.values() if isinstance(value, dict) else value:
+            yield from _containers_in(part, depth + 1)
+
+
+def _memory_of(value: Any) -> Iterator[Tensor]:
+    """The tensors of values and of the attributes, parameters and buffers of objects."""
+    if isinstance(value, nn.Module):
+        yield from value.parameters()
+        yield from value.buffers()
+    if isinstance(value, (list, tuple, dict, Tensor)):
+        yield from tensors_in(value)
+        for part in value.values() if isinstance(value, dict) else value if isinstance(value, (list, tuple)) else ():
+            if isinstance(part, nn.Module):
+                yield from _memory_of(part)
+    elif hasattr(value, "__dict__"):
+        yield from tensors_in(dict(vars(value)))
+
+
+def _given(environment: Environment) -> list[Tensor]:
+    """The tensors of the table that are no part of an object which is to be changed in place."""
+    shared = {id(tensor) for tensor in tensors_in(environment.shared)}
+    return [tensor for tensor in environment.tensors if id(tensor) not in shared]
+
+
+def _same_parts(value: Any, fresh: Any) -> bool:
+    """Whether a container still holds what it was passed with: the same keys and the very same tensors."""
+    if isinstance(fresh, (list, tuple)):
+        return len(value) == len(fresh) and all(_same_parts(a, b) for a, b in zip(value, fresh, strict=True))
+    if isinstance(fresh, dict):
+        return list(value) == list(fresh) and all(_same_parts(value[key], fresh[key]) for key in fresh)
+    if isinstance(fresh, Tensor):
+        return value is fresh
+    return not plain(fresh) or value == fresh or value != value
+
+
+def _storage(tensor: Tensor) -> int:
+    return tensor.untyped_storage().data_ptr() if tensor.device.type == "cpu" else 0
+
+
+def copied(value: Any) -> tuple[Tree, list[bytes], list[dict[str, Any]]]:
+    packer = Packer(special=lambda item: _pack_special(item, packer))
+    tree = packer.pack(value)
+    tensors = [t.detach() for t in packer.tensors]
+    return tree, [bytes_of(t) for t in tensors], [describe_tensor(t) for t in tensors]
+
+
+def _pack_special(value: Any, packer: Packer) -> Tree | None:
+    if isinstance(value, Elsewhere):
+        return packer.tensor(value.empty_twin())
+    return ["raised", list(value.names), value.text] if isinstance(value, Raised) else None
+
+
+def plain(value: Any) -> bool:
+    if type(value) is tuple:
+        return all(plain(item) for item in value)
+    return type(value) in (int, float, bool, str, bytes)
