@@ -122,12 +122,29 @@ def edge_draft_never_proposes_it(make):
     step(make, [p, one_hot(3, 0)], [q], [1], make.generator())
 
 
+def edge_seven_draft_tokens(make):
+    """γ = 7 over twelve tokens, rejected at the sixth and not at all"""
+    forced(make, 7, 12, 5)
+    forced(make, 7, 12, 7)
+
+
 def edge_tiny_probabilities(make):
-    """p and q near 10⁻⁶: the ratio decides, not the size"""
-    p = torch.tensor([2e-6, 1 - 2e-6], dtype=torch.float64)
-    q = torch.tensor([1e-6, 1 - 1e-6], dtype=torch.float64)
-    for _ in range(6):
-        step(make, [p, one_hot(2, 1)], [q], [0], make.generator())
+    """p and q near 10⁻⁸, equal or p = 0, and a residual of 10⁻⁶: the ratio decides, not the size"""
+    equal = torch.tensor([1e-8, 1 - 1e-8], dtype=torch.float64)
+    for _ in range(3):
+        step(make, [equal, one_hot(2, 1)], [equal], [0], make.generator())
+    p = torch.tensor([0.0, 0.5, 0.5], dtype=torch.float64)
+    q = torch.tensor([1e-6, 0.5, 0.5 - 1e-6], dtype=torch.float64)
+    for _ in range(10):
+        step(make, [p, one_hot(3, 1)], [q], [0], make.generator())
+
+
+def edge_sixteen_bits(make):
+    """rows in bfloat16, which add up to 1 only roughly, stay as they are"""
+    p, q = torch.tensor([0.1, 0.1, 0.1, 0.0, 0.69]), torch.tensor([0.1, 0.1, 0.1, 0.69, 0.0])
+    target, draft = torch.stack([p, one_hot(5, 2).float()]), q[None]
+    rows = [make.keep(t.bfloat16(), dtype="fixed") for t in (target, draft)]
+    make.call("spec_step", *rows, make.keep(torch.tensor([3])), make.generator())
 
 
 def edge_plain_integers(make):
@@ -200,7 +217,7 @@ DRAWS = 3000
 
 
 def random(make):
-    gamma, V = make.pick([2, 1, 3]), make.pick([4, 5, 3])
+    gamma, V = make.pick([2, 1, 3]), make.pick([8, 4, 6])
     target, draft, tokens = loose_step(make, gamma, V)
     chances = joint(target, draft, tokens)
     args = (target, draft, make.keep(torch.tensor(tokens)))
