@@ -8,12 +8,24 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeVar
 
+import torch
+
 from attncli.judge.case import Case, Recorder
 from attncli.judge.demands import Demands
 from attncli.judge.expected import as_given, run_reference
 from attncli.judge.folder import Folder
 from attncli.judge.profiles import Profile, profile_of, strata
-from attncli.judge.questions import Compound, Devices, Edge, EdgeDevice, Gradients, Purity, Question, Values
+from attncli.judge.questions import (
+    Compound,
+    Devices,
+    Edge,
+    EdgeDevice,
+    EdgeWithGradients,
+    Gradients,
+    Purity,
+    Question,
+    Values,
+)
 from attncli.judge.sampling import drawn, edge_functions, shares
 from attncli.judge.search import CaseFunction, Search, fixed_draw
 from attncli.judge.submission import Request
@@ -149,19 +161,21 @@ class Exam:
                 recorder = Recorder(fixed_draw, profile, self.stream, label)
                 record(recorder)
                 if check == "edge-cases" or len(recorder.case.steps) <= REPEATED_STEPS:
-                    kinds = self._edge_kinds(check)
+                    kinds = self._edge_kinds(check, profile)
                     found += [EdgeQuestion(label, attribute, kind(self.demands, recorder.case)) for kind in kinds]
         return found
 
-    def _edge_kinds(self, check: str) -> list[Callable[[Demands, Case], Question]]:
+    def _edge_kinds(self, check: str, profile: Profile) -> list[Callable[[Demands, Case], Question]]:
         if check == "device":
             return [EdgeDevice]
         if check == "layout":
             return [Values]
-        return [Edge, Gradients] if self.demands.gradients_at_edges else [Edge]
+        if not self.demands.gradients_at_edges:
+            return [Edge]
+        return [EdgeWithGradients] if profile.dtype is torch.float64 else [Edge, Gradients]
 
     def _sampled(self, check: str, count: int) -> list[Request]:
         record, _ = self.record(check)
         profile = strata(check, self.folder.inputs)[0]
         cases = drawn(record, profile, count, self._seed(f"{check}-drawn", profile), self.stream)
-        return [Request(case, ["calls"] if check == "forbidden" else []) for case in cases]
+        return [Request(case, ["calls", "operations"] if check == "forbidden" else []) for case in cases]

@@ -10,7 +10,18 @@ from attncli.judge.demands import Demands
 from attncli.judge.expected import Expectation, Observed
 from attncli.judge.finding import Finding
 from attncli.judge.purity import impurity, with_graph
-from attncli.judge.questions import Compound, Devices, Edge, EdgeDevice, Gradients, Purity, Question, Values, same
+from attncli.judge.questions import (
+    Compound,
+    Devices,
+    Edge,
+    EdgeDevice,
+    EdgeWithGradients,
+    Gradients,
+    Purity,
+    Question,
+    Values,
+    same,
+)
 from attncli.judge.submission import Failure, Request, Submission
 
 # The inputs of edge cases may have 16 bits; what of that is forbidden shows in drawn cases.
@@ -25,6 +36,8 @@ class Examiner:
         self._submission = submission
         self.device_unproved = False
         self.seen: list[tuple[str, int]] = []
+        self.made: set[str] = set()
+        self.made_nothing: set[str] = set()
 
     def first_fault(self, questions: Sequence[Question]) -> tuple[int, Finding] | None:
         """The position of the first question that shows a fault, with the fault."""
@@ -59,6 +72,8 @@ class Examiner:
     def _judged(self, question: Question, got: Observed | Failure) -> Finding | None:
         if isinstance(got, Observed):
             self.seen += [(called, line) for called, line in got.seen if not called.startswith(WIDTHS)]
+            if got.seen:
+                (self.made if got.makes else self.made_nothing).add(question.case.label)
         return question.finding(got)
 
     def values(self, case: Case) -> Finding | None:
@@ -70,6 +85,9 @@ class Examiner:
     def gradients(self, case: Case) -> Finding | None:
         return self.ask(Gradients(self._demands, case))
 
+    def edge_with_gradients(self, case: Case) -> Finding | None:
+        return self.ask(EdgeWithGradients(self._demands, case))
+
     def edge_device(self, case: Case) -> Finding | None:
         return self.ask(EdgeDevice(self._demands, case))
 
@@ -77,6 +95,8 @@ class Examiner:
         """The same question about other cases."""
         if isinstance(question, Edge):
             return self.edge
+        if isinstance(question, EdgeWithGradients):
+            return self.edge_with_gradients
         if isinstance(question, Gradients):
             return self.gradients
         return self.edge_device if isinstance(question, EdgeDevice) else self.values

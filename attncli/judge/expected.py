@@ -39,6 +39,7 @@ class Observed:
     calls: list[list[Any]] = field(default_factory=list)
     pure: dict[str, Any] = field(default_factory=dict)
     seen: list[list[Any]] = field(default_factory=list)
+    makes: bool = True
     costs: list[dict[str, int]] = field(default_factory=list)
 
     def parts(self, case: Case, watched: bool = False) -> dict[Any, Any]:

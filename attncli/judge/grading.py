@@ -187,6 +187,9 @@ class Grading:
     def _at_edges(self, name: str, tried: int) -> tuple[CheckResult | None, int]:
         """Asks the questions of every edge case in the profiles of this check."""
         edges = self.exam.edges(name)
+        if name == "device":  # what makes no tensor can make none on the wrong device
+            nothing = self.examiner.made_nothing - self.examiner.made
+            edges = [edge for edge in edges if edge.label not in nothing]
         fault = self.examiner.first_fault([edge.question for edge in edges])
         if fault is None:
             return None, tried + len(edges)
@@ -319,7 +322,7 @@ class Grading:
 
     def _name_mistake(self, finding: Finding, examine: Examine, attribute: str) -> None:
         if not self.diagnosis and not finding.fatal and finding.reason in DIAGNOSED:
-            gradients = examine == self.examiner.gradients
+            gradients = finding.reason == "gradient" or examine == self.examiner.gradients
             self.diagnosis = diagnose(self.folder, self._probes(finding, attribute, gradients))
 
     def _in_fresh_worker(self, finding: Finding, examine: Examine) -> Finding | None:

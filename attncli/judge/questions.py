@@ -105,6 +105,10 @@ class Gradients:
 
     @cached_property
     def request(self) -> Request | None:
+        return self._asked
+
+    @cached_property
+    def _asked(self) -> Request | None:
         due = self.expectation
         if not due.chosen:
             return None
@@ -144,6 +148,24 @@ class Gradients:
             if complaint:
                 return Finding(self.case, "gradient", complaint, native, got)
         return None
+
+
+class EdgeWithGradients(Gradients):
+    """Values, gradients and purity of a special case in one run."""
+
+    def __init__(self, demands: Demands, case: Case) -> None:
+        super().__init__(demands, case)
+        self._edge = Edge(demands, case)
+
+    @cached_property
+    def request(self) -> Request | None:
+        if self._asked is None:
+            return self._edge.request
+        return Request(self.case, ["pure", "gradients"], self._asked.leaves, self._asked.cotangents)
+
+    def finding(self, got: Observed | Failure) -> Finding | None:
+        found = self._edge.finding(got)
+        return found if found is not None or self._asked is None else super().finding(got)
 
 
 class OnDevice:

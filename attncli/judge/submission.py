@@ -255,6 +255,7 @@ def decode(header: Mapping[str, Any], payload: memoryview, gradients: int) -> Ob
     shared = _outcome(header["shared"], tensors)
     observed = Observed(outcomes, list(shared), pure=dict(header.get("pure") or {}))
     observed.seen = [[str(name), int(line)] for name, line in header.get("calls") or ()]
+    observed.makes = bool(header.get("makes", True))
     observed.costs = [{k: int(v) for k, v in figures.items()} for figures in header.get("costs") or ()]
     if gradients:
         first = int(header["gradients"])

@@ -200,7 +200,7 @@ def serve(
     watch = Watch(environment, header["steps"], _earlier, "pure" in want)
     trace = CallTrace(str(header.get("filename", ""))) if "calls" in want else None
     away = two_devices() if "elsewhere" in want else nullcontext()
-    with trace or nullcontext(), BareOperations() if trace else nullcontext(), away:
+    with trace or nullcontext(), BareOperations() if "operations" in want else nullcontext(), away:
         run = execute(namespace, header["steps"], environment, after=watch.after, costs=want)
     reply, buffers = _reply(run, environment, watch)
     if "pure" in want:
@@ -214,7 +214,7 @@ def serve(
             "graph": _with_graph(run.outcomes, environment.shared),
         }
     if trace is not None:
-        reply["calls"] = trace.seen()
+        reply["calls"], reply["makes"] = trace.seen(), trace.makes
     if "gradients" in want:
         _add_gradients(reply, buffers, run, environment, header)
     _earlier[:] = run.outcomes if "pure" in want else ()

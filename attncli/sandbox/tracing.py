@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import sys
 import weakref
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from types import FrameType
 from typing import Any
@@ -42,6 +42,7 @@ class CallTrace(TorchFunctionMode):
         self._sizes = sizes
         self._seen: dict[tuple[str, int], None] = {}
         self.largest = 0
+        self.makes = False
 
     def __torch_function__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
@@ -49,6 +50,7 @@ class CallTrace(TorchFunctionMode):
         result = func(*args, **(kwargs or {}))
         line, entered = self._place()
         self._seen[_name(func), line] = None
+        self.makes = self.makes or _makes(result, args, kwargs)
         if self._sizes:
             self.largest = max(self.largest, _owned(result, args))
         if isinstance(result, Tensor) and result.dtype in _SIXTEEN_BITS:
@@ -99,6 +101,16 @@ def _name(func: Any) -> str:
             name = name.rsplit(".", 1)[0]  # without the overload
         name = _names[func] = name[:120]
     return name
+
+
+def _makes(result: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None) -> bool:
+    """Whether a call chose a device: it made a tensor out of none, or was told where to put one."""
+    if not isinstance(result, Tensor):
+        return False
+    if not any(isinstance(part, (Tensor, list, tuple)) for part in args) and not kwargs:
+        return True
+    given = [*args, *(kwargs or {}).values()]
+    return any(isinstance(part, (torch.device, str)) for part in given) or next(_flatten(given), None) is None
 
 
 def _owned(result: Any, args: tuple[Any, ...]) -> int:
@@ -183,7 +195,7 @@ def returned_bytes(outcome: Any) -> int:
     return sum(storages.values())
 
 
-def _flatten(value: Any) -> Iterable[Tensor]:
+def _flatten(value: Any) -> Iterator[Tensor]:
     if isinstance(value, Tensor):
         yield value
     elif isinstance(value, (list, tuple)):
