@@ -41,6 +41,7 @@ class GradeRequest:
     examples: int = 0
     quick: bool = False
     first: str = ""
+    settled: Sequence[str] = ()
     replay: Sequence[Mapping[str, Any]] = field(default=())
 
     def document(self) -> dict[str, Any]:
@@ -56,6 +57,7 @@ class GradeRequest:
             "examples": self.examples,
             "quick": self.quick,
             "first": self.first,
+            "settled": list(self.settled),
             "replay": [dict(kept) for kept in self.replay],
         }
 

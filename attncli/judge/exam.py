@@ -16,6 +16,7 @@ from attncli.judge.expected import as_given, run_reference
 from attncli.judge.folder import Folder
 from attncli.judge.profiles import Profile, profile_of, strata
 from attncli.judge.questions import (
+    TRACED_ELEMENTS,
     Compound,
     Devices,
     Edge,
@@ -43,8 +44,14 @@ EXAMPLES = {
     "random": 3,
     "forbidden": 2,
 }
-# A longer edge case tries what shows late; in another layout or on another device its start shows as much.
+# A longer edge case tries what shows late; in another layout or on another device its start shows as much, and a loop
+# over many elements would take seconds on a device that is played.
 REPEATED_STEPS = 8
+
+
+def _repeated(case: Case, check: str) -> bool:
+    return len(case.steps) <= REPEATED_STEPS and (check != "device" or case.weight[0] <= TRACED_ELEMENTS)
+
 
 _KINDS: dict[str, Callable[[Demands, Case], Any]] = {"gradients": Gradients, "device": Devices, "pure": Purity}
 _OWN_RECORDS = ("stable", "random")
@@ -160,7 +167,7 @@ class Exam:
             for profile in strata(check, self.folder.inputs):
                 recorder = Recorder(fixed_draw, profile, self.stream, label)
                 record(recorder)
-                if check == "edge-cases" or len(recorder.case.steps) <= REPEATED_STEPS:
+                if check == "edge-cases" or _repeated(recorder.case, check):
                     kinds = self._edge_kinds(check, profile)
                     found += [EdgeQuestion(label, attribute, kind(self.demands, recorder.case)) for kind in kinds]
         return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -42,13 +42,14 @@ class Options:
     """How to grade: `stream` numbers the input stream.
 
     `quick` asks for the verdict alone: it leaves out badges and stops at the first failure without shrinking. `first`
-    names a check to run before the others.
+    names a check to run before the others, `settled` are checks known to hold, which are left out.
     """
 
     stream: int = 0
     examples: int = 0
     quick: bool = False
     first: str = ""
+    settled: Collection[str] = ()
     replay: Sequence[dict[str, Any]] = ()
 
 
@@ -96,7 +97,7 @@ class Grading:
 
     def _order(self) -> list[str]:
         asked = {*self.required, *(() if self.options.quick else self.badges)}
-        names = [name for name in CHECK_NAMES if name in asked]
+        names = [name for name in CHECK_NAMES if name in asked and name not in self.options.settled]
         return sorted(names, key=lambda name: (name != "loads", name != self.options.first))
 
     def _rejected(self) -> bool:

@@ -24,7 +24,7 @@ from attncli.judge.submission import Failure, Request
 from attncli.sandbox.elsewhere import MET
 
 # Edge cases say which calls were made, unless a loop over so many elements would take seconds under a trace.
-TRACED_ELEMENTS = 10_000
+TRACED_ELEMENTS = 5_000
 
 
 class Values:

@@ -84,6 +84,7 @@ class Server:
             examples=int(request.get("examples", 0)),
             quick=bool(request.get("quick", False)),
             first=str(request.get("first", "")),
+            settled=tuple(request.get("settled", ())),
             replay=tuple(request.get("replay", ())),
         )
         number = request["id"]

@@ -15,6 +15,8 @@ from attncli.practice.grading import first_failure, specification
 
 # Long enough for any sound solution on a busy machine: a proof must not depend on how fast it runs.
 SECONDS = 60.0
+# Growth is measured on the same inputs on every stream: what holds on the first one holds.
+SAME_ON_EVERY_STREAM = ("work", "memory")
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +137,7 @@ def surprise_of(judge: Judge, trial: Trial, failed: dict[Path, str] | None = Non
             seed=trial.stream,
             quick=True,
             first=(failed or {}).get(trial.file, ""),
+            settled=SAME_ON_EVERY_STREAM if trial.stream and trial.accepted else (),
         )
     )
     if (report["verdict"] == "accepted") != trial.accepted:

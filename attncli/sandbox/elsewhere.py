@@ -111,8 +111,14 @@ def _carry_out(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     operands: list[Tensor] = []
     inside = [_inside(item, operands) for item in args]
     named = {name: _inside(item, operands) for name, item in kwargs.items()}
-    away = any(type(item) is Elsewhere for item in operands)
-    _look(func, args, operands, away)
+    away = here = False
+    for item in operands:
+        if type(item) is Elsewhere:
+            away = True
+        elif item.dim():
+            here = True
+    if away and here:
+        _look(func, args, operands)
     device = kwargs.get("device")
     if device is not None:
         away = torch.device(device).type == NAME
@@ -144,11 +150,12 @@ def _placed(item: Any, outer: dict[int, Tensor], away: bool) -> Any:
     return Elsewhere(item) if away else item
 
 
-def _look(func: Any, args: tuple[Any, ...], operands: list[Tensor], away: bool) -> None:
+def _look(func: Any, args: tuple[Any, ...], operands: list[Tensor]) -> None:
+    """Raises RuntimeError where an operation does not take operands of two devices."""
     packet = func._overloadpacket
-    if not away or packet in _CROSSING:
+    if packet in _CROSSING:
         return
     if packet in _INDEXING:
         operands = [item for item in (args[0], *args[2:]) if isinstance(item, Tensor)]
-    if any(item.dim() > 0 and item.device.type == "cpu" for item in operands):
+    if any(item.dim() > 0 and type(item) is not Elsewhere for item in operands):
         raise RuntimeError(f"{packet.__name__} got a tensor on cpu {MET}: make tensors with device=x.device")
