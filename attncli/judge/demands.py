@@ -64,7 +64,9 @@ class Demands:
 
 
 def named_arguments(reference: Mapping[str, Any], step: Mapping[str, Any]) -> list[tuple[str, Any]]:
-    """The arguments of a step with the names they have in the reference's signature."""
+    """The arguments of a step, named as in the reference's signature; what is set, by its own name."""
+    if step["op"] == "set":
+        return [(str(key[1]), tree) for key, tree in step["args"][0][1]]
     target = reference.get(step.get("name", ""))
     if step["op"] == "method":
         target = next((getattr(c, step["name"]) for c in reference.values() if hasattr(c, step["name"])), None)

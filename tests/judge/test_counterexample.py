@@ -1,0 +1,107 @@
+"""What a counterexample says of its tensors."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+from in_process import INPUTS, REFERENCE, check, grade, write_challenge
+
+AXES = 'AXES = {"x": "... T D", "weight": "D", "return": "... T"}\n'
+WITHOUT_SCALE = REFERENCE.replace(" * scale", "")
+
+
+def shown(report: dict[str, Any], name: str = "matches-reference") -> dict[str, Any]:
+    found: dict[str, Any] = check(report, name)["counterexample"]
+    return found
+
+
+def test_arguments_and_results_carry_the_names_of_their_axes(tmp_path: Path) -> None:
+    report = grade(write_challenge(tmp_path, inputs=AXES + INPUTS), WITHOUT_SCALE)
+    found = shown(report)
+    assert found["args"]["x"]["axes"] == ["", "T", "D"] and found["args"]["weight"]["axes"] == ["D"]
+    assert found["expected"]["axes"] == found["got"]["axes"] == ["", "T"]
+    assert shown(report, "edge-cases")["args"]["x"]["axes"] == ["T", "D"]
+
+
+@pytest.mark.parametrize("axes", ["", 'AXES = {"x": "T", "weight": "...", "return": "B T D E"}\n'])
+def test_what_is_not_known_or_does_not_fit_has_no_names(tmp_path: Path, axes: str) -> None:
+    found = shown(grade(write_challenge(tmp_path, inputs=axes + INPUTS), WITHOUT_SCALE))
+    assert not any("axes" in tensor for tensor in (*found["args"].values(), found["expected"]) if tensor is not None)
+
+
+def test_a_wrong_gradient_has_the_axes_of_its_argument(tmp_path: Path) -> None:
+    source = REFERENCE.replace("(x * weight)", "(x.detach() * weight)")
+    report = grade(write_challenge(tmp_path, inputs=AXES + INPUTS), source)
+    assert "gradient of x" in check(report, "gradients")["message"]
+    assert shown(report, "gradients")["expected"]["axes"] == ["", "T", "D"]
+
+
+NESTED = """
+def halves(x):
+    return x * 2, {"sum": x.sum(-1), "more": [x]}
+"""
+NESTED_INPUTS = """
+AXES = {"halves.x": "T d", "x": "a b", "return[0]": "T d", "return[1]['sum']": "T", "return[1]['more'][0]": "T d"}
+
+def case(make):
+    make.call("halves", make.normal(make.size(1, 3), make.size(1, 3)))
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "axes"),
+    [("x * 2", "x * 3", ["T", "d"]), (".sum(-1)", ".sum(-1) + 1", ["T"]), ("[x]", "[x + 1]", ["T", "d"])],
+)
+def test_parts_of_a_result_have_names_of_their_own(tmp_path: Path, old: str, new: str, axes: list[str]) -> None:
+    spec = {"entry": ["halves"], "required": ["loads", "matches-reference"], "mistakes": {}, "forbidden": []}
+    folder = write_challenge(tmp_path, spec, NESTED, NESTED_INPUTS, {})
+    found = shown(grade(folder, NESTED.replace(old, new)))
+    assert found["expected"]["axes"] == axes
+    assert found["args"]["x"]["axes"] == ["T", "d"], "the function's own argument comes first"
+
+
+def test_a_result_of_another_form_is_shown_with_the_axes_that_fit(tmp_path: Path) -> None:
+    spec = {"entry": ["halves"], "required": ["loads", "matches-reference"], "mistakes": {}, "forbidden": []}
+    folder = write_challenge(tmp_path, spec, NESTED, NESTED_INPUTS, {})
+    found = shown(grade(folder, "def halves(x):\n    return x * 2\n"))
+    assert "axes" not in found["got"] and found["expected"][0]["axes"] == ["T", "d"]
+    assert found["expected"][1]["sum"]["axes"] == ["T"] and found["expected"][1]["more"][0]["axes"] == ["T", "d"]
+
+
+MODULE = """
+import torch
+from torch import nn
+
+class Gate(nn.Module):
+    def __init__(self, d):
+        super().__init__()
+        self.proj = nn.Linear(d, 2 * d, bias=False)
+
+    def forward(self, x):
+        return self.proj(x)
+"""
+MODULE_INPUTS = """
+AXES = {"x": "B d", "forward.return": "B 2d", "proj.weight": "2d d"}
+
+def case(make):
+    d = make.size(1, 3)
+    gate = make.new("Gate", d)
+    make.set(gate, {"proj.weight": make.normal(2 * d, d)})
+    make.method(gate, "forward", make.normal(2, d))
+"""
+
+
+def test_weights_that_are_set_go_by_their_own_names(tmp_path: Path) -> None:
+    required = ["loads", "matches-reference", "gradients"]
+    spec = {"entry": ["Gate"], "required": required, "mistakes": {}, "forbidden": []}
+    folder = write_challenge(tmp_path, spec, MODULE, MODULE_INPUTS, {})
+    found = shown(grade(folder, MODULE.replace("self.proj(x)", "self.proj(x) + 1")))
+    assert found["calls"][1]["args"]["proj.weight"]["axes"] == ["2d", "d"] and found["got"]["axes"] == ["B", "2d"]
+    report = grade(folder, MODULE.replace("self.proj(x)", "x @ self.proj.weight.T.detach() + 0 * self.proj(x)"))
+    assert "gradient of proj.weight" in check(report, "gradients")["message"]
+    assert shown(report, "gradients")["expected"]["axes"] == ["2d", "d"]
