@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import torch
 
+AXES = {"weights": "... T S", "return": "... T S"}
 ALIAS_ALLOWED = ("attention_dropout",)
 
 RANKS = ((2, 6, 8), (8, 12), (2, 2, 5, 6), (2, 1, 2, 5, 6))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import torch
 
+AXES = {"return": "T S"}
 GRADIENTS = False
 
 

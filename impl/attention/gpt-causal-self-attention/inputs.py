@@ -4,6 +4,14 @@ from __future__ import annotations
 
 import torch
 
+AXES = {
+    "x": "B T D",
+    "forward.return": "B T D",
+    "c_attn.weight": "3D D",
+    "c_attn.bias": "3D",
+    "c_proj.weight": "D D",
+    "c_proj.bias": "D",
+}
 LARGE = 4.0  # activations and weights grow together, so the logits reach ±200
 PROFILES = {"stable": ["large"]}
 

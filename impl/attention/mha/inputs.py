@@ -4,6 +4,18 @@ from __future__ import annotations
 
 import torch
 
+AXES = {
+    "x_q": "B T D",
+    "x_kv": "B S D",
+    "wq": "D D",
+    "wk": "D D",
+    "wv": "D D",
+    "wo": "D D",
+    "mask": "... B H T S",
+    "return": "B T D",
+    "return[0]": "B T D",
+    "return[1]": "B H T S",
+}
 LARGE = 4.0  # activations and weights grow together, so the logits reach ±200
 PROFILES = {"stable": ["large"]}
 

@@ -4,6 +4,22 @@ from __future__ import annotations
 
 import torch
 
+AXES = {
+    "x": "B T D",
+    "x_t": "B ... D",
+    "params['wq']": "D D",
+    "params['wk']": "D D",
+    "params['wv']": "D D",
+    "params['wo']": "D D",
+    "cache['k']": "B H t d",
+    "cache['v']": "B H t d",
+    "prefill.return[0]": "B T D",
+    "prefill.return[1]['k']": "B H T d",
+    "prefill.return[1]['v']": "B H T d",
+    "decode_step.return[0]": "B ... D",
+    "decode_step.return[1]['k']": "B H t+1 d",
+    "decode_step.return[1]['v']": "B H t+1 d",
+}
 LARGE = 4.0  # activations and weights grow together, so the logits reach ±200
 PROFILES = {"stable": ["large"]}
 

@@ -4,6 +4,27 @@ from __future__ import annotations
 
 import torch
 
+AXES = {
+    "x": "B T D",
+    "x_t": "B ... D",
+    "forward.pos": "B T",
+    "step.pos": "B ...",
+    "cache['c']": "B t r_kv",
+    "cache['kr']": "B t d_rope",
+    "w_dq": "D r_q",
+    "g_q": "r_q",
+    "w_uq": "r_q H d_nope+d_rope",
+    "w_dkv": "D r_kv",
+    "g_kv": "r_kv",
+    "w_kr": "D d_rope",
+    "w_uk": "r_kv H d_nope",
+    "w_uv": "r_kv H d_v",
+    "w_o": "H·d_v D",
+    "forward.return": "B T D",
+    "step.return[0]": "B ... D",
+    "step.return[1]['c']": "B t+1 r_kv",
+    "step.return[1]['kr']": "B t+1 d_rope",
+}
 LARGE = 3.0  # activations and weights grow together, so the logits reach ±200
 PROFILES = {"stable": ["large"]}
 

@@ -6,6 +6,7 @@ import math
 
 import torch
 
+AXES = {"ids": "B T", "return": "B T+n"}
 GRADIENTS = False
 STATES = 11  # what the model remembers of the past: a number below this
 ROWS = 1200

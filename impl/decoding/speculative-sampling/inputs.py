@@ -6,6 +6,7 @@ import math
 
 import torch
 
+AXES = {"target_probs": "γ+1 V", "draft_probs": "γ V", "draft_tokens": "γ"}
 GRADIENTS = False
 
 

@@ -4,6 +4,20 @@ from __future__ import annotations
 
 import torch
 
+AXES = {
+    "q": "B H T d",
+    "k": "B H T d",
+    "v": "B H T dv",
+    "return": "B H T dv",
+    "state[0]": "B H d dv",
+    "state[1]": "B H d",
+    "q_t": "B H d",
+    "k_t": "B H d",
+    "v_t": "B H dv",
+    "return[0]": "B H dv",
+    "return[1][0]": "B H d dv",
+    "return[1][1]": "B H d",
+}
 FLOAT32_INSIDE = True  # 16-bit results are float32 results, rounded once
 LARGE = 1.0
 PROFILES = {"stable": ["large"]}

@@ -4,6 +4,16 @@ from __future__ import annotations
 
 import torch
 
+AXES = {
+    "x": "N D",
+    "wg": "D E",
+    "w1": "E D F",
+    "w2": "E F D",
+    "shared[0]": "D F'",
+    "shared[1]": "F' D",
+    "return": "N D",
+}
+
 
 def layer(make, N, D, E, F):
     """x, wg, w1, w2 with router scores that differ by 0.05 or more between any two experts of a token."""

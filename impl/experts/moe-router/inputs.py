@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import torch
 
+AXES = {"x": "N D", "wg": "D E", "bias": "E", "return[0]": "N k", "return[1]": "N k", "return[2]": "N E"}
 MODES = ["softmax_topk", "topk_softmax", "sigmoid_bias"]
 FLOAT32_INSIDE = True
 

@@ -4,6 +4,16 @@ from __future__ import annotations
 
 import torch
 
+AXES = {
+    "x": "... in",
+    "forward.return": "... out",
+    "lora_A": "r in",
+    "lora_B": "out r",
+    "lora_A.return": "r in",
+    "lora_B.return": "out r",
+    "base.weight.return": "out in",
+    "base.bias.return": "out",
+}
 LEADS = [(2,), (), (2, 3), (1, 2, 2)]
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import torch
 
+AXES = {"x": "B H T d", "positions": "... B T", "return": "B H T d"}
+
 # Angles in float32 are good enough for float64 inputs too, so gradients are compared in float32, and float64 values
 # within what float32 angles can reach at the small positions drawn here.
 PROFILES = {"gradients": ["ordinary"], "edge-cases": ["ordinary"], "stable": ["large"]}
