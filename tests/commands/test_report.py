@@ -19,6 +19,16 @@ def test_a_small_tensor_is_nested_brackets_with_dtype_and_shape():
     assert shown_value(tensor) == "[[0.5], [2]] (float32, shape [2, 1])"
 
 
+def test_axes_that_are_known_are_named():
+    tensor = {"shape": [2, 1], "dtype": "float32", "values": [0.5, 2], "axes": ["", "d"]}
+    assert shown_value(tensor) == "[[0.5], [2]] (float32, shape [2, d=1])"
+    assert shown_value({**tensor, "truncated": True}) == "float32 tensor of shape [2, d=1]"
+    mask = {"shape": [1, 2], "dtype": "bool", "values": [True, False], "axes": ["T", "S"]}
+    assert next(value_lines("mask =", mask, "")) == "mask = (mask, shape [T=1, S=2], 1 = True)"
+    shown = {"args": {}, "expected": tensor, "got": tensor, "first_wrong_index": [1, 0]}
+    assert list(counterexample_lines(shown, ""))[-1] == "first wrong at [1, d=0]"
+
+
 def test_a_large_tensor_is_its_shape():
     tensor = {"shape": [100, 100], "dtype": "float32", "values": [0.0] * 256, "truncated": True}
     assert shown_value(tensor) == "float32 tensor of shape [100, 100]"

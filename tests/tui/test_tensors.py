@@ -16,7 +16,7 @@ def tensor(shape: list[int], values: Any, dtype: str = "float32") -> dict[str, A
 
 
 def test_a_matrix_is_a_grid_under_its_shape() -> None:
-    assert tensor_lines(tensor([2, 2], [[1.0, 0.5], [-2.0, 0.0]])) == ["(2, 2) float32", "  1  0.5", " -2    0"]
+    assert tensor_lines(tensor([2, 2], [[1.0, 0.5], [-2.0, 0.0]])) == ["[2, 2] float32", "  1  0.5", " -2    0"]
 
 
 def test_flat_and_nested_values_are_the_same() -> None:
@@ -25,7 +25,13 @@ def test_flat_and_nested_values_are_the_same() -> None:
 
 def test_leading_indices_label_the_blocks() -> None:
     lines = tensor_lines(tensor([2, 1, 2], [1, 0, 1, 0]))
-    assert lines == ["(2, 1, 2) float32", "[0] 1  0", "[1] 1  0"]
+    assert lines == ["[2, 1, 2] float32", "[0] 1  0", "[1] 1  0"]
+
+
+def test_the_heading_names_the_axes_that_are_known() -> None:
+    known = {**tensor([1, 2], [1, 2]), "axes": ["T", "d"]}
+    assert tensor_lines(known)[0] == "[T=1, d=2] float32"
+    assert tensor_lines({**known, "axes": ["", "d"]})[0] == "[1, d=2] float32"
 
 
 def test_differences_are_starred() -> None:
@@ -34,8 +40,8 @@ def test_differences_are_starred() -> None:
 
 
 def test_scalars_empty_and_large_tensors() -> None:
-    assert tensor_lines(tensor([], [3.25])) == ["() float32", "3.25"]
-    assert tensor_lines(tensor([0, 3], [])) == ["(0, 3) float32", "(empty)"]
+    assert tensor_lines(tensor([], [3.25])) == ["[] float32", "3.25"]
+    assert tensor_lines(tensor([0, 3], [])) == ["[0, 3] float32", "(empty)"]
     large = tensor_lines(tensor([40, 40], [0.0] * 1600))
     assert len(large) <= 14 and large[-1] == "…" and large[1].endswith("…")
 
@@ -43,8 +49,8 @@ def test_scalars_empty_and_large_tensors() -> None:
 def test_other_values_are_written_as_python_would() -> None:
     assert named_lines("mask", None) == ["mask = None"]
     assert named_lines("mode", "half") == ["mode = half"]
-    assert named_lines("kv", {"k": tensor([1], [1]), "n": 2})[0].startswith("kv = k (1,)")
-    assert value_lines([tensor([1], [1]), tensor([1], [2])])[0].startswith("[0] (1,)")
+    assert named_lines("kv", {"k": tensor([1], [1]), "n": 2})[0].startswith("kv = k [1]")
+    assert value_lines([tensor([1], [1]), tensor([1], [2])])[0].startswith("[0] [1]")
 
 
 def test_numbers_are_short() -> None:
