@@ -136,8 +136,8 @@ def edge_tiny_probabilities(make):
         step(make, [equal, one_hot(2, 1)], [equal], [0], make.generator())
     p = torch.tensor([0.0, 0.5, 0.5], dtype=torch.float64)
     q = torch.tensor([1e-6, 0.5, 0.5 - 1e-6], dtype=torch.float64)
-    for _ in range(10):
-        step(make, [p, one_hot(3, 1)], [q], [0], make.generator())
+    for turn in range(8):
+        step(make, [p, one_hot(3, 1)], [q], [0], make.generator(turn))
 
 
 def edge_sixteen_bits(make):
