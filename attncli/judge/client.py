@@ -28,6 +28,27 @@ OnEvent = Callable[[Event], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ProveRequest:
+    """All files of a challenge on many streams of inputs."""
+
+    spec: Mapping[str, Any]
+    folder: Path
+    streams: int
+    timeout_seconds: float
+    memory_mib: int = MEMORY_MIB
+
+    def document(self) -> dict[str, Any]:
+        return {
+            "op": "prove",
+            "spec": dict(self.spec),
+            "folder": str(self.folder),
+            "streams": self.streams,
+            "timeout_seconds": self.timeout_seconds,
+            "memory_mib": self.memory_mib,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class GradeRequest:
     """One grading: the challenge's document and folder, the submission's bytes, and how to grade."""
 
@@ -40,8 +61,6 @@ class GradeRequest:
     seed: int = 0
     examples: int = 0
     quick: bool = False
-    first: str = ""
-    settled: Sequence[str] = ()
     replay: Sequence[Mapping[str, Any]] = field(default=())
 
     def document(self) -> dict[str, Any]:
@@ -56,8 +75,6 @@ class GradeRequest:
             "seed": self.seed,
             "examples": self.examples,
             "quick": self.quick,
-            "first": self.first,
-            "settled": list(self.settled),
             "replay": [dict(kept) for kept in self.replay],
         }
 
@@ -102,6 +119,11 @@ class Judge:
         report = self._ask(request.document(), on_event)["report"]
         assert isinstance(report, dict)
         return report
+
+    def prove(self, request: ProveRequest, on_event: OnEvent | None = None) -> dict[str, Any]:
+        """How many sound and wrong files there are, and those that were not judged as they should be."""
+        proof: dict[str, Any] = self._ask(request.document(), on_event)["proof"]
+        return proof
 
     def hello(self) -> dict[str, Any]:
         """Waits until the judge is ready; which sandbox layers are in force."""

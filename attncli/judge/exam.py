@@ -44,6 +44,8 @@ EXAMPLES = {
     "random": 3,
     "forbidden": 2,
 }
+# Edge cases and the cases that growth is measured on are written out: no stream changes them.
+SAME_ON_EVERY_STREAM = frozenset({"loads", "edge-cases", "work", "memory"})
 # A longer edge case tries what shows late; in another layout or on another device its start shows as much, and a loop
 # over many elements would take seconds on a device that is played.
 REPEATED_STEPS = 8
@@ -165,7 +167,7 @@ class Exam:
         found = []
         for label, attribute, record in edge_functions(self.folder):
             for profile in strata(check, self.folder.inputs):
-                recorder = Recorder(fixed_draw, profile, self.stream, label)
+                recorder = Recorder(fixed_draw, profile, label=label)
                 record(recorder)
                 if check == "edge-cases" or _repeated(recorder.case, check):
                     kinds = self._edge_kinds(check, profile)

@@ -34,7 +34,7 @@ class Server:
         self._out = out
         self._zygote = zygote
         self._folders: dict[str, Any] = {}
-        self._exams: OrderedDict[tuple[str, int], Any] = OrderedDict()
+        self._exams: OrderedDict[tuple[int, int], Any] = OrderedDict()
 
     def serve(self, requests: queue.Queue[Request | None]) -> None:
         while (request := requests.get()) is not None:
@@ -53,6 +53,8 @@ class Server:
             operation = request["op"]
             if operation == "grade":
                 self._send({"id": request["id"], "report": self._grade(request)})
+            elif operation == "prove":
+                self._send({"id": request["id"], "proof": self._prove(request)})
             elif operation == "hello":
                 self._zygote.ready()
                 self._send(
@@ -83,8 +85,6 @@ class Server:
             stream=int(request.get("seed", 0)),
             examples=int(request.get("examples", 0)),
             quick=bool(request.get("quick", False)),
-            first=str(request.get("first", "")),
-            settled=tuple(request.get("settled", ())),
             replay=tuple(request.get("replay", ())),
         )
         number = request["id"]
@@ -96,17 +96,37 @@ class Server:
         report = replace(report, sandbox=tuple(self._zygote.layers))
         return {**document(report), "stored": report.extra["stored"]}
 
-    def _exam(self, request: Request) -> Any:
-        """The exam of the challenge on the stream that is asked for; the last few are kept, most of all for a watch."""
-        from attncli.judge.exam import Exam
+    def _prove(self, request: Request) -> dict[str, Any]:
+        from attncli.judge.proving import Proving
+        from attncli.judge.submission import Budget, Submission
+
+        folder = self._folder(request)
+        memory_mib, seconds = int(request["memory_mib"]), float(request["timeout_seconds"])
+
+        def submit(file: Path) -> Submission:
+            return Submission(
+                file.read_bytes(), str(file), folder.entry, lambda: self._worker(memory_mib), Budget(seconds)
+            )
+
+        number = request["id"]
+        proving = Proving(folder, submit, lambda done: self._send({"id": number, "event": "proved", "gradings": done}))
+        return proving.run(int(request["streams"]))
+
+    def _folder(self, request: Request) -> Any:
         from attncli.judge.folder import Folder
 
         key = json.dumps([request["folder"], request["spec"]], sort_keys=True)
         if key not in self._folders:
             self._folders[key] = Folder(request["spec"], Path(request["folder"]))
-        stream = int(request.get("seed", 0))
-        exam = self._exams.pop((key, stream), None) or Exam(self._folders[key], stream)
-        self._exams[key, stream] = exam
+        return self._folders[key]
+
+    def _exam(self, request: Request) -> Any:
+        """The exam of the challenge on the stream that is asked for; the last few are kept, most of all for a watch."""
+        from attncli.judge.exam import Exam
+
+        folder, stream = self._folder(request), int(request.get("seed", 0))
+        exam = self._exams.pop((id(folder), stream), None) or Exam(folder, stream)
+        self._exams[id(folder), stream] = exam
         while len(self._exams) > EXAMS_KEPT:
             self._exams.popitem(last=False)
         return exam

@@ -146,7 +146,7 @@ class Submission:
 
     def close(self) -> None:
         if self.worker is not None:
-            self._collect()
+            self.collect()
             self.worker.kill()
             self.worker = None
         self._asked.clear()
@@ -212,7 +212,7 @@ class Submission:
 
     def _failure(self, outcome: Reply | Ending, place: str) -> Failure | None:
         if isinstance(outcome, Ending):
-            self._collect()
+            self.collect()
             if outcome.reason == "timeout":
                 message = f"still running after {self.limit_seconds:g} s {place}".strip()
                 return Failure("timeout", message, fatal=True)
@@ -226,7 +226,8 @@ class Submission:
         reason = str(header.get("reason", "exception"))
         return Failure(reason, _raised_message(header, frames, place), frames, reason in ENDS_GRADING)
 
-    def _collect(self) -> None:
+    def collect(self) -> None:
+        """Keeps what has been printed so far."""
         if self.worker is not None and self.worker.printed:
             self.printed = self.worker.printed
 

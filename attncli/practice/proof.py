@@ -4,79 +4,45 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from queue import SimpleQueue
+from threading import Lock
 from typing import Any
 
 from attncli.domain.challenge import Challenge
-from attncli.judge.client import GradeRequest, Judge
-from attncli.practice.grading import first_failure, specification
+from attncli.judge.client import Judge, ProveRequest
+from attncli.practice.grading import specification
 
 # Long enough for any sound solution on a busy machine: a proof must not depend on how fast it runs.
-SECONDS = 60.0
-# Growth is measured on the same inputs on every stream: what holds on the first one holds.
-SAME_ON_EVERY_STREAM = ("work", "memory")
+SECONDS = 600.0
+# What takes longest is begun first, so that no judge is left alone with it at the end.
+_SLOWEST = ("random", "work", "memory")
 
 
 @dataclass(frozen=True, slots=True)
-class Trial:
-    """One file of a challenge on one stream; `accepted` is what is due."""
-
-    challenge: Challenge
-    file: Path
-    stream: int
-    accepted: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Surprise:
-    """A trial that did not go as it should."""
-
-    trial: Trial
-    verdict: str
-    message: str
-
-    def document(self) -> dict[str, Any]:
-        file = f"{self.trial.file.parent.name}/{self.trial.file.name}"
-        return {"file": file, "stream": self.trial.stream, "verdict": self.verdict, "message": self.message}
-
-
-@dataclass(slots=True)
 class Proof:
-    """The outcome for one challenge: how many of its sound and wrong files were judged rightly on every stream."""
+    """The outcome for one challenge: how many sound and wrong files it has, and which were misjudged."""
 
     challenge: str
-    sound: int = 0
-    wrong: int = 0
-    surprises: list[Surprise] = field(default_factory=list)
+    sound: int
+    wrong: int
+    surprises: Sequence[dict[str, Any]]
 
     @property
     def holds(self) -> bool:
         return not self.surprises
 
     def document(self) -> dict[str, Any]:
-        bad = {surprise.trial.file: surprise.trial.accepted for surprise in self.surprises}
-        missed = sum(not accepted for accepted in bad.values())
-        turned_away = sum(accepted for accepted in bad.values())
+        missed = {found["file"] for found in self.surprises if found["verdict"] == "accepted"}
+        turned_away = {found["file"] for found in self.surprises if found["verdict"] != "accepted"}
         return {
             "id": self.challenge,
             "holds": self.holds,
-            "right": {"accepted": self.sound - turned_away, "total": self.sound},
-            "wrong": {"rejected": self.wrong - missed, "total": self.wrong},
-            "failures": [surprise.document() for surprise in self.surprises],
+            "right": {"accepted": self.sound - len(turned_away), "total": self.sound},
+            "wrong": {"rejected": self.wrong - len(missed), "total": self.wrong},
+            "failures": list(self.surprises),
         }
-
-
-def trials(challenge: Challenge, stream: int) -> list[Trial]:
-    """Every file of a challenge on one stream."""
-    folder = Path(challenge.folder)
-    sound = [folder / "reference.py", *sorted((folder / "right").glob("*.py"))]
-    wrong = sorted((folder / "wrong").glob("*.py"))
-    return [
-        *(Trial(challenge, file, stream, True) for file in sound),
-        *(Trial(challenge, file, stream, False) for file in wrong),
-    ]
 
 
 def prove(
@@ -85,63 +51,51 @@ def prove(
     jobs: int,
     on_done: Callable[[int, int], None] = lambda done, of: None,
 ) -> list[Proof]:
-    """Grades everything with `jobs` judges at once. Raises JudgeFailed if one of them fails."""
-    proofs = {challenge.id: Proof(challenge.id) for challenge in challenges}
-    for challenge in challenges:
-        first = trials(challenge, 0)
-        proofs[challenge.id].sound = sum(trial.accepted for trial in first)
-        proofs[challenge.id].wrong = sum(not trial.accepted for trial in first)
-    # A judge makes an exam once for all the files that it grades on the stream: they stay together.
-    queue = [trials(challenge, stream) for challenge in challenges for stream in range(streams)]
-    total = sum(map(len, queue))
+    """Proves each challenge with `jobs` judges at once. Raises JudgeFailed if one of them fails."""
+    total = streams * sum(map(_files, challenges))
+    done, lock = 0, Lock()
+
+    def count(event: dict[str, Any]) -> None:
+        nonlocal done
+        with lock:
+            done += event["gradings"]
+            on_done(done, total)
+
     judges: SimpleQueue[Judge] = SimpleQueue()
-    # A wrong file is asked first for what it failed the last time: one failed check is a verdict.
-    failed: dict[Path, str] = {}
-    opened = [Judge.start() for _ in range(max(1, min(jobs, len(queue))))]
+    opened = [Judge.start() for _ in range(max(1, min(jobs, len(challenges))))]
     try:
         for judge in opened:
             judges.put(judge)
+        order = sorted(challenges, key=lambda challenge: [check not in challenge.required for check in _SLOWEST])
         with ThreadPoolExecutor(len(opened)) as pool:
-            done = 0
-            for together, surprises in pool.map(lambda together: _surprises(judges, together, failed), queue):
-                done += together
-                on_done(done, total)
-                for surprise in surprises:
-                    proofs[surprise.trial.challenge.id].surprises.append(surprise)
+            proofs = list(pool.map(lambda challenge: _with_free_judge(judges, challenge, streams, count), order))
     finally:
         for judge in opened:
             judge.close()
-    return list(proofs.values())
+    return sorted(proofs, key=lambda proof: [challenge.id for challenge in challenges].index(proof.challenge))
 
 
-def _surprises(
-    judges: SimpleQueue[Judge], together: Sequence[Trial], failed: dict[Path, str]
-) -> tuple[int, list[Surprise]]:
+def _with_free_judge(
+    judges: SimpleQueue[Judge], challenge: Challenge, streams: int, count: Callable[[dict[str, Any]], None]
+) -> Proof:
     judge = judges.get()
     try:
-        found = [surprise_of(judge, trial, failed) for trial in together]
+        return prove_one(judge, challenge, streams, count)
     finally:
         judges.put(judge)
-    return len(together), [surprise for surprise in found if surprise is not None]
 
 
-def surprise_of(judge: Judge, trial: Trial, failed: dict[Path, str] | None = None) -> Surprise | None:
-    """Grades one trial; None if it went as it should. `failed` keeps which check a wrong file failed the last time."""
-    report = judge.grade(
-        GradeRequest(
-            spec=specification(trial.challenge),
-            folder=Path(trial.challenge.folder),
-            source=trial.file.read_bytes(),
-            filename=str(trial.file),
-            timeout_seconds=SECONDS,
-            seed=trial.stream,
-            quick=True,
-            first=(failed or {}).get(trial.file, ""),
-            settled=SAME_ON_EVERY_STREAM if trial.stream and trial.accepted else (),
-        )
+def prove_one(
+    judge: Judge, challenge: Challenge, streams: int, on_event: Callable[[dict[str, Any]], None] | None = None
+) -> Proof:
+    """Proves one challenge. Raises JudgeFailed."""
+    request = ProveRequest(
+        spec=specification(challenge), folder=Path(challenge.folder), streams=streams, timeout_seconds=SECONDS
     )
-    if (report["verdict"] == "accepted") != trial.accepted:
-        return Surprise(trial, report["verdict"], first_failure(report))
-    if failed is not None and not trial.accepted:
-        failed[trial.file] = next(check["name"] for check in report["checks"] if check["status"] == "fail")
-    return None
+    found = judge.prove(request, on_event)
+    return Proof(challenge.id, found["sound"], found["wrong"], found["surprises"])
+
+
+def _files(challenge: Challenge) -> int:
+    folder = Path(challenge.folder)
+    return 1 + sum(len(list((folder / kind).glob("*.py"))) for kind in ("right", "wrong"))
