@@ -6,6 +6,7 @@ What the reference says to it is computed when the first answer has to be judged
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
@@ -57,6 +58,10 @@ class Values:
     def _absolute(self) -> Mapping[str, float]:
         return self._demands.absolute(self.case.profile)
 
+    @cached_property
+    def _kept(self) -> defaultdict[Any, dict[Any, Any]]:
+        return defaultdict(dict)
+
     def _rules(self, key: Any) -> Rules:
         return Rules(
             lambda path: self.expectation.slack((key, *path)),
@@ -64,6 +69,7 @@ class Values:
             float32_inside=self._demands.float32_inside,
             exact=key in self.case.exact,
             dtypes=lambda path: self.case.dtypes.get((key, *path), ()),
+            kept=self._kept[key],
         )
 
     def _mismatch(self, got: Observed) -> Finding | None:
@@ -133,11 +139,16 @@ class Gradients:
         return None
 
     @cached_property
+    def _kept(self) -> defaultdict[int, dict[Any, Any]]:
+        return defaultdict(dict)
+
+    @cached_property
     def _floors(self) -> list[float]:
         return [self.expectation.floor(k) for k in self.expectation.chosen]
 
     def _rules(self, position: int) -> Rules:
-        return Rules(lambda path: self.expectation.slack[position], {}, True, self._floors[position])
+        floor, kept = self._floors[position], self._kept[position]
+        return Rules(lambda path: self.expectation.slack[position], {}, True, floor, kept=kept)
 
     def _of_random_results(self, got: Observed | Failure) -> Finding | None:
         native = self.expectation.native
