@@ -23,6 +23,7 @@ Cast = Callable[[Input], Tensor]
 Cotangents = Sequence[tuple[int, list[Any], Tensor]]
 
 PERTURBATIONS = 4
+CLOSER_PERTURBATIONS = 16
 CONDITIONING_FACTOR = {torch.float64: 32.0, torch.float32: 32.0, torch.float16: 4.0, torch.bfloat16: 4.0}
 NATIVE_FACTOR = 4.0
 # No wider truth shows how float64 itself rounds: a float32 run, scaled down, does.
@@ -159,6 +160,23 @@ class Expectation:
         """How far this part of the truth may be missed besides what its dtype rounds; measured once."""
         return self._slack.get(path)
 
+    def closer(self, path: Path) -> Tensor | None:
+        """The same from many more measurements, for answers that miss by little."""
+        return self._closer.get(path)
+
+    @cached_property
+    def _closer(self) -> dict[Path, Tensor]:
+        truth = dict(leaves(self.truth.parts(self.case)))
+        dtype = self.case.profile.dtype
+        factor = CONDITIONING_FACTOR.get(dtype, 32.0)
+        moved = dict(self._slack)
+        for turn in range(PERTURBATIONS, PERTURBATIONS + CLOSER_PERTURBATIONS):
+            exactly = run_reference(self._namespace, self.case, perturbed(dtype, turn))
+            _widen(moved, truth, dict(leaves(exactly.parts(self.case))), factor)
+            natively = run_reference(self._namespace, self.case, rounded(perturbed(dtype, turn)))
+            _widen(moved, truth, dict(leaves(natively.parts(self.case))), NATIVE_FACTOR)
+        return moved
+
     @cached_property
     def _slack(self) -> dict[Path, Tensor]:
         truth = dict(leaves(self.truth.parts(self.case)))
@@ -187,6 +205,11 @@ def perturbed(dtype: torch.dtype, turn: int) -> Cast:
         return value * (1 + eps * sign)
 
     return cast
+
+
+def rounded(cast: Cast) -> Cast:
+    """What another cast gives, in the dtype of the input."""
+    return lambda item: cast(item).to(item.value.dtype)
 
 
 def _widen(moved: dict[Path, Tensor], truth: Mapping[Path, Any], other: Mapping[Path, Any], factor: float) -> None:

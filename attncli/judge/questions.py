@@ -69,6 +69,7 @@ class Values:
             float32_inside=self._demands.float32_inside,
             exact=key in self.case.exact,
             dtypes=lambda path: self.case.dtypes.get((key, *path), ()),
+            closer=lambda path: self.expectation.closer((key, *path)),
             kept=self._kept[key],
         )
 
