@@ -135,7 +135,7 @@ def run_reference(
 
 
 def _module_dtype(case: Case, cast: Cast) -> torch.dtype:
-    if cast is as_given:
+    if cast is as_given or isinstance(cast, Rounded):
         return case.profile.dtype
     return torch.float32 if cast is narrowed else torch.float64
 
@@ -173,7 +173,7 @@ class Expectation:
         for turn in range(PERTURBATIONS, PERTURBATIONS + CLOSER_PERTURBATIONS):
             exactly = run_reference(self._namespace, self.case, perturbed(dtype, turn))
             _widen(moved, truth, dict(leaves(exactly.parts(self.case))), factor)
-            natively = run_reference(self._namespace, self.case, rounded(perturbed(dtype, turn)))
+            natively = run_reference(self._namespace, self.case, Rounded(perturbed(dtype, turn)))
             _widen(moved, truth, dict(leaves(natively.parts(self.case))), NATIVE_FACTOR)
         return moved
 
@@ -207,9 +207,14 @@ def perturbed(dtype: torch.dtype, turn: int) -> Cast:
     return cast
 
 
-def rounded(cast: Cast) -> Cast:
-    """What another cast gives, in the dtype of the input."""
-    return lambda item: cast(item).to(item.value.dtype)
+@dataclass(frozen=True, slots=True)
+class Rounded:
+    """What another cast gives, in the dtype of the input; modules are in the dtype of the case then."""
+
+    cast: Cast
+
+    def __call__(self, item: Input) -> Tensor:
+        return self.cast(item).to(item.value.dtype)
 
 
 def _widen(moved: dict[Path, Tensor], truth: Mapping[Path, Any], other: Mapping[Path, Any], factor: float) -> None:

@@ -1,0 +1,26 @@
+"""How far the truth of a case may be missed can be measured, and measured again, for every challenge and dtype."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from attncli.judge.exam import Exam
+from attncli.judge.expected import Expectation
+from attncli.judge.folder import Folder
+from attncli.sandbox.compiler import postpone_compiler
+
+FOLDERS = sorted(path.parent for path in (Path(__file__).parent.parent.parent / "impl").glob("*/*/inputs.py"))
+
+postpone_compiler()
+
+
+@pytest.mark.parametrize("path", FOLDERS, ids=lambda path: path.name)
+@pytest.mark.parametrize("check", ["matches-reference", "stable", "low-precision"])
+def test_more_measurements_never_narrow_what_is_allowed(path, check):
+    exam = Exam(Folder({"id": path.name}, path), 0)
+    for stratum in exam.strata(check, 2):
+        due = Expectation(exam.demands.reference, stratum.questions[-1].case)
+        assert due._closer.keys() == due._slack.keys()
+        assert all(bool((due._closer[place] >= due._slack[place]).all()) for place in due._slack)
