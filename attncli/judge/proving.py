@@ -18,7 +18,7 @@ from attncli.judge.grading import Grading, Options
 from attncli.judge.submission import Submission
 
 # Exams are kept while all files are put to them; more at once would only take memory.
-STREAMS_AT_ONCE = 10
+STREAMS_AT_ONCE = 20
 
 
 @dataclass(slots=True)
