@@ -89,6 +89,7 @@ class Judge:
 
     @classmethod
     def start(cls) -> Judge:
+        where = folders()
         log = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the judge
         streams = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True, "encoding": "utf-8"}
         try:
@@ -102,7 +103,7 @@ class Judge:
             "dont_write_bytecode": sys.dont_write_bytecode,
         }
         judge = cls(process, log)
-        for message in (folders(), setup):
+        for message in (where, setup):
             judge._tell(message)
         return judge
 

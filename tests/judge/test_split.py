@@ -116,6 +116,14 @@ def test_a_python_that_is_not_there_is_said_in_words(monkeypatch, tmp_path):
         Judge.start()
 
 
+def test_without_torch_no_process_is_left_behind(monkeypatch):
+    before = set(namespaces.children_of(os.getpid()))
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(JudgeFailed, match="install it with"):
+        Judge.start()
+    assert set(namespaces.children_of(os.getpid())) == before
+
+
 def _loads(judge: Judge, root: Path, source: str) -> bool:
     folder = write_challenge(root)
     request = GradeRequest(spec=SPEC, folder=folder.path, source=source.encode(), filename="submission.py", quick=True)
