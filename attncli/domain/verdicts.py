@@ -82,6 +82,27 @@ _SENTENCES = (
         r"the result of (\S+) shares memory with what an earlier call returned",
         r"\1 的返回值与之前某次调用的返回值共享内存",
     ),
+    (
+        r"what (\S+) keeps for later calls shares memory with an argument",
+        r"\1 留给之后调用的状态与参数共享内存",
+    ),
+    (r"two objects made by (\S+) share memory", r"\1 创建的两个对象共享内存"),
+    (
+        r"(\S+) seeds torch's global generator, which belongs to the caller",
+        r"\1 给 torch 的全局随机数生成器设了种子，而它属于调用者",
+    ),
+    (
+        r"(\S+) draws from torch's global generator, although it is given one",
+        r"\1 已经拿到生成器，却仍从 torch 的全局随机数生成器取数",
+    ),
+    (
+        r"what is kept between calls hangs on the graph of autograd: use torch\.no_grad\(\)",
+        "调用之间保留的状态挂在 autograd 计算图上：请用 torch.no_grad()",
+    ),
+    (
+        r"the result of (\S+) hangs on the graph of autograd: use torch\.no_grad\(\)",
+        r"\1 的返回值挂在 autograd 计算图上：请用 torch.no_grad()",
+    ),
     (r"what (\S+) returned was changed by a later call", r"\1 返回的值被之后的调用改动了"),
     (r"gave another answer for the same input", "相同输入得到了不同的结果"),
     (

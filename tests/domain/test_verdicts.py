@@ -57,6 +57,27 @@ def test_words_are_in_both_languages_and_differ_from_each_other(table) -> None:
             "ValueError: needs care (line 6: raise E('needs care'))",
             "ValueError: needs care（第 6 行：raise E('needs care')）",
         ),
+        (
+            "what adamw_step keeps for later calls shares memory with an argument",
+            "adamw_step 留给之后调用的状态与参数共享内存",
+        ),
+        ("two objects made by Cache share memory", "Cache 创建的两个对象共享内存"),
+        (
+            "sdpa seeds torch's global generator, which belongs to the caller",
+            "sdpa 给 torch 的全局随机数生成器设了种子，而它属于调用者",
+        ),
+        (
+            "generate draws from torch's global generator, although it is given one",
+            "generate 已经拿到生成器，却仍从 torch 的全局随机数生成器取数",
+        ),
+        (
+            "the result of step hangs on the graph of autograd: use torch.no_grad()",
+            "step 的返回值挂在 autograd 计算图上：请用 torch.no_grad()",
+        ),
+        (
+            "what is kept between calls hangs on the graph of autograd: use torch.no_grad()",
+            "调用之间保留的状态挂在 autograd 计算图上：请用 torch.no_grad()",
+        ),
         ("something that no table knows", "something that no table knows"),
     ],
 )
