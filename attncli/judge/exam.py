@@ -50,11 +50,6 @@ SAME_ON_EVERY_STREAM = frozenset({"loads", "edge-cases", "work", "memory"})
 # over many elements would take seconds on a device that is played.
 REPEATED_STEPS = 8
 
-
-def _repeated(case: Case, check: str) -> bool:
-    return len(case.steps) <= REPEATED_STEPS and (check != "device" or case.weight[0] <= TRACED_ELEMENTS)
-
-
 _KINDS: dict[str, Callable[[Demands, Case], Any]] = {"gradients": Gradients, "device": Devices, "pure": Purity}
 _OWN_RECORDS = ("stable", "random")
 
@@ -188,3 +183,8 @@ class Exam:
         profile = strata(check, self.folder.inputs)[0]
         cases = drawn(record, profile, count, self._seed(f"{check}-drawn", profile), self.stream)
         return [Request(case, ["calls", "operations"] if check == "forbidden" else []) for case in cases]
+
+
+def _repeated(case: Case, check: str) -> bool:
+    """Whether an edge case is asked again in another layout or on another device."""
+    return len(case.steps) <= REPEATED_STEPS and (check != "device" or case.weight[0] <= TRACED_ELEMENTS)

@@ -17,7 +17,7 @@ from attncli.judge.folder import Folder
 from attncli.judge.grading import Grading, Options
 from attncli.judge.submission import Submission
 
-# Exams are kept while all files are put to them; more at once would only take memory.
+# Exams are kept while all files are put to them, at 1 to 40 MiB each: more at once would cost more than they save.
 STREAMS_AT_ONCE = 20
 
 

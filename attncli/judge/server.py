@@ -21,7 +21,7 @@ from typing import IO, Any
 from attncli.errors import AttnError, JudgeFailed
 from attncli.sandbox.host import ForkedProcess, Worker, Zygote
 
-# Each holds a few hundred small cases with what the reference says to them: some 10 MiB.
+# Each holds some 200 cases with what the reference says to them: 1 to 10 MiB, 40 for mla.
 EXAMS_KEPT = 2
 
 Request = dict[str, Any]
