@@ -87,6 +87,11 @@ _SENTENCES = (
         r"\1 留给之后调用的状态与参数共享内存",
     ),
     (r"two objects made by (\S+) share memory", r"\1 创建的两个对象共享内存"),
+    (r"a call of (\S+) leaves something in its module", r"调用 \1 在模块里留下了东西"),
+    (
+        r"answers for what its arguments held before they were changed in place",
+        "参数被原地改动之后，返回的仍是按旧值算出的结果",
+    ),
     (
         r"(\S+) seeds torch's global generator, which belongs to the caller",
         r"\1 给 torch 的全局随机数生成器设了种子，而它属于调用者",

@@ -42,6 +42,16 @@ class Demands:
         return frozenset(self._said("WITHOUT_GRAPH", ()))
 
     @cached_property
+    def modules_unchanged(self) -> bool:
+        """Whether a call must leave nothing in its module."""
+        return bool(self._said("MODULES_UNCHANGED", False))
+
+    @cached_property
+    def watched(self) -> list[str]:
+        """What a run has to tell that is to be pure."""
+        return ["pure", "modules"] if self.modules_unchanged else ["pure"]
+
+    @cached_property
     def gradients_at_edges(self) -> bool:
         return bool(self._said("GRADIENTS", True))
 

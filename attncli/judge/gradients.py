@@ -12,9 +12,12 @@ from torch import Tensor
 from attncli.judge.case import Case
 from attncli.judge.compare import leaves
 from attncli.judge.expected import (
+    CLOSER_PERTURBATIONS,
     ROUNDING_FACTOR,
+    Cast,
     Cotangents,
     Observed,
+    Rounded,
     as_given,
     exact,
     narrowed,
@@ -86,14 +89,28 @@ class GradientExpectation:
     @cached_property
     def slack(self) -> list[Tensor]:
         """For each chosen input how far its gradient moves under one-ulp changes, and in the reference's own dtype."""
-        moved = [torch.zeros((), dtype=torch.float64) for _ in self.chosen]
         dtype = self.case.profile.dtype
-        casts = [(perturbed(dtype, turn), CONDITIONING_FACTOR) for turn in range(PERTURBATIONS)]
+        casts: list[tuple[Cast, float]] = [
+            (perturbed(dtype, turn), CONDITIONING_FACTOR) for turn in range(PERTURBATIONS)
+        ]
         casts.append((as_given, NATIVE_FACTOR))
         if dtype is torch.float64:
             casts.append((narrowed, ROUNDING_FACTOR))
+        return self._moved([torch.zeros((), dtype=torch.float64) for _ in self.chosen], casts)
+
+    @cached_property
+    def closer(self) -> list[Tensor]:
+        """The same from many more measurements, for gradients that miss by little."""
+        dtype = self.case.profile.dtype
+        turns = range(PERTURBATIONS, PERTURBATIONS + CLOSER_PERTURBATIONS)
+        exactly: list[tuple[Cast, float]] = [(perturbed(dtype, turn), CONDITIONING_FACTOR) for turn in turns]
+        natively: list[tuple[Cast, float]] = [(Rounded(perturbed(dtype, turn)), NATIVE_FACTOR) for turn in turns]
+        return self._moved(list(self.slack), [*exactly, *natively])
+
+    def _moved(self, moved: list[Tensor], casts: Sequence[tuple[Cast, float]]) -> list[Tensor]:
         for cast, factor in casts:
-            vectors = self._native_vectors() if cast is as_given else self.wide_cotangents
+            in_own_dtype = cast is as_given or isinstance(cast, Rounded)
+            vectors = self._native_vectors() if in_own_dtype else self.wide_cotangents
             other = run_reference(self._reference, self.case, cast, leaf_indices=self.chosen, cotangents=vectors)
             for position, (a, b) in enumerate(zip(self.truth.gradients, other.gradients, strict=True)):
                 distance = torch.nan_to_num((a.to(torch.float64) - b.to(torch.float64)).abs(), nan=0.0, posinf=0.0)

@@ -25,6 +25,9 @@ def impurity(demands: Demands, case: Case, observed: Observed) -> tuple[str, str
             return "aliased", f"the result of {name} shares memory with what an earlier call returned"
     for step in observed.pure.get("instances") or ():
         return "aliased", f"two objects made by {call_name(case, step)} share memory"
+    if demands.modules_unchanged:
+        for step in observed.pure.get("modules") or ():
+            return "mutated", f"a call of {call_name(case, step)} leaves something in its module"
     for step, kind in observed.pure.get("random") or ():
         what = "seeds torch's global generator" if kind == "seeded" else "draws from torch's global generator"
         why = "which belongs to the caller" if kind == "seeded" else "although it is given one"

@@ -21,6 +21,7 @@ from attncli.judge.expected import Expectation, Observed, as_given, run_referenc
 from attncli.judge.finding import Finding
 from attncli.judge.gradients import GradientExpectation
 from attncli.judge.purity import impurity
+from attncli.judge.refill import refilled
 from attncli.judge.submission import Failure, Request
 from attncli.sandbox.elsewhere import MET
 
@@ -87,12 +88,12 @@ class Values:
 
 
 class Edge(Values):
-    """The values of a special case, and in the same run whether anything was changed or shared."""
+    """The values of a special case, without autograd as in inference, and whether anything was changed or shared."""
 
     @cached_property
     def request(self) -> Request | None:
         traced = self.case.profile.name == "ordinary" and self.case.weight[0] <= TRACED_ELEMENTS
-        return Request(self.case, ["pure", "calls"] if traced else ["pure"])
+        return Request(self.case, [*self._demands.watched, "no-grad", *(["calls"] if traced else [])])
 
     def finding(self, got: Observed | Failure) -> Finding | None:
         found = super().finding(got)
@@ -148,8 +149,14 @@ class Gradients:
         return [self.expectation.floor(k) for k in self.expectation.chosen]
 
     def _rules(self, position: int) -> Rules:
-        floor, kept = self._floors[position], self._kept[position]
-        return Rules(lambda path: self.expectation.slack[position], {}, True, floor, kept=kept)
+        return Rules(
+            lambda path: self.expectation.slack[position],
+            {},
+            whole=True,
+            floor=self._floors[position],
+            closer=lambda path: self.expectation.closer[position],
+            kept=self._kept[position],
+        )
 
     def _of_random_results(self, got: Observed | Failure) -> Finding | None:
         native = self.expectation.native
@@ -173,7 +180,8 @@ class EdgeWithGradients(Gradients):
     def request(self) -> Request | None:
         if self._asked is None:
             return self._edge.request
-        return Request(self.case, ["pure", "gradients"], self._asked.leaves, self._asked.cotangents)
+        want = [*self._demands.watched, "gradients"]
+        return Request(self.case, want, self._asked.leaves, self._asked.cotangents)
 
     def finding(self, got: Observed | Failure) -> Finding | None:
         found = self._edge.finding(got)
@@ -250,8 +258,14 @@ class Purity:
     def __init__(self, demands: Demands, case: Case) -> None:
         self._demands = demands
         self.case = case
-        self.request = Request(case, ["pure"])
+        self.request = Request(case, demands.watched)
         self.expectation = Expectation(demands.reference, case)
+
+    @cached_property
+    def refilled(self) -> Refilled | None:
+        """The same calls again, with other values in the memory of the same tensors."""
+        again = refilled(self.case)
+        return None if again is None else Refilled(self._demands, self.case, again)
 
     @cached_property
     def without_graph(self) -> Request | None:
@@ -260,6 +274,21 @@ class Purity:
         asking = [k for k, item in enumerate(self.case.inputs) if item.grad and item.follow]
         chosen = [k for k in asking if names.get(k) in self._demands.without_graph]
         return Request(self.case, ["pure", "gradients"], chosen) if chosen else None
+
+
+class Refilled(Values):
+    """Does a second call see what its arguments hold by then, not what they held at the first?"""
+
+    def __init__(self, demands: Demands, first: Case, again: Case) -> None:
+        super().__init__(demands, again)
+        self._first = first
+
+    def finding(self, got: Observed | Failure) -> Finding | None:
+        found = super().finding(got)
+        if found is None or found.mismatch is None:
+            return None if found is None else replace(found, case=self._first)
+        message = "answers for what its arguments held before they were changed in place"
+        return Finding(self._first, "depends-on-earlier-calls", message)
 
 
 Question = Values | Gradients | EdgeDevice

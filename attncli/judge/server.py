@@ -19,8 +19,10 @@ from pathlib import Path
 from typing import IO, Any
 
 from attncli.errors import AttnError, JudgeFailed
-from attncli.sandbox.host import ForkedProcess, Worker, Zygote
+from attncli.sandbox.host import MEMORY_MIB, ForkedProcess, Worker, Zygote
 
+# How long nobody asks for anything before a worker is forked for the next grading.
+IDLE_SECONDS = 0.05
 # Each holds some 200 cases with what the reference says to them: 1 to 10 MiB, 40 for mla.
 EXAMS_KEPT = 2
 
@@ -33,17 +35,24 @@ class Server:
     def __init__(self, out: IO[str], zygote: Zygote) -> None:
         self._out = out
         self._zygote = zygote
+        self._memory_mib = MEMORY_MIB
         self._folders: dict[str, Any] = {}
         self._exams: OrderedDict[tuple[int, int], Any] = OrderedDict()
 
     def serve(self, requests: queue.Queue[Request | None]) -> None:
-        while (request := requests.get()) is not None:
+        while (request := self._next(requests)) is not None:
             self._answer(request)
+
+    def _next(self, requests: queue.Queue[Request | None]) -> Request | None:
+        try:
+            return requests.get(timeout=IDLE_SECONDS)
+        except queue.Empty:
+            self._zygote.prepare(self._memory_mib)
+            return requests.get()
 
     def get_ready(self) -> None:
         """Has the zygote prove its layers while the judge still imports; what fails is said to the first request."""
-        with contextlib.suppress(JudgeFailed):
-            self._zygote.ready()
+        self._zygote.prepare(self._memory_mib)
 
     def close(self) -> None:
         self._zygote.close()
@@ -52,7 +61,7 @@ class Server:
         try:
             operation = request["op"]
             if operation == "grade":
-                self._send({"id": request["id"], "report": self._grade(request)})
+                self._grade(request)
             elif operation == "prove":
                 self._send({"id": request["id"], "proof": self._prove(request)})
             elif operation == "hello":
@@ -65,7 +74,7 @@ class Server:
         except AttnError as error:
             self._send({"id": request.get("id"), "error": error.message})
 
-    def _grade(self, request: Request) -> dict[str, Any]:
+    def _grade(self, request: Request) -> None:
         from dataclasses import replace
 
         from attncli.judge.grading import Grading, Options
@@ -73,12 +82,12 @@ class Server:
         from attncli.judge.submission import Budget, Submission
 
         exam = self._exam(request)
-        memory_mib = int(request["memory_mib"])
+        self._memory_mib = int(request["memory_mib"])
         submission = Submission(
             source=base64.b64decode(request["source"]),
             filename=str(request["filename"]),
             entry=exam.folder.entry,
-            open_worker=lambda: self._worker(memory_mib),
+            open_worker=self._worker,
             budget=Budget(float(request["timeout_seconds"])),
         )
         options = Options(
@@ -89,24 +98,19 @@ class Server:
         )
         number = request["id"]
         grading = Grading(exam, submission, options, lambda event: self._send({"id": number, **event}))
-        try:
-            report = grading.run()
-        finally:
-            submission.close()
-        report = replace(report, sandbox=tuple(self._zygote.layers))
-        return {**document(report), "stored": report.extra["stored"]}
+        with contextlib.closing(submission):
+            report = replace(grading.run(), sandbox=tuple(self._zygote.layers))
+            self._send({"id": number, "report": {**document(report), "stored": report.extra["stored"]}})
 
     def _prove(self, request: Request) -> dict[str, Any]:
         from attncli.judge.proving import Proving
         from attncli.judge.submission import Budget, Submission
 
         folder = self._folder(request)
-        memory_mib, seconds = int(request["memory_mib"]), float(request["timeout_seconds"])
+        self._memory_mib, seconds = int(request["memory_mib"]), float(request["timeout_seconds"])
 
         def submit(file: Path) -> Submission:
-            return Submission(
-                file.read_bytes(), str(file), folder.entry, lambda: self._worker(memory_mib), Budget(seconds)
-            )
+            return Submission(file.read_bytes(), str(file), folder.entry, self._worker, Budget(seconds))
 
         number = request["id"]
         proving = Proving(folder, submit, lambda done: self._send({"id": number, "event": "proved", "gradings": done}))
@@ -131,14 +135,16 @@ class Server:
             self._exams.popitem(last=False)
         return exam
 
-    def _worker(self, memory_mib: int) -> Worker:
-        """A fresh worker; a zygote that has died is replaced once."""
+    def _worker(self) -> Worker:
+        """A fresh worker, and the next one asked for; a zygote that has died is replaced once."""
         try:
-            return self._zygote.worker(memory_mib)
+            worker = self._zygote.worker(self._memory_mib)
         except JudgeFailed:
             self._zygote.close()
             self._zygote = Zygote.start()
-            return self._zygote.worker(memory_mib)
+            worker = self._zygote.worker(self._memory_mib)
+        self._zygote.prepare(self._memory_mib)
+        return worker
 
     def _send(self, line: dict[str, Any]) -> None:
         self._out.write(json.dumps(line, allow_nan=False) + "\n")

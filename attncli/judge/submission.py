@@ -117,6 +117,7 @@ class Submission:
     touched: list[str] = field(default_factory=list)
     printed: str = ""
     _asked: deque[tuple[Request, list[list[Any]]]] = field(default_factory=deque)
+    _ended: list[Worker] = field(default_factory=list)
     _broken: Failure | None = None
 
     def __post_init__(self) -> None:
@@ -124,7 +125,7 @@ class Submission:
 
     def load(self) -> Failure | None:
         """Starts a worker and executes the file in it; where that fails, so does all that is asked of it."""
-        self.close()
+        self._put_away()
         self.worker = self.open_worker()
         start = self.budget.clock()
         outcome = self.worker.load(self.source, self.filename, list(self.entry), max(0.05, self.budget.seconds))
@@ -144,12 +145,20 @@ class Submission:
     def renew(self) -> Failure | None:
         return self.load()
 
-    def close(self) -> None:
+    def _put_away(self) -> None:
+        """Ends the worker; that takes some 20 ms, which are not waited for while there is something to be graded."""
         if self.worker is not None:
             self.collect()
-            self.worker.kill()
+            self.worker.end()
+            self._ended.append(self.worker)
             self.worker = None
         self._asked.clear()
+
+    def close(self) -> None:
+        """Ends the workers and waits until they are gone."""
+        self._put_away()
+        while self._ended:
+            self._ended.pop().kill()
 
     def run(self, request: Request) -> Observed | Failure:
         """One program in the worker. Never raises for anything that the learner's code does."""

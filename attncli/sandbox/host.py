@@ -17,6 +17,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
@@ -55,6 +56,22 @@ class ForkedProcess:
             os.kill(self.pid, signal.SIGKILL)
 
 
+@dataclass(slots=True)
+class _Fork:
+    """A worker that was asked for: the judge's ends of what it will be spoken to through."""
+
+    number: int
+    memory_mib: int
+    frames: socket.socket
+    output: int
+    status: int
+
+    def give_up(self) -> None:
+        self.frames.close()
+        os.close(self.output)
+        os.close(self.status)
+
+
 class Zygote:
     """A running zygote. `start` returns at once; `ready` waits until torch is imported and the canary has reported."""
 
@@ -71,6 +88,8 @@ class Zygote:
         self._lock = threading.RLock()
         self._ready = False
         self._requests = 0
+        self._ahead: _Fork | None = None
+        self._grown_warmer = False
         self._baseline = 0
         self._layers: tuple[str, ...] = ()
         self._notes: list[str] = []
@@ -138,48 +157,84 @@ class Zygote:
 
     def worker(self, memory_mib: int = MEMORY_MIB) -> Worker:
         """A fresh worker with `memory_mib` MiB for the submission. Raises JudgeFailed if the zygote has died."""
-        self.ready()
-        return self._spawn({"memory_mib": memory_mib})
+        with self._lock:
+            self.ready()
+            return self._forked_ahead(memory_mib) or self._started(self._ask({"memory_mib": memory_mib}))
+
+    def prepare(self, memory_mib: int = MEMORY_MIB) -> None:
+        """Ask for the next worker before it is needed; what fails is said when it is needed."""
+        with self._lock, contextlib.suppress(JudgeFailed):
+            self.ready()
+            if self._ahead is None:
+                self._ahead = self._ask({"memory_mib": memory_mib})
 
     def close(self) -> None:
         """End the zygote and every worker of it. Does nothing the second time."""
         self._control.close()
+        if self._ahead is not None:
+            self._ahead.give_up()
+            self._ahead = None
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(0.5)
         self._process.kill()
         self._process.wait()
         self._log.close()
 
-    def _spawn(self, request: dict[str, Any]) -> Worker:
-        with self._lock, contextlib.ExitStack() as cleanup:
-            self._requests += 1
-            ours, theirs = socket.socketpair()
-            output, output_writer = os.pipe()
-            status, status_writer = os.pipe()
-            try:
-                data = json.dumps(request | {"op": "fork", "id": self._requests}).encode()
-                socket.send_fds(self._control, [data], [theirs.fileno(), output_writer, status_writer])
-            except OSError as error:
-                raise self._failure(str(error)) from error
-            finally:
-                theirs.close()
-                os.close(output_writer)
-                os.close(status_writer)
-            for closing in (ours.close, lambda: os.close(output), lambda: os.close(status)):
-                cleanup.callback(closing)
-            process = self._await_fork(self._requests)
+    def _forked_ahead(self, memory_mib: int) -> Worker | None:
+        """The worker that was asked for ahead, unless it is of another size or the zygote is warmer by now."""
+        fork, self._ahead = self._ahead, None
+        if fork is None:
+            return None
+        self._grown_warmer = False
+        worker = self._started(fork)
+        while select.select([self._control], [], [], 0)[0]:
+            self._heed(*self._receive(time.monotonic()))
+        if fork.memory_mib == memory_mib and not self._grown_warmer:
+            return worker
+        worker.kill()
+        return None
+
+    def _ask(self, request: dict[str, Any]) -> _Fork:
+        """Asks for a worker, and does not wait for it."""
+        self._requests += 1
+        ours, theirs = socket.socketpair()
+        output, output_writer = os.pipe()
+        status, status_writer = os.pipe()
+        fork = _Fork(self._requests, request["memory_mib"], ours, output, status)
+        try:
+            data = json.dumps(request | {"op": "fork", "id": fork.number}).encode()
+            socket.send_fds(self._control, [data], [theirs.fileno(), output_writer, status_writer])
+        except OSError as error:
+            fork.give_up()
+            raise self._failure(str(error)) from error
+        finally:
+            theirs.close()
+            os.close(output_writer)
+            os.close(status_writer)
+        return fork
+
+    def _started(self, fork: _Fork) -> Worker:
+        with contextlib.ExitStack() as cleanup:
+            cleanup.callback(fork.give_up)
+            process = self._await_fork(fork.number)
             cleanup.pop_all()
-            return Worker(process, ours, output, status, request["memory_mib"], self._baseline)
+        return Worker(process, fork.frames, fork.output, fork.status, fork.memory_mib, self._baseline)
 
     def _await_fork(self, number: int) -> Process:
         while True:
             message, handle = self._receive(time.monotonic() + 20)
             if message.get("id") == number and message["op"] == "forked" and handle is not None:
                 return Process(int(message["pid"]), handle)
-            if handle is not None:
-                os.close(handle)
-            if message["op"] == "failed":
-                raise self._failure(str(message.get("text")))
+            self._heed(message, handle)
+
+    def _heed(self, message: dict[str, Any], handle: int | None) -> None:
+        """What the zygote says besides the answer that is waited for."""
+        if handle is not None:
+            os.close(handle)
+        if message["op"] == "warm":
+            self._grown_warmer = True
+        if message["op"] == "failed":
+            raise self._failure(str(message.get("text")))
 
     def _receive(self, deadline: float) -> tuple[dict[str, Any], int | None]:
         remaining = max(0.0, deadline - time.monotonic())
@@ -204,7 +259,8 @@ class Zygote:
             file = Path(folder) / "canary"
             file.write_text("canary")
             places = {"file": str(file), "folder": folder, "port": _listen(listener), "memory_mib": CANARY_MEMORY_MIB}
-            return self._spawn({"memory_mib": CANARY_MEMORY_MIB, "canary": places}).canary_findings()
+            fork = self._ask({"memory_mib": CANARY_MEMORY_MIB, "canary": places})
+            return self._started(fork).canary_findings()
 
     def _judge_canary(self, findings: dict[str, Any]) -> None:
         broken = canary.broken_controls(findings)

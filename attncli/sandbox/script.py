@@ -109,6 +109,8 @@ def _target(namespace: Mapping[str, Any], step: Step, environment: Environment, 
     if operation == "call":
         target: Callable[..., Any] = namespace[step["name"]]
         return target
+    if operation == "refill":
+        return _refill
     if operation == "new":
         made = _class(namespace, step["name"])
         return lambda *args, **kwargs: modules.placed(made(*args, **kwargs), (args, kwargs), environment)
@@ -123,6 +125,13 @@ def _target(namespace: Mapping[str, Any], step: Step, environment: Environment, 
     if operation == "train":
         return lambda flag: modules.train(owner, flag)
     raise TreeError(f"unknown operation {operation!r}")
+
+
+def _refill(tensors: Sequence[Tensor], values: Sequence[Tensor]) -> None:
+    """Other values in the memory of these tensors: what was remembered of them is out of date."""
+    with torch.no_grad():
+        for tensor, value in zip(tensors, values, strict=True):
+            tensor.copy_(value)
 
 
 def _class(namespace: Mapping[str, Any], name: str) -> Callable[..., Any]:
@@ -192,15 +201,16 @@ def serve(
     """Runs the program of one request in the worker and packs what came of it.
 
     Outcomes are copied the moment a step returns; with `pure` everything is read again at the end, and results of the
-    previous request are kept alive so that memory handed out twice is seen.
+    previous request are kept alive so that memory handed out twice is seen. `no-grad` runs it as users run inference.
     """
     want = set(header.get("want", ()))
     environment = _environment(header, payload, invoke)
     torch.default_generator.manual_seed(int(header.get("seed", 0)))
-    watch = Watch(environment, header["steps"], _earlier, "pure" in want)
+    watch = Watch(environment, header["steps"], _earlier, closely="pure" in want, modules="modules" in want)
     trace = CallTrace(str(header.get("filename", ""))) if "calls" in want else None
     away = two_devices() if "elsewhere" in want else nullcontext()
-    with trace or nullcontext(), BareOperations() if "operations" in want else nullcontext(), away:
+    autograd = torch.set_grad_enabled("no-grad" not in want)
+    with autograd, trace or nullcontext(), BareOperations() if "operations" in want else nullcontext(), away:
         run = execute(namespace, header["steps"], environment, after=watch.after, costs=want)
     reply, buffers = _reply(run, environment, watch)
     if "pure" in want:
@@ -211,6 +221,7 @@ def serve(
             "containers": watch.containers,
             "random": watch.random,
             "instances": watch.instances(run.outcomes, run.arguments),
+            "modules": watch.modules_changed,
             "graph": _with_graph(run.outcomes, environment.shared),
         }
     if trace is not None:

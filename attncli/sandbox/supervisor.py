@@ -62,12 +62,17 @@ class Process:
         self.pid = pid
         self._handle: int | None = handle
 
+    def end(self) -> None:
+        """Kill it, and with it all processes in its namespace, without waiting until they are gone."""
+        if self._handle is not None:
+            with contextlib.suppress(ProcessLookupError):
+                signal.pidfd_send_signal(self._handle, signal.SIGKILL)
+
     def kill(self) -> None:
         """Kill it, wait until it and all processes in its namespace are gone, and let go of it."""
         if self._handle is None:
             return
-        with contextlib.suppress(ProcessLookupError):
-            signal.pidfd_send_signal(self._handle, signal.SIGKILL)
+        self.end()
         poller = select.poll()
         poller.register(self._handle, select.POLLIN)
         poller.poll(5000)
@@ -195,10 +200,15 @@ class Worker:
         findings: dict[str, Any] = frame.header["findings"]
         return findings
 
-    def kill(self) -> None:
-        """End the worker and all it started. Does nothing the second time."""
+    def end(self) -> None:
+        """Have the worker and all it started killed, without waiting for it: `kill` has to follow."""
         if self._ending is None:
             self._ending = Ending("exited", "was stopped by the judge", "")
+        self._process.end()
+
+    def kill(self) -> None:
+        """End the worker and all it started. Does nothing the second time."""
+        self.end()
         self._process.kill()
         if self._output >= 0:
             self._frames.close()

@@ -18,7 +18,9 @@ Step = dict[str, Any]
 class Watch:
     """Copies outcomes when they are returned, and finds what changed, was mutated or shares memory."""
 
-    def __init__(self, environment: Environment, steps: Sequence[Step], earlier: Sequence[Any], closely: bool) -> None:
+    def __init__(
+        self, environment: Environment, steps: Sequence[Step], earlier: Sequence[Any], *, closely: bool, modules: bool
+    ) -> None:
         self.environment = environment
         self._seed = torch.default_generator.initial_seed()
         self._closely = closely
@@ -32,12 +34,27 @@ class Watch:
         self._kept_containers = {id(c) for item in earlier for c in _containers_in(item)}
         self.random: list[list[Any]] = []
         self._random_state = torch.default_generator.get_state()
+        self._modules: dict[int, list[Any]] | None = {} if modules else None
+        self.modules_changed: list[int] = []
 
     def after(self, index: int, arguments: Any, outcome: Any) -> None:
         self.copies.append(copied(outcome))
         if self._closely:
             self._look_for_shared_memory(index, arguments, outcome)
             self._look_at_randomness(index, arguments)
+        if self._modules is not None:
+            self._look_into_modules(index, self._modules)
+
+    def _look_into_modules(self, index: int, known: dict[int, list[Any]]) -> None:
+        """Whether a call left something in a module that was made by an earlier step."""
+        for made, step in enumerate(self._steps[: index + 1]):
+            module = self.environment.results[made]
+            if step["op"] != "new" or not isinstance(module, nn.Module):
+                continue
+            holds = [copied(dict(vars(part)))[:2] for part in module.modules()]
+            if self._steps[index]["op"] in ("call", "method") and known[made] != holds:
+                self.modules_changed.append(index)
+            known[made] = holds
 
     def _look_for_shared_memory(self, index: int, arguments: Any, outcome: Any) -> None:
         if not _same_parts(arguments, arguments_of(self._steps[index], self.environment)):

@@ -182,6 +182,8 @@ class Zygote:
         except (AttributeError, ImportError, RuntimeError):
             traceback.print_exc()
         _check_threads()
+        with contextlib.suppress(BrokenPipeError):
+            self._control.send(json.dumps({"op": "warm"}).encode())
 
     def _sweep(self) -> None:
         """Without pid namespaces: kill what a worker has left behind and this process has adopted."""

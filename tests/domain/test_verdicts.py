@@ -62,6 +62,11 @@ def test_words_are_in_both_languages_and_differ_from_each_other(table) -> None:
             "adamw_step 留给之后调用的状态与参数共享内存",
         ),
         ("two objects made by Cache share memory", "Cache 创建的两个对象共享内存"),
+        ("a call of forward leaves something in its module", "调用 forward 在模块里留下了东西"),
+        (
+            "answers for what its arguments held before they were changed in place",
+            "参数被原地改动之后，返回的仍是按旧值算出的结果",
+        ),
         (
             "sdpa seeds torch's global generator, which belongs to the caller",
             "sdpa 给 torch 的全局随机数生成器设了种子，而它属于调用者",

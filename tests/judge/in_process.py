@@ -56,6 +56,9 @@ class InProcessWorker:
         header, buffers, on_invoke = self._waiting.popleft()
         return self.request(header, buffers, seconds, on_invoke)
 
+    def end(self) -> None:
+        pass
+
     def kill(self) -> None:
         pass
 

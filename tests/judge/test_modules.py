@@ -229,3 +229,26 @@ def test_a_part_of_a_result_may_come_in_more_than_one_dtype(tmp_path):
     rough = grade(folder, pair.replace("y.sum()", "y.sum().bfloat16().to(x.dtype)"))
     assert check(rough, "matches-reference")["status"] == "fail"
     assert grade(folder, pair.replace("return y.to(x.dtype)", "return y"))["verdict"] == "rejected"
+
+
+@pytest.mark.parametrize(
+    ("lines", "verdict"),
+    [
+        ("return self.proj(x)", "accepted"),
+        ("y = self.proj(x)\n        self.last = y.detach()\n        return y", "rejected"),
+        ("self.steps.add_(1)\n        return self.proj(x)", "rejected"),
+        ("self.seen.append(len(x))\n        return self.proj(x)", "rejected"),
+        ("self.proj.called = True\n        return self.proj(x)", "rejected"),
+    ],
+)
+def test_a_call_that_leaves_something_in_its_module_is_found_where_it_must_not(tmp_path, lines, verdict):
+    reference = MODULE.replace("torch.sigmoid(self.weight) * self.proj(x)", "self.proj(x)")
+    inputs = "MODULES_UNCHANGED = True\n" + MODULE_INPUTS
+    folder = challenge(tmp_path, reference, inputs, "Gate", required=["loads", "pure"])
+    source = reference.replace("return self.proj(x)", lines).replace(
+        "self.proj = ", "self.seen = []\n        self.proj = "
+    )
+    report = grade(folder, source)
+    assert report["verdict"] == verdict, report
+    if verdict == "rejected":
+        assert check(report, "pure")["message"] == "a call of forward leaves something in its module"

@@ -155,6 +155,55 @@ def _ends(pid: int) -> bool:
     return False
 
 
+def test_a_worker_asked_for_ahead_is_the_next_one() -> None:
+    with Zygote.start() as zygote:
+        zygote.prepare(MEMORY_MIB)
+        zygote.prepare(MEMORY_MIB)  # one is enough
+        children = _workers_of(zygote)
+        assert len(children) == 1
+        with zygote.worker(MEMORY_MIB) as worker:
+            assert worker.load(b"x = 1", "s.py", ["x"], SECONDS).header["op"] == "loaded"
+            assert _workers_of(zygote) == children
+        zygote.prepare(MEMORY_MIB)
+        with zygote.worker(2 * MEMORY_MIB) as worker:  # another size than was asked for ahead
+            assert worker.load(b"x = bytearray(500 << 20)", "s.py", ["x"], SECONDS).header["op"] == "loaded"
+            assert len(_workers_of(zygote)) == 1
+
+
+def test_a_worker_asked_for_before_the_zygote_grew_warm_is_not_used() -> None:
+    with Zygote.start() as zygote:
+        zygote.prepare(MEMORY_MIB)
+        before, last = _seconds_used(zygote), -1.0
+        while last < before + 0.1 or last != _seconds_used(zygote):  # it imports for a while, and then rests
+            last = _seconds_used(zygote)
+            time.sleep(1.0)
+        with zygote.worker(MEMORY_MIB) as worker:
+            assert (
+                verdict(worker.load(b"import sys\nassert 'sympy' in sys.modules", "s.py", [], SECONDS))[0] == "loaded"
+            )
+
+
+def test_a_worker_asked_for_ahead_ends_with_its_zygote() -> None:
+    zygote = Zygote.start()
+    zygote.prepare(MEMORY_MIB)
+    (pid,) = _workers_of(zygote)
+    zygote.close()
+    assert _ends(pid)
+
+
+def _workers_of(zygote: Zygote) -> list[int]:
+    """The process 1 of every worker, once what was asked for is there."""
+    deadline = time.monotonic() + 10
+    while not (found := namespaces.children_of(zygote_pid(zygote))) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    return found
+
+
+def _seconds_used(zygote: Zygote) -> float:
+    fields = Path(f"/proc/{zygote_pid(zygote)}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 def test_an_interrupt_in_the_terminal_does_not_reach_the_zygote(zygote: Zygote) -> None:
     assert os.getpgid(zygote_pid(zygote)) != os.getpgid(0)
 

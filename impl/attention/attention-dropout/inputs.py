@@ -153,7 +153,9 @@ def random(make):
         generator = make.generator() if flag else None
         handles = [drop(make, weights, p, generator) for _ in range(4)]
         make.property(lambda outcomes, h=handles, w=weights: statistics(*as_maps(outcomes, h, w.detach()), p))
-    rare(make, make.pick([0.002, 0.03]))
+    rare(make, maps(make, 40, 64, 64), make.pick([0.002, 0.03]))
+    coarse = torch.full((40, 64, 64), 1 / 64, dtype=make.pick([torch.bfloat16, torch.float16]))
+    rare(make, make.keep(coarse, dtype="fixed"), 0.002)
 
 
 def as_maps(outcomes, handles, weights):
@@ -161,9 +163,8 @@ def as_maps(outcomes, handles, weights):
     return [outcomes[h.step].detach().reshape(6, 4, 32, 32) for h in handles], weights.reshape(6, 4, 32, 32)
 
 
-def rare(make, p):
-    """A small p is that small: a coarse draw rounds it up or down."""
-    weights = maps(make, 40, 64, 64)
+def rare(make, weights, p):
+    """A small p is that small: a coarse draw, such as one in 16 bits, rounds it up or down."""
     handle = drop(make, weights, p)
     make.property(lambda outcomes: share(outcomes[handle.step], p))
 

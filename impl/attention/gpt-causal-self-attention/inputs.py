@@ -14,6 +14,7 @@ AXES = {
 }
 LARGE = 4.0  # activations and weights grow together, so the logits reach ±200
 PROFILES = {"stable": ["large"]}
+MODULES_UNCHANGED = True  # a call leaves nothing in the module
 
 
 def module(make, D, H, max_len, *rest, bias=True, **named):
@@ -81,6 +82,14 @@ def edge_full_context(make):
 def edge_shorter_than_the_context(make):
     """three tokens in a context of nine see what three tokens see"""
     make.method(module(make, 4, 2, 9), "forward", make.normal(2, 3, 4))
+
+
+def edge_visible_scores_very_low(make):
+    """visible scores near −3·10⁴, and hidden ones of 3·10⁴: no constant stands for −∞"""
+    made = make.new("CausalSelfAttention", 1, 1, 4, 0.0, False)
+    fused = make.keep(torch.tensor([[180.0], [-180.0], [1.0]]))
+    make.set(made, {"c_attn.weight": fused, "c_proj.weight": make.keep(torch.ones(1, 1))})
+    make.method(made, "forward", make.keep(torch.tensor([[[1.0], [1.001], [-1.0]]])))
 
 
 def edge_one_head(make):

@@ -61,6 +61,14 @@ def every_branch(make, arguments, mask):
     make.call("multi_head_attention", *arguments, return_weights=True)
 
 
+def edge_visible_scores_very_low(make):
+    """visible scores near −3·10⁴, and hidden ones of 3·10⁴: no constant stands for −∞"""
+    x = make.keep(torch.tensor([[[1.0], [1.001], [-1.0]]]))
+    wq, wk, one = (make.keep(torch.full((1, 1), value)) for value in (180.0, -180.0, 1.0))
+    mask = torch.tensor([[True, True, False], [True, True, False], [False, False, True]])
+    make.call("multi_head_attention", x, x, wq, wk, one, one, 1, mask, True)
+
+
 def edge_one_head(make):
     """one head is plain attention between four projections"""
     make.call("multi_head_attention", make.normal(2, 3, 5), make.normal(2, 4, 5), *weights(make, 5), 1)

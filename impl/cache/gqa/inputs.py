@@ -77,6 +77,13 @@ def edge_hidden_key_leads(make):
     make.call("gqa", make.keep(q, grad=True), make.keep(k, grad=True), make.normal(1, 1, 3, 4), True)
 
 
+def edge_visible_scores_very_low(make):
+    """visible scores near −3·10⁴, and hidden ones of 3·10⁴: no constant stands for −∞"""
+    q = torch.full((1, 2, 3, 4), 120.0)
+    k = torch.stack([torch.full((1, 1, 4), x) for x in (-130.0, -130.01, 130.0)], dim=2)
+    make.call("gqa", make.keep(q), make.keep(k), make.normal(1, 1, 3, 4), True)
+
+
 def edge_fewer_keys_than_queries(make):
     """without a mask S < T is fine"""
     make.call("gqa", *tensors(make, 1, 2, 2, 5, 2, 4))

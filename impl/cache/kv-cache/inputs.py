@@ -107,6 +107,13 @@ def edge_prefill_is_causal(make):
     make.call("prefill", make.normal(2, 7, 6), params_for(make, 6), 2)
 
 
+def edge_visible_scores_very_low(make):
+    """visible scores near −3·10⁴, and hidden ones of 3·10⁴: no constant stands for −∞"""
+    size = {"wq": 180.0, "wk": -180.0, "wv": 1.0, "wo": 1.0}
+    params = {name: make.keep(torch.full((1, 1), value)) for name, value in size.items()}
+    make.call("prefill", make.keep(torch.tensor([[[1.0], [1.001], [-1.0]]])), params, 1)
+
+
 def edge_step_by_step_is_prefill(make):
     """the same tokens once in one pass, once one by one"""
     params = params_for(make, 6)

@@ -155,6 +155,20 @@ def edge_temperature_almost_zero(make):
     call(make, apart(make, 6), make.integers(0, 6, 3, 2), 4, None, 1e-6)
 
 
+def edge_float16_over_a_small_temperature(make):
+    """float16 logits over 1e-6 overflow in float16, and nothing else does"""
+    for temperature in (1e-6, 1e-4):
+        table = (8.0 * apart(make, 5)).half()
+        call(make, table, make.integers(0, 5, 2, 2), 4, None, temperature, make.pick([None, 2]))
+
+
+def edge_rows_of_different_height(make):
+    """top_k = 1 where the logits of one row lie far above those of the others, and however hot it is"""
+    table = 0.01 * apart(make, 4) + 10.0 * (torch.arange(STATES) % 3)[:, None]
+    for temperature in (1.0, 1e12):
+        call(make, table, make.integers(0, 4, 4, 3), 8, None, temperature, 1)
+
+
 def edge_temperature_zero_with_generator(make):
     """temperature 0 with a generator and top_k"""
     call(make, apart(make, 6), make.integers(0, 6, 2, 3), 4, None, 0.0, 3, make.generator())
@@ -189,19 +203,22 @@ def random(make):
     seed = int(make.real(1, 2**31))
     shared = make.generator(seed)
 
-    def sample(generator, top_k=top_k):
+    def sample(*settings, table=table, **named):
         model = make.callable(by_length(table))
-        handle = make.call("generate", model, ids, n, None, temperature, top_k, generator)
+        handle = make.call("generate", model, ids, n, None, *settings, **named)
         make.compare(handle, False)
         make.count(model, prefill_then_single_tokens(ROWS, T, handle.step))
         return handle.step
 
-    first, second = sample(shared), sample(shared)
-    free, again = sample(None, other_k), sample(None, other_k)
-    repeated = sample(make.generator(seed))
+    first, second = (sample(temperature, top_k, shared) for _ in range(2))
+    free, again = (sample(temperature, other_k) for _ in range(2))
+    repeated = sample(temperature, top_k, make.generator(seed))
+    plain, plain_due = sample(top_k=None), torch.softmax(row, dim=-1)
+    level = (row >= row.topk(2).values[-1]).double()  # two largest logits, equal: they share, however cold it is
+    cold = sample(1e-6, table=level.float().expand(T + n, V))
 
     def holds(outcomes):
-        for step, shares in ((first, due), (free, other_due)):
+        for step, shares in ((first, due), (free, other_due), (plain, plain_due), (cold, level / 2)):
             complaint = frequencies(outcomes[step], ids, shares, n)
             if complaint:
                 return complaint

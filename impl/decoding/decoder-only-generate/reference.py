@@ -51,6 +51,7 @@ def choose(logits: Tensor, temperature: float, top_k: int | None, generator: tor
     """One token for each row of (B, V)."""
     if temperature == 0:
         return logits.argmax(dim=-1)  # (B,)
+    logits = logits.to(torch.promote_types(logits.dtype, torch.float32))  # float16 over 1e-6 would be infinite
     if top_k is not None:
         least = logits.topk(top_k, dim=-1).values[:, -1:]  # (B, 1): the k-th largest
         logits = logits.masked_fill(logits < least, float("-inf"))

@@ -225,6 +225,17 @@ def random(make):
     counts = make.tally(DRAWS, "spec_step", *args, make.generator())
     make.property(lambda outcomes: complaint(outcomes[counts.step], chances, DRAWS))
     same_generator_same_draws(make, args)
+    in_sixteen_bits(make)
+
+
+def in_sixteen_bits(make):
+    """The next token from a row of bfloat16 that adds up to 0.99, with an entry of 0 at its end."""
+    row = torch.cat([torch.full((7,), 0.99 / 7), torch.zeros(1)]).bfloat16()
+    certain = one_hot(7 + 1, 0).bfloat16()
+    args = [make.keep(t, dtype="fixed") for t in (torch.stack([certain, row]), certain[None])]
+    counts = make.tally(DRAWS, "spec_step", *args, make.keep(torch.tensor([0])), make.generator())
+    chances = {(1, k): 1 / 7 for k in range(7)}
+    make.property(lambda outcomes: complaint(outcomes[counts.step], chances, DRAWS))
 
 
 def same_generator_same_draws(make, args):

@@ -110,6 +110,22 @@ def edge_hidden_key_leads(make):
         make.call("sliding_window_attention", make.keep(q, grad=True), make.keep(k, grad=True), v, 2, 0, causal)
 
 
+def edge_hidden_key_leads_by_far(make):
+    """keys outside the window would win by 30 000: more than any constant that stands for −∞"""
+    k = torch.full((1, 1, 6, 2), 1.0)
+    k[:, :, 0], k[:, :, 5] = 200.0, 210.0
+    q = torch.full((1, 1, 6, 2), 110.0)
+    v = make.normal(1, 1, 6, 2)
+    for causal in (True, False):
+        make.call("sliding_window_attention", make.keep(q), make.keep(k), v, 2, 0, causal)
+
+
+def edge_wide_windows(make):
+    """90 tokens in windows of 40 and 75: more than one neighbouring tile of 32 counts"""
+    make.call("sliding_window_attention", *qkv(make, 1, 1, 90, 2), 75, 1)
+    make.call("sliding_window_attention", *qkv(make, 1, 1, 90, 2), 40, 3, False)
+
+
 def edge_logits_200(make):
     """logits of ±200, growing from key to key"""
     q = torch.tensor([[[[200.0, 0.0]] * 5]])

@@ -98,6 +98,13 @@ def edge_large_logits(make):
         make.call("route", x, wg, 2, mode)
 
 
+def edge_logits_far_apart(make):
+    """topk_softmax with logits 900 apart: where every probability but one is 0, the logits still choose"""
+    x = make.keep(torch.eye(3), grad=True)
+    wg = torch.tensor([[0.0, 50.0, 900.0, 100.0], [20.0, 900.0, 10.0, 0.0], [-900.0, -800.0, 0.0, -850.0]])
+    make.call("route", x, make.keep(wg, grad=True), 2, "topk_softmax")
+
+
 def edge_bfloat16_close_logits(make):
     """bfloat16 logits that differ by less than a bfloat16 step: float32 tells them apart"""
     x = make.keep(torch.tensor([[1.0, 1.0]]).bfloat16(), dtype="fixed")

@@ -158,6 +158,15 @@ def edge_float16_gradients(make):
         p = make.call("adamw_step", p, g, state, 0.1, weight_decay=0.3)
 
 
+def edge_wider_gradients(make):
+    """p in bfloat16 or float16, gradients in float32: no step through the dtype of p"""
+    g = make.keep(torch.tensor([1.003, -0.997, 1e-9]), dtype="fixed")
+    for dtype in (torch.bfloat16, torch.float16):
+        p, state = make.keep(torch.tensor([1.0, -2.0, 0.5]).to(dtype), dtype="fixed"), make.shared({})
+        for _ in range(2):
+            p = make.call("adamw_step", p, g, state, 0.1, weight_decay=0.3)
+
+
 def edge_float16_parameters(make):
     """float16 parameter and gradient: moments in float32, the new parameter in float16"""
     p = make.keep(torch.tensor([1.0, -2.0, 0.5]).half(), dtype="fixed")
