@@ -51,7 +51,10 @@ class Challenge:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckResult:
-    """One line of a grade report; `reason` is one of the contract's words when it failed."""
+    """One line of a grade report; `reason` is one of the contract's words when it failed.
+
+    `growth` holds what was measured for each promise about work or memory.
+    """
 
     name: str
     status: Status
@@ -61,6 +64,7 @@ class CheckResult:
     message: str = ""
     reason: str = ""
     counterexample: dict[str, Any] | None = None
+    growth: tuple[dict[str, Any], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

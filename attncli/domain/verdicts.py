@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from attncli.domain.growth import growth_told
 from attncli.domain.printable import printable
 from attncli.domain.text import Lang, Localised
 
@@ -145,7 +146,8 @@ def told(check: Mapping[str, Any], lang: Lang) -> str:
     case = ""
     if label and message.startswith(f"{label}: "):
         case, message = f"［{label}］", message[len(label) + 2 :]
-    said = in_chinese(message)
+    growth = check.get("growth")
+    said = "；".join(growth_told(part, lang) for part in growth) if growth else in_chinese(message)
     return case + (f"{reason.zh}：{said}" if reason and said else reason.zh if reason else said)
 
 

@@ -126,15 +126,19 @@ class Exam:
         asked = Gradients(self.demands, case).request if gradients else None
         return asked or Request(case)
 
-    def sized(self, record: Callable[[Recorder, int], Any], size: int, measure: str) -> Sized:
+    def sized(
+        self, record: Callable[[Recorder, int], Any], size: int, measure: str, *, without_values: bool = False
+    ) -> Sized:
         """The case at which a growth contract takes its measure for `size`."""
 
         def make() -> Sized:
-            recorder = Recorder(fixed_draw, profile_of("ordinary", self.folder.inputs), label=f"size {size}")
+            profile = profile_of("meta" if without_values else "ordinary", self.folder.inputs)
+            recorder = Recorder(fixed_draw, profile, label=f"size {size}")
             record(recorder, size)
             return Sized(self.demands, recorder.case, measure)
 
-        return self._once(("sized", record, size, measure == "handed"), make)
+        # A case of a real size is asked for once, of a file that is wrong: it is not worth its memory.
+        return make() if without_values else self._once(("sized", record, size, measure == "handed"), make)
 
     def _once(self, key: Hashable, make: Callable[[], T]) -> T:
         if key not in self._kept:

@@ -8,13 +8,14 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from attncli.domain.challenge import CHECK_NAMES, CheckResult, Diagnosis, GradeReport, Status, Verdict
+from attncli.domain.growth import growth_told
 from attncli.judge.counterexample import render, restore, store
 from attncli.judge.diagnose import Probe, diagnose
 from attncli.judge.exam import EXAMPLES, Exam, Stratum
 from attncli.judge.examine import Examiner
 from attncli.judge.expected import Expectation
 from attncli.judge.finding import Finding
-from attncli.judge.growth import Measured, contracts, examine_growth
+from attncli.judge.growth import Measured, contracts, examine_growth, projected
 from attncli.judge.reading import Forbidden, Reading, entry_problem, forbidden_message, read_source
 from attncli.judge.search import Examine, Search
 from attncli.judge.simplify import simplify
@@ -203,14 +204,20 @@ class Grading:
         return self._found(name, finding, examine, tried + index + 1, edge.attribute, edge.label), tried + index + 1
 
     def _growth(self, name: str) -> CheckResult:
-        figures = []
+        held = []
         for contract in contracts(self.folder, name):
-            finding, said = examine_growth(self.exam, self.submission, contract, self.measured)
-            if finding is not None:
-                self.dead = self.dead or finding.fatal
-                return self._failed(name, finding.reason, finding.message)
-            figures.append(said)
-        return self._result(name, "pass", "; ".join(figures), examples=len(figures))
+            growth = examine_growth(self.exam, self.submission, contract, self.measured)
+            if isinstance(growth, Finding):
+                self.dead = self.dead or growth.fatal
+                return self._failed(name, growth.reason, growth.message)
+            if not growth.holds and not self.options.quick:
+                growth = projected(self.exam, self.submission, growth)
+            shown = growth.document()
+            if not growth.holds:
+                return replace(self._failed(name, "growth", growth_told(shown, "en")), growth=(shown,))
+            held.append(shown)
+        said = "; ".join(growth_told(shown, "en") for shown in held)
+        return replace(self._result(name, "pass", said, examples=len(held)), growth=tuple(held))
 
     def _speed(self) -> CheckResult:
         requests = self.exam.sample("pure", 3)

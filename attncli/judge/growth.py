@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from attncli.judge.case import Recorder
@@ -12,25 +12,20 @@ from attncli.judge.finding import Finding
 from attncli.judge.folder import Folder
 from attncli.judge.submission import Failure, Submission
 
-# Bytes of a float32 element, and of a byte: measures that are worth projecting to a real context length.
-BYTES = {"largest": 4, "peak": 1}
-REAL_SIZE = 65_536
+# Bytes of what a measure counts, for measures of memory.
+BYTES = {"largest": 4, "peak": 1, "returned": 1}
+# How long a program may take at a real size, on tensors without values.
+PROJECTION_SECONDS = 3.0
 
 Measured = dict[Sized, Mapping[str, int]]
-
-UNITS = {
-    "flops": "operations",
-    "calls": "calls of torch",
-    "largest": "elements in the largest tensor",
-    "handed": "elements in the largest tensor that a call returned",
-    "peak": "bytes at the peak",
-    "returned": "bytes kept alive by the result",
-}
 
 
 @dataclass(frozen=True, slots=True)
 class Contract:
-    """One promise about growth: increments of `measure` stay within `at_most` times those of the bound."""
+    """One promise about growth: increments of `measure` stay within `at_most` times those of the bound.
+
+    `real` is a size out of practice, and what it is called: where the promise is broken, memory is told for it too.
+    """
 
     check: str
     measure: str
@@ -39,56 +34,82 @@ class Contract:
     at_most: float
     bound: Callable[[int], float] | None
     says: Mapping[str, str]
+    real: Mapping[str, Any] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Growth:
+    """What was measured for one promise, and what was due."""
+
+    contract: Contract
+    got: Sequence[float]
+    due: Sequence[float]
+    real_bytes: float | None = None
+
+    @property
+    def holds(self) -> bool:
+        got, due = self.got, self.due
+        steps = range(1, len(got))
+        return all(got[k] - got[k - 1] <= self.contract.at_most * max(due[k] - due[k - 1], 1.0) for k in steps)
+
+    def document(self) -> dict[str, Any]:
+        """As it stands in the report."""
+        contract = self.contract
+        said = {"says": dict(contract.says), "measure": contract.measure, "sizes": list(contract.sizes)}
+        shown = {"holds": self.holds, **said, "got": list(self.got), "due": list(self.due)}
+        if contract.real is not None and self.real_bytes is not None:
+            shown["real"] = {**contract.real, "bytes": self.real_bytes}
+        return shown
 
 
 def contracts(folder: Folder, check: str) -> list[Contract]:
     return [
-        Contract(c["check"], c["measure"], c["case"], c["sizes"], float(c["growth_at_most"]), c.get("bound"), c["says"])
-        for c in getattr(folder.inputs, "CONTRACTS", ())
-        if c["check"] == check
+        Contract(
+            check=said["check"],
+            measure=said["measure"],
+            record=said["case"],
+            sizes=said["sizes"],
+            at_most=float(said["growth_at_most"]),
+            bound=said.get("bound"),
+            says=said["says"],
+            real=said.get("real"),
+        )
+        for said in getattr(folder.inputs, "CONTRACTS", ())
+        if said["check"] == check
     ]
 
 
-def examine_growth(
-    exam: Exam, submission: Submission, contract: Contract, measured: Measured
-) -> tuple[Finding | None, str]:
-    """The finding, if the promise is broken, and the figures in words. `measured` keeps what was run, for the next."""
-    mine: list[float] = []
+def examine_growth(exam: Exam, submission: Submission, contract: Contract, measured: Measured) -> Growth | Finding:
+    """What was measured, or why nothing could be. `measured` keeps what was run, for the next promise."""
+    got: list[float] = []
     due: list[float] = []
-    sized = [exam.sized(contract.record, size, contract.measure) for size in contract.sizes]
-    for size, asked in zip(contract.sizes, sized, strict=True):
+    for size in contract.sizes:
+        asked = exam.sized(contract.record, size, contract.measure)
         if asked not in measured:
-            got = submission.run(asked.request)
-            if isinstance(got, Failure):
-                return Finding.of_failure(asked.case, got), ""
-            measured[asked] = got.costs[-1]
-        mine.append(float(measured[asked][contract.measure]))
+            answer = submission.run(asked.request)
+            if isinstance(answer, Failure):
+                return Finding.of_failure(asked.case, answer)
+            measured[asked] = answer.costs[-1]
+        got.append(float(measured[asked][contract.measure]))
         due.append(float(contract.bound(size) if contract.bound is not None else asked.due[contract.measure]))
-    figures = _figures(contract, mine, due)
-    if _holds(contract, mine, due):
-        return None, figures
-    return Finding(sized[-1].case, "growth", f"{contract.says['en']}: {figures}"), figures
+    return Growth(contract, got, due)
 
 
-def _holds(contract: Contract, mine: Sequence[float], due: Sequence[float]) -> bool:
-    steps = range(1, len(mine))
-    return all(mine[k] - mine[k - 1] <= contract.at_most * max(due[k] - due[k - 1], 1.0) for k in steps)
-
-
-def _figures(contract: Contract, mine: Sequence[float], due: Sequence[float]) -> str:
-    sizes = " → ".join(str(size) for size in contract.sizes)
-    numbers = " → ".join(f"{value:,.0f}" for value in mine)
-    allowed = " → ".join(f"{value:,.0f}" for value in due)
-    figures = f"{numbers} {UNITS[contract.measure]} at sizes {sizes}; a sound one takes {allowed}"
-    return figures + _projection(contract, mine)
-
-
-def _projection(contract: Contract, mine: Sequence[float]) -> str:
-    """What the measured growth comes to at a real context length, for measures of memory."""
-    if contract.measure not in BYTES or len(mine) < 3:
-        return ""
-    gib = BYTES[contract.measure] * extrapolate(contract.sizes[-3:], mine[-3:], REAL_SIZE) / 2**30
-    return f"; at size {REAL_SIZE:,} it would hold {gib:,.1f} GiB" if gib >= 1 else ""
+def projected(exam: Exam, submission: Submission, growth: Growth) -> Growth:
+    """With the bytes at the real size: of a run on tensors without values; extrapolated where code looks at values."""
+    contract = growth.contract
+    if contract.real is None or contract.measure not in BYTES:
+        return growth
+    size = int(contract.real["size"])
+    asked = exam.sized(contract.record, size, contract.measure, without_values=True)
+    got = submission.run(asked.request, PROJECTION_SECONDS)
+    if isinstance(got, Failure):
+        if got.fatal:
+            submission.renew()
+        count = extrapolate(contract.sizes[-3:], growth.got[-3:], size)
+    else:
+        count = float(got.costs[-1][contract.measure])
+    return replace(growth, real_bytes=BYTES[contract.measure] * count)
 
 
 def extrapolate(sizes: Sequence[int], values: Sequence[float], size: int) -> float:

@@ -56,4 +56,6 @@ def _check(check: CheckResult) -> dict[str, Any]:
         shown["message"] = check.message
     if check.counterexample is not None:
         shown["counterexample"] = check.counterexample
+    if check.growth:
+        shown["growth"] = list(check.growth)
     return shown

@@ -160,10 +160,10 @@ class Submission:
         while self._ended:
             self._ended.pop().kill()
 
-    def run(self, request: Request) -> Observed | Failure:
-        """One program in the worker. Never raises for anything that the learner's code does."""
+    def run(self, request: Request, seconds: float | None = None) -> Observed | Failure:
+        """One program in the worker, for so long at most. Never raises for anything that the learner's code does."""
         self._send(request)
-        return self._receive()
+        return self._receive(seconds)
 
     def answers(self, requests: Iterable[Request]) -> Generator[Observed | Failure]:
         """The answers to many requests, in their order; a few are sent ahead while the judge looks at an answer."""

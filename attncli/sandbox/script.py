@@ -8,7 +8,7 @@ call to call inside the process. `serve` runs one in the worker; the judge calls
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -64,7 +64,8 @@ def execute(
         arguments = arguments_of(step, environment)
         if "cost" in costs:
             calls = CallTrace("", sizes=True) if "handed" in costs else nullcontext()
-            with torch.no_grad(), calls, CostTrace(tensors_in(list(arguments))) as trace:
+            given = list(tensors_in(list(arguments)))
+            with torch.no_grad(), calls, _where_tensors_are_made(given), CostTrace(given) as trace:
                 outcome = _perform(namespace, step, arguments, environment, run)
             handed = {"handed": calls.largest} if isinstance(calls, CallTrace) else {}
             run.costs.append({**trace.figures(), **handed, "returned": returned_bytes(outcome)})
@@ -78,6 +79,11 @@ def execute(
         if after is not None:
             after(index, arguments, outcome)
     return run
+
+
+def _where_tensors_are_made(given: Sequence[Tensor]) -> AbstractContextManager[Any]:
+    """Beside tensors without values no others are made by default: they would take the memory that is in question."""
+    return torch.device("meta") if any(tensor.device.type == "meta" for tensor in given) else nullcontext()
 
 
 def _perform(namespace: Mapping[str, Any], step: Step, arguments: Any, environment: Environment, run: Run) -> Any:

@@ -131,7 +131,10 @@ def _unwrapped(tensor: Tensor) -> Tensor:
 
 
 class CostTrace(TorchDispatchMode):
-    """Counts what the operations under it cost. `known` tensors (the inputs) are not new storage."""
+    """Counts what the operations under it cost. `known` tensors (the inputs) are not new storage.
+
+    On the meta device, where tensors have no values, the storage counts that they would own.
+    """
 
     def __init__(self, known: Iterable[Tensor] = ()) -> None:
         super().__init__()
@@ -141,7 +144,7 @@ class CostTrace(TorchDispatchMode):
         self._held_bytes = 0
         self._peak_bytes = 0
         self._live: dict[int, tuple[weakref.ref[Any], int]] = {}
-        self._known = {tensor.untyped_storage().data_ptr() for tensor in known}
+        self._known = {_identity(tensor) for tensor in known}
 
     @classmethod
     def _should_skip_dynamo(cls) -> bool:
@@ -152,10 +155,10 @@ class CostTrace(TorchDispatchMode):
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
         result = func(*args, **(kwargs or {}))
-        outputs = [t for t in _flatten(result) if t.device.type == "cpu"]
+        outputs = [t for t in _flatten(result) if t.device.type in ("cpu", "meta")]
         inputs = list(_flatten([list(args), kwargs or {}]))
-        storages = {t.untyped_storage().data_ptr() for t in inputs}
-        fresh = [t for t in outputs if t.untyped_storage().data_ptr() not in storages]
+        storages = {_identity(t) for t in inputs}
+        fresh = [t for t in outputs if _identity(t) not in storages]
         self._note(fresh)
         if fresh or func._schema.is_mutable or not outputs:
             self._operations += 1  # cutting a tensor into views computes nothing
@@ -165,7 +168,7 @@ class CostTrace(TorchDispatchMode):
     def _note(self, fresh: list[Tensor]) -> None:
         for tensor in fresh:
             storage = tensor.untyped_storage()
-            key, size = storage.data_ptr(), storage.nbytes()
+            key, size = _identity(tensor), storage.nbytes()
             if key in self._known or not key:
                 continue
             self._largest = max(self._largest, size // max(1, tensor.element_size()))
@@ -189,9 +192,15 @@ class CostTrace(TorchDispatchMode):
         }
 
 
+def _identity(tensor: Tensor) -> int:
+    """What two tensors over one storage have in common: its address, or the object's where it holds nothing."""
+    storage = tensor.untyped_storage()
+    return int(storage.data_ptr()) or int(getattr(storage, "_cdata", 0))
+
+
 def returned_bytes(outcome: Any) -> int:
     """Bytes of all the storage that a result keeps alive: a view of something larger counts whole."""
-    storages = {t.untyped_storage().data_ptr(): t.untyped_storage().nbytes() for t in _flatten(outcome)}
+    storages = {_identity(t): t.untyped_storage().nbytes() for t in _flatten(outcome)}
     return sum(storages.values())
 
 

@@ -26,7 +26,7 @@ SAYS = {"en": "it grows too fast", "zh": "增长过快"}
 CONTRACTS = [
     {"check": "work", "measure": "flops", "case": longer, "sizes": (64, 128, 256), "growth_at_most": 3.0, "says": SAYS},
     {"check": "memory", "measure": "largest", "case": longer, "sizes": (64, 128, 256), "growth_at_most": 3.0,
-     "says": SAYS},
+     "says": SAYS, "real": {"size": 65_536, "en": "64k context", "zh": "64k 上下文"}},
     {"check": "work", "measure": "calls", "case": longer, "sizes": (8, 16, 32), "growth_at_most": 1.0,
      "bound": lambda size: 10, "says": SAYS},
 ]
@@ -63,7 +63,32 @@ def test_quadratic_work_and_memory_are_rejected_with_a_projection(folder):
     report = grade(folder, source)
     assert check(report, "work")["reason"] == check(report, "memory")["reason"] == "growth"
     assert "it grows too fast" in check(report, "work")["message"]
-    assert "at size 65,536 it would hold 16.0 GiB" in check(report, "memory")["message"]
+    assert check(report, "memory")["message"].endswith("; at 64k context that is 16.0 GiB")
+    (growth,) = check(report, "memory")["growth"]
+    assert growth["real"]["bytes"] == 4 * 65_536**2
+    assert growth["got"] == [64**2, 128**2, 256**2]
+    assert growth["holds"] is False
+    assert "real" not in check(report, "work")["growth"][0], "work is not told in bytes"
+
+
+def test_the_real_size_is_measured_where_growth_bends_later(folder):
+    source = "import torch\ndef total(x):\n    m = len(x) if len(x) < 1000 else 10 * len(x)\n"
+    report = grade(folder, source + "    return (x.new_ones(m, len(x)) @ x)[0]\n")
+    assert check(report, "memory")["growth"][0]["real"]["bytes"] == 10 * 4 * 65_536**2
+
+
+def test_code_that_looks_at_values_is_extrapolated(folder):
+    source = "import torch\ndef total(x):\n    if float(x.sum()) != 7:\n"
+    report = grade(folder, source + "        return (x.new_ones(len(x), len(x)) @ x)[0]\n")
+    assert check(report, "memory")["growth"][0]["real"]["bytes"] == pytest.approx(4 * 65_536**2)
+
+
+def test_what_holds_is_told_with_its_figures(folder):
+    report = grade(folder, "def total(x):\n    return x.sum(0)\n")
+    (growth,) = check(report, "memory")["growth"]
+    assert growth["holds"] is True
+    assert "real" not in growth
+    assert "grows too fast" not in check(report, "memory")["message"]
 
 
 def test_a_loop_over_the_length_is_seen_by_its_calls(folder):

@@ -147,6 +147,7 @@ CONTRACTS = [
         {
             "check": "memory",
             "measure": "largest",
+            "real": {"size": 65_536, "en": "64k context", "zh": "64k 上下文"},
             "case": record,
             "sizes": (32, 96, 192),
             "growth_at_most": 1.0,

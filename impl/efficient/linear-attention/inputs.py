@@ -235,6 +235,7 @@ CONTRACTS = [
     {
         "check": check,
         "measure": measure,
+        "real": {"size": 65_536, "en": "64k context", "zh": "64k 上下文"},
         "case": record,
         "sizes": (24, 72, 216),
         "growth_at_most": 1.0,

@@ -165,6 +165,7 @@ CONTRACTS = [
     {
         "check": check,
         "measure": measure,
+        "real": {"size": 65_536, "en": "64k context", "zh": "64k 上下文"},
         "case": record,
         "sizes": (32, 96, 288),
         "growth_at_most": 1.0,
