@@ -14,7 +14,7 @@ from attncli.domain.challenge import Diagnosis
 from attncli.judge.compare import Rules, compare
 from attncli.judge.expected import Expectation, Observed, as_given, run_reference
 from attncli.judge.folder import Folder
-from attncli.judge.submission import Request
+from attncli.judge.request import Request
 from attncli.sandbox.values import Raised
 
 

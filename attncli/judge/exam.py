@@ -27,9 +27,9 @@ from attncli.judge.questions import (
     Question,
     Values,
 )
+from attncli.judge.request import Request
 from attncli.judge.sampling import drawn, edge_functions, shares
 from attncli.judge.search import CaseFunction, Search, fixed_draw
-from attncli.judge.submission import Request
 
 T = TypeVar("T")
 

@@ -22,7 +22,8 @@ from attncli.judge.questions import (
     Values,
     same,
 )
-from attncli.judge.submission import Failure, Request, Submission
+from attncli.judge.request import Request
+from attncli.judge.submission import Failure, Submission
 
 # The inputs of edge cases may have 16 bits; what of that is forbidden shows in drawn cases.
 WIDTHS = ("torch.float16", "torch.bfloat16")

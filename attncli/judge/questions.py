@@ -22,7 +22,8 @@ from attncli.judge.finding import Finding
 from attncli.judge.gradients import GradientExpectation
 from attncli.judge.purity import impurity
 from attncli.judge.refill import refilled
-from attncli.judge.submission import Failure, Request
+from attncli.judge.request import Request
+from attncli.judge.submission import Failure
 from attncli.sandbox.elsewhere import MET
 
 # Edge cases say which calls were made, unless a loop over so many elements would take seconds under a trace.

@@ -6,18 +6,16 @@ import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
-
-from torch import Tensor
 
 from attncli.judge.case import Case
 from attncli.judge.expected import Observed, logged
+from attncli.judge.reply import Unreadable, read_reply
+from attncli.judge.request import Request
 from attncli.sandbox.host import Ending, Reply, Worker
 from attncli.sandbox.values import (
     Environment,
     Packer,
-    Raised,
     TreeError,
     bytes_of,
     describe_tensor,
@@ -56,52 +54,6 @@ class Budget:
 
     def spend(self, since: float) -> None:
         self.seconds -= self.clock() - since
-
-
-@dataclass(frozen=True)
-class Request:
-    """A case as it is put to a worker, and what is wanted to be known of it. Encoded once, however often it is sent."""
-
-    case: Case
-    want: Sequence[str] = ()
-    leaves: Sequence[int] = ()
-    cotangents: Sequence[tuple[int, list[Any], Tensor]] = ()
-
-    @property
-    def alone(self) -> bool:
-        """Whether the learner's code waits for answers while it runs: then nothing may be sent ahead."""
-        return bool(self.case.callables)
-
-    @cached_property
-    def _strided(self) -> bool:
-        return self.case.profile.layout == "strided"
-
-    @cached_property
-    def header(self) -> dict[str, Any]:
-        case, count = self.case, len(self.case.inputs)
-        return {
-            "op": "run",
-            "seed": case.seed,
-            "device": case.profile.device,
-            "dtype": str(case.profile.dtype).removeprefix("torch."),
-            "steps": case.steps,
-            "shared": case.shared,
-            "generators": case.generators,
-            "callables": len(case.callables),
-            "want": list(self.want),
-            "leaves": list(self.leaves),
-            "cotangents": [[step, path, count + k] for k, (step, path, _) in enumerate(self.cotangents)],
-            "tensors": [
-                *(describe_tensor(item.value, keep_strides=self._strided) for item in case.inputs),
-                *(describe_tensor(vector) for _, _, vector in self.cotangents),
-            ],
-        }
-
-    @cached_property
-    def buffers(self) -> list[bytes]:
-        """The bytes of the tensors in the header."""
-        given = [bytes_of(item.value, keep_strides=self._strided) for item in self.case.inputs]
-        return [*given, *(bytes_of(vector) for _, _, vector in self.cotangents)]
 
 
 @dataclass
@@ -212,9 +164,8 @@ class Submission:
             return failure
         assert isinstance(outcome, Reply)
         try:
-            gradients = len(request.leaves) if "gradients" in request.want else 0
-            observed = decode(outcome.header, outcome.payload, gradients)
-        except (TreeError, LookupError, TypeError, ValueError, AttributeError) as error:
+            observed = read_reply(outcome.header, outcome.payload, request)
+        except Unreadable as error:
             return Failure("protocol", f"sent something that is not a result ({error})", fatal=True)
         observed.calls = calls
         return observed
@@ -254,32 +205,6 @@ def _raised_message(header: Mapping[str, Any], frames: Sequence[Mapping[str, Any
     last = frames[-1]
     code = str(last.get("code", "")).strip()[:120]
     return f"{said} (line {last.get('line')}: {code})"
-
-
-def decode(header: Mapping[str, Any], payload: memoryview, gradients: int) -> Observed:
-    """The observation in a reply. Raises TreeError and friends for anything that is not one."""
-    if header.get("op") != "result":
-        raise TreeError("no result")
-    tensors = read_table(header["tensors"], payload)
-    outcomes = [_outcome(item, tensors) for item in header["outcomes"]]
-    shared = _outcome(header["shared"], tensors)
-    observed = Observed(outcomes, list(shared), pure=dict(header.get("pure") or {}))
-    observed.seen = [[str(name), int(line)] for name, line in header.get("calls") or ()]
-    observed.makes = bool(header.get("makes", True))
-    observed.costs = [{k: int(v) for k, v in figures.items()} for figures in header.get("costs") or ()]
-    if gradients:
-        first = int(header["gradients"])
-        observed.gradients = tensors[first:]
-        if len(observed.gradients) != gradients:
-            raise TreeError("gradients are missing")
-    return observed
-
-
-def _outcome(item: Mapping[str, Any], tensors: Sequence[Tensor]) -> Any:
-    tree, first = item["tree"], int(item["first"])
-    if tree[0] == "raised":
-        return Raised(tuple(str(name)[:80] for name in tree[1][:20]), str(tree[2])[:500])
-    return resolve(tree, Environment(tensors[first:]))
 
 
 def answer(

@@ -14,8 +14,9 @@ from attncli.judge import submission as module
 from attncli.judge.case import Recorder
 from attncli.judge.expected import Observed
 from attncli.judge.profiles import Profile
+from attncli.judge.request import Request
 from attncli.judge.search import fixed_draw
-from attncli.judge.submission import Budget, Failure, Request, Submission
+from attncli.judge.submission import Budget, Failure, Submission
 from attncli.sandbox.host import Zygote
 
 SOURCE = "n = 0\ndef f(x):\n    global n\n    n += 1\n    return n\n"

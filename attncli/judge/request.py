@@ -1,0 +1,59 @@
+"""A case as it is put to a worker."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from torch import Tensor
+
+from attncli.judge.case import Case
+from attncli.sandbox.values import bytes_of, describe_tensor
+
+
+@dataclass(frozen=True)
+class Request:
+    """A case as it is put to a worker, and what is wanted to be known of it. Encoded once, however often it is sent."""
+
+    case: Case
+    want: Sequence[str] = ()
+    leaves: Sequence[int] = ()
+    cotangents: Sequence[tuple[int, list[Any], Tensor]] = ()
+
+    @property
+    def alone(self) -> bool:
+        """Whether the learner's code waits for answers while it runs: then nothing may be sent ahead."""
+        return bool(self.case.callables)
+
+    @cached_property
+    def _strided(self) -> bool:
+        return self.case.profile.layout == "strided"
+
+    @cached_property
+    def header(self) -> dict[str, Any]:
+        case, count = self.case, len(self.case.inputs)
+        return {
+            "op": "run",
+            "seed": case.seed,
+            "device": case.profile.device,
+            "dtype": str(case.profile.dtype).removeprefix("torch."),
+            "steps": case.steps,
+            "shared": case.shared,
+            "generators": case.generators,
+            "callables": len(case.callables),
+            "want": list(self.want),
+            "leaves": list(self.leaves),
+            "cotangents": [[step, path, count + k] for k, (step, path, _) in enumerate(self.cotangents)],
+            "tensors": [
+                *(describe_tensor(item.value, keep_strides=self._strided) for item in case.inputs),
+                *(describe_tensor(vector) for _, _, vector in self.cotangents),
+            ],
+        }
+
+    @cached_property
+    def buffers(self) -> list[bytes]:
+        """The bytes of the tensors in the header."""
+        given = [bytes_of(item.value, keep_strides=self._strided) for item in self.case.inputs]
+        return [*given, *(bytes_of(vector) for _, _, vector in self.cotangents)]
