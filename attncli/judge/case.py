@@ -56,6 +56,11 @@ class Case:
         """How large it looks to a reader: elements, then steps, then the numbers drawn."""
         return sum(i.value.numel() for i in self.inputs), len(self.steps), sum(self.sizes)
 
+    @property
+    def differentiates(self) -> bool:
+        """Whether the program runs a backward pass of its own, and so cannot do without autograd."""
+        return any(step.get("name") == "backward" for step in self.steps)
+
     def with_values(self, values: Sequence[Tensor]) -> Case:
         inputs = [replace(i, value=v) for v, i in zip(values, self.inputs, strict=True)]
         return replace(self, inputs=inputs)

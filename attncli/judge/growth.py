@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 from attncli.judge.case import Recorder
@@ -25,6 +26,7 @@ class Contract:
     """One promise about growth: increments of `measure` stay within `at_most` times those of the bound.
 
     `real` is a size out of practice, and what it is called: where the promise is broken, memory is told for it too.
+    `from_nothing`: the first size counts as an increment as well, where the statement names a number.
     """
 
     check: str
@@ -35,6 +37,7 @@ class Contract:
     bound: Callable[[int], float] | None
     says: Mapping[str, str]
     real: Mapping[str, Any] | None
+    from_nothing: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +51,10 @@ class Growth:
 
     @property
     def holds(self) -> bool:
-        got, due = self.got, self.due
-        steps = range(1, len(got))
-        return all(got[k] - got[k - 1] <= self.contract.at_most * max(due[k] - due[k - 1], 1.0) for k in steps)
+        start = [0.0] if self.contract.from_nothing else []
+        mine, theirs = pairwise([*start, *self.got]), pairwise([*start, *self.due])
+        allowed = self.contract.at_most
+        return all(b - a <= allowed * max(d - c, 1.0) for (a, b), (c, d) in zip(mine, theirs, strict=True))
 
     def document(self) -> dict[str, Any]:
         """As it stands in the report."""
@@ -73,6 +77,7 @@ def contracts(folder: Folder, check: str) -> list[Contract]:
             bound=said.get("bound"),
             says=said["says"],
             real=said.get("real"),
+            from_nothing=bool(said.get("from_nothing", False)),
         )
         for said in getattr(folder.inputs, "CONTRACTS", ())
         if said["check"] == check

@@ -94,7 +94,8 @@ class Edge(Values):
     @cached_property
     def request(self) -> Request | None:
         traced = self.case.profile.name == "ordinary" and self.case.weight[0] <= TRACED_ELEMENTS
-        return Request(self.case, [*self._demands.watched, "no-grad", *(["calls"] if traced else [])])
+        autograd = [] if self.case.differentiates else ["no-grad"]
+        return Request(self.case, [*self._demands.watched, *autograd, *(["calls"] if traced else [])])
 
     def finding(self, got: Observed | Failure) -> Finding | None:
         found = super().finding(got)

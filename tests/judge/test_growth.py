@@ -83,6 +83,29 @@ def test_code_that_looks_at_values_is_extrapolated(folder):
     assert check(report, "memory")["growth"][0]["real"]["bytes"] == pytest.approx(4 * 65_536**2)
 
 
+ROOM = """
+def case(make):
+    make.call("total", make.normal(make.size(1, 5), 2))
+
+def longer(make, size):
+    make.call("total", make.normal(size, 2))
+
+CONTRACTS = [
+    {"check": "memory", "measure": "returned", "case": longer, "sizes": (8, 16), "growth_at_most": 1.05,
+     "says": {"en": "keeps more", "zh": "占得更多"}, "from_nothing": True},
+]
+"""
+
+
+@pytest.mark.parametrize(("spare", "verdict"), [(0, "accepted"), (64, "rejected")])
+def test_room_to_spare_of_any_constant_size_is_seen_where_the_first_size_counts(tmp_path, spare, verdict):
+    spec = {"entry": ["total"], "required": ["loads", "memory"], "forbidden": [], "mistakes": {}}
+    folder = write_challenge(tmp_path, spec, "def total(x):\n    return x.cumsum(0)\n", ROOM, {})
+    line = f"x.new_empty(len(x) + {spare}, 2)[: len(x)].copy_(x.cumsum(0))"
+    report = grade(folder, f"def total(x):\n    return {line}\n")
+    assert report["verdict"] == verdict
+
+
 def test_what_holds_is_told_with_its_figures(folder):
     report = grade(folder, "def total(x):\n    return x.sum(0)\n")
     (growth,) = check(report, "memory")["growth"]
