@@ -141,11 +141,12 @@ def told(check: Mapping[str, Any], lang: Lang) -> str:
     message = " ".join(printable(str(check.get("message") or "")).split())
     if lang == "en":
         return message
-    label = str((check.get("counterexample") or {}).get("edge_case") or "")
+    shown = check.get("counterexample") or {}
+    label = str(shown.get("edge_case") or "")
     reason = REASONS.get(str(check.get("reason")))
     case = ""
     if label and message.startswith(f"{label}: "):
-        case, message = f"［{label}］", message[len(label) + 2 :]
+        case, message = f"［{printable(str(shown.get('edge_case_zh') or label))}］", message[len(label) + 2 :]
     growth = check.get("growth")
     said = "；".join(growth_told(part, lang) for part in growth) if growth else in_chinese(message)
     return case + (f"{reason.zh}：{said}" if reason and said else reason.zh if reason else said)

@@ -35,6 +35,8 @@ def render(finding: Finding, demands: Demands) -> dict[str, Any]:
     shown["profile"] = case.profile.name
     if case.label:
         shown["edge_case"] = case.label
+        if chinese := demands.label_in_chinese(case.label):
+            shown["edge_case_zh"] = chinese
     name = _Namer(demands, str(case.steps[step].get("name", "")))
     if finding.mismatch is not None:
         place = _place(finding.mismatch.path)

@@ -11,6 +11,7 @@ from attncli.domain.axes import spread
 from attncli.judge.case import Case
 from attncli.judge.folder import Folder
 from attncli.judge.profiles import Profile
+from attncli.judge.sampling import labels_in_chinese
 
 
 class Demands:
@@ -59,6 +60,14 @@ class Demands:
         """The names of the axes of an argument, or of a result (`return`, `return[0]`), as `AXES` tells them."""
         said = self._said("AXES", {})
         return spread(said.get(f"{function}.{name}", said.get(name, "...")), dimensions)
+
+    def label_in_chinese(self, label: str) -> str:
+        """What an edge case is called in Chinese; empty where nobody has said it."""
+        return self._labels_in_chinese.get(label, "")
+
+    @cached_property
+    def _labels_in_chinese(self) -> dict[str, str]:
+        return labels_in_chinese(self._folder)
 
     def names(self, case: Case) -> dict[int, str]:
         """The argument name of each tensor of a case, from the reference's signatures."""

@@ -19,6 +19,12 @@ def edge_functions(folder: Folder) -> Iterator[tuple[str, str, Callable[[Recorde
             yield label.rstrip("."), attribute, function
 
 
+def labels_in_chinese(folder: Folder) -> dict[str, str]:
+    """What edge cases are called in Chinese, by their English label: the last line of a longer docstring."""
+    functions = [(label, record.__doc__ or "") for label, _, record in edge_functions(folder)]
+    return {label: text.strip().splitlines()[-1].strip() for label, text in functions if "\n" in text.strip()}
+
+
 def shares(profiles: Sequence[Profile], examples: int) -> list[tuple[Profile, int]]:
     """The examples divided over the strata, the first one taking what is left over."""
     each = max(1, examples // len(profiles))

@@ -98,6 +98,8 @@ def test_a_failed_check_begins_with_its_reason_and_the_edge_case_stands_apart() 
     }
     assert told(check, "zh") == "［one key: its value is the answer］改动了输入：原地修改了参数 q"
     assert told(check, "en") == check["message"]
+    check["counterexample"]["edge_case_zh"] = "一个 key：它的 value 就是答案"
+    assert told(check, "zh") == "［一个 key：它的 value 就是答案］改动了输入：原地修改了参数 q"
     assert told({"name": "loads", "status": "pass"}, "zh") == ""
 
 

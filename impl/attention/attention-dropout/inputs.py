@@ -69,24 +69,36 @@ def masked_alike(outcome, gradient, p):
 
 
 def edge_evaluation(make):
-    """outside training nothing happens, whatever p is"""
+    """outside training nothing happens, whatever p is
+
+    非训练时什么都不做，p 取多少都一样
+    """
     weights = maps(make, 2, 3, 5)
     for p in (0.0, 0.3, 1.0):
         make.call("attention_dropout", weights, p, False)
 
 
 def edge_no_dropout(make):
-    """p = 0 in training changes nothing"""
+    """p = 0 in training changes nothing
+
+    训练时 p = 0：什么都不变
+    """
     make.call("attention_dropout", maps(make, 2, 3, 5), 0.0, True)
 
 
 def edge_all_dropped(make):
-    """p = 1 gives zeros, not NaN, and a zero gradient"""
+    """p = 1 gives zeros, not NaN, and a zero gradient
+
+    p = 1：输出全 0，不能是 NaN，梯度也是 0
+    """
     make.call("attention_dropout", maps(make, 2, 3, 5), 1.0, True)
 
 
 def edge_one_entry(make):
-    """a single weight, forty times"""
+    """a single weight, forty times
+
+    只有一个权重，连抽四十次
+    """
     weights = maps(make, 1, 1)
     generator = make.generator()
     handles = []
@@ -106,7 +118,10 @@ def some_of_both(outcomes):
 
 
 def edge_same_generator_state(make):
-    """equal generator states give equal results, whatever was drawn elsewhere in between"""
+    """equal generator states give equal results, whatever was drawn elsewhere in between
+
+    generator 状态相同则结果相同，不管中间别处抽过什么
+    """
     for k, shape in enumerate(RANKS):
         weights = maps(make, *shape)
         first = drop(make, weights, 0.4, make.generator(11 + k))
@@ -122,7 +137,10 @@ def equal(first, second):
 
 
 def edge_state_moves_on(make):
-    """the same generator again gives another mask, and so does the global one"""
+    """the same generator again gives another mask, and so does the global one
+
+    同一个 generator 再用一次就是另一个掩码，全局生成器也一样
+    """
     for k, shape in enumerate(RANKS):
         weights = maps(make, *shape)
         for generator in (make.generator(5 + k), None):
@@ -131,7 +149,10 @@ def edge_state_moves_on(make):
 
 
 def edge_five_dimensions(make):
-    """three leading dimensions: dropped, left alone, all dropped, and the gradient that belongs to it"""
+    """three leading dimensions: dropped, left alone, all dropped, and the gradient that belongs to it
+
+    三个前导维度：按概率丢、一个不丢、全丢，梯度也要对应
+    """
     weights = maps(make, 2, 1, 3, 4, 5)
     make.call("attention_dropout", weights, 1.0, True)
     make.call("attention_dropout", weights, 0.0, True)

@@ -70,22 +70,34 @@ def mask_among(buffers, max_len):
 
 
 def edge_one_token(make):
-    """one token attends to itself"""
+    """one token attends to itself
+
+    只有一个 token：只看自己
+    """
     make.method(module(make, 6, 3, 4), "forward", make.normal(2, 1, 6))
 
 
 def edge_full_context(make):
-    """T = max_len still fits"""
+    """T = max_len still fits
+
+    T = max_len 正好放得下
+    """
     make.method(module(make, 6, 2, 5), "forward", make.normal(2, 5, 6))
 
 
 def edge_shorter_than_the_context(make):
-    """three tokens in a context of nine see what three tokens see"""
+    """three tokens in a context of nine see what three tokens see
+
+    上下文长 9，输入三个 token：看到的和上下文长 3 时一样
+    """
     make.method(module(make, 4, 2, 9), "forward", make.normal(2, 3, 4))
 
 
 def edge_visible_scores_very_low(make):
-    """visible scores near −3·10⁴, and hidden ones of 3·10⁴: no constant stands for −∞"""
+    """visible scores near −3·10⁴, and hidden ones of 3·10⁴: no constant stands for −∞
+
+    可见分数约 −3·10⁴，被挡的有 3·10⁴：任何常数都代替不了 −∞
+    """
     made = make.new("CausalSelfAttention", 1, 1, 4, 0.0, False)
     fused = make.keep(torch.tensor([[180.0], [-180.0], [1.0]]))
     make.set(made, {"c_attn.weight": fused, "c_proj.weight": make.keep(torch.ones(1, 1))})
@@ -93,24 +105,36 @@ def edge_visible_scores_very_low(make):
 
 
 def edge_one_head(make):
-    """H = 1"""
+    """H = 1
+
+    H = 1：只有一个头
+    """
     make.method(module(make, 5, 1, 6), "forward", make.normal(2, 4, 5))
 
 
 def edge_as_many_heads_as_width(make):
-    """H = D: heads of width 1"""
+    """H = D: heads of width 1
+
+    H = D：每个头宽 1
+    """
     make.method(module(make, 5, 5, 6), "forward", make.normal(2, 4, 5))
 
 
 def edge_without_bias(make):
-    """bias=False leaves out both biases"""
+    """bias=False leaves out both biases
+
+    bias=False：两个偏置都没有
+    """
     made = module(make, 6, 3, 5, bias=False)
     make.method(made, "forward", make.normal(2, 4, 6))
     parts(make, made, 5)
 
 
 def edge_parts(make):
-    """state_dict holds c_attn and c_proj only, all of it trainable; the mask is a buffer"""
+    """state_dict holds c_attn and c_proj only, all of it trainable; the mask is a buffer
+
+    state_dict 里只有 c_attn 和 c_proj，全部可训练；掩码是 buffer
+    """
     made = module(make, 6, 2, 7)
     parts(make, made, 7)
     make.method(made, "forward", make.normal(1, 3, 6))
@@ -118,7 +142,10 @@ def edge_parts(make):
 
 
 def edge_a_call_changes_nothing(make):
-    """every buffer is after a call what it was before, in training and in evaluation"""
+    """every buffer is after a call what it was before, in training and in evaluation
+
+    不论训练还是评估，每个 buffer 在调用前后都不变
+    """
     made = module(make, 6, 2, 7, 0.5)
     reads = [make.read(made, "named_buffers")]
     for training in (True, False):
@@ -139,7 +166,10 @@ def unchanged(reads):
 
 
 def edge_many_wide_tokens(make):
-    """20 tokens, six heads of ten, in training and in evaluation"""
+    """20 tokens, six heads of ten, in training and in evaluation
+
+    20 个 token，六个宽 10 的头，训练和评估各一次
+    """
     made = module(make, 60, 6, 24)
     x = make.normal(2, 20, 60, scale=0.7)
     make.method(made, "forward", x)
@@ -148,7 +178,10 @@ def edge_many_wide_tokens(make):
 
 
 def edge_gradients_under_dropout(make):
-    """dropout in training lets gradients through to x, to Q, K and V and to c_proj"""
+    """dropout in training lets gradients through to x, to Q, K and V and to c_proj
+
+    训练时有 dropout，梯度照样要传到 x、Q、K、V 和 c_proj
+    """
     made = make.new("CausalSelfAttention", 4, 2, 9, 0.2)
     x, fused = make.normal(3, 8, 4), make.normal(12, 4, scale=0.7)
     make.set(made, {"c_attn.weight": fused, "c_proj.weight": make.normal(4, 4, scale=0.7)})
@@ -166,7 +199,10 @@ def reaches_all(gradients):
 
 
 def edge_too_long(make):
-    """more tokens than max_len raise ValueError"""
+    """more tokens than max_len raise ValueError
+
+    token 数超过 max_len 时抛 ValueError
+    """
     made = module(make, 4, 2, 3)
     make.method_raises(ValueError, made, "forward", make.normal(1, 4, 4))
     make.train(made, False)
@@ -178,7 +214,10 @@ def edge_too_long(make):
 
 
 def edge_dropout_in_evaluation(make):
-    """dropout=0.9 does nothing in evaluation, and dropout=0 nothing in training"""
+    """dropout=0.9 does nothing in evaluation, and dropout=0 nothing in training
+
+    dropout=0.9 在评估时不起作用，dropout=0 在训练时也不起作用
+    """
     made = module(make, 6, 3, 5, 0.9)
     make.train(made, False)
     make.method(made, "forward", make.normal(2, 4, 6))
@@ -188,7 +227,10 @@ def edge_dropout_in_evaluation(make):
 
 
 def edge_two_modules(make):
-    """two modules in turns have nothing in common"""
+    """two modules in turns have nothing in common
+
+    两个模块轮流调用，互不相干
+    """
     first, second = module(make, 4, 2, 6), module(make, 4, 1, 3)
     x = make.normal(2, 3, 4)
     make.method(first, "forward", x)

@@ -79,7 +79,10 @@ def in_turns(make, cache, B, D, params, H):
 
 
 def edge_from_nothing(make):
-    """decoding starts from {}: the first token sees itself"""
+    """decoding starts from {}: the first token sees itself
+
+    从 {} 开始解码：第一个 token 看得到自己
+    """
     params = params_for(make, 6)
     first = make.call("decode_step", make.normal(2, 1, 6), {}, params, 3)
     second = make.call("decode_step", make.normal(2, 1, 6), first[1], params, 3)
@@ -87,7 +90,10 @@ def edge_from_nothing(make):
 
 
 def edge_cache_from_elsewhere(make):
-    """a cache that this code did not make: everything it needs is in there"""
+    """a cache that this code did not make: everything it needs is in there
+
+    cache 来自别处，不是这份代码生成的：需要的都在里面
+    """
     params = params_for(make, 6)
     cache = {"k": make.normal(2, 3, 5, 2), "v": make.normal(2, 3, 5, 2)}
     make.call("decode_step", make.normal(2, 1, 6), cache, params, 3)
@@ -95,7 +101,10 @@ def edge_cache_from_elsewhere(make):
 
 
 def edge_head_counts(make):
-    """a prompt of one token; one head; as many heads as the width: each with one step behind it"""
+    """a prompt of one token; one head; as many heads as the width: each with one step behind it
+
+    提示只有一个 token；只有一个头；头数等于宽度 D：之后各解码一步
+    """
     for B, T, D, H in ((1, 1, 4, 2), (2, 3, 5, 1), (3, 2, 5, 5)):
         params = params_for(make, D)
         first = make.call("prefill", make.normal(B, T, D), params, H)
@@ -103,19 +112,28 @@ def edge_head_counts(make):
 
 
 def edge_prefill_is_causal(make):
-    """the prompt itself: no token sees a later one"""
+    """the prompt itself: no token sees a later one
+
+    提示本身：每个 token 都看不到后面的
+    """
     make.call("prefill", make.normal(2, 7, 6), params_for(make, 6), 2)
 
 
 def edge_visible_scores_very_low(make):
-    """visible scores near −3·10⁴, and hidden ones of 3·10⁴: no constant stands for −∞"""
+    """visible scores near −3·10⁴, and hidden ones of 3·10⁴: no constant stands for −∞
+
+    可见分数在 −3·10⁴ 附近，被掩掉的是 3·10⁴：什么常数都代替不了 −∞
+    """
     size = {"wq": 180.0, "wk": -180.0, "wv": 1.0, "wo": 1.0}
     params = {name: make.keep(torch.full((1, 1), value)) for name, value in size.items()}
     make.call("prefill", make.keep(torch.tensor([[[1.0], [1.001], [-1.0]]])), params, 1)
 
 
 def edge_step_by_step_is_prefill(make):
-    """the same tokens once in one pass, once one by one"""
+    """the same tokens once in one pass, once one by one
+
+    同样的 token，一次读完和逐个解码各做一遍
+    """
     params = params_for(make, 6)
     tokens = [make.normal(2, 1, 6) for _ in range(4)]
     make.call("prefill", join(make, tokens), params, 3)
@@ -129,21 +147,30 @@ def join(make, tokens):
 
 
 def edge_two_continuations(make):
-    """two continuations of one cache are independent, and the cache is still what it was"""
+    """two continuations of one cache are independent, and the cache is still what it was
+
+    同一个 cache 的两条续写互不影响，cache 本身保持原样
+    """
     params = params_for(make, 4)
     first = make.call("prefill", make.normal(2, 3, 4), params, 2)
     branches(make, first[1], 2, 4, params, 2)
 
 
 def edge_in_turns(make):
-    """two sequences of different lengths and batch sizes, decoded in turns"""
+    """two sequences of different lengths and batch sizes, decoded in turns
+
+    两条序列长度和 batch 大小都不同，交替解码
+    """
     params = params_for(make, 6)
     first = make.call("prefill", make.normal(2, 4, 6), params, 3)
     in_turns(make, first[1], 2, 6, params, 3)
 
 
 def edge_two_models(make):
-    """two sets of weights and head counts over equal shapes do not meet"""
+    """two sets of weights and head counts over equal shapes do not meet
+
+    形状相同，权重和头数各有两套：互不影响
+    """
     x, x_t = make.normal(2, 3, 6), make.normal(2, 1, 6)
     for n_heads in (2, 3):
         params = params_for(make, 6)
@@ -152,7 +179,10 @@ def edge_two_models(make):
 
 
 def edge_long_past(make):
-    """a step behind a prompt of 50 tokens, and one behind a cache of 300: the first ones count as the last ones do"""
+    """a step behind a prompt of 50 tokens, and one behind a cache of 300: the first ones count as the last ones do
+
+    在 50 个 token 的提示、300 个 token 的 cache 之后各解码一步：最前面的与最后面的同样算数
+    """
     params = params_for(make, 4)
     cache = make.call("prefill", make.normal(1, 50, 4), params, 2)[1]
     make.call("decode_step", make.normal(1, 1, 4), cache, params, 2)

@@ -120,7 +120,10 @@ D = SIZES[0]
 
 
 def edge_parameters(make):
-    """nine parameters of these names and shapes, all trainable, and no biases"""
+    """nine parameters of these names and shapes, all trainable, and no biases
+
+    九个参数，名字和形状与题目一致，全部可训练，没有偏置
+    """
     mla = layer(make, *SIZES)
     make.read(mla, "trainable")
     for name in ("w_dq", "g_q", "w_uq", "w_dkv", "g_kv", "w_kr", "w_uk", "w_uv", "w_o"):
@@ -128,7 +131,10 @@ def edge_parameters(make):
 
 
 def edge_one_token(make):
-    """T = 1, forward and step from {}, of one sequence"""
+    """T = 1, forward and step from {}, of one sequence
+
+    T = 1，一条序列：forward，以及从 {} 开始的 step
+    """
     mla = layer(make, *SIZES)
     B = 2 if make.profile == "strided" else 1  # torch cannot turn odd slices of one row into complex numbers
     make.method(mla, "forward", make.normal(B, 1, D), at(make, [[3], [0]][:B]))
@@ -136,14 +142,20 @@ def edge_one_token(make):
 
 
 def edge_forward_is_causal(make):
-    """no token of 36 sees a later one, whatever the positions say"""
+    """no token of 36 sees a later one, whatever the positions say
+
+    36 个 token，不管 pos 是什么，都看不到排在后面的
+    """
     mla = layer(make, *SIZES)
     forth = torch.arange(36)
     make.method(mla, "forward", make.normal(2, 36, D), at(make, torch.stack([forth, (35 - forth) * 7 % 11])))
 
 
 def edge_steps_are_forward(make):
-    """the same tokens in one pass and one by one"""
+    """the same tokens in one pass and one by one
+
+    同样的 token，一次 forward 和逐个 step 各做一遍
+    """
     mla = layer(make, *SIZES)
     x, pos = make.normal(2, 4, D), at(make, [[0, 1, 2, 3], [7, 8, 9, 10]])
     make.method(mla, "forward", x, pos)
@@ -154,7 +166,10 @@ def edge_steps_are_forward(make):
 
 
 def edge_cache_from_elsewhere(make):
-    """a cache that this layer did not make; its latents are past their norm, its keys past their rotation"""
+    """a cache that this layer did not make; its latents are past their norm, its keys past their rotation
+
+    cache 来自别处，不是这一层生成的：潜在向量已归一化，key 已旋转
+    """
     mla = layer(make, *SIZES)
     cache = {"c": make.normal(2, 70, 4), "kr": make.normal(2, 70, 4)}
     step(make, mla, 2, D, cache)
@@ -162,13 +177,19 @@ def edge_cache_from_elsewhere(make):
 
 
 def edge_branches(make):
-    """two continuations of one cache do not see each other"""
+    """two continuations of one cache do not see each other
+
+    同一个 cache 的两条续写互相看不到
+    """
     mla = layer(make, *SIZES)
     branches(make, mla, 2, D, step(make, mla, 2, D, step(make, mla, 2, D, {})))
 
 
 def edge_two_layers(make):
-    """two layers of equal sizes and other weights, decoded in turns"""
+    """two layers of equal sizes and other weights, decoded in turns
+
+    两层尺寸相同、权重不同，交替解码
+    """
     first, second = layer(make, *SIZES), layer(make, *SIZES)
     a, b = {}, {}
     for _ in range(2):
@@ -176,28 +197,40 @@ def edge_two_layers(make):
 
 
 def edge_all_widths_equal(make):
-    """every size is 4: a transposition keeps every shape"""
+    """every size is 4: a transposition keeps every shape
+
+    每一维都是 4：转置错了，形状也不变
+    """
     mla = layer(make, 4, 4, 4, 4, 4, 4, 4)
     make.method(mla, "forward", make.normal(4, 4, 4), at(make, make.integers(0, 9, 4, 4)))
     step(make, mla, 4, 4, step(make, mla, 4, 4, {}))
 
 
 def edge_widths_of_one(make):
-    """one head, and widths of 1 wherever they may be 1"""
+    """one head, and widths of 1 wherever they may be 1
+
+    一个头，宽度能取 1 的都取 1
+    """
     mla = layer(make, 1, 1, 1, 2, 1, 1, 1)
     make.method(mla, "forward", make.normal(2, 3, 1), at(make, make.integers(0, 9, 2, 3)))
     step(make, mla, 2, 1, step(make, mla, 2, 1, {}))
 
 
 def edge_far_positions(make):
-    """positions around 500, different in every row"""
+    """positions around 500, different in every row
+
+    位置在 500 左右，各行不同
+    """
     mla = layer(make, 5, 2, 3, 6, 2, 3, 4)
     make.method(mla, "forward", make.normal(2, 3, 5), at(make, [[498, 499, 500], [5, 6, 7]]))
     step(make, mla, 2, 5, step(make, mla, 2, 5, {}, torch.tensor([[501], [8]])), torch.tensor([[502], [9]]))
 
 
 def edge_other_weights(make):
-    """after an update of the weights, steps and passes go by the new ones"""
+    """after an update of the weights, steps and passes go by the new ones
+
+    权重更新之后，step 和 forward 都按新权重计算
+    """
     mla = layer(make, *SIZES)
     cache = {"c": make.normal(2, 3, 4), "kr": make.normal(2, 3, 4)}
     x, x_t, pos = make.normal(2, 2, D), make.normal(2, 1, D), at(make, [[0, 1], [2, 3]])
@@ -210,7 +243,10 @@ def edge_other_weights(make):
 
 
 def edge_small_activations(make):
-    """activations near 0.001: the 1e-6 of the norms counts"""
+    """activations near 0.001: the 1e-6 of the norms counts
+
+    激活在 0.001 左右：归一化里的 1e-6 不可忽略
+    """
     mla = layer(make, *SIZES)
     make.method(mla, "forward", make.normal(2, 3, D, scale=1e-3), at(make, make.integers(0, 9, 2, 3)))
 

@@ -92,13 +92,19 @@ def case(make):
 
 
 def edge_nothing_new(make):
-    """max_new = 0: the prompt comes back, in memory of its own"""
+    """max_new = 0: the prompt comes back, in memory of its own
+
+    max_new = 0：返回提示，但有自己的内存
+    """
     call(make, apart(make, 4), make.integers(0, 4, 2, 3), 0, None, 0.0)
     call(make, apart(make, 4), make.integers(0, 4, 2, 3), 0, 1)
 
 
 def edge_one_token_prompt(make):
-    """a prompt of one token, and forty new ones"""
+    """a prompt of one token, and forty new ones
+
+    提示只有一个 token，生成四十个新 token
+    """
     call(make, apart(make, 5), make.integers(0, 5, 3, 1), 40, temperature=0.0)
 
 
@@ -112,13 +118,19 @@ def ending(make, V, eos, prompts, late):
 
 
 def edge_eos_at_once(make):
-    """every row begins with eos: one new column"""
+    """every row begins with eos: one new column
+
+    每一行的第一个新 token 就是 eos：只多出一列
+    """
     table, ids = ending(make, 4, 2, [[0, 1], [3, 3]], [])
     call(make, table, ids, 5, 2, 0.0)
 
 
 def edge_one_row_finishes_early(make):
-    """a row that is done stays at eos while the others go on; nobody waits for max_new"""
+    """a row that is done stays at eos while the others go on; nobody waits for max_new
+
+    已结束的行停在 eos，其余的行继续；不会一直等到 max_new
+    """
     table, ids = ending(make, 5, 3, [[0, 1, 4], [1, 1, 2], [2, 0, 0]], [2, 5, 8, 7])
     call(make, table, ids, 7, 3, 0.0)
     table, ids = ending(make, 5, 3, [[0, 1, 4], [1, 1, 2], [2, 0, 0]], [1, 3, 4, 6, 9, 10])
@@ -126,56 +138,83 @@ def edge_one_row_finishes_early(make):
 
 
 def edge_eos_zero(make):
-    """eos = 0 is an eos"""
+    """eos = 0 is an eos
+
+    eos = 0 也是 eos
+    """
     table, ids = ending(make, 4, 0, [[1, 2], [2, 3], [3, 1]], [0, 2, 4, 6, 7])
     call(make, table, ids, 6, 0, 0.0)
 
 
 def edge_eos_in_the_prompt(make):
-    """an eos in the prompt ends nothing, even as its last token"""
+    """an eos in the prompt ends nothing, even as its last token
+
+    提示里的 eos 不算结束，哪怕它是最后一个 token
+    """
     table, ids = ending(make, 4, 2, [[2, 2], [0, 2], [2, 1]], range(STATES))
     call(make, table, ids, 4, 2, 0.0)
 
 
 def edge_equal_logits(make):
-    """temperature 0 and all logits equal: the lowest id"""
+    """temperature 0 and all logits equal: the lowest id
+
+    temperature 为 0，logits 全部相等：取最小的 id
+    """
     call(make, torch.zeros(STATES, 5), make.integers(0, 5, 2, 2), 3, None, 0.0)
     table = torch.tensor([[0.5, 2.0, -1.0, 2.0, 2.0]]).repeat(STATES, 1)
     call(make, table, make.integers(0, 5, 2, 2), 3, None, 0)
 
 
 def edge_close_logits(make):
-    """float32 logits that differ in their last digits only: the largest is the largest"""
+    """float32 logits that differ in their last digits only: the largest is the largest
+
+    float32 的 logits 只有末几位不同：最大的就是最大的
+    """
     for step, temperature in ((2.0**-20, 0.0), (2.0**-12, 1e-6)):
         call(make, 1.0 + apart(make, 5) * step, make.integers(0, 5, 2, 2), 6, None, temperature)
 
 
 def edge_temperature_almost_zero(make):
-    """temperature 1e-6 is no division by zero"""
+    """temperature 1e-6 is no division by zero
+
+    temperature 为 1e-6：不能出现除零
+    """
     call(make, apart(make, 6), make.integers(0, 6, 3, 2), 4, None, 1e-6)
 
 
 def edge_float16_over_a_small_temperature(make):
-    """float16 logits over 1e-6 overflow in float16, and nothing else does"""
+    """float16 logits over 1e-6 overflow in float16, and nothing else does
+
+    float16 的 logits 除以 1e-6：只有在 float16 里算才会溢出
+    """
     for temperature in (1e-6, 1e-4):
         table = (8.0 * apart(make, 5)).half()
         call(make, table, make.integers(0, 5, 2, 2), 4, None, temperature, make.pick([None, 2]))
 
 
 def edge_rows_of_different_height(make):
-    """top_k = 1 where the logits of one row lie far above those of the others, and however hot it is"""
+    """top_k = 1 where the logits of one row lie far above those of the others, and however hot it is
+
+    top_k = 1，某一行的 logits 远高于其他行，温度再高也一样
+    """
     table = 0.01 * apart(make, 4) + 10.0 * (torch.arange(STATES) % 3)[:, None]
     for temperature in (1.0, 1e12):
         call(make, table, make.integers(0, 4, 4, 3), 8, None, temperature, 1)
 
 
 def edge_temperature_zero_with_generator(make):
-    """temperature 0 with a generator and top_k"""
+    """temperature 0 with a generator and top_k
+
+    temperature 为 0，同时给了 generator 和 top_k
+    """
     call(make, apart(make, 6), make.integers(0, 6, 2, 3), 4, None, 0.0, 3, make.generator())
 
 
 def edge_two_models(make):
-    """two models in turns do not meet"""
+    """two models in turns do not meet
+
+    两个模型交替调用，互不影响
+    """
     ids = make.integers(0, 4, 2, 3)
     for _ in range(2):
         call(make, apart(make, 4), ids, 3, None, 0.0)

@@ -83,54 +83,81 @@ def case(make):
 
 
 def edge_all_accepted(make):
-    """p = q: every token is accepted and the last row gives the next one"""
+    """p = q: every token is accepted and the last row gives the next one
+
+    p = q：token 全部接受，next 从最后一行采样
+    """
     q = softmax_row(make, 5)
     step(make, [q, q, q, one_hot(5, 3)], [q, q, q], [0, 4, 2], make.generator())
 
 
 def edge_one_draft_token(make):
-    """γ = 1, accepted and rejected"""
+    """γ = 1, accepted and rejected
+
+    γ = 1，接受和拒绝各一次
+    """
     forced(make, 1, 4, 1)
     forced(make, 1, 4, 0)
 
 
 def edge_vocabulary_of_one(make):
-    """V = 1: nothing else can come"""
+    """V = 1: nothing else can come
+
+    V = 1：不可能是别的 token
+    """
     one = torch.ones(1, dtype=torch.float64)
     step(make, [one, one, one], [one, one], [0, 0], make.generator())
 
 
 def edge_rejected_first(make):
-    """the first token is rejected, the rest would be accepted: they are not looked at"""
+    """the first token is rejected, the rest would be accepted: they are not looked at
+
+    第一个 token 就被拒绝，后面的本来都能接受：不再看它们
+    """
     forced(make, 4, 5, 0)
 
 
 def edge_rejected_last(make):
-    """only the last token is rejected: the free token is not given"""
+    """only the last token is rejected: the free token is not given
+
+    只有最后一个 token 被拒绝：没有免费 token
+    """
     forced(make, 3, 5, 2)
 
 
 def edge_one_hot_target(make):
-    """a greedy target: its token is kept, any other is replaced by it"""
+    """a greedy target: its token is kept, any other is replaced by it
+
+    目标模型是贪心的：草稿与它一致就保留，不一致就换成它的 token
+    """
     q = softmax_row(make, 4)
     step(make, [one_hot(4, 1), one_hot(4, 2), one_hot(4, 0)], [q, q], [1, 3], make.generator())
 
 
 def edge_draft_never_proposes_it(make):
-    """q = 0 where p > 0: the residual holds that token alone"""
+    """q = 0 where p > 0: the residual holds that token alone
+
+    p > 0 而 q = 0：残差里只有这一个 token
+    """
     p = torch.tensor([0.3, 0.0, 0.7], dtype=torch.float64)
     q = torch.tensor([0.3, 0.7, 0.0], dtype=torch.float64)
     step(make, [p, one_hot(3, 0)], [q], [1], make.generator())
 
 
 def edge_seven_draft_tokens(make):
-    """γ = 7 over twelve tokens, rejected at the sixth and not at all"""
+    """γ = 7 over twelve tokens, rejected at the sixth and not at all
+
+    γ = 7，词表有十二个 token：一次在第六个拒绝，一次全部接受
+    """
     forced(make, 7, 12, 5)
     forced(make, 7, 12, 7)
 
 
 def edge_tiny_probabilities(make):
-    """p and q near 10⁻⁸, equal or p = 0, and a residual of 10⁻⁶: the ratio decides, not the size"""
+    """p and q near 10⁻⁸, equal or p = 0, and a residual of 10⁻⁶: the ratio decides, not the size
+
+    p、q 在 10⁻⁸ 左右，两者相等或 p = 0，残差只有 10⁻⁶：看比值，不看大小
+    """
     equal = torch.tensor([1e-8, 1 - 1e-8], dtype=torch.float64)
     for _ in range(3):
         step(make, [equal, one_hot(2, 1)], [equal], [0], make.generator())
@@ -141,7 +168,10 @@ def edge_tiny_probabilities(make):
 
 
 def edge_sixteen_bits(make):
-    """rows in bfloat16, which add up to 1 only roughly, stay as they are"""
+    """rows in bfloat16, which add up to 1 only roughly, stay as they are
+
+    bfloat16 的行，各项之和只是大致为 1，保持原样
+    """
     p, q = torch.tensor([0.1, 0.1, 0.1, 0.0, 0.69]), torch.tensor([0.1, 0.1, 0.1, 0.69, 0.0])
     target, draft = torch.stack([p, one_hot(5, 2).float()]), q[None]
     rows = [make.keep(t.bfloat16(), dtype="fixed") for t in (target, draft)]
@@ -149,7 +179,10 @@ def edge_sixteen_bits(make):
 
 
 def edge_plain_integers(make):
-    """the results are Python ints"""
+    """the results are Python ints
+
+    两个返回值都是 Python int
+    """
     result = forced(make, 2, 3, 2)
 
     def holds(outcomes):
@@ -214,7 +247,7 @@ def complaint(tally, chances, draws):
     return None
 
 
-DRAWS = 3000
+DRAWS, FEW_DRAWS = 1500, 500
 
 
 def random(make):
@@ -233,9 +266,9 @@ def in_sixteen_bits(make):
     row = torch.cat([torch.full((7,), 0.99 / 7), torch.zeros(1)]).bfloat16()
     certain = one_hot(7 + 1, 0).bfloat16()
     args = [make.keep(t, dtype="fixed") for t in (torch.stack([certain, row]), certain[None])]
-    counts = make.tally(DRAWS, "spec_step", *args, make.keep(torch.tensor([0])), make.generator())
+    counts = make.tally(FEW_DRAWS, "spec_step", *args, make.keep(torch.tensor([0])), make.generator())
     chances = {(1, k): 1 / 7 for k in range(7)}
-    make.property(lambda outcomes: complaint(outcomes[counts.step], chances, DRAWS))
+    make.property(lambda outcomes: complaint(outcomes[counts.step], chances, FEW_DRAWS))
 
 
 def same_generator_same_draws(make, args):

@@ -41,13 +41,19 @@ def case(make):
 
 
 def edge_one_query_one_key(make):
-    """T = S = 1"""
+    """T = S = 1
+
+    T = S = 1：一个 query，一个 key
+    """
     for causal in (False, True):
         call(make, *qkv(make, 2, 3, 1, 1, 4), 2, 2, causal)
 
 
 def edge_default_blocks(make):
-    """blocks of 64: larger than five keys, and three of them over 150 keys, where 70 queries come last"""
+    """blocks of 64: larger than five keys, and three of them over 150 keys, where 70 queries come last
+
+    块大小 64：五个 key 不满一块；150 个 key 分三块，70 个 query 排在最后
+    """
     q, k, v = qkv(make, 1, 2, 3, 5, 4)
     call(make, q, k, v)
     call(make, q, k, v, causal=True)
@@ -55,7 +61,10 @@ def edge_default_blocks(make):
 
 
 def edge_ragged_blocks(make):
-    """7 queries and 11 keys in blocks of 3 and 4; 19 keys one by one"""
+    """7 queries and 11 keys in blocks of 3 and 4; 19 keys one by one
+
+    7 个 query、11 个 key，块大小 3 和 4；19 个 key，每块一个
+    """
     q, k, v = qkv(make, 2, 1, 7, 11, 3)
     call(make, q, k, v, 3, 4)
     call(make, q, k, v, 3, 4, True)
@@ -63,20 +72,29 @@ def edge_ragged_blocks(make):
 
 
 def edge_whole_blocks(make):
-    """lengths that are multiples of the blocks, more keys than queries"""
+    """lengths that are multiples of the blocks, more keys than queries
+
+    长度是块大小的整数倍，key 比 query 多
+    """
     q, k, v = qkv(make, 1, 2, 4, 8, 3)
     call(make, q, k, v, 2, 4)
     call(make, q, k, v, 2, 2, True)
 
 
 def edge_decoding(make):
-    """one query behind nine keys: causal hides nothing"""
+    """one query behind nine keys: causal hides nothing
+
+    一个 query 排在九个 key 的最后：因果掩码什么都不掩
+    """
     q, k, v = qkv(make, 2, 2, 1, 9, 3)
     call(make, q, k, v, 4, 2, True)
 
 
 def edge_fewer_keys_than_queries(make):
-    """causal with S < T: the first T - S rows see no key; their out is 0, their lse −inf, their gradients 0"""
+    """causal with S < T: the first T - S rows see no key; their out is 0, their lse −inf, their gradients 0
+
+    因果而 S < T：前 T − S 行看不到任何 key，out 为 0，lse 为 −inf，梯度为 0
+    """
     call(make, *qkv(make, 1, 2, 7, 3, 4), 2, 2, True)
     call(make, *qkv(make, 2, 1, 5, 1, 2), 5, 1, True)
     call(make, *qkv(make, 1, 1, 8, 5, 2), 3, 2, True)
@@ -84,13 +102,19 @@ def edge_fewer_keys_than_queries(make):
 
 
 def edge_all_sizes_equal(make):
-    """B = H = T = S = d = blocks"""
+    """B = H = T = S = d = blocks
+
+    B = H = T = S = d = 块大小
+    """
     call(make, *qkv(make, 3, 3, 3, 3, 3), 3, 3, True)
     call(make, *qkv(make, 3, 3, 3, 3, 3), 3, 3)
 
 
 def edge_growing_logits(make):
-    """every block of keys beats the last one by 100, up to 400; then each falls short by 6"""
+    """every block of keys beats the last one by 50, up to 100; then each falls short by 6
+
+    每一块 key 都比前一块高 50，直到 100；然后每一块都低 6
+    """
     k = torch.arange(10.0).repeat_interleave(2)[None, None, :9, None].expand(1, 1, 9, 2) - 2.0
     q = torch.tensor([[[[40.0, 30.0], [70.0, 0.0], [-70.0, 1.0]]]])
     for causal in (False, True):
@@ -100,7 +124,10 @@ def edge_growing_logits(make):
 
 
 def edge_very_low_logits(make):
-    """all logits near −10⁴, then near −3·10⁴: nothing may start from 0, and what is hidden lies below"""
+    """all logits near −10⁴, then near −3·10⁴: nothing may start from 0, and what is hidden lies below
+
+    logits 全在 −10⁴ 附近，再到 −3·10⁴ 附近：什么都不能从 0 开始，被掩掉的要更低
+    """
     for scale in (1.0, 3.0):
         q, k = torch.full((1, 1, 3, 1), 100.0), torch.tensor([-100.0, -100.01, -99.99, -100.02, -100.0])
         k = scale * k.reshape(1, 1, 5, 1)
@@ -110,7 +137,10 @@ def edge_very_low_logits(make):
 
 
 def edge_float16_scores_overflow(make):
-    """float16 inputs whose scores pass 65 504: float32 inside keeps them apart"""
+    """float16 inputs whose scores pass 65 504: float32 inside keeps them apart
+
+    float16 输入，分数超过 65504：在 float32 里计算才分得开
+    """
     q, k = torch.full((1, 1, 3, 8), 120.0).half(), torch.full((1, 1, 4, 8), 110.0).half()
     k[:, :, 1] -= 2.0
     k[:, :, 2] -= 4.0  # no two alike: at such scores half a step of float32 is a part in 500 of a shared weight
@@ -121,7 +151,10 @@ def edge_float16_scores_overflow(make):
 
 
 def edge_long_sums_in_bfloat16(make):
-    """bfloat16 inputs over sixty equal keys: sums in bfloat16 would stop growing"""
+    """bfloat16 inputs over sixty equal keys: sums in bfloat16 would stop growing
+
+    bfloat16 输入，六十个相同的 key：在 bfloat16 里累加会停止增长
+    """
     q, k = torch.full((1, 1, 2, 2), 0.25).bfloat16(), torch.full((1, 1, 60, 2), 0.5).bfloat16()
     v = (torch.arange(120).reshape(1, 1, 60, 2) % 7 - 2.0).bfloat16()
     for causal in (False, True):

@@ -102,7 +102,10 @@ def stable(make):
 
 
 def edge_one_token(make):
-    """one token, almost its own value; and d = 1 with dv = 5"""
+    """one token, almost its own value; and d = 1 with dv = 5
+
+    一个 token，输出几乎就是自己的 value；以及 d = 1、dv = 5
+    """
     for T, d, dv in ((1, 4, 2), (4, 1, 5)):
         q, k, v = make.normal(2, 3, T, d), make.normal(2, 3, T, d), make.normal(2, 3, T, dv)
         make.call("linear_attention", q, k, v, True)
@@ -110,7 +113,10 @@ def edge_one_token(make):
 
 
 def edge_long_and_wide(make):
-    """66 tokens, seven heads, d = 20: no chunk ends the sums, and nothing is scaled"""
+    """66 tokens, seven heads, d = 20: no chunk ends the sums, and nothing is scaled
+
+    66 个 token，七个头，d = 20：求和不在分块处中断，也不做缩放
+    """
     q, k, v = make.normal(1, 7, 2, 20), make.normal(1, 7, 2, 20), make.normal(1, 7, 2, 3)
     make.call("linear_attention", q, k, v, False)
     q, k, v = make.normal(1, 1, 66, 1), make.normal(1, 1, 66, 1), make.normal(1, 1, 66, 2)
@@ -121,14 +127,20 @@ def edge_long_and_wide(make):
 
 
 def edge_all_sizes_equal(make):
-    """B = H = T = d = dv: a transposition keeps every shape"""
+    """B = H = T = d = dv: a transposition keeps every shape
+
+    B = H = T = d = dv：转置错了，形状也不变
+    """
     q, k, v = make.normal(4, 4, 4, 4), make.normal(4, 4, 4, 4), make.normal(4, 4, 4, 4)
     make.call("linear_attention", q, k, v, True)
     make.call("linear_attention", q, k, v, False)
 
 
 def edge_no_feature_left(make):
-    """φ(k) = 0 for every key, or for the first ones: the sums are 0, and 1e-6 keeps the quotient finite; a step as well"""
+    """φ(k) = 0 for every key, or for the first ones: the sums are 0, and 1e-6 keeps the quotient finite; a step as well
+
+    所有 key 或开头几个 key 的 φ(k) = 0：和为 0，靠 1e-6 让商保持有限；单步也一样
+    """
     q, v = make.normal(1, 2, 3, 2), make.normal(1, 2, 3, 4)
     low = torch.full((1, 2, 3, 2), -200.0)
     make.call("linear_attention", q, make.keep(low, grad=True), v, False)
@@ -145,14 +157,20 @@ def edge_no_feature_left(make):
 
 
 def edge_features_of_zero(make):
-    """ReLU as feature map: whole rows of zeros, and their gradients"""
+    """ReLU as feature map: whole rows of zeros, and their gradients
+
+    用 ReLU 作特征映射：整行为 0，以及这时的梯度
+    """
     q, k, v = make.normal(1, 2, 5, 2), make.normal(1, 2, 5, 2), make.normal(1, 2, 5, 3)
     for causal in (True, False):
         make.call("linear_attention", q, k, v, causal, make.new("torch.nn.ReLU"))
 
 
 def edge_small_features(make):
-    """a feature map with values near 1e-6: the constant in the denominator counts"""
+    """a feature map with values near 1e-6: the constant in the denominator counts
+
+    特征映射的值在 1e-6 左右：分母里的常数不可忽略
+    """
     q, k, v = make.normal(1, 2, 4, 3), make.normal(1, 2, 4, 3), make.normal(1, 2, 4, 3)
     linear = make.new("torch.nn.Linear", 3, 3)
     make.set(linear, {"weight": make.normal(3, 3), "bias": make.keep(torch.tensor([-6.0, -7.0, -6.5]))})
@@ -160,7 +178,10 @@ def edge_small_features(make):
 
 
 def edge_values_of_100(make):
-    """|x| near 100: exp(100) overflows in float32, the gradients stay finite"""
+    """|x| near 100: exp(100) overflows in float32, the gradients stay finite
+
+    |x| 在 100 左右：exp(100) 在 float32 里溢出，梯度仍要有限
+    """
     q = torch.tensor([[[[100.0, -100.0], [-95.0, 99.0], [0.5, 90.0]]]])
     k = torch.tensor([[[[-100.0, 98.0], [97.0, 100.0], [-0.25, 0.5]]]])
     for causal in (True, False):
@@ -171,7 +192,10 @@ def edge_values_of_100(make):
 
 
 def edge_from_nothing(make):
-    """steps from a state of zeros give what the causal form gives"""
+    """steps from a state of zeros give what the causal form gives
+
+    从全 0 的状态开始逐步计算，结果等于因果形式的结果
+    """
     q, k, v = make.normal(2, 2, 4, 3), make.normal(2, 2, 4, 3), make.normal(2, 2, 4, 5)
     make.call("linear_attention", q, k, v, True)
     state = (make.keep(torch.zeros(2, 2, 3, 5)), make.keep(torch.zeros(2, 2, 3)))
@@ -181,7 +205,10 @@ def edge_from_nothing(make):
 
 
 def edge_two_continuations(make):
-    """two continuations of one state, which stays as it is"""
+    """two continuations of one state, which stays as it is
+
+    同一个状态的两条续写，状态本身保持原样
+    """
     state = state_for(make, 2, 1, 3, 2)
     left = make.call("linear_attention_step", state, *token(make, 2, 1, 3, 2))
     make.call("linear_attention_step", state, *token(make, 2, 1, 3, 2))
@@ -189,7 +216,10 @@ def edge_two_continuations(make):
 
 
 def edge_large_sums_in_float16(make):
-    """float16 inputs whose sums pass 65 504: float32 inside holds them"""
+    """float16 inputs whose sums pass 65 504: float32 inside holds them
+
+    float16 输入，和超过 65504：在 float32 里才装得下
+    """
     q, k = torch.full((1, 1, 6, 2), 100.0).half(), torch.full((1, 1, 6, 2), 120.0).half()
     v = torch.linspace(-90, 110, 12).reshape(1, 1, 6, 2).half()
     for causal in (True, False):
@@ -197,7 +227,10 @@ def edge_large_sums_in_float16(make):
 
 
 def edge_long_sums_in_bfloat16(make):
-    """bfloat16 inputs over forty tokens: added up in bfloat16 the late ones would vanish"""
+    """bfloat16 inputs over forty tokens: added up in bfloat16 the late ones would vanish
+
+    bfloat16 输入，四十个 token：用 bfloat16 累加，后面的就加不进去了
+    """
     T = 40
     q, k = torch.full((1, 1, T, 2), 0.5).bfloat16(), torch.full((1, 1, T, 2), 1.5).bfloat16()
     v = (torch.arange(2 * T).reshape(1, 1, T, 2) % 7 - 2.0).bfloat16()
@@ -206,7 +239,10 @@ def edge_long_sums_in_bfloat16(make):
 
 
 def edge_state_in_float32(make):
-    """bfloat16 tokens on a float32 state: y in the dtype of the tokens, the state in its own"""
+    """bfloat16 tokens on a float32 state: y in the dtype of the tokens, the state in its own
+
+    bfloat16 的 token，float32 的状态：y 用 token 的 dtype，状态保持自己的 dtype
+    """
     state = (
         make.keep(torch.tensor([[[[0.1, 1.3], [2.7, -0.7]]]]), dtype="fixed"),
         make.keep(torch.tensor([[[1.1, 2.3]]]), dtype="fixed"),

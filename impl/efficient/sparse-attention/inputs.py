@@ -35,7 +35,10 @@ def case(make):
 
 
 def edge_one_token(make):
-    """T = 1: its own value, with any window and any number of sinks"""
+    """T = 1: its own value, with any window and any number of sinks
+
+    T = 1：不管窗口多宽、有几个 sink，输出都是自己的 value
+    """
     q, k, v = qkv(make, 2, 3, 1, 4)
     for causal in (True, False):
         make.call("sliding_window_attention", q, k, v, 1, 0, causal)
@@ -43,7 +46,10 @@ def edge_one_token(make):
 
 
 def edge_window_one(make):
-    """window = 1: every token sees itself, and the sinks"""
+    """window = 1: every token sees itself, and the sinks
+
+    window = 1：每个 token 只看自己和 sink
+    """
     q, k, v = qkv(make, 2, 2, 5, 3)
     make.call("sliding_window_attention", q, k, v, 1)
     make.call("sliding_window_attention", q, k, v, 1, 0, False)
@@ -52,7 +58,10 @@ def edge_window_one(make):
 
 
 def edge_window_as_long_as_the_sequence(make):
-    """window = T - 1, T, T + 1 and far more: full attention from T on"""
+    """window = T - 1, T, T + 1 and far more: full attention from T on
+
+    window 为 T − 1、T、T + 1 乃至大得多：从 T 起就是完整注意力
+    """
     q, k, v = qkv(make, 1, 2, 6, 3)
     for window in (5, 6, 7, 50):
         make.call("sliding_window_attention", q, k, v, window)
@@ -60,7 +69,10 @@ def edge_window_as_long_as_the_sequence(make):
 
 
 def edge_sink_in_the_window(make):
-    """sinks that the window reaches are one key each, not two"""
+    """sinks that the window reaches are one key each, not two
+
+    落在窗口里的 sink 各算一个 key，不算两个
+    """
     q, k, v = qkv(make, 2, 1, 7, 3)
     make.call("sliding_window_attention", q, k, v, 3, 2)
     make.call("sliding_window_attention", q, k, v, 3, 2, False)
@@ -68,7 +80,10 @@ def edge_sink_in_the_window(make):
 
 
 def edge_more_sinks_than_tokens(make):
-    """n_sink ≥ T: full attention, causal or not"""
+    """n_sink ≥ T: full attention, causal or not
+
+    n_sink ≥ T：不管是否因果，都是完整注意力
+    """
     q, k, v = qkv(make, 1, 3, 4, 2)
     for n_sink in (4, 9):
         make.call("sliding_window_attention", q, k, v, 1, n_sink)
@@ -76,32 +91,47 @@ def edge_more_sinks_than_tokens(make):
 
 
 def edge_sinks_ahead(make):
-    """a causal query sees no sink behind it; in both directions it does"""
+    """a causal query sees no sink behind it; in both directions it does
+
+    因果 query 看不到排在自己后面的 sink；非因果时看得到
+    """
     q, k, v = qkv(make, 2, 2, 6, 3)
     make.call("sliding_window_attention", q, k, v, 1, 4)
     make.call("sliding_window_attention", q, k, v, 2, 5, False)
 
 
 def edge_prime_lengths(make):
-    """13 tokens in windows of 4 and 5: the last block is ragged"""
+    """13 tokens in windows of 4 and 5: the last block is ragged
+
+    13 个 token，窗口 4 和 5：最后一块不满
+    """
     for window in (4, 5):
         make.call("sliding_window_attention", *qkv(make, 1, 2, 13, 3), window, 1)
         make.call("sliding_window_attention", *qkv(make, 1, 2, 13, 3), window, 0, False)
 
 
 def edge_long_and_wide(make):
-    """37 tokens, windows of 8 and 19, ten sinks, d = 9"""
+    """37 tokens, windows of 8 and 19, ten sinks, d = 9
+
+    37 个 token，窗口 8 和 19，十个 sink，d = 9
+    """
     make.call("sliding_window_attention", *qkv(make, 1, 1, 37, 9), 19, 10)
     make.call("sliding_window_attention", *qkv(make, 1, 1, 37, 9), 8, 10, False)
 
 
 def edge_all_sizes_equal(make):
-    """B = H = T = d"""
+    """B = H = T = d
+
+    B = H = T = d：各维大小全部相等
+    """
     make.call("sliding_window_attention", *qkv(make, 4, 4, 4, 4), 2, 1)
 
 
 def edge_hidden_key_leads(make):
-    """keys outside the window would win by 400: nothing of them may remain"""
+    """keys outside the window would win by 400: nothing of them may remain
+
+    窗口外的 key 分数高出 400：不能对结果有任何影响
+    """
     k = torch.full((1, 1, 6, 2), -10.0)
     k[:, :, 0], k[:, :, 5] = 20.0, 10.0
     q = torch.full((1, 1, 6, 2), 10.0)
@@ -111,7 +141,10 @@ def edge_hidden_key_leads(make):
 
 
 def edge_hidden_key_leads_by_far(make):
-    """keys outside the window would win by 30 000: more than any constant that stands for −∞"""
+    """keys outside the window would win by 30 000: more than any constant that stands for −∞
+
+    窗口外的 key 分数高出 30000：任何代替 −∞ 的常数都不够
+    """
     k = torch.full((1, 1, 6, 2), 1.0)
     k[:, :, 0], k[:, :, 5] = 200.0, 210.0
     q = torch.full((1, 1, 6, 2), 110.0)
@@ -121,13 +154,19 @@ def edge_hidden_key_leads_by_far(make):
 
 
 def edge_wide_windows(make):
-    """90 tokens in windows of 40 and 75: more than one neighbouring tile of 32 counts"""
+    """90 tokens in windows of 40 and 75: more than one neighbouring tile of 32 counts
+
+    90 个 token，窗口 40 和 75：相邻的块（每块 32 个）要算不止一块
+    """
     make.call("sliding_window_attention", *qkv(make, 1, 1, 90, 2), 75, 1)
     make.call("sliding_window_attention", *qkv(make, 1, 1, 90, 2), 40, 3, False)
 
 
 def edge_logits_200(make):
-    """logits of ±200, growing from key to key"""
+    """logits of ±200, growing from key to key
+
+    logits 到 ±200，逐个 key 增大
+    """
     q = torch.tensor([[[[200.0, 0.0]] * 5]])
     k = torch.tensor([[[[-1.4, 1.0], [-0.7, 2.0], [0.0, 0.0], [0.7, -1.0], [1.4, -2.0]]]])
     v = make.normal(1, 1, 5, 2)
@@ -136,7 +175,10 @@ def edge_logits_200(make):
 
 
 def edge_float16_scores_overflow(make):
-    """float16 inputs whose scores pass 65 504: float32 inside keeps them apart"""
+    """float16 inputs whose scores pass 65 504: float32 inside keeps them apart
+
+    float16 输入，分数超过 65504：在 float32 里计算才分得开
+    """
     q, k = torch.full((1, 1, 4, 8), 120.0).half(), torch.full((1, 1, 4, 8), 110.0).half()
     k[:, :, 1] -= 2.0
     k[:, :, 2] -= 4.0  # no two alike: at such scores half a step of float32 is a part in 500 of a shared weight

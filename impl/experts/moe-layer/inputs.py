@@ -44,22 +44,34 @@ def case(make):
 
 
 def edge_one_token(make):
-    """a single token: most experts have nothing to do"""
+    """a single token: most experts have nothing to do
+
+    只有一个 token：大多数专家无事可做
+    """
     make.call("moe_forward", *layer(make, 1, 3, 5, 4), 2)
 
 
 def edge_one_expert(make):
-    """one expert, k = 1: its gate is 1"""
+    """one expert, k = 1: its gate is 1
+
+    只有一个专家，k = 1：门控为 1
+    """
     make.call("moe_forward", *layer(make, 4, 3, 1, 2), 1)
 
 
 def edge_all_experts(make):
-    """k = E: every expert is chosen by every token"""
+    """k = E: every expert is chosen by every token
+
+    k = E：每个 token 选中所有专家
+    """
     make.call("moe_forward", *layer(make, 3, 4, 6, 2), 6)
 
 
 def edge_everybody_to_one(make):
-    """all tokens choose the same expert, with logits above 100; the others get zero gradients"""
+    """all tokens choose the same expert, with logits above 100; the others get zero gradients
+
+    所有 token 选同一个专家，logits 超过 100；其余专家梯度为 0
+    """
     x, _, w1, w2 = layer(make, 5, 3, 4, 3)
     wg = torch.zeros(3, 4, dtype=torch.float64)
     wg[0] = torch.tensor([0.0, 9.0, 3.0, -3.0])
@@ -69,7 +81,10 @@ def edge_everybody_to_one(make):
 
 
 def edge_many_experts(make):
-    """100 tokens, 12 experts: 89 tokens that choose alike, 11 that stand alone"""
+    """100 tokens, 12 experts: 89 tokens that choose alike, 11 that stand alone
+
+    100 个 token、12 个专家：89 个 token 选得一样，11 个各选各的
+    """
     kinds = torch.arange(100).clamp(max=11)
     x = torch.cat([2.0 * torch.eye(12)[kinds], torch.randn(100, 2, generator=make.random)], dim=1)
     scores = torch.stack([torch.randperm(12, generator=make.random) for _ in range(12)]) * 0.125
@@ -80,7 +95,10 @@ def edge_many_experts(make):
 
 
 def edge_sixteen_bits(make):
-    """bfloat16 and float16: the result has their dtype; every number is whole, and the gate is 1"""
+    """bfloat16 and float16: the result has their dtype; every number is whole, and the gate is 1
+
+    bfloat16 和 float16：输出保持输入的 dtype；所有数都是整数，门控为 1
+    """
     x, wg = torch.tensor([[1.0, 2.0], [3.0, -1.0]]), torch.tensor([[40.0, -40.0], [0.0, 0.0]])
     w1, w2 = torch.tensor([[[1.0, -2.0], [2.0, 1.0]]] * 2), torch.tensor([[[3.0, 1.0], [1.0, -2.0]]] * 2)
     for dtype in (torch.bfloat16, torch.float16):
@@ -90,17 +108,26 @@ def edge_sixteen_bits(make):
 
 
 def edge_as_many_tokens_as_experts(make):
-    """N = E = D = F: a transposition keeps every shape"""
+    """N = E = D = F: a transposition keeps every shape
+
+    N = E = D = F：就算转置错了，形状也都对得上
+    """
     make.call("moe_forward", *layer(make, 4, 4, 4, 4), 2)
 
 
 def edge_shared(make):
-    """a shared expert of another width, ungated"""
+    """a shared expert of another width, ungated
+
+    共享专家的宽度不同，不乘门控
+    """
     make.call("moe_forward", *layer(make, 4, 3, 3, 5), 2, (make.normal(3, 2), make.normal(2, 3)))
 
 
 def edge_two_calls(make):
-    """two calls of equal shape do not meet"""
+    """two calls of equal shape do not meet
+
+    形状相同的两次调用互不影响
+    """
     make.call("moe_forward", *layer(make, 3, 3, 4, 2), 2)
     make.call("moe_forward", *layer(make, 3, 3, 4, 2), 2)
 

@@ -63,21 +63,30 @@ def in_turns(make, count, shape, state, lr, chosen):
 
 
 def edge_first_step(make):
-    """the very first step has length lr: −lr·sign(g) after the decay"""
+    """the very first step has length lr: −lr·sign(g) after the decay
+
+    第一步的步长就是 lr：衰减之后再走 −lr·sign(g)
+    """
     g = torch.tensor([3.0, -0.5, 1e-3, -200.0])
     make.call("adamw_step", make.normal(4), make.keep(g), make.shared({}), 0.1, weight_decay=0.0)
     make.call("adamw_step", make.normal(4), make.keep(g), make.shared({}), 0.1, weight_decay=0.5)
 
 
 def edge_no_gradient(make):
-    """g = 0 for ever: only the decay is left, p·(1 − lr·λ)^n"""
+    """g = 0 for ever: only the decay is left, p·(1 − lr·λ)^n
+
+    g 一直为 0：只剩衰减，p·(1 − lr·λ)^n
+    """
     state, p = make.shared({}), make.normal(3)
     for _ in range(4):
         p = make.call("adamw_step", p, make.keep(torch.zeros(3)), state, 0.1, weight_decay=0.5)
 
 
 def edge_decay_is_the_same_for_all(make):
-    """equal parameters with gradients of 100 and of 0.01 lose the same to the decay"""
+    """equal parameters with gradients of 100 and of 0.01 lose the same to the decay
+
+    参数相同，梯度分别为 100 和 0.01：衰减量相同
+    """
     state, p = make.shared({}), make.keep(torch.tensor([2.0, 2.0, -2.0, -2.0]))
     g = make.keep(torch.tensor([100.0, 0.01, 100.0, 0.01]))
     for _ in range(3):
@@ -85,40 +94,58 @@ def edge_decay_is_the_same_for_all(make):
 
 
 def edge_tiny_gradient(make):
-    """g = 10⁻²⁰: eps decides, and nothing becomes NaN"""
+    """g = 10⁻²⁰: eps decides, and nothing becomes NaN
+
+    g = 10⁻²⁰：由 eps 主导，不能出 NaN
+    """
     state, p = make.shared({}), make.normal(3)
     for _ in range(2):
         p = make.call("adamw_step", p, make.keep(torch.full((3,), 1e-20)), state, 0.1, weight_decay=0.3)
 
 
 def edge_huge_spike(make):
-    """one gradient of 10⁶ among ordinary ones: its second moment is felt for long"""
+    """one gradient of 10⁶ among ordinary ones: its second moment is felt for long
+
+    正常梯度里突然冒出一个 10⁶：二阶矩很久都受它影响
+    """
     state, p = make.shared({}), make.normal(2)
     for size in (1.0, 1e6, 1.0, 1.0):
         p = make.call("adamw_step", p, make.normal(2, scale=size), state, 0.1, weight_decay=0.3)
 
 
 def edge_large_eps(make):
-    """eps = 0.5 stands outside the root and after the bias correction"""
+    """eps = 0.5 stands outside the root and after the bias correction
+
+    eps = 0.5：在根号外面，在偏差修正之后
+    """
     state, p = make.shared({}), make.normal(3)
     for _ in range(3):
         p = make.call("adamw_step", p, make.normal(3, scale=0.3), state, 0.1, eps=0.5)
 
 
 def edge_scalar_parameter(make):
-    """a parameter without dimensions"""
+    """a parameter without dimensions
+
+    参数是标量（没有维度）
+    """
     steps(make, 3, (), make.shared({}), 0.1, {"weight_decay": 0.3})
 
 
 def edge_default_decay(make):
-    """the default decay of 0.01 at a learning rate where it shows"""
+    """the default decay of 0.01 at a learning rate where it shows
+
+    默认衰减 0.01，学习率大到看得出它的作用
+    """
     state, p = make.shared({}), make.keep(torch.tensor([50.0, -80.0]))
     for _ in range(2):
         p = make.call("adamw_step", p, make.normal(2), state, 0.5)
 
 
 def edge_learning_rate_changes(make):
-    """a schedule: lr, betas and decay differ from step to step; lr = 0 moves the state and not the parameter"""
+    """a schedule: lr, betas and decay differ from step to step; lr = 0 moves the state and not the parameter
+
+    按计划调整：每步的 lr、β、衰减都不同；lr = 0 时只更新 state，参数不动
+    """
     state, p = make.shared({}), make.normal(4)
     hyper = ((0.0, (0.0, 0.9), 0.3), (0.1, (0.9, 0.99), 0.3), (0.02, (0.8, 0.99), 0.0), (0.3, (0.9, 0.9), 0.5))
     for lr, betas, decay in (*hyper, (0.0, (0.9, 0.99), 0.5)):
@@ -126,7 +153,10 @@ def edge_learning_rate_changes(make):
 
 
 def edge_resumed(make):
-    """states that come from a checkpoint, after 7, 60 and 900 steps, with betas up to 0.99 and 0.9999"""
+    """states that come from a checkpoint, after 7, 60 and 900 steps, with betas up to 0.99 and 0.9999
+
+    状态来自检查点：已走 7、60、900 步，β 最大到 0.99 和 0.9999
+    """
     for t, betas in ((7, (0.8, 0.9)), (60, (0.99, 0.999)), (900, (0.9, 0.9999))):
         v = make.keep(torch.tensor([0.5, 0.25, 2.0]))
         state = make.shared({"t": t, "m": make.normal(3), "v": v})
@@ -134,17 +164,26 @@ def edge_resumed(make):
 
 
 def edge_many_steps(make):
-    """fifteen steps of one parameter"""
+    """fifteen steps of one parameter
+
+    同一个参数走十五步
+    """
     steps(make, 15, (2,), make.shared({}), 0.03, {"weight_decay": 0.3, "betas": (0.8, 0.95)})
 
 
 def edge_two_parameters(make):
-    """two parameters of one shape in turns, each with its own state"""
+    """two parameters of one shape in turns, each with its own state
+
+    两个形状相同的参数交替更新，各有一份状态
+    """
     in_turns(make, 3, (3,), make.shared({}), 0.1, {"weight_decay": 0.3})
 
 
 def edge_float16_gradients(make):
-    """p in float32: float16 gradients of 10⁻⁴ and 300 are widened before they are squared, float64 ones narrowed"""
+    """p in float32: float16 gradients of 10⁻⁴ and 300 are widened before they are squared, float64 ones narrowed
+
+    p 为 float32：float16 梯度 10⁻⁴ 和 300 先升精度再平方，float64 梯度则降到 float32
+    """
     g = make.keep(torch.tensor([1e-4, -1e-4, 300.0, 2e-7]).half(), dtype="fixed")
     p = make.keep(torch.tensor([1.0, -2.0, 0.5, 3.0]), dtype="fixed")
     state = make.shared({})
@@ -159,7 +198,10 @@ def edge_float16_gradients(make):
 
 
 def edge_wider_gradients(make):
-    """p in bfloat16 or float16, gradients in float32: no step through the dtype of p"""
+    """p in bfloat16 or float16, gradients in float32: no step through the dtype of p
+
+    p 为 bfloat16 或 float16，梯度为 float32：中间不许转成 p 的 dtype
+    """
     g = make.keep(torch.tensor([1.003, -0.997, 1e-9]), dtype="fixed")
     for dtype in (torch.bfloat16, torch.float16):
         p, state = make.keep(torch.tensor([1.0, -2.0, 0.5]).to(dtype), dtype="fixed"), make.shared({})
@@ -168,7 +210,10 @@ def edge_wider_gradients(make):
 
 
 def edge_float16_parameters(make):
-    """float16 parameter and gradient: moments in float32, the new parameter in float16"""
+    """float16 parameter and gradient: moments in float32, the new parameter in float16
+
+    参数和梯度都是 float16：矩用 float32，新参数仍是 float16
+    """
     p = make.keep(torch.tensor([1.0, -2.0, 0.5]).half(), dtype="fixed")
     g = make.keep(torch.tensor([300.0, 1e-4, -1e-3]).half(), dtype="fixed")
     state = make.shared({})
@@ -177,7 +222,10 @@ def edge_float16_parameters(make):
 
 
 def edge_bfloat16_many_steps(make):
-    """bfloat16 with β2 = 0.999: a second moment in bfloat16 would never move"""
+    """bfloat16 with β2 = 0.999: a second moment in bfloat16 would never move
+
+    bfloat16，β2 = 0.999：二阶矩若用 bfloat16 存，就再也不动
+    """
     p = make.keep(torch.tensor([1.0, -2.0]).bfloat16(), dtype="fixed")
     state = make.shared({})
     for size in (1.0, 0.5, 2.0, 4.0, 1.0, 0.25):

@@ -148,7 +148,10 @@ def two_layers(make, i, o, r, alpha, lead):
 
 
 def edge_at_the_start(make):
-    """a new layer gives what its base gives: B = 0"""
+    """a new layer gives what its base gives: B = 0
+
+    刚建好的层输出与 base 相同：B = 0
+    """
     lora = make.new("LoRALinear", linear(make, 5, 3), 2, 8.0)
     make.method(lora, "forward", make.normal(4, 5))
     make.read(lora, "lora_B")
@@ -157,7 +160,10 @@ def edge_at_the_start(make):
 
 
 def edge_a_is_random(make):
-    """A starts at random: with both at zero neither would ever move; the generator of others is not reset"""
+    """A starts at random: with both at zero neither would ever move; the generator of others is not reset
+
+    A 随机初始化：A、B 都为零就谁也动不了；不许重设全局随机种子
+    """
     others = []
     for _ in range(2):
         lora = make.new("LoRALinear", linear(make, 7, 5), 4, 8.0)
@@ -183,7 +189,10 @@ def edge_a_is_random(make):
 
 
 def edge_first_step(make):
-    """one training step from the very start: B moves, the base does not"""
+    """one training step from the very start: B moves, the base does not
+
+    从初始状态走一步训练：B 动了，base 不动
+    """
     lora = make.new("LoRALinear", linear(make, 4, 3), 2, 4.0)
     b = make.read(lora, "lora_B")
     descend(make, lora, 4, 3)
@@ -197,12 +206,18 @@ def edge_first_step(make):
 
 
 def edge_step_from_a_given_a(make):
-    """one training step: B follows its gradient, A has none yet"""
+    """one training step: B follows its gradient, A has none yet
+
+    走一步训练：B 按梯度更新，A 此时还没有梯度
+    """
     one_step(make, 3, 4, 2, 6.0, True)
 
 
 def edge_frozen_without_gradient(make):
-    """after a backward pass the base has no gradient"""
+    """after a backward pass the base has no gradient
+
+    反向传播之后，base 没有梯度
+    """
     lora = adapted(make, 3, 2, 2, 1.0, grad=False)
     y = make.method(lora, "forward", make.normal(4, 3, grad=False))
     make.method(y, "backward", make.normal(4, 2, grad=False))
@@ -211,28 +226,43 @@ def edge_frozen_without_gradient(make):
 
 
 def edge_rank_one(make):
-    """r = 1, where α/r is α"""
+    """r = 1, where α/r is α
+
+    r = 1，此时 α/r 就是 α
+    """
     make.method(adapted(make, 4, 3, 1, 3.0), "forward", make.normal(2, 4))
 
 
 def edge_rank_of_the_layer(make):
-    """r = min(in, out), and r above it"""
+    """r = min(in, out), and r above it
+
+    r = min(in, out)，以及比它更大的 r
+    """
     make.method(adapted(make, 4, 3, 3, 2.0), "forward", make.normal(2, 4))
     make.method(adapted(make, 2, 3, 5, 2.0), "forward", make.normal(2, 2))
 
 
 def edge_one_input_one_output(make):
-    """in = out = 1, without bias"""
+    """in = out = 1, without bias
+
+    in = out = 1，没有偏置
+    """
     make.method(adapted(make, 1, 1, 1, 2.0, bias=False), "forward", make.normal(3, 1))
 
 
 def edge_no_bias(make):
-    """a base without bias, a single vector"""
+    """a base without bias, a single vector
+
+    base 没有偏置，输入是单个向量
+    """
     make.method(adapted(make, 5, 2, 2, 4.0, bias=False), "forward", make.normal(5))
 
 
 def edge_merged(make):
-    """merged equals unmerged, and its gradient still reaches x"""
+    """merged equals unmerged, and its gradient still reaches x
+
+    合并前后结果相同，梯度仍能传到 x
+    """
     lora = adapted(make, 5, 3, 2, 6.0, grad=False)
     done(make, lora, "merge")
     make.method(lora, "forward", make.normal(2, 4, 5))
@@ -240,7 +270,10 @@ def edge_merged(make):
 
 
 def edge_merge_twice(make):
-    """a second merge or unmerge does nothing, and neither does an unmerge before any merge"""
+    """a second merge or unmerge does nothing, and neither does an unmerge before any merge
+
+    重复 merge、重复 unmerge、没有 merge 就 unmerge，都什么也不做
+    """
     lora = adapted(make, 4, 3, 2, 6.0, grad=False)
     x = make.normal(2, 4, grad=False)
     for name in ("unmerge", "merge", "merge", "merge", "unmerge", "unmerge", "merge"):
@@ -250,7 +283,10 @@ def edge_merge_twice(make):
 
 
 def edge_trained_while_merged(make):
-    """A and B changed while merged: unmerge takes away what this merge added, and the next one its own"""
+    """A and B changed while merged: unmerge takes away what this merge added, and the next one its own
+
+    合并期间 A、B 变了：unmerge 减去这次 merge 加上的量，下一次也只减它自己的
+    """
     lora = adapted(make, 4, 3, 2, 6.0, grad=False)
     for _ in range(2):
         done(make, lora, "merge")
@@ -261,7 +297,10 @@ def edge_trained_while_merged(make):
 
 
 def edge_base_is_kept(make):
-    """`base` is the module that was given, not a copy; its weight is added to in place, and keeps what was loaded"""
+    """`base` is the module that was given, not a copy; its weight is added to in place, and keeps what was loaded
+
+    `base` 就是传入的模块，不是副本；更新量原地加进权重，后来加载的值不能丢
+    """
     base = linear(make, 3, 4)
     weight = make.read(base, "weight")
     make.compare(weight, False)
@@ -276,26 +315,38 @@ def edge_base_is_kept(make):
 
 
 def edge_dropout_spares_the_base(make):
-    """dropout 0.9 in training with B = 0: the base path is whole"""
+    """dropout 0.9 in training with B = 0: the base path is whole
+
+    训练模式，dropout 0.9，B = 0：主路看到完整的 x
+    """
     lora = make.new("LoRALinear", linear(make, 6, 5), 2, 2.0, 0.9)
     make.train(lora, True)
     make.method(lora, "forward", make.normal(7, 6, grad=False))
 
 
 def edge_dropout_rests_in_eval(make):
-    """dropout 0.9 in eval: nothing is dropped"""
+    """dropout 0.9 in eval: nothing is dropped
+
+    评估模式，dropout 0.9：什么都不丢
+    """
     lora = adapted(make, 4, 3, 2, 6.0, dropout=0.9)
     make.train(lora, False)
     make.method(lora, "forward", make.normal(3, 4))
 
 
 def edge_two_layers(make):
-    """two layers in turns, one inside the other's output"""
+    """two layers in turns, one inside the other's output
+
+    两个层交替使用，一个的输出是另一个的输入
+    """
     two_layers(make, 3, 4, 2, 2.0, (2,))
 
 
 def edge_one_layer_used_twice(make):
-    """the same layer on two inputs"""
+    """the same layer on two inputs
+
+    同一个层用在两个输入上
+    """
     lora = adapted(make, 3, 3, 2, 2.0)
     make.method(lora, "forward", make.method(lora, "forward", make.normal(2, 3)))
 
