@@ -73,7 +73,7 @@ class Grading:
         self.examiner = Examiner(self.exam.demands, self.submission)
         self.required = [name for name in CHECK_NAMES if name in self.folder.spec["required"]]
         self.badges = [name for name in CHECK_NAMES if name in self.folder.spec.get("badges", ())]
-        self.reading: Reading = read_source(self.submission.source, self.folder.spec.get("forbidden", ()))
+        self.reading: Reading = read_source(self.submission.source, tuple(self.folder.spec.get("forbidden", ())))
 
     def run(self) -> GradeReport:
         """All checks, then the report."""
