@@ -131,13 +131,25 @@ def test_ctrl_c_exits_130_and_leaves_the_database_whole(program: Program, attn: 
     attn("due")
     raw = sqlite3.connect(home / "progress.db", isolation_level=None)
     raw.execute("BEGIN IMMEDIATE")
-    process = program("answer", "att-01", "--rating", "good")
-    time.sleep(1.0)
+    # Started in the background, a shell's children ignore interrupts, and so would this process.
+    heeding = "import signal\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n"
+    process = program("answer", "att-01", "--rating", "good", spy=heeding)
+    _wait_until_open(process.pid, home / "progress.db")
     process.send_signal(signal.SIGINT)
     raw.execute("ROLLBACK")
     line = one_line(process, 130)
     assert line.startswith("attn: interrupted")
     assert raw.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+
+
+def _wait_until_open(pid: int, file: Path) -> None:
+    """Until the process has the file open; for a second where no /proc says so."""
+    descriptors = Path(f"/proc/{pid}/fd")
+    for _ in range(1500 if descriptors.exists() else 50):
+        with contextlib.suppress(OSError):
+            if any(link.readlink() == file for link in descriptors.iterdir()):
+                return
+        time.sleep(0.02)
 
 
 @unix_only
