@@ -182,7 +182,7 @@ class Worker:
         try:
             yield
         except Stopped as stop:
-            self._end(stop)
+            self._close_as(stop)
         except BaseException:
             self.kill()
             raise
@@ -216,7 +216,7 @@ class Worker:
             os.close(self._status)
             self._output = self._status = -1
 
-    def _end(self, stop: Stopped) -> None:
+    def _close_as(self, stop: Stopped) -> None:
         self._process.kill()
         self._drain_output()
         printed, place = split_fatal_error(self.printed, self._filename)

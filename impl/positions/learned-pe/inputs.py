@@ -184,26 +184,6 @@ def edge_long_and_wide(make):
     make.method(made, "forward", make.normal(1, 1, 70), 149)
 
 
-def edge_a_call_changes_nothing(make):
-    """whatever buffers there are, a call leaves them as they were
-
-    不管有哪些 buffer，调用都不改动它们
-    """
-    made = module(make, 6, 3)
-    reads = [make.read(made, "named_buffers")]
-    make.method(made, "forward", make.normal(2, 4, 3), 1)
-    reads.append(make.read(made, "named_buffers"))
-    for handle in reads:
-        make.compare(handle, False)
-    make.property(lambda outcomes: unchanged(*[outcomes[handle.step] for handle in reads]))
-
-
-def unchanged(before, after):
-    if list(before) == list(after) and all(torch.equal(before[name], after[name]) for name in before):
-        return None
-    return "a call changed the module's buffers"
-
-
 def edge_mixed_dtypes(make):
     """a float32 table and float16 or float64 activations: the result follows x
 
