@@ -136,6 +136,16 @@ def edge_very_low_logits(make):
             call(make, make.keep(q), make.keep(k), make.normal(1, 1, 5, 1, grad=False), 1, 2, causal)
 
 
+def edge_low_logits(make):
+    """all logits near −1000, gradients included
+
+    logits 全在 −1000 附近，梯度也要对
+    """
+    q, k = torch.full((1, 1, 3, 1), 100.0), torch.tensor([-10.0, -10.01, -9.99, -10.02, -10.0]).reshape(1, 1, 5, 1)
+    for causal in (False, True):
+        call(make, make.keep(q, grad=True), make.keep(k, grad=True), make.normal(1, 1, 5, 1), 1, 2, causal)
+
+
 def edge_float16_scores_overflow(make):
     """float16 inputs whose scores pass 65 504: float32 inside keeps them apart
 
