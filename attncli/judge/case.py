@@ -61,6 +61,11 @@ class Case:
         """Whether the program runs a backward pass of its own, and so cannot do without autograd."""
         return any(step.get("name") == "backward" for step in self.steps)
 
+    @property
+    def tallies(self) -> bool:
+        """Whether a step is repeated hundreds of times to count its results."""
+        return any("times" in step for step in self.steps)
+
     def with_values(self, values: Sequence[Tensor]) -> Case:
         inputs = [replace(i, value=v) for v, i in zip(values, self.inputs, strict=True)]
         return replace(self, inputs=inputs)

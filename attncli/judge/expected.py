@@ -75,8 +75,10 @@ def logged(functions: Sequence[Callable[..., Any]]) -> tuple[list[Callable[..., 
     calls: list[list[Any]] = [[] for _ in functions]
 
     def wrap(function: Callable[..., Any], log: list[Any]) -> Callable[..., Any]:
+        signature = _signature(function)
+
         def call(*args: Any, **kwargs: Any) -> Any:
-            values = _in_order(function, args, kwargs)
+            values = _in_order(signature, args, kwargs)
             log.append([list(a.shape) if isinstance(a, Tensor) else str(type(a).__name__) for a in values])
             return function(*args, **kwargs)
 
@@ -85,11 +87,21 @@ def logged(functions: Sequence[Callable[..., Any]]) -> tuple[list[Callable[..., 
     return [wrap(f, log) for f, log in zip(functions, calls, strict=True)], calls
 
 
-def _in_order(function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Any]:
-    """The arguments of a call in the order of the signature, however they were passed."""
+def _signature(function: Callable[..., Any]) -> inspect.Signature | None:
+    """None for functions of C that tell none."""
     try:
-        return list(inspect.signature(function).bind(*args, **kwargs).arguments.values())
-    except (TypeError, ValueError):
+        return inspect.signature(function)
+    except ValueError:
+        return None
+
+
+def _in_order(signature: inspect.Signature | None, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Any]:
+    """The arguments of a call in the order of the signature, however they were passed."""
+    if signature is None:
+        return [*args, *kwargs.values()]
+    try:
+        return list(signature.bind(*args, **kwargs).arguments.values())
+    except TypeError:
         return [*args, *kwargs.values()]
 
 
@@ -154,7 +166,8 @@ class Expectation:
     @cached_property
     def native(self) -> Observed:
         """The reference in the dtypes of the inputs: says which dtypes are due, and what they can hold."""
-        return run_reference(self._namespace, self.case, as_given)
+        wide = self.case.profile.dtype is torch.float64
+        return self.truth if wide else run_reference(self._namespace, self.case, as_given)
 
     def slack(self, path: Path) -> Tensor | None:
         """How far this part of the truth may be missed besides what its dtype rounds; measured once."""
@@ -185,10 +198,11 @@ class Expectation:
         for turn in range(PERTURBATIONS):
             other = run_reference(self._namespace, self.case, perturbed(self.case.profile.dtype, turn))
             _widen(moved, truth, dict(leaves(other.parts(self.case))), factor)
-        _widen(moved, truth, dict(leaves(self.native.parts(self.case))), NATIVE_FACTOR)
         if self.case.profile.dtype is torch.float64:
             coarse = run_reference(self._namespace, self.case, narrowed)
             _widen(moved, truth, dict(leaves(coarse.parts(self.case))), ROUNDING_FACTOR)
+        else:
+            _widen(moved, truth, dict(leaves(self.native.parts(self.case))), NATIVE_FACTOR)
         return moved
 
 

@@ -38,17 +38,22 @@ class GradientExpectation:
         self.case = case
         self.chosen = [k for k, item in enumerate(case.inputs) if item.grad and item.follow]
 
+    @property
+    def _wide(self) -> bool:
+        """Whether the inputs are float64, so that the truth is what the reference says in their own dtype."""
+        return self.case.profile.dtype is torch.float64
+
     @cached_property
     def native(self) -> Observed:
         """The reference in the dtypes of the inputs: the form that cotangents must have."""
-        return run_reference(self._reference, self.case, as_given)
+        return self.truth if self._wide else run_reference(self._reference, self.case, as_given)
 
     @cached_property
     def _truth(self) -> tuple[Observed, Cotangents]:
         made: list[tuple[int, list[Any], Tensor]] = []
 
         def wide(outcomes: list[Any]) -> Cotangents:
-            made.extend(_random_cotangents(self.case, outcomes, self.native))
+            made.extend(_random_cotangents(self.case, outcomes, outcomes if self._wide else self.native.outcomes))
             return _in_float64(made)
 
         truth = run_reference(self._reference, self.case, exact, leaf_indices=self.chosen, cotangents=wide)
@@ -93,9 +98,7 @@ class GradientExpectation:
         casts: list[tuple[Cast, float]] = [
             (perturbed(dtype, turn), CONDITIONING_FACTOR) for turn in range(PERTURBATIONS)
         ]
-        casts.append((as_given, NATIVE_FACTOR))
-        if dtype is torch.float64:
-            casts.append((narrowed, ROUNDING_FACTOR))
+        casts.append((narrowed, ROUNDING_FACTOR) if self._wide else (as_given, NATIVE_FACTOR))
         return self._moved([torch.zeros((), dtype=torch.float64) for _ in self.chosen], casts)
 
     @cached_property
@@ -122,13 +125,13 @@ class GradientExpectation:
         return [(step, path, vector.to(self.case.profile.dtype)) for step, path, vector in self.wide_cotangents]
 
 
-def _random_cotangents(case: Case, outcomes: Sequence[Any], native: Observed) -> Cotangents:
+def _random_cotangents(case: Case, outcomes: Sequence[Any], native: Sequence[Any]) -> Cotangents:
     generator = torch.Generator().manual_seed(case.seed + 1)
     vectors = []
     for step, outcome in enumerate(outcomes):
         if step in case.ignored:
             continue
-        due = dict(leaves(native.outcomes[step]))
+        due = dict(leaves(native[step]))
         for path, value in leaves(outcome):
             if isinstance(value, Tensor) and value.is_floating_point() and path in due:
                 vector = torch.randn(value.shape, generator=generator, dtype=torch.float64)

@@ -93,7 +93,8 @@ class Edge(Values):
 
     @cached_property
     def request(self) -> Request | None:
-        traced = self.case.profile.name == "ordinary" and self.case.weight[0] <= TRACED_ELEMENTS
+        small = self.case.weight[0] <= TRACED_ELEMENTS and not self.case.tallies
+        traced = small and self.case.profile.name == "ordinary"
         autograd = [] if self.case.differentiates else ["no-grad"]
         return Request(self.case, [*self._demands.watched, *autograd, *(["calls"] if traced else [])])
 

@@ -24,8 +24,9 @@ class Request:
 
     @property
     def alone(self) -> bool:
-        """Whether the learner's code waits for answers while it runs: then nothing may be sent ahead."""
-        return bool(self.case.callables)
+        """Whether nothing is sent ahead: the learner's code waits for answers while it runs, or hundreds of calls take
+        so long that they are not begun before it is known that they are needed."""
+        return bool(self.case.callables) or self.case.tallies
 
     @cached_property
     def _strided(self) -> bool:

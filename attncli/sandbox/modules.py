@@ -13,9 +13,16 @@ from .values import Environment
 
 def placed(made: Any, arguments: Any, environment: Environment) -> Any:
     """A module in the dtype and on the device of the case; one made around a module or tensors finds them there."""
-    if isinstance(made, nn.Module) and not _given_weights(arguments):
+    if isinstance(made, nn.Module) and not _given_weights(arguments) and not _in_place(made, environment):
         made = made.to(device=environment.module_device, dtype=environment.module_dtype)
     return made
+
+
+def _in_place(module: nn.Module, environment: Environment) -> bool:
+    """Whether nothing has to be moved: torch rebuilds every parameter even then."""
+    due, device = environment.module_dtype, torch.device(environment.module_device or "cpu")
+    parts = [*module.parameters(), *module.buffers()]
+    return all(part.device == device and (part.dtype == due or not part.is_floating_point()) for part in parts)
 
 
 def _given_weights(arguments: Any) -> bool:

@@ -62,18 +62,23 @@ class CallTrace(TorchFunctionMode):
     def _place(self) -> tuple[int, str]:
         """The line of the learner's file that is running, and the function of torch that it called."""
         frame: FrameType | None = sys._getframe(2)
-        entered = ""
+        below: FrameType | None = None
         while frame is not None:
             if frame.f_code.co_filename == self._filename:
-                return frame.f_lineno, entered
-            module = str(frame.f_globals.get("__name__", ""))
-            public = module.startswith("torch.") and not module.startswith(("torch._", "torch.utils"))
-            entered = f"{module}.{frame.f_code.co_qualname}"[:120] if public else ""
-            frame = frame.f_back
+                return frame.f_lineno, _public(below)
+            below, frame = frame, frame.f_back
         return 0, ""
 
     def seen(self) -> list[list[Any]]:
         return [[name, line] for name, line in self._seen][:500]
+
+
+def _public(frame: FrameType | None) -> str:
+    """The qualified name of a function of torch's public Python, else nothing."""
+    module = "" if frame is None else str(frame.f_globals.get("__name__", ""))
+    if frame is None or not module.startswith("torch.") or module.startswith(("torch._", "torch.utils")):
+        return ""
+    return f"{module}.{frame.f_code.co_qualname}"[:120]
 
 
 class BareOperations(TorchDispatchMode):

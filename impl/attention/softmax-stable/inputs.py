@@ -101,6 +101,7 @@ def edge_all_minus_infinity(make):
     make.call("softmax", make.keep(x, grad=True))
     make.call("softmax", make.keep(x.t().contiguous(), grad=True), dim=0)
     make.call("softmax", make.keep(torch.full((3,), gone), grad=True))
+    make.call("softmax", make.keep(torch.tensor([[gone], [0.5]]), grad=True))
 
 
 def edge_middle_dimension(make):

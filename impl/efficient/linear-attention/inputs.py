@@ -166,6 +166,20 @@ def edge_features_of_zero(make):
         make.call("linear_attention", q, k, v, causal, make.new("torch.nn.ReLU"))
 
 
+def edge_features_of_another_width(make):
+    """a feature map from width 3 to 5, and to 2: the sums have its width, not d
+
+    特征映射把宽度 3 变成 5，或变成 2：累加的和按映射后的宽度，而不是 d
+    """
+    q, k, v = make.normal(1, 2, 4, 3), make.normal(1, 2, 4, 3), make.normal(1, 2, 4, 6)
+    for width in (5, 2):
+        linear = make.new("torch.nn.Linear", 3, width)
+        make.set(linear, {"weight": make.normal(width, 3), "bias": make.normal(width)})
+        feature = make.new("torch.nn.Sequential", linear, make.new("torch.nn.Softplus"))
+        for causal in (True, False):
+            make.call("linear_attention", q, k, v, causal, feature)
+
+
 def edge_small_features(make):
     """a feature map with values near 1e-6: the constant in the denominator counts
 

@@ -134,6 +134,7 @@ def edge_lowest_rank_first(make):
     for data in (b"abc", b"ab", b"abcabc", b"aabc"):
         round_trip(make, data, merges)
     round_trip(make, b"abcd", [(97, 98), (99, 100), (98, 99), (256, 257)])
+    round_trip(make, b"bcbcabcbc", [(97, 98), (98, 99)])
 
 
 def edge_from_left_to_right_is_not_the_order(make):

@@ -91,6 +91,15 @@ def edge_position_zero(make):
     at_position_zero(make, make.normal(2, 3, 4, 6), 4)
 
 
+def edge_float64_at_position_zero(make):
+    """float64 input at position 0: none of its digits is lost on the way through float32
+
+    float64 输入，位置 0：不能因为经过 float32 而丢掉任何一位
+    """
+    x = make.keep(torch.randn(1, 2, 3, 6, generator=make.random, dtype=torch.float64), dtype="fixed")
+    at_position_zero(make, x, 3)
+
+
 def edge_one_token(make):
     """one token at position 11
 
