@@ -6,22 +6,20 @@ import contextlib
 import os
 import statistics
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import torch
 from timing import ROOT
 
-from attncli.judge.case import Case
 from attncli.judge.demands import Demands
 from attncli.judge.examine import Examiner
 from attncli.judge.expected import as_given, run_reference
-from attncli.judge.finding import Finding
 from attncli.judge.folder import Folder
 from attncli.judge.profiles import profile_of
 from attncli.judge.questions import Values
-from attncli.judge.search import Search
+from attncli.judge.sampling import drawn
 from attncli.judge.submission import Budget, Submission
 from attncli.sandbox.compiler import postpone_compiler
 from attncli.sandbox.host import Zygote
@@ -29,24 +27,25 @@ from attncli.sandbox.host import Zygote
 EXAMPLES = 150
 ROUNDS = 5
 
-
-class InProcess:
-    """The same question asked of a namespace in this process."""
-
-    def __init__(self, folder: Folder, namespace: Mapping[str, Any]) -> None:
-        self._demands = Demands(folder)
-        self._namespace = namespace
-
-    def values(self, case: Case) -> Finding | None:
-        return Values(self._demands, case).finding(run_reference(self._namespace, case, as_given))
+Ask = Callable[[Sequence[Values]], bool]
 
 
-def rate(folder: Folder, question: Any) -> float:
-    profile = profile_of("ordinary", folder.inputs)
-    search = Search(folder.inputs.case, profile, stream=0, shrink_calls=0)
+def asked_here(namespace: Mapping[str, Any]) -> Ask:
+    """The same questions put to a namespace in this process."""
+
+    def ask(questions: Sequence[Values]) -> bool:
+        return all(q.finding(run_reference(namespace, q.case, as_given)) is None for q in questions)
+
+    return ask
+
+
+def rate(folder: Folder, ask: Ask) -> float:
+    """Examples a second as a grading draws, asks and judges them."""
     start = time.perf_counter()
-    assert search.run(question, EXAMPLES, 7) is None
-    return search.examples / (time.perf_counter() - start)
+    cases = drawn(folder.inputs.case, profile_of("ordinary", folder.inputs), EXAMPLES, seed=7, stream=0)
+    demands = Demands(folder)
+    assert ask([Values(demands, case) for case in cases])
+    return EXAMPLES / (time.perf_counter() - start)
 
 
 def own_mib(pid: int) -> float:
@@ -81,9 +80,14 @@ def main() -> None:
         zygote.ready()
         submission = Submission(source, "sdpa.py", ["sdpa"], lambda: zygote.worker(1024), Budget(600))
         assert submission.load() is None
-        across, inside = Examiner(Demands(folder), submission), InProcess(folder, folder.reference.__dict__)
-        rate(folder, across.values), rate(folder, inside.values)
-        shares = [rate(folder, across.values) / rate(folder, inside.values) for _ in range(ROUNDS)]
+        examiner = Examiner(Demands(folder), submission)
+
+        def across(questions: Sequence[Values]) -> bool:
+            return examiner.first_fault(questions) is None
+
+        inside = asked_here(folder.reference.__dict__)
+        rate(folder, across), rate(folder, inside)
+        shares = [rate(folder, across) / rate(folder, inside) for _ in range(ROUNDS)]
         memory = max((own_mib(pid) for pid in worker_pids()), default=0.0)
         submission.close()
     print(f"{statistics.median(shares):.3f} {memory:.1f}")

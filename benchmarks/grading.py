@@ -42,17 +42,19 @@ def cold(challenges: list[Challenge], runs: int) -> Row:
     )
 
 
-def warm(challenges: list[Challenge], import_torch_seconds: float) -> list[Row]:
-    """Gradings over one judge, in units of `import torch` as a process."""
+def warm(challenges: list[Challenge]) -> list[Row]:
+    """Gradings over one judge, in units of `import torch` as a process, which is measured before and after them."""
     right: list[float] = []
     wrong: list[float] = []
+    imports = [seconds(IMPORT_TORCH) for _ in range(3)]
     with Judge.start() as judge:
         judge.hello()
         for challenge in challenges:
             folder = Path(challenge.folder)
             _timed(judge, challenge, folder / "reference.py")
-            right.append(_timed(judge, challenge, folder / "reference.py"))
+            right.append(statistics.median(_timed(judge, challenge, folder / "reference.py") for _ in range(3)))
             wrong += [_timed(judge, challenge, file) for file in sorted((folder / "wrong").glob("*.py"))[:4]]
+    import_torch_seconds = statistics.median([*imports, *(seconds(IMPORT_TORCH) for _ in range(3))])
     return [
         Row("the same warm / import torch", statistics.median(right) / import_torch_seconds, 0.2),
         Row("a wrong one, warm and shrunk / import torch", statistics.median(wrong) / import_torch_seconds, 0.6),
@@ -60,6 +62,8 @@ def warm(challenges: list[Challenge], import_torch_seconds: float) -> list[Row]:
 
 
 def _timed(judge: Judge, challenge: Challenge, file: Path) -> float:
+    """The seconds of one grading, a moment after the last one: nobody saves a file twice within a tenth of a second."""
+    time.sleep(0.1)
     request = GradeRequest(
         spec=specification(challenge), folder=Path(challenge.folder), source=file.read_bytes(), filename=str(file)
     )

@@ -48,31 +48,36 @@ def grade(
         raise UsageError("--timeout is no number; give seconds, such as 10")
     if watch and as_json:
         raise UsageError("--json prints one document and --watch one report after another; leave out one of them")
-    from attncli.practice.grading import GradeOptions
-
-    options = GradeOptions(
-        timeout_seconds=timeout, memory_mib=memory, seed=seed, examples=examples, record=not no_record
-    )
+    asked: dict[str, Any] = {
+        "timeout_seconds": timeout,
+        "memory_mib": memory,
+        "seed": seed,
+        "examples": examples,
+        "record": not no_record,
+    }
     if watch:
         from attncli.commands.watch import watch_file
+        from attncli.practice.grading import GradeOptions
 
-        watch_file(challenge, file, options)
-        return
-    _once(challenge, file, options, as_json)
+        watch_file(challenge, file, GradeOptions(**asked))
+    else:
+        _once(challenge, file, asked, as_json)
 
 
-def _once(challenge: str, file: Path, options: Any, as_json: bool) -> None:
-    from attncli.practice import grading
+def _once(challenge: str, file: Path, asked: Mapping[str, Any], as_json: bool) -> None:
+    with Judge.start() as judge:  # it imports torch while this process finds out what is to be graded
+        from attncli.practice import grading
 
-    grading.read_submission(file)
-    with Judge.start() as judge, session().workspace() as workspace:
-        title = workspace.library.challenge(challenge)
-        try:
-            report = grading.grade(workspace, judge, title.id, file, options, _progress(as_json))
-        except JudgeFailed as error:
-            if as_json:
-                print_json(grading.failed_report(title.id, file, error))
-            raise
+        grading.read_submission(file)
+        options = grading.GradeOptions(**asked)
+        with session().workspace() as workspace:
+            title = workspace.library.challenge(challenge)
+            try:
+                report = grading.grade(workspace, judge, title.id, file, options, _progress(as_json))
+            except JudgeFailed as error:
+                if as_json:
+                    print_json(grading.failed_report(title.id, file, error))
+                raise
     with verdict_counts():
         if as_json:
             print_json(report)

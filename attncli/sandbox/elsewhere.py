@@ -78,7 +78,7 @@ def two_devices() -> Iterator[None]:
 
 
 class _Literals(TorchFunctionMode):
-    """Torch would drop the values of a list that becomes a meta tensor."""
+    """Torch would drop the values of a list that becomes a meta tensor, also where it is an index."""
 
     def __torch_function__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
@@ -86,6 +86,8 @@ class _Literals(TorchFunctionMode):
         kwargs = dict(kwargs or {})
         if func is Tensor.new_tensor and isinstance(args[0], Elsewhere) and kwargs.get("device") is None:
             return Elsewhere(args[0].held.new_tensor(*args[1:], **kwargs))
+        if func in _AT_INDEX and isinstance(args[0], Elsewhere):
+            return func(args[0], _with_tensors(args[1]), *args[2:])
         device = kwargs.get("device")
         if func in _FROM_DATA and device is not None and torch.device(device).type == NAME:
             made = func(*args, **{**kwargs, "device": None})
@@ -94,6 +96,14 @@ class _Literals(TorchFunctionMode):
 
 
 _FROM_DATA = (torch.tensor, torch.as_tensor, torch.asarray)
+_AT_INDEX = (Tensor.__getitem__, Tensor.__setitem__)
+
+
+def _with_tensors(index: Any) -> Any:
+    """An index whose lists of numbers are tensors over there."""
+    if isinstance(index, tuple):
+        return tuple(_with_tensors(part) for part in index)
+    return Elsewhere(torch.tensor(index, device="cpu")) if isinstance(index, list) else index
 
 
 class _Operations(TorchDispatchMode):

@@ -174,8 +174,6 @@ class Zygote:
         if self._ahead is not None:
             self._ahead.give_up()
             self._ahead = None
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self._process.wait(0.5)
         self._process.kill()
         self._process.wait()
         self._log.close()

@@ -152,7 +152,7 @@ class Zygote:
             if not poller.poll(self._patience_ms()):
                 self._be_idle()
                 continue
-            data, descriptors, _, _ = socket.recv_fds(self._control, MESSAGE_LIMIT, 4)
+            data, descriptors = self._request()
             if not data:
                 os._exit(0)
             self._fork(json.loads(data), descriptors)
@@ -161,6 +161,17 @@ class Zygote:
             self._forks += 1
             if self._forks == FORKS_BEFORE_WARMTH:
                 self._become_warm()
+
+    def _request(self) -> tuple[bytes, list[int]]:
+        """What the judge asks for; nothing where it has gone, also where it has not read all that it was told.
+
+        An exception would end this process too, but only after Python has taken torch apart: a third of a second.
+        """
+        try:
+            data, descriptors, _, _ = socket.recv_fds(self._control, MESSAGE_LIMIT, 4)
+        except ConnectionResetError:
+            return b"", []
+        return data, descriptors
 
     def _patience_ms(self) -> int | None:
         """How long to wait for a request before something else is done."""

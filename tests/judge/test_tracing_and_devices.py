@@ -6,6 +6,9 @@ import sys
 from pathlib import Path
 
 import pytest
+import torch
+
+from attncli.sandbox.elsewhere import Elsewhere, two_devices
 
 sys.path.insert(0, str(Path(__file__).parent))
 from in_process import check, grade, write_challenge
@@ -105,6 +108,16 @@ def test_code_that_looks_at_values_is_judged_for_its_device(folder, lines):
 def test_a_tensor_on_the_wrong_device_is_found_behind_an_if(folder, lines):
     report = grade(folder, weigh(*lines))
     assert check(report, "device")["status"] == "fail"
+
+
+def test_what_a_list_of_numbers_picks_over_there_keeps_its_values():
+    x = Elsewhere(torch.arange(6.0).reshape(2, 3))
+    with two_devices():
+        assert x[[1]].tolist() == [[3.0, 4.0, 5.0]]
+        assert x[:, [0, 2]].tolist() == [[0.0, 2.0], [3.0, 5.0]]
+        assert x[[0, 1], [2, 0]].tolist() == [2.0, 3.0]
+        x[:, [1]] = -1.0
+    assert x.tolist() == [[0.0, -1.0, 2.0], [3.0, -1.0, 5.0]]
 
 
 def test_the_line_of_code_in_a_message_is_no_evidence_about_devices(tmp_path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -202,6 +203,16 @@ def _workers_of(zygote: Zygote) -> list[int]:
 def _seconds_used(zygote: Zygote) -> float:
     fields = Path(f"/proc/{zygote_pid(zygote)}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def test_a_zygote_ends_in_order_although_nobody_read_what_it_said_last() -> None:
+    zygote = Zygote.start()
+    zygote.ready()
+    zygote.prepare()
+    assert select.select([zygote._control], [], [], 20)[0]
+    zygote._control.close()
+    assert zygote._process.wait(20) == 0
+    zygote.close()
 
 
 def test_an_interrupt_in_the_terminal_does_not_reach_the_zygote(zygote: Zygote) -> None:
