@@ -51,8 +51,6 @@ def gradings(runs: int) -> Iterator[Row]:
     challenges = grading.all_challenges()
     yield grading.cold(challenges, max(1, runs // 3))
     yield from grading.warm(challenges)
-        challenges, lambda: statistics.median([*before, *(seconds(IMPORT_TORCH) for _ in range(3))])
-    )
     yield from grading.boundary()
 
 
