@@ -53,7 +53,8 @@ class Challenge:
 class CheckResult:
     """One line of a grade report; `reason` is one of the contract's words when it failed.
 
-    `growth` holds what was measured for each promise about work or memory.
+    `message_zh` is the message in Chinese where the challenge words it; `growth` holds what was measured for each
+    promise about work or memory.
     """
 
     name: str
@@ -62,6 +63,7 @@ class CheckResult:
     examples: int = 0
     seconds: float = 0.0
     message: str = ""
+    message_zh: str = ""
     reason: str = ""
     counterexample: dict[str, Any] | None = None
     growth: tuple[dict[str, Any], ...] = ()

@@ -147,9 +147,17 @@ def told(check: Mapping[str, Any], lang: Lang) -> str:
     case = ""
     if label and message.startswith(f"{label}: "):
         case, message = f"［{printable(str(shown.get('edge_case_zh') or label))}］", message[len(label) + 2 :]
-    growth = check.get("growth")
-    said = "；".join(growth_told(part, lang) for part in growth) if growth else in_chinese(message)
+    said = _said_in_chinese(check, message)
     return case + (f"{reason.zh}：{said}" if reason and said else reason.zh if reason else said)
+
+
+def _said_in_chinese(check: Mapping[str, Any], message: str) -> str:
+    """What the challenge itself words, what was measured, or the judge's sentence."""
+    if worded := check.get("message_zh"):
+        return " ".join(printable(str(worded)).split())
+    if growth := check.get("growth"):
+        return "；".join(growth_told(part, "zh") for part in growth)
+    return in_chinese(message)
 
 
 def in_chinese(message: str) -> str:

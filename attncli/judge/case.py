@@ -13,7 +13,9 @@ from attncli.judge.profiles import Profile, relayout
 from attncli.sandbox.values import Packer, Tree
 
 Draw = Callable[[str, int, int], int]
-CallsHold = Callable[[list[Any], list[Any]], str | None]
+# What a property finds to be wrong, in English and in Chinese.
+Complaint = tuple[str, str]
+CallsHold = Callable[[list[Any], list[Any]], Complaint | None]
 
 
 @dataclass(slots=True)
@@ -44,8 +46,8 @@ class Case:
     counted: set[int] = field(default_factory=set)
     watched: dict[int, CallsHold] = field(default_factory=dict)
     dtypes: dict[tuple[Any, ...], frozenset[torch.dtype]] = field(default_factory=dict)
-    properties: list[Callable[[list[Any]], str | None]] = field(default_factory=list)
-    gradient_properties: list[Callable[[list[Any], list[Tensor]], str | None]] = field(default_factory=list)
+    properties: list[Callable[[list[Any]], Complaint | None]] = field(default_factory=list)
+    gradient_properties: list[Callable[[list[Any], list[Tensor]], Complaint | None]] = field(default_factory=list)
     sizes: list[int] = field(default_factory=list)
     draws: list[int] = field(default_factory=list)
     seed: int = 0
@@ -251,7 +253,8 @@ class Recorder:
     def count(self, callback: Callback, holds: CallsHold | None = None) -> None:
         """Compares the calls made to this callable (number and argument shapes) with the reference's.
 
-        Where more than one sequence of calls is sound, `holds(calls, outcomes)` says what is wrong with them, or None.
+        Where more than one sequence of calls is sound, `holds(calls, outcomes)` says what is wrong with them, in
+        English and in Chinese, or None.
         A call is the list of its arguments: the shape of a tensor, the type's name of anything else.
         """
         if holds is None:
@@ -259,11 +262,11 @@ class Recorder:
         else:
             self.case.watched[callback.index] = holds
 
-    def property(self, holds: Callable[[list[Any]], str | None]) -> None:
-        """`holds(outcomes)` gets every step's outcome and returns what is wrong with them, or None."""
+    def property(self, holds: Callable[[list[Any]], Complaint | None]) -> None:
+        """`holds(outcomes)` gets every step's outcome and returns what is wrong, in English and Chinese, or None."""
         self.case.properties.append(holds)
 
-    def gradient_property(self, holds: Callable[[list[Any], list[Tensor]], str | None]) -> None:
+    def gradient_property(self, holds: Callable[[list[Any], list[Tensor]], Complaint | None]) -> None:
         """`holds(outcomes, gradients)`: what is wrong with the gradients of the sum of all results that are not
         compared, one for each input that asks for one. For results that are random."""
         self.case.gradient_properties.append(holds)

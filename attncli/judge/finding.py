@@ -16,6 +16,7 @@ class Finding:
     """A case and the fault that it shows: `got` is None when the program gave no result.
 
     `of_property`: found by a property of the case, which speaks of its own values and of no simpler ones.
+    `message_zh`: the message in Chinese, of a fault that the challenge words itself.
     """
 
     case: Case
@@ -27,6 +28,7 @@ class Finding:
     frames: tuple[dict[str, Any], ...] = field(default=())
     fatal: bool = False
     of_property: bool = False
+    message_zh: str = ""
 
     @staticmethod
     def of_failure(case: Case, failure: Failure, truth: Observed | None = None) -> Finding:

@@ -114,7 +114,8 @@ class Grading:
         result = self._result(name, "skipped", blocked) if blocked else self._run(name)
         result = replace(result, seconds=round(time.monotonic() - start, 4), required=name in self.required)
         self.results[name] = result
-        self.notify({"event": "check", "name": name, "status": result.status, "message": result.message})
+        said = {"message": result.message, "message_zh": result.message_zh}
+        self.notify({"event": "check", "name": name, "status": result.status, **said})
 
     def _blocked(self, name: str) -> str:
         if name == "loads":
@@ -345,7 +346,8 @@ class Grading:
         if examine(finding.case) is not None:
             return None
         message = f"fails only after other calls: {finding.message}"
-        return replace(finding, reason="depends-on-earlier-calls", message=message)
+        chinese = finding.message_zh and f"仅在其他调用之后出错：{finding.message_zh}"
+        return replace(finding, reason="depends-on-earlier-calls", message=message, message_zh=chinese)
 
     def _probes(self, finding: Finding, attribute: str, gradients: bool) -> list[Probe]:
         """The failing case and further ones of its kind, with what the submission returned for each."""
@@ -364,7 +366,8 @@ class Grading:
 
     def _reported(self, name: str, finding: Finding, tried: int, prefix: str) -> CheckResult:
         result = self._failed(name, finding.reason, prefix + finding.message, examples=tried)
-        return replace(result, counterexample=render(finding, self.exam.demands))
+        shown = render(finding, self.exam.demands)
+        return replace(result, message_zh=finding.message_zh, counterexample=shown)
 
     def _failed(self, name: str, reason: str, message: str, examples: int = 0) -> CheckResult:
         return CheckResult(name=name, status="fail", reason=reason, message=message, examples=examples)

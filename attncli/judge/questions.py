@@ -167,8 +167,9 @@ class Gradients:
             return Finding.of_failure(self.case, got, native)
         for holds in self.case.gradient_properties:
             complaint = holds(got.outcomes, got.gradients)
-            if complaint:
-                return Finding(self.case, "gradient", complaint, native, got)
+            if complaint is not None:
+                said, chinese = complaint
+                return Finding(self.case, "gradient", said, native, got, message_zh=chinese)
         return None
 
 
@@ -306,9 +307,14 @@ def _property(case: Case, truth: Observed, got: Observed) -> Finding | None:
         try:
             complaint = question()
         except (TypeError, LookupError, AttributeError, ValueError, RuntimeError) as error:
-            complaint = f"the result has not the form that was asked for ({type(error).__name__}: {error})"
-        if complaint:
-            return Finding(case, "values", complaint, truth, got, of_property=of_property)
+            raised = f"{type(error).__name__}: {error}"
+            complaint = (
+                f"the result has not the form that was asked for ({raised})",
+                f"结果不是所要求的形式（{raised}）",
+            )
+        if complaint is not None:
+            said, chinese = complaint
+            return Finding(case, "values", said, truth, got, of_property=of_property, message_zh=chinese)
     return None
 
 

@@ -54,6 +54,8 @@ def _check(check: CheckResult) -> dict[str, Any]:
         shown["reason"] = check.reason
     if check.message:
         shown["message"] = check.message
+    if check.message_zh:
+        shown["message_zh"] = check.message_zh
     if check.counterexample is not None:
         shown["counterexample"] = check.counterexample
     if check.growth:

@@ -103,6 +103,12 @@ def test_a_failed_check_begins_with_its_reason_and_the_edge_case_stands_apart() 
     assert told({"name": "loads", "status": "pass"}, "zh") == ""
 
 
+def test_what_a_challenge_words_itself_is_said_in_its_own_chinese() -> None:
+    check = {"reason": "values", "message": "an unfair coin", "message_zh": "硬币\x1b[2J不公平"}
+    assert told(check, "zh") == "数值不对：硬币不公平"
+    assert told(check, "en") == "an unfair coin"
+
+
 @given(st.text())
 def test_no_message_breaks_the_translation_or_reaches_the_terminal_raw(message: str) -> None:
     for lang in ("en", "zh"):

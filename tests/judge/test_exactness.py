@@ -53,8 +53,8 @@ def random(make):
     def holds(outcomes):
         tally = outcomes[counts.step]
         if set(tally) != {(0, "side"), (1, "side")} or sum(tally.values()) != 2000:
-            return "no coin"
-        return None if abs(tally[1, "side"] - 600) < 120 else "an unfair coin"
+            return "no coin", "不是硬币"
+        return None if abs(tally[1, "side"] - 600) < 120 else ("an unfair coin", "硬币不公平")
     make.property(holds)
 """
 
@@ -62,7 +62,8 @@ def random(make):
 def test_a_tally_counts_the_results_of_many_calls(tmp_path):
     folder = challenge(tmp_path, COIN, COIN_INPUTS, "toss", ["loads", "matches-reference", "random"])
     assert grade(folder, COIN)["verdict"] == "accepted"
-    assert check(grade(folder, COIN.replace("< p", "< max(p, 0.5)")), "random")["message"] == "an unfair coin"
+    failed = check(grade(folder, COIN.replace("< p", "< max(p, 0.5)")), "random")
+    assert (failed["message"], failed["message_zh"]) == ("an unfair coin", "硬币不公平")
     constant = "def toss(p, generator):\n    return 1, 'side'\n"
     assert check(grade(folder, constant), "random")["message"] == "no coin"
     tensors = COIN.replace("int(torch", "(torch").replace(", 'side'", "").replace("< p)", "< p)")

@@ -171,21 +171,24 @@ def case(make):
     x = make.spread(make.size(2, 9), grad=False)
     make.compare(make.call("shuffle", x), False)
     def holds(outcomes):
-        return None if torch.equal(outcomes[0].sort().values, x.sort().values) else "not a permutation of x"
+        mine = outcomes[0].sort().values
+        return None if torch.equal(mine, x.sort().values) else ("not a permutation of x", "不是 x 的排列")
     make.property(holds)
 """
     folder = challenge(tmp_path, reference, inputs, "shuffle", required=["loads", "matches-reference"])
     assert grade(folder, reference)["verdict"] == "accepted"
     report = grade(folder, "def shuffle(x):\n    return x * 0\n")
-    assert check(report, "matches-reference")["message"] == "not a permutation of x"
-    assert grade(folder, "def shuffle(x):\n    return None\n")["verdict"] == "rejected"
+    failed = check(report, "matches-reference")
+    assert (failed["message"], failed["message_zh"]) == ("not a permutation of x", "不是 x 的排列")
+    nothing = check(grade(folder, "def shuffle(x):\n    return None\n"), "matches-reference")
+    assert nothing["status"] == "fail" and nothing["message_zh"].startswith("结果不是所要求的形式（AttributeError")
 
 
 WATCHED_INPUTS = """
 import torch
 GRADIENTS = False
 def sound(calls, outcomes):
-    return None if 1 <= len(calls) <= 2 and all(c == [[3], "int"] for c in calls) else f"calls {calls}"
+    return None if 1 <= len(calls) <= 2 and all(c == [[3], "int"] for c in calls) else (f"calls {calls}", "调用不对")
 def case(make):
     f = make.callable(lambda t, power: t ** power)
     make.count(f, sound)

@@ -51,20 +51,29 @@ def drop(make, weights, p, generator=None):
 
 def entries(outcome, weights, p):
     if outcome.shape != weights.shape or outcome.dtype != weights.dtype:
-        return f"returned {outcome.dtype} of shape {list(outcome.shape)} for {weights.dtype} of {list(weights.shape)}"
+        return (
+            f"returned {outcome.dtype} of shape {list(outcome.shape)} for {weights.dtype} of {list(weights.shape)}",
+            f"输入是 {weights.dtype}、形状 {list(weights.shape)}，返回的却是 {outcome.dtype}、形状 {list(outcome.shape)}",
+        )
     kept = outcome != 0
     due = weights.double() / (1.0 - p)
     wrong = kept & ((outcome.double() - due).abs() > EXACT[weights.dtype] * due)
     if bool(wrong.any()):
         index = [int(i) for i in wrong.nonzero()[0]]
-        return f"entry {index} is {float(outcome[tuple(index)]):.6g}; it must be 0 or {float(due[tuple(index)]):.6g}"
+        return (
+            f"entry {index} is {float(outcome[tuple(index)]):.6g}; it must be 0 or {float(due[tuple(index)]):.6g}",
+            f"{index} 处为 {float(outcome[tuple(index)]):.6g}，只能是 0 或 {float(due[tuple(index)]):.6g}",
+        )
     return None
 
 
 def masked_alike(outcome, gradient, p):
     due = (outcome != 0).double() / (1.0 - p)
     if bool(((gradient.double() - due).abs() > EXACT[outcome.dtype] * 2 / (1.0 - p)).any()):
-        return "the gradient must be 1/(1 − p) where an entry was kept, and 0 where it was dropped"
+        return (
+            "the gradient must be 1/(1 − p) where an entry was kept, and 0 where it was dropped",
+            "保留的位置梯度应为 1/(1 − p)，丢掉的位置应为 0",
+        )
     return None
 
 
@@ -113,7 +122,10 @@ def some_of_both(outcomes):
     kept = sum(int((outcome != 0).sum()) for outcome in outcomes)
     total = sum(outcome.numel() for outcome in outcomes)
     if kept in (0, total):
-        return "one and the same draw each time: a generator's state has to move on from call to call"
+        return (
+            "one and the same draw each time: a generator's state has to move on from call to call",
+            "每次抽到的都一样：generator 的状态要随调用往前走",
+        )
     return None
 
 
@@ -133,7 +145,10 @@ def edge_same_generator_state(make):
 def equal(first, second):
     if torch.equal(first.detach(), second.detach()):
         return None
-    return "two generators in the same state gave different results: some randomness comes from elsewhere"
+    return (
+        "two generators in the same state gave different results: some randomness comes from elsewhere",
+        "两个状态相同的 generator 得到了不同的结果：有一部分随机数来自别处",
+    )
 
 
 def edge_state_moves_on(make):
@@ -162,7 +177,10 @@ def edge_five_dimensions(make):
 
 def differ(first, second):
     if torch.equal(first.detach() != 0, second.detach() != 0):
-        return "the second call dropped exactly the same entries as the first"
+        return (
+            "the second call dropped exactly the same entries as the first",
+            "第二次调用丢掉的位置与第一次完全相同",
+        )
     return None
 
 
@@ -193,7 +211,10 @@ def rare(make, weights, p):
 def share(outcome, p):
     rate, sigma = float((outcome == 0).double().mean()), (p * (1 - p) / outcome.numel()) ** 0.5
     if abs(rate - p) > 5 * sigma:
-        return f"{rate:.5f} of the entries were dropped where p = {p}: more than five standard deviations off"
+        return (
+            f"{rate:.5f} of the entries were dropped where p = {p}: more than five standard deviations off",
+            f"p = {p}，丢掉的比例却是 {rate:.5f}：偏差超过五个标准差",
+        )
     return None
 
 
@@ -201,31 +222,47 @@ def statistics(outcomes, weights, p):
     kept = torch.stack([(outcome != 0).double() for outcome in outcomes])  # (draws, B, H, T, S)
     rate, sigma = 1.0 - float(kept.mean()), (p * (1 - p) / kept.numel()) ** 0.5
     if abs(rate - p) > 5 * sigma:
-        return f"{rate:.4f} of the entries were dropped where p = {p}: more than five standard deviations off"
+        return (
+            f"{rate:.4f} of the entries were dropped where p = {p}: more than five standard deviations off",
+            f"p = {p}，丢掉的比例却是 {rate:.4f}：偏差超过五个标准差",
+        )
     ratio = torch.stack([(outcome / weights).double() for outcome in outcomes])
     if abs(float(ratio.mean()) - 1.0) > 5 * sigma / (1 - p):
-        return f"the weights were scaled by {float(ratio.mean()):.4f} on average; it must be 1"
+        return (
+            f"the weights were scaled by {float(ratio.mean()):.4f} on average; it must be 1",
+            f"权重平均被放大到 {float(ratio.mean()):.4f} 倍，应为 1 倍",
+        )
     return spread(kept, p) or togetherness(kept, p)
 
 
 def spread(kept, p):
     """The number of entries dropped has to vary as independent draws do, neither less nor more."""
-    for dims, name in (((1, 2, 3, 4), "call"), ((4,), "row"), ((3,), "column"), ((2,), "position")):
+    groups = {
+        ("call", "每次调用"): (1, 2, 3, 4),
+        ("row", "每一行"): (4,),
+        ("column", "每一列"): (3,),
+        ("position", "每个位置"): (2,),
+    }
+    for (name, zh), dims in groups.items():
         counts = kept.sum(dims)
         n = kept.numel() // counts.numel()
         variance = float((counts - n * (1 - p)).square().mean()) / (n * p * (1 - p))
         slack = 6.0 * (2.0 / counts.numel()) ** 0.5 + 0.02
         low = 1e-4 if name == "call" else 1 - slack  # a few calls say only whether the number varies at all
         if not low < variance < 1 + slack + (8.0 if name == "call" else 0.0):
-            return f"the number of entries kept in a {name} does not vary as independent draws do"
+            return (
+                f"the number of entries kept in a {name} does not vary as independent draws do",
+                f"{zh}保留下来的个数，波动与独立抽取不符",
+            )
     return None
 
 
 def togetherness(kept, p):
     """Neighbours along any dimension are dropped independently of each other."""
     centred = kept - (1 - p)
-    for dim, name in ((0, "calls"), (1, "items of the batch"), (2, "heads"), (3, "queries"), (4, "keys")):
+    names = [("calls", "调用"), ("items of the batch", "序列"), ("heads", "头"), ("queries", "query"), ("keys", "key")]
+    for dim, (name, zh) in enumerate(names):
         product = centred.narrow(dim, 1, kept.shape[dim] - 1) * centred.narrow(dim, 0, kept.shape[dim] - 1)
         if abs(float(product.mean())) > 6 * p * (1 - p) / product.numel() ** 0.5:
-            return f"different {name} do not draw independently of each other"
+            return f"different {name} do not draw independently of each other", f"不同的{zh}之间不是独立抽取的"
     return None

@@ -66,7 +66,10 @@ def mask_among(buffers, max_len):
     for buffer in buffers.values():
         if tuple(buffer.shape[-2:]) == (max_len, max_len):
             return None
-    return f"no buffer holds a mask of {max_len} by {max_len}: it must move with the module, and not be built anew"
+    return (
+        f"no buffer holds a mask of {max_len} by {max_len}: it must move with the module, and not be built anew",
+        f"没有哪个 buffer 存着 {max_len} × {max_len} 的掩码：它要随模块一起移动，而不是每次重建",
+    )
 
 
 def edge_one_token(make):
@@ -181,7 +184,10 @@ def reaches_all(gradients):
     for gradient in gradients:
         rows = gradient.unflatten(0, (3, -1)) if tuple(gradient.shape) == (12, 4) else gradient[None]
         if not all(bool((part != 0).any()) for part in rows):
-            return "under dropout no gradient arrives at one of x, Q, K, V and c_proj"
+            return (
+                "under dropout no gradient arrives at one of x, Q, K, V and c_proj",
+                "有 dropout 时，x、Q、K、V、c_proj 中有一处收不到梯度",
+            )
     return None
 
 
@@ -249,15 +255,24 @@ def dropped(drawn, again, calm, p, d):
     """
     drawn, again, calm = (t.detach().double() for t in (drawn, again, calm))
     if torch.equal(drawn, again):
-        return "two calls in training gave the same: dropout has to draw anew each time"
+        return (
+            "two calls in training gave the same: dropout has to draw anew each time",
+            "训练时两次调用结果相同：dropout 每次都要重新抽",
+        )
     silent = (drawn.unflatten(-1, (-1, d)) == 0).all(-1)  # (N, T, H)
     rate, n = float(silent[:, 0].double().mean()), silent[:, 0].numel()
     slack = 5 * (p * (1 - p) / n) ** 0.5
     if not p - slack < rate < p + (1 - p) * p**d + slack:
-        return f"dropout {p} on the attention weights must silence a head of the first token in that share; seen: {rate:.3f}"
+        return (
+            f"dropout {p} on the attention weights must silence a head of the first token in that share; seen: {rate:.3f}",
+            f"注意力权重上的 dropout 是 {p}，第一个 token 的头应有这么大比例全为 0，实际为 {rate:.3f}",
+        )
     ratio, levels = drawn[:, 0] / calm[:, 0], torch.tensor([0.0, 1 / (1 - p), 1 / (1 - p) ** 2], dtype=torch.float64)
     if bool(((ratio[..., None] - levels).abs().amin(-1) > 1e-3).any()):
-        return "what the first token keeps must be its value over 1 − p: only weights are dropped, not inputs or values"
+        return (
+            "what the first token keeps must be its value over 1 − p: only weights are dropped, not inputs or values",
+            "第一个 token 留下的应是它的 value 除以 1 − p：丢的只是权重，不是输入或 value",
+        )
     return apart(silent, p, d) or mean_kept(drawn, calm)
 
 
@@ -265,13 +280,16 @@ def apart(silent, p, d):
     """Every weight is dropped on its own: not a query's whole row, not a key for all queries, not for all heads."""
     rate = float(silent[:, 2].double().mean())
     if rate > p**3 + (1 - p**3) * p**d + 5 * (0.25 / silent[:, 2].numel()) ** 0.5:
-        return f"the third token has three weights a head, and loses them all in a share of {rate:.3f}: whole rows are dropped"
-    pairs = {"heads": (silent[:, 0, 0], silent[:, 0, 1]), "queries": (silent[:, 0], silent[:, 1])}
-    for name, (one, other) in pairs.items():
+        return (
+            f"the third token has three weights a head, and loses them all in a share of {rate:.3f}: whole rows are dropped",
+            f"第三个 token 每个头有三个权重，三个一起丢的比例却有 {rate:.3f}：丢的是整行",
+        )
+    pairs = {("heads", "头"): (silent[:, 0, 0], silent[:, 0, 1]), ("queries", " query "): (silent[:, 0], silent[:, 1])}
+    for (name, zh), (one, other) in pairs.items():
         a, b = one.double().flatten(), other.double().flatten()
         a, b = a - a.mean(), b - b.mean()
         if float((a * b).sum().abs()) > 5 * a.numel() ** -0.5 * float(a.norm() * b.norm()):
-            return f"the weights of different {name} are not dropped independently"
+            return f"the weights of different {name} are not dropped independently", f"不同{zh}的权重不是独立丢掉的"
     return None
 
 
@@ -279,5 +297,8 @@ def mean_kept(drawn, calm):
     error = (drawn.mean(0) - calm.mean(0)).abs()
     spread = drawn.std(0) / drawn.shape[0] ** 0.5 + 1e-6
     if bool((error > 6 * spread).any()):
-        return "the mean over many draws must be what evaluation gives: scale what is kept by 1/(1 − p)"
+        return (
+            "the mean over many draws must be what evaluation gives: scale what is kept by 1/(1 − p)",
+            "多次抽取的均值应等于评估时的结果：保留的要乘以 1/(1 − p)",
+        )
     return None

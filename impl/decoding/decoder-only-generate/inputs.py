@@ -37,14 +37,23 @@ def prefill_then_single_tokens(B, T, step):
     def holds(calls, outcomes):
         new = outcomes[step].shape[1] - T
         if not calls:
-            return None if new == 0 else "the model was never called"
+            return None if new == 0 else ("the model was never called", "从未调用模型")
         if calls[0] != [[B, T], "NoneType"]:
-            return f"the first call of the model must pass the prompt {[B, T]} and None, not {_said(calls[0])}"
+            return (
+                f"the first call of the model must pass the prompt {[B, T]} and None, not {_said(calls[0])}",
+                f"第一次调用模型应传入提示 {[B, T]} 和 None，而不是 {_said(calls[0])}",
+            )
         for number, call in enumerate(calls[1:], 2):
             if call[0] != [B, 1] or call[1] == "NoneType":
-                return f"call {number} of the model must pass one token {[B, 1]} and the cache, not {_said(call)}"
+                return (
+                    f"call {number} of the model must pass one token {[B, 1]} and the cache, not {_said(call)}",
+                    f"第 {number} 次调用模型应传入一个 token {[B, 1]} 和缓存，而不是 {_said(call)}",
+                )
         if len(calls) > new + 1:
-            return f"{len(calls)} calls of the model for {new} new tokens"
+            return (
+                f"{len(calls)} calls of the model for {new} new tokens",
+                f"只生成 {new} 个新 token，却调用了 {len(calls)} 次模型",
+            )
         return None
 
     return holds
@@ -262,9 +271,15 @@ def random(make):
             if complaint:
                 return complaint
         if not torch.equal(outcomes[first], outcomes[repeated]):
-            return "two generators in the same state give different tokens"
+            return (
+                "two generators in the same state give different tokens",
+                "两个状态相同的 generator 给出了不同的 token",
+            )
         if torch.equal(outcomes[first], outcomes[second]):
-            return "a second call with the same generator repeats the tokens of the first: its state has not advanced"
+            return (
+                "a second call with the same generator repeats the tokens of the first: its state has not advanced",
+                "用同一个 generator 再调用一次，token 与第一次一样：它的状态没有往前走",
+            )
         return (
             "two calls without a generator give the same tokens"
             if torch.equal(outcomes[free], outcomes[again])
@@ -282,17 +297,29 @@ def frequencies(out, ids, due, n):
     """Whether the new tokens of many rows follow `due` at every step, and two steps each other."""
     T = ids.shape[1]
     if out.dtype != ids.dtype or list(out.shape) != [len(ids), T + n] or not torch.equal(out[:, :T], ids):
-        return f"the result must be the prompt {list(ids.shape)} and {n} new columns of int64"
+        return (
+            f"the result must be the prompt {list(ids.shape)} and {n} new columns of int64",
+            f"返回值应是提示 {list(ids.shape)} 再加 {n} 列新的 int64",
+        )
     new = out[:, T:]
     if bool(((new < 0) | (new >= len(due))).any()):
-        return "a token outside the vocabulary"
+        return (
+            "a token outside the vocabulary",
+            "出现了词表之外的 token",
+        )
     for step in range(n):
         for token, p in enumerate(due.tolist()):
             share = float((new[:, step] == token).double().mean())
             if abs(share - p) > SIGMAS * math.sqrt(p * (1 - p) / len(ids)) + (4 / len(ids) if p else 0):
-                return f"token {token} is drawn in {share:.1%} of the rows where {p:.1%} are due"
+                return (
+                    f"token {token} is drawn in {share:.1%} of the rows where {p:.1%} are due",
+                    f"{share:.1%} 的行抽到了 token {token}，应为 {p:.1%}",
+                )
     p = float((due * due).sum())
     share = float((new[:, 0] == new[:, 1]).double().mean())
     if abs(share - p) > SIGMAS * math.sqrt(p * (1 - p) / len(ids)) + 4 / len(ids):
-        return f"two steps of equal distribution draw the same token in {share:.1%} of the rows where {p:.1%} are due"
+        return (
+            f"two steps of equal distribution draw the same token in {share:.1%} of the rows where {p:.1%} are due",
+            f"两步的分布相同，抽到同一个 token 的行占 {share:.1%}，应为 {p:.1%}",
+        )
     return None

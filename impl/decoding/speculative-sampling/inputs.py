@@ -200,8 +200,11 @@ def edge_plain_integers(make):
     result = forced(make, 2, 3, 2)
 
     def holds(outcomes):
-        fine = type(outcomes[result.step]) is tuple and all(type(part) is int for part in outcomes[result.step])
-        return None if fine else f"returned {outcomes[result.step]!r}; a tuple of two ints is due"
+        got = outcomes[result.step]
+        fine = type(got) is tuple and all(type(part) is int for part in got)
+        return (
+            None if fine else (f"returned {got!r}; a tuple of two ints is due", f"返回了 {got!r}，应为两个 int 的元组")
+        )
 
     make.property(holds)
 
@@ -246,18 +249,27 @@ def complaint(tally, chances, draws):
     """What is wrong with these counts; a sound solution is wrongly accused less than once in 10⁹ times."""
     strange = [key for key in tally if key not in chances or chances[key] < 1e-12]
     if strange:
-        return f"returned {strange[0]!r}, which can never come"
+        return (
+            f"returned {strange[0]!r}, which can never come",
+            f"返回了 {strange[0]!r}，这个结果不可能出现",
+        )
     for part, name in ((0, "accepted"), (1, "next")):
         for value in sorted({key[part] for key in chances}):
             due = sum(c for key, c in chances.items() if key[part] == value)
             came = sum(n for key, n in tally.items() if key[part] == value) / draws
             if abs(came - due) > 7 * math.sqrt(due * (1 - due) / draws) + 8 / draws:
-                return f"{name} = {value} in {came:.1%} of {draws:,} draws, where {due:.1%} are due"
+                return (
+                    f"{name} = {value} in {came:.1%} of {draws:,} draws, where {due:.1%} are due",
+                    f"抽 {draws:,} 次，{name} = {value} 占 {came:.1%}，应为 {due:.1%}",
+                )
     likely = {key: chance * draws for key, chance in chances.items() if chance * draws >= 8}
     squares = sum((tally.get(key, 0) - due) ** 2 / due for key, due in likely.items())
     freedom = len(likely)
     if squares > freedom + 8 * math.sqrt(2 * freedom) + 40:
-        return f"χ² = {squares:.0f} over {freedom} outcomes of {draws:,} draws: not the distribution that is due"
+        return (
+            f"χ² = {squares:.0f} over {freedom} outcomes of {draws:,} draws: not the distribution that is due",
+            f"抽 {draws:,} 次，{freedom} 种结果的 χ² = {squares:.0f}：分布不对",
+        )
     return None
 
 
@@ -285,7 +297,10 @@ def same_generator_same_draws(make, args):
 
     def holds(outcomes):
         if any(outcomes[a.step] != outcomes[b.step] for a, b in pairs):
-            return "two generators in the same state gave different draws: all randomness is to come from `generator`"
+            return (
+                "two generators in the same state gave different draws: all randomness is to come from `generator`",
+                "两个状态相同的 generator 抽出了不同的结果：随机数只能来自 `generator`",
+            )
         return None
 
     make.property(holds)

@@ -54,7 +54,10 @@ def trains_the_factors_alone(make, lora):
         names = sorted(name.removesuffix(".weight") for name in outcomes[trainable.step])
         if names == ["lora_A", "lora_B"]:
             return None
-        return f"trains {', '.join(outcomes[trainable.step]) or 'nothing'}; lora_A and lora_B are to train, and nothing else"
+        return (
+            f"trains {', '.join(outcomes[trainable.step]) or 'nothing'}; lora_A and lora_B are to train, and nothing else",
+            f"可训练的是 {', '.join(outcomes[trainable.step]) or '（无）'}；应当只有 lora_A 和 lora_B",
+        )
 
     make.property(holds)
 
@@ -181,14 +184,26 @@ def edge_a_is_random(make):
     def holds(outcomes):
         found, zeros = outcomes[a.step], outcomes[b.step]
         if found.shape != (4, 7) or found.dtype != zeros.dtype:
-            return f"lora_A has shape {list(found.shape)} and dtype {found.dtype}; (r, in) in the dtype of base is due"
+            return (
+                f"lora_A has shape {list(found.shape)} and dtype {found.dtype}; (r, in) in the dtype of base is due",
+                f"lora_A 的形状是 {list(found.shape)}，dtype 是 {found.dtype}；应为 (r, in)，dtype 与 base 相同",
+            )
         if not bool(found.isfinite().all()) or float(found.abs().max()) == 0:
-            return "lora_A starts at zero (or not finite): then neither A nor B ever gets a gradient"
+            return (
+                "lora_A starts at zero (or not finite): then neither A nor B ever gets a gradient",
+                "lora_A 初始为 0（或不是有限值）：这样 A 和 B 永远得不到梯度",
+            )
         if torch.equal(*(outcomes[other.step] for other in others)):
-            return "layers made after it all start alike: it sets the seed of torch's global generator"
-        return (
-            None if found.unique().numel() > 20 else "lora_A starts with equal entries: its rows would learn the same"
-        )
+            return (
+                "layers made after it all start alike: it sets the seed of torch's global generator",
+                "之后新建的层初始值全都一样：它给 torch 的全局随机数生成器设了种子",
+            )
+        if found.unique().numel() <= 20:
+            return (
+                "lora_A starts with equal entries: its rows would learn the same",
+                "lora_A 的初始值彼此相同：各行学到的会一样",
+            )
+        return None
 
     make.property(holds)
 
@@ -203,11 +218,12 @@ def edge_first_step(make):
     descend(make, lora, 4)
     after = make.read(lora, "lora_B")
     make.compare(after, False)
-    make.property(
-        lambda outcomes: (
-            None if bool((outcomes[after.step] != outcomes[b.step]).any()) else "one training step moved nothing"
-        )
-    )
+
+    def holds(outcomes):
+        moved = bool((outcomes[after.step] != outcomes[b.step]).any())
+        return None if moved else ("one training step moved nothing", "走了一步训练，什么都没动")
+
+    make.property(holds)
 
 
 def edge_step_from_a_given_a(make):
@@ -375,17 +391,29 @@ def random(make):
     def holds(outcomes):
         out = outcomes[y.step].double() * keep
         if float((out[:, 0] - out[:, 1]).abs().max()) > 1e-3:
-            return "dropout acts on the input of A: all outputs see the same inputs dropped"
+            return (
+                "dropout acts on the input of A: all outputs see the same inputs dropped",
+                "dropout 作用在 A 的输入上：所有输出看到的是同一批被丢掉的输入",
+            )
         codes = out[:, 0].round()
         if float((out[:, 0] - codes).abs().max()) > 1e-3:
-            return "what is kept is to be scaled by 1/(1 − p)"
+            return (
+                "what is kept is to be scaled by 1/(1 − p)",
+                "保留的要乘以 1/(1 − p)",
+            )
         for bit in range(3):
             kept = float(((codes.long() >> bit) & 1).double().mean())
             if abs(kept - keep) > 6 * (p * keep / ROWS) ** 0.5:
-                return f"input {bit} is kept in {kept:.0%} of the rows, where 1 − p = {keep:.0%}"
+                return (
+                    f"input {bit} is kept in {kept:.0%} of the rows, where 1 − p = {keep:.0%}",
+                    f"1 − p = {keep:.0%}，输入 {bit} 却在 {kept:.0%} 的行里保留下来",
+                )
         full = float((codes == 7).double().mean())
         if abs(full - keep**3) > 6 * (keep**3 * (1 - keep**3) / ROWS) ** 0.5:
-            return "the inputs are not dropped independently"
+            return (
+                "the inputs are not dropped independently",
+                "各个输入不是相互独立地丢掉的",
+            )
         return None
 
     make.property(holds)

@@ -62,7 +62,10 @@ def at_position_zero(make, x, T):
 def unchanged(outcomes, x):
     if all(torch.equal(outcome.detach(), x) for outcome in outcomes):
         return None
-    return "position 0 must leave x exactly as it is, digit for digit"
+    return (
+        "position 0 must leave x exactly as it is, digit for digit",
+        "位置 0 必须让 x 原样不变，一位都不差",
+    )
 
 
 def stable(make):
