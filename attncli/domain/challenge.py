@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from attncli.domain.sentences import NOTHING
 from attncli.domain.text import Localised
 
 Verdict = Literal["accepted", "rejected", "error"]
@@ -53,8 +54,7 @@ class Challenge:
 class CheckResult:
     """One line of a grade report; `reason` is one of the contract's words when it failed.
 
-    `message_zh` is the message in Chinese where the challenge words it; `growth` holds what was measured for each
-    promise about work or memory.
+    `growth` holds what was measured for each promise about work or memory.
     """
 
     name: str
@@ -62,8 +62,7 @@ class CheckResult:
     required: bool = True
     examples: int = 0
     seconds: float = 0.0
-    message: str = ""
-    message_zh: str = ""
+    message: Localised = NOTHING
     reason: str = ""
     counterexample: dict[str, Any] | None = None
     growth: tuple[dict[str, Any], ...] = ()

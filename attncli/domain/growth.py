@@ -25,8 +25,12 @@ _REAL = _T("; at {size} that is {amount}", "；{size}时为 {amount}")
 _BROKEN = _T("{says}: {figures}", "{says}：{figures}")
 
 
-def growth_told(growth: Mapping[str, Any], lang: Lang) -> str:
-    """The figures of one promise, behind what is wrong where it is broken."""
+def growth_told(promises: Sequence[Mapping[str, Any]]) -> Localised:
+    """The figures of each promise, behind what is wrong where it is broken."""
+    return _T("; ".join(_told(growth, "en") for growth in promises), "；".join(_told(g, "zh") for g in promises))
+
+
+def _told(growth: Mapping[str, Any], lang: Lang) -> str:
     figures = _FIGURES[lang].format(
         got=_numbers(growth["got"]),
         due=_numbers(growth["due"]),

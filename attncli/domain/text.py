@@ -19,6 +19,9 @@ class Localised:
     def __getitem__(self, lang: Lang) -> str:
         return self.zh if lang == "zh" else self.en
 
+    def __add__(self, other: Localised) -> Localised:
+        return Localised(self.en + other.en, self.zh + other.zh)
+
     @staticmethod
     def of(document: dict[str, str]) -> Localised:
         return Localised(en=document["en"], zh=document["zh"])

@@ -17,6 +17,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from attncli.domain.sentences import NOTHING, quoted, say
+from attncli.domain.text import Localised
 from attncli.sandbox.values import Opaque, Raised
 
 Path = tuple[Any, ...]
@@ -41,7 +43,7 @@ class Mismatch:
     """The first difference: `reason` is a word of the contract, `path` leads to the part of the outcome."""
 
     reason: str
-    message: str
+    message: Localised
     path: Path
     expected: Any
     got: Any
@@ -101,8 +103,7 @@ def _compare_container(expected: Any, native: Any, got: Any, rules: Rules, path:
     keys = list(expected) if isinstance(expected, dict) else list(range(len(expected)))
     same_kind = isinstance(got, dict) if isinstance(expected, dict) else isinstance(got, type(expected))
     if not same_kind or len(got) != len(keys) or (isinstance(expected, dict) and set(got) != set(keys)):
-        message = f"returned {describe(got)} where {describe(expected)} was expected"
-        return Mismatch("shape", message + _at(path), path, expected, got)
+        return _other_form("shape", expected, got, path)
     for key in keys:
         mismatch = compare(expected[key], native[key], got[key], rules, (*path, key))
         if mismatch is not None:
@@ -115,9 +116,9 @@ def _compare_raised(expected: Raised, got: Any, path: Path) -> Mismatch | None:
     if isinstance(got, Raised) and wanted in got.names:
         return None
     if isinstance(got, Raised):
-        message = f"raised {got.names[0]} where {wanted} was due"
+        message = say("other-exception", got=got.names[0], due=wanted)
     else:
-        message = f"returned {describe(got)} where {wanted} was to be raised"
+        message = say("no-exception", got=describe(got), due=wanted)
     return Mismatch("exception", message, path, expected, got)
 
 
@@ -128,25 +129,28 @@ def _compare_plain(expected: Any, got: Any, path: Path) -> Mismatch | None:
     elif type(expected) is type(got) and expected == got:
         return None
     reason = "values" if type(expected) is type(got) else "shape"
-    message = f"returned {describe(got)} where {describe(expected)} was expected{_at(path)}"
+    return _other_form(reason, expected, got, path)
+
+
+def _other_form(reason: str, expected: Any, got: Any, path: Path) -> Mismatch:
+    message = say("other-form", got=describe(got), due=describe(expected), place=_at(path))
     return Mismatch(reason, message, path, expected, got)
 
 
 def _compare_tensor(expected: Tensor, native: Any, got: Any, rules: Rules, path: Path) -> Mismatch | None:
     dtype = native.dtype if isinstance(native, Tensor) else expected.dtype
     if not isinstance(got, Tensor):
-        message = f"returned {describe(got)} where {describe(expected)} was expected{_at(path)}"
-        return Mismatch("shape", message, path, expected, got)
+        return _other_form("shape", expected, got, path)
     if got.shape != expected.shape:
-        message = f"shape {list(got.shape)} where {list(expected.shape)} was expected{_at(path)}"
+        message = say("other-shape", got=list(got.shape), due=list(expected.shape), place=_at(path))
         return Mismatch("shape", message, path, expected, got)
     if got.dtype != dtype and got.dtype in rules.dtypes(path):
         dtype, native = got.dtype, native.to(got.dtype)
     if got.dtype != dtype:
-        message = f"dtype {_name(got.dtype)} where {_name(dtype)} was expected{_at(path)}"
+        message = say("other-dtype", got=_name(got.dtype), due=_name(dtype), place=_at(path))
         return Mismatch("dtype", message, path, expected, got)
     if got.device.type != expected.device.type:
-        message = f"made on device {got.device} where {expected.device} was expected{_at(path)}"
+        message = say("other-device", got=got.device, due=expected.device, place=_at(path))
         return Mismatch("values", message, path, expected, got)
     if got.device.type == "meta":
         return None
@@ -162,7 +166,8 @@ def _compare_exact(expected: Tensor, got: Tensor, path: Path) -> Mismatch | None
     if not bool(different.any()):
         return None
     index = _first(different)
-    message = f"{int(different.sum())} of {got.numel()} entries differ, the first at {list(index)}{_at(path)}"
+    count = int(different.sum())
+    message = say("other-entries", count=count, all=got.numel(), at=list(index), place=_at(path))
     return Mismatch("values", message, path, expected, got, index)
 
 
@@ -172,9 +177,10 @@ def _compare_bits(native: Tensor, got: Tensor, path: Path) -> Mismatch | None:
     if bool(same.all()):
         return None
     index = _first(~same)
-    message = f"{float(got[index])!r} at {list(index)} where exactly {float(native[index])!r} was expected{_at(path)}"
+    mine, due = repr(float(got[index])), repr(float(native[index]))
+    message = say("other-bits", got=mine, at=list(index), due=due, place=_at(path))
     if got.numel() > 1:
-        message += f"; {int((~same).sum())} of {got.numel()} entries differ"
+        message += say("so-many-differ", count=int((~same).sum()), all=got.numel())
     finite = bool(got[index].isfinite()) or not bool(native[index].isfinite())
     return Mismatch("values" if finite else "not-finite", message, path, native, got, index)
 
@@ -190,7 +196,8 @@ def _compare_floating(expected: Tensor, native: Any, got: Tensor, rules: Rules, 
     wrong = _odd_mismatch(truth, native, value, odd)
     if bool(wrong.any()):
         index = _first(wrong)
-        message = f"{float(value[index])!r} at {list(index)} where {float(truth[index]):.6g} was expected{_at(path)}"
+        mine, due = repr(float(value[index])), f"{float(truth[index]):.6g}"
+        message = say("other-value", got=mine, at=list(index), due=due, place=_at(path))
         finite = bool(torch.isfinite(value[index]))
         return Mismatch("values" if finite else "not-finite", message, path, expected, got, index)
     error = torch.where(odd, 0.0, (value - truth).abs())
@@ -264,7 +271,8 @@ def _value_mismatch(error: Tensor, allowed: Tensor, bad: Tensor, expected: Tenso
     ratio = torch.where(bad, error / allowed.clamp_min(1e-300), 0.0)
     worst = tuple(int(i) for i in torch.unravel_index(ratio.argmax(), ratio.shape)) if ratio.dim() else ()
     limit = float(allowed.expand_as(error)[worst])
-    message = f"largest error {float(error[worst]):.3g} at {list(worst)}; tolerance {limit:.1e}{_at(path)}"
+    measured = {"error": f"{float(error[worst]):.3g}", "at": list(worst), "tolerance": f"{limit:.1e}"}
+    message = say("largest-error", **measured, place=_at(path))
     return Mismatch("values", message, path, expected, got, _first(bad))
 
 
@@ -278,21 +286,21 @@ def _name(dtype: torch.dtype) -> str:
     return str(dtype).removeprefix("torch.")
 
 
-def _at(path: Path) -> str:
-    return " in result" + "".join(f"[{key!r}]" for key in path) if path else ""
+def _at(path: Path) -> Localised:
+    return say("in-result", path="".join(f"[{key!r}]" for key in path)) if path else NOTHING
 
 
-def describe(value: Any) -> str:
+def describe(value: Any) -> Localised:
     """A value in a few words."""
     if isinstance(value, Tensor):
-        return f"a {_name(value.dtype)} tensor of shape {list(value.shape)}"
+        return say("a-tensor", dtype=_name(value.dtype), shape=list(value.shape))
     if isinstance(value, Raised):
-        return f"{value.names[0]}: {value.text}"
+        return quoted(f"{value.names[0]}: {value.text}")
     if isinstance(value, Opaque):
-        return f"an object of type {value.name}"
+        return say("an-object", name=value.name)
     if isinstance(value, (list, tuple)):
-        return f"a {type(value).__name__} of {len(value)}"
+        return say("a-sequence", kind=type(value).__name__, count=len(value))
     if isinstance(value, dict):
-        return "a dict with keys " + (", ".join(repr(k) for k in list(value)[:8]) or "(none)")
+        return say("a-dict", keys=", ".join(repr(k) for k in list(value)[:8]) or "(none)")
     text = repr(value)
-    return text if len(text) <= 60 else text[:57] + "..."
+    return quoted(text if len(text) <= 60 else text[:57] + "...")

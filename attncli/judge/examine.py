@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 
+from attncli.domain.sentences import say
 from attncli.judge.case import Case
 from attncli.judge.demands import Demands
 from attncli.judge.expected import Expectation, Observed
@@ -129,8 +130,7 @@ class Examiner:
             if complaint is not None:
                 return Finding(case, complaint[0], complaint[1], None, got)
             answers.append(got)
-        message = "gave another answer for the same input"
-        finding = self.same(question.expectation, answers[0], answers[1], "nondeterministic", message)
+        finding = self.same(question.expectation, answers[0], answers[1], "nondeterministic", "another-answer")
         return finding or self._answers_from_memory(question) or self._hangs_on_graph(question)
 
     def _answers_from_memory(self, question: Purity) -> Finding | None:
@@ -147,9 +147,9 @@ class Examiner:
         return None if complaint is None else Finding(question.case, "values", complaint, None, got)
 
     @staticmethod
-    def same(due: Expectation, first: Observed, second: Observed, reason: str, message: str) -> Finding | None:
-        """Whether two answers to one case agree within the tolerance of the case."""
+    def same(due: Expectation, first: Observed, second: Observed, reason: str, sentence: str) -> Finding | None:
+        """Whether two answers to one case agree within its tolerance; `sentence` is what is said where they do not."""
         mismatch = same(due.case, due, first, second)
         if mismatch is None:
             return None
-        return Finding(due.case, reason, f"{message} ({mismatch.message})", first, second, mismatch)
+        return Finding(due.case, reason, say(sentence, fault=mismatch.message), first, second, mismatch)

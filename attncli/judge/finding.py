@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from attncli.domain.text import Localised
 from attncli.judge.case import Case
 from attncli.judge.compare import Mismatch
 from attncli.judge.expected import Observed
@@ -16,19 +17,17 @@ class Finding:
     """A case and the fault that it shows: `got` is None when the program gave no result.
 
     `of_property`: found by a property of the case, which speaks of its own values and of no simpler ones.
-    `message_zh`: the message in Chinese, of a fault that the challenge words itself.
     """
 
     case: Case
     reason: str
-    message: str
+    message: Localised
     truth: Observed | None = None
     got: Observed | None = None
     mismatch: Mismatch | None = None
     frames: tuple[dict[str, Any], ...] = field(default=())
     fatal: bool = False
     of_property: bool = False
-    message_zh: str = ""
 
     @staticmethod
     def of_failure(case: Case, failure: Failure, truth: Observed | None = None) -> Finding:

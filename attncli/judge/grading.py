@@ -9,6 +9,8 @@ from typing import Any
 
 from attncli.domain.challenge import CHECK_NAMES, CheckResult, Diagnosis, GradeReport, Status, Verdict
 from attncli.domain.growth import growth_told
+from attncli.domain.sentences import NOTHING, say
+from attncli.domain.text import Localised
 from attncli.judge.counterexample import render, restore, store
 from attncli.judge.diagnose import Probe, diagnose
 from attncli.judge.exam import EXAMPLES, Exam, Stratum
@@ -17,6 +19,7 @@ from attncli.judge.expected import Expectation
 from attncli.judge.finding import Finding
 from attncli.judge.growth import Measured, contracts, examine_growth, projected
 from attncli.judge.reading import Forbidden, Reading, entry_problem, forbidden_message, read_source
+from attncli.judge.report import told
 from attncli.judge.search import Examine, Search
 from attncli.judge.simplify import simplify
 from attncli.judge.submission import Failure, Submission
@@ -111,24 +114,21 @@ class Grading:
         self.notify({"event": "check", "name": name, "status": "running"})
         start = time.monotonic()
         blocked = self._blocked(name)
-        result = self._result(name, "skipped", blocked) if blocked else self._run(name)
+        result = self._result(name, "skipped", say("needs", check=blocked)) if blocked else self._run(name)
         result = replace(result, seconds=round(time.monotonic() - start, 4), required=name in self.required)
         self.results[name] = result
-        said = {"message": result.message, "message_zh": result.message_zh}
-        self.notify({"event": "check", "name": name, "status": result.status, **said})
+        self.notify({"event": "check", "name": name, "status": result.status, **told(result)})
 
     def _blocked(self, name: str) -> str:
+        """The check that has to hold before this one is asked for, empty where none stands in its way."""
         if name == "loads":
             return ""
         if self._unloaded():
-            return "" if name == "forbidden" and not self.reading.syntax else "needs loads"
+            return "" if name == "forbidden" and self.reading.syntax is None else "loads"
         if self.dead and name != "forbidden":
-            failed = next((r.name for r in self.results.values() if r.status == "fail"), "loads")
-            return f"needs {failed}"
-        need = NEEDS.get(name)
-        if need in self.results and self.results[need].status == "fail":
-            return f"needs {need}"
-        return ""
+            return next((r.name for r in self.results.values() if r.status == "fail"), "loads")
+        need = NEEDS.get(name, "")
+        return need if need in self.results and self.results[need].status == "fail" else ""
 
     def _run(self, name: str) -> CheckResult:
         if name == "loads":
@@ -146,13 +146,13 @@ class Grading:
     # The checks
 
     def _loads(self) -> CheckResult:
-        if self.reading.syntax:
-            return self._failed("loads", "exception", f"SyntaxError: {self.reading.syntax}")
+        if self.reading.syntax is not None:
+            return self._failed("loads", "exception", say("does-not-parse", error=self.reading.syntax))
         failure = self.submission.load()
         if failure is None:
             due = read_source(self.folder.reference_source.encode())
             problem = entry_problem(self.folder.entry, self.reading, due)
-            if not problem:
+            if problem is None:
                 return self._touched("loads") or self._result("loads", "pass")
             return self._failed("loads", "missing-entry-point", problem)
         self.dead = self.dead or failure.fatal
@@ -184,7 +184,7 @@ class Grading:
             return None
         self.dead = True
         tried = ", ".join(self.submission.touched[:4])
-        return self._failed(name, "refused", f"tried {tried}: a submission may compute, and nothing else")
+        return self._failed(name, "refused", say("tried", names=tried))
 
     def _edges(self) -> CheckResult:
         failed, tried = self._at_edges("edge-cases", 0)
@@ -215,19 +215,18 @@ class Grading:
                 growth = projected(self.exam, self.submission, growth)
             shown = growth.document()
             if not growth.holds:
-                return replace(self._failed(name, "growth", growth_told(shown, "en")), growth=(shown,))
+                return replace(self._failed(name, "growth", growth_told([shown])), growth=(shown,))
             held.append(shown)
-        said = "; ".join(growth_told(shown, "en") for shown in held)
-        return replace(self._result(name, "pass", said, examples=len(held)), growth=tuple(held))
+        return replace(self._result(name, "pass", growth_told(held), examples=len(held)), growth=tuple(held))
 
     def _speed(self) -> CheckResult:
         requests = self.exam.sample("pure", 3)
         start = time.monotonic()
         for request in requests:
             if isinstance(self.submission.run(request), Failure):
-                return self._result("speed", "info", "not measured")
+                return self._result("speed", "info", say("not-measured"))
         elapsed_ms = 1000 * (time.monotonic() - start) / max(1, len(requests))
-        return self._result("speed", "info", f"{elapsed_ms:.1f} ms a call, the crossing included")
+        return self._result("speed", "info", say("milliseconds", ms=f"{elapsed_ms:.1f}"))
 
     def _searched(self, name: str) -> CheckResult:
         replayed = self._replay(name)
@@ -253,7 +252,7 @@ class Grading:
         if leak is not None:
             return self._found("pure", leak, None, tried, "case", "")
         if name == "device" and self.examiner.device_unproved:
-            return self._result("device", "skipped", "cannot be proved for this solution without a GPU", tried)
+            return self._result("device", "skipped", say("no-proof-of-device"), tried)
         return self._result(name, "pass", examples=tried)
 
     def _first_fault(self, name: str, stratum: Stratum) -> tuple[int, Finding] | None:
@@ -290,8 +289,8 @@ class Grading:
             if isinstance(first, Failure) or isinstance(second, Failure):
                 continue
             due = Expectation(self.exam.demands.reference, request.case)
-            message = "gives another answer in a fresh process than after other calls"
-            finding = self.examiner.same(due, second, first, "depends-on-earlier-calls", message)
+            reason, sentence = "depends-on-earlier-calls", "another-answer-when-fresh"
+            finding = self.examiner.same(due, second, first, reason, sentence)
             if finding is not None:
                 return finding
         return None
@@ -307,7 +306,7 @@ class Grading:
             if finding is not None:
                 self.stored.append(dict(kept))
                 self._name_mistake(finding, self._question(name), str(kept["record"]))
-                return self._reported(name, finding, 1, "the stored counterexample: ")
+                return self._reported(name, replace(finding, message=say("stored", fault=finding.message)), 1)
         return None
 
     def _found(
@@ -319,7 +318,11 @@ class Grading:
             return touched
         if not (finding.fatal or self.options.quick or examine is None or finding.of_property):
             finding = self._plainest(name, finding, examine, attribute, label)
-        return self._reported(name, finding, tried, f"{label}: " if label else "")
+        if label:
+            # In Chinese the label stands before the reason (see domain/verdicts.py), and not in the sentence.
+            said = Localised(f"{label}: {finding.message.en}", finding.message.zh)
+            finding = replace(finding, message=said)
+        return self._reported(name, finding, tried)
 
     def _plainest(self, name: str, finding: Finding, examine: Examine, attribute: str, label: str) -> Finding:
         """The finding with plain values, as it is in a fresh process; it is kept, and its mistake named."""
@@ -345,9 +348,8 @@ class Grading:
             return None
         if examine(finding.case) is not None:
             return None
-        message = f"fails only after other calls: {finding.message}"
-        chinese = finding.message_zh and f"仅在其他调用之后出错：{finding.message_zh}"
-        return replace(finding, reason="depends-on-earlier-calls", message=message, message_zh=chinese)
+        message = say("only-after-other-calls", fault=finding.message)
+        return replace(finding, reason="depends-on-earlier-calls", message=message)
 
     def _probes(self, finding: Finding, attribute: str, gradients: bool) -> list[Probe]:
         """The failing case and further ones of its kind, with what the submission returned for each."""
@@ -364,13 +366,12 @@ class Grading:
                 return []
         return probes
 
-    def _reported(self, name: str, finding: Finding, tried: int, prefix: str) -> CheckResult:
-        result = self._failed(name, finding.reason, prefix + finding.message, examples=tried)
-        shown = render(finding, self.exam.demands)
-        return replace(result, message_zh=finding.message_zh, counterexample=shown)
+    def _reported(self, name: str, finding: Finding, tried: int) -> CheckResult:
+        result = self._failed(name, finding.reason, finding.message, examples=tried)
+        return replace(result, counterexample=render(finding, self.exam.demands))
 
-    def _failed(self, name: str, reason: str, message: str, examples: int = 0) -> CheckResult:
+    def _failed(self, name: str, reason: str, message: Localised, examples: int = 0) -> CheckResult:
         return CheckResult(name=name, status="fail", reason=reason, message=message, examples=examples)
 
-    def _result(self, name: str, status: Status, message: str = "", examples: int = 0) -> CheckResult:
+    def _result(self, name: str, status: Status, message: Localised = NOTHING, examples: int = 0) -> CheckResult:
         return CheckResult(name=name, status=status, message=message, examples=examples)

@@ -77,7 +77,7 @@ class Proving:
         failed = next((check for check in report.checks if check.required and check.status == "fail"), None)
         if (failed is None) != candidate.sound:
             file = f"{candidate.file.parent.name}/{candidate.file.name}"
-            message = "" if failed is None else f"{failed.name}: {failed.message}"
+            message = "" if failed is None else f"{failed.name}: {failed.message.en}"
             found = {"file": file, "stream": stream, "verdict": report.verdict, "message": message}
             self.surprises.append(found)
             candidate.done = True

@@ -2,44 +2,44 @@
 
 from __future__ import annotations
 
+from attncli.domain.sentences import say
+from attncli.domain.text import Localised
 from attncli.judge.case import Case
 from attncli.judge.demands import Demands, call_name, tensor_trees
 from attncli.judge.expected import Observed
 
 
-def impurity(demands: Demands, case: Case, observed: Observed) -> tuple[str, str] | None:
+def impurity(demands: Demands, case: Case, observed: Observed) -> tuple[str, Localised] | None:
     """The first fault as (reason, message), or None. `observed` is the answer to a request that wants "pure"."""
     shared = {tree[1] for tree in tensor_trees(case.shared)}
     for k in observed.pure.get("mutated") or ():
         if k not in shared:
-            return "mutated", f"changed its argument {demands.names(case).get(k, f'input {k}')} in place"
+            return "mutated", say("mutated-argument", name=demands.names(case).get(k, f"input {k}"))
     for step in observed.pure.get("containers") or ():
-        return "mutated", f"changed a dict or list that was passed to {call_name(case, step)}"
+        return "mutated", say("mutated-container", name=call_name(case, step))
     for step, kind in observed.pure.get("aliased") or ():
         name = call_name(case, step)
         if kind == "input" and name not in demands.alias_allowed:
-            return "aliased", f"the result of {name} shares memory with an argument"
+            return "aliased", say("aliased-argument", name=name)
         if kind == "kept":
-            return "aliased", f"what {name} keeps for later calls shares memory with an argument"
+            return "aliased", say("aliased-state", name=name)
         if kind == "earlier":
-            return "aliased", f"the result of {name} shares memory with what an earlier call returned"
+            return "aliased", say("aliased-earlier", name=name)
     for step in observed.pure.get("instances") or ():
-        return "aliased", f"two objects made by {call_name(case, step)} share memory"
+        return "aliased", say("aliased-objects", name=call_name(case, step))
     if demands.modules_unchanged:
         for step in observed.pure.get("modules") or ():
-            return "mutated", f"a call of {call_name(case, step)} leaves something in its module"
+            return "mutated", say("left-in-module", name=call_name(case, step))
     for step, kind in observed.pure.get("random") or ():
-        what = "seeds torch's global generator" if kind == "seeded" else "draws from torch's global generator"
-        why = "which belongs to the caller" if kind == "seeded" else "although it is given one"
-        return "nondeterministic", f"{call_name(case, step)} {what}, {why}"
+        key = "seeds-global" if kind == "seeded" else "draws-global"
+        return "nondeterministic", say(key, name=call_name(case, step))
     for step in observed.pure.get("changed") or ():
-        return "aliased", f"what {call_name(case, step)} returned was changed by a later call"
+        return "aliased", say("changed-later", name=call_name(case, step))
     return None
 
 
-def with_graph(case: Case, observed: Observed) -> str | None:
+def with_graph(case: Case, observed: Observed) -> Localised | None:
     """What hangs on the graph of autograd, in words, where a challenge promises to work without it."""
     for step in observed.pure.get("graph") or ():
-        what = "what is kept between calls" if step < 0 else f"the result of {call_name(case, step)}"
-        return f"{what} hangs on the graph of autograd: use torch.no_grad()"
+        return say("state-on-graph") if step < 0 else say("result-on-graph", name=call_name(case, step))
     return None

@@ -14,6 +14,8 @@ from typing import Any
 
 from torch import Tensor
 
+from attncli.domain.sentences import NOTHING, say
+from attncli.domain.text import Localised
 from attncli.judge.case import Case
 from attncli.judge.compare import Mismatch, Rules, compare, leaves
 from attncli.judge.demands import Demands, call_name
@@ -80,7 +82,7 @@ class Values:
         truth, native = self._due
         for key, value in truth.items():
             if key not in mine:
-                mismatch: Mismatch | None = Mismatch("shape", "a result is missing", (key,), value, None)
+                mismatch: Mismatch | None = Mismatch("shape", say("missing-result"), (key,), value, None)
             else:
                 mismatch = compare(value, native[key], mine[key], self._rules(key))
             if mismatch is not None:
@@ -140,7 +142,8 @@ class Gradients:
                 reason = "gradient" if mismatch.reason == "values" else mismatch.reason
                 name = self._demands.names(self.case).get(k, f"input {k}")
                 mismatch = replace(mismatch, path=("gradient", name))
-                return Finding(self.case, reason, f"gradient of {name}: {mismatch.message}", truth, got, mismatch)
+                message = say("gradient-of", name=name, fault=mismatch.message)
+                return Finding(self.case, reason, message, truth, got, mismatch)
         return None
 
     @cached_property
@@ -168,8 +171,7 @@ class Gradients:
         for holds in self.case.gradient_properties:
             complaint = holds(got.outcomes, got.gradients)
             if complaint is not None:
-                said, chinese = complaint
-                return Finding(self.case, "gradient", said, native, got, message_zh=chinese)
+                return Finding(self.case, "gradient", Localised(*complaint), native, got)
         return None
 
 
@@ -223,13 +225,13 @@ class OnDevice:
         for path, value in leaves(self.truth.parts(self.case)):
             other = mine.get(path)
             if isinstance(value, Tensor) and isinstance(other, Tensor) and value.device != other.device:
-                message = "returned a tensor on the CPU for inputs on another device: make tensors with device=x.device"
-                return Finding(self.case, "values", message, self.truth, got), True
+                return Finding(self.case, "values", say("on-the-cpu"), self.truth, got), True
         return None, True
 
     def _met(self, got: Failure) -> bool:
         """Whether it failed because two devices met."""
-        said = got.message.rpartition(" (line ")[0] or got.message  # without the learner's line of code
+        text = got.message.en
+        said = text.rpartition(" (line ")[0] or text  # without the learner's line of code
         return MET in said if self._device == "elsewhere" else all(w in said for w in ("device", "meta", "cpu"))
 
 
@@ -241,7 +243,7 @@ class EdgeDevice(OnDevice):
 
     def finding(self, got: Observed | Failure) -> Finding | None:
         if isinstance(got, Failure):
-            suspect = MET in got.message
+            suspect = MET in got.message.en
         else:
             suspect = any(isinstance(v, Tensor) and v.device.type == "cpu" for _, v in leaves(got.parts(self.case)))
         return self.verdict(got)[0] if suspect else None
@@ -291,8 +293,7 @@ class Refilled(Values):
         found = super().finding(got)
         if found is None or found.mismatch is None:
             return None if found is None else replace(found, case=self._first)
-        message = "answers for what its arguments held before they were changed in place"
-        return Finding(self._first, "depends-on-earlier-calls", message)
+        return Finding(self._first, "depends-on-earlier-calls", say("answers-from-memory"))
 
 
 Question = Values | Gradients | EdgeDevice
@@ -307,14 +308,10 @@ def _property(case: Case, truth: Observed, got: Observed) -> Finding | None:
         try:
             complaint = question()
         except (TypeError, LookupError, AttributeError, ValueError, RuntimeError) as error:
-            raised = f"{type(error).__name__}: {error}"
-            complaint = (
-                f"the result has not the form that was asked for ({raised})",
-                f"结果不是所要求的形式（{raised}）",
-            )
+            message = say("other-form-of-result", error=f"{type(error).__name__}: {error}")
+            return Finding(case, "values", message, truth, got, of_property=of_property)
         if complaint is not None:
-            said, chinese = complaint
-            return Finding(case, "values", said, truth, got, of_property=of_property, message_zh=chinese)
+            return Finding(case, "values", Localised(*complaint), truth, got, of_property=of_property)
     return None
 
 
@@ -335,11 +332,11 @@ def _slack_below(expectation: Expectation, key: Any, path: Sequence[Any]) -> Ten
 
 def _placed(case: Case, key: Any, mismatch: Mismatch) -> Mismatch:
     if isinstance(key, str):
-        place = f" ({'the object changed in place' if key.startswith('shared') else 'calls of the callable'})"
+        place = say("changed-object" if key.startswith("shared") else "calls-of-callable")
     elif len(case.steps) > 1:
-        place = f" ({call_name(case, key)}, call {key + 1} of {len(case.steps)})"
+        place = say("call-of-many", name=call_name(case, key), number=key + 1, count=len(case.steps))
     else:
-        place = ""
+        place = NOTHING
     return Mismatch(
         mismatch.reason,
         mismatch.message + place,

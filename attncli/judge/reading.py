@@ -11,6 +11,9 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import lru_cache
 
+from attncli.domain.sentences import say
+from attncli.domain.text import Localised
+
 ALLOWED_IMPORTS = frozenset(
     "torch math typing collections dataclasses functools heapq itertools unicodedata __future__".split()
 )
@@ -46,14 +49,14 @@ class Named:
 
     line: int
     name: str
-    message: str
+    message: Localised
 
 
 @dataclass(slots=True)
 class Reading:
-    """What a source says: `syntax` is the parser's complaint, `signatures` the top-level entry points."""
+    """What a source says: `syntax` is the parser's complaint, None where there is none."""
 
-    syntax: str = ""
+    syntax: Localised | None = None
     functions: dict[str, ast.arguments] = field(default_factory=dict)
     classes: dict[str, dict[str, ast.arguments]] = field(default_factory=dict)
     forbidden: list[Named] = field(default_factory=list)
@@ -66,10 +69,10 @@ def read_source(source: bytes, forbidden: tuple[str, ...] = ()) -> Reading:
     try:
         tree = ast.parse(source)
     except SyntaxError as error:
-        reading.syntax = f"line {error.lineno or 1}: {error.msg}"
+        reading.syntax = say("at-line", line=error.lineno or 1, error=error.msg)
         return reading
     except (ValueError, RecursionError, MemoryError) as error:
-        reading.syntax = f"the file cannot be parsed ({type(error).__name__}: {error})"
+        reading.syntax = say("not-parsed", error=f"{type(error).__name__}: {error}")
         return reading
     for node in tree.body:
         if isinstance(node, ast.FunctionDef):
@@ -80,7 +83,7 @@ def read_source(source: bytes, forbidden: tuple[str, ...] = ()) -> Reading:
     try:
         reading.forbidden = list(_Scan(tree, forbidden).find())
     except RecursionError:
-        reading.syntax = "the file nests too deeply to be read"
+        reading.syntax = say("nests-too-deeply")
     return reading
 
 
@@ -146,13 +149,13 @@ class _Scan:
     def _module(self, line: int, module: str) -> Iterator[Named]:
         root = module.split(".")[0]
         if root not in ALLOWED_IMPORTS:
-            yield Named(line, module, f"line {line}: imports {module}; only {_listed()} may be imported")
+            yield Named(line, module, say("import-not-allowed", line=line, module=module, allowed=_listed()))
         elif root == "torch":
             yield from self._judge(line, module)
 
     def _attribute(self, node: ast.Attribute) -> Iterator[Named]:
         if node.attr in REFUSED_ATTRIBUTES:
-            yield Named(node.lineno, node.attr, f"line {node.lineno}: {node.attr} is out of bounds in a submission")
+            yield Named(node.lineno, node.attr, say("out-of-bounds", line=node.lineno, name=node.attr))
             return
         dotted = self._dotted(node)
         if dotted is not None and dotted.split(".")[0] == "torch":
@@ -164,7 +167,7 @@ class _Scan:
 
     def _name(self, node: ast.Name) -> Iterator[Named]:
         if node.id in REFUSED_NAMES and node.id not in self._own:
-            yield Named(node.lineno, node.id, f"line {node.lineno}: {node.id} is out of bounds in a submission")
+            yield Named(node.lineno, node.id, say("out-of-bounds", line=node.lineno, name=node.id))
 
     def _dotted(self, node: ast.expr) -> str | None:
         if isinstance(node, ast.Name):
@@ -219,39 +222,41 @@ def _same_scope(nodes: Sequence[ast.AST]) -> Iterator[ast.AST]:
             yield from _same_scope(list(ast.iter_child_nodes(node)))
 
 
-def forbidden_message(line: int, dotted: str) -> str:
+def forbidden_message(line: int, dotted: str) -> Localised:
     shown = dotted.replace("torch.nn.functional.", "F.").replace("torch.Tensor.", "Tensor.")
-    return f"line {line}: {shown} is not allowed here: it is what this challenge asks you to write"
+    return say("forbidden-call", line=line, name=shown)
 
 
 def _listed() -> str:
     return ", ".join(sorted(ALLOWED_IMPORTS - {"__future__"}))
 
 
-def entry_problem(entry: Sequence[str], mine: Reading, due: Reading) -> str:
-    """Why calls made for the reference's entry points would not fit these; empty when they fit."""
+def entry_problem(entry: Sequence[str], mine: Reading, due: Reading) -> Localised | None:
+    """Why calls made for the reference's entry points would not fit these; None when they fit."""
     for name in entry:
-        problem = ""
+        problem = None
         if name in due.functions and name in mine.functions:
             problem = signature_problem(name, mine.functions[name], due.functions[name])
         elif name in due.classes and name in mine.classes:
             problem = _methods_problem(name, mine.classes[name], due.classes[name])
-        if problem:
+        if problem is not None:
             return problem
-    return ""
+    return None
 
 
-def _methods_problem(name: str, mine: Mapping[str, ast.arguments], due: Mapping[str, ast.arguments]) -> str:
+def _methods_problem(
+    name: str, mine: Mapping[str, ast.arguments], due: Mapping[str, ast.arguments]
+) -> Localised | None:
     for method, arguments in due.items():
         if method in mine and (method == "__init__" or not method.startswith("_")):
             problem = signature_problem(f"{name}.{method}", mine[method], arguments, method=True)
-            if problem:
+            if problem is not None:
                 return problem
-    return ""
+    return None
 
 
-def signature_problem(name: str, mine: ast.arguments, due: ast.arguments, method: bool = False) -> str:
-    """Why calls made for the signature `due` would not fit `mine`; empty when they fit.
+def signature_problem(name: str, mine: ast.arguments, due: ast.arguments, method: bool = False) -> Localised | None:
+    """Why calls made for the signature `due` would not fit `mine`; None when they fit.
 
     Required parameters are passed by position, so their names are free; parameters with defaults are also passed by
     name. Extra parameters need defaults.
@@ -260,20 +265,21 @@ def signature_problem(name: str, mine: ast.arguments, due: ast.arguments, method
     asked = f"{name}({', '.join(wanted)})"
     required_due = len(wanted) - len(due.defaults)
     if mine.vararg is None and len(offered) < len(wanted):
-        return f"{name} takes {len(offered)} parameters where {asked} is called"
+        return say("too-few-parameters", name=name, count=len(offered), asked=asked)
     for k in range(required_due, len(wanted)):
         if k < len(offered) and offered[k] != wanted[k] and mine.kwarg is None:
-            return f"parameter {k + 1} of {name} is called {offered[k]} where {asked} says {wanted[k]}"
+            parts = {"number": k + 1, "name": name, "got": offered[k], "asked": asked, "due": wanted[k]}
+            return say("other-parameter-name", **parts)
     required = len(offered) - len(mine.defaults)
     if required > required_due:
-        return f"{name} has more required parameters than {asked}"
+        return say("more-required-parameters", name=name, asked=asked)
     names = {*offered, *(a.arg for a in mine.kwonlyargs)}
     needs = [a.arg for a, d in zip(mine.kwonlyargs, mine.kw_defaults, strict=True) if d is None]
     missing = [a.arg for a in due.kwonlyargs if a.arg not in names] if mine.kwarg is None else []
     extra = [n for n in needs if n not in {a.arg for a in due.kwonlyargs}]
     if missing or extra:
-        return f"{name} has other keyword parameters than {asked}"
-    return ""
+        return say("other-keywords", name=name, asked=asked)
+    return None
 
 
 def _positional(arguments: ast.arguments, method: bool) -> list[str]:

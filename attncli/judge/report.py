@@ -42,7 +42,7 @@ def _clean(value: Any) -> Any:
 
 def _check(check: CheckResult) -> dict[str, Any]:
     if check.status == "skipped":
-        return {"name": check.name, "status": "skipped", "required": check.required, "message": check.message}
+        return {"name": check.name, "status": "skipped", "required": check.required, **told(check)}
     shown: dict[str, Any] = {
         "name": check.name,
         "status": check.status,
@@ -52,12 +52,15 @@ def _check(check: CheckResult) -> dict[str, Any]:
     }
     if check.reason:
         shown["reason"] = check.reason
-    if check.message:
-        shown["message"] = check.message
-    if check.message_zh:
-        shown["message_zh"] = check.message_zh
+    shown.update(told(check))
     if check.counterexample is not None:
         shown["counterexample"] = check.counterexample
     if check.growth:
         shown["growth"] = list(check.growth)
     return shown
+
+
+def told(check: CheckResult) -> dict[str, str]:
+    """What a check says, and in Chinese where that differs."""
+    said = check.message
+    return {} if not said.en else {"message": said.en, **({"message_zh": said.zh} if said.zh != said.en else {})}

@@ -8,6 +8,8 @@ from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from attncli.domain.sentences import quoted, say
+from attncli.domain.text import Localised
 from attncli.judge.case import Case
 from attncli.judge.expected import Observed, logged
 from attncli.judge.reply import Unreadable, read_reply
@@ -40,7 +42,7 @@ class Failure:
     """Why a program gave no result. `fatal` means that nothing further is asked: the worker is gone, or useless."""
 
     reason: str
-    message: str
+    message: Localised
     frames: tuple[dict[str, Any], ...] = ()
     fatal: bool = False
 
@@ -82,7 +84,7 @@ class Submission:
         start = self.budget.clock()
         outcome = self.worker.load(self.source, self.filename, list(self.entry), max(0.05, self.budget.seconds))
         self.budget.spend(start)
-        self._broken = self._failure(outcome, "while it was loaded") or self._missing(outcome)
+        self._broken = self._failure(outcome, say("while-loaded")) or self._missing(outcome)
         return self._broken
 
     def _missing(self, outcome: Reply | Ending) -> Failure | None:
@@ -92,7 +94,7 @@ class Submission:
         if not missing:
             return None
         words = " and ".join(missing)
-        return Failure("missing-entry-point", f"the file does not define {words}; keep the name that was asked for")
+        return Failure("missing-entry-point", say("no-entry-point", names=words))
 
     def renew(self) -> Failure | None:
         return self.load()
@@ -166,17 +168,17 @@ class Submission:
         try:
             observed = read_reply(outcome.header, outcome.payload, request)
         except Unreadable as error:
-            return Failure("protocol", f"sent something that is not a result ({error})", fatal=True)
+            return Failure("protocol", say("no-result", error=error), fatal=True)
         observed.calls = calls
         return observed
 
-    def _failure(self, outcome: Reply | Ending, place: str) -> Failure | None:
+    def _failure(self, outcome: Reply | Ending, place: Localised) -> Failure | None:
         if isinstance(outcome, Ending):
             self.collect()
             if outcome.reason == "timeout":
-                message = f"still running after {self.limit_seconds:g} s {place}".strip()
+                message = say("still-running", seconds=f"{self.limit_seconds:g}", place=place)
                 return Failure("timeout", message, fatal=True)
-            return Failure(outcome.reason, outcome.message, fatal=True)
+            return Failure(outcome.reason, _ended(outcome), fatal=True)
         header = outcome.header
         touched = header.get("touched") or []
         self.touched.extend(str(name)[:60] for name in touched if str(name)[:60] not in self.touched)
@@ -192,19 +194,27 @@ class Submission:
             self.printed = self.worker.printed
 
 
-def _place(case: Case) -> str:
-    names = list(dict.fromkeys(step["name"] for step in case.steps if "name" in step))
-    return f"in a call of {', '.join(names)}" if names else ""
+def _place(case: Case) -> Localised:
+    names = dict.fromkeys(step["name"] for step in case.steps if "name" in step)
+    return say("in-a-call", names=", ".join(names)) if names else say("in-a-program")
 
 
-def _raised_message(header: Mapping[str, Any], frames: Sequence[Mapping[str, Any]], place: str) -> str:
+def _ended(ending: Ending) -> Localised:
+    if "mib" in ending.facts:
+        return say("more-memory", said=ending.message, **ending.facts)
+    if "signal" in ending.facts:
+        key = "killed-loaded" if ending.facts["doing"] == "loaded" else "killed-called"
+        return say(key, said=ending.message, **ending.facts)
+    return quoted(ending.message)
+
+
+def _raised_message(header: Mapping[str, Any], frames: Sequence[Mapping[str, Any]], place: Localised) -> Localised:
     text = " ".join(str(header.get("text", "")).split())[:300]
     said = f"{header.get('type', 'Exception')}: {text}" if text else str(header.get("type", "Exception"))
     if not frames:
-        return f"{said} ({place})" if place else said
+        return say("raised-in", error=said, place=place)
     last = frames[-1]
-    code = str(last.get("code", "")).strip()[:120]
-    return f"{said} (line {last.get('line')}: {code})"
+    return say("raised-at", error=said, line=last.get("line"), code=str(last.get("code", "")).strip()[:120])
 
 
 def answer(

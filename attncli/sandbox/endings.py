@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 CHANNEL_LOST, OUT_OF_MEMORY = 74, 75  # exit statuses of the worker itself
 _OUT_OF_MEMORY_WORDS = ("std::bad_alloc", "can't allocate memory", "Cannot allocate memory", "MemoryError")
@@ -14,21 +14,27 @@ _OUT_OF_MEMORY_WORDS = ("std::bad_alloc", "can't allocate memory", "Cannot alloc
 class Ending:
     """The worker is gone. `reason`: exited, crashed, timeout, memory, output, refused or protocol.
 
-    `message` goes on from "the submission ...".
+    `message` goes on from "the submission ..."; `facts` are what it names, for other languages.
     """
 
     reason: str
     message: str
     printed: str
+    facts: Mapping[str, object] = field(default_factory=dict)
 
 
 class Stopped(Exception):
     """The worker ended or has to be ended."""
 
-    def __init__(self, reason: str, message: str) -> None:
+    def __init__(self, reason: str, message: str, **facts: object) -> None:
         super().__init__(message)
         self.reason = reason
         self.message = message
+        self.facts = facts
+
+
+def out_of_memory(memory_mib: int) -> Stopped:
+    return Stopped("memory", f"needed more than {memory_mib} MiB", mib=memory_mib)
 
 
 def classify(status: Mapping[str, int], doing: str, memory_mib: int, printed: str) -> Stopped:
@@ -42,13 +48,13 @@ def classify(status: Mapping[str, int], doing: str, memory_mib: int, printed: st
     if number == signal.SIGSYS:
         return Stopped("refused", f"made a system call of another architecture while it was {doing} (SIGSYS)")
     if number == signal.SIGABRT and any(words in printed for words in _OUT_OF_MEMORY_WORDS):
-        return Stopped("memory", f"needed more than {memory_mib} MiB")
-    return Stopped("crashed", f"killed by {name} while it was {doing}")
+        return out_of_memory(memory_mib)
+    return Stopped("crashed", f"killed by {name} while it was {doing}", signal=name, doing=doing)
 
 
 def _exited(code: int, doing: str, memory_mib: int) -> Stopped:
     if code == OUT_OF_MEMORY:
-        return Stopped("memory", f"needed more than {memory_mib} MiB")
+        return out_of_memory(memory_mib)
     if code == CHANNEL_LOST:
         return Stopped("protocol", f"closed its channel to the judge while it was {doing}")
     return Stopped("exited", f"ended the process with exit status {code} (os._exit or sys.exit) while it was {doing}")

@@ -221,7 +221,7 @@ class Worker:
         self._drain_output()
         printed, place = split_fatal_error(self.printed, self._filename)
         message = f"{stop.message}, {place}" if stop.reason == "crashed" and place else stop.message
-        self._ending = Ending(stop.reason, message, printed)
+        self._ending = Ending(stop.reason, message, printed, stop.facts)
         self.kill()
 
     def _await_ready(self) -> None:
@@ -354,7 +354,7 @@ class Worker:
         if now - self._memory_checked >= MEMORY_POLL_SECONDS:
             self._memory_checked = now
             if self._process.worker_memory() > self._memory_limit:
-                raise Stopped("memory", f"needed more than {self._memory_mib} MiB")
+                raise endings.out_of_memory(self._memory_mib)
 
     def _how_it_ended(self) -> Stopped:
         self._drain_output()

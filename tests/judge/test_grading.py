@@ -91,6 +91,7 @@ def test_what_needs_a_failed_check_is_skipped_and_says_so(folder):
         "status": "skipped",
         "required": True,
         "message": "needs matches-reference",
+        "message_zh": "需先通过 matches-reference",
     }
 
 

@@ -375,13 +375,15 @@ async def test_in_chinese_the_judges_sentences_are_chinese_and_the_place_is_name
         "first_wrong_index": [0, 1],
         "frames": [{"line": 7, "function": "sdpa", "code": "raise ValueError('\x1b[2J')"}],
     }
-    app = opened(make_app, lambda: {**REJECTED, "checks": [{**check, "counterexample": shown_values}]}, lang="zh")
+    said = "最大误差 1.41，位于 [0, 1]；容差 1.0e-05"
+    failed = {**check, "message_zh": said, "counterexample": shown_values}
+    app = opened(make_app, lambda: {**REJECTED, "checks": [failed]}, lang="zh")
     write_solution(app)
     async with app.run_test(size=(110, 60)) as pilot:
         await pilot.press("g")
         await settled(pilot)
         text = shown(app)
-        assert "数值不对：最大误差 1.41，位于 [0, 1]；容差 1.0e-05" in text
+        assert f"数值不对：{said}" in text
         assert "第 2 次调用，依次为：sdpa, sdpa" in text and "第一个不对的位置：[T=0, d=1]" in text
         assert "[T=1, d=2] float32" in text and "[1, 2] float32" in text
         assert "sdpa.py:7，sdpa 内：raise ValueError('')" in text and "\x1b" not in text

@@ -1,0 +1,160 @@
+"""What the judge says, in both languages: each sentence is written once, with places for what was measured.
+
+A part of a sentence may itself be in both languages. What the learner's own code says stays as it is.
+"""
+
+from __future__ import annotations
+
+from attncli.domain.text import Localised
+
+_T = Localised
+
+SENTENCES: dict[str, Localised] = {
+    # Comparison
+    "largest-error": _T(
+        "largest error {error} at {at}; tolerance {tolerance}{place}",
+        "最大误差 {error}，位于 {at}；容差 {tolerance}{place}",
+    ),
+    "other-shape": _T("shape {got} where {due} was expected{place}", "形状为 {got}，应为 {due}{place}"),
+    "other-dtype": _T("dtype {got} where {due} was expected{place}", "dtype 为 {got}，应为 {due}{place}"),
+    "other-device": _T("made on device {got} where {due} was expected{place}", "建在 {got} 上，应在 {due} 上{place}"),
+    "other-form": _T("returned {got} where {due} was expected{place}", "返回了 {got}，应为 {due}{place}"),
+    "other-entries": _T(
+        "{count} of {all} entries differ, the first at {at}{place}",
+        "{all} 个元素中有 {count} 个不同，第一个位于 {at}{place}",
+    ),
+    "other-bits": _T("{got} at {at} where exactly {due} was expected{place}", "{at} 处为 {got}，应恰为 {due}{place}"),
+    "so-many-differ": _T("; {count} of {all} entries differ", "；{all} 个元素中有 {count} 个不同"),
+    "other-value": _T("{got} at {at} where {due} was expected{place}", "{at} 处为 {got}，应为 {due}{place}"),
+    "other-exception": _T("raised {got} where {due} was due", "抛出了 {got}，应抛出 {due}"),
+    "no-exception": _T("returned {got} where {due} was to be raised", "返回了 {got}，应抛出 {due}"),
+    "missing-result": _T("a result is missing", "缺少一个返回值"),
+    "in-result": _T(" in result{path}", "，在 result{path}"),
+    "changed-object": _T(" (the object changed in place)", "（被原地改动的对象）"),
+    "calls-of-callable": _T(" (calls of the callable)", "（对传入函数的调用）"),
+    "call-of-many": _T(" ({name}, call {number} of {count})", "（{name}，第 {number} 次调用，共 {count} 次）"),
+    "a-tensor": _T("a {dtype} tensor of shape {shape}", "形状 {shape} 的 {dtype} 张量"),
+    "an-object": _T("an object of type {name}", "类型为 {name} 的对象"),
+    "a-sequence": _T("a {kind} of {count}", "含 {count} 项的 {kind}"),
+    "a-dict": _T("a dict with keys {keys}", "键为 {keys} 的 dict"),
+    # Gradients, devices, properties
+    "gradient-of": _T("gradient of {name}: {fault}", "{name} 的梯度：{fault}"),
+    "on-the-cpu": _T(
+        "returned a tensor on the CPU for inputs on another device: make tensors with device=x.device",
+        "输入在其他设备上，却返回了 CPU 张量：创建张量时请写 device=x.device",
+    ),
+    "no-proof-of-device": _T("cannot be proved for this solution without a GPU", "没有 GPU，无法验证这份解答"),
+    "other-form-of-result": _T(
+        "the result has not the form that was asked for ({error})", "结果不是所要求的形式（{error}）"
+    ),
+    # Purity
+    "mutated-argument": _T("changed its argument {name} in place", "原地修改了参数 {name}"),
+    "mutated-container": _T("changed a dict or list that was passed to {name}", "修改了传给 {name} 的字典或列表"),
+    "aliased-argument": _T("the result of {name} shares memory with an argument", "{name} 的返回值与参数共享内存"),
+    "aliased-state": _T(
+        "what {name} keeps for later calls shares memory with an argument", "{name} 留给之后调用的状态与参数共享内存"
+    ),
+    "aliased-earlier": _T(
+        "the result of {name} shares memory with what an earlier call returned",
+        "{name} 的返回值与之前某次调用的返回值共享内存",
+    ),
+    "aliased-objects": _T("two objects made by {name} share memory", "{name} 创建的两个对象共享内存"),
+    "left-in-module": _T("a call of {name} leaves something in its module", "调用 {name} 在模块里留下了东西"),
+    "seeds-global": _T(
+        "{name} seeds torch's global generator, which belongs to the caller",
+        "{name} 给 torch 的全局随机数生成器设了种子，而它属于调用者",
+    ),
+    "draws-global": _T(
+        "{name} draws from torch's global generator, although it is given one",
+        "{name} 已经拿到生成器，却仍从 torch 的全局随机数生成器取数",
+    ),
+    "changed-later": _T("what {name} returned was changed by a later call", "{name} 返回的值被之后的调用改动了"),
+    "state-on-graph": _T(
+        "what is kept between calls hangs on the graph of autograd: use torch.no_grad()",
+        "调用之间保留的状态挂在 autograd 计算图上：请用 torch.no_grad()",
+    ),
+    "result-on-graph": _T(
+        "the result of {name} hangs on the graph of autograd: use torch.no_grad()",
+        "{name} 的返回值挂在 autograd 计算图上：请用 torch.no_grad()",
+    ),
+    "answers-from-memory": _T(
+        "answers for what its arguments held before they were changed in place",
+        "参数被原地改动之后，返回的仍是按旧值算出的结果",
+    ),
+    "another-answer": _T("gave another answer for the same input ({fault})", "相同输入得到了不同的结果（{fault}）"),
+    "another-answer-when-fresh": _T(
+        "gives another answer in a fresh process than after other calls ({fault})",
+        "在新进程中与在其他调用之后得到不同的结果（{fault}）",
+    ),
+    "only-after-other-calls": _T("fails only after other calls: {fault}", "仅在其他调用之后出错：{fault}"),
+    "stored": _T("the stored counterexample: {fault}", "上次保存的反例：{fault}"),
+    # The file and its process
+    "no-entry-point": _T(
+        "the file does not define {names}; keep the name that was asked for",
+        "文件没有定义 {names}；请保留题目要求的名字",
+    ),
+    "does-not-parse": _T("SyntaxError: {error}", "SyntaxError：{error}"),
+    "at-line": _T("line {line}: {error}", "第 {line} 行：{error}"),
+    "not-parsed": _T("the file cannot be parsed ({error})", "文件无法解析（{error}）"),
+    "nests-too-deeply": _T("the file nests too deeply to be read", "文件嵌套过深，无法读取"),
+    "raised-at": _T("{error} (line {line}: {code})", "{error}（第 {line} 行：{code}）"),
+    "raised-in": _T("{error} ({place})", "{error}（{place}）"),
+    "in-a-call": _T("in a call of {names}", "在调用 {names} 时"),
+    "in-a-program": _T("while it was used", "在使用时"),
+    "while-loaded": _T("while it was loaded", "在加载时"),
+    "still-running": _T("still running after {seconds} s {place}", "运行 {seconds} 秒后仍未结束，{place}"),
+    "more-memory": _T("{said}", "需要超过 {mib} MiB 内存"),
+    "killed-loaded": _T("{said}", "加载时被 {signal} 终止"),
+    "killed-called": _T("{said}", "调用时被 {signal} 终止"),
+    "no-result": _T("sent something that is not a result ({error})", "发来的不是结果（{error}）"),
+    "tried": _T("tried {names}: a submission may compute, and nothing else", "尝试了 {names}：提交的代码只能做计算"),
+    # What the source may not name, and signatures
+    "import-not-allowed": _T(
+        "line {line}: imports {module}; only {allowed} may be imported",
+        "第 {line} 行：导入了 {module}；只能导入 {allowed}",
+    ),
+    "out-of-bounds": _T(
+        "line {line}: {name} is out of bounds in a submission", "第 {line} 行：提交的代码里不能使用 {name}"
+    ),
+    "forbidden-call": _T(
+        "line {line}: {name} is not allowed here: it is what this challenge asks you to write",
+        "第 {line} 行：这里不能使用 {name}，它正是本题要你写的",
+    ),
+    "too-few-parameters": _T(
+        "{name} takes {count} parameters where {asked} is called", "{name} 只有 {count} 个参数，而调用是 {asked}"
+    ),
+    "other-parameter-name": _T(
+        "parameter {number} of {name} is called {got} where {asked} says {due}",
+        "{name} 的第 {number} 个参数叫 {got}，而 {asked} 里叫 {due}",
+    ),
+    "more-required-parameters": _T(
+        "{name} has more required parameters than {asked}", "{name} 的必填参数比 {asked} 多"
+    ),
+    "other-keywords": _T("{name} has other keyword parameters than {asked}", "{name} 的关键字参数与 {asked} 不同"),
+    # The course of a grading
+    "needs": _T("needs {check}", "需先通过 {check}"),
+    "not-measured": _T("not measured", "未测量"),
+    "milliseconds": _T("{ms} ms a call, the crossing included", "每次调用 {ms} 毫秒（含进程间传输）"),
+}
+
+NOTHING = Localised("", "")
+
+
+def say(key: str, **parts: object) -> Localised:
+    """The sentence of this name with its parts filled in."""
+    sentence = SENTENCES[key]
+    return Localised(
+        sentence.en.format(**{name: _in(part, "en") for name, part in parts.items()}),
+        sentence.zh.format(**{name: _in(part, "zh") for name, part in parts.items()}),
+    )
+
+
+def quoted(text: str) -> Localised:
+    """Words that are the same in every language: names, numbers, what the learner's code says."""
+    return Localised(text, text)
+
+
+def _in(part: object, lang: str) -> object:
+    if isinstance(part, Localised):
+        return part.zh if lang == "zh" else part.en
+    return part
