@@ -74,7 +74,7 @@ class Server:
         except AttnError as error:
             self._send({"id": request.get("id"), "error": error.message})
 
-    def _grade(self, request: Request) -> None:
+    def _grade(self, request: Request, again: bool = False) -> None:
         from dataclasses import replace
 
         from attncli.judge.grading import Grading, Options
@@ -100,7 +100,11 @@ class Server:
         grading = Grading(exam, submission, options, lambda event: self._send({"id": number, **event}))
         with contextlib.closing(submission):
             report = replace(grading.run(), sandbox=tuple(self._zygote.layers))
-            self._send({"id": number, "report": {**document(report), "stored": report.extra["stored"]}})
+            if report.accepted or again or self._zygote.alive():
+                self._send({"id": number, "report": {**document(report), "stored": report.extra["stored"]}})
+                return
+        # A worker that died with the zygote says nothing about the file; the next one has a zygote of its own.
+        self._grade(request, again=True)
 
     def _prove(self, request: Request) -> dict[str, Any]:
         from attncli.judge.proving import Proving

@@ -41,15 +41,14 @@ class ForkedProcess:
         self.pid = pid
         self._ended = False
 
-    def wait(self, timeout: float | None = None) -> None:
-        """Waits until it has ended. Raises subprocess.TimeoutExpired."""
-        deadline = None if timeout is None else time.monotonic() + timeout
-        while not self._ended:
-            self._ended = os.waitpid(self.pid, 0 if deadline is None else os.WNOHANG)[0] == self.pid
-            if not self._ended and deadline is not None:
-                if time.monotonic() > deadline:
-                    raise subprocess.TimeoutExpired("zygote", timeout or 0)
-                time.sleep(0.002)
+    def poll(self) -> int | None:
+        """None while it runs."""
+        self._ended = self._ended or os.waitpid(self.pid, os.WNOHANG)[0] == self.pid
+        return 0 if self._ended else None
+
+    def wait(self) -> None:
+        """Waits until it has ended."""
+        self._ended = self._ended or os.waitpid(self.pid, 0)[0] == self.pid
 
     def kill(self) -> None:
         if not self._ended:
@@ -167,6 +166,10 @@ class Zygote:
             self.ready()
             if self._ahead is None:
                 self._ahead = self._ask({"memory_mib": memory_mib})
+
+    def alive(self) -> bool:
+        """Whether the process is there still."""
+        return self._process.poll() is None
 
     def close(self) -> None:
         """End the zygote and every worker of it. Does nothing the second time."""

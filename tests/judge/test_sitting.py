@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -98,6 +99,17 @@ def test_a_zygote_that_was_killed_is_replaced(judge, ask):
             assert report["verdict"] == "accepted"
             return
     pytest.fail("no zygote came back")
+
+
+def test_a_file_is_not_rejected_because_the_zygote_was_killed_meanwhile(judge, ask):
+    assert judge.grade(ask(RIGHT))["verdict"] == "accepted"
+    zygote = descendants(judge._process.pid)[0]
+    killer = threading.Timer(0.4, os.kill, (zygote, signal.SIGKILL))
+    killer.start()
+    report = judge.grade(ask(b"for _ in range(60_000_000):\n    pass\n" + RIGHT))
+    killer.join()
+    assert not Path(f"/proc/{zygote}").exists()
+    assert report["verdict"] == "accepted"
 
 
 def test_a_judge_that_was_killed_is_one_clear_line(judge, ask):
