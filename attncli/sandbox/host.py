@@ -172,23 +172,14 @@ class Zygote:
         return self._process.poll() is None
 
     def close(self) -> None:
-        """End the zygote and every worker of it. Does nothing the second time."""
-        if self._ahead is not None and self._lock.acquire(blocking=False):  # else another thread is asking for it
-            self._put_away(self._ahead)
-            self._ahead = None
-            self._lock.release()
+        """End the zygote, and with it every worker, which dies when its holder does. Does nothing the second time."""
         self._control.close()
+        if self._ahead is not None:
+            self._ahead.give_up()
+            self._ahead = None
         self._process.kill()
         self._process.wait()
         self._log.close()
-
-    def _put_away(self, fork: _Fork) -> None:
-        """Ends a worker that nobody wants: waited for if it is there, left to die with the zygote if it is not yet."""
-        if select.select([self._control], [], [], 0)[0]:
-            with contextlib.suppress(JudgeFailed):
-                self._started(fork).kill()
-        else:
-            fork.give_up()
 
     def _forked_ahead(self, memory_mib: int) -> Worker | None:
         """The worker that was asked for ahead, unless it is of another size or the zygote is warmer by now."""
