@@ -34,7 +34,7 @@ from attncli.judge.search import CaseFunction, Search, fixed_draw
 T = TypeVar("T")
 
 # Edge cases find most mistakes; of those left to drawn cases, nearly all show within the first few of a stratum
-# (docs/grading.md has the counts). More would cost time and find nothing.
+# (docs/grading.md has the counts, and what fewer cost).
 EXAMPLES = {
     "matches-reference": 24,
     "gradients": 12,

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from ..errors import JudgeFailed, SandboxUnavailable
-from . import canary, start
+from . import canary, namespaces, start
 from .endings import Ending
 from .supervisor import OnInvoke, Process, Reply, Worker
 
@@ -168,11 +168,16 @@ class Zygote:
                 self._ahead = self._ask({"memory_mib": memory_mib})
 
     def alive(self) -> bool:
-        """Whether the process is there still."""
-        return self._process.poll() is None
+        """Whether the process is there still, and has not begun to end: its workers die before it has."""
+        poller = select.poll()
+        poller.register(self._control, 0)  # a hang-up is told in any case
+        return self._process.poll() is None and not poller.poll(0)
 
     def close(self) -> None:
-        """End the zygote, and with it every worker, which dies when its holder does. Does nothing the second time."""
+        """End every worker, then the zygote, which clears away what is left of them. Does nothing the second time."""
+        if self._control.fileno() >= 0:
+            for worker in self._held():
+                worker.kill()
         self._control.close()
         if self._ahead is not None:
             self._ahead.give_up()
@@ -180,6 +185,14 @@ class Zygote:
         self._process.kill()
         self._process.wait()
         self._log.close()
+
+    def _held(self) -> list[Process]:
+        """Process 1 of every worker that is still there."""
+        found = []
+        for pid in namespaces.children_of(self._process.pid) if self.alive() else ():
+            with contextlib.suppress(ProcessLookupError):
+                found.append(Process(pid, os.pidfd_open(pid)))
+        return found
 
     def _forked_ahead(self, memory_mib: int) -> Worker | None:
         """The worker that was asked for ahead, unless it is of another size or the zygote is warmer by now."""
