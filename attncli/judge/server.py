@@ -96,14 +96,15 @@ class Server:
             quick=bool(request.get("quick", False)),
             replay=tuple(request.get("replay", ())),
         )
-        number = request["id"]
+        number, zygote = request["id"], self._zygote
         grading = Grading(exam, submission, options, lambda event: self._send({"id": number, **event}))
         with contextlib.closing(submission):
             report = replace(grading.run(), sandbox=tuple(self._zygote.layers))
-            if report.accepted or again or self._zygote.alive():
+            outlived = self._zygote is zygote and zygote.alive()
+            if report.accepted or again or outlived:
                 self._send({"id": number, "report": {**document(report), "stored": report.extra["stored"]}})
                 return
-        # A worker that died with the zygote says nothing about the file; the next one has a zygote of its own.
+        # A worker that died with its zygote says nothing about the file, even if the next one had a zygote of its own.
         self._grade(request, again=True)
 
     def _prove(self, request: Request) -> dict[str, Any]:
