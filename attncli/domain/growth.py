@@ -21,6 +21,11 @@ _FIGURES = _T(
     "{got} {measure} at sizes {sizes}; a sound one takes {due}",
     "规模 {sizes} 时，{measure}为 {got}；合理的实现为 {due}",
 )
+_BESIDE = _T(
+    "{got} {measure} at sizes {sizes}; your own code takes {due} for the whole",
+    "规模 {sizes} 时，{measure}为 {got}；你自己的代码算全部时为 {due}",
+)
+_IN = _T("in {dtype}, {figures}", "{dtype} 下，{figures}")
 _REAL = _T("; at {size} that is {amount}", "；{size}时为 {amount}")
 _BROKEN = _T("{says}: {figures}", "{says}：{figures}")
 
@@ -31,12 +36,14 @@ def growth_told(promises: Sequence[Mapping[str, Any]]) -> Localised:
 
 
 def _told(growth: Mapping[str, Any], lang: Lang) -> str:
-    figures = _FIGURES[lang].format(
+    figures = (_BESIDE if growth.get("beside") else _FIGURES)[lang].format(
         got=_numbers(growth["got"]),
         due=_numbers(growth["due"]),
         sizes=" → ".join(str(size) for size in growth["sizes"]),
         measure=MEASURES[growth["measure"]][lang],
     )
+    if growth.get("dtype", "float32") != "float32":
+        figures = _IN[lang].format(dtype=growth["dtype"], figures=figures)
     if real := growth.get("real"):
         figures += _REAL[lang].format(size=real[lang], amount=_amount(real["bytes"]))
     return figures if growth["holds"] else _BROKEN[lang].format(says=growth["says"][lang], figures=figures)

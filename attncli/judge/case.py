@@ -48,6 +48,7 @@ class Case:
     dtypes: dict[tuple[Any, ...], frozenset[torch.dtype]] = field(default_factory=dict)
     properties: list[Callable[[list[Any]], Complaint | None]] = field(default_factory=list)
     gradient_properties: list[Callable[[list[Any], list[Tensor]], Complaint | None]] = field(default_factory=list)
+    default_device: bool = False
     sizes: list[int] = field(default_factory=list)
     draws: list[int] = field(default_factory=list)
     seed: int = 0
@@ -207,6 +208,10 @@ class Recorder:
 
     # Recording
 
+    def default_device(self) -> None:
+        """Where another device is tried, it is torch's default in this case: `device=None` stands for it."""
+        self.case.default_device = True
+
     def call(self, name: str, *args: Any, **kwargs: Any) -> Handle:
         return self._step({"op": "call", "name": name}, args, kwargs)
 
@@ -237,6 +242,10 @@ class Recorder:
 
     def train(self, owner: Handle, flag: bool = True) -> Handle:
         return self._step({"op": "train", "object": self._pack(owner)}, (flag,), {})
+
+    def cast(self, owner: Handle, dtype: torch.dtype) -> Handle:
+        """The module in another dtype than the case's; what is set from now on is rounded to it."""
+        return self._step({"op": "cast", "object": self._pack(owner)}, (dtype,), {})
 
     def shared(self, value: Any) -> Shared:
         self.case.shared.append(self._pack(value))

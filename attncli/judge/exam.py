@@ -128,19 +128,23 @@ class Exam:
         asked = Gradients(self.demands, case).request if gradients else None
         return asked or Request(case)
 
-    def sized(
-        self, record: Callable[[Recorder, int], Any], size: int, measure: str, *, without_values: bool = False
-    ) -> Sized:
-        """The case at which a growth contract takes its measure for `size`."""
+    @property
+    def growth_profiles(self) -> list[str]:
+        """Where growth is measured: in 16 bits too where the challenge is asked for in 16 bits."""
+        return ["ordinary", "bf16"] if "low-precision" in self.folder.spec["required"] else ["ordinary"]
+
+    def sized(self, record: Callable[[Recorder, int], Any], size: int, measure: str, profile: str) -> Sized:
+        """The case at which a growth contract takes its measure for `size`; "meta" has no values."""
 
         def make() -> Sized:
-            profile = profile_of("meta" if without_values else "ordinary", self.folder.inputs)
-            recorder = Recorder(fixed_draw, profile, label=f"size {size}")
+            recorder = Recorder(fixed_draw, profile_of(profile, self.folder.inputs), label=f"size {size}")
             record(recorder, size)
             return Sized(self.demands, recorder.case, measure)
 
         # A case of a real size is asked for once, of a file that is wrong: it is not worth its memory.
-        return make() if without_values else self._once(("sized", record, size, measure == "handed"), make)
+        if profile == "meta":
+            return make()
+        return self._once(("sized", record, size, measure == "handed", profile), make)
 
     def _once(self, key: Hashable, make: Callable[[], T]) -> T:
         if key not in self._kept:

@@ -137,7 +137,7 @@ def run_reference(
     environment.repeats = False
     environment.shared = [resolve(tree, environment) for tree in case.shared]
     torch.default_generator.manual_seed(case.seed)
-    with two_devices() if device == "elsewhere" else nullcontext():
+    with two_devices(case.default_device) if device == "elsewhere" else nullcontext():
         run = execute(namespace, case.steps, environment, costs=costs)
     observed = Observed(run.outcomes, environment.shared, calls=calls, costs=run.costs)
     if cotangents is not None:

@@ -1,4 +1,7 @@
-"""Complexity, judged by growth: how a measure rises over three sizes, against the reference or a stated bound."""
+"""Complexity, judged by growth: how a measure rises over three sizes, against the reference or a stated bound.
+
+It is measured in float32, and between the last two sizes in bfloat16 as well, where code may take another way.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +18,8 @@ from attncli.judge.submission import Failure, Submission
 
 # Bytes of what a measure counts, for measures of memory.
 BYTES = {"largest": 4, "peak": 1, "returned": 1}
+# The profiles that are measured, with how many of the sizes.
+WIDTHS = {"ordinary": 0, "bf16": -2}
 # How long a program may take at a real size, on tensors without values.
 PROJECTION_SECONDS = 3.0
 
@@ -26,7 +31,8 @@ class Contract:
     """One promise about growth: increments of `measure` stay within `at_most` times those of the bound.
 
     `real` is a size out of practice, and what it is called: where the promise is broken, memory is told for it too.
-    `from_nothing`: the first size counts as an increment as well, where the statement names a number.
+    `from_nothing`: the first size counts as an increment as well, where the statement names a number. `beside` records
+    another case whose measure, for the same solution, is the bound.
     """
 
     check: str
@@ -38,6 +44,7 @@ class Contract:
     says: Mapping[str, str]
     real: Mapping[str, Any] | None
     from_nothing: bool
+    beside: Callable[[Recorder, int], Any] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +54,8 @@ class Growth:
     contract: Contract
     got: Sequence[float]
     due: Sequence[float]
+    sizes: Sequence[int]
+    dtype: str = "float32"
     real_bytes: float | None = None
 
     @property
@@ -59,8 +68,10 @@ class Growth:
     def document(self) -> dict[str, Any]:
         """As it stands in the report."""
         contract = self.contract
-        said = {"says": dict(contract.says), "measure": contract.measure, "sizes": list(contract.sizes)}
-        shown = {"holds": self.holds, **said, "got": list(self.got), "due": list(self.due)}
+        said = {"says": dict(contract.says), "measure": contract.measure, "sizes": list(self.sizes)}
+        shown = {"holds": self.holds, **said, "dtype": self.dtype, "got": list(self.got), "due": list(self.due)}
+        if contract.beside is not None:
+            shown["beside"] = True
         if contract.real is not None and self.real_bytes is not None:
             shown["real"] = {**contract.real, "bytes": self.real_bytes}
         return shown
@@ -78,6 +89,7 @@ def contracts(folder: Folder, check: str) -> list[Contract]:
             says=said["says"],
             real=said.get("real"),
             from_nothing=bool(said.get("from_nothing", False)),
+            beside=said.get("beside"),
         )
         for said in getattr(folder.inputs, "CONTRACTS", ())
         if said["check"] == check
@@ -85,33 +97,62 @@ def contracts(folder: Folder, check: str) -> list[Contract]:
 
 
 def examine_growth(exam: Exam, submission: Submission, contract: Contract, measured: Measured) -> Growth | Finding:
-    """What was measured, or why nothing could be. `measured` keeps what was run, for the next promise."""
+    """What was measured in the first dtype that breaks the promise, else in float32; or why nothing could be.
+
+    `measured` keeps what was run, for the next promise.
+    """
+    held: Growth | None = None
+    for profile, last in WIDTHS.items():
+        if profile in exam.growth_profiles:
+            growth = _measured_growth(exam, submission, contract, measured, profile, contract.sizes[last:])
+            if isinstance(growth, Finding) or not growth.holds:
+                return growth
+            held = held or growth
+    assert held is not None
+    return held
+
+
+def _measured_growth(
+    exam: Exam, submission: Submission, contract: Contract, measured: Measured, profile: str, sizes: Sequence[int]
+) -> Growth | Finding:
     got: list[float] = []
     due: list[float] = []
-    for size in contract.sizes:
-        asked = exam.sized(contract.record, size, contract.measure)
-        if asked not in measured:
-            answer = submission.run(asked.request)
-            if isinstance(answer, Failure):
-                return Finding.of_failure(asked.case, answer)
-            measured[asked] = answer.costs[-1]
-        got.append(float(measured[asked][contract.measure]))
-        due.append(float(contract.bound(size) if contract.bound is not None else asked.due[contract.measure]))
-    return Growth(contract, got, due)
+    for size in sizes:
+        cases = [contract.record] if contract.beside is None else [contract.record, contract.beside]
+        asked = [exam.sized(record, size, contract.measure, profile) for record in cases]
+        for case in asked:
+            if case not in measured:
+                answer = submission.run(case.request)
+                if isinstance(answer, Failure):
+                    return Finding.of_failure(case.case, answer)
+                measured[case] = answer.costs[-1]
+        got.append(float(measured[asked[0]][contract.measure]))
+        due.append(_due(contract, size, asked, measured))
+    return Growth(contract, got, due, sizes, str(asked[0].case.profile.dtype).removeprefix("torch."))
+
+
+def _due(contract: Contract, size: int, asked: Sequence[Sized], measured: Measured) -> float:
+    if contract.bound is not None:
+        return float(contract.bound(size))
+    costs = asked[0].due if contract.beside is None else measured[asked[1]]
+    return float(costs[contract.measure])
 
 
 def projected(exam: Exam, submission: Submission, growth: Growth) -> Growth:
-    """With the bytes at the real size: of a run on tensors without values; extrapolated where code looks at values."""
+    """With the bytes at the real size: of a run on tensors without values; extrapolated where code looks at values.
+
+    What was measured in 16 bits between two sizes is left as it is.
+    """
     contract = growth.contract
-    if contract.real is None or contract.measure not in BYTES:
+    if contract.real is None or contract.measure not in BYTES or growth.dtype != "float32":
         return growth
     size = int(contract.real["size"])
-    asked = exam.sized(contract.record, size, contract.measure, without_values=True)
+    asked = exam.sized(contract.record, size, contract.measure, "meta")
     got = submission.run(asked.request, PROJECTION_SECONDS)
     if isinstance(got, Failure):
         if got.fatal:
             submission.renew()
-        count = extrapolate(contract.sizes[-3:], growth.got[-3:], size)
+        count = extrapolate(growth.sizes[-3:], growth.got[-3:], size)
     else:
         count = float(got.costs[-1][contract.measure])
     return replace(growth, real_bytes=BYTES[contract.measure] * count)

@@ -39,6 +39,7 @@ class Request:
             "op": "run",
             "seed": case.seed,
             "device": case.profile.device,
+            "default_device": case.default_device,
             "dtype": str(case.profile.dtype).removeprefix("torch."),
             "steps": case.steps,
             "shared": case.shared,

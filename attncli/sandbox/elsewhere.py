@@ -7,7 +7,7 @@ can: every operation is carried out on the values inside, after a look whether a
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import torch
@@ -71,9 +71,12 @@ def across(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @contextmanager
-def two_devices() -> Iterator[None]:
-    """Tensors are made where `device="meta"` asks for them; where two devices meet a RuntimeError says `MET`."""
-    with _Operations(), _Literals():
+def two_devices(default: bool = False) -> Iterator[None]:
+    """Tensors are made where `device="meta"` asks for them; where two devices meet a RuntimeError says `MET`.
+
+    With `default` that is where they are made unless they say otherwise, as under `torch.set_default_device`.
+    """
+    with _Operations(), _Literals(), torch.device(NAME) if default else nullcontext():
         yield
 
 

@@ -44,6 +44,11 @@ def train(owner: Any, flag: bool) -> None:
     owner.train(flag)
 
 
+def cast(owner: Any, dtype: torch.dtype) -> None:
+    """Floating parameters and buffers in another dtype, as `module.to(dtype)` has them."""
+    owner.to(dtype)
+
+
 def read(owner: Any, dotted: str) -> Any:
     """An attribute by its dotted name; a bias-free Linear stands for its weight.
 

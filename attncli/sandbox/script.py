@@ -130,6 +130,8 @@ def _target(namespace: Mapping[str, Any], step: Step, environment: Environment, 
         return lambda: modules.read(owner, step["name"])
     if operation == "train":
         return lambda flag: modules.train(owner, flag)
+    if operation == "cast":
+        return lambda dtype: modules.cast(owner, dtype)
     raise TreeError(f"unknown operation {operation!r}")
 
 
@@ -214,7 +216,7 @@ def serve(
     torch.default_generator.manual_seed(int(header.get("seed", 0)))
     watch = Watch(environment, header["steps"], _earlier, closely="pure" in want, modules="modules" in want)
     trace = CallTrace(str(header.get("filename", ""))) if "calls" in want else None
-    away = two_devices() if "elsewhere" in want else nullcontext()
+    away = two_devices(bool(header.get("default_device"))) if "elsewhere" in want else nullcontext()
     autograd = torch.set_grad_enabled("no-grad" not in want)
     with autograd, trace or nullcontext(), BareOperations() if "operations" in want else nullcontext(), away:
         run = execute(namespace, header["steps"], environment, after=watch.after, costs=want)

@@ -64,6 +64,8 @@ def test_quadratic_work_and_memory_are_rejected_with_a_projection(folder):
     assert check(report, "work")["reason"] == check(report, "memory")["reason"] == "growth"
     assert "it grows too fast" in check(report, "work")["message"]
     assert check(report, "memory")["message"].endswith("; at 64k context that is 16.0 GiB")
+    assert check(report, "memory")["message_zh"].startswith("增长过快：规模 64 → 128 → 256 时，")
+    assert check(report, "memory")["message_zh"].endswith("；64k 上下文时为 16.0 GiB")
     (growth,) = check(report, "memory")["growth"]
     assert growth["real"]["bytes"] == 4 * 65_536**2
     assert growth["got"] == [64**2, 128**2, 256**2]
@@ -117,6 +119,62 @@ def test_what_holds_is_told_with_its_figures(folder):
 def test_a_loop_over_the_length_is_seen_by_its_calls(folder):
     source = "def total(x):\n    t = x[0]\n    for row in x[1:]:\n        t = t + row\n    return t\n"
     assert "calls of torch" in check(grade(folder, source), "work")["message"]
+
+
+SIXTEEN_BITS = (
+    "import torch\ndef total(x):\n    if x.dtype == torch.bfloat16:\n"
+    "        return (torch.ones(len(x), len(x), dtype=x.dtype) @ x)[0]\n    return x.sum(0)\n"
+)
+
+
+@pytest.mark.parametrize(("also", "verdict"), [(["low-precision"], "rejected"), ([], "accepted")])
+def test_another_way_in_sixteen_bits_is_measured_where_these_are_asked_for(tmp_path, also, verdict):
+    spec = {"entry": ["total"], "required": ["loads", *also, "memory"], "forbidden": [], "mistakes": {}}
+    folder = write_challenge(tmp_path, spec, REFERENCE, INPUTS, {})
+    report = grade(folder, SIXTEEN_BITS)
+    assert report["verdict"] == verdict
+    (growth,) = check(report, "memory")["growth"]
+    if also:
+        assert growth["dtype"] == "bfloat16"
+        assert growth["got"] == [128**2, 256**2]
+        assert check(report, "memory")["message"].startswith("it grows too fast: in bfloat16, 16,384 → 65,536 elements")
+        assert check(report, "memory")["message_zh"].startswith("增长过快：bfloat16 下，规模 128 → 256 时")
+
+
+BESIDE = """
+def case(make):
+    make.call("total", make.normal(make.size(1, 5), 2), True)
+
+def half(make, size):
+    make.call("total", make.normal(size, 2), True)
+
+def whole(make, size):
+    make.call("total", make.normal(size, 2), False)
+
+CONTRACTS = [
+    {"check": "work", "measure": "flops", "case": half, "beside": whole, "sizes": (16, 32, 64), "growth_at_most": 0.6,
+     "says": {"en": "half of it costs as much", "zh": "算一半和算全部一样贵"}},
+]
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "verdict"),
+    [
+        ("(x[: len(x) // 2] if half else x).cumsum(0)[-1]", "accepted"),
+        ("x.cumsum(0).cumsum(0)[-1] if not half else x[: len(x) // 2].cumsum(0).cumsum(0)[-1]", "accepted"),
+        ("x.cumsum(0)[len(x) // 2 - 1 if half else -1]", "rejected"),
+    ],
+)
+def test_a_part_is_judged_beside_the_whole_of_the_same_solution(tmp_path, line, verdict):
+    spec = {"entry": ["total"], "required": ["loads", "work"], "forbidden": [], "mistakes": {}}
+    folder = write_challenge(tmp_path, spec, "def total(x, half):\n    return x.sum(0)\n", BESIDE, {})
+    report = grade(folder, f"def total(x, half):\n    return {line}\n")
+    assert report["verdict"] == verdict
+    told = check(report, "work")
+    if verdict == "rejected":
+        assert told["message"].endswith("; your own code takes 32 → 64 → 128 for the whole"), told["message"]
+        assert told["message_zh"].startswith("算一半和算全部一样贵：规模 16 → 32 → 64 时"), told["message_zh"]
 
 
 @given(st.tuples(*[st.integers(0, 50)] * 3), st.integers(1, 100_000))

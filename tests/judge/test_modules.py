@@ -75,6 +75,29 @@ def test_mistakes_in_a_module_are_found(module, old, new, name, reason):
     assert check(report, name)["reason"] == reason or not reason
 
 
+CAST = """
+import torch
+
+def case(make):
+    d = make.size(1, 5)
+    gate = make.new("Gate", d, bias=True)
+    make.cast(gate, torch.bfloat16)
+    make.set(gate, {"weight": make.normal(d), "proj": make.normal(d, d), "proj.bias": make.normal(d)})
+    make.method(gate, "forward", make.keep(torch.ones(2, d).bfloat16(), dtype="fixed"))
+    make.read(gate, "weight")
+
+MODULES_UNCHANGED = True
+"""
+
+
+def test_a_module_may_have_another_dtype_than_its_inputs(tmp_path):
+    folder = challenge(tmp_path, MODULE, CAST, "Gate")
+    assert grade(folder, MODULE)["verdict"] == "accepted"
+    widened = MODULE.replace("self.proj(x)", "self.proj(x).float()")
+    message = check(grade(folder, widened), "matches-reference")["message"]
+    assert "dtype float32 where bfloat16 was expected" in message
+
+
 def test_two_instances_that_share_state_are_found(tmp_path):
     reference = """
 class Counter:

@@ -229,3 +229,34 @@ def test_what_is_kept_between_calls_is_no_memory_of_the_callers(tmp_path):
     failed = check(grade(folder, KEEP.replace("x.clone()", "x[:]")), "pure")
     assert failed["reason"] == "aliased"
     assert "keeps for later calls" in failed["message"]
+
+
+DEFAULT = """
+def case(make):
+    make.call("ones", make.size(1, 3))
+
+def edge_default(make):
+    \"\"\"None is the default\"\"\"
+    make.default_device()
+    make.call("ones", 2)
+    make.call("ones", 2, device=None)
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "verdict"),
+    [
+        ("torch.ones(count, device=device)", "accepted"),
+        ("torch.tensor([1.0] * count, device=device)", "accepted"),
+        ("torch.ones(count, device=device or 'cpu')", "rejected"),
+        ("torch.tensor([1.0] * count, device='cpu' if device is None else device)", "rejected"),
+    ],
+)
+def test_none_stands_for_the_default_device_whichever_that_is(tmp_path, line, verdict):
+    spec = {"id": "ones", "entry": ["ones"], "required": ["loads", "device"], "forbidden": [], "mistakes": {}}
+    reference = HEAD + "def ones(count, device=None):\n    return torch.ones(count, device=device)\n"
+    folder = write_challenge(tmp_path, spec, reference, DEFAULT, {})
+    report = grade(folder, HEAD + f"def ones(count, device=None):\n    return {line}\n")
+    assert report["verdict"] == verdict, report
+    if verdict == "rejected":
+        assert "returned a tensor on the CPU" in check(report, "device")["message"]

@@ -82,6 +82,16 @@ def edge_device_as_text(make):
     make.call("causal_mask", 4, device=None)
 
 
+def edge_default_device(make):
+    """device=None means torch's default device, whichever that is
+
+    device=None 指 torch 当前的默认设备，不管它是哪一个
+    """
+    make.default_device()
+    make.call("causal_mask", 2, 5)
+    make.call("causal_mask", 3, device=None)
+
+
 def edge_two_calls(make):
     """each call returns a tensor of its own, equal arguments or not
 

@@ -192,6 +192,24 @@ def edge_drawn_from_sixteen_bits(make):
     make.property(lambda outcomes: complaint(outcomes[counts.step], chances, draws))
 
 
+# Generators whose first or second number is exactly 0 where it is drawn in 16 bits, as once in 256 or 2,048 times.
+FIRST_IS_ZERO, SECOND_IS_ZERO = 2616, 5259
+
+
+def edge_zero_is_drawn_in_sixteen_bits(make):
+    """rows in 16 bits, and a generator from which 0 comes: what has no chance is neither accepted nor drawn
+
+    16 位的行，而 generator 恰好给出 0：概率为 0 的 token 既不能接受，也不能抽到
+    """
+    never, surely = one_hot(3, 2), one_hot(3, 0)
+    for dtype in (torch.bfloat16, torch.float16):
+        for seed in (FIRST_IS_ZERO, SECOND_IS_ZERO):
+            for p in (never, surely):  # of token 0: rejected, so that 2 follows; accepted, and 2 follows
+                rows = [torch.stack([p, never]), surely[None]]
+                args = [make.keep(t.to(dtype), dtype="fixed") for t in rows]
+                make.call("spec_step", *args, make.keep(torch.tensor([0])), make.generator(seed))
+
+
 def edge_plain_integers(make):
     """the results are Python ints
 

@@ -185,6 +185,10 @@ def causal_at(make, T):
     call(make, *qkv(make, 1, 1, T, T, 64), 16, 16, True)
 
 
+def all_tiles_at(make, T):
+    call(make, *qkv(make, 1, 1, T, T, 64), 16, 16)
+
+
 CONTRACTS = [
     *(
         {
@@ -212,6 +216,18 @@ CONTRACTS = [
         "says": {
             "en": "causal attention does all the work of full attention: tiles without a visible key are not skipped",
             "zh": "因果注意力做了全部的计算量：看不到任何 key 的块没有跳过",
+        },
+    },
+    {
+        "check": "work",
+        "measure": "flops",
+        "case": causal_at,
+        "beside": all_tiles_at,
+        "sizes": (64, 128, 256),
+        "growth_at_most": 0.6,  # half of the tiles and the diagonal: 0.525
+        "says": {
+            "en": "tiles without a visible key are computed in part before they are left out",
+            "zh": "看不到任何 key 的块先算了一部分，然后才跳过",
         },
     },
 ]

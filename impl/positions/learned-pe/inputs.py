@@ -193,3 +193,16 @@ def edge_mixed_dtypes(make):
     make.set(made, {TABLE: make.normal(4, 3)})
     for dtype in (torch.float16, torch.bfloat16, torch.float64):
         make.method(made, "forward", make.keep(torch.full((1, 2, 3), 0.5, dtype=dtype), dtype="fixed"), 1)
+
+
+def edge_narrow_table(make):
+    """a bfloat16 table under float32 and float64 activations: x keeps every digit
+
+    表是 bfloat16，激活是 float32 和 float64：x 的每一位都要保住
+    """
+    for dtype in (torch.float32, torch.float64):
+        made = make.new("LearnedPositional", 4, 3)
+        make.cast(made, torch.bfloat16)
+        make.set(made, {TABLE: make.keep(torch.linspace(-2, 2, 12).reshape(4, 3).bfloat16(), dtype="fixed")})
+        x = torch.linspace(-1, 1.3, 12, dtype=dtype).reshape(2, 2, 3)
+        make.method(made, "forward", make.keep(x, dtype="fixed"), 1)

@@ -1,0 +1,13 @@
+"""Draws the random number in the dtype of the rows and accepts on equality."""
+import torch
+
+
+def spec_step(target_probs, draft_probs, draft_tokens, generator):
+    gamma = draft_probs.shape[0]
+    for i in range(gamma):
+        token = int(draft_tokens[i])
+        u = torch.rand((), generator=generator, dtype=target_probs.dtype)
+        if u > target_probs[i, token] / draft_probs[i, token]:
+            residual = (target_probs[i].double() - draft_probs[i].double()).clamp(min=0.0)
+            return i, int(torch.multinomial(residual, 1, generator=generator))
+    return gamma, int(torch.multinomial(target_probs[gamma].double(), 1, generator=generator))

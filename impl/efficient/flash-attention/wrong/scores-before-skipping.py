@@ -1,0 +1,36 @@
+"""Computes the scores of a tile before it looks whether any key of it is visible."""
+import math
+import torch
+
+
+def wide(x):
+    return x.float() if x.element_size() == 2 else x
+
+
+def flash_attention(q, k, v, block_q=64, block_k=64, causal=False):
+    T, S, d = q.shape[2], k.shape[2], q.shape[3]
+    Q, K, V = wide(q), wide(k), wide(v)
+    outs, lses = [], []
+    for i in range(0, T, block_q):
+        a = Q[:, :, i : i + block_q]
+        rows = torch.arange(i, i + a.shape[2], device=q.device)[:, None] + S - T
+        m = torch.full_like(a[..., :1], -math.inf)
+        l, acc = torch.zeros_like(m), torch.zeros_like(a)
+        for j in range(0, S, block_k):
+            s = a @ K[:, :, j : j + block_k].mT / d**0.5
+            cols = torch.arange(j, j + s.shape[3], device=q.device)
+            if causal and j > i + a.shape[2] - 1 + S - T:
+                continue
+            if causal:
+                s = s.masked_fill(cols > rows, -math.inf)
+            new = torch.maximum(m, s.detach().amax(-1, keepdim=True))
+            base = new.masked_fill(new == -math.inf, 0.0)
+            p, alpha = (s - base).exp(), (m - base).exp()
+            l = l * alpha + p.sum(-1, keepdim=True)
+            acc = acc * alpha + p @ V[:, :, j : j + block_k]
+            m = new
+        empty = l == 0
+        l = l.masked_fill(empty, 1.0)
+        outs.append(acc / l)
+        lses.append((m + l.log())[..., 0])
+    return torch.cat(outs, 2).to(q.dtype), torch.cat(lses, 2)
