@@ -87,7 +87,7 @@ SENTENCES: dict[str, Localised] = {
         "在新进程中与在其他调用之后得到不同的结果（{fault}）",
     ),
     "only-after-other-calls": _T("fails only after other calls: {fault}", "仅在其他调用之后出错：{fault}"),
-    "stored": _T("the stored counterexample: {fault}", "上次保存的反例：{fault}"),
+    "kept-counterexample": _T("the stored counterexample: {fault}", "上次保存的反例：{fault}"),
     # The file and its process
     "no-entry-point": _T(
         "the file does not define {names}; keep the name that was asked for",

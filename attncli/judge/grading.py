@@ -306,7 +306,9 @@ class Grading:
             if finding is not None:
                 self.stored.append(dict(kept))
                 self._name_mistake(finding, self._question(name), str(kept["record"]))
-                return self._reported(name, replace(finding, message=say("stored", fault=finding.message)), 1)
+                return self._reported(
+                    name, replace(finding, message=say("kept-counterexample", fault=finding.message)), 1
+                )
         return None
 
     def _found(
