@@ -1,6 +1,6 @@
 """Complexity, judged by growth: how a measure rises over three sizes, against the reference or a stated bound.
 
-It is measured in float32, and between the last two sizes in bfloat16 as well, where code may take another way.
+It is measured in float32, and between the first two sizes in bfloat16 as well, where code may take another way.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from attncli.judge.submission import Failure, Submission
 # Bytes of what a measure counts, for measures of memory.
 BYTES = {"largest": 4, "peak": 1, "returned": 1}
 # The profiles that are measured, with how many of the sizes.
-WIDTHS = {"ordinary": 0, "bf16": -2}
+WIDTHS = {"ordinary": None, "bf16": 2}
 # How long a program may take at a real size, on tensors without values.
 PROJECTION_SECONDS = 3.0
 
@@ -102,9 +102,9 @@ def examine_growth(exam: Exam, submission: Submission, contract: Contract, measu
     `measured` keeps what was run, for the next promise.
     """
     held: Growth | None = None
-    for profile, last in WIDTHS.items():
+    for profile, count in WIDTHS.items():
         if profile in exam.growth_profiles:
-            growth = _measured_growth(exam, submission, contract, measured, profile, contract.sizes[last:])
+            growth = _measured_growth(exam, submission, contract, measured, profile, contract.sizes[:count])
             if isinstance(growth, Finding) or not growth.holds:
                 return growth
             held = held or growth

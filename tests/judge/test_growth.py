@@ -136,9 +136,16 @@ def test_another_way_in_sixteen_bits_is_measured_where_these_are_asked_for(tmp_p
     (growth,) = check(report, "memory")["growth"]
     if also:
         assert growth["dtype"] == "bfloat16"
-        assert growth["got"] == [128**2, 256**2]
-        assert check(report, "memory")["message"].startswith("it grows too fast: in bfloat16, 16,384 → 65,536 elements")
-        assert check(report, "memory")["message_zh"].startswith("增长过快：bfloat16 下，规模 128 → 256 时")
+        assert growth["got"] == [64**2, 128**2]
+        assert check(report, "memory")["message"].startswith("it grows too fast: in bfloat16, 4,096 → 16,384 elements")
+        assert check(report, "memory")["message_zh"].startswith("增长过快：bfloat16 下，规模 64 → 128 时")
+
+
+def test_every_size_counts(tmp_path):
+    spec = {"entry": ["total"], "required": ["loads", "work"], "forbidden": [], "mistakes": {}}
+    folder = write_challenge(tmp_path, spec, REFERENCE, INPUTS.replace("(64, 128, 256)", "(8, 16, 32, 64, 128)"), {})
+    late = "def total(x):\n    return (x.new_ones(len(x), len(x)) @ x)[0] if len(x) == 128 else x.sum(0)\n"
+    assert check(grade(folder, late), "work")["reason"] == "growth"
 
 
 BESIDE = """
