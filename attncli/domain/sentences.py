@@ -43,6 +43,10 @@ SENTENCES: dict[str, Localised] = {
         "returned a tensor on the CPU for inputs on another device: make tensors with device=x.device",
         "输入在其他设备上，却返回了 CPU 张量：创建张量时请写 device=x.device",
     ),
+    "not-on-the-default": _T(
+        "returned a tensor on the CPU although torch's default device is another one: pass device=None on as it is",
+        "torch 的默认设备不是 CPU，却返回了 CPU 张量：device=None 请原样传下去",
+    ),
     "no-proof-of-device": _T("cannot be proved for this solution without a GPU", "没有 GPU，无法验证这份解答"),
     "other-form-of-result": _T(
         "the result has not the form that was asked for ({error})", "结果不是所要求的形式（{error}）"

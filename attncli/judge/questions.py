@@ -225,7 +225,8 @@ class OnDevice:
         for path, value in leaves(self.truth.parts(self.case)):
             other = mine.get(path)
             if isinstance(value, Tensor) and isinstance(other, Tensor) and value.device != other.device:
-                return Finding(self.case, "values", say("on-the-cpu"), self.truth, got), True
+                complaint = say("not-on-the-default" if self.case.default_device else "on-the-cpu")
+                return Finding(self.case, "values", complaint, self.truth, got), True
         return None, True
 
     def _met(self, got: Failure) -> bool:

@@ -188,7 +188,10 @@ async def test_grading_without_a_file_says_how_to_begin(make_app: MakeApp) -> No
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.press("g")
         await pilot.pause()
-        assert any("there is no file" in note.message for note in app._notifications)
+        assert any(note.message.startswith("Press e:") for note in app._notifications)
+        await pilot.press("l", "g")
+        await pilot.pause()
+        assert any(note.message.startswith("按 e：") for note in app._notifications)
 
 
 async def test_a_rejection_shows_checks_counterexample_and_mistake_and_is_recorded(make_app: MakeApp) -> None:

@@ -161,6 +161,9 @@ class ChallengeScreen(AttnScreen):
         self.app.refresh(layout=True)
 
     async def action_grade(self) -> None:
+        if not self.file.exists():
+            self.notify(say("challenge.not-started", self.lang), severity="warning")
+            return
         try:
             self.request = grading.request_for(self.workspace, self.challenge_id, self.file, _OPTIONS)
         except AttnError as error:
