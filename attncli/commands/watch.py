@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,8 @@ from attncli.practice.grading import GradeOptions
 from attncli.practice.workspace import Workspace
 
 POLL_SECONDS = 0.2
+# Ctrl-D, and what a terminal that is gone says.
+END = "\x04"
 KEYS = Localised(
     "h hint · s solution · e editor · n next challenge · r again · q quit",
     "h 提示 · s 参考解 · e 编辑 · n 下一题 · r 重新评测 · q 退出",
@@ -96,7 +98,7 @@ class Watch:
         """Does what a key asks for; False ends the watch."""
         action = self._actions().get(key)
         if action is None:
-            return key not in ("q", "\x03", "\x04")
+            return key not in ("q", "\x03", END)
         try:
             action()
         except AttnError as error:
@@ -203,14 +205,18 @@ def keys() -> Iterator[Callable[[], str]]:
     settings = termios.tcgetattr(descriptor)
 
     def read() -> str:
-        ready, _, _ = select.select([descriptor], [], [], POLL_SECONDS)
-        return os.read(descriptor, 1).decode("latin-1") if ready else ""
+        if not select.select([descriptor], [], [], POLL_SECONDS)[0]:
+            return ""
+        with suppress(OSError):
+            return os.read(descriptor, 1).decode("latin-1") or END
+        return END
 
     tty.setcbreak(descriptor)
     try:
         yield read
     finally:
-        termios.tcsetattr(descriptor, termios.TCSADRAIN, settings)
+        with suppress(termios.error):  # the terminal may be gone
+            termios.tcsetattr(descriptor, termios.TCSADRAIN, settings)
 
 
 def _wait() -> str:

@@ -26,9 +26,13 @@ from attncli.tui import wrapping
 from attncli.tui.routes import Route, screen_at
 from attncli.tui.screens.base import AttnScreen
 from attncli.tui.strings import say, say_counted
+from attncli.tui.terminal import hung_up, standard_terminal
 from attncli.tui.theme import DARK, LIGHT, THEMES, theme_named
 
 INTERRUPTED = 130
+HUNG_UP = 129
+# How often the app looks whether its terminal is still there.
+TERMINAL_SECONDS = 1.0
 
 
 def run(
@@ -106,6 +110,8 @@ class AttnApp(App[None]):
         self._close_messages_no_wait()
 
     def on_mount(self) -> None:
+        if (terminal := standard_terminal()) is not None:
+            self.set_interval(TERMINAL_SECONDS, lambda: self._leave_if_hung_up(terminal))
         if problems := self.workspace.library.problems():
             self.notify(say_counted("app.problems", self.lang, len(problems), first=problems[0]), severity="warning")
         if self._challenge is not None:
@@ -114,6 +120,10 @@ class AttnApp(App[None]):
             self.open_review(self._topic, self._limit)
         else:
             self.open(self._first)
+
+    def _leave_if_hung_up(self, terminal: int) -> None:
+        if hung_up(terminal):
+            self.exit(return_code=HUNG_UP)
 
     def open(self, route: Route) -> None:
         """Shows the screen of this name."""

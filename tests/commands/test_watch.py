@@ -171,3 +171,16 @@ def test_a_key_is_read_from_a_terminal_without_enter_and_the_terminal_is_put_bac
             assert read() == ""
         assert termios.tcgetattr(follower) == before
     os.close(leader)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
+def test_a_terminal_that_is_gone_ends_the_watch(monkeypatch, workspace, file):
+    import pty
+
+    leader, follower = pty.openpty()
+    with os.fdopen(follower) as terminal:
+        monkeypatch.setattr(sys, "stdin", terminal)
+        with module.keys() as read:
+            os.close(leader)
+            key = read()
+    assert watching(workspace, file).press(key) is False

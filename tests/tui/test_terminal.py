@@ -1,0 +1,68 @@
+"""A terminal that is gone ends the app: nothing is left behind that reads a closed window for ever."""
+
+from __future__ import annotations
+
+import os
+import select
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from attncli.tui.terminal import hung_up, standard_terminal
+
+pty = pytest.importorskip("pty")
+ENOUGH_SECONDS = 60.0
+
+
+@pytest.fixture
+def terminal():
+    ours, theirs = pty.openpty()
+    yield ours, theirs
+    for descriptor in (ours, theirs):
+        try:
+            os.close(descriptor)
+        except OSError:
+            continue
+
+
+def test_a_terminal_has_hung_up_once_its_other_side_is_closed(terminal) -> None:
+    ours, theirs = terminal
+    assert not hung_up(theirs)
+    os.close(ours)
+    assert hung_up(theirs)
+
+
+def test_a_pipe_is_no_terminal(monkeypatch) -> None:
+    reader, writer = os.pipe()
+    with os.fdopen(reader) as stream:
+        monkeypatch.setattr(sys, "__stdin__", stream)
+        assert standard_terminal() is None
+    assert standard_terminal() is None, "a closed stream is none either"
+    os.close(writer)
+
+
+def test_the_app_ends_when_its_window_is_closed(terminal, tmp_path: Path) -> None:
+    ours, theirs = terminal
+    environment = {**os.environ, "ATTN_HOME": str(tmp_path), "TERM": "xterm-256color"}
+    command = [sys.executable, "-m", "attncli"]
+    # A session of its own without this terminal: no signal comes, as below a `make` that catches it.
+    app = subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, env=environment, start_new_session=True)
+    try:
+        assert "attn" in _shown(ours)
+        os.close(ours)
+        assert app.wait(ENOUGH_SECONDS) == 129
+    finally:
+        app.kill()
+        app.wait()
+
+
+def _shown(descriptor: int) -> str:
+    """What the app has drawn by the time it shows its name."""
+    shown, end = "", time.monotonic() + ENOUGH_SECONDS
+    while "Today" not in shown and time.monotonic() < end:
+        if select.select([descriptor], [], [], 1.0)[0]:
+            shown += os.read(descriptor, 1 << 16).decode(errors="replace")
+    return shown
