@@ -25,7 +25,12 @@ from attncli.judge.client import MEMORY_MIB, TIMEOUT_SECONDS, Judge
 @click.option("--watch", is_flag=True, help="Grade again whenever the file is saved.")
 @click.option("--examples", type=click.IntRange(0, 10_000), default=0, help="Inputs for matches-reference.")
 @click.option("--seed", type=click.IntRange(0, 2**31 - 1), default=0, help="Another stream of inputs: a fresh exam.")
-@click.option("--timeout", type=click.FloatRange(0.1, 3600), default=TIMEOUT_SECONDS, help="Seconds for your code.")
+@click.option(
+    "--timeout",
+    type=click.FloatRange(0.1, 3600),
+    default=TIMEOUT_SECONDS,
+    help="Seconds for one run of your code (ten times that for all).",
+)
 @click.option("--memory", type=click.IntRange(64, 1 << 20), default=MEMORY_MIB, help="MiB for your code.")
 @click.option("--device", type=click.Choice(["auto", "cpu", "cuda"]), default="auto")
 @click.option("--no-record", is_flag=True, help="Do not count this as an attempt.")

@@ -107,6 +107,10 @@ SENTENCES: dict[str, Localised] = {
     "in-a-program": _T("while it was used", "在使用时"),
     "while-loaded": _T("while it was loaded", "在加载时"),
     "still-running": _T("still running after {seconds} s {place}", "运行 {seconds} 秒后仍未结束，{place}"),
+    "all-too-slow": _T(
+        "all calls together have taken {seconds} s (the last one {place})",
+        "所有调用合计已用 {seconds} 秒（最后一次{place}）",
+    ),
     "more-memory": _T("{said}", "需要超过 {mib} MiB 内存"),
     "killed-loaded": _T("{said}", "加载时被 {signal} 终止"),
     "killed-called": _T("{said}", "调用时被 {signal} 终止"),

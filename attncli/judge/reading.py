@@ -36,7 +36,7 @@ UNIVERSAL = (
     "torch.overrides",
     "torch.overrides.*",
 )
-REFUSED_NAMES = frozenset("eval exec compile open input breakpoint globals vars __import__ __builtins__".split())
+REFUSED_NAMES = frozenset("eval exec compile open input breakpoint globals __import__ __builtins__".split())
 REFUSED_ATTRIBUTES = frozenset(
     "__globals__ __code__ __closure__ __subclasses__ __bases__ __mro__ __builtins__ __loader__ __spec__ gi_frame "
     "f_back f_globals f_locals f_builtins tb_frame".split()

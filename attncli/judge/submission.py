@@ -33,6 +33,8 @@ Buffer = bytes | bytearray | memoryview
 REPLY_LIMIT_BYTES = 256 * 2**20
 # How many requests wait in the worker while the judge looks at an answer.
 AHEAD = 3
+# How many times the limit of one program all programs of a grading may take together.
+PROGRAMS = 10
 # How long an answer is waited for that only a finished question had asked for.
 PATIENCE_SECONDS = 0.5
 
@@ -49,13 +51,28 @@ class Failure:
 
 @dataclass(slots=True)
 class Budget:
-    """The seconds that the judge waits for the learner's code in one grading, over all calls."""
+    """The seconds that the judge waits for the learner's code: for one program, and `PROGRAMS` times that for all.
+
+    A loop without an end is over soon; slow code that is right is waited for.
+    """
 
     seconds: float
     clock: Callable[[], float] = time.monotonic
+    left: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.left = self.total
+
+    @property
+    def total(self) -> float:
+        return PROGRAMS * self.seconds
+
+    def wait(self, seconds: float | None = None) -> float:
+        """How long the next answer is waited for, or so long at most."""
+        return max(0.05, min(self.left, self.seconds if seconds is None else seconds))
 
     def spend(self, since: float) -> None:
-        self.seconds -= self.clock() - since
+        self.left -= self.clock() - since
 
 
 @dataclass
@@ -74,15 +91,12 @@ class Submission:
     _ended: list[Worker] = field(default_factory=list)
     _broken: Failure | None = None
 
-    def __post_init__(self) -> None:
-        self.limit_seconds = self.budget.seconds
-
     def load(self) -> Failure | None:
         """Starts a worker and executes the file in it; where that fails, so does all that is asked of it."""
         self._put_away()
         self.worker = self.open_worker()
         start = self.budget.clock()
-        outcome = self.worker.load(self.source, self.filename, list(self.entry), max(0.05, self.budget.seconds))
+        outcome = self.worker.load(self.source, self.filename, list(self.entry), self.budget.wait())
         self.budget.spend(start)
         self._broken = self._failure(outcome, say("while-loaded")) or self._missing(outcome)
         return self._broken
@@ -137,7 +151,7 @@ class Submission:
     def _settle(self) -> None:
         """Takes the answers that nobody wants any more; a worker that makes it wait is given up for a fresh one."""
         while self._asked:
-            unwanted = self._receive(min(PATIENCE_SECONDS, self.budget.seconds))
+            unwanted = self._receive(PATIENCE_SECONDS)
             if isinstance(unwanted, Failure) and unwanted.fatal:
                 self.renew()
 
@@ -159,7 +173,7 @@ class Submission:
             return self._broken
         assert self.worker is not None
         start = self.budget.clock()
-        outcome = self.worker.receive(max(0.05, self.budget.seconds if seconds is None else seconds))
+        outcome = self.worker.receive(self.budget.wait(seconds))
         self.budget.spend(start)
         failure = self._failure(outcome, _place(request.case))
         if failure is not None:
@@ -176,8 +190,7 @@ class Submission:
         if isinstance(outcome, Ending):
             self.collect()
             if outcome.reason == "timeout":
-                message = say("still-running", seconds=f"{self.limit_seconds:g}", place=place)
-                return Failure("timeout", message, fatal=True)
+                return Failure("timeout", self._too_slow(place), fatal=True)
             return Failure(outcome.reason, _ended(outcome), fatal=True)
         header = outcome.header
         touched = header.get("touched") or []
@@ -187,6 +200,11 @@ class Submission:
         frames = tuple(frame for frame in header.get("frames") or () if isinstance(frame, dict))
         reason = str(header.get("reason", "exception"))
         return Failure(reason, _raised_message(header, frames, place), frames, reason in ENDS_GRADING)
+
+    def _too_slow(self, place: Localised) -> Localised:
+        if self.budget.left > 0:
+            return say("still-running", seconds=f"{self.budget.seconds:g}", place=place)
+        return say("all-too-slow", seconds=f"{self.budget.total:g}", place=place)
 
     def collect(self) -> None:
         """Keeps what has been printed so far."""

@@ -6,6 +6,8 @@ import sys
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 sys.path.insert(0, str(Path(__file__).parent))
 from in_process import InProcessWorker
@@ -71,3 +73,28 @@ def test_a_file_that_does_not_load_answers_everything_with_its_failure():
     assert isinstance(failure, Failure)
     assert list(made.answers([request(), request()])) == [failure, failure]
     assert made.run(request()) == failure
+
+
+@given(st.floats(0.1, 100.0), st.lists(st.floats(0.0, 50.0), max_size=20), st.none() | st.floats(0.1, 200.0))
+def test_no_answer_is_waited_for_longer_than_its_limit_or_than_what_is_left(seconds, spent, asked):
+    now = 0.0
+    budget = Budget(seconds, lambda: now)
+    assert budget.wait() == seconds
+    for duration in spent:
+        since, now = now, now + duration
+        budget.spend(since)
+    assert budget.left == pytest.approx(module.PROGRAMS * seconds - sum(spent))
+    limit = seconds if asked is None else asked
+    assert budget.wait(asked) == max(0.05, min(limit, budget.left))
+
+
+@pytest.mark.sandbox
+def test_many_slow_calls_end_when_all_together_have_taken_too_long(monkeypatch):
+    monkeypatch.setattr(module, "PROGRAMS", 0.02)
+    with Zygote.start() as zygote:
+        source = "import torch\ndef f(x):\n    while True: x = x + 1\n"
+        asked = submission(source, seconds=30.0, open_worker=lambda: zygote.worker(384))
+        failure = asked.run(request())
+        asked.close()
+    assert isinstance(failure, Failure) and failure.reason == "timeout"
+    assert failure.message.en == "all calls together have taken 0.6 s (the last one in a call of f)"

@@ -188,14 +188,14 @@ def edge_rows_that_sum_to_one(make):
 
 
 def edge_many_layers(make):
-    """eight layers of six heads, twice the same list; 40 tokens
+    """eight layers of six heads, twice the same list; 17 tokens
 
-    八层、每层六个头，同一个列表传两次；另有 40 个 token 的
+    八层、每层六个头，同一个列表传两次；另有 17 个 token 的
     """
     maps = layers(make, 8, 2, 6, 3)
     make.call("attention_rollout", maps)
     make.call("attention_rollout", maps, 0.1)
-    make.call("attention_rollout", layers(make, 2, 1, 2, 40), residual=0.2)
+    make.call("attention_rollout", layers(make, 2, 1, 2, 17), residual=0.2)
 
 
 def edge_rows_nearly_empty(make):

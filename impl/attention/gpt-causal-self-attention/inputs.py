@@ -237,28 +237,32 @@ def random(make):
     D = H * d
     made = make.new("CausalSelfAttention", D, H, 4, p, False)
     make.set(made, {"c_attn.weight": make.normal(3 * D, D, scale=0.5), "c_proj.weight": make.keep(torch.eye(D))})
-    x = make.keep(make.normal(1, 3, D).detach().expand(N, 3, D).clone())
+    x = make.normal(1, 3, D).detach()
+    many, few, one = (make.keep(x.expand(count, 3, D).clone()) for count in (N, 20, 1))
     make.train(made, True)
-    drawn = make.method(made, "forward", x)
-    again = make.method(made, "forward", x)
+    drawn, *twice = (make.method(made, "forward", x) for x in (many, few, few))
     make.train(made, False)
-    calm = make.method(made, "forward", x)
-    for handle in (drawn, again):
+    calm = make.method(made, "forward", one)
+    for handle in (drawn, *twice):
         make.compare(handle, False)
-    make.property(lambda outcomes: dropped(outcomes[drawn.step], outcomes[again.step], outcomes[calm.step], p, d))
+
+    def holds(outcomes):
+        if torch.equal(*(outcomes[handle.step] for handle in twice)):
+            return (
+                "two calls in training gave the same: dropout has to draw anew each time",
+                "训练时两次调用结果相同：dropout 每次都要重新抽",
+            )
+        return dropped(outcomes[drawn.step], outcomes[calm.step], p, d)
+
+    make.property(holds)
 
 
-def dropped(drawn, again, calm, p, d):
+def dropped(drawn, calm, p, d):
     """The first token has one weight, 1, per head: dropped, that head's whole slice is 0 (c_proj is the identity here).
 
     GPT-2's second dropout, behind c_proj, is allowed: it zeroes single components on top.
     """
-    drawn, again, calm = (t.detach().double() for t in (drawn, again, calm))
-    if torch.equal(drawn, again):
-        return (
-            "two calls in training gave the same: dropout has to draw anew each time",
-            "训练时两次调用结果相同：dropout 每次都要重新抽",
-        )
+    drawn, calm = drawn.detach().double(), calm.detach().double()
     silent = (drawn.unflatten(-1, (-1, d)) == 0).all(-1)  # (N, T, H)
     rate, n = float(silent[:, 0].double().mean()), silent[:, 0].numel()
     slack = 5 * (p * (1 - p) / n) ** 0.5

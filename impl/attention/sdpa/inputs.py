@@ -210,13 +210,27 @@ def edge_five_leading_dimensions(make):
 
 
 def edge_many_wide_tokens(make):
-    """70 queries over 150 keys of width 72: more than any block or table holds
+    """70 queries, 150 keys, a width of 72: more than any block or table holds
 
-    70 个 query、150 个 key，宽 72：任何分块、任何表都装不下
+    70 个 query、150 个 key、宽 72：任何分块、任何表都装不下
     """
-    q, k, v = make.normal(2, 70, 72, scale=0.7), make.normal(2, 150, 72), make.normal(2, 150, 67)
-    make.call("sdpa", q, k, v)
-    make.call("sdpa", q, k, v, make.mask(70, 150, keep=0.6))
+    # One long side at a time: a solution that loops over all of them has no thousands of pairs to go through.
+    for T, S, d, dv in ((70, 3, 4, 2), (2, 150, 3, 2), (3, 5, 72, 67)):
+        q, k, v = make.normal(2, T, d, scale=0.7), make.normal(2, S, d), make.normal(2, S, dv)
+        make.call("sdpa", q, k, v)
+        make.call("sdpa", q, k, v, make.mask(T, S, keep=0.6))
+
+
+def edge_negative_scale(make):
+    """scale=-1 over scores of ±200: the largest score is the smallest one
+
+    scale=-1，分数到 ±200：最大的分数成了最小的
+    """
+    q = torch.tensor([[20.0, 0.0], [-20.0, 5.0], [1.0, 1.0]])
+    k = torch.tensor([[10.0, 1.0], [-10.0, 2.0], [9.9, 0.0], [-9.9, -1.0]])
+    args = make.keep(q, grad=True), make.keep(k, grad=True), make.normal(4, 3)
+    make.call("sdpa", *args, scale=-1.0)
+    make.call("sdpa", *args, torch.ones(3, 4, dtype=torch.bool).tril(1), -1.0)
 
 
 def edge_heads_cut_out_of_a_projection(make):

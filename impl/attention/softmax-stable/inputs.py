@@ -146,15 +146,6 @@ def edge_float16(make):
     make.call("softmax", x)
 
 
-def edge_float16_long_slice(make):
-    """70 000 equal float16 logits: their sum is more than float16 can hold
-
-    70 000 个相等的 float16 logits：求和超出 float16 的范围
-    """
-    length = 70_000 if make.profile == "ordinary" else 7  # once is enough: a loop over entries takes a second here
-    make.call("softmax", make.keep(torch.zeros(length, dtype=torch.float16), dtype="fixed"))
-
-
 def edge_five_dimensions(make):
     """each of five dimensions, from the front and from the back
 

@@ -10,7 +10,7 @@ AXES = {"ids": "B T", "return": "B T+n"}
 GRADIENTS = False
 STATES = 11  # what the model remembers of the past: a number below this
 # Sound solutions may loop over rows: what frequencies need, and no more.
-ROWS, SOME_ROWS, FEW_ROWS = 1200, 500, 40
+ROWS, SOME_ROWS, FEW_ROWS = 1000, 500, 40
 SIGMAS = 5.5
 
 

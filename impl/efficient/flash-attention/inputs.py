@@ -182,11 +182,11 @@ def causal_tiles_at(make, T):
 
 
 def causal_at(make, T):
-    call(make, *qkv(make, 1, 1, T, T, 64), 32, 32, True)
+    call(make, *qkv(make, 1, 1, T, T, 64), 16, 16, True)
 
 
 def all_tiles_at(make, T):
-    call(make, *qkv(make, 1, 1, T, T, 64), 32, 32)
+    call(make, *qkv(make, 1, 1, T, T, 64), 16, 16)
 
 
 CONTRACTS = [
@@ -210,7 +210,7 @@ CONTRACTS = [
         "check": "work",
         "measure": "flops",
         "case": causal_at,
-        "sizes": (96, 192, 288),
+        "sizes": (48, 96, 144),
         "growth_at_most": 0.9,  # half of the tiles and the diagonal; scores may be computed in two passes
         "bound": lambda T: (4 * 64 + 10) * T * T,
         "says": {
@@ -223,7 +223,7 @@ CONTRACTS = [
         "measure": "flops",
         "case": causal_at,
         "beside": all_tiles_at,
-        "sizes": (96, 192, 288),
+        "sizes": (48, 96, 144),
         "growth_at_most": 0.6,  # half of the tiles and the diagonal: 0.556, then 0.533
         "says": {
             "en": "tiles without a visible key are computed in part before they are left out",

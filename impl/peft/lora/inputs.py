@@ -430,6 +430,15 @@ def wide(make, n):
     make.method(lora, "forward", make.normal(*lead, n, grad=False))
 
 
+HIGH_WIDTHS = (32, 64, 96)
+
+
+def wide_at_high_rank(make, n):
+    """Where r·(in + out) is more than in·out, BA would be the cheaper product."""
+    lora = adapted(make, n, n, 5 * n // 8, 4.0, bias=False, grad=False)
+    make.method(lora, "forward", make.normal(2, n, grad=False))
+
+
 CONTRACTS = [
     {
         "check": "memory",
@@ -441,6 +450,18 @@ CONTRACTS = [
         "says": {
             "en": "forward makes a tensor that grows with in × out, as if BA were multiplied out",
             "zh": "forward 里有张量随 in × out 增长，好像把 BA 乘出来了",
+        },
+    },
+    {
+        "check": "memory",
+        "measure": "largest",
+        "case": wide_at_high_rank,
+        "sizes": HIGH_WIDTHS,
+        "growth_at_most": 1.0,
+        "bound": lambda n: 0.8 * n * n,  # a factor is 0.625·n², BA is n²
+        "says": {
+            "en": "at a high rank forward makes a tensor of in × out elements: BA is multiplied out",
+            "zh": "秩高的时候，forward 里出现了 in × out 个元素的张量：把 BA 乘出来了",
         },
     },
 ]
