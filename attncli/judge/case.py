@@ -247,6 +247,10 @@ class Recorder:
         """The module in another dtype than the case's; what is set from now on is rounded to it."""
         return self._step({"op": "cast", "object": self._pack(owner)}, (dtype,), {})
 
+    def manual_seed(self, seed: int) -> Handle:
+        """Torch's global generator begins anew here, as under `torch.manual_seed`."""
+        return self._step({"op": "manual_seed"}, (seed,), {})
+
     def shared(self, value: Any) -> Shared:
         self.case.shared.append(self._pack(value))
         return Shared(len(self.case.shared) - 1)

@@ -69,7 +69,7 @@ class Rules:
     `floor` is the size that values can have before they cancel; without it a gradient of exact 0 could not be met.
     `dtypes(path)` are dtypes that a part may have besides the one due.
     `exact`: every bit counts, the sign of zero too; a NaN is a NaN whatever its payload.
-    `float32_inside`: 16-bit results are float32 results rounded once, so one ulp is all they may miss.
+    `float32_inside`: 16-bit results are float32 results rounded once, so half an ulp is all they may miss by it.
     `closer` is asked where an answer misses by little: slack from many more measurements.
     `kept` remembers what was found to be allowed where the truth is finite: the next answer needs one look.
     """
@@ -262,9 +262,15 @@ def _quick(truth: Tensor, odd: Tensor, dtype: torch.dtype, rules: Rules) -> Tens
     extra = float(rules.absolute.get(_name(dtype), 0.0))
     if rules.rounded_once(dtype):
         inside = FACTORS[torch.float32] * torch.finfo(torch.float32).eps
-        return info.eps * size + inside * (size + reach) + 8 * info.tiny * info.eps + extra
+        return _half_a_step(size, info) + inside * (size + reach) + extra
     scale = FACTORS.get(dtype, 64.0) * info.eps
     return scale * (size + reach + rules.floor) + 8 * info.tiny * info.eps + extra
+
+
+def _half_a_step(size: Tensor, info: torch.finfo) -> Tensor:
+    """Half the distance between neighbours of the dtype at `size`: what one rounding may move a value."""
+    exponent = torch.floor(torch.log2(size.clamp_min(info.tiny)))
+    return torch.exp2(exponent) * (info.eps / 2)
 
 
 def _value_mismatch(error: Tensor, allowed: Tensor, bad: Tensor, expected: Tensor, got: Tensor, path: Path) -> Mismatch:

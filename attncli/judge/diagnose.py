@@ -12,10 +12,16 @@ from typing import Any
 
 from attncli.domain.challenge import Diagnosis
 from attncli.judge.compare import Rules, compare
+from attncli.judge.demands import Demands
 from attncli.judge.expected import Expectation, Observed, as_given, run_reference
 from attncli.judge.folder import Folder
 from attncli.judge.request import Request
+from attncli.sandbox.limits import memory_at_most
 from attncli.sandbox.values import Raised
+
+# What a wrong solution may take here, in the judge's own process: one that holds a square of the length in memory
+# meets cases that were made long to catch others.
+MEMORY_MIB = 1024
 
 
 @dataclass(frozen=True)
@@ -45,25 +51,26 @@ def diagnose(folder: Folder, probes: Sequence[Probe]) -> list[Diagnosis]:
 
 
 def _agrees(folder: Folder, name: str, probes: Sequence[Probe], native: Sequence[Observed]) -> bool:
-    namespace = folder.wrong(name).__dict__
+    namespace, float32_inside = folder.wrong(name).__dict__, Demands(folder).float32_inside
     differs = False
     for probe, sound in zip(probes, native, strict=True):
         try:
-            other = probe.on(namespace)
+            with memory_at_most(MEMORY_MIB):
+                other = probe.on(namespace)
         except Exception:  # noqa: BLE001 - a wrong solution may fail in any way; then its outputs prove nothing
             return False
-        if not _same(probe, probe.observed, other):
+        if not _same(probe, probe.observed, other, float32_inside):
             return False
-        differs = differs or not _same(probe, sound, other)
+        differs = differs or not _same(probe, sound, other, float32_inside)
     return differs
 
 
-def _same(probe: Probe, first: Observed, second: Observed) -> bool:
+def _same(probe: Probe, first: Observed, second: Observed, float32_inside: bool) -> bool:
     case = probe.request.case
     before, after = first.parts(case, watched=True), second.parts(case, watched=True)
     for key, value in before.items():
         slack = lambda path, key=key: probe.due.slack((key, *path))  # noqa: E731
-        rules = Rules(slack, {}, exact=key in case.exact)
+        rules = Rules(slack, {}, exact=key in case.exact, float32_inside=float32_inside)
         if key not in after or _differ(value, after[key], rules):
             return False
     pairs = zip(first.gradients, second.gradients, strict=True)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import resource
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 MIB = 1 << 20
@@ -36,6 +38,18 @@ def _limit(kind: int, value: int) -> None:
     if hard != resource.RLIM_INFINITY:
         value = min(value, hard)
     resource.setrlimit(kind, (value, value))
+
+
+@contextmanager
+def memory_at_most(memory_mib: int) -> Iterator[None]:
+    """For a while, no more than `memory_mib` on top of what this process has now: beyond it torch and Python raise."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    asked = private_bytes() + memory_mib * MIB
+    resource.setrlimit(resource.RLIMIT_DATA, (asked if hard == resource.RLIM_INFINITY else min(asked, hard), hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
 
 
 def _kernel_version() -> tuple[int, ...]:

@@ -117,6 +117,8 @@ def _target(namespace: Mapping[str, Any], step: Step, environment: Environment, 
         return target
     if operation == "refill":
         return _refill
+    if operation == "manual_seed":
+        return _seed
     if operation == "new":
         made = _class(namespace, step["name"])
         return lambda *args, **kwargs: modules.placed(made(*args, **kwargs), (args, kwargs), environment)
@@ -133,6 +135,10 @@ def _target(namespace: Mapping[str, Any], step: Step, environment: Environment, 
     if operation == "cast":
         return lambda dtype: modules.cast(owner, dtype)
     raise TreeError(f"unknown operation {operation!r}")
+
+
+def _seed(seed: int) -> None:
+    torch.default_generator.manual_seed(seed)
 
 
 def _refill(tensors: Sequence[Tensor], values: Sequence[Tensor]) -> None:

@@ -26,7 +26,7 @@ class Watch:
         self._closely = closely
         self.copies: list[tuple[Tree, list[bytes], list[dict[str, Any]]]] = []
         self.aliased: list[list[Any]] = []
-        self.inputs = [bytes_of(tensor) for tensor in environment.tensors] if closely else []
+        self.inputs = [_state_of(tensor) for tensor in environment.tensors] if closely else []
         self.containers: list[int] = []
         self._steps = steps
         self._kept = {_storage(t) for t in tensors_in(list(earlier))} - {0}
@@ -80,6 +80,8 @@ class Watch:
     def _look_at_randomness(self, index: int, arguments: Any) -> None:
         """Whether torch's global generator was seeded, or drawn from although a generator was passed."""
         state = torch.default_generator.get_state()
+        if self._steps[index]["op"] == "manual_seed":
+            self._seed, self._random_state = torch.default_generator.initial_seed(), state
         if torch.equal(state, self._random_state):
             return
         self._random_state = state
@@ -90,7 +92,7 @@ class Watch:
 
     def mutated(self) -> list[int]:
         pairs = zip(self.environment.tensors, self.inputs, strict=True)
-        return [k for k, (tensor, before) in enumerate(pairs) if bytes_of(tensor) != before]
+        return [k for k, (tensor, before) in enumerate(pairs) if _state_of(tensor) != before]
 
     def instances(self, outcomes: Sequence[Any], arguments: Sequence[Any]) -> list[int]:
         """Steps that made an object which shares memory with one made by another call of the same class."""
@@ -107,6 +109,11 @@ class Watch:
             for index, (outcome, copy) in enumerate(zip(outcomes, self.copies, strict=True))
             if copied(outcome)[:2] != copy[:2]
         ]
+
+
+def _state_of(tensor: Tensor) -> tuple[Any, ...]:
+    """All that a call must leave as it is: `unsqueeze_` moves no value, and the caller's tensor is another one."""
+    return bytes_of(tensor), tensor.dtype, tensor.shape, tensor.stride(), tensor.requires_grad
 
 
 def _containers_in(value: Any, depth: int = 0) -> Iterator[Any]:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 import torch
+from hypothesis import assume, given
+from hypothesis import strategies as st
 
 from attncli.judge.compare import Rules, compare
 
@@ -56,3 +60,33 @@ def test_what_is_known_to_be_allowed_is_not_measured_again():
     assert asked == ["slack"]
     answer[0, 0] = float("nan")
     assert compare(TRUTH, NATIVE, answer, known) is not None
+
+
+SIXTEEN_BITS = st.sampled_from([torch.float16, torch.bfloat16])
+
+
+def rounded_once(dtype: torch.dtype, truth: torch.Tensor, got: torch.Tensor):
+    def unasked(path):
+        raise AssertionError("nothing is measured for a result that is rounded once")
+
+    return compare(truth, truth.to(dtype), got, Rules(unasked, {}, float32_inside=True))
+
+
+@given(st.lists(st.floats(-60_000, 60_000), min_size=1, max_size=9), SIXTEEN_BITS, st.integers(0, 2**31))
+def test_what_float32_computes_and_rounds_once_is_accepted(values, dtype, seed):
+    truth = torch.tensor(values, dtype=torch.float64)
+    noise = torch.rand(truth.shape, generator=torch.Generator().manual_seed(seed)).double() * 2 - 1
+    computed = truth + noise * 8 * torch.finfo(torch.float32).eps * truth.abs()
+    assert rounded_once(dtype, truth, computed.float().to(dtype)) is None
+
+
+@given(st.floats(0.01, 60_000), SIXTEEN_BITS, st.sampled_from([-torch.inf, torch.inf]))
+def test_the_neighbour_of_the_nearest_number_is_another_number(value, dtype, towards):
+    truth = torch.tensor([value], dtype=torch.float64)
+    nearest = truth.to(dtype)
+    neighbour = torch.nextafter(nearest, torch.full_like(nearest, towards))
+    same_spacing = min(nearest.item(), neighbour.item()) >= 2.0 ** math.floor(math.log2(value))
+    nearly_a_tie = abs((nearest.double() + neighbour.double()) / 2 - truth) <= 2e-5 * truth
+    assume(same_spacing and not nearly_a_tie)
+    found = rounded_once(dtype, truth, neighbour)
+    assert found is not None and found.reason in ("values", "not-finite")

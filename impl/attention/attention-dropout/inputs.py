@@ -142,6 +142,19 @@ def edge_same_generator_state(make):
         make.property(lambda outcomes, a=first, b=second: equal(outcomes[a.step], outcomes[b.step]))
 
 
+def edge_same_global_state(make):
+    """without a generator, equal states of torch's global one give equal results
+
+    不传 generator 时，torch 全局生成器状态相同则结果相同
+    """
+    for k, shape in enumerate(RANKS):
+        weights, handles = maps(make, *shape), []
+        for _ in range(2):
+            make.manual_seed(11 + k)
+            handles.append(drop(make, weights, 0.4))
+        make.property(lambda outcomes, h=handles: equal(*(outcomes[handle.step] for handle in h)))
+
+
 def equal(first, second):
     if torch.equal(first.detach(), second.detach()):
         return None

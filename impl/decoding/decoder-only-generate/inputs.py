@@ -220,6 +220,28 @@ def edge_temperature_zero_with_generator(make):
     call(make, apart(make, 6), make.integers(0, 6, 2, 3), 4, None, 0.0, 3, make.generator())
 
 
+def edge_same_global_state(make):
+    """without a generator, equal states of torch's global one give equal tokens
+
+    不传 generator 时，torch 全局生成器状态相同则 token 相同
+    """
+    table, ids, handles = tied(make, 6), make.integers(0, 6, 4, 2), []
+    for _ in range(2):
+        make.manual_seed(5)
+        handles.append(call(make, table, ids, 8))
+        make.compare(handles[-1], False)
+
+    def holds(outcomes):
+        if torch.equal(*(outcomes[handle.step] for handle in handles)):
+            return None
+        return (
+            "torch's global generator in the same state gave different tokens: some randomness comes from elsewhere",
+            "torch 全局生成器状态相同，给出的 token 却不同：有一部分随机数来自别处",
+        )
+
+    make.property(holds)
+
+
 def edge_two_models(make):
     """two models in turns do not meet
 

@@ -197,14 +197,15 @@ FIRST_IS_ZERO, SECOND_IS_ZERO = 2616, 5259
 
 
 def edge_zero_is_drawn_in_sixteen_bits(make):
-    """rows in 16 bits, and a generator from which 0 comes: what has no chance is neither accepted nor drawn
+    """rows in 16 bits, and a generator from which 0 comes there: a chance of 0, or of one in a million, is none
 
-    16 位的行，而 generator 恰好给出 0：概率为 0 的 token 既不能接受，也不能抽到
+    16 位的行，而 generator 按 16 位抽恰好给出 0：概率为 0 或百万分之一的 token 既不能接受，也不能抽到
     """
     never, surely = one_hot(3, 2), one_hot(3, 0)
+    hardly = torch.tensor([1e-6, 0.0, 1.0 - 1e-6])
     for dtype in (torch.bfloat16, torch.float16):
         for seed in (FIRST_IS_ZERO, SECOND_IS_ZERO):
-            for p in (never, surely):  # of token 0: rejected, so that 2 follows; accepted, and 2 follows
+            for p in (never, hardly, surely):  # of token 0: rejected, so that 2 follows; accepted, and 2 follows
                 rows = [torch.stack([p, never]), surely[None]]
                 args = [make.keep(t.to(dtype), dtype="fixed") for t in rows]
                 make.call("spec_step", *args, make.keep(torch.tensor([0])), make.generator(seed))

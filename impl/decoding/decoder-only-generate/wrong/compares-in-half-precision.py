@@ -44,5 +44,5 @@ def choose(logits: Tensor, temperature: float, top_k: int | None, generator: tor
     if top_k is not None:
         least = logits.topk(top_k, dim=-1).values[:, -1:]  # (B, 1): the k-th largest
         logits = logits.masked_fill(logits < least, float("-inf"))
-    probs = torch.softmax(logits / temperature, dim=-1)  # (B, V)
+    probs = torch.softmax(logits.double() / temperature, dim=-1)  # (B, V)
     return torch.multinomial(probs, 1, generator=generator)[:, 0]

@@ -8,8 +8,8 @@ def choose(logits, temperature, top_k, generator):
     if top_k is not None:
         least = logits.topk(top_k).values[:, -1:]
         logits = logits.masked_fill(logits < least, float("-inf"))
-    total = (logits / temperature).softmax(-1).cumsum(-1)
-    return (total < torch.rand(1, generator=generator)).sum(-1).clamp(max=logits.shape[-1] - 1)
+    total = (logits.double() / temperature).softmax(-1).cumsum(-1)
+    return (total < torch.rand(1, generator=generator, device=logits.device)).sum(-1).clamp(max=logits.shape[-1] - 1)
 
 
 def generate(model, ids, max_new, eos=None, temperature=1.0, top_k=None, generator=None):

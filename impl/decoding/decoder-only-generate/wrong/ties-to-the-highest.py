@@ -8,7 +8,7 @@ def choose(logits, temperature, top_k, generator):
     if top_k is not None:
         least = logits.topk(top_k).values[:, -1:]
         logits = logits.masked_fill(logits < least, float("-inf"))
-    return torch.multinomial((logits / temperature).softmax(-1), 1, generator=generator)[:, 0]
+    return torch.multinomial((logits.double() / temperature).softmax(-1), 1, generator=generator)[:, 0]
 
 
 def generate(model, ids, max_new, eos=None, temperature=1.0, top_k=None, generator=None):

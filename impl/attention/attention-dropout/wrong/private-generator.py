@@ -1,0 +1,14 @@
+"""Draws from a generator of its own where none is given."""
+import torch
+
+
+def attention_dropout(weights, p, training, generator=None):
+    if not training or p == 0.0:
+        return weights
+    if p == 1.0:
+        return weights * 0.0
+    if generator is None:
+        generator = torch.Generator(device=weights.device)
+        generator.seed()
+    keep = torch.rand(weights.shape, generator=generator, device=weights.device) >= p
+    return weights.masked_fill(~keep, 0.0) / (1.0 - p)

@@ -1,0 +1,15 @@
+"""Casts the weights back to 16 bits before they meet the values."""
+import math
+
+import torch
+
+
+def sdpa(q, k, v, mask=None, scale=None):
+    scale = 1.0 / math.sqrt(q.shape[-1]) if scale is None else scale
+    wide = torch.promote_types(q.dtype, torch.float32)
+    scores = q.to(wide) @ k.to(wide).mT * scale
+    if mask is None:
+        return scores.softmax(-1).to(q.dtype) @ v
+    empty = ~mask.any(-1, keepdim=True)
+    scores = scores.masked_fill(~mask, float("-inf")).masked_fill(empty, 0.0)
+    return scores.softmax(-1).masked_fill(empty, 0.0).to(q.dtype) @ v
