@@ -72,6 +72,14 @@ SENTENCES: dict[str, Localised] = {
         "{name} draws from torch's global generator, although it is given one",
         "{name} 已经拿到生成器，却仍从 torch 的全局随机数生成器取数",
     ),
+    "default-dtype-changed": _T(
+        "{name} changes torch's default dtype and leaves it so, for all code that runs later",
+        "{name} 改了 torch 的默认 dtype 却没有改回来，之后的代码都受影响",
+    ),
+    "autograd-switched": _T(
+        "{name} switches autograd on or off and leaves it so, for all code that runs later",
+        "{name} 开关了自动求导却没有恢复，之后的代码都受影响",
+    ),
     "changed-later": _T("what {name} returned was changed by a later call", "{name} 返回的值被之后的调用改动了"),
     "state-on-graph": _T(
         "what is kept between calls hangs on the graph of autograd: use torch.no_grad()",

@@ -8,6 +8,14 @@ from attncli.judge.case import Case
 from attncli.judge.demands import Demands, call_name, tensor_trees
 from attncli.judge.expected import Observed
 
+# What a call did to torch's own state: the reason and what is said of it.
+_SAID = {
+    "seeded": ("nondeterministic", "seeds-global"),
+    "drawn": ("nondeterministic", "draws-global"),
+    "dtype": ("mutated", "default-dtype-changed"),
+    "autograd": ("mutated", "autograd-switched"),
+}
+
 
 def impurity(demands: Demands, case: Case, observed: Observed) -> tuple[str, Localised] | None:
     """The first fault as (reason, message), or None. `observed` is the answer to a request that wants "pure"."""
@@ -30,9 +38,9 @@ def impurity(demands: Demands, case: Case, observed: Observed) -> tuple[str, Loc
     if demands.modules_unchanged:
         for step in observed.pure.get("modules") or ():
             return "mutated", say("left-in-module", name=call_name(case, step))
-    for step, kind in observed.pure.get("random") or ():
-        key = "seeds-global" if kind == "seeded" else "draws-global"
-        return "nondeterministic", say(key, name=call_name(case, step))
+    for step, kind in observed.pure.get("globals") or ():
+        reason, key = _SAID[kind]
+        return reason, say(key, name=call_name(case, step))
     for step in observed.pure.get("changed") or ():
         return "aliased", say("changed-later", name=call_name(case, step))
     return None

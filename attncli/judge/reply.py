@@ -10,12 +10,13 @@ from torch import Tensor
 from attncli.judge.expected import Observed
 from attncli.judge.request import Request
 from attncli.sandbox.values import Environment, Raised, TreeError, read_table, resolve
+from attncli.sandbox.watch import ALIASED, GLOBALS
 
 MEASURES = ("flops", "calls", "largest", "peak", "returned")
 _LARGEST = 1 << 62
-# What is found about memory and random numbers: positions of steps, or of inputs, some with a word.
+# What is found about memory and torch's own state: positions of steps, or of inputs, some with one of these words.
 _POSITIONS = ("mutated", "changed", "containers", "instances", "graph", "modules")
-_POSITIONS_WITH_A_WORD = ("aliased", "random")
+_WORDS = {"aliased": ALIASED, "globals": GLOBALS}
 
 
 class Unreadable(ValueError):
@@ -67,8 +68,8 @@ def _pure(found: Mapping[str, Any], inputs: int, steps: int) -> dict[str, list[A
         limit = inputs if name == "mutated" else steps
         lowest = -1 if name == "graph" else 0
         pure[name] = [_position(k, limit, lowest) for k in _listed(found[name])]
-    for name in _POSITIONS_WITH_A_WORD:
-        pure[name] = [[_position(k, steps), str(word)[:20]] for k, word in _listed(found[name])]
+    for name, words in _WORDS.items():
+        pure[name] = [[_position(k, steps), words[words.index(word)]] for k, word in _listed(found[name])]
     return pure
 
 

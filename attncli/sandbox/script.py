@@ -220,7 +220,7 @@ def serve(
     want = set(header.get("want", ()))
     environment = _environment(header, payload, invoke)
     torch.default_generator.manual_seed(int(header.get("seed", 0)))
-    watch = Watch(environment, header["steps"], _earlier, closely="pure" in want, modules="modules" in want)
+    watch = Watch(environment, header["steps"], _earlier, want)
     trace = CallTrace(str(header.get("filename", ""))) if "calls" in want else None
     away = two_devices(bool(header.get("default_device"))) if "elsewhere" in want else nullcontext()
     autograd = torch.set_grad_enabled("no-grad" not in want)
@@ -233,7 +233,7 @@ def serve(
             "changed": watch.changed(run.outcomes),
             "aliased": watch.aliased,
             "containers": watch.containers,
-            "random": watch.random,
+            "globals": watch.globals,
             "instances": watch.instances(run.outcomes, run.arguments),
             "modules": watch.modules_changed,
             "graph": _with_graph(run.outcomes, environment.shared),

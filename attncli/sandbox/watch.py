@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import combinations
 from typing import Any
 
@@ -14,14 +14,23 @@ from .values import MAX_DEPTH, Environment, Packer, Raised, Tree, arguments_of, 
 
 Step = dict[str, Any]
 
+# With whom a result shares memory, and what was done to torch's own state.
+ALIASED = ("input", "kept", "earlier")
+GLOBALS = ("seeded", "drawn", "dtype", "autograd")
+
+# As it was when this module was imported, before any submission.
+DEFAULT_DTYPE = torch.get_default_dtype()
+
 
 class Watch:
     """Copies outcomes when they are returned, and finds what changed, was mutated or shares memory."""
 
     def __init__(
-        self, environment: Environment, steps: Sequence[Step], earlier: Sequence[Any], *, closely: bool, modules: bool
+        self, environment: Environment, steps: Sequence[Step], earlier: Sequence[Any], want: Collection[str]
     ) -> None:
+        closely, modules = "pure" in want, "modules" in want
         self.environment = environment
+        self._autograd = "no-grad" not in want
         self._seed = torch.default_generator.initial_seed()
         self._closely = closely
         self.copies: list[tuple[Tree, list[bytes], list[dict[str, Any]]]] = []
@@ -32,7 +41,7 @@ class Watch:
         self._kept = {_storage(t) for t in tensors_in(list(earlier))} - {0}
         self._given = {_storage(t) for t in _given(environment)} - {0} if closely else set()
         self._kept_containers = {id(c) for item in earlier for c in _containers_in(item)}
-        self.random: list[list[Any]] = []
+        self.globals: list[list[Any]] = []
         self._random_state = torch.default_generator.get_state()
         self._modules: dict[int, list[Any]] | None = {} if modules else None
         self.modules_changed: list[int] = []
@@ -42,6 +51,7 @@ class Watch:
         if self._closely:
             self._look_for_shared_memory(index, arguments, outcome)
             self._look_at_randomness(index, arguments)
+            self._look_at_settings(index)
         if self._modules is not None:
             self._look_into_modules(index, self._modules)
 
@@ -86,9 +96,16 @@ class Watch:
             return
         self._random_state = state
         if torch.default_generator.initial_seed() != self._seed:
-            self.random.append([index, "seeded"])
+            self.globals.append([index, "seeded"])
         elif any(isinstance(value, torch.Generator) for value in (*arguments[0], *arguments[1].values())):
-            self.random.append([index, "drawn"])
+            self.globals.append([index, "drawn"])
+
+    def _look_at_settings(self, index: int) -> None:
+        """Whether what torch does for everybody was left another way."""
+        if torch.get_default_dtype() != DEFAULT_DTYPE:
+            self.globals.append([index, "dtype"])
+        if torch.is_grad_enabled() != self._autograd:
+            self.globals.append([index, "autograd"])
 
     def mutated(self) -> list[int]:
         pairs = zip(self.environment.tensors, self.inputs, strict=True)

@@ -103,6 +103,16 @@ def test_every_sentence_that_the_judge_says_is_there() -> None:
             "sdpa 给 torch 的全局随机数生成器设了种子，而它属于调用者",
         ),
         (
+            say("default-dtype-changed", name="rope"),
+            "rope changes torch's default dtype and leaves it so, for all code that runs later",
+            "rope 改了 torch 的默认 dtype 却没有改回来，之后的代码都受影响",
+        ),
+        (
+            say("autograd-switched", name="mha"),
+            "mha switches autograd on or off and leaves it so, for all code that runs later",
+            "mha 开关了自动求导却没有恢复，之后的代码都受影响",
+        ),
+        (
             say("draws-global", name="generate"),
             "generate draws from torch's global generator, although it is given one",
             "generate 已经拿到生成器，却仍从 torch 的全局随机数生成器取数",

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import torch
 
 sys.path.insert(0, str(Path(__file__).parent))
 from in_process import WRONG, check, grade, write_challenge
@@ -56,6 +57,24 @@ def test_each_mistake_fails_its_check_for_its_reason(folder, line, name, reason)
     failed = check(report, name)
     assert (failed["status"], failed["reason"]) == ("fail", reason)
     assert failed["message"]
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("torch.set_default_dtype(torch.float64)", "changes torch's default dtype"),
+        ("torch.set_grad_enabled(False)", "switches autograd on or off"),
+    ],
+)
+def test_what_torch_does_for_everybody_is_left_as_it_was(folder, line, said):
+    try:
+        failed = check(grade(folder, body(f"y = (x * weight).sum(-1) * scale; {line}; return y")), "pure")
+    finally:
+        torch.set_default_dtype(torch.float32)
+        torch.set_grad_enabled(True)
+    assert failed["reason"] == "mutated" and said in failed["message"]
+    inside = "return (lambda y: y)(torch.no_grad()(lambda: None)()) or (x * weight).sum(-1) * scale"
+    assert grade(folder, body(inside))["verdict"] == "accepted"
 
 
 def test_a_tensor_made_on_the_default_device_is_found_without_a_gpu(folder):
