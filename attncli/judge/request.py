@@ -12,6 +12,9 @@ from torch import Tensor
 from attncli.judge.case import Case
 from attncli.sandbox.values import bytes_of, describe_tensor
 
+# What is traced takes a few times as long; on the device that is played ("elsewhere") it may take thirty times as long.
+TRACED = frozenset({"calls", "cost", "handed", "operations"})
+
 
 @dataclass(frozen=True)
 class Request:
@@ -27,6 +30,14 @@ class Request:
         """Whether nothing is sent ahead: the learner's code waits for answers while it runs, or hundreds of calls take
         so long that they are not begun before it is known that they are needed."""
         return bool(self.case.callables) or self.case.tallies
+
+    @property
+    def traced(self) -> bool:
+        return not TRACED.isdisjoint(self.want)
+
+    @property
+    def played(self) -> bool:
+        return "elsewhere" in self.want
 
     @cached_property
     def _strided(self) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from attncli.domain.sentences import quoted, say
@@ -35,6 +35,8 @@ REPLY_LIMIT_BYTES = 256 * 2**20
 AHEAD = 3
 # How many times the limit of one program all programs of a grading may take together.
 PROGRAMS = 10
+# How many times the limit of one program is waited for where the judge's own tracing slows it down.
+TRACING = 4
 # How long an answer is waited for that only a finished question had asked for.
 PATIENCE_SECONDS = 0.5
 
@@ -67,9 +69,9 @@ class Budget:
     def total(self) -> float:
         return PROGRAMS * self.seconds
 
-    def wait(self, seconds: float | None = None) -> float:
+    def wait(self, seconds: float | None = None, times: int = 1) -> float:
         """How long the next answer is waited for, or so long at most."""
-        return max(0.05, min(self.left, self.seconds if seconds is None else seconds))
+        return max(0.05, min(self.left, times * self.seconds if seconds is None else seconds))
 
     def spend(self, since: float) -> None:
         self.left -= self.clock() - since
@@ -95,10 +97,10 @@ class Submission:
         """Starts a worker and executes the file in it; where that fails, so does all that is asked of it."""
         self._put_away()
         self.worker = self.open_worker()
-        start = self.budget.clock()
-        outcome = self.worker.load(self.source, self.filename, list(self.entry), self.budget.wait())
+        start, limit = self.budget.clock(), self.budget.wait()
+        outcome = self.worker.load(self.source, self.filename, list(self.entry), limit)
         self.budget.spend(start)
-        self._broken = self._failure(outcome, say("while-loaded")) or self._missing(outcome)
+        self._broken = self._failure(outcome, say("while-loaded"), limit) or self._missing(outcome)
         return self._broken
 
     def _missing(self, outcome: Reply | Ending) -> Failure | None:
@@ -172,12 +174,13 @@ class Submission:
         if self._broken is not None:
             return self._broken
         assert self.worker is not None
-        start = self.budget.clock()
-        outcome = self.worker.receive(self.budget.wait(seconds))
-        self.budget.spend(start)
-        failure = self._failure(outcome, _place(request.case))
+        start, limit = self.budget.clock(), self.budget.wait(seconds, TRACING if request.traced else 1)
+        outcome = self.worker.receive(limit)
+        if not request.played:
+            self.budget.spend(start)
+        failure = self._failure(outcome, _place(request.case), limit)
         if failure is not None:
-            return failure
+            return self._unproved(failure) if request.played and failure.reason == "timeout" else failure
         assert isinstance(outcome, Reply)
         try:
             observed = read_reply(outcome.header, outcome.payload, request)
@@ -186,11 +189,20 @@ class Submission:
         observed.calls = calls
         return observed
 
-    def _failure(self, outcome: Reply | Ending, place: Localised) -> Failure | None:
+    def _unproved(self, failure: Failure) -> Failure:
+        """A device that is played is slow: that a program was not over there says nothing of the learner's code. What
+        was sent behind it is asked of a fresh worker."""
+        waiting = [request for request, _ in self._asked]
+        self.renew()
+        for request in waiting:
+            self._send(request)
+        return replace(failure, fatal=False)
+
+    def _failure(self, outcome: Reply | Ending, place: Localised, seconds: float = 0.0) -> Failure | None:
         if isinstance(outcome, Ending):
             self.collect()
             if outcome.reason == "timeout":
-                return Failure("timeout", self._too_slow(place), fatal=True)
+                return Failure("timeout", self._too_slow(place, seconds), fatal=True)
             return Failure(outcome.reason, _ended(outcome), fatal=True)
         header = outcome.header
         touched = header.get("touched") or []
@@ -201,9 +213,9 @@ class Submission:
         reason = str(header.get("reason", "exception"))
         return Failure(reason, _raised_message(header, frames, place), frames, reason in ENDS_GRADING)
 
-    def _too_slow(self, place: Localised) -> Localised:
+    def _too_slow(self, place: Localised, seconds: float) -> Localised:
         if self.budget.left > 0:
-            return say("still-running", seconds=f"{self.budget.seconds:g}", place=place)
+            return say("still-running", seconds=f"{seconds:g}", place=place)
         return say("all-too-slow", seconds=f"{self.budget.total:g}", place=place)
 
     def collect(self) -> None:

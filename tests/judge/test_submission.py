@@ -24,10 +24,10 @@ from attncli.sandbox.host import Zygote
 SOURCE = "n = 0\ndef f(x):\n    global n\n    n += 1\n    return n\n"
 
 
-def request() -> Request:
+def request(*want: str) -> Request:
     recorder = Recorder(fixed_draw, Profile("ordinary"))
     recorder.call("f", recorder.normal(2))
-    return Request(recorder.case)
+    return Request(recorder.case, want)
 
 
 def submission(source: str = SOURCE, seconds: float = 20.0, open_worker=InProcessWorker) -> Submission:
@@ -65,6 +65,37 @@ def test_a_worker_that_makes_it_wait_is_given_up_for_a_fresh_one(monkeypatch):
         answers.close()
         assert numbers([asked.run(request())]) == [1], "a fresh process counts from the beginning"
         asked.close()
+
+
+@pytest.mark.sandbox
+def test_a_program_that_is_not_over_on_the_played_device_says_nothing_and_the_next_are_asked_of_a_fresh_worker(
+    monkeypatch,
+):
+    spent: list[float] = []
+    monkeypatch.setattr(Budget, "spend", lambda self, since: spent.append(since))
+    with Zygote.start() as zygote:
+        source = SOURCE + "g = f\ndef f(x):\n    while x.device.type == 'meta': pass\n    return g(x)\n"
+        asked = submission(source, seconds=2.0, open_worker=lambda: zygote.worker(384))
+        answers = list(asked.answers([request(), request("elsewhere"), request(), request()]))
+        asked.close()
+    assert numbers(answers) == [1, 1, 2]
+    assert isinstance(answers[1], Failure) and answers[1].reason == "timeout" and not answers[1].fatal
+    assert len(spent) == 2 + 3, "two times loading and three programs: the fourth is not the learner's time"
+
+
+def test_what_is_traced_is_waited_for_longer():
+    waited: list[float] = []
+
+    class Patient(InProcessWorker):
+        def receive(self, seconds: float):
+            waited.append(seconds)
+            return super().receive(seconds)
+
+    asked = submission(seconds=20.0, open_worker=Patient)
+    for want in ((), ("pure",), ("calls",), ("elsewhere",)):
+        asked.run(request(*want))
+    asked.run(request("calls"), 3.0)
+    assert waited == [20.0, 20.0, module.TRACING * 20.0, 20.0, 3.0]
 
 
 def test_a_file_that_does_not_load_answers_everything_with_its_failure():

@@ -13,7 +13,7 @@ def case(make):
     device = make.device
     if make.profile == "meta":
         make.call("causal_mask", T, device=device)
-        make.call("causal_mask", T, T + past, device=device)
+        make.call("causal_mask", T, T + past, device=str(device))
         return
     style = make.pick(["square", "past", "keyword", "none", "error"])
     if style == "square":

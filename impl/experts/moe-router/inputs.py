@@ -99,15 +99,16 @@ def edge_bias_selects_only(make):
 
 
 def edge_many_experts(make):
-    """9 of 40 experts for 24 tokens
+    """9 of 40 experts for two tokens, and 2 of 5 for 24 tokens
 
-    24 个 token，从 40 个专家里选 9 个
+    两个 token，从 40 个专家里选 9 个；24 个 token，从 5 个里选 2 个
     """
-    x = make.keep(2.0 * torch.eye(24), grad=True)
-    wg = torch.stack([torch.randperm(40, generator=make.random) for _ in range(24)]) * 0.05 - 1.0
-    bias = make.keep(torch.arange(40.0) % 3, grad=True)  # whole numbers: no two sums of sigmoid and bias meet
-    for mode in MODES:
-        make.call("route", x, make.keep(wg, grad=True), 9, mode, bias)
+    for tokens, experts, k in ((2, 40, 9), (24, 5, 2)):
+        x = make.keep(2.0 * torch.eye(tokens), grad=True)
+        wg = torch.stack([torch.randperm(experts, generator=make.random) for _ in range(tokens)]) * 0.05 - 1.0
+        bias = make.keep(torch.arange(experts) % 3.0, grad=True)  # whole numbers: no two sums of sigmoid and bias meet
+        for mode in MODES:
+            make.call("route", x, make.keep(wg, grad=True), k, mode, bias)
 
 
 def edge_large_logits(make):
