@@ -9,6 +9,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+import torch
+from torch import Tensor
+
 from attncli.judge.case import Case, Input
 
 
@@ -23,7 +26,7 @@ def refilled(case: Case) -> Case | None:
     if not chosen or not compared or case.shared or case.generators or case.callables:
         return None
     count, first = len(case.inputs), len(case.steps) + 1
-    values = [replace(case.inputs[k], value=case.inputs[k].value.flip(-1), grad=False) for k in chosen]
+    values = [replace(case.inputs[k], value=_turned(case.inputs[k].value), grad=False) for k in chosen]
     into = ["l", [["t", k] for k in chosen]]
     given = ["l", [["t", count + k] for k in range(len(chosen))]]
     refill = {"op": "refill", "args": [into, given], "kwargs": {}}
@@ -40,8 +43,14 @@ def refilled(case: Case) -> Case | None:
 
 
 def _may_change(item: Input) -> bool:
+    """Drawn numbers may come in another order; what was composed may obey laws, and booleans often do."""
     value = item.value
-    return item.follow and not item.composed and value.dim() > 0 and value.shape[-1] > 1 and value.is_contiguous()
+    return not item.composed and value.dtype != torch.bool and value.numel() > 1 and value.is_contiguous()
+
+
+def _turned(value: Tensor) -> Tensor:
+    """The other way round along the last dimension that is longer than 1."""
+    return value.flip(max(k for k, size in enumerate(value.shape) if size > 1))
 
 
 def _later(step: Mapping[str, Any], first: int) -> dict[str, Any]:

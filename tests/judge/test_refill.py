@@ -43,6 +43,16 @@ def test_an_answer_that_is_remembered_by_address_is_found(tmp_path, key):
     assert grade(folder, source + "    return x @ w\n")["verdict"] == "accepted"
 
 
+def test_whole_numbers_are_refilled_too_along_a_dimension_that_has_an_order(tmp_path):
+    inputs = 'def case(make):\n    make.call("project", make.normal(3, 4), make.integers(0, 99, make.size(2, 5), 1))\n'
+    reference = HEAD + "def project(x, w):\n    return x.sum() * w.double().to(x.dtype)\n"
+    folder = write_challenge(tmp_path, {**SPEC, "required": ["loads", "pure"]}, reference, inputs, {})
+    kept = "KEPT = {}\ndef project(x, w):\n    w = KEPT.setdefault(id(w), (w, w.clone()))[1]\n"
+    report = grade(folder, reference.replace("def project(x, w):\n", kept))
+    assert check(report, "pure")["reason"] == "depends-on-earlier-calls"
+    assert grade(folder, reference)["verdict"] == "accepted"
+
+
 def test_the_verdict_names_what_happened(tmp_path):
     folder = write_challenge(tmp_path, {**SPEC, "required": ["loads", "pure"]}, REFERENCE, INPUTS, {})
     kept = HEAD + "KEPT = []\ndef project(x, w):\n    KEPT.append((w, w.clone()))\n"

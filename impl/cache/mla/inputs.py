@@ -25,6 +25,7 @@ AXES = {
     "step.return[1]['c']": "B t+1 r_kv",
     "step.return[1]['kr']": "B t+1 d_rope",
 }
+MODULES_UNCHANGED = True
 LARGE = 3.0  # activations and weights grow together, so the logits reach ±200
 PROFILES = {"stable": ["large"]}
 

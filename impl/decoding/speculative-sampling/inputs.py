@@ -192,6 +192,31 @@ def edge_drawn_from_sixteen_bits(make):
     make.property(lambda outcomes: complaint(outcomes[counts.step], chances, draws))
 
 
+def edge_cumulative_sum_in_sixteen_bits(make):
+    """700 draws from a row of bfloat16: 256 chances of 1/512 each, behind one of a half
+
+    从一行 bfloat16 概率里抽 700 次：一项占一半，后面 256 项各占 1/512
+    """
+    draws = 700 if make.profile == "ordinary" else 1
+    row = torch.cat([torch.tensor([0.5]), torch.full((256,), 1 / 512)]).bfloat16()
+    certain = one_hot(257, 0).bfloat16()
+    args = [make.keep(t, dtype="fixed") for t in (torch.stack([certain, row]), certain[None])]
+    counts = make.tally(draws, "spec_step", *args, make.keep(torch.tensor([0])), make.generator(1))
+    make.property(lambda outcomes: swallowed(outcomes[counts.step], draws))
+
+
+def swallowed(tally, draws):
+    """Whether of the small chances every fourth comes as often as the others: an eighth of all draws, within 7 sigma."""
+    for rest in range(4):
+        came = sum(count for (_, token), count in tally.items() if token > 0 and token % 4 == rest) / draws
+        if abs(came - 1 / 8) > 7 * math.sqrt(7 / 64 / draws) + 8 / draws:
+            return (
+                f"of 256 equal chances, those of the tokens {rest or 4}, {(rest or 4) + 4}, … make up {came:.1%} of the draws, where 12.5% are due",
+                f"256 个相等的概率里，token {rest or 4}、{(rest or 4) + 4}、……合占 {came:.1%}，应为 12.5%",
+            )
+    return None
+
+
 # Generators whose first or second number is exactly 0 where it is drawn in 16 bits, as once in 256 or 2,048 times.
 FIRST_IS_ZERO, SECOND_IS_ZERO = 2616, 5259
 
