@@ -321,7 +321,7 @@ class Recorder:
         fixed = id(tensor) in self._fixed
         value = tensor.detach()
         if self.case.profile.layout == "strided":
-            value = relayout(value, len(self.case.inputs))
+            value = relayout(value, len(self.case.inputs) + sum(self.case.draws))
         else:
             value = value.contiguous()
         follow = not fixed and value.is_floating_point()

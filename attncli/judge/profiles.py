@@ -60,13 +60,16 @@ def strata(check: str, inputs: ModuleType) -> tuple[Profile, ...]:
 
 
 def relayout(tensor: Tensor, turn: int) -> Tensor:
-    """The same values in another memory layout: transposed for every other tensor, else every second element."""
+    """The same values in another memory layout: transposed at even turns, else every second element of longer rows.
+
+    The rows are one longer than twice, so that no two dimensions can be merged without a copy.
+    """
     if not tensor.is_contiguous():
         return tensor
     if tensor.dim() >= 2 and turn % 2 == 0:
         return tensor.transpose(-1, -2).contiguous().transpose(-1, -2)
     if tensor.dim() >= 1 and tensor.numel() > 0:
-        spaced = torch.zeros((*tensor.shape[:-1], 2 * tensor.shape[-1]), dtype=tensor.dtype)
-        spaced[..., ::2] = tensor
-        return spaced[..., ::2]
+        spaced = torch.zeros((*tensor.shape[:-1], 2 * tensor.shape[-1] + 1), dtype=tensor.dtype)
+        spaced[..., :-1:2] = tensor
+        return spaced[..., :-1:2]
     return tensor

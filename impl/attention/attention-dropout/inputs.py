@@ -77,6 +77,16 @@ def masked_alike(outcome, gradient, p):
     return None
 
 
+def edge_two_layers(make):
+    """two calls of equal shape, and then both gradients: each belongs to what its own call kept
+
+    形状相同的两次调用，之后再求两个梯度：各自对应自己那次保留的位置
+    """
+    for k, shape in enumerate(shape for shape in RANKS for _ in range(2)):
+        handle = drop(make, maps(make, *shape), 0.5)
+        make.gradient_property(lambda o, g, h=handle, i=k: masked_alike(o[h.step], g[i], 0.5))
+
+
 def edge_evaluation(make):
     """outside training nothing happens, whatever p is
 

@@ -207,6 +207,7 @@ def edge_two_calls(make):
     arguments = [make.normal(2, 3, 4), make.normal(2, 5, 4), *weights(make, 4)]
     mask = make.mask(3, 5, keep=0.5)
     make.call("multi_head_attention", *arguments, 2, mask, True)
+    make.call("multi_head_attention", *arguments, 2, mask)
     make.call("multi_head_attention", *arguments, 2)
     make.call("multi_head_attention", *arguments, 2, mask, True)
     make.call("multi_head_attention", *arguments, 4)

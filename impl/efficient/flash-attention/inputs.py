@@ -101,6 +101,15 @@ def edge_fewer_keys_than_queries(make):
     call(make, *qkv(make, 1, 2, 6, 4, 3), causal=True)
 
 
+def edge_other_distances(make):
+    """causal, blocks of 4, and in turn 8, 9, 11 and 6 keys for 8 queries: tiles of equal place and size hide other keys
+
+    因果，块大小 4，8 个 query 依次对 8、9、11、6 个 key：位置和大小相同的块，挡住的 key 并不同
+    """
+    for S in (8, 9, 11, 6, 8):
+        call(make, *qkv(make, 1, 1, 8, S, 3), 4, 4, True)
+
+
 def edge_all_sizes_equal(make):
     """B = H = T = S = d = blocks
 

@@ -10,13 +10,13 @@ FLOAT32_INSIDE = True
 
 
 def apart(make, N, D, E, spread=0.25):
-    """x (N, D) and wg (D, E) on a grid of halves: distinct experts differ by `spread` or more, in every dtype."""
+    """x (N, D) and wg (D, E), rounded to the dtype of the case, of which two experts differ by 0.05 or more."""
     while True:
-        x = torch.randint(-3, 4, (N, D), generator=make.random).double() / 2
+        x = torch.randn((N, D), generator=make.random, dtype=torch.float64)
         x[:, 0] = 1.0
-        wg = torch.randint(-3, 4, (D, E), generator=make.random).double() / 4
+        wg = torch.randn((D, E), generator=make.random, dtype=torch.float64) / 2
         wg[0] = torch.randperm(E, generator=make.random).double() * spread - 0.125 * E
-        scores = (x @ wg).sort(dim=-1).values
+        scores = (x.to(make.dtype).double() @ wg.to(make.dtype).double()).sort(dim=-1).values
         if E == 1 or bool((scores.diff(dim=-1) > 0.05).all()):
             return make.keep(x, grad=True), make.keep(wg, grad=True)
         spread += 0.25

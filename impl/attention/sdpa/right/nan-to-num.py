@@ -1,0 +1,16 @@
+"""Lets empty rows become NaN and puts zeros there: behind masked_fill no gradient gets through, so it is 0, not NaN."""
+
+import math
+
+import torch
+from torch import Tensor
+
+
+def sdpa(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None, scale: float | None = None) -> Tensor:
+    wide = torch.promote_types(q.dtype, torch.float32)
+    scale = 1.0 / math.sqrt(q.shape[-1]) if scale is None else scale
+    scores = q.to(wide) @ k.to(wide).mT * scale  # (..., T, S)
+    if mask is not None:
+        scores = scores.masked_fill(mask.logical_not(), -math.inf)
+    weights = torch.nan_to_num(torch.softmax(scores, dim=-1), nan=0.0)  # (..., T, S)
+    return (weights @ v.to(wide)).to(q.dtype)  # (..., T, dv)
