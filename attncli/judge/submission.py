@@ -92,6 +92,11 @@ class Submission:
     _asked: deque[tuple[Request, list[list[Any]]]] = field(default_factory=deque)
     _ended: list[Worker] = field(default_factory=list)
     _broken: Failure | None = None
+    played: Budget = field(init=False)
+
+    def __post_init__(self) -> None:
+        """The device that is played has a budget of its own, of the same size: its slowness is not the learner's."""
+        self.played = Budget(self.budget.seconds, self.budget.clock)
 
     def load(self) -> Failure | None:
         """Starts a worker and executes the file in it; where that fails, so does all that is asked of it."""
@@ -174,10 +179,10 @@ class Submission:
         if self._broken is not None:
             return self._broken
         assert self.worker is not None
-        start, limit = self.budget.clock(), self.budget.wait(seconds, TRACING if request.traced else 1)
+        budget = self.played if request.played else self.budget
+        start, limit = budget.clock(), budget.wait(seconds, TRACING if request.traced else 1)
         outcome = self.worker.receive(limit)
-        if not request.played:
-            self.budget.spend(start)
+        budget.spend(start)
         failure = self._failure(outcome, _place(request.case), limit)
         if failure is not None:
             return self._unproved(failure) if request.played and failure.reason == "timeout" else failure

@@ -43,15 +43,14 @@ def test_two_mistakes_of_the_last_digit_are_told_apart(tmp_path, name):
     assert [found["wrong"] for found in report["diagnosis"]] == [name]
 
 
-HUNGRY = '"""Takes {gib} GiB on its way."""\nimport torch\ndef scaled_sum(x, weight, scale=2.0):\n'
-HUNGRY += "    torch.empty({gib} * 2**30, dtype=torch.uint8)\n    return (x * weight).sum(-1)\n"
+HUNGRY = '"""Takes {mib} MiB on its way."""\nimport torch\ndef scaled_sum(x, weight, scale=2.0):\n'
+HUNGRY += "    torch.empty({mib} * 2**20, dtype=torch.uint8)\n    return (x * weight).sum(-1)\n"
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the judge runs on Linux")
 def test_a_wrong_solution_that_takes_much_memory_is_no_danger_to_the_judge(tmp_path):
-    wrong = {f"takes-{part}": HUNGRY.format(gib=gib) for part, gib in (("little", 0.25), ("much", 3))}
-    wrong = {name: source.replace("0.25 * 2**30", "2**28") for name, source in wrong.items()}
-    report = grade(write_challenge(tmp_path, {"mistakes": {}}, wrong=wrong), HUNGRY.format(gib=0))
+    wrong = {"takes-little": HUNGRY.format(mib=256), "takes-much": HUNGRY.format(mib=3072)}
+    report = grade(write_challenge(tmp_path, {"mistakes": {}}, wrong=wrong), HUNGRY.format(mib=0))
     assert [found["wrong"] for found in report["diagnosis"]] == ["takes-little"]
 
 

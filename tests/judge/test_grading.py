@@ -73,7 +73,7 @@ def test_what_torch_does_for_everybody_is_left_as_it_was(folder, line, said):
         torch.set_default_dtype(torch.float32)
         torch.set_grad_enabled(True)
     assert failed["reason"] == "mutated" and said in failed["message"]
-    inside = "return (lambda y: y)(torch.no_grad()(lambda: None)()) or (x * weight).sum(-1) * scale"
+    inside = "with torch.no_grad(): pass\n    return (x * weight).sum(-1) * scale"
     assert grade(folder, body(inside))["verdict"] == "accepted"
 
 

@@ -71,8 +71,8 @@ def test_a_worker_that_makes_it_wait_is_given_up_for_a_fresh_one(monkeypatch):
 def test_a_program_that_is_not_over_on_the_played_device_says_nothing_and_the_next_are_asked_of_a_fresh_worker(
     monkeypatch,
 ):
-    spent: list[float] = []
-    monkeypatch.setattr(Budget, "spend", lambda self, since: spent.append(since))
+    spent: list[Budget] = []
+    monkeypatch.setattr(Budget, "spend", lambda self, since: spent.append(self))
     with Zygote.start() as zygote:
         source = SOURCE + "g = f\ndef f(x):\n    while x.device.type == 'meta': pass\n    return g(x)\n"
         asked = submission(source, seconds=2.0, open_worker=lambda: zygote.worker(384))
@@ -80,7 +80,25 @@ def test_a_program_that_is_not_over_on_the_played_device_says_nothing_and_the_ne
         asked.close()
     assert numbers(answers) == [1, 1, 2]
     assert isinstance(answers[1], Failure) and answers[1].reason == "timeout" and not answers[1].fatal
-    assert len(spent) == 2 + 3, "two times loading and three programs: the fourth is not the learner's time"
+    ours = [budget is asked.played for budget in spent]
+    assert (ours.count(False), ours.count(True)) == (2 + 3, 1), (
+        "twice loading, three programs; the fourth is not theirs"
+    )
+
+
+@pytest.mark.sandbox
+def test_a_loop_without_end_on_the_played_device_is_not_waited_for_again_and_again(monkeypatch):
+    monkeypatch.setattr(module, "PROGRAMS", 2)
+    waited: list[float] = []
+    wait = Budget.wait
+    monkeypatch.setattr(Budget, "wait", lambda self, *a: waited.append(wait(self, *a)) or waited[-1])
+    with Zygote.start() as zygote:
+        source = "def f(x):\n    while x.device.type == 'meta': pass\n    return 1\n"
+        asked = submission(source, seconds=0.5, open_worker=lambda: zygote.worker(384))
+        answers = list(asked.answers([request("elsewhere") for _ in range(6)]))
+        assert len(answers) == 6 and not any(isinstance(answer, Failure) and answer.fatal for answer in answers)
+        assert asked.played.wait() == 0.05, "both halves of a second are gone"
+        asked.close()
 
 
 def test_what_is_traced_is_waited_for_longer():
