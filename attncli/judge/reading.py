@@ -37,7 +37,11 @@ UNIVERSAL = (
     "torch.overrides.*",
 )
 REFUSED_NAMES = frozenset("eval exec compile open input breakpoint globals __import__ __builtins__".split())
-REFUSED_ATTRIBUTES = frozenset(
+# Modules that others hold, as `dataclasses.sys`: what cannot be imported is not to be had through them either.
+REFUSED_MODULES = frozenset(
+    "sys _sys os _os gc builtins _builtins inspect ctypes importlib threading _thread subprocess socket".split()
+)
+REFUSED_ATTRIBUTES = REFUSED_MODULES | frozenset(
     "__globals__ __code__ __closure__ __subclasses__ __bases__ __mro__ __builtins__ __loader__ __spec__ gi_frame "
     "f_back f_globals f_locals f_builtins tb_frame".split()
 )
@@ -143,6 +147,8 @@ class _Scan:
         for alias in node.names:
             dotted = f"{module}.{alias.name}"
             self._aliases[alias.asname or alias.name] = dotted
+            if alias.name in REFUSED_MODULES:
+                yield Named(node.lineno, alias.name, say("out-of-bounds", line=node.lineno, name=dotted))
             if module.split(".")[0] == "torch":
                 yield from self._judge(node.lineno, dotted)
 

@@ -37,6 +37,13 @@ def out_of_memory(memory_mib: int) -> Stopped:
     return Stopped("memory", f"needed more than {memory_mib} MiB", mib=memory_mib)
 
 
+def used_too_much(what: str, memory_mib: int) -> Stopped:
+    """For a worker that was ended because of what it used: "memory" or "threads"."""
+    if what == "memory":
+        return out_of_memory(memory_mib)
+    return Stopped("refused", "started more threads than a submission may")
+
+
 def classify(status: Mapping[str, int], doing: str, memory_mib: int, printed: str) -> Stopped:
     """The meaning of an exit status or signal, while the submission was `doing` ("loaded" or "called")."""
     if "exit" in status:

@@ -5,6 +5,7 @@ Package folders are never granted whole, nor is the checkout: a reference that l
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -51,12 +52,15 @@ def _package_folders_in(roots: Iterable[Path]) -> Iterator[Path]:
             yield from root.glob(pattern)
 
 
-def _mapped_libraries() -> Iterator[Path]:
-    """Folders called lib* of the shared libraries that this process has mapped; the files alone elsewhere."""
+def _mapped_libraries(own: Path = Path(sys.base_prefix)) -> Iterator[Path]:
+    """The folders of the shared libraries that this process has mapped, where they came with Python (`own`).
+
+    Elsewhere the files alone: a folder that LD_LIBRARY_PATH names may hold anything.
+    """
     lines = Path("/proc/self/maps").read_text().splitlines()
     for name in {line.split(maxsplit=5)[5] for line in lines if ".so" in line and line.count("/")}:
         path = Path(name)
-        yield path.parent if path.parent.name.startswith("lib") else path
+        yield path.parent if path.parent == own / "lib" else path
 
 
 def _without_nested(paths: Iterable[Path]) -> list[Path]:

@@ -24,7 +24,8 @@ from typing import IO, Any
 from ..errors import JudgeFailed, SandboxUnavailable
 from . import canary, namespaces, start
 from .endings import Ending
-from .supervisor import OnInvoke, Process, Reply, Worker
+from .process import Process
+from .supervisor import OnInvoke, Reply, Worker
 
 __all__ = ["Ending", "ForkedProcess", "OnInvoke", "Process", "Reply", "Worker", "Zygote", "describe"]
 

@@ -7,30 +7,55 @@ import resource
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple
 
 MIB = 1 << 20
 OPEN_FILES = 64
 CPU_SECONDS = 900
 PROCESSES = 64
+STACK_BYTES = 64 * MIB
+# Address space besides what is written: maps that are only read fill page tables, which no other limit counts.
+_READ_ONLY_BYTES = 8192 * MIB
+_RESIDENT = ("RssAnon", "RssShmem", "VmPTE")
 _PROCESS_LIMIT_PER_NAMESPACE_SINCE = (5, 14)
 
 
 def private_bytes(pid: int | str = "self") -> int:
     """VmData: writable private memory of a process, which is what RLIMIT_DATA counts."""
-    return _status_bytes(pid, ("VmData:",))
+    return _status(pid).get("VmData", 0) * 1024
 
 
 def resident_bytes(pid: int | str = "self") -> int:
     """Anonymous and shared resident memory of a process; 0 when it is gone."""
-    return _status_bytes(pid, ("RssAnon:", "RssShmem:"))
+    return usage(pid).memory_bytes
 
 
-def _status_bytes(pid: int | str, names: tuple[str, ...]) -> int:
+class Usage(NamedTuple):
+    """What a process takes: anonymous and shared resident memory with its page tables, and threads."""
+
+    memory_bytes: int
+    threads: int
+
+
+def usage(pid: int | str) -> Usage:
+    """What a process takes; nothing when it is gone."""
+    words = _status(pid)
+    return Usage(sum(words.get(name, 0) * 1024 for name in _RESIDENT), words.get("Threads", 0))
+
+
+def address_bytes(pid: int | str = "self") -> int:
+    """VmSize: all that a process has mapped."""
+    return _status(pid).get("VmSize", 0) * 1024
+
+
+def _status(pid: int | str) -> dict[str, int]:
+    """The numbers in a process's status by name, those of memory in KiB; none when it is gone."""
     try:
         lines = Path(f"/proc/{pid}/status").read_text(encoding="ascii", errors="replace").splitlines()
     except OSError:
-        return 0
-    return sum(int(line.split()[1]) * 1024 for line in lines if line.startswith(names))
+        return {}
+    words = (line.split() for line in lines)
+    return {word[0].rstrip(":"): int(word[1]) for word in words if len(word) > 1 and word[1].isdigit()}
 
 
 def _limit(kind: int, value: int) -> None:
@@ -52,6 +77,12 @@ def memory_at_most(memory_mib: int) -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
 
 
+def _stack_bytes() -> int:
+    """The stack's own limit, which new threads take over too, unless it is none."""
+    soft = resource.getrlimit(resource.RLIMIT_STACK)[0]
+    return STACK_BYTES if soft == resource.RLIM_INFINITY else min(soft, STACK_BYTES)
+
+
 def _kernel_version() -> tuple[int, ...]:
     words = os.uname().release.replace("-", ".").split(".")
     return tuple(int(word) for word in words[:2] if word.isdigit())
@@ -64,6 +95,8 @@ def apply(memory_mib: int, in_user_namespace: bool) -> None:
     the limit would count everything that the user runs.
     """
     _limit(resource.RLIMIT_DATA, private_bytes() + memory_mib * MIB)
+    _limit(resource.RLIMIT_AS, address_bytes() + memory_mib * MIB + _READ_ONLY_BYTES)
+    _limit(resource.RLIMIT_STACK, _stack_bytes())
     _limit(resource.RLIMIT_CORE, 0)
     _limit(resource.RLIMIT_FSIZE, 0)
     _limit(resource.RLIMIT_MEMLOCK, 0)

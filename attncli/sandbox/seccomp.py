@@ -43,6 +43,7 @@ _PRCTL_ALLOWED = (15, 16, 0x53564D41)  # SET_NAME, GET_NAME, SET_VMA
 _IOCTL_ALLOWED = (0x5401, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451)  # TCGETS TIOCGWINSZ FIONREAD FIONBIO FIONCLEX FIOCLEX
 _FCNTL_ALLOWED = (0, 1, 2, 3, 4, 1030)  # DUPFD GETFD SETFD GETFL SETFL DUPFD_CLOEXEC; SETOWN would send signals
 _SHARED_AND_ANONYMOUS = 0x21
+_GROWS_DOWN = 0x100  # a stack, which no limit on data counts
 _OPEN_TO_WRITE = 0x00400243  # O_WRONLY O_RDWR O_CREAT O_TRUNC O_TMPFILE
 
 Instruction = tuple[int, int, int, int]
@@ -83,6 +84,12 @@ def _not_masked(index: int, mask: int) -> list[Instruction]:
     return [_load_argument(index), _statement(_AND, mask), *refused, _return(_ALLOW)]
 
 
+def _mapping() -> list[Instruction]:
+    """Neither memory shared with nobody's file nor memory that grows like a stack."""
+    grows = [_load_argument(3), _statement(_AND, _GROWS_DOWN), *_when(_IF_EQUAL, _GROWS_DOWN, _ERRNO | errno.EPERM)]
+    return [*grows, *_not_masked(3, _SHARED_AND_ANONYMOUS)]
+
+
 def _null_pointer(index: int) -> list[Instruction]:
     refused_high = [_load_argument(index, high=True), (_IF_EQUAL, 1, 0, 0), _refuse()]
     return [*refused_high, _load_argument(index), *_when(_IF_EQUAL, 0, _ALLOW), _refuse()]
@@ -106,7 +113,7 @@ def _special_cases(pid: int, may_write: bool) -> dict[str, list[Instruction]]:
         "ioctl": _one_of(1, _IOCTL_ALLOWED),
         "fcntl": _one_of(1, _FCNTL_ALLOWED),
         "prlimit64": _null_pointer(2),
-        "mmap": _not_masked(3, _SHARED_AND_ANONYMOUS),
+        "mmap": _mapping(),
     }
 
 

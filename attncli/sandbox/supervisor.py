@@ -14,7 +14,6 @@ import json
 import os
 import secrets
 import select
-import signal
 import socket
 import time
 from collections import deque
@@ -23,18 +22,20 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import JudgeFailed
-from . import endings, limits, namespaces, wire
+from . import endings, limits, wire
 from .endings import Ending, Stopped
 from .printed import Printed, split_fatal_error
+from .process import Process
+from .usage import UsageWatch
 
 OnInvoke = Callable[[dict[str, Any], memoryview], tuple[dict[str, Any], list[wire.Buffer]]]
 
 START_SECONDS = 20.0
-MEMORY_POLL_SECONDS = 0.05
 _MEMORY_SLACK = 128 * limits.MIB  # what the zygote may have grown by since it was measured
 _END_SECONDS = 1.0
 _READ_SIZE = 1 << 18
-_INVOKES_OVERTIME = 20.0
+# How many times the limit of a request the judge's own callables may take in it, all calls together.
+_INVOKES_OVERTIME = 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,35 +56,6 @@ class _Asked:
     reply_limit: int
 
 
-class Process:
-    """Process 1 of a worker's pid namespace, to be killed by a descriptor that cannot mean another process."""
-
-    def __init__(self, pid: int, handle: int) -> None:
-        self.pid = pid
-        self._handle: int | None = handle
-
-    def end(self) -> None:
-        """Kill it, and with it all processes in its namespace, without waiting until they are gone."""
-        if self._handle is not None:
-            with contextlib.suppress(ProcessLookupError):
-                signal.pidfd_send_signal(self._handle, signal.SIGKILL)
-
-    def kill(self) -> None:
-        """Kill it, wait until it and all processes in its namespace are gone, and let go of it."""
-        if self._handle is None:
-            return
-        self.end()
-        poller = select.poll()
-        poller.register(self._handle, select.POLLIN)
-        poller.poll(5000)
-        os.close(self._handle)
-        self._handle = None
-
-    def worker_memory(self) -> int:
-        """Bytes of anonymous memory resident in the worker; 0 when it cannot be told."""
-        return max((limits.resident_bytes(pid) for pid in namespaces.children_of(self.pid)), default=0)
-
-
 class Worker:
     """One worker. Use it from one thread; `kill` it when done, or use it in a `with` statement."""
 
@@ -96,8 +68,7 @@ class Worker:
         self._output, self._status = output, status
         os.set_blocking(output, False)
         self._memory_mib = memory_mib
-        self._memory_limit = baseline + memory_mib * limits.MIB + _MEMORY_SLACK
-        self._memory_checked = time.monotonic()
+        self._usage = UsageWatch(process, baseline + memory_mib * limits.MIB + _MEMORY_SLACK)
         self._printed = Printed()
         self._reader = wire.FrameReader(wire.HEADER_LIMIT, wire.PAYLOAD_LIMIT)
         self._buffer = bytearray(_READ_SIZE)
@@ -208,6 +179,7 @@ class Worker:
 
     def kill(self) -> None:
         """End the worker and all it started. Does nothing the second time."""
+        self._usage.stop()
         self.end()
         self._process.kill()
         if self._output >= 0:
@@ -282,8 +254,9 @@ class Worker:
             remaining = deadline - time.monotonic()
             if remaining <= 0:
                 raise Stopped("timeout", late)
-            self._wait(min(remaining, MEMORY_POLL_SECONDS))
-            self._check_memory()
+            self._wait(remaining)
+        if self._usage.excess:
+            raise self._how_it_ended()
         return self._arrived.popleft()
 
     def _wait(self, seconds: float) -> None:
@@ -349,15 +322,10 @@ class Worker:
         if self._printed.too_much:
             raise Stopped("output", "printed more than 1 MiB")
 
-    def _check_memory(self) -> None:
-        now = time.monotonic()
-        if now - self._memory_checked >= MEMORY_POLL_SECONDS:
-            self._memory_checked = now
-            if self._process.worker_memory() > self._memory_limit:
-                raise endings.out_of_memory(self._memory_mib)
-
     def _how_it_ended(self) -> Stopped:
         self._drain_output()
+        if self._usage.excess:
+            return endings.used_too_much(self._usage.excess, self._memory_mib)
         if not select.select([self._status], [], [], _END_SECONDS)[0]:
             return Stopped("protocol", "closed its channel to the judge")
         report = os.read(self._status, 4096)

@@ -66,3 +66,22 @@ def layer_norm(x):
 def test_torchs_own_are_named_however_they_are_reached(line):
     source = f"import torch\nimport torch.nn.functional as F\ndef layer_norm(x):\n    return {line}\n"
     assert len(named(source, "layer_norm")) == 1
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import dataclasses\nsystem = dataclasses.sys",
+        "import collections\nlock = collections._sys.modules['_thread']",
+        "from dataclasses import sys",
+        "from dataclasses import inspect as look",
+        "def f(x):\n    return x.os.environ",
+    ],
+)
+def test_modules_that_may_not_be_imported_are_not_had_through_others(source):
+    assert named(source)
+
+
+def test_the_modules_of_a_network_are_its_own():
+    line = "return list(net.modules()), torch.random, collections.abc"
+    assert named(f"import collections.abc\nimport torch\ndef f(net):\n    {line}\n") == []

@@ -57,6 +57,16 @@ WHILE_LOADED = {
         "memory",
         "",
     ),
+    "maps memory that grows like a stack": (
+        "import mmap\nmmap.mmap(-1, 6 << 30, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | 0x100)",
+        "refused",
+        "PermissionError",
+    ),
+    "maps a terabyte to read, for its page tables": (
+        "import mmap\nmmap.mmap(-1, 1 << 40, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, prot=mmap.PROT_READ)",
+        "memory",
+        "",
+    ),
     "maps shared memory": ("import mmap\nmmap.mmap(-1, 1 << 30)", "refused", "PermissionError"),
     "makes a memory file": ("import os\nos.memfd_create('hostile')", "refused", "PermissionError"),
     "prints for ever": ("while True: print('x' * 1000)", "output", "printed more than 1 MiB"),
@@ -109,6 +119,13 @@ WHILE_LOADED = {
         "import threading, time\nwhile True: threading.Thread(target=time.sleep, args=(1000,), daemon=True).start()",
         "refused",
         "can't start new thread",
+    ),
+    "starts small threads for ever": (
+        "import threading, time\nthreading.stack_size(1 << 15)\n"
+        "for _ in range(500): threading.Thread(target=time.sleep, args=(1000,), daemon=True).start()\n"
+        "time.sleep(1000)",
+        "refused",
+        "thread",
     ),
     "kills its parent": ("import os\nos.kill(os.getppid(), 9)", "refused", "PermissionError"),
     "kills process 1": ("import os\nos.kill(1, 9)", "refused", "PermissionError"),

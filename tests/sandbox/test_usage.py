@@ -1,0 +1,88 @@
+"""What a worker uses is watched while the judge is busy with something else."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from attncli.sandbox import limits
+from attncli.sandbox.endings import used_too_much
+from attncli.sandbox.host import Worker
+from attncli.sandbox.limits import MIB, Usage
+from attncli.sandbox.usage import UsageWatch
+
+from .conftest import Grade, verdict
+
+LATEST_SECONDS = 20.0
+
+
+class Counted:
+    """A process that says what it uses, and notes that it was ended."""
+
+    def __init__(self, used: Usage) -> None:
+        self.used = used
+        self.ended = False
+
+    def worker_usage(self) -> Usage:
+        return self.used
+
+    def end(self) -> None:
+        self.ended = True
+
+
+def watched(used: Usage) -> tuple[str, bool]:
+    process = Counted(used)
+    watch = UsageWatch(process, 100)  # type: ignore[arg-type]
+    watch._thread.join(0.5)
+    watch.stop()
+    watch._thread.join(LATEST_SECONDS)
+    return watch.excess, process.ended
+
+
+@pytest.mark.parametrize(
+    ("used", "excess"),
+    [
+        (Usage(101, 1), "memory"),
+        (Usage(100, limits.PROCESSES), ""),
+        (Usage(0, limits.PROCESSES + 1), "threads"),
+        (Usage(0, 0), ""),
+    ],
+)
+def test_who_uses_too_much_is_ended(used: Usage, excess: str) -> None:
+    assert watched(used) == (excess, bool(excess))
+
+
+def test_the_words_for_it_are_those_of_a_limit_of_the_kernel() -> None:
+    assert used_too_much("memory", 64).reason == "memory"
+    assert used_too_much("threads", 64).reason == "refused"
+
+
+@pytest.mark.sandbox
+def test_memory_is_found_while_the_judge_waits_for_nothing(worker: Worker, load: Grade) -> None:
+    source = (
+        "import threading, time\nHELD = []\n"
+        "def fill():\n    time.sleep(0.1)\n    for _ in range(200): HELD.append(b'x' * (1 << 20))\n"
+        "    time.sleep(100)\n"
+        "threading.Thread(target=fill, daemon=True).start()\ndef f(): pass\n"
+    )
+    worker._usage = UsageWatch(worker._process, worker._process.worker_usage().memory_bytes + 100 * MIB)
+    assert verdict(load(source))[0] == "loaded"
+    worker._usage._thread.join(LATEST_SECONDS)
+    assert worker._usage.excess == "memory"
+    header = {"op": "run", "steps": [{"op": "call", "name": "f", "args": []}]}
+    assert verdict(worker.request(header, [], LATEST_SECONDS)) == ("memory", "needed more than 384 MiB")
+
+
+@pytest.mark.sandbox
+def test_calls_of_the_judges_own_functions_take_so_long_and_no_longer(worker: Worker) -> None:
+    def slow(header: dict, payload: memoryview) -> tuple[dict, list]:
+        time.sleep(0.05)
+        return {"value": ["i", 1], "tensors": []}, []
+
+    worker.load(b"def f(g):\n    while True: g()", "s.py", ["f"], LATEST_SECONDS)
+    header = {"op": "run", "steps": [{"op": "call", "name": "f", "args": [["c", 0]]}], "callables": 1}
+    started = time.monotonic()
+    assert verdict(worker.request(header, [], 0.3, on_invoke=slow))[0] == "timeout"
+    calls = (time.monotonic() - started) / 0.05
+    assert calls < 20 * 0.3 / 0.05, "endless calls had put the end off twenty times"
