@@ -13,7 +13,7 @@ from attncli.domain.challenge import Challenge
 from attncli.domain.frames import frame_lines
 from attncli.domain.printable import printable
 from attncli.domain.text import Lang, Localised
-from attncli.domain.verdicts import STATUSES, VERDICTS, told
+from attncli.domain.verdicts import STATUSES, VERDICTS, told, unproved
 
 PRINTED_LINES = 20
 GRID_COLUMNS = 32
@@ -23,6 +23,7 @@ SAY: dict[str, Localised] = {
     "head": Localised(
         "{title}: {verdict} ({passed} of {total} checks)", "{title}：{verdict}（{total} 项检查通过 {passed} 项）"
     ),
+    "unproved": Localised("accepted, but not proved: {checks}", "通过，但这些检查未能验证：{checks}"),
     "badge": Localised(" (badge)", "（加分项）"),
     "printed": Localised("printed by your code:", "你的代码打印的内容："),
     "foot": Localised("{seconds} s, seed {seed}, sandbox: {layers}", "用时 {seconds} 秒，种子 {seed}，沙箱：{layers}"),
@@ -47,6 +48,8 @@ def report_lines(report: Mapping[str, Any], challenge: Challenge, lang: Lang) ->
     """The report line by line: verdict, checks, counterexample, diagnosis, what the code printed."""
     verdict = VERDICTS[report["verdict"]][lang]
     yield SAY["head"][lang].format(title=challenge.title[lang], verdict=verdict, **report["score"])
+    if missing := unproved(report):
+        yield f"  {SAY['unproved'][lang].format(checks=', '.join(missing))}"
     for check in report["checks"]:
         badge = "" if check.get("required", True) else SAY["badge"][lang]
         yield f"  {STATUSES[check['status']][lang]}  {check['name']}{badge}  {told(check, lang)}".rstrip()

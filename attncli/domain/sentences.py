@@ -48,6 +48,14 @@ SENTENCES: dict[str, Localised] = {
         "torch 的默认设备不是 CPU，却返回了 CPU 张量：device=None 请原样传下去",
     ),
     "no-proof-of-device": _T("cannot be proved for this solution without a GPU", "没有 GPU，无法验证这份解答"),
+    "fails-on-another-device": _T(
+        "runs on the CPU and not on another device, where its inputs may be just as well: {fault}",
+        "只能在 CPU 上运行，输入在其他设备上时就会失败：{fault}",
+    ),
+    "wrong-at-size": _T(
+        "at size {size}, where its cost is measured, the result is wrong: {fault}",
+        "测量开销时（规模 {size}）结果不对：{fault}",
+    ),
     "other-form-of-result": _T(
         "the result has not the form that was asked for ({error})", "结果不是所要求的形式（{error}）"
     ),

@@ -62,5 +62,12 @@ def told(check: Mapping[str, Any], lang: Lang) -> str:
     return case + (f"{reason.zh}：{said}" if reason and said else reason.zh if reason else said)
 
 
+def unproved(report: Mapping[str, Any]) -> list[str]:
+    """The required checks that an accepted file was not put to, because nothing could be shown here."""
+    if report["verdict"] != "accepted":
+        return []
+    return [c["name"] for c in report["checks"] if c["status"] == "skipped" and c.get("required", True)]
+
+
 def _line(text: Any) -> str:
     return " ".join(printable(str(text or "")).split())

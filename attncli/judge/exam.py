@@ -76,16 +76,20 @@ class EdgeQuestion:
     question: Question
 
 
-class Sized:
-    """A case of a stated size whose costs are measured, with what the reference's costs are."""
+class Sized(Values):
+    """A case of a stated size whose costs are measured, and its values compared: what costs nothing may be wrong."""
 
     def __init__(self, demands: Demands, case: Case, measure: str) -> None:
-        self._demands = demands
-        self.case = case
-        self.request = Request(case, ["cost", "handed"] if measure == "handed" else ["cost"])
+        super().__init__(demands, case)
+        self._want = ["cost", "handed"] if measure == "handed" else ["cost"]
+
+    @cached_property
+    def request(self) -> Request:
+        return Request(self.case, self._want)
 
     @cached_property
     def due(self) -> Mapping[str, int]:
+        """What the reference's run costs."""
         return run_reference(self._demands.reference, self.case, as_given, costs=self.request.want).costs[-1]
 
 

@@ -110,13 +110,20 @@ class Examiner:
         return self.is_pure(Purity(self._demands, case))
 
     def stays(self, question: Devices) -> Finding | None:
-        """A tensor made on another device than the inputs' is an error there."""
+        """A tensor made on another device than the inputs' is an error there; so is to fail on both devices.
+
+        Slowness is none: nothing is proved where a run was not over in time.
+        """
+        failed: Finding | None = None
         for turn in question.turns:
             if turn.truth is None:
                 continue
             finding, proved = turn.verdict(self._submission.run(turn.request))
             if proved:
                 return finding
+            failed = failed or finding
+        if failed is not None and failed.reason != "timeout":
+            return failed
         self.device_unproved = True
         return None
 

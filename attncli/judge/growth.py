@@ -1,6 +1,7 @@
 """Complexity, judged by growth: how a measure rises over three sizes, against the reference or a stated bound.
 
-It is measured in float32, and between the first two sizes in bfloat16 as well, where code may take another way.
+It is measured in float32, and between the first two sizes in bfloat16 as well, where code may take another way; only
+what an answer costs that is right.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
+from attncli.domain.sentences import say
 from attncli.judge.case import Recorder
 from attncli.judge.exam import Exam, Sized
 from attncli.judge.finding import Finding
@@ -125,6 +127,8 @@ def _measured_growth(
                 answer = submission.run(case.request)
                 if isinstance(answer, Failure):
                     return Finding.of_failure(case.case, answer)
+                if (fault := case.finding(answer)) is not None:
+                    return replace(fault, message=say("wrong-at-size", size=size, fault=fault.message))
                 measured[case] = answer.costs[-1]
         got.append(float(measured[asked[0]][contract.measure]))
         due.append(_due(contract, size, asked, measured))

@@ -75,9 +75,11 @@ class Proving:
 
     def _note(self, candidate: Candidate, stream: int, report: GradeReport) -> None:
         failed = next((check for check in report.checks if check.required and check.status == "fail"), None)
-        if (failed is None) != candidate.sound:
+        skipped = next((check for check in report.checks if check.required and check.status == "skipped"), None)
+        if (failed is None) != candidate.sound or (candidate.sound and skipped is not None):
             file = f"{candidate.file.parent.name}/{candidate.file.name}"
-            message = "" if failed is None else f"{failed.name}: {failed.message.en}"
+            shown = failed or skipped
+            message = "" if shown is None else f"{shown.name}: {shown.message.en}"
             found = {"file": file, "stream": stream, "verdict": report.verdict, "message": message}
             self.surprises.append(found)
             candidate.done = True

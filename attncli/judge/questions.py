@@ -6,6 +6,7 @@ What the reference says to it is computed when the first answer has to be judged
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -30,6 +31,7 @@ from attncli.sandbox.elsewhere import MET
 
 # Edge cases say which calls were made, unless a loop over so many elements would take seconds under a trace.
 TRACED_ELEMENTS = 5_000
+_RAISES = re.compile(r"\b(?:raise|assert)\b")
 
 
 class Values:
@@ -215,12 +217,14 @@ class OnDevice:
             return None
 
     def verdict(self, got: Observed | Failure) -> tuple[Finding | None, bool]:
-        """The fault found, and whether the run shows anything at all."""
+        """The fault found, and whether the run proves it, or proves that there is none.
+
+        That torch cannot do something on a device that is played proves nothing: a real one may be able to.
+        """
         if self.truth is None:
             return None, False
         if isinstance(got, Failure):
-            met = self._met(got)
-            return (Finding.of_failure(self.case, got, self.truth), True) if got.fatal or met else (None, False)
+            return self._fault(got), got.fatal or self._met(got) or refused(got)
         mine = dict(leaves(got.parts(self.case)))
         for path, value in leaves(self.truth.parts(self.case)):
             other = mine.get(path)
@@ -228,6 +232,12 @@ class OnDevice:
                 complaint = say("not-on-the-default" if self.case.default_device else "on-the-cpu")
                 return Finding(self.case, "values", complaint, self.truth, got), True
         return None, True
+
+    def _fault(self, got: Failure) -> Finding:
+        finding = Finding.of_failure(self.case, got, self.truth)
+        if got.fatal or self._met(got):
+            return finding
+        return replace(finding, message=say("fails-on-another-device", fault=got.message))
 
     def _met(self, got: Failure) -> bool:
         """Whether it failed because two devices met."""
@@ -244,10 +254,16 @@ class EdgeDevice(OnDevice):
 
     def finding(self, got: Observed | Failure) -> Finding | None:
         if isinstance(got, Failure):
-            suspect = MET in got.message.en
+            suspect = MET in got.message.en or refused(got)
         else:
             suspect = any(isinstance(v, Tensor) and v.device.type == "cpu" for _, v in leaves(got.parts(self.case)))
         return self.verdict(got)[0] if suspect else None
+
+
+def refused(got: Failure) -> bool:
+    """Whether the learner's own code raised: what the reference can do there, it would not."""
+    code = str(got.frames[-1].get("code", "")) if got.frames else ""
+    return _RAISES.search(code) is not None
 
 
 class Devices:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from attncli.commands.report import counterexample_lines, shown_value, value_lines
+from types import SimpleNamespace
+
+import pytest
+
+from attncli.commands.report import counterexample_lines, report_lines, shown_value, value_lines
 
 
 def test_a_mask_is_drawn_as_a_grid():
@@ -58,3 +62,28 @@ def test_the_failing_call_the_first_wrong_index_and_the_learners_lines_are_named
         " first wrong at [0, 1]",
         " line 3, in f: return x",
     ]
+
+
+REPORT = {
+    "file": "sdpa.py",
+    "verdict": "accepted",
+    "checks": [
+        {"name": "loads", "status": "pass", "required": True},
+        {"name": "device", "status": "skipped", "required": True, "message": "cannot be proved"},
+        {"name": "layout", "status": "skipped", "required": False, "message": "needs matches-reference"},
+    ],
+    "score": {"passed": 1, "total": 3},
+    "seconds": 0.1,
+    "seed": 0,
+    "sandbox": [],
+}
+
+
+@pytest.mark.parametrize(
+    ("lang", "said"), [("en", "accepted, but not proved: device"), ("zh", "通过，但这些检查未能验证：device")]
+)
+def test_what_was_accepted_without_a_proof_is_said_under_the_verdict(lang, said):
+    challenge = SimpleNamespace(title={"en": "Attention", "zh": "注意力"}, mistakes={})
+    assert list(report_lines(REPORT, challenge, lang))[1].strip() == said
+    whole = {**REPORT, "checks": REPORT["checks"][:1]}
+    assert not any(said in line for line in report_lines(whole, challenge, lang))

@@ -165,17 +165,20 @@ CONTRACTS = [
 """
 
 
+PART = "def total(x, half):\n    return (x[: len(x) // 2] if half else x).cumsum(0)[-1]\n"
+
+
 @pytest.mark.parametrize(
     ("line", "verdict"),
     [
         ("(x[: len(x) // 2] if half else x).cumsum(0)[-1]", "accepted"),
-        ("x.cumsum(0).cumsum(0)[-1] if not half else x[: len(x) // 2].cumsum(0).cumsum(0)[-1]", "accepted"),
+        ("(2 * (x[: len(x) // 2] if half else x).cumsum(0))[-1] / 2", "accepted"),
         ("x.cumsum(0)[len(x) // 2 - 1 if half else -1]", "rejected"),
     ],
 )
 def test_a_part_is_judged_beside_the_whole_of_the_same_solution(tmp_path, line, verdict):
     spec = {"entry": ["total"], "required": ["loads", "work"], "forbidden": [], "mistakes": {}}
-    folder = write_challenge(tmp_path, spec, "def total(x, half):\n    return x.sum(0)\n", BESIDE, {})
+    folder = write_challenge(tmp_path, spec, PART, BESIDE, {})
     report = grade(folder, f"def total(x, half):\n    return {line}\n")
     assert report["verdict"] == verdict
     told = check(report, "work")
@@ -193,3 +196,16 @@ def test_a_quadratic_is_extrapolated_exactly(coefficients, size):
 
     sizes = (16, 64, 200)
     assert extrapolate(sizes, [value(n) for n in sizes], size) == pytest.approx(value(size), rel=1e-6, abs=1e-3)
+
+
+@pytest.mark.parametrize(
+    "wrong", ["return x.new_zeros(2)", "return x[:1].sum(0)", "return x.sum(0) * 1.01", "return x.sum(0).double()"]
+)
+def test_costs_count_for_nothing_where_the_answer_is_wrong(folder, wrong):
+    """Right at every size that is drawn, cheap and wrong at those that are measured."""
+    report = grade(folder, f"def total(x):\n    if len(x) > 5:\n        {wrong}\n    return x.sum(0)\n")
+    assert report["verdict"] == "rejected"
+    assert check(report, "matches-reference")["status"] == "pass"
+    assert check(report, "work")["reason"] in ("values", "dtype")
+    assert check(report, "work")["message"].startswith("at size 64, where its cost is measured, the result is wrong: ")
+    assert check(report, "work")["message_zh"].startswith("测量开销时（规模 64）结果不对：")

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from attncli.domain.verdicts import unproved
 from attncli.sandbox.elsewhere import Elsewhere, two_devices
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -260,3 +261,34 @@ def test_none_stands_for_the_default_device_whichever_that_is(tmp_path, line, ve
     assert report["verdict"] == verdict, report
     if verdict == "rejected":
         assert "although torch's default device is another one" in check(report, "device")["message"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "if x.device.type != 'cpu': raise ValueError('only the CPU')",
+        "assert x.device.type == 'cpu'",
+        "torch.zeros(-1 if x.device.type != 'cpu' else 1)",
+        "{'cpu': 1}[x.device.type]",
+        "x.cpu().data_ptr() if x.is_cpu else x.numpy()",
+    ],
+)
+def test_to_refuse_a_device_that_the_reference_handles_is_a_failure(folder, line):
+    report = grade(folder, weigh(line, f"return {BY_HAND}"))
+    assert report["verdict"] == "rejected"
+    failed = check(report, "device")
+    assert (failed["status"], failed["reason"]) == ("fail", "exception")
+    assert failed["message"].startswith("runs on the CPU and not on another device")
+    assert failed["message_zh"].startswith("只能在 CPU 上运行")
+
+
+SOMEWHERE = "import torch\ndef twice(x):\n    return torch.tensor(x.tolist(), dtype=x.dtype) + x\n"
+
+
+def test_a_required_check_that_proves_nothing_is_said_aloud(tmp_path):
+    """The reference itself can run on the CPU alone, so nothing can be shown of anybody's device."""
+    spec = {"id": "twice", "entry": ["twice"], "required": ["loads", "device"], "forbidden": [], "mistakes": {}}
+    inputs = 'def case(make):\n    make.call("twice", make.normal(make.size(1, 3)))\n'
+    report = grade(write_challenge(tmp_path, spec, SOMEWHERE, inputs, {}), SOMEWHERE)
+    assert check(report, "device")["status"] == "skipped"
+    assert unproved(report) == ["device"]
