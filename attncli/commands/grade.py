@@ -15,7 +15,7 @@ from attncli.commands.session import session
 from attncli.commands.stdout import verdict_counts
 from attncli.domain.text import Lang
 from attncli.errors import JudgeFailed, Rejected, UsageError
-from attncli.judge.client import MEMORY_MIB, TIMEOUT_SECONDS, Judge
+from attncli.judge.client import MEMORY_MIB, SEEDS, TIMEOUT_SECONDS, Judge
 
 
 @click.command()
@@ -24,7 +24,7 @@ from attncli.judge.client import MEMORY_MIB, TIMEOUT_SECONDS, Judge
 @json_option
 @click.option("--watch", is_flag=True, help="Grade again whenever the file is saved.")
 @click.option("--examples", type=click.IntRange(0, 10_000), default=0, help="Inputs for matches-reference.")
-@click.option("--seed", type=click.IntRange(0, 2**31 - 1), default=0, help="Another stream of inputs: a fresh exam.")
+@click.option("--seed", type=click.IntRange(0, SEEDS - 1), default=0, help="Another stream of inputs: a fresh exam.")
 @click.option(
     "--timeout",
     type=click.FloatRange(0.1, 3600),
@@ -90,8 +90,20 @@ def _once(challenge: str, file: Path, asked: Mapping[str, Any], as_json: bool) -
             from attncli.commands.report import print_report
 
             print_report(report, title, session().lang)
-    if report["verdict"] != "accepted":
+    if report["verdict"] == "accepted":
+        _offer(report, file, title.id, as_json, session().lang)
+    else:
         raise Rejected(_rejection(report, file, title.id, session().lang))
+
+
+def _offer(report: Mapping[str, Any], file: Path, challenge: str, as_json: bool, lang: Lang) -> None:
+    """The same file on inputs that nobody has seen: without another seed the verdict stays the same."""
+    if as_json:
+        return
+    from attncli.practice.grading import fresh_seed
+
+    again = f"attn grade {challenge} {file} --seed {fresh_seed(report)}"
+    click.echo(f"  用新的输入再考一次：{again}" if lang == "zh" else f"  A fresh exam, on other inputs: {again}")
 
 
 def _rejection(report: Mapping[str, Any], file: Path, challenge: str, lang: Lang) -> str:

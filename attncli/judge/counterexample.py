@@ -153,7 +153,7 @@ def _plain_number(value: Any, dtype: torch.dtype) -> Any:
     return value
 
 
-def store(finding: Finding, check: str, record: str) -> dict[str, Any] | None:
+def store(finding: Finding, check: str, record: str, stream: int) -> dict[str, Any] | None:
     """What is needed to replay a finding, or None when it is too large to keep."""
     case = finding.case
     raw = [bytes_of(item.value) for item in case.inputs]
@@ -163,12 +163,14 @@ def store(finding: Finding, check: str, record: str) -> dict[str, Any] | None:
         [str(item.value.dtype).removeprefix("torch."), list(item.value.shape), base64.b64encode(chunk).decode()]
         for item, chunk in zip(case.inputs, raw, strict=True)
     ]
-    return {"check": check, "record": record, "profile": case.profile.name, "draws": case.draws, "values": values}
+    place = {"check": check, "record": record, "stream": stream, "profile": case.profile.name}
+    return {**place, "draws": case.draws, "values": values}
 
 
-def restore(stored: Mapping[str, Any], folder: Folder, stream: int) -> Case | None:
-    """The stored case over the challenge's present `inputs.py`; None when it no longer fits."""
+def restore(stored: Mapping[str, Any], folder: Folder) -> Case | None:
+    """The stored case, of the stream that it came from, over the present `inputs.py`; None when it no longer fits."""
     try:
+        stream = int(stored.get("stream", 0))
         draws = iter([int(value) for value in stored["draws"]])
         recorder = Recorder(lambda kind, low, high: next(draws), profile_of(stored["profile"], folder.inputs), stream)
         getattr(folder.inputs, stored["record"])(recorder)

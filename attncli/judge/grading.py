@@ -301,7 +301,7 @@ class Grading:
         for kept in self.options.replay:
             if kept.get("check") != name:
                 continue
-            case = restore(kept, self.folder, self.options.stream)
+            case = restore(kept, self.folder)
             finding = self._question(name)(case) if case is not None else None
             if finding is not None:
                 self.stored.append(dict(kept))
@@ -331,7 +331,7 @@ class Grading:
         simple = simplify(finding, examine, SIMPLIFY_CALLS)
         simple.case.label = label
         simple = self._in_fresh_worker(simple, examine) or simple
-        kept = store(simple, name, attribute) if not label else None
+        kept = store(simple, name, attribute, self.options.stream) if not label else None
         if kept is not None:
             self.stored.append(kept)
         self._name_mistake(simple, examine, attribute)

@@ -10,7 +10,7 @@ from typing import Any
 from attncli.domain.challenge import Challenge
 from attncli.domain.review import RowKind
 from attncli.errors import JudgeFailed, NotFound, UsageError
-from attncli.judge.client import MEMORY_MIB, TIMEOUT_SECONDS, GradeRequest, Judge, OnEvent
+from attncli.judge.client import MEMORY_MIB, SEEDS, TIMEOUT_SECONDS, GradeRequest, Judge, OnEvent
 from attncli.practice import solve
 from attncli.practice.workspace import Workspace
 
@@ -119,6 +119,11 @@ def failed_report(id: str, path: Path, error: JudgeFailed) -> dict[str, Any]:
         "device": "cpu",
         "error": error.message,
     }
+
+
+def fresh_seed(report: Mapping[str, Any]) -> int:
+    """The input stream after the one of `report`: what it accepted can be examined on inputs that it has not seen."""
+    return (int(report.get("seed", 0)) + 1) % SEEDS
 
 
 def deciding_check(report: Mapping[str, Any]) -> Mapping[str, Any] | None:

@@ -39,6 +39,7 @@ TEXTS: dict[str, Localised] = {
     "key.hint": _T("Hint", "提示"),
     "key.solution": _T("Solution", "参考解"),
     "key.card": _T("Card", "卡片"),
+    "key.fresh": _T("Fresh exam", "换题再考"),
     "key.bug": _T("Debug", "找错"),
     "key.cancel": _T("Cancel", "取消"),
     "key.track-name": _T("Track", "类别"),
@@ -185,6 +186,8 @@ TEXTS: dict[str, Localised] = {
     "verdict.summary": _T(
         "{passed} of {total} checks, {seconds} s", "{total} 项检查通过 {passed} 项，用时 {seconds} 秒"
     ),
+    "verdict.unproved": _T("not proved: {checks}", "未能验证：{checks}"),
+    "verdict.fresh": _T("f: a fresh exam, on other inputs", "f：换一组输入再考一次"),
     "verdict.next-due": _T("comes back in {interval}", "{interval}后再练"),
     "verdict.diagnosis": _T("What it looks like", "可能的原因"),
     "verdict.checks": _T("All checks", "全部检查"),

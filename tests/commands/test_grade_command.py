@@ -174,3 +174,16 @@ def test_the_summary_holds_the_graded_code(attn, tmp_path):
     assert err.endswith(f"wrote {tmp_path / 's.html'}\n")
     assert "einsum" in (tmp_path / "s.html").read_text(encoding="utf-8")
     assert json.loads(attn("export", "summary", "--format", "json")[1])["solved"][0]["id"] == "sdpa"
+
+
+def test_a_fresh_exam_is_offered_once_a_file_was_accepted(attn):
+    file = SDPA / "reference.py"
+    code, out, _ = attn("grade", "sdpa", file)
+    assert (code, out.splitlines()[-1].strip()) == (
+        0,
+        f"A fresh exam, on other inputs: attn grade sdpa {file} --seed 1",
+    )
+    code, out, _ = attn("--lang", "zh", "grade", "sdpa", file, "--seed", 2**31 - 1)
+    assert (code, out.splitlines()[-1].strip()) == (0, f"用新的输入再考一次：attn grade sdpa {file} --seed 0")
+    code, out, _ = attn("grade", "sdpa", SDPA / "wrong" / "no-scale.py")
+    assert code == 1 and "--seed" not in out

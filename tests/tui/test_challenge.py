@@ -21,7 +21,7 @@ from attncli.tui.screens.challenge import ChallengeScreen
 from attncli.tui.screens.confirm import ConfirmScreen
 from attncli.tui.widgets.rows import Rows
 
-from .conftest import MakeApp, shown
+from .conftest import MakeApp, shown, text_of
 
 REJECTED: dict[str, Any] = {
     "challenge": "sdpa",
@@ -390,3 +390,24 @@ async def test_in_chinese_the_judges_sentences_are_chinese_and_the_place_is_name
         assert "第 2 次调用，依次为：sdpa, sdpa" in text and "第一个不对的位置：[T=0, d=1]" in text
         assert "[T=1, d=2] float32" in text and "[1, 2] float32" in text
         assert "sdpa.py:7，sdpa 内：raise ValueError('')" in text and "\x1b" not in text
+
+
+async def test_once_accepted_f_examines_the_file_on_inputs_that_it_has_not_seen(make_app: MakeApp) -> None:
+    skipped = {"name": "device", "status": "skipped", "required": True, "message": "cannot be proved"}
+    outcomes = [REJECTED, {**REJECTED, "verdict": "accepted", "seed": 6, "checks": [skipped]}]
+    app = opened(make_app, lambda: outcomes[min(len(app.grader.requests), 2) - 1])
+    write_solution(app)
+    async with app.run_test(size=(110, 60)) as pilot:
+        await pilot.press("g")
+        await settled(pilot)
+        await pilot.press("f")
+        await settled(pilot)
+        assert len(app.grader.requests) == 1, "a file that was rejected is not examined again"
+        await pilot.press("g")
+        await settled(pilot)
+        verdict = text_of(app.screen.query_one(".verdict"))
+        assert "f: a fresh exam" in verdict and "not proved: device" in verdict
+        await pilot.press("f")
+        await settled(pilot)
+    assert [request.seed for request in app.grader.requests] == [0, 0, 7]
+    assert len(app.workspace.store.log.of_kind(RowKind.ATTEMPT)) == 3

@@ -28,8 +28,6 @@ from attncli.tui.widgets.grade_report import GradeReport
 from attncli.tui.widgets.page import Page
 from attncli.tui.widgets.title_bar import TitleBar
 
-_OPTIONS = grading.GradeOptions()
-
 
 class ChallengeScreen(AttnScreen):
     """Narrow terminals show the statement or the report (Tab), wide ones both."""
@@ -39,6 +37,7 @@ class ChallengeScreen(AttnScreen):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("e", "edit", "key.edit"),
         Binding("g", "grade", "key.grade"),
+        Binding("f", "fresh", "key.fresh"),
         Binding("h", "hint", "key.hint"),
         Binding("o", "solution", "key.solution"),
         Binding("c", "card", "key.card"),
@@ -56,6 +55,7 @@ class ChallengeScreen(AttnScreen):
         self.symptom: Localised | None = None
         self.report: dict[str, Any] | None = None
         self.request: GradeRequest | None = None
+        self.options = grading.GradeOptions()
 
     def title_bar(self) -> TitleBar:
         self.challenge = self.workspace.library.challenge(self.challenge_id)
@@ -116,6 +116,8 @@ class ChallengeScreen(AttnScreen):
             return grading_now
         if action == "other_side":
             return grading_now or self.report is not None
+        if action == "fresh":
+            return not grading_now and self._is_accepted()
         if action in ("grade", "edit", "bug"):
             return not grading_now
         return not (action == "back" and grading_now)
@@ -160,15 +162,27 @@ class ChallengeScreen(AttnScreen):
             self.notify(say("challenge.no-editor", self.lang, editor=command[0]), severity="error")
         self.app.refresh(layout=True)
 
+    def _is_accepted(self) -> bool:
+        return self.report is not None and self.report["verdict"] == "accepted"
+
     async def action_grade(self) -> None:
+        await self._begin(grading.GradeOptions())
+
+    async def action_fresh(self) -> None:
+        """The same file on inputs that it has not seen."""
+        assert self.report is not None
+        await self._begin(grading.GradeOptions(seed=grading.fresh_seed(self.report)))
+
+    async def _begin(self, options: grading.GradeOptions) -> None:
         if not self.file.exists():
             self.notify(say("challenge.not-started", self.lang), severity="warning")
             return
         try:
-            self.request = grading.request_for(self.workspace, self.challenge_id, self.file, _OPTIONS)
+            self.request = grading.request_for(self.workspace, self.challenge_id, self.file, options)
         except AttnError as error:
             self.notify(error.message, severity="warning")
             return
+        self.options = options
         await self.query_one(GradeReport).begin()
         self._turn(report=True)
         self.refresh_bindings()
@@ -194,7 +208,7 @@ class ChallengeScreen(AttnScreen):
         request, self.request = self.request, None
         after = ""
         if request is not None and message.report["verdict"] != "error":
-            self.report = grading.settle(self.workspace, request, message.report, _OPTIONS)
+            self.report = grading.settle(self.workspace, request, message.report, self.options)
             after = self._comes_back()
         await self.query_one(GradeReport).show(message.report, after)
         self.query_one(TitleBar).status = self._standing()

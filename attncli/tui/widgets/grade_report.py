@@ -13,7 +13,7 @@ from textual.widgets import Static
 from attncli.domain.challenge import Challenge
 from attncli.domain.printable import printable
 from attncli.domain.text import Lang, Localised
-from attncli.domain.verdicts import told
+from attncli.domain.verdicts import told, unproved
 from attncli.tui.markup import inline
 from attncli.tui.strings import say
 from attncli.tui.widgets.check_list import Check, CheckList
@@ -103,8 +103,10 @@ class GradeReport(Page):
             total=score["total"],
             seconds=f"{report['seconds']:.1f}",
         )
-        accepted = report["verdict"] == "accepted"
-        parts = [say(f"verdict.{report['verdict']}", self.lang), summary, after]
+        accepted, missing = report["verdict"] == "accepted", ", ".join(unproved(report))
+        parts = [say(f"verdict.{report['verdict']}", self.lang), summary]
+        parts.append(say("verdict.unproved", self.lang, checks=missing) if missing else "")
+        parts += [after, say("verdict.fresh", self.lang) if accepted else ""]
         head = Content.assemble(
             (parts[0], "$success" if accepted else "$error"), "  ", " · ".join(filter(None, parts[1:]))
         )
