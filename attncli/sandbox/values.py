@@ -8,13 +8,15 @@ A tree is a small JSON list whose first element says what it is:
     ["r", step, path] part of an earlier result   ["m", k] shared mutable object        ["g", k] random generator
     ["c", k] callable on the judge's side         ["o", text] something else (it cannot cross)
 
-Tensor bytes follow the table's order. Nothing here trusts a length before it is bounded.
+Keys of dicts are texts, small numbers and tuples of these: thousands of large ones can share one hash, and a dict of
+them takes minutes to build. Tensor bytes follow the table's order. Nothing here trusts a length before it is bounded.
 """
 
 from __future__ import annotations
 
 import ctypes
 import math
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -36,6 +38,10 @@ MAX_DEPTH = 16
 MAX_NODES = 20_000
 MAX_DIMS = 8
 MAX_TEXT = 1_000_000
+MAX_BITS = 4096
+# Keys of dicts are below this, on either side of 0.
+MAX_KEY = 2**31
+MAX_ELEMENTS = 2**40
 
 
 class TreeError(ValueError):
@@ -73,14 +79,28 @@ class Packer:
     def _pack_container(self, value: Any, depth: int) -> Tree:
         kind = type(value)
         if kind is Tensor or kind is torch.nn.Parameter:
-            return self.tensor(value)
+            crosses = value.dtype in DTYPE_NAMES and value.layout is torch.strided
+            return self.tensor(value) if crosses else ["o", f"{kind.__name__} of {value.dtype}, {value.layout}"[:80]]
         if kind is list or kind is tuple:
             return ["l" if kind is list else "u", [self.pack(item, depth + 1) for item in value]]
         if isinstance(value, tuple) and hasattr(value, "_fields"):
             return ["u", [self.pack(item, depth + 1) for item in value]]
         if isinstance(value, dict):
-            return ["d", [[self.pack(k, depth + 1), self.pack(v, depth + 1)] for k, v in value.items()]]
+            return ["d", [[self._pack_key(k, depth + 1), self.pack(v, depth + 1)] for k, v in value.items()]]
         return ["o", kind.__name__[:80]]
+
+    def _pack_key(self, key: Any, depth: int) -> Tree:
+        """The tree of a key; one that cannot cross as a key is its type's name, as a value of unknown type is."""
+        return self.pack(key, depth) if _is_key(key) else ["o", type(key).__name__[:80]]
+
+
+def _is_key(value: Any) -> bool:
+    kind = type(value)
+    if kind is int:
+        return bool(-MAX_KEY < value < MAX_KEY)
+    if kind is tuple:
+        return len(value) <= MAX_DEPTH and all(_is_key(item) for item in value)
+    return value is None or kind in (bool, float, str, bytes) or isinstance(value, Opaque)
 
 
 def _pack_scalar(value: Any) -> Tree | None:
@@ -90,8 +110,8 @@ def _pack_scalar(value: Any) -> Tree | None:
     if kind is bool:
         return ["b", value]
     if kind is int:
-        if value.bit_length() > 4096:
-            raise TreeError("an integer of more than 4096 bits")
+        if value.bit_length() > MAX_BITS:
+            raise TreeError(f"an integer of more than {MAX_BITS} bits")
         return ["i", value]
     if kind is float:
         return ["f", value if math.isfinite(value) else str(value)]
@@ -104,7 +124,7 @@ def _pack_scalar(value: Any) -> Tree | None:
             raise TreeError("more than a million bytes")
         return ["y", value.hex()]
     if kind is torch.dtype:
-        return ["dt", str(value).removeprefix("torch.")]
+        return ["dt", DTYPE_NAMES[value]] if value in DTYPE_NAMES else ["o", str(value)[:80]]
     if kind is torch.device:
         return ["dv", str(value)]
     return None
@@ -118,8 +138,11 @@ class Environment:
         tensors: Sequence[Tensor],
         callables: Sequence[Callable[..., Any]] = (),
         generators: Sequence[torch.Generator] = (),
+        most_parts: int | None = None,
     ) -> None:
         self.tensors = list(tensors)
+        # How many parts may still be resolved, where trees come from a worker.
+        self.room = sys.maxsize if most_parts is None else most_parts
         self.results: list[Any] = []
         self.shared: list[Any] = []
         self.callables = list(callables)
@@ -133,7 +156,8 @@ class Environment:
 
 def resolve(tree: Tree, environment: Environment, depth: int = 0) -> Any:
     """The value of a tree. Raises TreeError for anything malformed."""
-    if depth > MAX_DEPTH or not isinstance(tree, list) or not tree:
+    environment.room -= 1
+    if depth > MAX_DEPTH or environment.room < 0 or not isinstance(tree, list) or not tree:
         raise TreeError("a malformed tree")
     tag = tree[0]
     try:
@@ -148,8 +172,21 @@ def resolve(tree: Tree, environment: Environment, depth: int = 0) -> Any:
         raise TreeError(f"a malformed tree: {type(error).__name__}") from None
 
 
+_NOT_FINITE = ("nan", "inf", "-inf")
+
+
 def _float(tree: Tree) -> float:
-    return float(tree[1])
+    value = tree[1]
+    if type(value) is not float and value not in _NOT_FINITE:
+        raise TypeError("float")
+    return float(value)
+
+
+def _int(tree: Tree) -> int:
+    value = tree[1]
+    if type(value) is not int or value.bit_length() > MAX_BITS:
+        raise TypeError("int")
+    return value
 
 
 def _typed(kind: type) -> Callable[[Tree], Any]:
@@ -161,16 +198,17 @@ def _typed(kind: type) -> Callable[[Tree], Any]:
     return read
 
 
+_text: Callable[[Tree], str] = _typed(str)
 _SCALARS: dict[str, Callable[[Tree], Any]] = {
     "n": lambda tree: None,
     "b": _typed(bool),
-    "i": _typed(int),
+    "i": _int,
     "f": _float,
     "s": _typed(str),
-    "y": lambda tree: bytes.fromhex(tree[1]),
-    "dt": lambda tree: DTYPES[tree[1]],
-    "dv": lambda tree: torch.device(tree[1]),
-    "o": lambda tree: Opaque(str(tree[1])[:80]),
+    "y": lambda tree: bytes.fromhex(_text(tree)),
+    "dt": lambda tree: DTYPES[_text(tree)],
+    "dv": lambda tree: torch.device(_text(tree)[:80]),
+    "o": lambda tree: Opaque(_text(tree)[:80]),
 }
 
 
@@ -194,6 +232,9 @@ class Opaque:
     def __hash__(self) -> int:
         return hash(self.name)
 
+    def __repr__(self) -> str:
+        return f"<{self.name}>"
+
 
 def _resolve_list(tree: Tree, environment: Environment, depth: int) -> Any:
     return [resolve(item, environment, depth + 1) for item in tree[1]]
@@ -204,7 +245,14 @@ def _resolve_tuple(tree: Tree, environment: Environment, depth: int) -> Any:
 
 
 def _resolve_dict(tree: Tree, environment: Environment, depth: int) -> Any:
-    return {resolve(k, environment, depth + 1): resolve(v, environment, depth + 1) for k, v in tree[1]}
+    return {_key(k, environment, depth + 1): resolve(v, environment, depth + 1) for k, v in tree[1]}
+
+
+def _key(tree: Tree, environment: Environment, depth: int) -> Any:
+    key = resolve(tree, environment, depth)
+    if not _is_key(key):
+        raise TreeError("a dict with a key that cannot be one")
+    return key
 
 
 def _resolve_result(tree: Tree, environment: Environment) -> Any:
@@ -284,9 +332,12 @@ def _read_tensor(entry: Any, rest: memoryview, strided: bool) -> tuple[Tensor, i
     if not _sizes(shape) or type(size) is not int or not 0 <= size <= len(rest):
         raise TreeError("a tensor with impossible sizes")
     count = math.prod(shape)
-    if count >= 2**40:
+    # A tensor without elements may not have sizes either that torch cannot multiply.
+    if math.prod(n for n in shape if n) >= MAX_ELEMENTS:
         raise TreeError("a tensor with impossible sizes")
     if entry.get("device") == "meta":
+        if size != 0:
+            raise TreeError("a tensor without values that has bytes")
         return torch.empty(shape, dtype=dtype, device="meta"), 0
     if strided and "stride" in entry:
         flat = _flat(rest[:size], dtype)
