@@ -11,16 +11,8 @@ from attncli.domain.sentences import say
 from attncli.judge.case import Case
 from attncli.judge.expected import logged
 from attncli.judge.judging import Judging, Unjudgeable
-from attncli.sandbox.values import (
-    MAX_NODES,
-    Environment,
-    Packer,
-    TreeError,
-    bytes_of,
-    describe_tensor,
-    read_table,
-    resolve,
-)
+from attncli.sandbox.tables import MAX_NODES, TreeError, bytes_of, describe_tensor, read_table
+from attncli.sandbox.values import Environment, Packer, resolve
 
 Buffer = bytes | bytearray | memoryview
 Answer = tuple[dict[str, Any], list[Buffer]]

@@ -16,7 +16,7 @@ from attncli.judge.finding import Finding
 from attncli.judge.folder import Folder
 from attncli.judge.profiles import profile_of
 from attncli.judge.shown import Axes, Room, plain
-from attncli.sandbox.values import DTYPES, bytes_of
+from attncli.sandbox.tables import DTYPES, bytes_of
 
 STORED_BYTES = 64 * 1024
 # Characters, of which a number takes 40.

@@ -10,7 +10,8 @@ from torch import Tensor
 
 from attncli.judge.expected import Observed
 from attncli.judge.request import Request
-from attncli.sandbox.values import MAX_NODES, Environment, Raised, TreeError, read_table, resolve
+from attncli.sandbox.tables import MAX_NODES, TreeError, read_table
+from attncli.sandbox.values import Environment, Raised, resolve
 from attncli.sandbox.watch import ALIASED, GLOBALS
 
 MEASURES = ("flops", "calls", "largest", "peak", "returned")

@@ -10,7 +10,7 @@ from typing import Any
 from torch import Tensor
 
 from attncli.judge.case import Case
-from attncli.sandbox.values import bytes_of, describe_tensor
+from attncli.sandbox.tables import bytes_of, describe_tensor
 
 # A sound answer has 2.5 MiB at most, and twice the size of its inputs where these are large; what is far beyond is no
 # answer, and is not read.

@@ -14,17 +14,8 @@ from attncli.judge.callables import Callables
 from attncli.judge.case import Case
 from attncli.judge.judging import Judging
 from attncli.judge.profiles import Profile
-from attncli.sandbox.values import (
-    DTYPES,
-    Environment,
-    Opaque,
-    Packer,
-    TreeError,
-    bytes_of,
-    describe_tensor,
-    read_table,
-    resolve,
-)
+from attncli.sandbox.tables import DTYPES, TreeError, bytes_of, describe_tensor, read_table
+from attncli.sandbox.values import Environment, Opaque, Packer, resolve
 
 scalars = st.one_of(
     st.none(),
