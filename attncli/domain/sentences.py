@@ -131,6 +131,17 @@ SENTENCES: dict[str, Localised] = {
     "killed-loaded": _T("{said}", "加载时被 {signal} 终止"),
     "killed-called": _T("{said}", "调用时被 {signal} 终止"),
     "no-result": _T("sent something that is not a result ({error})", "发来的不是结果（{error}）"),
+    "cannot-be-judged": _T("returned something that cannot be judged ({error})", "返回的内容无法评判（{error}）"),
+    "judged-too-long": _T(
+        "returned something that takes more than {seconds} s to be judged", "返回的内容评判起来要超过 {seconds} 秒"
+    ),
+    "judged-too-large": _T(
+        "returned something that takes more than {mib} MiB to be judged", "返回的内容评判起来需要超过 {mib} MiB 内存"
+    ),
+    "unusable-call": _T("this call cannot be answered ({error})", "无法响应这次调用（{error}）"),
+    "too-many-calls": _T(
+        "called the functions that it was given more than {count} times", "对传入函数的调用超过 {count} 次"
+    ),
     "tried": _T("tried {names}: a submission may compute, and nothing else", "尝试了 {names}：提交的代码只能做计算"),
     # What the source may not name, and signatures
     "import-not-allowed": _T(

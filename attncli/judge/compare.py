@@ -124,12 +124,21 @@ def _compare_raised(expected: Raised, got: Any, path: Path) -> Mismatch | None:
 
 def _compare_plain(expected: Any, got: Any, path: Path) -> Mismatch | None:
     if isinstance(expected, float) and isinstance(got, (int, float)) and not isinstance(got, bool):
-        if math.isclose(expected, got, rel_tol=1e-9, abs_tol=1e-12) or (math.isnan(expected) and math.isnan(got)):
+        mine = _as_float(got)
+        if math.isclose(expected, mine, rel_tol=1e-9, abs_tol=1e-12) or (math.isnan(expected) and math.isnan(mine)):
             return None
     elif type(expected) is type(got) and expected == got:
         return None
     reason = "values" if type(expected) is type(got) else "shape"
     return _other_form(reason, expected, got, path)
+
+
+def _as_float(value: int | float) -> float:
+    """The number as a float; NaN for whole numbers beyond all floats."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.nan
 
 
 def _other_form(reason: str, expected: Any, got: Any, path: Path) -> Mismatch:
@@ -172,7 +181,7 @@ def _compare_exact(expected: Tensor, got: Tensor, path: Path) -> Mismatch | None
 
 
 def _compare_bits(native: Tensor, got: Tensor, path: Path) -> Mismatch | None:
-    native, got = native.detach(), got.detach()
+    native, got = _parts_of(native.detach()), _parts_of(got.detach())
     same = (got == native) & (torch.signbit(got) == torch.signbit(native)) | (got.isnan() & native.isnan())
     if bool(same.all()):
         return None
@@ -183,6 +192,11 @@ def _compare_bits(native: Tensor, got: Tensor, path: Path) -> Mismatch | None:
         message += say("so-many-differ", count=int((~same).sum()), all=got.numel())
     finite = bool(got[index].isfinite()) or not bool(native[index].isfinite())
     return Mismatch("values" if finite else "not-finite", message, path, native, got, index)
+
+
+def _parts_of(tensor: Tensor) -> Tensor:
+    """Complex numbers as pairs of real ones: only these have signs."""
+    return torch.view_as_real(tensor.resolve_conj()) if tensor.is_complex() else tensor
 
 
 def _compare_floating(expected: Tensor, native: Any, got: Tensor, rules: Rules, path: Path) -> Mismatch | None:
@@ -196,7 +210,7 @@ def _compare_floating(expected: Tensor, native: Any, got: Tensor, rules: Rules, 
     wrong = _odd_mismatch(truth, native, value, odd)
     if bool(wrong.any()):
         index = _first(wrong)
-        mine, due = repr(float(value[index])), f"{float(truth[index]):.6g}"
+        mine, due = repr(value[index].item()), f"{truth[index].item():.6g}"
         message = say("other-value", got=mine, at=list(index), due=due, place=_at(path))
         finite = bool(torch.isfinite(value[index]))
         return Mismatch("values" if finite else "not-finite", message, path, expected, got, index)
@@ -208,7 +222,7 @@ def _compare_floating(expected: Tensor, native: Any, got: Tensor, rules: Rules, 
         return None
     if not rules.rounded_once(got.dtype):
         for measured in (rules.slack, partial(_closer, truth, odd, rules)):
-            slack = measured(path)
+            slack = _fitting(measured(path), truth)
             if slack is not None:
                 allowed = torch.maximum(allowed, _quick(truth, odd, got.dtype, rules) + slack.to(allowed.dtype))
             if not bool((error > allowed).any()):
@@ -220,9 +234,14 @@ def _compare_floating(expected: Tensor, native: Any, got: Tensor, rules: Rules, 
     return _value_mismatch(error, allowed, error > allowed, expected, got, path)
 
 
+def _fitting(slack: Tensor | None, truth: Tensor) -> Tensor | None:
+    """Slack that was measured for values of this shape, or for all at once."""
+    return slack if slack is not None and slack.shape in (truth.shape, ()) else None
+
+
 def _closer(truth: Tensor, odd: Tensor, rules: Rules, path: Path) -> Tensor | None:
     """Slack from more measurements, and CLOSE times as much where that is still far below a mistake of 1e-3."""
-    slack = rules.closer(path)
+    slack = _fitting(rules.closer(path), truth)
     if slack is None:
         return None
     return torch.maximum(
@@ -285,7 +304,7 @@ def _value_mismatch(error: Tensor, allowed: Tensor, bad: Tensor, expected: Tenso
 def _first(mask: Tensor) -> tuple[int, ...]:
     if mask.dim() == 0:
         return ()
-    return tuple(int(i) for i in mask.nonzero()[0])
+    return tuple(int(i) for i in torch.unravel_index(mask.to(torch.uint8).argmax(), mask.shape))
 
 
 def _name(dtype: torch.dtype) -> str:
@@ -293,7 +312,7 @@ def _name(dtype: torch.dtype) -> str:
 
 
 def _at(path: Path) -> Localised:
-    return say("in-result", path="".join(f"[{key!r}]" for key in path)) if path else NOTHING
+    return say("in-result", path="".join(f"[{_shortly(key)}]" for key in path)) if path else NOTHING
 
 
 def describe(value: Any) -> Localised:
@@ -307,6 +326,10 @@ def describe(value: Any) -> Localised:
     if isinstance(value, (list, tuple)):
         return say("a-sequence", kind=type(value).__name__, count=len(value))
     if isinstance(value, dict):
-        return say("a-dict", keys=", ".join(repr(k) for k in list(value)[:8]) or "(none)")
-    text = repr(value)
-    return quoted(text if len(text) <= 60 else text[:57] + "...")
+        return say("a-dict", keys=", ".join(_shortly(k) for k in list(value)[:8]) or "(none)")
+    return quoted(_shortly(value))
+
+
+def _shortly(value: Any) -> str:
+    text = repr(value[:60] if isinstance(value, (str, bytes)) else value)
+    return text if len(text) <= 60 else text[:57] + "..."

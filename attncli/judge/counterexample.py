@@ -3,33 +3,37 @@
 from __future__ import annotations
 
 import base64
-import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from attncli.judge.case import Case, Recorder
+from attncli.judge.case import Case, Draw, Recorder
 from attncli.judge.demands import Demands, named_arguments
 from attncli.judge.finding import Finding
 from attncli.judge.folder import Folder
 from attncli.judge.profiles import profile_of
-from attncli.sandbox.values import DTYPES, Opaque, Raised, bytes_of
+from attncli.judge.shown import Axes, Room, plain
+from attncli.sandbox.tables import DTYPES, bytes_of
 
-VALUES_SHOWN = 256
 STORED_BYTES = 64 * 1024
-_DIGITS = {torch.float64: 17, torch.float32: 8, torch.float16: 5, torch.bfloat16: 4}
+# Characters, of which a number takes 40.
+ARGUMENTS_ROOM = 60_000
+CALLS_ROOM = 40_000
+RESULT_ROOM = 30_000
 
 
 def render(finding: Finding, demands: Demands) -> dict[str, Any]:
     """The `counterexample` of a grade report."""
     case, step = finding.case, _failing_step(finding)
-    shown: dict[str, Any] = {"args": _arguments(case, demands, step)}
+    shown: dict[str, Any] = {"args": _arguments(case, demands, step, Room(ARGUMENTS_ROOM))}
     if len(case.steps) > 1:
+        room = Room(CALLS_ROOM)
         shown["calls"] = [
-            {"call": s.get("name", s["op"]), "args": _arguments(case, demands, k)} for k, s in enumerate(case.steps)
+            {"call": s.get("name", s["op"]), "args": _arguments(case, demands, k, room)}
+            for k, s in enumerate(case.steps)
         ]
         shown["call"] = step + 1
     shown["profile"] = case.profile.name
@@ -37,37 +41,20 @@ def render(finding: Finding, demands: Demands) -> dict[str, Any]:
         shown["edge_case"] = case.label
         if chinese := demands.label_in_chinese(case.label):
             shown["edge_case_zh"] = chinese
-    name = _Namer(demands, str(case.steps[step].get("name", "")))
+    axes = partial(demands.axes, str(case.steps[step].get("name", "")))
     if finding.mismatch is not None:
         place = _place(finding.mismatch.path)
-        shown["expected"] = name.plain(_as_due(finding.mismatch.expected, finding.mismatch.got), place)
-        shown["got"] = name.plain(finding.mismatch.got, place)
+        expected = _as_due(finding.mismatch.expected, finding.mismatch.got)
+        shown["expected"] = plain(expected, Room(RESULT_ROOM), axes, place)
+        shown["got"] = plain(finding.mismatch.got, Room(RESULT_ROOM), axes, place)
         if finding.mismatch.index is not None:
             shown["first_wrong_index"] = list(finding.mismatch.index)
     elif finding.truth is not None and finding.got is None:
-        shown["expected"] = name.plain(
-            finding.truth.outcomes[step] if step < len(finding.truth.outcomes) else None, "return"
-        )
+        due = finding.truth.outcomes[step] if step < len(finding.truth.outcomes) else None
+        shown["expected"] = plain(due, Room(RESULT_ROOM), axes, "return")
     if finding.frames:
         shown["frames"] = [dict(frame) for frame in finding.frames]
     return shown
-
-
-@dataclass(frozen=True, slots=True)
-class _Namer:
-    """Values as JSON, with the names of the axes that tensors have in this function's signature."""
-
-    demands: Demands
-    function: str
-
-    def plain(self, value: Any, name: str) -> Any:
-        if isinstance(value, (list, tuple)):
-            return [self.plain(item, f"{name}[{k}]") for k, item in enumerate(value)]
-        if isinstance(value, dict):
-            return {str(key): self.plain(item, f"{name}[{key!r}]") for key, item in value.items()}
-        shown = plain(value)
-        axes = self.demands.axes(self.function, name, value.dim()) if isinstance(value, Tensor) else []
-        return {**shown, "axes": axes} if any(axes) else shown
 
 
 def _place(path: Sequence[Any]) -> str:
@@ -89,68 +76,27 @@ def _as_due(expected: Any, got: Any) -> Any:
     return expected
 
 
-def _arguments(case: Case, demands: Demands, step: int) -> dict[str, Any]:
-    name = _Namer(demands, str(case.steps[step].get("name", "")))
+def _arguments(case: Case, demands: Demands, step: int, room: Room) -> dict[str, Any]:
+    axes = partial(demands.axes, str(case.steps[step].get("name", "")))
     named = named_arguments(demands.reference, case.steps[step])
-    return {label: _shown_tree(case, tree, name, label) for label, tree in named}
+    return {label: _shown_tree(case, tree, room, axes, label) for label, tree in named} if room.left else {}
 
 
-def _shown_tree(case: Case, tree: Any, name: _Namer, label: str) -> Any:
+def _shown_tree(case: Case, tree: Any, room: Room, axes: Axes, label: str) -> Any:
     tag = tree[0]
     if tag == "t":
-        return name.plain(case.inputs[tree[1]].value, label)
+        return plain(case.inputs[tree[1]].value, room, axes, label)
     if tag == "r":
         return f"result of call {tree[1] + 1}" + "".join(f"[{key!r}]" for key in tree[2])
     if tag in ("l", "u"):
-        return [_shown_tree(case, item, name, f"{label}[{k}]") for k, item in enumerate(tree[1])]
+        return [_shown_tree(case, item, room, axes, f"{label}[{k}]") for k, item in enumerate(tree[1])]
     if tag == "d":
-        return {str(key[1]): _shown_tree(case, item, name, f"{label}[{key[1]!r}]") for key, item in tree[1]}
+        return {str(key[1]): _shown_tree(case, item, room, axes, f"{label}[{key[1]!r}]") for key, item in tree[1]}
     if tag in ("m", "g", "c"):
         return {"m": "a dict kept between the calls", "g": "a generator", "c": "a callable"}[tag]
     if tag == "y":
-        return plain(bytes.fromhex(tree[1]))
-    return tree[1] if len(tree) > 1 else None
-
-
-def plain(value: Any) -> Any:
-    """A value as JSON: tensors as shape, dtype and flat values."""
-    if isinstance(value, Tensor):
-        return _plain_tensor(value)
-    if isinstance(value, Raised):
-        return {"raised": value.names[0], "text": value.text}
-    if isinstance(value, Opaque):
-        return {"type": value.name}
-    if isinstance(value, (list, tuple)):
-        return [plain(item) for item in value]
-    if isinstance(value, dict):
-        return {str(key): plain(item) for key, item in value.items()}
-    if isinstance(value, float) and not math.isfinite(value):
-        return str(value)
-    if isinstance(value, (str, int, float, bool)) or value is None:
-        return value
-    return str(value)[:200]
-
-
-def _plain_tensor(tensor: Tensor) -> dict[str, Any]:
-    shown: dict[str, Any] = {
-        "shape": list(tensor.shape),
-        "dtype": str(tensor.dtype).removeprefix("torch."),
-    }
-    if tensor.device.type == "meta":
-        return {**shown, "device": "meta"}
-    flat = tensor.detach().reshape(-1)
-    shown["values"] = [_plain_number(v, tensor.dtype) for v in flat[:VALUES_SHOWN].tolist()]
-    if flat.numel() > VALUES_SHOWN:
-        shown["truncated"] = True
-    return shown
-
-
-def _plain_number(value: Any, dtype: torch.dtype) -> Any:
-    if isinstance(value, complex):
-        return str(value)
-    if isinstance(value, float):
-        return float(f"{value:.{_DIGITS.get(dtype, 17)}g}") if math.isfinite(value) else str(value)
-    return value
+        return plain(bytes.fromhex(tree[1]), room)
+    return plain(tree[1], room) if len(tree) > 1 else None
 
 
 def store(finding: Finding, check: str, record: str, stream: int) -> dict[str, Any] | None:
@@ -171,8 +117,7 @@ def restore(stored: Mapping[str, Any], folder: Folder) -> Case | None:
     """The stored case, of the stream that it came from, over the present `inputs.py`; None when it no longer fits."""
     try:
         stream = int(stored.get("stream", 0))
-        draws = iter([int(value) for value in stored["draws"]])
-        recorder = Recorder(lambda kind, low, high: next(draws), profile_of(stored["profile"], folder.inputs), stream)
+        recorder = Recorder(_drawn_again(stored["draws"]), profile_of(stored["profile"], folder.inputs), stream)
         getattr(folder.inputs, stored["record"])(recorder)
         values = [_restored(*entry) for entry in stored["values"]]
         fits = [
@@ -182,6 +127,19 @@ def restore(stored: Mapping[str, Any], folder: Folder) -> Case | None:
     except (LookupError, StopIteration, TypeError, ValueError, AttributeError, RuntimeError):
         return None
     return recorder.case.with_values(values) if all(fits) else None
+
+
+def _drawn_again(draws: Sequence[Any]) -> Draw:
+    """The numbers of a stored case in their order. ValueError for one that this challenge would not have drawn."""
+    left = iter([int(value) for value in draws])
+
+    def draw(kind: str, low: int, high: int) -> int:
+        value = next(left)
+        if not low <= value <= high:
+            raise ValueError(f"a {kind} of {value}")
+        return value
+
+    return draw
 
 
 def _restored(dtype: str, shape: list[int], encoded: str) -> Tensor:

@@ -15,6 +15,8 @@ from attncli.judge.compare import Rules, compare
 from attncli.judge.demands import Demands
 from attncli.judge.expected import Expectation, Observed, as_given, run_reference
 from attncli.judge.folder import Folder
+from attncli.judge.gradients import largest
+from attncli.judge.judging import alone
 from attncli.judge.request import Request
 from attncli.sandbox.limits import memory_at_most
 from attncli.sandbox.values import Raised
@@ -45,7 +47,7 @@ def diagnose(folder: Folder, probes: Sequence[Probe]) -> list[Diagnosis]:
     """The wrong solutions that agree with what the submission returned on every probe; [] without a proof."""
     if not probes:
         return []
-    native = [probe.on(folder.reference.__dict__) for probe in probes]
+    native = [alone(probe.on)(folder.reference.__dict__) for probe in probes]
     matching = [name for name in folder.wrong_names() if _agrees(folder, name, probes, native)]
     return [_named(folder, name) for name in matching]
 
@@ -55,14 +57,19 @@ def _agrees(folder: Folder, name: str, probes: Sequence[Probe], native: Sequence
     differs = False
     for probe, sound in zip(probes, native, strict=True):
         try:
-            with memory_at_most(MEMORY_MIB):
-                other = probe.on(namespace)
+            other = _bounded(probe, namespace)
         except Exception:  # noqa: BLE001 - a wrong solution may fail in any way; then its outputs prove nothing
             return False
         if not _same(probe, probe.observed, other, float32_inside):
             return False
         differs = differs or not _same(probe, sound, other, float32_inside)
     return differs
+
+
+@alone
+def _bounded(probe: Probe, namespace: Mapping[str, Any]) -> Observed:
+    with memory_at_most(MEMORY_MIB):
+        return probe.on(namespace)
 
 
 def _same(probe: Probe, first: Observed, second: Observed, float32_inside: bool) -> bool:
@@ -74,7 +81,7 @@ def _same(probe: Probe, first: Observed, second: Observed, float32_inside: bool)
         if key not in after or _differ(value, after[key], rules):
             return False
     pairs = zip(first.gradients, second.gradients, strict=True)
-    return not any(_differ(a, b, Rules(lambda path: None, {}, True, float(a.abs().max()) * 64)) for a, b in pairs)
+    return not any(_differ(a, b, Rules(lambda path: None, {}, True, largest(a) * 64)) for a, b in pairs)
 
 
 def _differ(value: Any, other: Any, rules: Rules) -> bool:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
+from functools import partial
 
 from attncli.domain.sentences import say
 from attncli.judge.case import Case
 from attncli.judge.demands import Demands
 from attncli.judge.expected import Expectation, Observed
 from attncli.judge.finding import Finding
+from attncli.judge.judging import Unjudgeable
 from attncli.judge.purity import impurity, with_graph
 from attncli.judge.questions import (
     Compound,
@@ -18,12 +20,13 @@ from attncli.judge.questions import (
     EdgeDevice,
     EdgeWithGradients,
     Gradients,
+    OnDevice,
     Purity,
     Question,
     Values,
-    same,
 )
 from attncli.judge.request import Request
+from attncli.judge.sameness import same
 from attncli.judge.submission import Failure, Submission
 
 # The inputs of edge cases may have 16 bits; what of that is forbidden shows in drawn cases.
@@ -76,7 +79,14 @@ class Examiner:
             self.seen += [(called, line) for called, line in got.seen if not called.startswith(WIDTHS)]
             if got.seen:
                 (self.made if got.makes else self.made_nothing).add(question.case.label)
-        return question.finding(got)
+        return self._looked(question.case, lambda: question.finding(got))
+
+    def _looked(self, case: Case, look: Callable[[], Finding | None]) -> Finding | None:
+        """The fault that a look at an answer finds; an answer that cannot be looked at to the end is one."""
+        try:
+            return self._submission.judging.look(look)
+        except Unjudgeable as fault:
+            return Finding(case, fault.reason, fault.message, fatal=fault.final)
 
     def values(self, case: Case) -> Finding | None:
         return self.ask(Values(self._demands, case))
@@ -118,7 +128,7 @@ class Examiner:
         for turn in question.turns:
             if turn.truth is None:
                 continue
-            finding, proved = turn.verdict(self._submission.run(turn.request))
+            finding, proved = self._stays(turn, self._submission.run(turn.request))
             if proved:
                 return finding
             failed = failed or finding
@@ -127,18 +137,28 @@ class Examiner:
         self.device_unproved = True
         return None
 
+    def _stays(self, question: OnDevice, got: Observed | Failure) -> tuple[Finding | None, bool]:
+        try:
+            return self._submission.judging.look(lambda: question.verdict(got))
+        except Unjudgeable as fault:
+            return Finding(question.case, fault.reason, fault.message, fatal=fault.final), True
+
     def is_pure(self, question: Purity) -> Finding | None:
         case, answers = question.case, []
         for _ in range(2):
             got = self._submission.run(question.request)
             if isinstance(got, Failure):
                 return Finding.of_failure(case, got)
-            complaint = impurity(self._demands, case, got)
-            if complaint is not None:
-                return Finding(case, complaint[0], complaint[1], None, got)
+            finding = self._looked(case, partial(self._impure, case, got))
+            if finding is not None:
+                return finding
             answers.append(got)
         finding = self.same(question.expectation, answers[0], answers[1], "nondeterministic", "another-answer")
         return finding or self._answers_from_memory(question) or self._hangs_on_graph(question)
+
+    def _impure(self, case: Case, got: Observed) -> Finding | None:
+        complaint = impurity(self._demands, case, got)
+        return None if complaint is None else Finding(case, complaint[0], complaint[1], None, got)
 
     def _answers_from_memory(self, question: Purity) -> Finding | None:
         asked = question.refilled
@@ -153,10 +173,13 @@ class Examiner:
         complaint = with_graph(question.case, got)
         return None if complaint is None else Finding(question.case, "values", complaint, None, got)
 
-    @staticmethod
-    def same(due: Expectation, first: Observed, second: Observed, reason: str, sentence: str) -> Finding | None:
+    def same(self, due: Expectation, first: Observed, second: Observed, reason: str, sentence: str) -> Finding | None:
         """Whether two answers to one case agree within its tolerance; `sentence` is what is said where they do not."""
-        mismatch = same(due.case, due, first, second)
-        if mismatch is None:
-            return None
-        return Finding(due.case, reason, say(sentence, fault=mismatch.message), first, second, mismatch)
+
+        def look() -> Finding | None:
+            mismatch = same(due.case, due, first, second)
+            if mismatch is None:
+                return None
+            return Finding(due.case, reason, say(sentence, fault=mismatch.message), first, second, mismatch)
+
+        return self._looked(due.case, look)

@@ -14,6 +14,7 @@ from torch import Tensor
 
 from attncli.judge.case import Case, Input
 from attncli.judge.compare import Path, leaves
+from attncli.judge.judging import alone
 from attncli.sandbox.elsewhere import Elsewhere, across, two_devices
 from attncli.sandbox.script import execute, gradients
 from attncli.sandbox.values import Environment, resolve
@@ -160,10 +161,12 @@ class Expectation:
         self.case = case
 
     @cached_property
+    @alone
     def truth(self) -> Observed:
         return run_reference(self._namespace, self.case, exact)
 
     @cached_property
+    @alone
     def native(self) -> Observed:
         """The reference in the dtypes of the inputs: says which dtypes are due, and what they can hold."""
         wide = self.case.profile.dtype is torch.float64
@@ -178,6 +181,7 @@ class Expectation:
         return self._closer.get(path)
 
     @cached_property
+    @alone
     def _closer(self) -> dict[Path, Tensor]:
         truth = dict(leaves(self.truth.parts(self.case)))
         dtype = self.case.profile.dtype
@@ -191,6 +195,7 @@ class Expectation:
         return moved
 
     @cached_property
+    @alone
     def _slack(self) -> dict[Path, Tensor]:
         truth = dict(leaves(self.truth.parts(self.case)))
         factor = CONDITIONING_FACTOR.get(self.case.profile.dtype, 32.0)

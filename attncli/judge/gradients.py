@@ -24,6 +24,7 @@ from attncli.judge.expected import (
     perturbed,
     run_reference,
 )
+from attncli.judge.judging import alone
 
 PERTURBATIONS = 3
 CONDITIONING_FACTOR = 32.0
@@ -44,11 +45,13 @@ class GradientExpectation:
         return self.case.profile.dtype is torch.float64
 
     @cached_property
+    @alone
     def native(self) -> Observed:
         """The reference in the dtypes of the inputs: the form that cotangents must have."""
         return self.truth if self._wide else run_reference(self._reference, self.case, as_given)
 
     @cached_property
+    @alone
     def _truth(self) -> tuple[Observed, Cotangents]:
         made: list[tuple[int, list[Any], Tensor]] = []
 
@@ -69,10 +72,12 @@ class GradientExpectation:
         return self._truth[1]
 
     @cached_property
+    @alone
     def wide_cotangents(self) -> Cotangents:
         return _in_float64(self.cotangents)
 
     @cached_property
+    @alone
     def ones(self) -> Cotangents:
         """Cotangents of 1 for results that are not compared, because they are random."""
         return [
@@ -82,16 +87,18 @@ class GradientExpectation:
             if isinstance(value, Tensor) and value.is_floating_point()
         ]
 
+    @alone
     def floor(self, leaf: int) -> float:
         """How large a gradient is before terms cancel: the cotangent times another input, or outcome over input."""
         inputs, outcomes = self.case.inputs, self.truth.outcomes
         parts = [_part(outcomes[step], path) for step, path, _ in self.cotangents]
-        largest = max((_largest(part) for part in parts), default=0.0)
-        vector = max((_largest(v) for _, _, v in self.cotangents), default=0.0)
-        others = max((_largest(i.value) for k, i in enumerate(inputs) if k != leaf and i.follow), default=0.0)
-        return vector * max(1.0, others, largest / max(_largest(inputs[leaf].value), 1e-3))
+        most = max((largest(part) for part in parts), default=0.0)
+        vector = max((largest(v) for _, _, v in self.cotangents), default=0.0)
+        others = max((largest(i.value) for k, i in enumerate(inputs) if k != leaf and i.follow), default=0.0)
+        return vector * max(1.0, others, most / max(largest(inputs[leaf].value), 1e-3))
 
     @cached_property
+    @alone
     def slack(self) -> list[Tensor]:
         """For each chosen input how far its gradient moves under one-ulp changes, and in the reference's own dtype."""
         dtype = self.case.profile.dtype
@@ -102,6 +109,7 @@ class GradientExpectation:
         return self._moved([torch.zeros((), dtype=torch.float64) for _ in self.chosen], casts)
 
     @cached_property
+    @alone
     def closer(self) -> list[Tensor]:
         """The same from many more measurements, for gradients that miss by little."""
         dtype = self.case.profile.dtype
@@ -145,7 +153,7 @@ def _in_float64(cotangents: Cotangents) -> Cotangents:
     return [(step, path, vector.to(torch.float64)) for step, path, vector in cotangents]
 
 
-def _largest(tensor: Tensor) -> float:
+def largest(tensor: Tensor) -> float:
     finite = torch.nan_to_num(tensor.detach().to(torch.float64), nan=0.0, posinf=0.0, neginf=0.0)
     return float(finite.abs().max()) if finite.numel() else 0.0
 

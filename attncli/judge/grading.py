@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -18,6 +19,7 @@ from attncli.judge.examine import Examiner
 from attncli.judge.expected import Expectation
 from attncli.judge.finding import Finding
 from attncli.judge.growth import Measured, contracts, examine_growth, projected
+from attncli.judge.judging import Unjudgeable
 from attncli.judge.reading import Forbidden, Reading, entry_problem, forbidden_message, read_source
 from attncli.judge.report import told
 from attncli.judge.search import Examine, Search
@@ -27,6 +29,8 @@ from attncli.judge.submission import Failure, Submission
 SHRINK_CALLS = 120
 SIMPLIFY_CALLS = 80
 PROBES = 8
+# What a submission raises, names and returns is quoted; a report is read by people.
+MESSAGE_LENGTH = 2000
 DIAGNOSED = frozenset({"values", "shape", "dtype", "not-finite", "exception", "gradient"})
 
 # What a check needs to have passed before its own answer means anything.
@@ -340,7 +344,9 @@ class Grading:
     def _name_mistake(self, finding: Finding, examine: Examine, attribute: str) -> None:
         if not self.diagnosis and not finding.fatal and finding.reason in DIAGNOSED:
             gradients = finding.reason == "gradient" or examine == self.examiner.gradients
-            self.diagnosis = diagnose(self.folder, self._probes(finding, attribute, gradients))
+            probes = self._probes(finding, attribute, gradients)
+            with suppress(Unjudgeable):
+                self.diagnosis = self.submission.judging.look(lambda: diagnose(self.folder, probes))
 
     def _in_fresh_worker(self, finding: Finding, examine: Examine) -> Finding | None:
         """The finding again from a new process; if it is gone there, that is the verdict."""
@@ -370,10 +376,14 @@ class Grading:
 
     def _reported(self, name: str, finding: Finding, tried: int) -> CheckResult:
         result = self._failed(name, finding.reason, finding.message, examples=tried)
-        return replace(result, counterexample=render(finding, self.exam.demands))
+        with suppress(Unjudgeable):
+            shown = self.submission.judging.look(lambda: render(finding, self.exam.demands))
+            result = replace(result, counterexample=shown)
+        return result
 
     def _failed(self, name: str, reason: str, message: Localised, examples: int = 0) -> CheckResult:
-        return CheckResult(name=name, status="fail", reason=reason, message=message, examples=examples)
+        said = Localised(message.en[:MESSAGE_LENGTH], message.zh[:MESSAGE_LENGTH])
+        return CheckResult(name=name, status="fail", reason=reason, message=said, examples=examples)
 
     def _result(self, name: str, status: Status, message: Localised = NOTHING, examples: int = 0) -> CheckResult:
         return CheckResult(name=name, status=status, message=message, examples=examples)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any
@@ -17,7 +17,7 @@ from torch import Tensor
 
 from attncli.domain.sentences import NOTHING, say
 from attncli.domain.text import Localised
-from attncli.judge.case import Case
+from attncli.judge.case import Case, Complaint
 from attncli.judge.compare import Mismatch, Rules, compare, leaves
 from attncli.judge.demands import Demands, call_name
 from attncli.judge.expected import Expectation, Observed, as_given, run_reference
@@ -171,9 +171,9 @@ class Gradients:
         if isinstance(got, Failure):
             return Finding.of_failure(self.case, got, native)
         for holds in self.case.gradient_properties:
-            complaint = holds(got.outcomes, got.gradients)
+            complaint = _complaint(partial(holds, got.outcomes, got.gradients))
             if complaint is not None:
-                return Finding(self.case, "gradient", Localised(*complaint), native, got)
+                return Finding(self.case, "gradient", complaint, native, got)
         return None
 
 
@@ -322,38 +322,20 @@ def _property(case: Case, truth: Observed, got: Observed) -> Finding | None:
     questions = [(partial(holds, got.outcomes), True) for holds in case.properties]
     questions += [(partial(holds, got.calls[k], got.outcomes), False) for k, holds in case.watched.items()]
     for question, of_property in questions:
-        try:
-            complaint = question()
-        except (TypeError, LookupError, AttributeError, ValueError, RuntimeError) as error:
-            message = say("other-form-of-result", error=f"{type(error).__name__}: {error}")
-            return Finding(case, "values", message, truth, got, of_property=of_property)
+        complaint = _complaint(question)
         if complaint is not None:
-            return Finding(case, "values", Localised(*complaint), truth, got, of_property=of_property)
+            return Finding(case, "values", complaint, truth, got, of_property=of_property)
     return None
 
 
-def same(case: Case, expectation: Expectation, first: Observed, second: Observed) -> Mismatch | None:
-    """Where two answers to one case differ by more than the tolerance of the case.
-
-    What is not compared with the reference's is random, perhaps, but it comes from the same state of the generators.
-    """
-    before, after = first.parts(case), second.parts(case)
-    for key, value in before.items():
-        slack = partial(_slack_below, expectation, key)
-        mismatch = compare(value, value, after[key], Rules(slack, {}, exact=key in case.exact))
-        if mismatch is not None:
-            return mismatch
-    for k in sorted(case.ignored):
-        value, again = first.outcomes[k], second.outcomes[k]
-        if isinstance(value, Tensor) and case.steps[k]["op"] in ("call", "method"):
-            mismatch = compare(value, value, again, Rules(lambda path: None, {}))
-            if mismatch is not None:
-                return mismatch
-    return None
-
-
-def _slack_below(expectation: Expectation, key: Any, path: Sequence[Any]) -> Tensor | None:
-    return expectation.slack((key, *path))
+def _complaint(question: Callable[[], Complaint | None]) -> Localised | None:
+    """What a property finds to be wrong. It is written for results of the form that was asked for: what it raises at
+    others says that they have not that form."""
+    try:
+        complaint = question()
+    except (ArithmeticError, AssertionError, AttributeError, LookupError, RuntimeError, TypeError, ValueError) as error:
+        return say("other-form-of-result", error=f"{type(error).__name__}: {str(error)[:300]}")
+    return None if complaint is None else Localised(*complaint)
 
 
 def _placed(case: Case, key: Any, mismatch: Mismatch) -> Mismatch:

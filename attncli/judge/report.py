@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from attncli.domain.challenge import CheckResult, GradeReport
 from attncli.domain.printable import printable
+
+# In bytes, as the command prints it: indented, where a number takes ten times the room.
+LARGEST = 1 << 20
+INDENTED_TIMES = 10
 
 
 def document(report: GradeReport) -> dict[str, Any]:
@@ -28,7 +33,19 @@ def document(report: GradeReport) -> dict[str, Any]:
     if report.error:
         shown["error"] = report.error
     cleaned: dict[str, Any] = _clean(shown)
-    return cleaned
+    return _within(LARGEST, cleaned)
+
+
+def _within(most: int, shown: dict[str, Any]) -> dict[str, Any]:
+    """The document with as many counterexamples, from the first on, as it may be large."""
+    if len(json.dumps(shown)) <= most // INDENTED_TIMES:
+        return shown
+    for check in reversed(shown["checks"]):
+        if len(json.dumps(shown, indent=2)) <= most:
+            break
+        if check.get("counterexample"):
+            check["counterexample"] = {"args": {}, "truncated": True}
+    return shown
 
 
 def _clean(value: Any) -> Any:
@@ -37,7 +54,7 @@ def _clean(value: Any) -> Any:
         return printable(value)
     if isinstance(value, list):
         return [_clean(item) for item in value]
-    return {key: _clean(item) for key, item in value.items()} if isinstance(value, dict) else value
+    return {printable(str(key)): _clean(item) for key, item in value.items()} if isinstance(value, dict) else value
 
 
 def _check(check: CheckResult) -> dict[str, Any]:

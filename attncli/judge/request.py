@@ -10,7 +10,12 @@ from typing import Any
 from torch import Tensor
 
 from attncli.judge.case import Case
-from attncli.sandbox.values import bytes_of, describe_tensor
+from attncli.sandbox.tables import bytes_of, describe_tensor
+
+# A sound answer has 2.5 MiB at most, and twice the size of its inputs where these are large; what is far beyond is no
+# answer, and is not read.
+REPLY_BYTES = 16 << 20
+REPLY_TIMES = 16
 
 # What is traced takes a few times as long; on the device that is played ("elsewhere") it may take thirty times as long.
 TRACED = frozenset({"calls", "cost", "handed", "operations"})
@@ -38,6 +43,12 @@ class Request:
     @property
     def played(self) -> bool:
         return "elsewhere" in self.want
+
+    @cached_property
+    def reply_limit(self) -> int:
+        """How many bytes an answer may have."""
+        given = sum(item.value.numel() * item.value.element_size() for item in self.case.inputs)
+        return REPLY_BYTES + REPLY_TIMES * given
 
     @cached_property
     def _strided(self) -> bool:

@@ -4,33 +4,25 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeVar
 
 from attncli.domain.sentences import quoted, say
 from attncli.domain.text import Localised
+from attncli.judge.callables import Callables
 from attncli.judge.case import Case
-from attncli.judge.expected import Observed, logged
-from attncli.judge.reply import Unreadable, read_reply
+from attncli.judge.expected import Observed
+from attncli.judge.judging import Judging, Unjudgeable
+from attncli.judge.reply import MOST_TOUCHED, Told, read_names, read_raised, read_reply, read_touched
 from attncli.judge.request import Request
 from attncli.sandbox.host import Ending, Reply, Worker
-from attncli.sandbox.values import (
-    Environment,
-    Packer,
-    TreeError,
-    bytes_of,
-    describe_tensor,
-    read_table,
-    resolve,
-)
+
+T = TypeVar("T")
 
 # After one of these nothing further is asked of the file: it would only happen again.
 ENDS_GRADING = frozenset({"memory", "refused", "exited"})
 
-Buffer = bytes | bytearray | memoryview
-
-REPLY_LIMIT_BYTES = 256 * 2**20
 # How many requests wait in the worker while the judge looks at an answer.
 AHEAD = 3
 # How many times the limit of one program all programs of a grading may take together.
@@ -89,10 +81,11 @@ class Submission:
     worker: Worker | None = None
     touched: list[str] = field(default_factory=list)
     printed: str = ""
-    _asked: deque[tuple[Request, list[list[Any]]]] = field(default_factory=deque)
+    _asked: deque[tuple[Request, Callables]] = field(default_factory=deque)
     _ended: list[Worker] = field(default_factory=list)
     _broken: Failure | None = None
     played: Budget = field(init=False)
+    judging: Judging = field(default_factory=Judging)
 
     def __post_init__(self) -> None:
         """The device that is played has a budget of its own, of the same size: its slowness is not the learner's."""
@@ -110,8 +103,11 @@ class Submission:
 
     def _missing(self, outcome: Reply | Ending) -> Failure | None:
         assert isinstance(outcome, Reply)
-        names = outcome.header.get("names")
-        missing = [name for name in self.entry if not isinstance(names, dict) or name not in names]
+        header = outcome.header
+        names = self._read(lambda: read_names(header))
+        if isinstance(names, Failure):
+            return names
+        missing = [name for name in self.entry if name not in names]
         if not missing:
             return None
         words = " and ".join(missing)
@@ -163,36 +159,42 @@ class Submission:
                 self.renew()
 
     def _send(self, request: Request) -> None:
-        functions, calls = logged(request.case.callables)
-        self._asked.append((request, calls))
+        callables = Callables(request.case, self.judging)
+        self._asked.append((request, callables))
         if self._broken is None:
             assert self.worker is not None
-            self.worker.send(
-                {**request.header, "filename": self.filename},
-                request.buffers,
-                lambda asked, payload: answer(functions, asked, payload),
-                REPLY_LIMIT_BYTES,
-            )
+            header = {**request.header, "filename": self.filename}
+            self.worker.send(header, request.buffers, callables.answer, request.reply_limit)
 
     def _receive(self, seconds: float | None = None) -> Observed | Failure:
-        request, calls = self._asked.popleft()
+        request, callables = self._asked.popleft()
         if self._broken is not None:
             return self._broken
         assert self.worker is not None
         budget = self.played if request.played else self.budget
         start, limit = budget.clock(), budget.wait(seconds, TRACING if request.traced else 1)
-        outcome = self.worker.receive(limit)
-        budget.spend(start)
+        try:
+            outcome = self.worker.receive(limit)
+        except Unjudgeable as fault:
+            return Failure(fault.reason, fault.message, fatal=True)
+        finally:
+            budget.spend(start)
         failure = self._failure(outcome, _place(request.case), limit)
         if failure is not None:
             return self._unproved(failure) if request.played and failure.reason == "timeout" else failure
         assert isinstance(outcome, Reply)
-        try:
-            observed = read_reply(outcome.header, outcome.payload, request)
-        except Unreadable as error:
-            return Failure("protocol", say("no-result", error=error), fatal=True)
-        observed.calls = calls
+        header, payload = outcome.header, outcome.payload
+        observed = self._read(lambda: read_reply(header, payload, request))
+        if isinstance(observed, Observed):
+            observed.calls = callables.calls
         return observed
+
+    def _read(self, read: Callable[[], T]) -> T | Failure:
+        """What a reply says; one that says nothing ends the grading."""
+        try:
+            return self.judging.look(read, "no-result")
+        except Unjudgeable as fault:
+            return Failure(fault.reason, fault.message, fatal=True)
 
     def _unproved(self, failure: Failure) -> Failure:
         """A device that is played is slow: that a program was not over there says nothing of the learner's code. What
@@ -210,13 +212,16 @@ class Submission:
                 return Failure("timeout", self._too_slow(place, seconds), fatal=True)
             return Failure(outcome.reason, _ended(outcome), fatal=True)
         header = outcome.header
-        touched = header.get("touched") or []
-        self.touched.extend(str(name)[:60] for name in touched if str(name)[:60] not in self.touched)
+        touched = self._read(lambda: read_touched(header))
+        if isinstance(touched, Failure):
+            return touched
+        self.touched = list(dict.fromkeys([*self.touched, *touched]))[:MOST_TOUCHED]
         if header.get("op") != "raised":
             return None
-        frames = tuple(frame for frame in header.get("frames") or () if isinstance(frame, dict))
-        reason = str(header.get("reason", "exception"))
-        return Failure(reason, _raised_message(header, frames, place), frames, reason in ENDS_GRADING)
+        told = self._read(lambda: read_raised(header))
+        if isinstance(told, Failure):
+            return told
+        return Failure(told.reason, _raised_message(told, place), told.frames, told.reason in ENDS_GRADING)
 
     def _too_slow(self, place: Localised, seconds: float) -> Localised:
         if self.budget.left > 0:
@@ -243,25 +248,9 @@ def _ended(ending: Ending) -> Localised:
     return quoted(ending.message)
 
 
-def _raised_message(header: Mapping[str, Any], frames: Sequence[Mapping[str, Any]], place: Localised) -> Localised:
-    text = " ".join(str(header.get("text", "")).split())[:300]
-    said = f"{header.get('type', 'Exception')}: {text}" if text else str(header.get("type", "Exception"))
-    if not frames:
+def _raised_message(told: Told, place: Localised) -> Localised:
+    said = f"{told.type}: {told.text}" if told.text else told.type
+    if not told.frames:
         return say("raised-in", error=said, place=place)
-    last = frames[-1]
-    return say("raised-at", error=said, line=last.get("line"), code=str(last.get("code", "")).strip()[:120])
-
-
-def answer(
-    functions: Sequence[Callable[..., Any]], asked: Mapping[str, Any], payload: memoryview
-) -> tuple[dict[str, Any], list[Buffer]]:
-    """What a callable of the judge returns to a proxy's call; an unusable call becomes an error there."""
-    try:
-        args, kwargs = resolve(asked["arguments"], Environment(read_table(asked["tensors"], payload)))
-        result = functions[asked["callable"]](*args, **kwargs)
-    except (TreeError, LookupError, TypeError, ValueError, RuntimeError, AttributeError) as error:
-        return {"error": f"{type(error).__name__}: {str(error)[:300]}"}, []
-    packer = Packer()
-    tree = packer.pack(result)
-    tensors = [t.detach() for t in packer.tensors]
-    return {"value": tree, "tensors": [describe_tensor(t) for t in tensors]}, [bytes_of(t) for t in tensors]
+    last = told.frames[-1]
+    return say("raised-at", error=said, line=last["line"], code=last["code"][:120])

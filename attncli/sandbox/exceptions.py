@@ -15,6 +15,7 @@ from typing import Any
 TEXT_LIMIT = 4000
 FRAMES_KEPT = 20
 _CHAIN_LIMIT = 8
+_MOST_LINES = 1 << 24
 _REFUSED_ERRORS = frozenset(
     {
         errno.EPERM,
@@ -80,7 +81,8 @@ def frames_of(error: BaseException, trace: TracebackType | None, filename: str) 
             (first if len(first) < half else last).append((trace.tb_lineno, code.co_name))
         trace = trace.tb_next
     if not first and type(error) in (SyntaxError, IndentationError, TabError):
-        first.append((_real(SyntaxError, "lineno", error) or 0, "<module>"))
+        line = _real(SyntaxError, "lineno", error)
+        first.append((line if type(line) is int and 0 <= line < _MOST_LINES else 0, "<module>"))
     return [_frame(filename, line, function) for line, function in [*first, *last]]
 
 

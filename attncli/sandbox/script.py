@@ -17,20 +17,9 @@ from torch import Tensor
 
 from . import modules
 from .elsewhere import Elsewhere, across, two_devices
+from .tables import DTYPES, TreeError, bytes_of, describe_tensor, read_table
 from .tracing import BareOperations, CallTrace, CostTrace, returned_bytes
-from .values import (
-    DTYPES,
-    Environment,
-    Packer,
-    Raised,
-    TreeError,
-    arguments_of,
-    bytes_of,
-    describe_tensor,
-    read_table,
-    resolve,
-    tensors_in,
-)
+from .values import Environment, Packer, Raised, arguments_of, resolve, tensors_in
 from .watch import Watch, copied, plain
 
 Step = dict[str, Any]

@@ -1,4 +1,4 @@
-"""Values as JSON trees and raw tensor bytes: what crosses the process boundary instead of pickles.
+"""Values as JSON trees, their tensors beside them: what crosses the process boundary instead of pickles.
 
 A tree is a small JSON list whose first element says what it is:
 
@@ -8,13 +8,14 @@ A tree is a small JSON list whose first element says what it is:
     ["r", step, path] part of an earlier result   ["m", k] shared mutable object        ["g", k] random generator
     ["c", k] callable on the judge's side         ["o", text] something else (it cannot cross)
 
-Tensor bytes follow the table's order. Nothing here trusts a length before it is bounded.
+Keys of dicts are texts, small numbers and tuples of these: thousands of large ones can share one hash, and a dict of
+them takes minutes to build.
 """
 
 from __future__ import annotations
 
-import ctypes
 import math
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -22,24 +23,15 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from .tables import DTYPE_NAMES, DTYPES, MAX_NODES, TreeError
+
 Tree = list[Any]
 
-DTYPES: dict[str, torch.dtype] = {
-    name: getattr(torch, name)
-    for name in ("float64", "float32", "float16", "bfloat16", "int64", "int32", "int16", "int8", "uint8", "bool")
-}
-DTYPES["complex64"] = torch.complex64
-DTYPES["complex128"] = torch.complex128
-DTYPE_NAMES: dict[torch.dtype, str] = {dtype: name for name, dtype in DTYPES.items()}
-
 MAX_DEPTH = 16
-MAX_NODES = 20_000
-MAX_DIMS = 8
 MAX_TEXT = 1_000_000
-
-
-class TreeError(ValueError):
-    """A tree or tensor table that does not follow the format."""
+MAX_BITS = 4096
+# Keys of dicts are below this, on either side of 0.
+MAX_KEY = 2**31
 
 
 class Packer:
@@ -73,14 +65,28 @@ class Packer:
     def _pack_container(self, value: Any, depth: int) -> Tree:
         kind = type(value)
         if kind is Tensor or kind is torch.nn.Parameter:
-            return self.tensor(value)
+            crosses = value.dtype in DTYPE_NAMES and value.layout is torch.strided
+            return self.tensor(value) if crosses else ["o", f"{kind.__name__} of {value.dtype}, {value.layout}"[:80]]
         if kind is list or kind is tuple:
             return ["l" if kind is list else "u", [self.pack(item, depth + 1) for item in value]]
         if isinstance(value, tuple) and hasattr(value, "_fields"):
             return ["u", [self.pack(item, depth + 1) for item in value]]
         if isinstance(value, dict):
-            return ["d", [[self.pack(k, depth + 1), self.pack(v, depth + 1)] for k, v in value.items()]]
+            return ["d", [[self._pack_key(k, depth + 1), self.pack(v, depth + 1)] for k, v in value.items()]]
         return ["o", kind.__name__[:80]]
+
+    def _pack_key(self, key: Any, depth: int) -> Tree:
+        """The tree of a key; one that cannot cross as a key is its type's name, as a value of unknown type is."""
+        return self.pack(key, depth) if _is_key(key) else ["o", type(key).__name__[:80]]
+
+
+def _is_key(value: Any) -> bool:
+    kind = type(value)
+    if kind is int:
+        return bool(-MAX_KEY < value < MAX_KEY)
+    if kind is tuple:
+        return len(value) <= MAX_DEPTH and all(_is_key(item) for item in value)
+    return value is None or kind in (bool, float, str, bytes) or isinstance(value, Opaque)
 
 
 def _pack_scalar(value: Any) -> Tree | None:
@@ -90,8 +96,8 @@ def _pack_scalar(value: Any) -> Tree | None:
     if kind is bool:
         return ["b", value]
     if kind is int:
-        if value.bit_length() > 4096:
-            raise TreeError("an integer of more than 4096 bits")
+        if value.bit_length() > MAX_BITS:
+            raise TreeError(f"an integer of more than {MAX_BITS} bits")
         return ["i", value]
     if kind is float:
         return ["f", value if math.isfinite(value) else str(value)]
@@ -104,7 +110,7 @@ def _pack_scalar(value: Any) -> Tree | None:
             raise TreeError("more than a million bytes")
         return ["y", value.hex()]
     if kind is torch.dtype:
-        return ["dt", str(value).removeprefix("torch.")]
+        return ["dt", DTYPE_NAMES[value]] if value in DTYPE_NAMES else ["o", str(value)[:80]]
     if kind is torch.device:
         return ["dv", str(value)]
     return None
@@ -118,8 +124,11 @@ class Environment:
         tensors: Sequence[Tensor],
         callables: Sequence[Callable[..., Any]] = (),
         generators: Sequence[torch.Generator] = (),
+        most_parts: int | None = None,
     ) -> None:
         self.tensors = list(tensors)
+        # How many parts may still be resolved, where trees come from a worker.
+        self.room = sys.maxsize if most_parts is None else most_parts
         self.results: list[Any] = []
         self.shared: list[Any] = []
         self.callables = list(callables)
@@ -133,7 +142,8 @@ class Environment:
 
 def resolve(tree: Tree, environment: Environment, depth: int = 0) -> Any:
     """The value of a tree. Raises TreeError for anything malformed."""
-    if depth > MAX_DEPTH or not isinstance(tree, list) or not tree:
+    environment.room -= 1
+    if depth > MAX_DEPTH or environment.room < 0 or not isinstance(tree, list) or not tree:
         raise TreeError("a malformed tree")
     tag = tree[0]
     try:
@@ -148,8 +158,21 @@ def resolve(tree: Tree, environment: Environment, depth: int = 0) -> Any:
         raise TreeError(f"a malformed tree: {type(error).__name__}") from None
 
 
+_NOT_FINITE = ("nan", "inf", "-inf")
+
+
 def _float(tree: Tree) -> float:
-    return float(tree[1])
+    value = tree[1]
+    if type(value) is not float and value not in _NOT_FINITE:
+        raise TypeError("float")
+    return float(value)
+
+
+def _int(tree: Tree) -> int:
+    value = tree[1]
+    if type(value) is not int or value.bit_length() > MAX_BITS:
+        raise TypeError("int")
+    return value
 
 
 def _typed(kind: type) -> Callable[[Tree], Any]:
@@ -161,16 +184,17 @@ def _typed(kind: type) -> Callable[[Tree], Any]:
     return read
 
 
+_text: Callable[[Tree], str] = _typed(str)
 _SCALARS: dict[str, Callable[[Tree], Any]] = {
     "n": lambda tree: None,
     "b": _typed(bool),
-    "i": _typed(int),
+    "i": _int,
     "f": _float,
     "s": _typed(str),
-    "y": lambda tree: bytes.fromhex(tree[1]),
-    "dt": lambda tree: DTYPES[tree[1]],
-    "dv": lambda tree: torch.device(tree[1]),
-    "o": lambda tree: Opaque(str(tree[1])[:80]),
+    "y": lambda tree: bytes.fromhex(_text(tree)),
+    "dt": lambda tree: DTYPES[_text(tree)],
+    "dv": lambda tree: torch.device(_text(tree)[:80]),
+    "o": lambda tree: Opaque(_text(tree)[:80]),
 }
 
 
@@ -194,6 +218,9 @@ class Opaque:
     def __hash__(self) -> int:
         return hash(self.name)
 
+    def __repr__(self) -> str:
+        return f"<{self.name}>"
+
 
 def _resolve_list(tree: Tree, environment: Environment, depth: int) -> Any:
     return [resolve(item, environment, depth + 1) for item in tree[1]]
@@ -204,7 +231,14 @@ def _resolve_tuple(tree: Tree, environment: Environment, depth: int) -> Any:
 
 
 def _resolve_dict(tree: Tree, environment: Environment, depth: int) -> Any:
-    return {resolve(k, environment, depth + 1): resolve(v, environment, depth + 1) for k, v in tree[1]}
+    return {_key(k, environment, depth + 1): resolve(v, environment, depth + 1) for k, v in tree[1]}
+
+
+def _key(tree: Tree, environment: Environment, depth: int) -> Any:
+    key = resolve(tree, environment, depth)
+    if not _is_key(key):
+        raise TreeError("a dict with a key that cannot be one")
+    return key
 
 
 def _resolve_result(tree: Tree, environment: Environment) -> Any:
@@ -228,84 +262,6 @@ def _index(value: Any) -> int:
     if type(value) is not int or value < 0:
         raise TypeError("index")
     return value
-
-
-def describe_tensor(tensor: Tensor, keep_strides: bool = False) -> dict[str, Any]:
-    """The table entry of a tensor; with `keep_strides` its storage layout travels too (inputs in odd layouts)."""
-    entry: dict[str, Any] = {"dtype": str(tensor.dtype).removeprefix("torch."), "shape": list(tensor.shape)}
-    if tensor.device.type == "meta":
-        return {**entry, "device": "meta", "nbytes": 0}
-    if keep_strides and not tensor.is_contiguous():
-        storage = tensor.untyped_storage()
-        return {
-            **entry,
-            "stride": list(tensor.stride()),
-            "offset": tensor.storage_offset(),
-            "nbytes": storage.nbytes(),
-        }
-    return {**entry, "nbytes": tensor.numel() * tensor.element_size()}
-
-
-def bytes_of(tensor: Tensor, keep_strides: bool = False) -> bytes:
-    """The raw bytes that go with `describe_tensor` (without numpy, which is not needed here)."""
-    if tensor.device.type == "meta":
-        return b""
-    tensor = tensor.detach()
-    if keep_strides and not tensor.is_contiguous():
-        storage = tensor.untyped_storage()
-        return ctypes.string_at(storage.data_ptr(), storage.nbytes())
-    tensor = tensor.contiguous().resolve_conj().resolve_neg()
-    return ctypes.string_at(tensor.data_ptr(), tensor.numel() * tensor.element_size())
-
-
-def read_table(table: Any, payload: memoryview, writable_strides: bool = False) -> list[Tensor]:
-    """The tensors of a table over `payload`, each on memory of its own.
-
-    Every number is bounded by the payload's length before anything is allocated; the whole payload must be used.
-    `writable_strides` allows entries with a layout (the worker's side, whose input comes from the judge).
-    """
-    if not isinstance(table, list) or len(table) > MAX_NODES:
-        raise TreeError("a malformed tensor table")
-    tensors, position = [], 0
-    for entry in table:
-        tensor, size = _read_tensor(entry, payload[position:], writable_strides)
-        tensors.append(tensor)
-        position += size
-    if position != len(payload):
-        raise TreeError("tensor bytes that belong to no tensor")
-    return tensors
-
-
-def _read_tensor(entry: Any, rest: memoryview, strided: bool) -> tuple[Tensor, int]:
-    if not isinstance(entry, dict) or not isinstance(entry.get("dtype"), str) or entry["dtype"] not in DTYPES:
-        raise TreeError("a tensor of unknown dtype")
-    dtype, size = DTYPES[entry["dtype"]], entry.get("nbytes")
-    shape: Any = entry.get("shape")
-    if not _sizes(shape) or type(size) is not int or not 0 <= size <= len(rest):
-        raise TreeError("a tensor with impossible sizes")
-    count = math.prod(shape)
-    if count >= 2**40:
-        raise TreeError("a tensor with impossible sizes")
-    if entry.get("device") == "meta":
-        return torch.empty(shape, dtype=dtype, device="meta"), 0
-    if strided and "stride" in entry:
-        flat = _flat(rest[:size], dtype)
-        return flat.as_strided(shape, entry["stride"], entry["offset"]), size
-    if count * dtype.itemsize != size:
-        raise TreeError("a tensor whose bytes do not fit its shape")
-    return _flat(rest[:size], dtype).reshape(shape), size
-
-
-def _sizes(shape: Any) -> bool:
-    return isinstance(shape, list) and len(shape) <= MAX_DIMS and all(type(n) is int and 0 <= n < 2**40 for n in shape)
-
-
-def _flat(chunk: memoryview, dtype: torch.dtype) -> Tensor:
-    if not chunk:
-        return torch.empty(0, dtype=dtype)
-    if dtype is torch.bool:
-        return torch.frombuffer(bytearray(chunk), dtype=torch.uint8) != 0
-    return torch.frombuffer(bytearray(chunk), dtype=dtype)
 
 
 def arguments_of(step: Mapping[str, Any], environment: Environment) -> tuple[list[Any], dict[str, Any]]:

@@ -10,7 +10,8 @@ import torch
 from torch import Tensor, nn
 
 from .elsewhere import Elsewhere
-from .values import MAX_DEPTH, Environment, Packer, Raised, Tree, arguments_of, bytes_of, describe_tensor, tensors_in
+from .tables import bytes_of, describe_tensor
+from .values import MAX_DEPTH, Environment, Packer, Raised, Tree, arguments_of, tensors_in
 
 Step = dict[str, Any]
 

@@ -26,9 +26,10 @@ from attncli.judge.demands import Demands
 from attncli.judge.expected import Expectation
 from attncli.judge.profiles import Profile
 from attncli.judge.purity import with_graph
-from attncli.judge.questions import EdgeWithGradients, same
+from attncli.judge.questions import EdgeWithGradients
 from attncli.judge.reply import Unreadable, read_reply
 from attncli.judge.request import Request
+from attncli.judge.sameness import same
 from attncli.judge.search import fixed_draw
 from attncli.sandbox import script, wire
 

@@ -10,18 +10,12 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from attncli.judge.submission import answer
-from attncli.sandbox.values import (
-    DTYPES,
-    Environment,
-    Opaque,
-    Packer,
-    TreeError,
-    bytes_of,
-    describe_tensor,
-    read_table,
-    resolve,
-)
+from attncli.judge.callables import Callables
+from attncli.judge.case import Case
+from attncli.judge.judging import Judging
+from attncli.judge.profiles import Profile
+from attncli.sandbox.tables import DTYPES, TreeError, bytes_of, describe_tensor, read_table
+from attncli.sandbox.values import Environment, Opaque, Packer, resolve
 
 scalars = st.one_of(
     st.none(),
@@ -158,5 +152,6 @@ def test_a_shape_of_two_to_the_eighty_is_refused():
 @given(json_values, st.binary(max_size=32))
 def test_a_forged_call_of_a_callable_becomes_an_error_there(asked, payload):
     request = asked if isinstance(asked, dict) else {"callable": 0, "arguments": asked, "tensors": []}
-    header, _ = answer([lambda *args: args], request, memoryview(payload))
+    case = Case(Profile("ordinary"), callables=[lambda *args: args])
+    header, _ = Callables(case, Judging()).answer(request, memoryview(payload))
     assert "error" in header or "value" in header
