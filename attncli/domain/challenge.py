@@ -10,7 +10,10 @@ from attncli.domain.text import Localised
 
 Verdict = Literal["accepted", "rejected", "error"]
 Status = Literal["pass", "fail", "skipped", "info"]
-Standing = Literal["new", "attempted", "solved"]
+CaseRung = Literal["solved", "hardened"]
+Rung = Literal["none", "solved", "hardened"]
+Standing = Literal["new", "tried", "solved", "hardened"]
+RUNGS: tuple[CaseRung, ...] = ("solved", "hardened")
 
 CHECK_NAMES: tuple[str, ...] = (
     "loads",
@@ -54,7 +57,8 @@ class Challenge:
 class CheckResult:
     """One line of a grade report; `reason` is one of the contract's words when it failed.
 
-    `growth` holds what was measured for each promise about work or memory.
+    `rung` is that of what failed, or of the highest that it passed. `growth` holds what was measured for each promise
+    about work or memory.
     """
 
     name: str
@@ -64,6 +68,7 @@ class CheckResult:
     seconds: float = 0.0
     message: Localised = NOTHING
     reason: str = ""
+    rung: CaseRung | None = None
     counterexample: dict[str, Any] | None = None
     growth: tuple[dict[str, Any], ...] = ()
 
@@ -79,11 +84,12 @@ class Diagnosis:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GradeReport:
-    """What `attn grade --json` prints."""
+    """What `attn grade --json` prints; `rung` is the one that was reached."""
 
     challenge: str
     file: str
     verdict: Verdict
+    rung: Rung = "none"
     checks: tuple[CheckResult, ...]
     diagnosis: tuple[Diagnosis, ...] = ()
     seconds: float = 0.0

@@ -16,6 +16,7 @@ from types import TracebackType
 from typing import IO, Any, Self
 
 import attncli
+from attncli.domain.challenge import CaseRung
 from attncli.errors import AttnError, JudgeFailed
 from attncli.sandbox.start import folders, launch
 from attncli.sandbox.wire import LENGTH_DIGITS
@@ -61,6 +62,7 @@ class GradeRequest:
     timeout_seconds: float = TIMEOUT_SECONDS
     memory_mib: int = MEMORY_MIB
     seed: int = 0
+    rung: CaseRung = "solved"
     examples: int = 0
     quick: bool = False
     replay: Sequence[Mapping[str, Any]] = field(default=())
@@ -75,6 +77,7 @@ class GradeRequest:
             "timeout_seconds": self.timeout_seconds,
             "memory_mib": self.memory_mib,
             "seed": self.seed,
+            "rung": self.rung,
             "examples": self.examples,
             "quick": self.quick,
             "replay": [dict(kept) for kept in self.replay],

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeVar
 
 import torch
 
+from attncli.domain.challenge import CaseRung
 from attncli.judge.case import Case, Recorder
 from attncli.judge.demands import Demands
 from attncli.judge.expected import as_given, run_reference
@@ -28,6 +29,7 @@ from attncli.judge.questions import (
     Values,
 )
 from attncli.judge.request import Request
+from attncli.judge.rungs import PRODUCTION, rung_of, rung_of_values
 from attncli.judge.sampling import drawn, edge_functions, shares
 from attncli.judge.search import CaseFunction, Search, fixed_draw
 
@@ -48,6 +50,9 @@ EXAMPLES = {
 }
 # Edge cases and the cases that growth is measured on are written out: no stream changes them.
 SAME_ON_EVERY_STREAM = frozenset({"loads", "edge-cases", "work", "memory"})
+# What is asked whatever the rung, and what shows results that share memory besides values.
+ASKED_ONCE = frozenset({"loads", "forbidden", "speed"})
+SHOWS_SHARING = frozenset({"edge-cases", "pure"})
 # A longer edge case tries what shows late; in another layout or on another device its start shows as much, and a loop
 # over many elements would take seconds on a device that is played.
 REPEATED_STEPS = 8
@@ -65,15 +70,21 @@ class Stratum:
     attribute: str
     seed: int
     questions: list[Any]
+    rungs: list[CaseRung]
 
 
 @dataclass(frozen=True, slots=True)
 class EdgeQuestion:
-    """A question about an edge case, with what the case is called and the function that records it."""
+    """A question about an edge case, with what the case is called, the function that records it, and its rung.
+
+    `rung_of_values` is the one that it has where nothing but its values is asked for.
+    """
 
     label: str
     attribute: str
     question: Question
+    rung: CaseRung
+    rung_of_values: CaseRung
 
 
 class Sized(Values):
@@ -132,10 +143,21 @@ class Exam:
         asked = Gradients(self.demands, case).request if gradients else None
         return asked or Request(case)
 
-    @property
-    def growth_profiles(self) -> list[str]:
+    def growth_profiles(self, rung: CaseRung) -> list[str]:
         """Where growth is measured: in 16 bits too where the challenge is asked for in 16 bits."""
-        return ["ordinary", "bf16"] if "low-precision" in self.folder.spec["required"] else ["ordinary"]
+        if rung == "solved":
+            return ["ordinary"]
+        return ["bf16"] if "low-precision" in self.folder.spec["required"] else []
+
+    def has(self, check: str, rung: CaseRung) -> bool:
+        """Whether the check has anything to ask for a rung."""
+        if check in PRODUCTION:
+            return rung == "hardened"
+        if check in ASKED_ONCE:
+            return rung == "solved"
+        if check in ("work", "memory"):
+            return bool(self.growth_profiles(rung))
+        return check in SHOWS_SHARING or any(rung in stratum.rungs for stratum in self.strata(check))
 
     def sized(self, record: Callable[[Recorder, int], Any], size: int, measure: str, profile: str) -> Sized:
         """The case at which a growth contract takes its measure for `size`; "meta" has no values."""
@@ -169,19 +191,25 @@ class Exam:
             cases: list[Case] = []
             Search(record, profile, stream=self.stream, shrink_calls=0).run(cases.append, share, seed)
             questions: list[Question | Compound] = [kind(self.demands, case) for case in cases]
-            found.append(Stratum(profile, record, attribute, seed, questions))
+            rungs = [rung_of(case, check, attribute, self.folder.inputs) for case in cases]
+            found.append(Stratum(profile, record, attribute, seed, questions, rungs))
         return found
 
     def _edge_questions(self, check: str) -> list[EdgeQuestion]:
-        found = []
+        found: list[EdgeQuestion] = []
         for label, attribute, record in edge_functions(self.folder):
             for profile in strata(check, self.folder.inputs):
                 recorder = Recorder(fixed_draw, profile, label=label)
                 record(recorder)
                 if check == "edge-cases" or _repeated(recorder.case, check):
-                    kinds = self._edge_kinds(check, profile)
-                    found += [EdgeQuestion(label, attribute, kind(self.demands, recorder.case)) for kind in kinds]
+                    found += self._asked_at(recorder.case, check, label, attribute)
         return found
+
+    def _asked_at(self, case: Case, check: str, label: str, attribute: str) -> Iterator[EdgeQuestion]:
+        rung = rung_of(case, check, attribute, self.folder.inputs)
+        of_values = rung_of_values(case, attribute, self.folder.inputs)
+        for kind in self._edge_kinds(check, case.profile):
+            yield EdgeQuestion(label, attribute, kind(self.demands, case), rung, of_values)
 
     def _edge_kinds(self, check: str, profile: Profile) -> list[Callable[[Demands, Case], Question]]:
         if check == "device":

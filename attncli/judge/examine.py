@@ -33,6 +33,13 @@ from attncli.judge.submission import Failure, Submission
 WIDTHS = ("torch.float16", "torch.bfloat16")
 
 
+Counts = Callable[[int, Finding], bool]
+
+
+def always(index: int, finding: Finding) -> bool:
+    return True
+
+
 class Examiner:
     """Puts questions to a submission. Methods that take a case return the fault that it shows, or None."""
 
@@ -44,8 +51,8 @@ class Examiner:
         self.made: set[str] = set()
         self.made_nothing: set[str] = set()
 
-    def first_fault(self, questions: Sequence[Question]) -> tuple[int, Finding] | None:
-        """The position of the first question that shows a fault, with the fault."""
+    def first_fault(self, questions: Sequence[Question], counts: Counts = always) -> tuple[int, Finding] | None:
+        """The position of the first question that shows a fault, with the fault; `counts` says which faults are."""
         asked: list[int] = []
 
         def requests() -> Generator[Request]:
@@ -57,15 +64,15 @@ class Examiner:
         with closing(self._submission.answers(requests())) as answers:
             for turn, got in enumerate(answers):
                 finding = self._judged(questions[asked[turn]], got)
-                if finding is not None:
+                if finding is not None and counts(asked[turn], finding):
                     return asked[turn], finding
         return None
 
-    def first_fault_in_turn(self, questions: Sequence[Compound]) -> tuple[int, Finding] | None:
+    def first_fault_in_turn(self, questions: Sequence[Compound], counts: Counts = always) -> tuple[int, Finding] | None:
         """The same of questions that take several programs, of which one may depend on the answer to another."""
         for index, question in enumerate(questions):
             finding = self.stays(question) if isinstance(question, Devices) else self.is_pure(question)
-            if finding is not None:
+            if finding is not None and counts(index, finding):
                 return index, finding
         return None
 
@@ -145,16 +152,18 @@ class Examiner:
 
     def is_pure(self, question: Purity) -> Finding | None:
         case, answers = question.case, []
+        shared: Finding | None = None
         for _ in range(2):
             got = self._submission.run(question.request)
             if isinstance(got, Failure):
                 return Finding.of_failure(case, got)
             finding = self._looked(case, partial(self._impure, case, got))
-            if finding is not None:
+            if finding is not None and finding.reason != "aliased":
                 return finding
+            shared = shared or finding
             answers.append(got)
         finding = self.same(question.expectation, answers[0], answers[1], "nondeterministic", "another-answer")
-        return finding or self._answers_from_memory(question) or self._hangs_on_graph(question)
+        return finding or shared or self._answers_from_memory(question) or self._hangs_on_graph(question)
 
     def _impure(self, case: Case, got: Observed) -> Finding | None:
         complaint = impurity(self._demands, case, got)

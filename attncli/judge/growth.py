@@ -14,8 +14,10 @@ from typing import Any
 from attncli.domain.sentences import say
 from attncli.judge.case import Recorder
 from attncli.judge.exam import Exam, Sized
+from attncli.judge.expected import Observed
 from attncli.judge.finding import Finding
 from attncli.judge.folder import Folder
+from attncli.judge.judging import Unjudgeable
 from attncli.judge.submission import Failure, Submission
 
 # Bytes of what a measure counts, for measures of memory.
@@ -98,27 +100,16 @@ def contracts(folder: Folder, check: str) -> list[Contract]:
     ]
 
 
-def examine_growth(exam: Exam, submission: Submission, contract: Contract, measured: Measured) -> Growth | Finding:
-    """What was measured in the first dtype that breaks the promise, else in float32; or why nothing could be.
+def examine_growth(
+    exam: Exam, submission: Submission, contract: Contract, measured: Measured, profile: str
+) -> Growth | Finding:
+    """What was measured in the dtype of a profile, or why nothing could be.
 
     `measured` keeps what was run, for the next promise.
     """
-    held: Growth | None = None
-    for profile, count in WIDTHS.items():
-        if profile in exam.growth_profiles:
-            growth = _measured_growth(exam, submission, contract, measured, profile, contract.sizes[:count])
-            if isinstance(growth, Finding) or not growth.holds:
-                return growth
-            held = held or growth
-    assert held is not None
-    return held
-
-
-def _measured_growth(
-    exam: Exam, submission: Submission, contract: Contract, measured: Measured, profile: str, sizes: Sequence[int]
-) -> Growth | Finding:
     got: list[float] = []
     due: list[float] = []
+    sizes = contract.sizes[: WIDTHS[profile]]
     for size in sizes:
         cases = [contract.record] if contract.beside is None else [contract.record, contract.beside]
         asked = [exam.sized(record, size, contract.measure, profile) for record in cases]
@@ -127,12 +118,19 @@ def _measured_growth(
                 answer = submission.run(case.request)
                 if isinstance(answer, Failure):
                     return Finding.of_failure(case.case, answer)
-                if (fault := case.finding(answer)) is not None:
+                if (fault := _fault(submission, case, answer)) is not None:
                     return replace(fault, message=say("wrong-at-size", size=size, fault=fault.message))
                 measured[case] = answer.costs[-1]
         got.append(float(measured[asked[0]][contract.measure]))
         due.append(_due(contract, size, asked, measured))
     return Growth(contract, got, due, sizes, str(asked[0].case.profile.dtype).removeprefix("torch."))
+
+
+def _fault(submission: Submission, asked: Sized, answer: Observed) -> Finding | None:
+    try:
+        return submission.judging.look(lambda: asked.finding(answer))
+    except Unjudgeable as fault:
+        return Finding(asked.case, fault.reason, fault.message, fatal=fault.final)
 
 
 def _due(contract: Contract, size: int, asked: Sequence[Sized], measured: Measured) -> float:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from attncli.domain.challenge import GradeReport
+from attncli.domain.challenge import CaseRung, GradeReport
 from attncli.judge.exam import SAME_ON_EVERY_STREAM, Exam
 from attncli.judge.folder import Folder
 from attncli.judge.grading import Grading, Options
@@ -28,7 +28,7 @@ class Candidate:
     file: Path
     sound: bool
     settled: frozenset[str] = frozenset()
-    failed: str = ""
+    failed: tuple[str, CaseRung | None] = ("", None)
     done: bool = False
 
 
@@ -84,7 +84,7 @@ class Proving:
             self.surprises.append(found)
             candidate.done = True
         elif failed is not None:
-            candidate.failed = failed.name
+            candidate.failed = failed.name, failed.rung
             candidate.done = failed.name in SAME_ON_EVERY_STREAM
         else:
             candidate.settled = SAME_ON_EVERY_STREAM - {"loads"}

@@ -25,6 +25,17 @@ def impurity(demands: Demands, case: Case, observed: Observed) -> tuple[str, Loc
             return "mutated", say("mutated-argument", name=demands.names(case).get(k, f"input {k}"))
     for step in observed.pure.get("containers") or ():
         return "mutated", say("mutated-container", name=call_name(case, step))
+    if demands.modules_unchanged:
+        for step in observed.pure.get("modules") or ():
+            return "mutated", say("left-in-module", name=call_name(case, step))
+    for step, kind in observed.pure.get("globals") or ():
+        reason, key = _SAID[kind]
+        return reason, say(key, name=call_name(case, step))
+    return _sharing(demands, case, observed)
+
+
+def _sharing(demands: Demands, case: Case, observed: Observed) -> tuple[str, Localised] | None:
+    """Memory that is not the answer's own; it comes last, because all else weighs more."""
     for step, kind in observed.pure.get("aliased") or ():
         name = call_name(case, step)
         if kind == "input" and name not in demands.alias_allowed:
@@ -35,12 +46,6 @@ def impurity(demands: Demands, case: Case, observed: Observed) -> tuple[str, Loc
             return "aliased", say("aliased-earlier", name=name)
     for step in observed.pure.get("instances") or ():
         return "aliased", say("aliased-objects", name=call_name(case, step))
-    if demands.modules_unchanged:
-        for step in observed.pure.get("modules") or ():
-            return "mutated", say("left-in-module", name=call_name(case, step))
-    for step, kind in observed.pure.get("globals") or ():
-        reason, key = _SAID[kind]
-        return reason, say(key, name=call_name(case, step))
     for step in observed.pure.get("changed") or ():
         return "aliased", say("changed-later", name=call_name(case, step))
     return None

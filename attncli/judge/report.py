@@ -20,6 +20,7 @@ def document(report: GradeReport) -> dict[str, Any]:
         "challenge": report.challenge,
         "file": report.file,
         "verdict": report.verdict,
+        "rung": report.rung,
         "checks": [_check(check) for check in report.checks],
         "diagnosis": [{"wrong": d.wrong, "says": d.says, "cards": list(d.cards)} for d in report.diagnosis],
         "score": {"passed": sum(check.status == "pass" for check in judged), "total": len(judged)},
@@ -67,6 +68,8 @@ def _check(check: CheckResult) -> dict[str, Any]:
         "examples": check.examples,
         "seconds": check.seconds,
     }
+    if check.rung is not None:
+        shown["rung"] = check.rung
     if check.reason:
         shown["reason"] = check.reason
     shown.update(told(check))

@@ -92,6 +92,7 @@ class Server:
         )
         options = Options(
             stream=int(request.get("seed", 0)),
+            rung=request.get("rung", "hardened"),
             examples=int(request.get("examples", 0)),
             quick=bool(request.get("quick", False)),
             replay=tuple(request.get("replay", ())),

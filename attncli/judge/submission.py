@@ -113,6 +113,11 @@ class Submission:
         words = " and ".join(missing)
         return Failure("missing-entry-point", say("no-entry-point", names=words))
 
+    @property
+    def loaded(self) -> bool:
+        """Whether there is something to be asked."""
+        return self.worker is not None and self._broken is None
+
     def renew(self) -> Failure | None:
         return self.load()
 

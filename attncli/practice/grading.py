@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from attncli.domain.challenge import Challenge
+from attncli.domain.challenge import CaseRung, Challenge
 from attncli.domain.review import RowKind
 from attncli.errors import JudgeFailed, NotFound, UsageError
 from attncli.judge.client import MEMORY_MIB, SEEDS, TIMEOUT_SECONDS, GradeRequest, Judge, OnEvent
@@ -25,6 +25,7 @@ class GradeOptions:
     timeout_seconds: float = TIMEOUT_SECONDS
     memory_mib: int = MEMORY_MIB
     seed: int = 0
+    rung: CaseRung = "solved"
     examples: int = 0
     record: bool = True
 
@@ -79,6 +80,7 @@ def request_for(workspace: Workspace, id: str, path: Path, options: GradeOptions
         timeout_seconds=options.timeout_seconds,
         memory_mib=options.memory_mib,
         seed=options.seed,
+        rung=options.rung,
         examples=options.examples,
         replay=kept_counterexamples(workspace, challenge.id),
     )
@@ -110,6 +112,7 @@ def failed_report(id: str, path: Path, error: JudgeFailed) -> dict[str, Any]:
         "challenge": id,
         "file": str(path),
         "verdict": "error",
+        "rung": "none",
         "checks": [],
         "diagnosis": [],
         "score": {"passed": 0, "total": 0},
@@ -127,9 +130,11 @@ def fresh_seed(report: Mapping[str, Any]) -> int:
 
 
 def deciding_check(report: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """The first required check that failed."""
-    failed = (check for check in report["checks"] if check["status"] == "fail" and check.get("required", True))
-    return next(failed, None)
+    """The required check whose failure says most: the file itself, a forbidden call, the first rung, the second."""
+    failed = [check for check in report["checks"] if check["status"] == "fail" and check.get("required", True)]
+    weight = {"loads": 0, "forbidden": 1}
+    failed.sort(key=lambda check: weight.get(check["name"], 3 if check.get("rung") == "hardened" else 2))
+    return failed[0] if failed else None
 
 
 def first_failure(report: Mapping[str, Any]) -> str:

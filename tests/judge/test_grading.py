@@ -96,7 +96,8 @@ def test_random_answers_are_nondeterministic(folder):
     assert report["verdict"] == "rejected"
 
 
-def test_memory_handed_out_twice_is_aliased(folder):
+def test_memory_handed_out_twice_is_aliased(tmp_path):
+    folder = write_challenge(tmp_path, {"required": ["loads", "matches-reference", "pure"]})
     source = body(
         "key = (x.shape, x.dtype)\n    out = kept.setdefault(key, torch.empty(x.shape[:-1], dtype=x.dtype))\n"
         "    with torch.no_grad():\n        out.copy_((x * weight).sum(-1) * scale)\n    return out",
@@ -188,7 +189,7 @@ def test_a_stored_counterexample_that_no_longer_fits_is_passed_over(folder):
 
 def test_quick_grading_asks_first_for_the_check_that_is_named(folder):
     source = body("return (x.detach() * weight).sum(-1) * scale")
-    report = grade(folder, source, quick=True, first="gradients")
+    report = grade(folder, source, quick=True, first=("gradients", "solved"))
     assert [item["name"] for item in report["checks"]] == ["loads", "gradients"]
     assert report["verdict"] == "rejected"
 

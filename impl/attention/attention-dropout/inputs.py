@@ -216,8 +216,16 @@ def random(make):
         handles = [drop(make, weights, p, generator) for _ in range(4)]
         make.property(lambda outcomes, h=handles, w=weights: statistics(*as_maps(outcomes, h, w.detach()), p))
     rare(make, maps(make, 40, 64, 64), make.pick([0.002, 0.03]))
-    coarse = torch.full((40, 64, 64), 1 / 64, dtype=make.pick([torch.bfloat16, torch.float16]))
-    rare(make, make.keep(coarse, dtype="fixed"), 0.002)
+
+
+def edge_rarely_in_16_bits(make):
+    """p = 0.002 in 16 bits: a draw that is as coarse rounds it up
+
+    16 位、p = 0.002：同样粗糙的随机数会把它舍入上去
+    """
+    for dtype in (torch.bfloat16, torch.float16):
+        coarse = torch.full((40, 64, 64), 1 / 64, dtype=dtype)
+        rare(make, make.keep(coarse, dtype="fixed"), 0.002)
 
 
 def as_maps(outcomes, handles, weights):

@@ -6,6 +6,7 @@ import torch
 
 GRADIENTS = False
 PROFILES = {"matches-reference": ["ordinary"], "edge-cases": ["ordinary"]}
+SIXTEEN_BITS = "technique"
 
 BOTH = ("round_to_bf16", "round_to_fp16")
 SHAPES = [(), (1,), (5,), (2, 3), (3, 1, 2), (2, 2, 2, 2)]
