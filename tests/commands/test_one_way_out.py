@@ -19,7 +19,7 @@ def ways_past(text: str) -> list[str]:
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Call):
             name = ast.unparse(node.func)
-            if name in ("print", "input") or name.startswith(("click.echo", "click.secho", "click.prompt", "sys.std")):
+            if name in ("print", "input") or name.startswith(("click.echo", "click.secho", "click.prompt")):
                 found.append(f"{node.lineno}: {name}")
             if name.endswith((".write", ".writelines")) or "Console" in name or name.startswith("traceback.print"):
                 found.append(f"{node.lineno}: {name}")
