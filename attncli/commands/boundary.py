@@ -74,7 +74,7 @@ def _log_trace(session: Session, error: BaseException) -> str:
         file.parent.mkdir(parents=True, exist_ok=True)
         with file.open("a", encoding="utf-8") as log:
             trace = "".join(traceback.format_exception(error))
-            log.write(f"{session.clock().isoformat()} {' '.join(sys.argv)}\n{trace}\n")
+            log.write(printable(f"{session.clock().isoformat()} {' '.join(sys.argv)}\n{trace}\n"))
     except OSError:
         return "run it again with --debug for the traceback"
     return f"the traceback is in {file}; please report it"

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from attncli import paths
+from attncli.commands.report import print_report
 from attncli.domain.printable import hidden_in
 from attncli.practice import solve
 from attncli.practice.workspace import Workspace
@@ -110,8 +112,6 @@ def solved(attn: Attn, hostile_home: Path) -> None:
     """A hostile solution in the log, and a hostile card that was forgotten."""
     attn("answer", "bidi-01", "--rating", "again")
     report = {"challenge": "own", "verdict": "accepted", "checks": [], "file": "x.py"}
-    from datetime import UTC, datetime
-
     with Workspace.open(paths.Home(hostile_home), lambda: datetime.now(UTC)) as workspace:
         solve.record_attempt(workspace, report, REFERENCE)
 
@@ -138,3 +138,17 @@ def test_the_exported_log_is_whole_and_acts_on_nothing(attn: Attn) -> None:
     assert hidden_in(printed) == []
     rows = [json.loads(line) for line in printed.splitlines()]
     assert [row["payload"]["source"] for row in rows if row["kind"] == "attempt"] == [REFERENCE]
+
+
+def test_a_report_names_and_quotes_what_steers_nothing(
+    attn: Attn, hostile_home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    report = json.loads((BANKS.parent / "hostile_report.json").read_text(encoding="utf-8"))
+    attn("due")
+    with Workspace.open(paths.Home(hostile_home), lambda: datetime.now(UTC)) as workspace:
+        challenge = workspace.library.challenge("own")
+    for lang in ("en", "zh"):
+        print_report(report, challenge, lang)
+    printed = capsys.readouterr().out
+    assert printed.count("[/x]key") == 2
+    assert hidden_in(printed) == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import shutil
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from attncli.domain.text import Lang
 from attncli.tui.app import AttnApp
 from attncli.tui.screens.confirm import ConfirmScreen
 from attncli.tui.shown_text import ShownText
+from attncli.tui.widgets.grade_report import GradeReport
 from attncli.tui.widgets.markdown_card import CardMarkdown
 from attncli.tui.widgets.plain import Plain
 from attncli.tui.widgets.rows import Rows
@@ -154,6 +156,19 @@ async def test_a_hostile_challenge_is_listed_and_opened(make_app: MakeApp, lang:
         await pilot.press("o", "y")
         await pilot.pause(0.5)
         assert "return x  # [/x]" in assert_harmless(app)
+
+
+@both
+async def test_a_hostile_report_is_shown_as_text(make_app: MakeApp, lang: Lang) -> None:
+    report = json.loads((BANKS.parent / "hostile_report.json").read_text(encoding="utf-8"))
+    app = make_app(lang=lang, challenge="own")
+    async with app.run_test(size=(80, 80)) as pilot:
+        await pilot.pause(0.3)
+        await app.screen.query_one(GradeReport).show(report, "")
+        app.screen.add_class("-report")
+        await pilot.pause(0.3)
+        text = assert_harmless(app)
+        assert "[/x]key" in text and "[@click=app.quit]printed[/]" in text
 
 
 @both
