@@ -117,6 +117,8 @@ class Browser:
         finally:
             self.process.terminate()
             self.process.wait(SECONDS)
+            if self.process.stdout is not None:
+                self.process.stdout.close()
 
 
 @pytest.fixture(scope="session")
