@@ -26,7 +26,7 @@ RULES: dict[str, tuple[set[str], set[str]]] = {
     "practice": ({"domain", "memory", "bank", "store", "judge", "errors", "config", "paths"}, set()),
     "export": (
         {"domain", "practice", "errors"},
-        {"jinja2", "markupsafe", "markdown_it", "mdit_py_plugins", "latex2mathml", "genanki"},
+        {"jinja2", "markupsafe", "markdown_it", "mdit_py_plugins", "latex2mathml", "nh3", "genanki"},
     ),
     "tui": (
         {"practice", "export", "domain", "config", "errors", "paths"},
@@ -62,6 +62,7 @@ OWNERS = {
     "textual": {"tui"},
     "click": {"commands", "cli"},
     "fsrs": {"memory"},
+    "nh3": {"export"},
     "numpy": set(),
 }
 NEVER_AT_THE_TOP = {("commands", "tui"), ("cli", "tui"), ("commands", "rich"), ("memory", "fsrs_rs_python")}

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from attncli.bank.formulas import formula_findings
+from attncli.bank.hidden import hidden_findings
 from attncli.bank.identity import challenge_rules, compare_files, topic_rules
 from attncli.bank.links import Known, errata_findings, link_findings, source_findings
 from attncli.bank.loader import GLOSSARY, bank_files, judge, locate
@@ -86,6 +87,7 @@ def _file_findings(file: Checked, known: Known, terms: Terms, around: Surroundin
     if file.role == "challenge" and file.judged.sound:
         yield from challenge_rules(file, known)
         yield from formula_findings(file.judged.value)
+    yield from hidden_findings(file.judged.value)
     bundled = file.path.absolute().parent == around.quizbank.absolute()
     if file.role == "cards":
         yield from topic_rules(file, known, bundled)

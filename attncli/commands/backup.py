@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from attncli.commands.session import session
+from attncli.commands.stdout import echo
 from attncli.errors import NotFound, UsageError
 
 
@@ -22,7 +23,7 @@ def backup(output: Path | None) -> None:
         raise UsageError(f"there is no folder {path.absolute().parent}; name another file with -o")
     with current.workspace() as workspace:
         workspace.store.copy_to(path)
-    click.echo(str(path))
+    echo(str(path))
 
 
 @click.command()
@@ -37,4 +38,4 @@ def restore(file: Path) -> None:
     kept = restore_database(current.home.database, file)
     with current.workspace() as workspace:
         workspace.derive_all()
-    click.echo(f"restored {file}; what was there before is in {kept}")
+    echo(f"restored {file}; what was there before is in {kept}")

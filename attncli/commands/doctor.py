@@ -10,7 +10,7 @@ import click
 
 from attncli.commands.output import json_option, print_json
 from attncli.commands.session import Session, session
-from attncli.commands.stdout import verdict_counts
+from attncli.commands.stdout import echo, show_progress, verdict_counts
 from attncli.errors import ConfigInvalid, EnvironmentFailure, StoreCorrupt, StoreError
 from attncli.practice import health
 
@@ -30,7 +30,7 @@ def doctor(as_json: bool, rebuild: bool) -> None:
         if as_json:
             print_json(found)
         else:
-            click.echo("\n".join(_lines(found)))
+            echo("\n".join(_lines(found)))
     database = found["database"]
     if database["problems"]:
         problem = database["problems"][0]
@@ -42,8 +42,8 @@ def doctor(as_json: bool, rebuild: bool) -> None:
 def _rebuild(current: Session) -> None:
     done = health.rebuild(current.home, current.workspace, _progress())
     if done.kept:
-        click.echo(f"saved {done.rescued} rows of the log; the damaged file is kept as {done.kept}", err=True)
-    click.echo(f"derived {done.subjects} schedules anew", err=True)
+        echo(f"saved {done.rescued} rows of the log; the damaged file is kept as {done.kept}", err=True)
+    echo(f"derived {done.subjects} schedules anew", err=True)
 
 
 def _progress() -> Callable[[int], None]:
@@ -51,7 +51,7 @@ def _progress() -> Callable[[int], None]:
 
     def show(done: int) -> None:
         if done % STEP == 0 and sys.stderr.isatty():
-            click.echo(f"\r{done} …", err=True, nl=False)
+            show_progress(f"{done} …")
 
     return show
 

@@ -7,6 +7,8 @@ from pathlib import Path
 import click
 
 from attncli.commands.session import session
+from attncli.commands.stdout import echo
+from attncli.domain.printable import escaped
 from attncli.practice import exchange
 
 
@@ -21,7 +23,7 @@ def reviews(file: Path) -> None:
     """Merge a review log that `attn export reviews` wrote; rows that are here already count once."""
     with session().workspace() as workspace:
         new = exchange.import_file(workspace, file)
-    click.echo(f"{new} new rows")
+    echo(f"{new} new rows")
 
 
 @click.command()
@@ -31,10 +33,10 @@ def export_reviews(output: Path | None) -> None:
     with session().workspace() as workspace:
         if output is None:
             for line in exchange.exported(workspace):
-                click.echo(line)
+                echo(escaped(line))
         else:
             count = exchange.write_lines(output, exchange.exported(workspace))
-            click.echo(f"{count} rows in {output}", err=True)
+            echo(f"{count} rows in {output}", err=True)
 
 
 @click.command()
@@ -43,4 +45,4 @@ def sync(folder: Path) -> None:
     """Merge the logs of all machines that share the folder DIR, and leave this one's there."""
     with session().workspace() as workspace:
         synced = exchange.sync(workspace, folder)
-    click.echo(f"{synced.received} new rows from other machines; {synced.written} of this one in {synced.file}")
+    echo(f"{synced.received} new rows from other machines; {synced.written} of this one in {synced.file}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from datetime import datetime
 from pathlib import Path
@@ -11,7 +10,9 @@ from typing import cast
 import click
 
 from attncli.commands.exchange import export_reviews
+from attncli.commands.json_document import json_text
 from attncli.commands.session import session
+from attncli.commands.stdout import echo
 from attncli.domain.text import Lang
 from attncli.errors import UsageError
 
@@ -40,7 +41,7 @@ def summary(form: str | None, lang: str | None, interview: datetime | None, outp
         found = summarise(workspace, language, interview.date() if interview else None)
     chosen = form or _by_ending(output)
     if chosen == "json":
-        text = json.dumps(found.document(), ensure_ascii=False, indent=2) + "\n"
+        text = json_text(found.document()) + "\n"
     elif chosen == "html":
         from attncli.export.html import to_html
 
@@ -59,7 +60,7 @@ def _by_ending(output: Path | None) -> str:
 
 def _write(text: str, output: Path | None) -> None:
     if output is None:
-        click.echo(text, nl=False)
+        echo(text, end="")
         return
     temporary = output.with_name(f".{output.name}.{os.getpid()}.part")
     try:
@@ -68,4 +69,4 @@ def _write(text: str, output: Path | None) -> None:
     except OSError as error:
         temporary.unlink(missing_ok=True)
         raise UsageError(f"cannot write {output} ({error.strerror}); name another file with -o") from error
-    click.echo(f"wrote {output}", err=True)
+    echo(f"wrote {output}", err=True)

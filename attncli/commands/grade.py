@@ -12,7 +12,7 @@ import click
 
 from attncli.commands.output import json_option, print_json
 from attncli.commands.session import session
-from attncli.commands.stdout import verdict_counts
+from attncli.commands.stdout import show_progress, verdict_counts
 from attncli.domain.text import Lang
 from attncli.errors import JudgeFailed, Rejected, UsageError
 from attncli.judge.client import MEMORY_MIB, SEEDS, TIMEOUT_SECONDS, Judge
@@ -119,13 +119,10 @@ def _rejection(report: Mapping[str, Any], file: Path, challenge: str, lang: Lang
 
 def _progress(as_json: bool) -> Any:
     """Names the running check on stderr, where a person can see it."""
-    stream = sys.stderr
-    if as_json or not stream.isatty():
+    if as_json or not sys.stderr.isatty():
         return None
 
     def show(event: dict[str, Any]) -> None:
-        text = f"{event['name']} …" if event.get("status") == "running" else ""
-        stream.write(f"\r\x1b[2K{text}")
-        stream.flush()
+        show_progress(f"{event['name']} …" if event.get("status") == "running" else "")
 
     return show
