@@ -103,7 +103,7 @@ def _offer(report: Mapping[str, Any], file: Path, challenge: str, as_json: bool,
     from attncli.practice.grading import fresh_seed
 
     again = f"attn grade {challenge} {file} --seed {fresh_seed(report)}"
-    click.echo(f"  用新的输入再考一次：{again}" if lang == "zh" else f"  A fresh exam, on other inputs: {again}")
+    echo(f"  用新的输入再考一次：{again}" if lang == "zh" else f"  A fresh exam, on other inputs: {again}")
 
 
 def _rejection(report: Mapping[str, Any], file: Path, challenge: str, lang: Lang) -> str:
