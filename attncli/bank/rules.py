@@ -263,12 +263,6 @@ def _failing_lines(card: Document) -> Iterator[Finding]:
             yield Finding(("lines", number), f"line {line} of the code is empty; name the failing line")
 
 
-def _fix(card: Document) -> Iterator[Finding]:
-    for lang, text in (card.get("fix") or {}).items():
-        if "`" in text:
-            yield Finding(("fix", lang), "a fix is shown as code; remove the backticks and write prose as a comment")
-
-
 def _lines_of(code: str) -> list[str]:
     return code.rstrip("\n").split("\n")
 
@@ -304,5 +298,5 @@ _BY_KIND: dict[str, tuple[Rule, ...]] = {
     ),
     "cloze": ((("question", "blanks"), _blank_counts), (("blanks",), _blanks)),
     "ordering": ((("items",), _items), (("items", "before"), _order_keys), (("before",), _order)),
-    "debug": ((("code",), _code), (("code", "lines"), _failing_lines), (("fix",), _fix)),
+    "debug": ((("code",), _code), (("code", "lines"), _failing_lines)),
 }

@@ -137,7 +137,6 @@ def only(found: list[str], start: str) -> None:
         ("debug", lambda c: c.update(lines=[2, 2]), '"2" is listed twice; remove one of the two'),
         ("debug", lambda c: c.update(code="x = 1\n\ny = 2\n"), "line 2 of the code is empty; name the failing line"),
         ("debug", lambda c: c.update(code="x = 1\ny = = 2\n"), "the code is not Python (invalid syntax"),
-        ("debug", lambda c: c.update(fix={"en": "`y = 2`", "zh": "y = 2"}), "a fix is shown as code; remove the"),
     ],
 )
 def test_a_broken_rule_is_named(
