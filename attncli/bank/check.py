@@ -17,7 +17,7 @@ from attncli.bank.links import Known, errata_findings, link_findings, source_fin
 from attncli.bank.loader import GLOSSARY, bank_files, judge, locate
 from attncli.bank.planned import PLANNED, load_planned
 from attncli.bank.problems import Finding, Problem, shown_path
-from attncli.bank.prose import Terms, short_findings, style_findings
+from attncli.bank.prose import Terms, fix_findings, short_findings, style_findings
 from attncli.bank.quantities import number_findings
 from attncli.bank.selection import CHALLENGE, Checked, Readable, Surroundings, files_in, files_of
 from attncli.bank.validate import glossary_findings
@@ -101,6 +101,7 @@ def _file_findings(file: Checked, known: Known, terms: Terms, around: Surroundin
 def _card_rules(entry: Readable, known: Known) -> Iterator[Finding]:
     card = entry.card
     yield from short_findings(card)
+    yield from fix_findings(card)
     yield from formula_findings(card)
     if not entry.faulty:
         yield from number_findings(card)
