@@ -179,10 +179,10 @@ def solved(workspace: Workspace) -> list[Solved]:
     found = []
     for challenge in workspace.library.challenges():
         attempts = [row for row in workspace.store.log.of_subjects([challenge.id]) if row.kind is RowKind.ATTEMPT]
-        accepted = [row for row in attempts if row.payload["verdict"] == "accepted"]
+        accepted = [row for row in attempts if row.verdict == "accepted"]
         if accepted:
             last = accepted[-1]
-            found.append(Solved(challenge, last.payload.get("source", ""), last.at, len(attempts)))
+            found.append(Solved(challenge, last.source, last.at, len(attempts)))
     return found
 
 
@@ -244,7 +244,7 @@ def _since_solved(workspace: Workspace, id: str, kind: RowKind) -> Sequence[LogR
     rows: Iterable[LogRow] = workspace.store.log.of_subjects([id])
     found: list[LogRow] = []
     for row in rows:
-        if row.kind is RowKind.ATTEMPT and row.payload["verdict"] == "accepted":
+        if row.verdict == "accepted":
             found.clear()
         elif row.kind is kind:
             found.append(row)
