@@ -97,19 +97,27 @@ class Database:
         dangling = self._connection.rows("PRAGMA foreign_key_check")
         return [text for text in said if text != "ok"] + [f"dangling reference in {row[0]}" for row in dangling]
 
-    def copy_to(self, path: Path) -> None:
-        """Writes a consistent copy to the new file `path`, while others may go on writing here."""
+    def copy_to(self, path: Path) -> list[str]:
+        """Writes a consistent copy to `path`, on disk when this returns, while others may go on writing here.
+
+        What SQLite's check of the copy finds is given back: a damaged database makes a damaged copy.
+        """
+        from attncli.store.durable import put_in_place
+
         part = path.with_name(path.name + ".part")
         try:
             part.unlink(missing_ok=True)
             with opened(part) as copy:
                 self._connection.backup_to(copy)
                 copy.execute("PRAGMA journal_mode = DELETE")
-            part.replace(path)
+                problems = [text for (text,) in copy.rows("PRAGMA integrity_check") if text != "ok"]
+            put_in_place(part, path)
+            return problems
         except OSError as error:
             raise StoreError(f"cannot write {path} ({error.strerror}); name another place") from error
         finally:
-            part.unlink(missing_ok=True)
+            for suffix in ("", "-wal", "-shm", "-journal"):
+                part.with_name(part.name + suffix).unlink(missing_ok=True)
 
     def replace_by(self, path: Path) -> None:
         """Replaces everything by the content of the backup `path`.
