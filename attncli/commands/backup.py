@@ -7,6 +7,8 @@ from pathlib import Path
 import click
 
 from attncli.commands.session import session
+from attncli.domain.printable import printable
+from attncli.domain.text import Localised
 from attncli.errors import NotFound, UsageError
 
 
@@ -25,16 +27,39 @@ def backup(output: Path | None) -> None:
     click.echo(str(path))
 
 
+RESTORED = Localised("restored {rows} rows from {file}", "已从 {file} 恢复 {rows} 条记录")
+LEFT_OUT = Localised(
+    "left out {count} rows of the backup that cannot be used, the first is {first}; {file} keeps them",
+    "备份中有 {count} 条记录无法使用，未恢复，第一条是 {first}；它们仍在 {file} 中",
+)
+KEPT = Localised("what was there before is in {kept}", "之前的内容保存在 {kept}")
+MISSING = Localised(
+    "{count} rows that were here are not in the backup; they are in {kept}, and `attn import reviews {kept}` adds them",
+    "此处原有的 {count} 条记录不在备份中；它们在 {kept} 里，可用 `attn import reviews {kept}` 加回",
+)
+
+
 @click.command()
 @click.argument("file", type=click.Path(path_type=Path))
 def restore(file: Path) -> None:
-    """Replace your progress by the backup FILE; what was there is kept as a numbered backup."""
-    from attncli.store.rescue import restore_database
+    """Replace your progress by the backup FILE; a copy of what was there is kept."""
+    from attncli.store.restore import restore_database
 
-    if not file.is_file():
+    if not file.exists():
         raise NotFound(f"there is no file {file}; `attn backup` writes one")
+    if not file.is_file():
+        raise UsageError(f"{file} is no file; name the one that `attn backup` wrote")
     current = session()
-    kept = restore_database(current.home.database, file)
-    with current.workspace() as workspace:
-        workspace.derive_all()
-    click.echo(f"restored {file}; what was there before is in {kept}")
+    home, lang = current.home, current.lang
+    done = restore_database(home.database, file, home.backups, current.clock())
+    with current.workspace():
+        """Schedules are derived when a database is first opened."""
+    if done.refused:
+        first = " ".join(printable(done.refused[0]).split())
+        click.echo(LEFT_OUT[lang].format(count=len(done.refused), first=first, file=file), err=True)
+    said = [RESTORED[lang].format(rows=done.rows, file=file)]
+    if done.missing:
+        said.append(MISSING[lang].format(count=done.missing, kept=done.kept))
+    elif done.kept:
+        said.append(KEPT[lang].format(kept=done.kept))
+    click.echo("; ".join(said) if lang == "en" else "；".join(said))

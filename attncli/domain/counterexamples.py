@@ -9,15 +9,26 @@ from math import prod
 from typing import Any
 
 from attncli.domain.challenge import CHECK_NAMES
+from attncli.domain.review import LogRow, RowKind
 
-MOST_DRAWS = 4096
-LARGEST_DRAW = 100_000
+MOST_DRAWS = 1024
+LARGEST_DRAW = 4096
 MOST_TENSORS = 256
 MOST_DIMENSIONS = 8
 LARGEST_BYTES = 256 * 1024
 _ITEM_BYTES = {
-    **{"float64": 8, "float32": 4, "float16": 2, "bfloat16": 2, "complex64": 8, "complex128": 16},
-    **{"int64": 8, "int32": 4, "int16": 2, "int8": 1, "uint8": 1, "bool": 1},
+    "float64": 8,
+    "float32": 4,
+    "float16": 2,
+    "bfloat16": 2,
+    "complex64": 8,
+    "complex128": 16,
+    "int64": 8,
+    "int32": 4,
+    "int16": 2,
+    "int8": 1,
+    "uint8": 1,
+    "bool": 1,
 }
 
 
@@ -46,6 +57,12 @@ def is_counterexample(stored: Any) -> bool:
     return True
 
 
+def counterexamples_of(row: LogRow) -> list[dict[str, Any]]:
+    """What an attempt kept for the next grading; what is unusable counts as absent."""
+    told = row.payload.get("stored") if row.kind is RowKind.ATTEMPT and isinstance(row.payload, dict) else None
+    return [stored for stored in told if is_counterexample(stored)] if isinstance(told, list) else []
+
+
 _KEYS = frozenset({"check", "record", "profile", "draws", "values"})
 
 
@@ -65,7 +82,7 @@ def _bytes_of(tensor: Any) -> int:
     _require(isinstance(dtype, str) and dtype in _ITEM_BYTES, "a counterexample with an unknown dtype")
     _require(isinstance(shape, list) and len(shape) <= MOST_DIMENSIONS, "a counterexample with too many dimensions")
     _require(all(type(n) is int and 0 <= n <= LARGEST_BYTES for n in shape), "a counterexample with impossible sizes")
-    count = prod(shape) * _ITEM_BYTES[dtype]
+    count: int = prod(shape) * _ITEM_BYTES[dtype]
     fits = isinstance(encoded, str) and len(encoded) == 4 * ((count + 2) // 3)
     _require(fits and count <= LARGEST_BYTES, "a counterexample with a tensor of another size")
     try:

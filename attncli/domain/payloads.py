@@ -58,7 +58,7 @@ def check_payload(kind: RowKind, payload: Any) -> None:
 
 def fitted(payload: Mapping[str, Any]) -> tuple[float, ...]:
     """The weights of a fit; empty for the published ones. Raises ValueError for what FSRS cannot use."""
-    weights = payload.get("parameters")
+    weights = payload.get("parameters") if isinstance(payload, Mapping) else None
     _weights(weights)
     return tuple(weights or ())
 

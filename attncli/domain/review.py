@@ -80,5 +80,11 @@ class LogRow:
         source = self._told("source")
         return source if isinstance(source, str) else ""
 
+    @property
+    def bug(self) -> str:
+        """The planted bug that a start handed out; empty for a starter and for anything else."""
+        bug = self._told("bug") if self.kind is RowKind.START else None
+        return bug if isinstance(bug, str) else ""
+
     def _told(self, key: str) -> Any:
         return self.payload.get(key) if isinstance(self.payload, dict) else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
@@ -18,6 +19,7 @@ from attncli.store.database import Database
 from attncli.store.queue import Moment
 
 if TYPE_CHECKING:
+    from attncli.domain.review import LogRow
     from attncli.domain.text import Lang
     from attncli.memory.policy import Policy
     from attncli.memory.scheduler import Scheduler
@@ -95,7 +97,7 @@ class Workspace:
 
         fits = self.store.log.of_kind(RowKind.FIT)
         return Policy(
-            parameters=tuple(fits[-1].payload["parameters"]) if fits else (),
+            parameters=_last_usable(fits) if fits else (),
             desired_retention=self.settings.desired_retention,
             learning_steps=self.settings.learning_steps,
             relearning_steps=self.settings.relearning_steps,
@@ -150,3 +152,13 @@ class Workspace:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self.close()
+
+
+def _last_usable(fits: list[LogRow]) -> tuple[float, ...]:
+    """The weights of the last fit that FSRS can use; empty for the published ones."""
+    from attncli.domain.payloads import fitted
+
+    for row in reversed(fits):
+        with suppress(ValueError):
+            return fitted(row.payload)
+    return ()

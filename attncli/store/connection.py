@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,8 @@ from typing import Any
 from attncli.errors import StoreCorrupt, StoreError
 
 BUSY_TIMEOUT_MS = 20_000
+MOST_REFUSALS = 3
+LARGEST_FOREIGN_VALUE = 16 * 1024 * 1024
 Values = Sequence[Any] | Mapping[str, Any]
 
 
@@ -78,10 +80,23 @@ class Connection:
     def in_transaction(self) -> bool:
         return self._sqlite.in_transaction
 
-    def backup_to(self, other: Connection) -> None:
-        """Replaces `other`'s content by this one's, in one transaction there."""
+    def backup_to(self, other: Connection, once_locked: Callable[[], None] | None = None) -> None:
+        """Replaces `other`'s content by this one's, in one transaction there.
+
+        `once_locked` is called when nobody else can write there any more, and nothing is written yet for anybody to
+        see; if it raises, nothing is.
+        """
         with self.words(), other.words():
-            self._sqlite.backup(other._sqlite)
+            if once_locked is None:
+                self._sqlite.backup(other._sqlite)
+            else:
+                self._sqlite.backup(other._sqlite, pages=1, progress=_Watch(once_locked))
+
+    def distrust(self) -> None:
+        """For a file from elsewhere: its schema calls nothing that has effects, and no value is larger than 16 MiB."""
+        self.execute("PRAGMA trusted_schema = OFF")
+        self.execute("PRAGMA cell_size_check = ON")
+        self._sqlite.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LARGEST_FOREIGN_VALUE)
 
     def close(self) -> None:
         with self.words():
@@ -99,6 +114,23 @@ class Connection:
             yield
         except sqlite3.Error as error:
             raise error_in_words(error, self.path) from error
+
+
+class _Watch:
+    """Told after each page of a backup; the first one that was copied means that the other side is locked."""
+
+    def __init__(self, once_locked: Callable[[], None]) -> None:
+        self._once_locked: Callable[[], None] | None = once_locked
+        self._refused = 0
+
+    def __call__(self, status: int, remaining: int, total: int) -> None:
+        if status in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+            self._refused += 1
+            if self._refused >= MOST_REFUSALS:
+                raise sqlite3.OperationalError("database is locked")
+        elif self._once_locked is not None:
+            now, self._once_locked = self._once_locked, None
+            now()
 
 
 _REMEDIES: tuple[tuple[tuple[str, ...], str], ...] = (

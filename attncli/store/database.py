@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from attncli.errors import StoreError, UsageError
+from attncli.errors import StoreError
 from attncli.store.connection import Connection
 
 if TYPE_CHECKING:
@@ -119,29 +119,19 @@ class Database:
             for suffix in ("", "-wal", "-shm", "-journal"):
                 part.with_name(part.name + suffix).unlink(missing_ok=True)
 
-    def replace_by(self, path: Path) -> None:
-        """Replaces everything by the content of the backup `path`.
+    def replace_by(self, other: Database, once_locked: Callable[[], None]) -> None:
+        """Takes over the whole content of `other`, in one transaction; open programs see it at once.
 
-        The backup itself is not touched. Raises UsageError if that file is no whole database of this program.
+        `once_locked` is called when nobody else can write here any more; if it raises, nothing is replaced.
         """
-        from shutil import copyfile
+        other._connection.backup_to(self._connection, once_locked)
+        self.__dict__.pop("log", None)
 
-        copy = self.path.with_name(self.path.name + ".restoring")
-        try:
-            copyfile(path, copy)
-            with opened(copy) as source:
-                if not source.value("PRAGMA user_version"):
-                    raise StoreError("it is empty, or another program's")
-                _bring_into_shape(source)
-                if (check := source.value("PRAGMA integrity_check")) != "ok":
-                    raise UsageError(f"the backup {path} is damaged ({check}); nothing was restored")
-                source.backup_to(self._connection)
-        except OSError as error:
-            raise UsageError(f"cannot read the backup {path} ({error.strerror}); nothing was restored") from error
-        except StoreError as error:
-            raise UsageError(f"{path} is no backup that can be used; nothing was restored ({error.message})") from error
-        finally:
-            copy.unlink(missing_ok=True)
+    def renew_machine(self) -> str:
+        """Gives what is written here from now on the name of another machine; that name."""
+        self._connection.execute("INSERT OR REPLACE INTO meta VALUES ('machine', lower(hex(randomblob(4))))")
+        self.__dict__.pop("log", None)
+        return self.log.machine
 
     def close(self) -> None:
         self._connection.close()

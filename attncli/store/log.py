@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -14,6 +14,9 @@ from attncli.store.moments import microseconds, moment
 
 COLUMNS = "id, machine, kind, subject, at_us, day, payload"
 _STANDING = "NOT EXISTS (SELECT 1 FROM log u WHERE u.kind = 'undo' AND json_extract(u.payload, '$.row') = log.id)"
+
+# A review without a rating is none.
+_USABLE = "json_extract(payload, '$.rating') IN (1, 2, 3, 4)"
 
 
 class Log:
@@ -29,10 +32,11 @@ class Log:
         self._insert([row])
         return row
 
-    def merge(self, rows: Iterable[LogRow]) -> list[LogRow]:
+    def merge(self, rows: Iterable[LogRow], conflict: Callable[[LogRow], None] | None = None) -> list[LogRow]:
         """Adds the rows that are not here yet, and gives them back; inside a transaction.
 
-        Raises StoreError for a row that is here with another content: one of the two logs was tampered with.
+        A row that is here with another content is told to `conflict` and left as it is here; where nobody is told,
+        StoreError is raised: one of the two logs was tampered with.
         """
         new = []
         for row in rows:
@@ -41,8 +45,14 @@ class Log:
                 self._insert([row])
                 new.append(row)
             elif row_of(known) != row:
-                raise StoreError(f"row {row.id} of the log is not the one kept here; nothing was merged")
+                if conflict is None:
+                    raise StoreError(f"row {row.id} of the log is not the one kept here; nothing was merged")
+                conflict(row)
         return new
+
+    def ids(self) -> set[str]:
+        """The ids of all rows."""
+        return {id for (id,) in self._connection.each("SELECT id FROM log")}
 
     def of_subjects(self, subjects: Sequence[str]) -> list[LogRow]:
         """All rows about these cards or challenges, in replay order."""
@@ -74,7 +84,7 @@ class Log:
 
     def last_review_here(self) -> LogRow | None:
         """The review written last on this machine that was not undone."""
-        here = f"kind = 'review' AND machine = ? AND {_STANDING}"
+        here = f"kind = 'review' AND machine = ? AND {_USABLE} AND {_STANDING}"
         sql = f"SELECT {COLUMNS} FROM log WHERE {here} ORDER BY seq DESC LIMIT 1"
         row = self._connection.row(sql, (self.machine,))
         return row_of(row) if row else None
@@ -87,13 +97,13 @@ class Log:
         """(subject, study day, rating) of the reviews since `first_day` that were not undone, in replay order."""
         return self._connection.each(
             "SELECT subject, day, json_extract(payload, '$.rating') FROM log"
-            f" WHERE kind = 'review' AND day >= ? AND {_STANDING} ORDER BY at_us, id",
+            f" WHERE kind = 'review' AND day >= ? AND {_USABLE} AND {_STANDING} ORDER BY at_us, id",
             (first_day,),
         )
 
     def reviews_by_day(self) -> dict[int, int]:
         """Study day → number of reviews that were not undone."""
-        sql = f"SELECT day, count(*) FROM log WHERE kind = 'review' AND {_STANDING} GROUP BY day"
+        sql = f"SELECT day, count(*) FROM log WHERE kind = 'review' AND {_USABLE} AND {_STANDING} GROUP BY day"
         return dict(self._connection.rows(sql))
 
     def _next_id(self) -> str:

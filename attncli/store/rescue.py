@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from attncli.domain.review import LogRow
-from attncli.errors import StoreCorrupt, StoreError, UsageError
+from attncli.errors import StoreError
 from attncli.store.connection import Connection
 from attncli.store.database import Database, opened
 from attncli.store.log import COLUMNS, row_of
@@ -38,28 +38,6 @@ def rescue(path: Path) -> Rescued:
     with Database.open(path) as fresh, fresh.transaction():
         fresh.log.merge(rows)
     return Rescued(len(rows), kept)
-
-
-def restore_database(path: Path, backup: Path) -> Path:
-    """Replaces the database `path` by the copy `backup`; where what was there is kept, damaged or not.
-
-    Raises UsageError if the backup cannot be used; then nothing is changed.
-    """
-    try:
-        with Database.open(path) as database:
-            kept = _free(path, "before-restore")
-            database.copy_to(kept)
-            try:
-                database.replace_by(backup)
-            except UsageError:
-                kept.unlink()
-                raise
-            return kept
-    except StoreCorrupt:
-        kept = set_aside(path)
-        with Database.open(path) as database:
-            database.replace_by(backup)
-        return kept
 
 
 def set_aside(path: Path) -> Path:
