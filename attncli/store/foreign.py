@@ -46,17 +46,21 @@ def foreign_rows(file: Path, folder: Path) -> ForeignRows:
 
     Raises UsageError where it is no database of this program, or a damaged one; StoreError where there is no room.
     """
+    copy = _copied(file, folder)
     try:
-        copy = opened(_copied(file, folder))
+        with opened(copy) as connection:
+            return _read(connection, file)
     except StoreCorrupt as error:
         raise UsageError(f"{file} is damaged, or no database at all; {ANOTHER}") from error
-    with copy as connection:
-        try:
-            connection.distrust()
-            _refuse_others(connection, file)
-            return _rows(connection)
-        except StoreError as error:
-            raise UsageError(f"{file} is damaged, its log cannot be read; {ANOTHER}") from error
+
+
+def _read(connection: Connection, file: Path) -> ForeignRows:
+    try:
+        connection.distrust()
+        _refuse_others(connection, file)
+        return _rows(connection)
+    except StoreError as error:
+        raise UsageError(f"{file} is damaged, its log cannot be read; {ANOTHER}") from error
 
 
 @contextmanager

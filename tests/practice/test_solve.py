@@ -98,11 +98,13 @@ def test_hints_come_one_by_one_and_start_over_once_solved(workspace: Workspace) 
 
 
 def test_an_attempt_keeps_verdict_checks_and_code(workspace: Workspace) -> None:
-    attempt = solve.record_attempt(workspace, report("rejected", stored=[{"case": 1}]), "def double(x): ...")
+    kept = {"check": "stable", "record": "case", "profile": "large", "draws": [2], "values": [["bool", [1], "AQ=="]]}
+    stored = [kept, {**kept, "draws": [10**9]}]
+    attempt = solve.record_attempt(workspace, report("rejected", stored=stored), "def double(x): ...")
     payload = attempt.row.payload
     assert payload["verdict"] == "rejected" and payload["examples"] == 10 and payload["source"] == "def double(x): ..."
     assert payload["checks"][1] == {"name": "matches-reference", "status": "fail", "reason": "values"}
-    assert payload["stored"] == [{"case": 1}] and len(payload["sha256"]) == 64
+    assert payload["stored"] == [kept] and len(payload["sha256"]) == 64
     assert (attempt.standing, attempt.schedule) == ("attempted", None)
 
 
