@@ -40,6 +40,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
     if boundary.code == 0 and session.left_out:
         print(_left_out(session.left_out), file=sys.stderr)
+    if boundary.code == 0:
+        for remark in session.remarks:
+            print(f"attn: {remark}", file=sys.stderr)
     return boundary.code
 
 

@@ -23,8 +23,12 @@ def backup(output: Path | None) -> None:
     if not path.absolute().parent.is_dir():
         raise UsageError(f"there is no folder {path.absolute().parent}; name another file with -o")
     with current.workspace() as workspace:
-        workspace.store.copy_to(path)
+        problems = workspace.store.copy_to(path)
     click.echo(str(path))
+    if problems:
+        click.echo(
+            f"attn: the copy is as damaged as the database ({problems[0]}); run `attn doctor --rebuild`", err=True
+        )
 
 
 RESTORED = Localised("restored {rows} rows from {file}", "已从 {file} 恢复 {rows} 条记录")

@@ -13,6 +13,7 @@ from attncli.commands.session import Session, session
 from attncli.commands.stdout import verdict_counts
 from attncli.errors import ConfigInvalid, EnvironmentFailure, StoreCorrupt, StoreError
 from attncli.practice import health
+from attncli.practice.daily_copy import newest_copy
 
 STEP = 1000
 
@@ -36,13 +37,18 @@ def doctor(as_json: bool, rebuild: bool) -> None:
         problem = database["problems"][0]
         if database["rows"] is None:
             raise StoreError(problem)
-        raise StoreCorrupt(f"{database['path']}: {problem}; `attn doctor --rebuild` saves what can be read")
+        raise StoreCorrupt(f"{database['path']}: {problem}; `attn doctor --rebuild` mends it or saves what can be read")
 
 
 def _rebuild(current: Session) -> None:
     done = health.rebuild(current.home, current.workspace, _progress())
     if done.kept:
-        click.echo(f"saved {done.rescued} rows of the log; the damaged file is kept as {done.kept}", err=True)
+        lost = f"; {done.lost} rows could not be read" if done.lost else ""
+        click.echo(f"saved {done.rescued} rows of the log{lost}; the damaged file is kept as {done.kept}", err=True)
+    if done.put_back:
+        click.echo(f"{done.put_back} missing rows were found in another file and put back", err=True)
+    if done.set_aside:
+        click.echo(f"{done.set_aside} damaged rows were set aside; nothing reads them any more", err=True)
     click.echo(f"derived {done.subjects} schedules anew", err=True)
 
 
@@ -70,6 +76,9 @@ def _findings(current: Session) -> dict[str, Any]:
             "format": database.format,
             "rows": database.rows,
             "integrity": database.integrity,
+            "set_aside": database.set_aside,
+            "unwritable": database.unwritable,
+            "newest_copy": newest.isoformat() if (newest := newest_copy(current.home)) else None,
             "problems": list(database.problems),
         },
         "banks": _banks(current, whole=not database.problems),
@@ -96,7 +105,8 @@ def _banks(current: Session, whole: bool) -> dict[str, Any]:
 
 
 def _rows(database: dict[str, Any]) -> str:
-    return "" if database["rows"] is None else f", {database['rows']} rows"
+    aside = f" ({database['set_aside']} damaged ones set aside)" if database["set_aside"] else ""
+    return "" if database["rows"] is None else f", {database['rows']} rows{aside}"
 
 
 def _lines(found: dict[str, Any]) -> list[str]:
@@ -104,7 +114,11 @@ def _lines(found: dict[str, Any]) -> list[str]:
     lines = [f"{name:<12} {version}" for name, version in versions.items()]
     lines += ["", *(f"{name:<12} {place}" for name, place in found["paths"].items()), ""]
     lines.append(f"{'database':<12} {database['integrity']}{_rows(database)}, format {database['format']}")
+    lines += [f"{'':<12} {database['unwritable']}"] if database["unwritable"] else []
     lines += [f"{'':<12} {problem}" for problem in database["problems"] + found["config"] + banks["problems"]]
+    lines.append(
+        f"{'copies':<12} {'the newest of ' + database['newest_copy'] if database['newest_copy'] else 'none yet'}"
+    )
     if "cards" in banks:
         lines.append(
             f"{'banks':<12} {banks['cards']} cards, {banks['topics']} topics, {banks['challenges']} challenges"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from datetime import datetime
+from datetime import date, datetime
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from attncli.practice.library import Library
 
 Clock = Callable[[], datetime]
+
+# Copying and checking so much takes a tenth of a second, once a day, after the answer is on disk.
+COPIED_AT_ONCE_BYTES = 16 * 2**20
 
 
 class Workspace:
@@ -66,7 +69,7 @@ class Workspace:
             own_banks=home.banks,
             own_challenges=home.challenges,
         )
-        store = Database.open(home.database)
+        store = Database.open(home.database, lambda store: _keep_before_migration(store, home, clock))
         workspace = Workspace(home, clock, settings, lang or settings.lang, store, shelves)
         try:
             workspace._bring_up_to_date()
@@ -76,6 +79,8 @@ class Workspace:
         return workspace
 
     def _bring_up_to_date(self) -> None:
+        if self.store.unwritable:
+            return
         renamed = self._shelves.index_into(self.store)
         if self.store.scheduling != self.settings.scheduling:
             self.derive_all()
@@ -144,8 +149,27 @@ class Workspace:
         for name in ("policy", "scheduler", "challenge_scheduler"):
             self.__dict__.pop(name, None)
 
-    def close(self) -> None:
-        self.store.close()
+    def close(self, copied_bytes: int = COPIED_AT_ONCE_BYTES) -> None:
+        """Closes the database; the first time on a study day that something was recorded, a copy of it is kept.
+
+        A database larger than `copied_bytes` is left to those who have the time: the app, `sync`, `doctor`.
+        """
+        try:
+            self.keep_daily_copy(copied_bytes)
+        finally:
+            self.store.close()
+
+    def keep_daily_copy(self, copied_bytes: int) -> None:
+        """Keeps today's copy if rows were added and there is none yet."""
+        if not self.store.has_new_rows:
+            return
+        day = self.moment().day
+        today = self.home.backups / f"{date.fromordinal(day).isoformat()}-daily.db"
+        if today.exists() or self.home.database.stat().st_size > copied_bytes:
+            return
+        from attncli.practice.daily_copy import keep_daily_copy
+
+        keep_daily_copy(self.store, self.home, day)
 
     def __enter__(self) -> Workspace:
         return self
@@ -162,3 +186,9 @@ def _last_usable(fits: list[LogRow]) -> tuple[float, ...]:
         with suppress(ValueError):
             return fitted(row.payload)
     return ()
+
+
+def _keep_before_migration(store: Database, home: paths.Home, clock: Clock) -> None:
+    from attncli.practice.daily_copy import copy_before_migration
+
+    copy_before_migration(home, clock)(store)

@@ -16,9 +16,8 @@ from attncli.store.database import Database
 
 DAILY = "daily"
 BEFORE_MIGRATION = "before-migration"
-BEFORE_RESCUE = "before-rescue"
 BEFORE_RESTORE = "before-restore"
-REASONS = (DAILY, BEFORE_MIGRATION, BEFORE_RESCUE, BEFORE_RESTORE)
+REASONS = (DAILY, BEFORE_MIGRATION, BEFORE_RESTORE)
 
 DAILY_KEPT = 7
 WEEKLY_KEPT = 4

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from attncli.errors import StoreCorrupt, StoreError
+from attncli.errors import StoreCorrupt, StoreError, StoreUnwritable
 
 BUSY_TIMEOUT_MS = 20_000
 MOST_REFUSALS = 3
@@ -16,11 +17,26 @@ LARGEST_FOREIGN_VALUE = 16 * 1024 * 1024
 Values = Sequence[Any] | Mapping[str, Any]
 
 
-class Connection:
-    """A connection to `path` whose every failure is a StoreError that says what to do."""
+# SQLite makes room for its shared memory in steps of 4096 bytes. Where a file system's blocks are smaller, parts of it
+# have none yet, and writing to them on a full disk kills the process.
+SHARED_MEMORY_STEP_BYTES = 4096
+SHARED_MEMORY_ROOM_BYTES = 256 * 1024
 
-    def __init__(self, path: Path) -> None:
+
+class Connection:
+    """A connection to `path` whose every failure is a StoreError that says what to do.
+
+    `unwritable` says why nothing can be written; it is empty where that is possible.
+    """
+
+    def __init__(self, path: Path, readable: sqlite3.Connection | None = None, unwritable: str = "") -> None:
         self.path = path
+        self.unwritable = unwritable
+        self._file = _identity(path)
+        if readable is not None:
+            self._sqlite = readable
+            return
+        _require_room(path)
         with self.words():
             self._sqlite = sqlite3.connect(path, timeout=BUSY_TIMEOUT_MS / 1000, isolation_level=None)
         try:
@@ -30,10 +46,22 @@ class Connection:
             raise
 
     def _prepare(self) -> None:
+        opened = _identity(self.path)
+        if self._file is not None and self._file != opened:
+            raise StoreError(replaced(self.path))
+        self._file = opened
         self.execute("PRAGMA foreign_keys = ON")
         self.execute("PRAGMA synchronous = FULL")
+
+    def use_write_ahead_log(self) -> None:
+        """Lets readers and a writer work at once; a file stays in this mode."""
         if self.value("PRAGMA journal_mode") != "wal":
             self.execute("PRAGMA journal_mode = WAL")
+
+    def define(self, name: str, arguments: int, function: Callable[..., int]) -> None:
+        """Makes a Python function callable in SQL on this connection."""
+        with self.words():
+            self._sqlite.create_function(name, arguments, function, deterministic=True)
 
     def execute(self, sql: str, values: Values = ()) -> int:
         """Runs one statement; the number of rows it changed."""
@@ -67,14 +95,25 @@ class Connection:
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """All or nothing, and on disk when left. Taken at once for writing, so that what is read in it still holds."""
+        """All or nothing, and on disk when left. Taken at once for writing, so that what is read in it still holds.
+
+        Raises StoreError instead of recording anything in a file that has meanwhile been replaced by another.
+        """
+        if self.unwritable:
+            raise StoreUnwritable(self.unwritable)
         self.execute("BEGIN IMMEDIATE")
         try:
             yield
+            if not self.is_in_place():
+                raise StoreError(replaced(self.path))
             self.execute("COMMIT")
         except BaseException:
             self._roll_back()
             raise
+
+    def is_in_place(self) -> bool:
+        """Whether the open file is still the one at `path`."""
+        return _identity(self.path) == self._file
 
     @property
     def in_transaction(self) -> bool:
@@ -133,26 +172,66 @@ class _Watch:
             now()
 
 
-_REMEDIES: tuple[tuple[tuple[str, ...], str], ...] = (
-    (("full", "disk i/o", "too big"), "free some disk space and try again"),
+def _identity(path: Path) -> tuple[int, int] | None:
+    """Which file stands at `path`, whatever its content."""
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
+
+
+def replaced(path: Path) -> str:
+    """What to say of a database whose name another file bears by now."""
+    return f"the database {path} was replaced while attn was open; nothing was recorded; close attn and start it again"
+
+
+def _require_room(path: Path) -> None:
+    if not hasattr(os, "statvfs"):
+        return
+    try:
+        disk = os.statvfs(path.parent)
+    except OSError:
+        return
+    if disk.f_frsize < SHARED_MEMORY_STEP_BYTES and disk.f_bavail * disk.f_frsize < SHARED_MEMORY_ROOM_BYTES:
+        raise StoreUnwritable(f"cannot use the database {path} (disk is full); free some disk space and try again")
+
+
+_REMEDIES: tuple[tuple[tuple[str, ...], type[StoreError], str], ...] = (
+    (("full", "disk i/o", "too big"), StoreUnwritable, "free some disk space and try again"),
     (
         ("readonly", "read-only", "unable to open", "permission"),
+        StoreUnwritable,
         "make its folder writable, or name another with --home",
     ),
-    (("locked", "busy"), "another attn is writing to it; try again when that one is done"),
+    (("locked", "busy"), StoreError, "another attn is writing to it; try again when that one is done"),
 )
-_DAMAGE = ("not a database", "malformed", "corrupt", "no such table", "no such column", "no such module")
+_DAMAGE = (
+    "not a database",
+    "malformed",
+    "corrupt",
+    "no such table",
+    "no such column",
+    "no such module",
+    "constraint failed",
+    "could not decode",
+)
 
 
 def error_in_words(error: sqlite3.Error, path: Path) -> StoreError:
     """The StoreError for what sqlite3 said about `path`."""
     said = str(error)
     if any(sign in said.lower() for sign in _DAMAGE):
-        return StoreCorrupt(
-            f"the database {path} is damaged ({said}); run `attn doctor --rebuild` to save what can be read, "
-            "or `attn restore FILE` with a backup"
-        )
-    for signs, remedy in _REMEDIES:
+        return damaged(path, said)
+    for signs, kind, remedy in _REMEDIES:
         if any(sign in said.lower() for sign in signs):
-            return StoreError(f"cannot use the database {path} ({said}); {remedy}")
+            return kind(f"cannot use the database {path} ({said}); {remedy}")
     return StoreError(f"the database {path} failed ({said}); `attn doctor` checks it")
+
+
+def damaged(path: Path, reason: str) -> StoreCorrupt:
+    """The error of a damaged database, with what helps."""
+    return StoreCorrupt(
+        f"the database {path} is damaged ({reason}); run `attn doctor --rebuild` to save what can be read, "
+        "or `attn restore FILE` with a backup"
+    )

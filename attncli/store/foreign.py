@@ -14,18 +14,19 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import Any
 
 from attncli.domain import plain_json
 from attncli.domain.review import LogRow
 from attncli.domain.rows import LONGEST_LINE, row_of_document
 from attncli.errors import StoreCorrupt, StoreError, UsageError
 from attncli.store.connection import Connection
-from attncli.store.database import FORMAT, opened
-from attncli.store.migrations import APPLICATION_ID
+from attncli.store.database import APPLICATION_ID, FORMAT, opened
+from attncli.store.log import checksum
 
 MAGIC = b"SQLite format 3\x00"
 COLUMNS = ("id", "machine", "kind", "subject", "at_us", "day", "payload")
+# Text comes as bytes: a flipped bit may have made it no text.
+_READ = tuple(name if name in ("at_us", "day") else f"CAST({name} AS BLOB)" for name in COLUMNS)
 WORKSHOP = ".attn-work-"
 ANOTHER = "give a file that `attn backup` wrote"
 COPY_ATTEMPTS = 5
@@ -153,26 +154,41 @@ def _refuse_others(connection: Connection, file: Path) -> None:
             f"{file} was written by a newer attn (format {version}, this one knows {FORMAT}); install the newer one"
         )
     kind, sql = connection.row("SELECT type, sql FROM sqlite_schema WHERE name = 'log'") or ("", "")
-    plain = {name for _, name, *_, hidden in connection.rows("PRAGMA table_xinfo(log)") if hidden == 0}
-    if kind != "table" or "VIRTUAL" in str(sql).upper().split("(")[0] or not plain.issuperset(COLUMNS):
+    is_plain = kind == "table" and "VIRTUAL" not in str(sql).upper().split("(")[0]
+    if not is_plain or not _plain_columns(connection).issuperset(COLUMNS):
         raise UsageError(f"{file} has no log of reviews; {ANOTHER}")
 
 
 def _rows(connection: Connection) -> ForeignRows:
     found = ForeignRows()
-    for values in connection.each(f"SELECT {', '.join(COLUMNS)} FROM log NOT INDEXED ORDER BY rowid"):
+    checksum = "checksum" if "checksum" in _plain_columns(connection) else "NULL"
+    sql = f"SELECT {', '.join(_READ)}, {checksum} FROM log NOT INDEXED ORDER BY rowid"
+    for values in connection.each(sql):
         try:
-            found.rows.append(_row(dict(zip(COLUMNS, values, strict=True))))
-        except (ValueError, OverflowError) as error:
-            found.refused.append(f"row {str(values[0])[:100]}: {error}")
+            found.rows.append(_row(*values))
+        except (ValueError, TypeError, AttributeError, OverflowError) as error:
+            name = values[0].decode(errors="replace") if isinstance(values[0], bytes) else str(values[0])
+            found.refused.append(f"row {name[:100]}: {error}")
     return found
 
 
-def _row(values: dict[str, Any]) -> LogRow:
-    at_us, payload = values.pop("at_us"), values.pop("payload")
-    if type(at_us) is not int:
-        raise ValueError("at_us: no whole number")
-    if not isinstance(payload, str) or len(payload) > LONGEST_LINE:
-        raise ValueError("payload: no text, or too long a one")
-    at = _EPOCH + timedelta(microseconds=at_us)
-    return row_of_document({**values, "at": at.isoformat(), "payload": plain_json.parse(payload)})
+def _row(
+    id: bytes, machine: bytes, kind: bytes, subject: bytes, at_us: int, day: int, payload: bytes, check: int | None
+) -> LogRow:
+    if type(at_us) is not int or type(day) is not int:
+        raise ValueError("at or day is no whole number")
+    if len(payload) > LONGEST_LINE:
+        raise ValueError("payload: too long")
+    if check is not None and checksum(id, machine, kind, subject, at_us, day, payload) != check:
+        raise ValueError("it is damaged, its checksum does not fit")
+    document = {
+        "id": id.decode(), "machine": machine.decode(), "kind": kind.decode(), "subject": subject.decode(),
+        "at": (_EPOCH + timedelta(microseconds=at_us)).isoformat(),
+        "day": day,
+        "payload": plain_json.parse(payload.decode()),
+    }
+    return row_of_document(document)
+
+
+def _plain_columns(connection: Connection) -> set[str]:
+    return {name for _, name, *_, hidden in connection.rows("PRAGMA table_xinfo(log)") if hidden == 0}

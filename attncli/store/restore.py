@@ -9,11 +9,13 @@ from datetime import datetime
 from pathlib import Path
 
 from attncli.domain.review import LogRow
-from attncli.errors import StoreCorrupt, StoreError, UsageError
+from attncli.errors import StoreCorrupt, StoreError, StoreUnwritable, UsageError
 from attncli.store.backups import BEFORE_RESTORE, keep_copy
 from attncli.store.database import Database
-from attncli.store.durable import flush, flush_folder
+from attncli.store.durable import flush
+from attncli.store.exclusive import held_alone
 from attncli.store.foreign import ForeignRows, foreign_rows, workshop
+from attncli.store.rescue import name_of_damaged, swap
 
 SUFFIXES = ("-wal", "-shm", "-journal")
 
@@ -106,29 +108,16 @@ def _copied_as_it_is(path: Path) -> Path:
 def _displace(path: Path, fresh: Path) -> Path:
     """Puts `fresh` where the damaged database `path` was, which gets another name; that name.
 
-    Until the last step the damaged file is in its place, so that a program killed before finds no empty one there.
+    Raises StoreError if another program has the damaged one open.
     """
-    kept = _free(path)
-    try:
-        flush(fresh)
-        for suffix in SUFFIXES:
-            with suppress(FileNotFoundError):
-                path.with_name(path.name + suffix).rename(kept.with_name(kept.name + suffix))
-        _copy_name(path, kept)
-        flush_folder(path.parent)
-        fresh.replace(path)
-        flush_folder(path.parent)
-    except OSError as error:
-        raise StoreError(f"cannot replace {path} ({error.strerror}); make its folder writable") from error
+    with held_alone(path) as file:
+        try:
+            flush(fresh)
+            kept = name_of_damaged(path)
+            swap(path, fresh, kept, file)
+        except OSError as error:
+            raise StoreUnwritable(f"cannot replace {path} ({error.strerror}); make its folder writable") from error
     return kept
-
-
-def _copy_name(path: Path, kept: Path) -> None:
-    try:
-        kept.hardlink_to(path)
-    except OSError:
-        shutil.copyfile(path, kept)
-        flush(kept)
 
 
 def _free(path: Path) -> Path:

@@ -82,6 +82,8 @@ def test_a_newer_database_is_refused_in_one_line(path: Path) -> None:
     Database.open(path).close()
     raw = sqlite3.connect(path)
     raw.execute(f"PRAGMA user_version = {FORMAT + 1}")
+    raw.execute("UPDATE meta SET value = ? WHERE key = 'format'", (str(FORMAT + 1),))
+    raw.commit()
     raw.close()
     with pytest.raises(StoreError, match=r"written by a newer attn .* install the newer version"):
         Database.open(path)

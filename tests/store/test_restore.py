@@ -20,6 +20,7 @@ from attncli.errors import StoreError, UsageError
 from attncli.store import foreign, migrations, restore
 from attncli.store.database import Database
 from attncli.store.foreign import WORKSHOP
+from attncli.store.log import checksum
 from attncli.store.restore import Restored, restore_database
 
 AT = datetime(2026, 6, 1, 12, tzinfo=UTC)
@@ -63,13 +64,17 @@ def bring_back(path: Path, backup: Path) -> Restored:
     return restore_database(path, backup, path.parent / "backups", NOW)
 
 
-def changed(backup: Path, *statements: str) -> None:
+def changed(backup: Path, *statements: str, sign: bool = False) -> None:
     """Changes a backup by SQL, past the triggers that keep its log."""
     with closing(sqlite3.connect(backup)) as raw:
         for trigger in ("log_is_never_changed", "log_is_never_shortened"):
             raw.execute(f"DROP TRIGGER IF EXISTS {trigger}")
         for statement in statements:
             raw.execute(statement)
+        if sign:
+            raw.create_function("sum_of", 7, checksum)
+            text = ", ".join(f"CAST({name} AS BLOB)" for name in ("id", "machine", "kind", "subject"))
+            raw.execute(f"UPDATE log SET checksum = sum_of({text}, at_us, day, CAST(payload AS BLOB))")
         raw.commit()
 
 
@@ -145,8 +150,10 @@ def test_only_rows_come_over_and_neither_triggers_nor_views_nor_settings(path: P
     with Database.open(path) as database:
         assert is_machine(database.log.machine) and database.scheduling == ""
     with closing(sqlite3.connect(path)) as raw, closing(sqlite3.connect(":memory:")) as clean:
-        for statement in migrations.statements("".join(migrations.STEPS)):
-            clean.execute(statement)
+        clean.create_function("row_checksum", 7, migrations.checksum_if_readable)
+        for step in migrations.STEPS:
+            for statement in migrations.statements(step):
+                clean.execute(statement)
         schema = "SELECT type, name, sql FROM sqlite_schema ORDER BY type, name"
         assert raw.execute(schema).fetchall() == clean.execute(schema).fetchall()
 
@@ -154,7 +161,7 @@ def test_only_rows_come_over_and_neither_triggers_nor_views_nor_settings(path: P
 @pytest.mark.parametrize(
     "log",
     [
-        "CREATE VIEW log AS SELECT id, machine, kind, subject, at_us, day, hex(zeroblob(100000000)) AS payload FROM old",
+        "CREATE VIEW log AS SELECT id, machine, kind, subject, at_us, day, hex(zeroblob(1e8)) AS payload FROM old",
         "CREATE TABLE log (seq, id, machine, kind, subject, at_us, day, payload AS (hex(zeroblob(100000000))))",
         "CREATE VIRTUAL TABLE log USING fts5(id, machine, kind, subject, at_us, day, payload)",
         "CREATE TABLE log (seq INTEGER PRIMARY KEY, id TEXT)",
@@ -177,10 +184,31 @@ def test_rows_that_no_import_would_take_are_named_and_the_others_restored(path: 
         f"UPDATE log SET kind = 'unheard-of' WHERE id = '{ids[2]}'",
         f"UPDATE log SET at_us = 9223372036854775807 WHERE id = '{ids[3]}'",
         f"UPDATE log SET payload = '[' || replace(hex(zeroblob(5000)), '00', '1,') || '1]' WHERE id = '{ids[4]}'",
+        sign=True,
     )
     done = bring_back(path, backup)
     assert ids_in(path) == [ids[0], ids[5]] and done.rows == 2 and done.missing == 4
     assert len(done.refused) == 4 and done.refused[0] == f"row {ids[1]}: payload.rating is missing"
+
+
+def test_a_row_whose_checksum_does_not_fit_is_left_out(path: Path, backup: Path) -> None:
+    ids = write_reviews(path, 2)
+    changed(copy_of(path, backup), f"UPDATE log SET day = day + 1 WHERE id = '{ids[0]}'")
+    assert bring_back(path, backup).refused == (f"row {ids[0]}: it is damaged, its checksum does not fit",)
+    assert ids_in(path) == ids[1:]
+
+
+def test_a_backup_of_the_first_format_is_restored(path: Path, backup: Path) -> None:
+    ids = write_reviews(path, 2)
+    changed(
+        copy_of(path, backup),
+        "CREATE TABLE old AS SELECT seq, id, machine, kind, subject, at_us, day, payload FROM log",
+        "DROP TABLE log",
+        "ALTER TABLE old RENAME TO log",
+        "PRAGMA user_version = 1",
+    )
+    done = bring_back(path, backup)
+    assert (done.rows, done.refused, done.missing) == (2, (), 0) and ids_in(path) == ids
 
 
 def test_a_row_that_is_there_twice_is_restored_once_and_named(path: Path, backup: Path) -> None:
@@ -188,9 +216,10 @@ def test_a_row_that_is_there_twice_is_restored_once_and_named(path: Path, backup
     changed(
         copy_of(path, backup),
         "CREATE TABLE copy AS SELECT * FROM log",
-        "INSERT INTO copy SELECT 2, id, machine, kind, subject, at_us, day, '{\"rating\": 1}' FROM log",
+        "INSERT INTO copy SELECT 2, id, machine, kind, subject, at_us, day, '{\"rating\": 1}', 0 FROM log",
         "ALTER TABLE log RENAME TO old",
         "ALTER TABLE copy RENAME TO log",
+        sign=True,
     )
     assert bring_back(path, backup).refused == (f"row {ids[0]}: it is there twice with different content",)
     assert ids_in(path) == ids
