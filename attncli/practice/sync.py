@@ -142,7 +142,7 @@ def _leave(workspace: Workspace, shared: _Shared, own: Path) -> tuple[int, tuple
             except ValueError as error:
                 left_out.append(f"row {row.id}: {error}")
     damaged = own in shared.files and bool(shared.files[own].faults)
-    if len(rows) > len(before) or damaged or own not in shared.files:
+    if len(rows) > len(before) or damaged:
         _write(own, rows, shared.stamps.get(own), damaged)
     return len(rows), tuple(left_out)
 
