@@ -16,6 +16,7 @@ from attncli.domain.challenge import Challenge, Standing
 from attncli.domain.counterexamples import is_counterexample
 from attncli.domain.memory import Schedule
 from attncli.domain.payloads import LONGEST_NAME, LONGEST_PATH, MOST_ITEMS, clean_source
+from attncli.domain.plain_json import LARGEST_WHOLE
 from attncli.domain.review import LogRow, RowKind
 from attncli.domain.text import Localised
 from attncli.errors import UsageError
@@ -24,6 +25,8 @@ from attncli.practice.answering import iso
 from attncli.practice.derivation import derive_subject
 from attncli.practice.starters import disguised, starter
 from attncli.practice.workspace import Workspace
+
+MOST_STORED = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,12 +161,12 @@ def _kept(report: Mapping[str, Any], source: str) -> dict[str, Any]:
     return {
         "verdict": report["verdict"],
         "file": _short(report.get("file", ""), LONGEST_PATH),
-        "seed": report.get("seed", 0),
+        "seed": max(-LARGEST_WHOLE, min(report.get("seed", 0), LARGEST_WHOLE)),
         "seconds": report.get("seconds", 0.0),
         "examples": sum(check.get("examples") or 0 for check in report["checks"]),
         "checks": checks[:MOST_ITEMS],
         "diagnosis": [_short(entry["wrong"]) for entry in report.get("diagnosis") or ()][:MOST_ITEMS],
-        "stored": [stored for stored in report.get("stored") or () if is_counterexample(stored)][:MOST_ITEMS],
+        "stored": [stored for stored in report.get("stored") or () if is_counterexample(stored)][:MOST_STORED],
         "sha256": sha256(source.encode("utf-8", "surrogateescape")).hexdigest(),
         "source": clean_source(_short(source, len(source))),
     }

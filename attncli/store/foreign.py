@@ -182,7 +182,10 @@ def _row(
     if check is not None and checksum(id, machine, kind, subject, at_us, day, payload) != check:
         raise ValueError("it is damaged, its checksum does not fit")
     document = {
-        "id": id.decode(), "machine": machine.decode(), "kind": kind.decode(), "subject": subject.decode(),
+        "id": id.decode(),
+        "machine": machine.decode(),
+        "kind": kind.decode(),
+        "subject": subject.decode(),
         "at": (_EPOCH + timedelta(microseconds=at_us)).isoformat(),
         "day": day,
         "payload": plain_json.parse(payload.decode()),

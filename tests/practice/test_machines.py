@@ -22,6 +22,7 @@ from attncli.practice import answering
 from attncli.practice.log_files import read_log
 from attncli.practice.sync import sync
 from attncli.practice.workspace import Workspace
+from attncli.store.backups import OTHERS_KEPT
 from attncli.store.restore import restore_database
 
 NAMES = ("a", "b", "c")
@@ -129,6 +130,8 @@ class Machines(RuleBasedStateMachine):
     @rule(name=machines, number=numbers)
     def restore(self, name: str, number: int) -> None:
         before, home = self.everywhere(), Home(self.folder / name)
+        if len([*home.backups.glob("*-before-restore.db")]) >= OTHERS_KEPT:
+            return
         backup = self.backups[number % len(self.backups)]
         done = restore_database(home.database, backup, home.backups, self.clock())
         assert self.rows(name) == self.ids_in(backup) and not done.refused
