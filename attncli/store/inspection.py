@@ -18,7 +18,10 @@ _CHECK = "PRAGMA integrity_check"
 def problems(connection: Connection, log: Log) -> list[str]:
     """Everything that SQLite's check, the shape and the checksums of the log find; empty if the file is whole."""
     try:
-        return [*page_problems(connection), *_without(missing_parts(connection)), *_named(log)]
+        found = [*page_problems(connection), *_without(missing_parts(connection)), *_named(log)]
+        if not found and not connection.unwritable:
+            connection.try_writing()
+        return found
     except StoreCorrupt as error:
         return page_problems(connection) or [str(error.__cause__ or error)]
 
