@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import click
@@ -42,14 +42,24 @@ def doctor(as_json: bool, rebuild: bool) -> None:
 
 def _rebuild(current: Session) -> None:
     done = health.rebuild(current.home, current.workspace, _progress())
-    if done.kept:
-        lost = f"; {done.lost} rows could not be read" if done.lost else ""
-        click.echo(f"saved {done.rescued} rows of the log{lost}; the damaged file is kept as {done.kept}", err=True)
-    if done.put_back:
-        click.echo(f"{done.put_back} missing rows were found in another file and put back", err=True)
-    if done.set_aside:
-        click.echo(f"{done.set_aside} damaged rows were set aside; nothing reads them any more", err=True)
+    for line in _mended(done):
+        click.echo(line, err=True)
     click.echo(f"derived {done.subjects} schedules anew", err=True)
+
+
+def _mended(done: health.Rebuilt) -> Iterator[str]:
+    if done.kept:
+        lost = f"; {_rows_counted(done.lost)} could not be read" if done.lost else ""
+        cut = "; the file was cut short, and what was beyond its end is lost" if done.is_cut_short else ""
+        yield f"saved {_rows_counted(done.rescued or 0)} of the log{lost}{cut}; the damaged file is kept as {done.kept}"
+    if done.set_aside:
+        yield f"set {_rows_counted(done.set_aside, 'damaged ')} aside; nothing reads them any more"
+    if done.put_back:
+        yield f"put {_rows_counted(done.put_back)} back that another file had"
+
+
+def _rows_counted(count: int, what: str = "") -> str:
+    return f"{count} {what}row{'' if count == 1 else 's'}"
 
 
 def _progress() -> Callable[[int], None]:
@@ -105,8 +115,8 @@ def _banks(current: Session, whole: bool) -> dict[str, Any]:
 
 
 def _rows(database: dict[str, Any]) -> str:
-    aside = f" ({database['set_aside']} damaged ones set aside)" if database["set_aside"] else ""
-    return "" if database["rows"] is None else f", {database['rows']} rows{aside}"
+    aside = f" ({_rows_counted(database['set_aside'], 'damaged ')} set aside)" if database["set_aside"] else ""
+    return "" if database["rows"] is None else f", {_rows_counted(database['rows'])}{aside}"
 
 
 def _lines(found: dict[str, Any]) -> list[str]:

@@ -190,6 +190,7 @@ _DAMAGE = (
     "no such module",
     "constraint failed",
     "could not decode",
+    "unsupported file format",
 )
 
 

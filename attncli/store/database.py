@@ -195,7 +195,8 @@ class Database:
             part.unlink(missing_ok=True)
             with opened(part) as copy:
                 self._connection.backup_to(copy)
-                copy.execute("PRAGMA journal_mode = DELETE")
+                if copy.value("PRAGMA journal_mode = DELETE") != "delete":
+                    raise StoreUnwritable(f"cannot finish the copy {path}; free some disk space and try again")
                 problems = page_problems(copy)
             put_in_place(part, path)
             return problems

@@ -20,6 +20,7 @@ USUAL_PAGE_BYTES = 4096
 LONGEST_VARINT = 9
 _OVERFLOW_LINK_BYTES = 4
 _PAGE_SIZE_AT = slice(16, 18)
+_PAGE_COUNT_AT = slice(28, 32)
 # The length of a record's head, then the serial type of `seq`, which is stored as the key and so NULL in the record.
 _HEAD = re.compile(rb"(?=[\x08-\x1f]\x00[\x0d-\xff])", re.DOTALL)
 # The record of `meta` with the key "machine": its head, and a text of eight bytes.
@@ -81,6 +82,12 @@ def scan(content: bytes, pages: dict[int, bytes] | None = None) -> Found:
     found = checked if checked.rows else unchecked
     found.machine = _machine(content, pages or {})
     return found
+
+
+def is_cut_short(content: bytes) -> bool:
+    """Whether the header tells of more pages than there are."""
+    pages = int.from_bytes(content[_PAGE_COUNT_AT], "big")
+    return len(content) < pages * min(_page_sizes(content))
 
 
 def _machine(content: bytes, pages: dict[int, bytes]) -> str:
