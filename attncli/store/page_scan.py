@@ -59,6 +59,13 @@ class Found:
         numbers = {number for number in self.numbers.values() if number}
         return max([last_number, *numbers, 0]) - len(numbers)
 
+    def machine_of_last_row(self) -> str:
+        """The machine of the last row that was written here: such a row bears its number in its id."""
+        for number, row in reversed(list(self.in_order())):
+            if number and row.id.startswith(f"{number:012x}-{row.machine}-"):
+                return row.machine
+        return ""
+
     def in_order(self) -> Iterator[tuple[int | None, LogRow]]:
         """The rows with their numbers in the order of these; those without one, or with a taken one, come last."""
         taken, last = set[int](), list[str]()
@@ -80,7 +87,7 @@ def scan(content: bytes, pages: dict[int, bytes] | None = None) -> Found:
         for number, raw in file.records():
             _sort(number, raw, checked, unchecked)
     found = checked if checked.rows else unchecked
-    found.machine = _machine(content, pages or {})
+    found.machine = _machine(content, pages or {}) or found.machine_of_last_row()
     return found
 
 

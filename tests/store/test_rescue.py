@@ -69,6 +69,19 @@ def test_the_machine_stays_the_same_so_that_undo_finds_its_reviews(path: Path) -
             assert database.log.machine == machine and database.log.last_review_here() == rows[-1]
 
 
+def test_a_database_that_forgot_its_machine_remembers_it_by_its_last_row(path: Path, backups: Path) -> None:
+    rows = append(path, 30)
+    raw = sqlite3.connect(path)
+    raw.execute("DELETE FROM meta WHERE key = 'machine'")
+    raw.commit()
+    raw.close()
+    with Database.open(path) as database, pytest.raises(StoreCorrupt, match="which machine it belongs to"):
+        database.repair(backups)
+    rescue(path)
+    with Database.open(path) as database:
+        assert database.log.last_review_here() == rows[-1]
+
+
 def test_a_file_without_its_header_gives_all_rows_back(path: Path) -> None:
     rows = append(path, 500)
     with path.open("r+b") as file:
