@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
+from datetime import date
 from typing import Any
 
 import click
@@ -76,23 +77,28 @@ def _findings(current: Session) -> dict[str, Any]:
     from attncli.sandbox.host import describe
 
     database = health.database_health(current.home)
+    banks = _banks(current, whole=not database.problems)
     return {
         "versions": health.versions(),
         "paths": health.places(current.home),
         "device": health.device(),
         "config": _config_problems(current),
-        "database": {
-            "path": str(database.path),
-            "format": database.format,
-            "rows": database.rows,
-            "integrity": database.integrity,
-            "set_aside": database.set_aside,
-            "unwritable": database.unwritable,
-            "newest_copy": newest.isoformat() if (newest := newest_copy(current.home)) else None,
-            "problems": list(database.problems),
-        },
-        "banks": _banks(current, whole=not database.problems),
+        "database": _database(database, newest_copy(current.home)),
+        "banks": banks,
         "sandbox": describe(),
+    }
+
+
+def _database(found: health.DatabaseHealth, newest: date | None) -> dict[str, Any]:
+    return {
+        "path": str(found.path),
+        "format": found.format,
+        "rows": found.rows,
+        "integrity": found.integrity,
+        "set_aside": found.set_aside,
+        "unwritable": found.unwritable,
+        "newest_copy": newest.isoformat() if newest else None,
+        "problems": list(found.problems),
     }
 
 
@@ -109,6 +115,8 @@ def _banks(current: Session, whole: bool) -> dict[str, Any]:
         return {"problems": []}
     try:
         with current.workspace() as workspace:
+            if workspace.store.log.length():
+                workspace.keep_daily_copy()
             return health.bank_health(workspace)
     except (StoreError, ConfigInvalid, EnvironmentFailure) as error:
         return {"problems": [error.message]}

@@ -21,6 +21,7 @@ def reviews(file: Path) -> None:
     """Merge a review log that `attn export reviews` wrote; rows that are here already count once."""
     with session().workspace() as workspace:
         new = exchange.import_file(workspace, file)
+        workspace.keep_daily_copy()
     click.echo(f"{new} new rows")
 
 
@@ -43,4 +44,5 @@ def sync(folder: Path) -> None:
     """Merge the logs of all machines that share the folder DIR, and leave this one's there."""
     with session().workspace() as workspace:
         synced = exchange.sync(workspace, folder)
+        workspace.keep_daily_copy()
     click.echo(f"{synced.received} new rows from other machines; {synced.written} of this one in {synced.file}")

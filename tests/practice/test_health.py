@@ -73,12 +73,16 @@ def test_the_first_review_of_a_study_day_is_followed_by_a_copy(open_workspace: O
     assert newest_copy(workspace.home) == moving_clock().date()
 
 
-def test_reading_keeps_no_copy_and_a_large_database_is_left_to_those_who_have_time(open_workspace: Open) -> None:
+def test_reading_keeps_no_copy_and_a_large_database_is_left_to_those_who_have_time(
+    open_workspace: Open, moving_clock: Any
+) -> None:
     with open_workspace() as workspace:
         assert not workspace.home.backups.exists()
         answering.answer(workspace, "att-01", Rating.GOOD)
-        workspace.keep_daily_copy(copied_bytes=1000)
+        workspace.keep_daily_copy(largest_bytes=1000)
         assert newest_copy(workspace.home) is None
+        workspace.keep_daily_copy()
+        assert newest_copy(workspace.home) == moving_clock().date()
 
 
 def test_a_copy_that_cannot_be_kept_stops_nothing(open_workspace: Open) -> None:
