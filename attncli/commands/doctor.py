@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from datetime import date
 from typing import Any
 
 import click
@@ -42,14 +43,24 @@ def doctor(as_json: bool, rebuild: bool) -> None:
 
 def _rebuild(current: Session) -> None:
     done = health.rebuild(current.home, current.workspace, _progress())
-    if done.kept:
-        lost = f"; {done.lost} rows could not be read" if done.lost else ""
-        click.echo(f"saved {done.rescued} rows of the log{lost}; the damaged file is kept as {done.kept}", err=True)
-    if done.put_back:
-        click.echo(f"{done.put_back} missing rows were found in another file and put back", err=True)
-    if done.set_aside:
-        click.echo(f"{done.set_aside} damaged rows were set aside; nothing reads them any more", err=True)
+    for line in _mended(done):
+        click.echo(line, err=True)
     click.echo(f"derived {done.subjects} schedules anew", err=True)
+
+
+def _mended(done: health.Rebuilt) -> Iterator[str]:
+    if done.kept:
+        lost = f"; {_rows_counted(done.lost)} could not be read" if done.lost else ""
+        cut = "; the file was cut short, and what was beyond its end is lost" if done.is_cut_short else ""
+        yield f"saved {_rows_counted(done.rescued or 0)} of the log{lost}{cut}; the damaged file is kept as {done.kept}"
+    if done.set_aside:
+        yield f"set {_rows_counted(done.set_aside, 'damaged ')} aside; nothing reads them any more"
+    if done.put_back:
+        yield f"put {_rows_counted(done.put_back)} back that another file had"
+
+
+def _rows_counted(count: int, what: str = "") -> str:
+    return f"{count} {what}row{'' if count == 1 else 's'}"
 
 
 def _progress() -> Callable[[int], None]:
@@ -66,23 +77,28 @@ def _findings(current: Session) -> dict[str, Any]:
     from attncli.sandbox.host import describe
 
     database = health.database_health(current.home)
+    banks = _banks(current, whole=not database.problems)
     return {
         "versions": health.versions(),
         "paths": health.places(current.home),
         "device": health.device(),
         "config": _config_problems(current),
-        "database": {
-            "path": str(database.path),
-            "format": database.format,
-            "rows": database.rows,
-            "integrity": database.integrity,
-            "set_aside": database.set_aside,
-            "unwritable": database.unwritable,
-            "newest_copy": newest.isoformat() if (newest := newest_copy(current.home)) else None,
-            "problems": list(database.problems),
-        },
-        "banks": _banks(current, whole=not database.problems),
+        "database": _database(database, newest_copy(current.home)),
+        "banks": banks,
         "sandbox": describe(),
+    }
+
+
+def _database(found: health.DatabaseHealth, newest: date | None) -> dict[str, Any]:
+    return {
+        "path": str(found.path),
+        "format": found.format,
+        "rows": found.rows,
+        "integrity": found.integrity,
+        "set_aside": found.set_aside,
+        "unwritable": found.unwritable,
+        "newest_copy": newest.isoformat() if newest else None,
+        "problems": list(found.problems),
     }
 
 
@@ -99,14 +115,16 @@ def _banks(current: Session, whole: bool) -> dict[str, Any]:
         return {"problems": []}
     try:
         with current.workspace() as workspace:
+            if workspace.store.log.length():
+                workspace.keep_daily_copy()
             return health.bank_health(workspace)
     except (StoreError, ConfigInvalid, EnvironmentFailure) as error:
         return {"problems": [error.message]}
 
 
 def _rows(database: dict[str, Any]) -> str:
-    aside = f" ({database['set_aside']} damaged ones set aside)" if database["set_aside"] else ""
-    return "" if database["rows"] is None else f", {database['rows']} rows{aside}"
+    aside = f" ({_rows_counted(database['set_aside'], 'damaged ')} set aside)" if database["set_aside"] else ""
+    return "" if database["rows"] is None else f", {_rows_counted(database['rows'])}{aside}"
 
 
 def _lines(found: dict[str, Any]) -> list[str]:

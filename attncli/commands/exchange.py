@@ -39,6 +39,7 @@ def reviews(file: Path) -> None:
     """Merge the log in FILE, from `attn export reviews` or `attn backup`; rows that are here already count once."""
     with session().workspace() as workspace:
         done = exchange.import_file(workspace, file)
+        workspace.keep_daily_copy()
         _say_faults(done.faults)
         click.echo(IMPORTED[workspace.lang].format(new=done.new))
 
@@ -62,6 +63,7 @@ def sync(folder: Path) -> None:
     """Merge the logs of all machines that share the folder DIR, and leave this one's there."""
     with session().workspace() as workspace:
         done = synchronise(workspace, folder)
+        workspace.keep_daily_copy()
         _say_faults([*done.faults, *done.left_out])
         if done.renewed:
             click.echo(RENEWED[workspace.lang].format(id=workspace.store.log.machine), err=True)

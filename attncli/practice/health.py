@@ -118,6 +118,7 @@ class Rebuilt:
     """How many subjects were derived anew, and what had to be mended before.
 
     If the file had to be replaced, `rescued` rows were saved and `lost` not, and the damaged file is `kept`.
+    If that file was cut short, more may be lost.
     `set_aside` counts damaged rows that were put out of the way, `put_back` rows that were found in another file.
     """
 
@@ -125,6 +126,7 @@ class Rebuilt:
     rescued: int | None = None
     kept: Path | None = None
     lost: int = 0
+    is_cut_short: bool = False
     set_aside: int = 0
     put_back: int = 0
 
@@ -141,6 +143,6 @@ def rebuild(home: paths.Home, open_workspace: Callable[[], Workspace], progress:
             mended = Rebuilt(0, set_aside=done.set_aside, put_back=done.put_back)
     except StoreCorrupt:
         saved = rescue(home.database, home.backups)
-        mended = Rebuilt(0, saved.rows, saved.kept, saved.lost)
+        mended = Rebuilt(0, saved.rows, saved.kept, saved.lost, saved.is_cut_short)
     with open_workspace() as workspace:
         return replace(mended, subjects=workspace.derive_all(progress))

@@ -29,6 +29,7 @@ Clock = Callable[[], datetime]
 
 # Copying and checking so much takes a tenth of a second, once a day, after the answer is on disk.
 COPIED_AT_ONCE_BYTES = 16 * 2**20
+COPIED_WITH_TIME_BYTES = 2**30
 
 
 class Workspace:
@@ -149,23 +150,22 @@ class Workspace:
         for name in ("policy", "scheduler", "challenge_scheduler"):
             self.__dict__.pop(name, None)
 
-    def close(self, copied_bytes: int = COPIED_AT_ONCE_BYTES) -> None:
+    def close(self) -> None:
         """Closes the database; the first time on a study day that something was recorded, a copy of it is kept.
 
-        A database larger than `copied_bytes` is left to those who have the time: the app, `sync`, `doctor`.
+        A large database is left to those who have the time for it: the app, `sync`, `import`, `doctor`.
         """
         try:
-            self.keep_daily_copy(copied_bytes)
+            if self.store.has_new_rows:
+                self.keep_daily_copy(COPIED_AT_ONCE_BYTES)
         finally:
             self.store.close()
 
-    def keep_daily_copy(self, copied_bytes: int) -> None:
-        """Keeps today's copy if rows were added and there is none yet."""
-        if not self.store.has_new_rows:
-            return
+    def keep_daily_copy(self, largest_bytes: int = COPIED_WITH_TIME_BYTES) -> None:
+        """Keeps today's copy if there is none yet and the database is no larger than `largest_bytes`."""
         day = self.moment().day
         today = self.home.backups / f"{date.fromordinal(day).isoformat()}-daily.db"
-        if today.exists() or self.home.database.stat().st_size > copied_bytes:
+        if self.store.unwritable or today.exists() or self.home.database.stat().st_size > largest_bytes:
             return
         from attncli.practice.daily_copy import keep_daily_copy
 

@@ -111,6 +111,14 @@ class Connection:
             self._roll_back()
             raise
 
+    def try_writing(self) -> None:
+        """Raises the StoreError that a write would, and writes nothing."""
+        self.execute("BEGIN IMMEDIATE")
+        try:
+            self.execute("UPDATE meta SET value = value")
+        finally:
+            self._roll_back()
+
     def is_in_place(self) -> bool:
         """Whether the open file is still the one at `path`."""
         return _identity(self.path) == self._file
@@ -215,18 +223,24 @@ _DAMAGE = (
     "no such module",
     "constraint failed",
     "could not decode",
+    "unsupported file format",
 )
 
 
 def error_in_words(error: sqlite3.Error, path: Path) -> StoreError:
     """The StoreError for what sqlite3 said about `path`."""
     said = str(error)
-    if any(sign in said.lower() for sign in _DAMAGE):
+    if any(sign in said.lower() for sign in _DAMAGE) or ("readonly" in said and _is_writable(path)):
         return damaged(path, said)
     for signs, kind, remedy in _REMEDIES:
         if any(sign in said.lower() for sign in signs):
             return kind(f"cannot use the database {path} ({said}); {remedy}")
     return StoreError(f"the database {path} failed ({said}); `attn doctor` checks it")
+
+
+def _is_writable(path: Path) -> bool:
+    """Whether the system lets us write: then it is the file's own damaged header that does not."""
+    return os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)
 
 
 def damaged(path: Path, reason: str) -> StoreCorrupt:

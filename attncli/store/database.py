@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
@@ -127,9 +127,10 @@ class Database:
     @property
     def remarks(self) -> list[str]:
         """What a command that went well should say all the same, line by line."""
-        damaged_rows = len(self.log.damaged) if self._has_read_log else 0
-        said = f"left out {damaged_rows} damaged rows of the log; `attn doctor` names them"
-        return [*self._remarks, *([said] if damaged_rows else [])]
+        count = len(self.log.damaged) if self._has_read_log else 0
+        rows, them = ("row", "it") if count == 1 else ("rows", "them")
+        said = f"left out {count} damaged {rows} of the log; `attn doctor` names {them}"
+        return [*self._remarks, *([said] if count else [])]
 
     @property
     def has_new_rows(self) -> bool:
@@ -195,15 +196,17 @@ class Database:
             part.unlink(missing_ok=True)
             with opened(part) as copy:
                 self._connection.backup_to(copy)
-                copy.execute("PRAGMA journal_mode = DELETE")
+                if copy.value("PRAGMA journal_mode = DELETE") != "delete":
+                    raise StoreUnwritable(f"cannot finish the copy {path}; free some disk space and try again")
                 problems = page_problems(copy)
             put_in_place(part, path)
             return problems
         except OSError as error:
             raise StoreError(f"cannot write {path} ({error.strerror}); name another place") from error
         finally:
-            for suffix in ("", "-wal", "-shm", "-journal"):
-                part.with_name(part.name + suffix).unlink(missing_ok=True)
+            with suppress(OSError):
+                for suffix in ("", "-wal", "-shm", "-journal"):
+                    part.with_name(part.name + suffix).unlink(missing_ok=True)
 
     def replace_by(self, other: Database, once_locked: Callable[[], None]) -> None:
         """Takes over the whole content of `other`, in one transaction; open programs see it at once.

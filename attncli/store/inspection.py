@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from attncli.errors import StoreCorrupt
+from attncli.errors import StoreCorrupt, StoreUnwritable
 from attncli.store.connection import Connection
 from attncli.store.log import Log
 
@@ -18,7 +18,13 @@ _CHECK = "PRAGMA integrity_check"
 def problems(connection: Connection, log: Log) -> list[str]:
     """Everything that SQLite's check, the shape and the checksums of the log find; empty if the file is whole."""
     try:
-        return [*page_problems(connection), *_without(missing_parts(connection)), *_named(log)]
+        found = [*_without(missing_parts(connection)), *page_problems(connection), *_named(log)]
+        if not found and not connection.unwritable:
+            connection.try_writing()
+        return found
+    except StoreUnwritable as error:
+        connection.unwritable = error.message
+        return []
     except StoreCorrupt as error:
         return page_problems(connection) or [str(error.__cause__ or error)]
 

@@ -20,6 +20,7 @@ USUAL_PAGE_BYTES = 4096
 LONGEST_VARINT = 9
 _OVERFLOW_LINK_BYTES = 4
 _PAGE_SIZE_AT = slice(16, 18)
+_PAGE_COUNT_AT = slice(28, 32)
 # The length of a record's head, then the serial type of `seq`, which is stored as the key and so NULL in the record.
 _HEAD = re.compile(rb"(?=[\x08-\x1f]\x00[\x0d-\xff])", re.DOTALL)
 # The record of `meta` with the key "machine": its head, and a text of eight bytes.
@@ -58,6 +59,13 @@ class Found:
         numbers = {number for number in self.numbers.values() if number}
         return max([last_number, *numbers, 0]) - len(numbers)
 
+    def machine_of_last_row(self) -> str:
+        """The machine of the last row that was written here: such a row bears its number in its id."""
+        for number, row in reversed(list(self.in_order())):
+            if number and row.id.startswith(f"{number:012x}-{row.machine}-"):
+                return row.machine
+        return ""
+
     def in_order(self) -> Iterator[tuple[int | None, LogRow]]:
         """The rows with their numbers in the order of these; those without one, or with a taken one, come last."""
         taken, last = set[int](), list[str]()
@@ -79,8 +87,14 @@ def scan(content: bytes, pages: dict[int, bytes] | None = None) -> Found:
         for number, raw in file.records():
             _sort(number, raw, checked, unchecked)
     found = checked if checked.rows else unchecked
-    found.machine = _machine(content, pages or {})
+    found.machine = _machine(content, pages or {}) or found.machine_of_last_row()
     return found
+
+
+def is_cut_short(content: bytes) -> bool:
+    """Whether the header tells of more pages than there are."""
+    pages = int.from_bytes(content[_PAGE_COUNT_AT], "big")
+    return len(content) < pages * min(_page_sizes(content))
 
 
 def _machine(content: bytes, pages: dict[int, bytes]) -> str:

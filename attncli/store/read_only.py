@@ -37,6 +37,14 @@ def connection_for_reading(path: Path, error: StoreUnwritable) -> Connection:
     return connection
 
 
+def connection_as_it_lies(path: Path) -> Connection:
+    """A connection to the file alone, whatever lies beside it."""
+    try:
+        return Connection(path, _as_it_lies(path), "it is only looked at")
+    except sqlite3.Error as error:
+        raise error_in_words(error, path) from error
+
+
 def _as_it_lies(path: Path) -> sqlite3.Connection:
     place = quote(str(path.absolute()))
     return sqlite3.connect(f"file:{place}?mode=ro&immutable=1", uri=True, isolation_level=None)

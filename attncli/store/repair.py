@@ -40,6 +40,7 @@ def repair_in_place(connection: Connection, log: Log, backups: Path) -> Repaired
     _mend_parts_of_the_truth(connection)
     if left := page_problems(connection):
         raise damaged(connection.path, left[0])
+    connection.try_writing()
     return Repaired(aside, back, made_anew)
 
 

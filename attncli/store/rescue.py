@@ -20,7 +20,8 @@ from attncli.store.durable import flush, flush_folder
 from attncli.store.exclusive import held_alone
 from attncli.store.inspection import MERGED, damaged_files
 from attncli.store.log import RAW
-from attncli.store.page_scan import Found, scan
+from attncli.store.page_scan import Found, is_cut_short, scan
+from attncli.store.read_only import connection_as_it_lies
 from attncli.store.wal import committed_pages
 
 UNREADABLE = "unreadable"
@@ -31,11 +32,15 @@ _BELONGING = ("-wal", "-shm", "-journal")
 
 @dataclass(frozen=True, slots=True)
 class Rescued:
-    """How many rows were saved, how many are known to be lost, and where the damaged file is kept."""
+    """How many rows were saved, how many are known to be lost, and where the damaged file is kept.
+
+    Of a file that is cut short nobody can say how many rows were beyond its end.
+    """
 
     rows: int
     lost: int
     kept: Path
+    is_cut_short: bool = False
 
 
 @dataclass(slots=True)
@@ -59,7 +64,8 @@ def rescue(path: Path, backups: Path | None = None) -> Rescued:
     with held_alone(path) as file:
         try:
             _remove(fresh)
-            found = scan(file.read(), _pages_beside(path))
+            content = file.read()
+            found = scan(content, _pages_beside(path))
             others = damaged_files(path)
             for other in others:
                 found.add_missing(_rows_of_damaged(other, path, file))
@@ -74,7 +80,7 @@ def rescue(path: Path, backups: Path | None = None) -> Rescued:
             ) from error
         finally:
             _remove(fresh)
-    return Rescued(len(found.rows), lost, kept)
+    return Rescued(len(found.rows), lost, kept, is_cut_short(content))
 
 
 def rows_in(path: Path) -> Found:
@@ -140,11 +146,21 @@ def _fill(fresh: Path, found: Found, remains: _Remains) -> int:
         meta["machine"] = machine
     with Database.open(fresh) as database:
         database.fill(found.in_order(), aside, meta)
-    with Database.open(fresh) as database:
-        if database.log.length() != len(found.rows) or (wrong := database.problems()):
-            raise StoreCorrupt(f"the new database {fresh} is not whole ({wrong}); nothing was replaced")
     flush(fresh)
+    require_whole(fresh, len(found.rows))
     return lost
+
+
+def require_whole(fresh: Path, rows: int) -> None:
+    """Reads the new file by itself: on a full disk its content may be in its write-ahead log still."""
+    try:
+        with Database(connection_as_it_lies(fresh)) as database:
+            wrong, kept = database.problems(), database.log.length()
+    except StoreCorrupt as error:
+        wrong, kept = [str(error.__cause__ or error)], 0
+    if wrong or kept != rows:
+        reason = wrong[0] if wrong else f"{kept} of {rows} rows"
+        raise StoreUnwritable(f"there is no room for {fresh} ({reason}); free some disk space and try again")
 
 
 def swap(path: Path, fresh: Path, kept: Path, file: BinaryIO) -> None:

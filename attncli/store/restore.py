@@ -15,7 +15,7 @@ from attncli.store.database import Database
 from attncli.store.durable import flush
 from attncli.store.exclusive import held_alone
 from attncli.store.foreign import ForeignRows, foreign_rows, workshop
-from attncli.store.rescue import name_of_damaged, swap
+from attncli.store.rescue import name_of_damaged, require_whole, swap
 
 SUFFIXES = ("-wal", "-shm", "-journal")
 
@@ -52,7 +52,7 @@ def restore_database(path: Path, backup: Path, copies: Path, now: datetime) -> R
         try:
             kept, missing = _replace(path, room / "fresh.db", copies, now)
         except StoreCorrupt:
-            kept, missing = _displace(path, room / "fresh.db"), None
+            kept, missing = _displace(path, room / "fresh.db", rows), None
         return Restored(rows, refused, kept, missing)
 
 
@@ -105,7 +105,7 @@ def _copied_as_it_is(path: Path) -> Path:
     return kept
 
 
-def _displace(path: Path, fresh: Path) -> Path:
+def _displace(path: Path, fresh: Path, rows: int) -> Path:
     """Puts `fresh` where the damaged database `path` was, which gets another name; that name.
 
     Raises StoreError if another program has the damaged one open.
@@ -113,6 +113,7 @@ def _displace(path: Path, fresh: Path) -> Path:
     with held_alone(path) as file:
         try:
             flush(fresh)
+            require_whole(fresh, rows)
             kept = name_of_damaged(path)
             swap(path, fresh, kept, file)
         except OSError as error:
