@@ -31,15 +31,15 @@ def backup(output: Path | None) -> None:
         )
 
 
-RESTORED = Localised("restored {rows} rows from {file}", "已从 {file} 恢复 {rows} 条记录")
+RESTORED = Localised("restored {rows} from {file}", "已从 {file} 恢复 {count} 条记录")
 LEFT_OUT = Localised(
-    "left out {count} rows of the backup that cannot be used, the first is {first}; {file} keeps them",
-    "备份中有 {count} 条记录无法使用，未恢复，第一条是 {first}；它们仍在 {file} 中",
+    "left out {rows} that cannot be used, first {first}; nothing was removed from {file}",
+    "有 {count} 条记录无法使用，未恢复，第一条是 {first}；{file} 本身没有改动",
 )
 KEPT = Localised("what was there before is in {kept}", "之前的内容保存在 {kept}")
 MISSING = Localised(
-    "{count} rows that were here are not in the backup; they are in {kept}, and `attn import reviews {kept}` adds them",
-    "此处原有的 {count} 条记录不在备份中；它们在 {kept} 里，可用 `attn import reviews {kept}` 加回",
+    "not in the backup but here before: {rows}, kept in {kept}; `attn import reviews {kept}` adds what is missing",
+    "此处原有的 {count} 条记录不在备份中：保存在 {kept}，可用 `attn import reviews {kept}` 加回",
 )
 
 
@@ -60,10 +60,14 @@ def restore(file: Path) -> None:
         """Schedules are derived when a database is first opened."""
     if done.refused:
         first = " ".join(printable(done.refused[0]).split())
-        click.echo(LEFT_OUT[lang].format(count=len(done.refused), first=first, file=file), err=True)
-    said = [RESTORED[lang].format(rows=done.rows, file=file)]
+        click.echo(_said(LEFT_OUT[lang], len(done.refused), first=first, file=file), err=True)
+    said = [_said(RESTORED[lang], done.rows, file=file)]
     if done.missing:
-        said.append(MISSING[lang].format(count=done.missing, kept=done.kept))
+        said.append(_said(MISSING[lang], done.missing, kept=done.kept))
     elif done.kept:
         said.append(KEPT[lang].format(kept=done.kept))
     click.echo("; ".join(said) if lang == "en" else "；".join(said))
+
+
+def _said(template: str, count: int, **named: object) -> str:
+    return template.format(count=count, rows="1 row" if count == 1 else f"{count} rows", **named)

@@ -48,13 +48,16 @@ def reviews(file: Path) -> None:
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="Where to write (default: stdout).")
 def export_reviews(output: Path | None) -> None:
     """The whole review log, one JSON document a line: what `attn import reviews` merges."""
+    left_out = list[str]()
     with session().workspace() as workspace:
+        lines = exchange.exported(workspace, left_out)
         if output is None:
-            for line in exchange.exported(workspace):
+            for line in lines:
                 click.echo(line)
         else:
-            count = exchange.write_lines(output, exchange.exported(workspace))
+            count = exchange.write_lines(output, lines)
             click.echo(EXPORTED[workspace.lang].format(count=count, file=output), err=True)
+    _say_faults(left_out)
 
 
 @click.command()

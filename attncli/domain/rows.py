@@ -56,11 +56,12 @@ def row_of_document(document: Mapping[str, Any]) -> LogRow:
     return LogRow(id, machine, kind, subject, at, day, dict(document["payload"]))
 
 
-def check_row(row: LogRow) -> None:
-    """Raises ValueError where `row` is none that could be read from a line again."""
-    again = row_of_line(line_of(row))
-    if again != row:
+def checked_line(row: LogRow) -> str:
+    """The line of a row. Raises ValueError where nobody would take the line for that row again."""
+    line = line_of(row)
+    if row_of_line(line) != row:
         raise ValueError("it does not stay as it is when it is written and read")
+    return line
 
 
 def is_machine(id: str) -> bool:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from attncli.domain.review import LogRow, RowKind
-from attncli.domain.rows import line_of
+from attncli.domain.rows import checked_line
 from attncli.errors import UsageError
 from attncli.files import cannot_write, write_whole
 from attncli.practice.derivation import derive_everything, derive_subject
@@ -18,9 +18,17 @@ from attncli.practice.log_files import Placed, read_log
 from attncli.practice.workspace import Workspace
 
 
-def exported(workspace: Workspace) -> Iterator[str]:
-    """The whole log in replay order, one JSON document a line."""
-    return (line_of(row) for row in workspace.store.log.everything())
+def exported(workspace: Workspace, left_out: list[str]) -> Iterator[str]:
+    """The whole log in replay order, one JSON document a line.
+
+    A row that no import would take (an earlier version let it in) would keep all the others out with it: it is named
+    in `left_out` instead.
+    """
+    for row in workspace.store.log.everything():
+        try:
+            yield checked_line(row)
+        except ValueError as error:
+            left_out.append(f"row {row.id}: {error}")
 
 
 @dataclass(frozen=True, slots=True)

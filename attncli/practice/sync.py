@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from attncli.domain.review import LogRow
-from attncli.domain.rows import check_row, is_machine, line_of
+from attncli.domain.rows import checked_line, is_machine, line_of
 from attncli.errors import EnvironmentFailure, UsageError
 from attncli.files import cannot_write, replace_whole
 from attncli.practice.exchange import merge
@@ -137,7 +137,7 @@ def _leave(workspace: Workspace, shared: _Shared, own: Path) -> tuple[int, tuple
             rows.append(row)
         elif row.machine == machine or row.id not in held:
             try:
-                check_row(row)
+                checked_line(row)
                 rows.append(row)
             except ValueError as error:
                 left_out.append(f"row {row.id}: {error}")

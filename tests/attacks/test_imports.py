@@ -170,5 +170,5 @@ def test_the_command_says_what_it_left_out_of_a_hostile_backup(
         raw.execute(f"UPDATE log SET checksum = sum_of({text}, at_us, day, CAST(payload AS BLOB))")
     assert main(["--home", str(tmp_path / "new"), "restore", str(hostile_backup)]) == 0
     said = capsys.readouterr()
-    assert "left out 1 rows of the backup that cannot be used, the first is row evil: payload.source" in said.err
-    assert "\x1b" not in said.err + said.out and said.out.startswith("restored 1 rows from ")
+    assert "left out 1 row that cannot be used, first row evil: payload.source" in said.err
+    assert "\x1b" not in said.err + said.out and said.out.startswith("restored 1 row from ")

@@ -91,7 +91,10 @@ def test_backup_and_restore(attn: Attn, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("lang", "said"),
-    [("en", "restored 1 rows from {}; 1 rows that were here are not in the backup"), ("zh", "已从 {} 恢复 1 条记录；")],
+    [
+        ("en", "restored 1 row from {}; not in the backup but here before: 1 row, kept in "),
+        ("zh", "已从 {} 恢复 1 条记录；"),
+    ],
 )
 def test_what_a_restore_took_away_is_said_and_can_be_brought_in_again(
     attn: Attn, tmp_path: Path, lang: str, said: str

@@ -16,7 +16,7 @@ from attncli.domain import payloads, plain_json
 from attncli.domain.counterexamples import check_counterexample, counterexamples_of, is_counterexample
 from attncli.domain.payloads import clean_source, fitted
 from attncli.domain.review import EARLIEST, LATEST, LogRow, RowKind
-from attncli.domain.rows import check_row, is_machine, line_of, row_of_line
+from attncli.domain.rows import checked_line, is_machine, line_of, row_of_line
 
 names = st.text(st.characters(exclude_categories=["C", "Z"]), min_size=1, max_size=30)
 plain = st.recursive(
@@ -86,7 +86,7 @@ def rows(draw: st.DrawFn) -> LogRow:
 
 @given(rows())
 def test_any_valid_row_comes_back_as_it_was(row: LogRow) -> None:
-    check_row(row)
+    checked_line(row)
     again = row_of_line(line_of(row))
     assert again == row and line_of(again) == line_of(row)
 

@@ -40,7 +40,7 @@ def schedules(workspace: Workspace) -> dict[str, Schedule]:
 
 
 def write(workspace: Workspace, path: Path) -> Path:
-    exchange.write_lines(path, exchange.exported(workspace))
+    exchange.write_lines(path, exchange.exported(workspace, []))
     return path
 
 
@@ -266,6 +266,15 @@ def test_an_unknown_key_of_a_payload_is_kept_and_travels_on(open_workspace: Open
     exchange.import_file(one, file)
     exchange.import_file(other, write(one, file))
     assert [row.payload for row in other.store.log.everything()] == [newer["payload"]]
+
+
+def test_a_row_that_no_import_would_take_does_not_keep_the_others_out(open_workspace: Open, tmp_path: Path) -> None:
+    one, other, left_out = open_workspace("one"), open_workspace("other"), list[str]()
+    answering.answer(one, "att-01", Rating.GOOD, details={"note": "x" * 100_000})
+    answering.answer(one, "att-02", Rating.GOOD)
+    exchange.write_lines(tmp_path / "log.jsonl", exchange.exported(one, left_out))
+    assert exchange.import_file(other, tmp_path / "log.jsonl").new == 1
+    assert left_out == [f"row {next(one.store.log.everything()).id}: payload.note: it is too large"]
 
 
 def test_a_place_that_cannot_be_written_is_named(workspace: Workspace, tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from attncli.domain.rating import Rating
-from attncli.domain.rows import check_row
+from attncli.domain.rows import checked_line
 from attncli.errors import NotFound, UsageError
 from attncli.memory.evidence import solved_reviews
 from attncli.practice import solve
@@ -123,7 +123,7 @@ def test_whatever_is_graded_makes_a_row_that_any_machine_takes(
 ) -> None:
     graded = report("rejected", seed=seed, stored=stored, file=f"{reason}.py")
     graded["checks"][0]["reason"] = reason
-    check_row(solve.record_attempt(workspace, graded, source + "\x1b[31m\udc80").row)
+    checked_line(solve.record_attempt(workspace, graded, source + "\x1b[31m\udc80").row)
 
 
 def test_a_failed_judge_is_no_attempt(workspace: Workspace) -> None:
