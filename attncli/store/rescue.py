@@ -7,6 +7,7 @@ changed, whatever happens; the damaged file stays as `progress.db.damaged-1`.
 from __future__ import annotations
 
 import os
+import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 from shutil import copyfile, copyfileobj
@@ -172,6 +173,8 @@ def _swap(path: Path, fresh: Path, kept: Path, file: BinaryIO) -> None:
     flush_folder(path.parent)
     for suffix in _BELONGING:
         path.with_name(path.name + suffix).unlink(missing_ok=True)
+    if sys.platform == "win32":
+        file.close()
     fresh.replace(path)
     flush_folder(path.parent)
 
