@@ -51,7 +51,7 @@ def check_payload(kind: RowKind, payload: Any) -> None:
     for key, value in payload.items():
         _require(len(key) <= LONGEST_NAME and key.isprintable(), "payload has a key that is no name")
         try:
-            known.checks.get(key, _extra)(value)
+            (known.checks.get(key) or _COMMON.get(key, _extra))(value)
         except ValueError as error:
             raise ValueError(f"payload.{key}: {error}") from None
 
@@ -149,6 +149,7 @@ def _extra(value: Any) -> None:
     _require(len(json.dumps(value)) <= LARGEST_EXTRA, "it is too large")
 
 
+_COMMON: dict[str, Check] = {"ahead": _each(_row)}
 _KINDS: dict[RowKind, _Fields] = {
     RowKind.REVIEW: _Fields(
         {

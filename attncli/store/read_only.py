@@ -51,8 +51,8 @@ def _as_it_lies(path: Path) -> sqlite3.Connection:
 
 
 def _laid_over(path: Path) -> sqlite3.Connection:
-    content, log = bytearray(path.read_bytes()), _wal(path).read_bytes()
-    pages = committed_pages(log)
+    pages = committed_pages(_wal(path).read_bytes())
+    content = bytearray(pages.what_counts_of(path.read_bytes()))
     for number, page in sorted(pages.pages.items()):
         start = (number - 1) * pages.page_bytes
         content.extend(bytes(max(0, start + len(page) - len(content))))

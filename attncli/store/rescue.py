@@ -7,6 +7,7 @@ changed, whatever happens; the damaged file stays as `progress.db.damaged-1`.
 from __future__ import annotations
 
 import os
+import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 from shutil import copyfile, copyfileobj
@@ -65,7 +66,7 @@ def rescue(path: Path, backups: Path | None = None) -> Rescued:
         try:
             _remove(fresh)
             content = file.read()
-            found = scan(content, _pages_beside(path))
+            found = _scanned(content, path)
             others = damaged_files(path)
             for other in others:
                 found.add_missing(_rows_of_damaged(other, path, file))
@@ -86,7 +87,7 @@ def rescue(path: Path, backups: Path | None = None) -> Rescued:
 def rows_in(path: Path) -> Found:
     """All rows of the log that the database `path` and its write-ahead log hold, damaged or not."""
     try:
-        return scan(path.read_bytes(), _pages_beside(path))
+        return _scanned(path.read_bytes(), path)
     except OSError:
         return Found()
 
@@ -119,18 +120,20 @@ def _ask(connection: Connection, found: _Remains) -> None:
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
-def _pages_beside(path: Path) -> dict[int, bytes]:
+def _scanned(content: bytes, path: Path) -> Found:
+    """The rows in `content` as the write-ahead log beside `path` has changed it."""
     try:
-        return committed_pages(path.with_name(path.name + "-wal").read_bytes()).pages
+        log = committed_pages(path.with_name(path.name + "-wal").read_bytes())
     except OSError:
-        return {}
+        return scan(content)
+    return scan(log.what_counts_of(content), log.pages)
 
 
 def _rows_of_damaged(other: Path, path: Path, file: BinaryIO) -> Found:
     if not other.samefile(path):
         return rows_in(other)
     file.seek(0)
-    return scan(file.read(), _pages_beside(other))
+    return _scanned(file.read(), other)
 
 
 def _fill(fresh: Path, found: Found, remains: _Remains) -> int:
@@ -172,6 +175,8 @@ def swap(path: Path, fresh: Path, kept: Path, file: BinaryIO) -> None:
     flush_folder(path.parent)
     for suffix in _BELONGING:
         path.with_name(path.name + suffix).unlink(missing_ok=True)
+    if sys.platform == "win32":
+        file.close()
     fresh.replace(path)
     flush_folder(path.parent)
 

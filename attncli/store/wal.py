@@ -17,10 +17,15 @@ _MASK = 0xFFFFFFFF
 
 @dataclass(slots=True)
 class CommittedPages:
-    """Page number → its content after the last transaction that was committed."""
+    """Page number → its content after the last transaction that was committed, and how many pages there were then."""
 
     page_bytes: int = 0
     pages: dict[int, bytes] = field(default_factory=dict)
+    page_count: int = 0
+
+    def what_counts_of(self, content: bytes) -> bytes:
+        """The database file without the pages that it no longer has."""
+        return content[: self.page_count * self.page_bytes] if self.page_count else content
 
 
 def committed_pages(log: bytes) -> CommittedPages:
@@ -44,6 +49,7 @@ def committed_pages(log: bytes) -> CommittedPages:
         pending[number] = page
         if size_if_commit:
             found.pages |= pending
+            found.page_count = size_if_commit
             pending.clear()
             found.pages = {number: page for number, page in found.pages.items() if number <= size_if_commit}
     return found

@@ -9,11 +9,13 @@ import os
 import shutil
 import signal
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from random import Random
+from tempfile import TemporaryDirectory, mkdtemp
 
 import pytest
 
@@ -27,6 +29,8 @@ from attncli.store.rescue import rescue
 AT = datetime(2026, 6, 1, 12, tzinfo=UTC)
 PLACES = int(os.environ.get("ATTN_FAULTS", "40"))
 ROWS = 240
+ID_BYTES = 40
+LONGEST_SECONDS = 0.15
 PAGE = 4096
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs fork, signals and limits of Unix")
@@ -54,8 +58,22 @@ def recovered(path: Path, backups: Path) -> list[LogRow]:
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("whole") / "progress.db"
+def folder() -> Iterator[Path]:
+    """In memory where there is such a place: what a killed process leaves is the same, and no disk is waited for."""
+    memory = Path("/dev/shm")
+    usable = memory.is_dir() and os.access(memory, os.W_OK)
+    with TemporaryDirectory(dir=memory if usable else None) as name:
+        yield Path(name)
+
+
+@pytest.fixture
+def tmp_path(folder: Path) -> Path:
+    return Path(mkdtemp(dir=folder))
+
+
+@pytest.fixture(scope="module")
+def whole(folder: Path) -> Path:
+    path = folder / "whole" / "progress.db"
     with Database.open(path) as database:
         append(database, ROWS)
     return path
@@ -80,6 +98,12 @@ def copied(whole: Path, folder: Path) -> Path:
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
     return Path(shutil.copy(whole, folder / "progress.db"))
+
+
+def overwrite(path: Path, page: int) -> None:
+    with path.open("r+b") as file:
+        file.seek((page - 1) * PAGE)
+        file.write(b"\xff" * 64)
 
 
 PLACES_TO_FLIP = {"log": ("log",), "index": ("log_subject", "log_kind_day", "sqlite_autoindex_log_1"), "header": ()}
@@ -177,9 +201,7 @@ def test_killed_at_any_step_nothing_is_lost_and_the_next_command_works(
 ) -> None:
     hurt = copied(whole, tmp_path / "hurt")
     for page in pages_of(whole, *DAMAGES[work])[:1] if DAMAGES[work] else []:
-        with hurt.open("r+b") as file:
-            file.seek((page - 1) * PAGE)
-            file.write(b"\xff" * 64)
+        overwrite(hurt, page)
 
     def steps() -> bytes:
         path = copied(hurt, tmp_path / "counted")
@@ -207,15 +229,52 @@ def test_killed_at_any_step_nothing_is_lost_and_the_next_command_works(
     assert killed > min(last, PLACES) * 0.9
 
 
+def acknowledging(path: Path, say: Callable[[bytes], object]) -> None:
+    with Database.open(path) as database:
+        while True:
+            for row in append(database, 1):
+                say(row.id.encode().ljust(ID_BYTES))
+
+
+def rescuing_and_acknowledging(path: Path, say: Callable[[bytes], object]) -> None:
+    rescue(path, path.parent / "backups")
+    acknowledging(path, say)
+
+
+@pytest.mark.parametrize("work", [acknowledging, rescuing_and_acknowledging], ids=lambda work: work.__name__)
+def test_killed_at_any_moment_what_was_acknowledged_is_there(
+    whole: Path,
+    true_rows: list[LogRow],
+    tmp_path: Path,
+    work: Callable[[Path, Callable[[bytes], object]], None],
+) -> None:
+    hurt, rng = copied(whole, tmp_path / "hurt"), Random(20261122)
+    if work is rescuing_and_acknowledging:
+        overwrite(hurt, pages_of(whole, "log_subject")[0])
+    for _ in range(PLACES // 2):
+        path = copied(hurt, tmp_path / "home")
+        reader, writer = os.pipe()
+        child = os.fork()
+        if child == 0:
+            work(path, lambda said, writer=writer: os.write(writer, said))  # type: ignore[misc]
+        os.close(writer)
+        time.sleep(rng.uniform(0, LONGEST_SECONDS))
+        os.kill(child, signal.SIGKILL)
+        with os.fdopen(reader, "rb") as pipe:
+            said = pipe.read()
+        os.waitpid(child, 0)
+        acknowledged = {said[at : at + ID_BYTES].decode().strip() for at in range(0, len(said), ID_BYTES)}
+        rows = recovered(path, path.parent / "backups")
+        assert {row.id for row in true_rows} | acknowledged <= {row.id for row in rows}
+
+
 @pytest.mark.parametrize("work", [rescuing, repairing], ids=lambda work: work.__name__)
 def test_out_of_space_it_is_said_in_one_line_and_the_file_is_as_it_was(
     whole: Path, true_rows: list[LogRow], tmp_path: Path, work: Callable[[Path], None]
 ) -> None:
     hurt = copied(whole, tmp_path / "hurt")
     page = pages_of(whole, *DAMAGES[work])[0]
-    with hurt.open("r+b") as file:
-        file.seek((page - 1) * PAGE)
-        file.write(b"\xff" * 64)
+    overwrite(hurt, page)
     refused = 0
     for room in [round(number * hurt.stat().st_size * 1.2 / 20) for number in range(20)]:
         path = copied(hurt, tmp_path / "home")
@@ -267,12 +326,6 @@ def open_elsewhere(path: Path) -> Iterator[Callable[[], str]]:
     os.waitpid(child, 0)
     for end in (asked, ask, heard, say):
         os.close(end)
-
-
-def overwrite(path: Path, page: int) -> None:
-    with path.open("r+b") as file:
-        file.seek((page - 1) * PAGE)
-        file.write(b"\xff" * 64)
 
 
 def test_a_rescue_waits_until_all_who_have_the_file_open_are_gone(whole: Path, tmp_path: Path) -> None:

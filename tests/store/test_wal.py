@@ -71,3 +71,18 @@ def test_cut_or_flipped_anywhere_it_says_what_sqlite_says(
 @pytest.mark.parametrize("log", [b"", b"garbage", bytes(4096), b"\x37\x7f\x06\x82" + bytes(100)])
 def test_what_is_no_log_holds_nothing(log: bytes) -> None:
     assert committed_pages(log) == CommittedPages()
+
+
+def test_pages_that_the_database_no_longer_has_do_not_count(tmp_path: Path) -> None:
+    path = tmp_path / "p.db"
+    raw = sqlite3.connect(path, isolation_level=None)
+    raw.execute("PRAGMA auto_vacuum = FULL")
+    raw.execute("PRAGMA journal_mode = WAL")
+    raw.execute("CREATE TABLE t (x TEXT)")
+    raw.executemany("INSERT INTO t VALUES (?)", (("gone" * 500,) for _ in range(50)))
+    raw.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    raw.execute("DELETE FROM t")
+    content, log = path.read_bytes(), committed_pages(path.with_name("p.db-wal").read_bytes())
+    raw.close()
+    assert b"gonegone" in content
+    assert len(log.what_counts_of(content)) == log.page_count * log.page_bytes < len(content) / 2
