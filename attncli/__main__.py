@@ -40,6 +40,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
     if boundary.code == 0 and session.left_out:
         echo(_left_out(session.left_out), err=True)
+    if boundary.code == 0:
+        for remark in session.remarks:
+            echo(f"attn: {remark}", err=True)
     return boundary.code
 
 

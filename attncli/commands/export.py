@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from datetime import datetime
 from pathlib import Path
 from typing import cast
@@ -14,7 +13,7 @@ from attncli.commands.json_document import json_text
 from attncli.commands.session import session
 from attncli.commands.stdout import echo
 from attncli.domain.text import Lang
-from attncli.errors import UsageError
+from attncli.files import cannot_write, write_whole
 
 FORMATS = ("md", "html", "json")
 
@@ -62,11 +61,8 @@ def _write(text: str, output: Path | None) -> None:
     if output is None:
         echo(text, end="")
         return
-    temporary = output.with_name(f".{output.name}.{os.getpid()}.part")
     try:
-        temporary.write_text(text, encoding="utf-8")
-        temporary.replace(output)
+        write_whole(output, [text])
     except OSError as error:
-        temporary.unlink(missing_ok=True)
-        raise UsageError(f"cannot write {output} ({error.strerror}); name another file with -o") from error
+        raise cannot_write(output, error, "name another file with -o") from error
     echo(f"wrote {output}", err=True)

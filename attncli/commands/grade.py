@@ -12,10 +12,11 @@ import click
 
 from attncli.commands.output import json_option, print_json
 from attncli.commands.session import session
-from attncli.commands.stdout import show_progress, verdict_counts
+from attncli.commands.stdout import echo, show_progress, verdict_counts
+from attncli.domain.challenge import SEEDS
 from attncli.domain.text import Lang
 from attncli.errors import JudgeFailed, Rejected, UsageError
-from attncli.judge.client import MEMORY_MIB, SEEDS, TIMEOUT_SECONDS, Judge
+from attncli.judge.client import MEMORY_MIB, TIMEOUT_SECONDS, Judge
 
 
 @click.command()

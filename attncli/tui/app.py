@@ -62,6 +62,8 @@ def run(
             app.run()
         finally:
             app.grader.close()
+            if workspace.store.has_new_rows:
+                workspace.keep_daily_copy()
         if app.failure is not None:
             raise app.failure
         return app.return_code or 0
