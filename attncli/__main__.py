@@ -9,7 +9,7 @@ from collections.abc import Sequence
 try:
     from attncli.commands.boundary import Boundary
     from attncli.commands.session import Session
-    from attncli.commands.stdout import stand_in_for_closed
+    from attncli.commands.stdout import echo, stand_in_for_closed
 except KeyboardInterrupt:
     print("attn: interrupted before it began", file=sys.stderr)
     sys.exit(130)
@@ -39,7 +39,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
             boundary.code = run(words, session)
         sys.stdout.flush()
     if boundary.code == 0 and session.left_out:
-        print(_left_out(session.left_out), file=sys.stderr)
+        echo(_left_out(session.left_out), err=True)
+    if boundary.code == 0:
+        for remark in session.remarks:
+            echo(f"attn: {remark}", err=True)
     return boundary.code
 
 

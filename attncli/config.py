@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from datetime import date, time, timedelta
-from errno import EDQUOT, ENOSPC
 from pathlib import Path
 from typing import Any, cast
 
@@ -144,15 +142,13 @@ def _parse(text: str, path: Path) -> dict[str, Any]:
 
 
 def _write(path: Path, text: str) -> None:
-    part = path.with_name(path.name + ".part")
+    from attncli.files import NO_ROOM, write_whole
+
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        part.write_text(text, encoding="utf-8")
-        part.replace(path)
+        write_whole(path, [text])
     except OSError as error:
-        with suppress(OSError):
-            part.unlink()
-        remedy = "free some disk space" if error.errno in (ENOSPC, EDQUOT) else "make its folder writable"
+        remedy = "free some disk space" if error.errno in NO_ROOM else "make its folder writable"
         raise EnvironmentFailure(f"cannot write {path} ({error.strerror}); {remedy}") from error
 
 

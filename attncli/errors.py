@@ -9,7 +9,8 @@
     ├── BankInvalid           exit 1: a bank has problems (they are listed)
     ├── ConfigInvalid         exit 2: config.toml or a value for it
     ├── StoreError            exit 3: the database cannot be used
-    │   └── StoreCorrupt
+    │   ├── StoreCorrupt          damaged
+    │   └── StoreUnwritable       no space, no permission: it may still be read
     └── EnvironmentFailure    exit 3: the program or its surroundings failed
         ├── JudgeFailed           the judge died, or cannot start (no torch)
         └── SandboxUnavailable    no isolation can be had at all
@@ -77,6 +78,10 @@ class StoreError(AttnError):
 
 class StoreCorrupt(StoreError):
     """The database file is damaged."""
+
+
+class StoreUnwritable(StoreError):
+    """There is no space for the database, or no permission to write to it; it may still be read."""
 
 
 class EnvironmentFailure(AttnError):

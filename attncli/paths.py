@@ -54,6 +54,10 @@ class Home:
         return self.root / "solutions"
 
     @property
+    def backups(self) -> Path:
+        return self.root / "backups"
+
+    @property
     def log(self) -> Path:
         return self.root / "log"
 

@@ -17,16 +17,17 @@ RULES: dict[str, tuple[set[str], set[str]]] = {
     "errors": (set(), set()),
     "domain": ({"errors"}, set()),
     "paths": ({"errors"}, {"platformdirs"}),
-    "config": ({"errors", "paths", "domain"}, {"tomlkit"}),
+    "files": ({"errors"}, set()),
+    "config": ({"errors", "files", "paths", "domain"}, {"tomlkit"}),
     "memory": ({"domain", "errors"}, {"fsrs", "fsrs_rs_python"}),
     "bank": ({"domain", "errors", "paths"}, {"yaml", "pydantic", "pydantic_core", "texicode", "latex2mathml"}),
-    "store": ({"domain", "errors", "paths"}, set()),
+    "store": ({"domain", "errors", "files", "paths"}, set()),
     "sandbox": ({"errors"}, {"torch"}),
     "judge": ({"domain", "errors", "sandbox"}, {"torch", "hypothesis"}),
-    "practice": ({"domain", "memory", "bank", "store", "judge", "errors", "config", "paths"}, set()),
+    "practice": ({"domain", "memory", "bank", "store", "judge", "errors", "files", "config", "paths"}, set()),
     "export": (
         {"domain", "practice", "errors"},
-        {"jinja2", "markupsafe", "markdown_it", "mdit_py_plugins", "latex2mathml", "genanki"},
+        {"jinja2", "markupsafe", "markdown_it", "mdit_py_plugins", "latex2mathml", "nh3", "genanki"},
     ),
     "tui": (
         {"practice", "export", "domain", "config", "errors", "paths"},
@@ -36,6 +37,7 @@ RULES: dict[str, tuple[set[str], set[str]]] = {
         {
             "domain",
             "errors",
+            "files",
             "paths",
             "config",
             "memory",
@@ -62,6 +64,7 @@ OWNERS = {
     "textual": {"tui"},
     "click": {"commands", "cli"},
     "fsrs": {"memory"},
+    "nh3": {"export"},
     "numpy": set(),
 }
 NEVER_AT_THE_TOP = {("commands", "tui"), ("cli", "tui"), ("commands", "rich"), ("memory", "fsrs_rs_python")}

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 from datetime import date, time, timedelta
 from pathlib import Path
 
@@ -165,11 +166,10 @@ def test_a_home_that_may_not_be_read_names_the_way_out(path: Path, monkeypatch: 
 
 
 def test_a_full_disk_is_named_and_leaves_nothing_behind(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(self: Path, *_: object, **__: object) -> int:
-        self.touch()
+    def full(handle: int) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(Path, "write_text", full)
+    monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(EnvironmentFailure, match="free some disk space"):
         save(path, "lang", "zh")
     assert list(path.parent.iterdir()) == []

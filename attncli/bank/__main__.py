@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 from attncli.bank.check import check
+from attncli.bank.problems import visible
 from attncli.bank.schema import json_schema
 from attncli.bank.selection import Surroundings
 from attncli.errors import AttnError
@@ -23,7 +24,7 @@ def main(arguments: list[str]) -> int:
     try:
         report = check(map(Path, arguments), Surroundings(bundled_quizbank(), bundled_impl()))
     except AttnError as error:
-        print(f"attn: {error.message}", file=sys.stderr)
+        print(f"attn: {visible(error.message)}", file=sys.stderr)
         return error.exit_code
     for problem in report.problems:
         print(problem)

@@ -11,12 +11,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from attncli.bank.formulas import formula_findings
+from attncli.bank.hidden import hidden_findings
 from attncli.bank.identity import challenge_rules, compare_files, topic_rules
 from attncli.bank.links import Known, errata_findings, link_findings, source_findings
 from attncli.bank.loader import GLOSSARY, bank_files, judge, locate
 from attncli.bank.planned import PLANNED, load_planned
 from attncli.bank.problems import Finding, Problem, shown_path
-from attncli.bank.prose import Terms, short_findings, style_findings
+from attncli.bank.prose import Terms, fix_findings, short_findings, style_findings
 from attncli.bank.quantities import number_findings
 from attncli.bank.selection import CHALLENGE, Checked, Readable, Surroundings, files_in, files_of
 from attncli.bank.validate import glossary_findings
@@ -86,6 +87,7 @@ def _file_findings(file: Checked, known: Known, terms: Terms, around: Surroundin
     if file.role == "challenge" and file.judged.sound:
         yield from challenge_rules(file, known)
         yield from formula_findings(file.judged.value)
+    yield from hidden_findings(file.judged.value)
     bundled = file.path.absolute().parent == around.quizbank.absolute()
     if file.role == "cards":
         yield from topic_rules(file, known, bundled)
@@ -99,6 +101,7 @@ def _file_findings(file: Checked, known: Known, terms: Terms, around: Surroundin
 def _card_rules(entry: Readable, known: Known) -> Iterator[Finding]:
     card = entry.card
     yield from short_findings(card)
+    yield from fix_findings(card)
     yield from formula_findings(card)
     if not entry.faulty:
         yield from number_findings(card)

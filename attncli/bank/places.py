@@ -8,7 +8,7 @@ from typing import Any
 
 import yaml
 
-from attncli.bank.problems import Finding, Problem, Way, printable
+from attncli.bank.problems import Finding, Problem, Way, visible
 from attncli.bank.reading import Unreadable, events, inside
 
 Place = tuple[int, int]
@@ -34,7 +34,7 @@ def located(name: str, text: str, findings: Iterable[Finding]) -> list[Problem]:
         _want(root, finding.path)
     if findings:
         _walk(name, text, root)
-    return [inside(Problem(name, *_place(root, finding), printable(finding.message)), text) for finding in findings]
+    return [inside(Problem(name, *_place(root, finding), visible(finding.message)), text) for finding in findings]
 
 
 def _want(root: _Wanted, path: Way) -> None:

@@ -8,7 +8,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from attncli.domain.printable import marked
+
 MAX_GUESSES = 5000
+REPLACEMENT = "\ufffd"
 
 Way = tuple[str | int, ...]
 """The way from the top of a file to a value: keys of mappings, 0-based positions in lists."""
@@ -51,7 +54,7 @@ class Finding:
 
 def shown(value: object, limit: int = 60) -> str:
     """The value as it can stand in a message: on one line, quoted, not too long."""
-    text = printable(" ".join(str(value).split()))
+    text = visible(" ".join(str(value).split()))
     text = text if len(text) <= limit else text[: limit - 1] + "…"
     return f'"{text}"'
 
@@ -59,12 +62,13 @@ def shown(value: object, limit: int = 60) -> str:
 def shown_path(path: os.PathLike[str]) -> str:
     """A file's name as it can stand in a message, whatever bytes it has; below the working folder, from there."""
     whole, here = Path(path), Path.cwd()
-    return printable(str(whole.relative_to(here) if whole.is_relative_to(here) else whole))
+    return visible(str(whole.relative_to(here) if whole.is_relative_to(here) else whole))
 
 
-def printable(text: str) -> str:
-    """The text with whatever a terminal does not simply show replaced."""
-    return text if text.isprintable() else "".join(char if char.isprintable() else "\ufffd" for char in text)
+def visible(text: str) -> str:
+    """The text on one line, with a sign in place of whatever a terminal does not simply show."""
+    shown = marked(text, REPLACEMENT)
+    return shown if shown.isprintable() else "".join(char if char.isprintable() else REPLACEMENT for char in shown)
 
 
 def one_of(words: Iterable[str]) -> str:

@@ -51,6 +51,13 @@ def short_findings(card: Mapping[str, Any]) -> Iterator[Finding]:
             yield Finding(("short", lang), f"{said}; {remedy}")
 
 
+def fix_findings(card: Mapping[str, Any]) -> Iterator[Finding]:
+    """A repaired line is shown as code everywhere: backticks in it would set the prose between them as code."""
+    for lang, text in (card.get("fix") or {}).items():
+        if "`" in text:
+            yield Finding(("fix", lang), "a fix is shown as code; remove the backticks and write prose as a comment")
+
+
 def style_findings(value: object) -> Iterator[Finding]:
     """Half-width punctuation and missing spaces in Chinese, filler in both languages."""
     for way, text in localised(value):

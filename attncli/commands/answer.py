@@ -9,6 +9,7 @@ import click
 from attncli.commands.moment import at_option
 from attncli.commands.output import json_option, print_json
 from attncli.commands.session import session
+from attncli.commands.stdout import echo
 from attncli.domain.rating import Rating
 from attncli.domain.text import Lang, Localised
 from attncli.practice import answering
@@ -51,13 +52,13 @@ def answer(card: str, rating: str, at: datetime | None, as_json: bool) -> None:
     document, lang = answered.document(), workspace.lang
     wait = _in_words(answered, lang)
     said = SAY["answered"][lang]
-    click.echo(
+    echo(
         said.format(
             card=answered.card, rating=rating, state=STATES[document["state"]][lang], due=document["due"], wait=wait
         )
     )
     if answered.leech:
-        click.echo(SAY["leech"][lang].format(card=answered.card, lapses=answered.schedule.lapses))
+        echo(SAY["leech"][lang].format(card=answered.card, lapses=answered.schedule.lapses))
 
 
 @click.command()
@@ -66,7 +67,7 @@ def undo() -> None:
     with session().workspace() as workspace:
         review = answering.undo(workspace)
     said = SAY["undone"][workspace.lang]
-    click.echo(said.format(card=review.subject, rating=review.rating.word, at=answering.iso(review.at)))
+    echo(said.format(card=review.subject, rating=review.rating.word, at=answering.iso(review.at)))
 
 
 def _in_words(answered: answering.Answered, lang: Lang) -> str:

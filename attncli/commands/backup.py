@@ -7,6 +7,9 @@ from pathlib import Path
 import click
 
 from attncli.commands.session import session
+from attncli.commands.stdout import echo
+from attncli.domain.printable import printable
+from attncli.domain.text import Localised
 from attncli.errors import NotFound, UsageError
 
 
@@ -21,20 +24,49 @@ def backup(output: Path | None) -> None:
     if not path.absolute().parent.is_dir():
         raise UsageError(f"there is no folder {path.absolute().parent}; name another file with -o")
     with current.workspace() as workspace:
-        workspace.store.copy_to(path)
-    click.echo(str(path))
+        problems = workspace.store.copy_to(path)
+    echo(str(path))
+    if problems:
+        echo(f"attn: the copy is as damaged as the database ({problems[0]}); run `attn doctor --rebuild`", err=True)
+
+
+RESTORED = Localised("restored {rows} from {file}", "已从 {file} 恢复 {count} 条记录")
+LEFT_OUT = Localised(
+    "left out {rows} that cannot be used, first {first}; nothing was removed from {file}",
+    "有 {count} 条记录无法使用，未恢复，第一条是 {first}；{file} 本身没有改动",
+)
+KEPT = Localised("what was there before is in {kept}", "之前的内容保存在 {kept}")
+MISSING = Localised(
+    "not in the backup but here before: {rows}, kept in {kept}; `attn import reviews {kept}` adds what is missing",
+    "此处原有的 {count} 条记录不在备份中：保存在 {kept}，可用 `attn import reviews {kept}` 加回",
+)
 
 
 @click.command()
 @click.argument("file", type=click.Path(path_type=Path))
 def restore(file: Path) -> None:
-    """Replace your progress by the backup FILE; what was there is kept as a numbered backup."""
-    from attncli.store.rescue import restore_database
+    """Replace your progress by the backup FILE; a copy of what was there is kept."""
+    from attncli.store.restore import restore_database
 
-    if not file.is_file():
+    if not file.exists():
         raise NotFound(f"there is no file {file}; `attn backup` writes one")
+    if not file.is_file():
+        raise UsageError(f"{file} is no file; name the one that `attn backup` wrote")
     current = session()
-    kept = restore_database(current.home.database, file)
-    with current.workspace() as workspace:
-        workspace.derive_all()
-    click.echo(f"restored {file}; what was there before is in {kept}")
+    home, lang = current.home, current.lang
+    done = restore_database(home.database, file, home.backups, current.clock())
+    with current.workspace():
+        """Schedules are derived when a database is first opened."""
+    if done.refused:
+        first = " ".join(printable(done.refused[0]).split())
+        echo(_said(LEFT_OUT[lang], len(done.refused), first=first, file=file), err=True)
+    said = [_said(RESTORED[lang], done.rows, file=file)]
+    if done.missing:
+        said.append(_said(MISSING[lang], done.missing, kept=done.kept))
+    elif done.kept:
+        said.append(KEPT[lang].format(kept=done.kept))
+    echo("; ".join(said) if lang == "en" else "；".join(said))
+
+
+def _said(template: str, count: int, **named: object) -> str:
+    return template.format(count=count, rows="1 row" if count == 1 else f"{count} rows", **named)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,7 +10,7 @@ import click
 
 from attncli.commands.output import json_option, print_json
 from attncli.commands.session import session
-from attncli.commands.stdout import verdict_counts
+from attncli.commands.stdout import echo, verdict_counts
 from attncli.errors import BankInvalid
 
 if TYPE_CHECKING:
@@ -54,13 +53,13 @@ def check(paths: tuple[Path, ...], as_json: bool) -> None:
 
 def _print(report: Report) -> None:
     for problem in report.problems:
-        click.echo(_encodable(str(problem)))
+        echo(problem)
     if report.problems:
         return
     for note in _grouped(report.notes):
-        click.echo(_encodable(f"note: {note}"), err=True)
+        echo(f"note: {note}", err=True)
     notes = f"; {_counted(len(report.notes), 'note')}" if report.notes else ""
-    click.echo(f"{_counted(report.cards, 'card')} in {_counted(report.files, 'file')}: no problems{notes}", err=True)
+    echo(f"{_counted(report.cards, 'card')} in {_counted(report.files, 'file')}: no problems{notes}", err=True)
 
 
 def _grouped(notes: Iterable[Problem]) -> Iterator[str]:
@@ -81,9 +80,3 @@ def _summary(report: Report) -> str:
 
 def _counted(count: int, what: str) -> str:
     return f"{count} {what}" if count == 1 else f"{count} {what}s"
-
-
-def _encodable(text: str) -> str:
-    """The text with what the terminal's encoding lacks escaped."""
-    encoding = sys.stdout.encoding or "utf-8"
-    return text.encode(encoding, "backslashreplace").decode(encoding)

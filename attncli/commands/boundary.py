@@ -7,12 +7,12 @@ import sys
 from types import TracebackType
 
 from attncli.commands.session import Session
-from attncli.commands.stdout import discard
+from attncli.commands.stdout import discard, echo, show_progress
+from attncli.domain.printable import printable
 from attncli.errors import AttnError
 
 FAILED = 3
 INTERRUPTED = 130
-ERASE_LINE = "\r\x1b[2K"
 UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
 
@@ -53,17 +53,16 @@ class Boundary:
 
 
 def _say(message: str, code: int) -> int:
-    from attncli.domain.printable import printable
-
-    over_progress = ERASE_LINE if sys.stderr.isatty() else ""
-    print(f"{over_progress}attn: {' '.join(printable(message).split())}", file=sys.stderr)
+    if sys.stderr.isatty():
+        show_progress("")
+    echo(f"attn: {' '.join(printable(message).split())}", err=True)
     return code
 
 
 def _print_trace(error: BaseException) -> None:
     import traceback
 
-    traceback.print_exception(error)
+    echo("".join(traceback.format_exception(error)), err=True, end="")
 
 
 def _log_trace(session: Session, error: BaseException) -> str:
@@ -75,7 +74,7 @@ def _log_trace(session: Session, error: BaseException) -> str:
         file.parent.mkdir(parents=True, exist_ok=True)
         with file.open("a", encoding="utf-8") as log:
             trace = "".join(traceback.format_exception(error))
-            log.write(f"{session.clock().isoformat()} {' '.join(sys.argv)}\n{trace}\n")
+            log.write(printable(f"{session.clock().isoformat()} {' '.join(sys.argv)}\n{trace}\n"))
     except OSError:
         return "run it again with --debug for the traceback"
     return f"the traceback is in {file}; please report it"

@@ -6,6 +6,7 @@ import click
 
 from attncli.commands.output import json_option, print_json
 from attncli.commands.session import session
+from attncli.commands.stdout import echo
 from attncli.errors import NothingFound
 
 
@@ -28,7 +29,7 @@ def cards(query: str | None, topic: str | None, as_json: bool) -> None:
     else:
         for card in found:
             first_line = " ".join(card.question(lang).split())
-            click.echo(f"{card.id:<10} {card.kind:<9} {card.level:<9} {first_line}")
+            echo(f"{card.id:<10} {card.kind:<9} {card.level:<9} {first_line}")
     if not found:
         raise NothingFound(
             f"no card matches {query}; try fewer words or other ones"

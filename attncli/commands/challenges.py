@@ -8,6 +8,7 @@ import click
 
 from attncli.commands.output import json_option, print_json
 from attncli.commands.session import session
+from attncli.commands.stdout import echo
 from attncli.domain.challenge import Standing
 from attncli.domain.text import Localised
 from attncli.practice import solve
@@ -39,7 +40,7 @@ def challenges(track: str | None, as_json: bool) -> None:
     for entry in found:
         due = DUE[lang].format(day=entry.schedule.due_at) if entry.schedule else ""
         challenge = entry.challenge
-        click.echo(
+        echo(
             f"{challenge.id:<28} {challenge.track:<12} {challenge.level}  {STANDINGS[entry.standing][lang]:<10}"
             f" {challenge.title[lang]}{due}"
         )
@@ -55,10 +56,10 @@ def start(challenge: str, folder: Path | None, bug: bool, force: bool) -> None:
     with session().workspace() as workspace:
         started = solve.start(workspace, challenge, folder, bug=bug, force=force)
     if started.kept:
-        click.echo(KEPT[workspace.lang].format(file=started.kept), err=True)
+        echo(KEPT[workspace.lang].format(file=started.kept), err=True)
     if started.symptom:
-        click.echo(started.symptom[workspace.lang], err=True)
-    click.echo(str(started.path))
+        echo(started.symptom[workspace.lang], err=True)
+    echo(str(started.path))
 
 
 @click.command()
@@ -67,9 +68,9 @@ def hint(challenge: str) -> None:
     """Print the next hint for CHALLENGE; it is recorded as seen."""
     with session().workspace() as workspace:
         found = solve.next_hint(workspace, challenge)
-    click.echo(f"{found.number}/{found.total}  {found.text[workspace.lang].strip()}")
+    echo(f"{found.number}/{found.total}  {found.text[workspace.lang].strip()}")
     if found.again:
-        click.echo(LAST_HINT[workspace.lang].format(challenge=challenge), err=True)
+        echo(LAST_HINT[workspace.lang].format(challenge=challenge), err=True)
 
 
 @click.command()
@@ -77,4 +78,4 @@ def hint(challenge: str) -> None:
 def solution(challenge: str) -> None:
     """Print the reference of CHALLENGE; it is recorded as seen."""
     with session().workspace() as workspace:
-        click.echo(solve.solution(workspace, challenge), nl=False)
+        echo(solve.solution(workspace, challenge), end="")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from attncli.commands.session import COMPLETION_VARIABLE
+from attncli.commands.stdout import echo
 
 
 @click.command()
@@ -15,4 +16,4 @@ def completion(shell: str) -> None:
 
     found = get_completion_class(shell)
     assert found is not None, "click completes all three"
-    click.echo(found(click.get_current_context().find_root().command, {}, "attn", COMPLETION_VARIABLE).source())
+    echo(found(click.get_current_context().find_root().command, {}, "attn", COMPLETION_VARIABLE).source())

@@ -6,6 +6,7 @@ import click
 
 from attncli import config as configuration
 from attncli.commands.session import session
+from attncli.commands.stdout import echo
 
 
 @click.command()
@@ -16,9 +17,9 @@ def config(key: str | None, value: str | None) -> None:
     current = session()
     if key is None:
         for name in configuration.KEYS:
-            click.echo(f"{name} = {current.settings.text(name)}")
+            echo(f"{name} = {current.settings.text(name)}")
     elif value is None:
-        click.echo(current.settings.text(configuration.known_key(key)))
+        echo(current.settings.text(configuration.known_key(key)))
     else:
         configuration.save(current.home.config, key, value)
-        click.echo(f"{key} = {value}")
+        echo(f"{key} = {value}")

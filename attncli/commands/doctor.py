@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from datetime import date
 from typing import Any
 
 import click
 
 from attncli.commands.output import json_option, print_json
 from attncli.commands.session import Session, session
-from attncli.commands.stdout import verdict_counts
+from attncli.commands.stdout import echo, show_progress, verdict_counts
 from attncli.errors import ConfigInvalid, EnvironmentFailure, StoreCorrupt, StoreError
 from attncli.practice import health
+from attncli.practice.daily_copy import newest_copy
 
 STEP = 1000
 
@@ -30,20 +32,35 @@ def doctor(as_json: bool, rebuild: bool) -> None:
         if as_json:
             print_json(found)
         else:
-            click.echo("\n".join(_lines(found)))
+            echo("\n".join(_lines(found)))
     database = found["database"]
     if database["problems"]:
         problem = database["problems"][0]
         if database["rows"] is None:
             raise StoreError(problem)
-        raise StoreCorrupt(f"{database['path']}: {problem}; `attn doctor --rebuild` saves what can be read")
+        raise StoreCorrupt(f"{database['path']}: {problem}; `attn doctor --rebuild` mends it or saves what can be read")
 
 
 def _rebuild(current: Session) -> None:
     done = health.rebuild(current.home, current.workspace, _progress())
+    for line in _mended(done):
+        echo(line, err=True)
+    echo(f"derived {done.subjects} schedules anew", err=True)
+
+
+def _mended(done: health.Rebuilt) -> Iterator[str]:
     if done.kept:
-        click.echo(f"saved {done.rescued} rows of the log; the damaged file is kept as {done.kept}", err=True)
-    click.echo(f"derived {done.subjects} schedules anew", err=True)
+        lost = f"; {_rows_counted(done.lost)} could not be read" if done.lost else ""
+        cut = "; the file was cut short, and what was beyond its end is lost" if done.is_cut_short else ""
+        yield f"saved {_rows_counted(done.rescued or 0)} of the log{lost}{cut}; the damaged file is kept as {done.kept}"
+    if done.set_aside:
+        yield f"set {_rows_counted(done.set_aside, 'damaged ')} aside; nothing reads them any more"
+    if done.put_back:
+        yield f"put {_rows_counted(done.put_back)} back that another file had"
+
+
+def _rows_counted(count: int, what: str = "") -> str:
+    return f"{count} {what}row{'' if count == 1 else 's'}"
 
 
 def _progress() -> Callable[[int], None]:
@@ -51,7 +68,7 @@ def _progress() -> Callable[[int], None]:
 
     def show(done: int) -> None:
         if done % STEP == 0 and sys.stderr.isatty():
-            click.echo(f"\r{done} …", err=True, nl=False)
+            show_progress(f"{done} …")
 
     return show
 
@@ -60,20 +77,28 @@ def _findings(current: Session) -> dict[str, Any]:
     from attncli.sandbox.host import describe
 
     database = health.database_health(current.home)
+    banks = _banks(current, whole=not database.problems)
     return {
         "versions": health.versions(),
         "paths": health.places(current.home),
         "device": health.device(),
         "config": _config_problems(current),
-        "database": {
-            "path": str(database.path),
-            "format": database.format,
-            "rows": database.rows,
-            "integrity": database.integrity,
-            "problems": list(database.problems),
-        },
-        "banks": _banks(current, whole=not database.problems),
+        "database": _database(database, newest_copy(current.home)),
+        "banks": banks,
         "sandbox": describe(),
+    }
+
+
+def _database(found: health.DatabaseHealth, newest: date | None) -> dict[str, Any]:
+    return {
+        "path": str(found.path),
+        "format": found.format,
+        "rows": found.rows,
+        "integrity": found.integrity,
+        "set_aside": found.set_aside,
+        "unwritable": found.unwritable,
+        "newest_copy": newest.isoformat() if newest else None,
+        "problems": list(found.problems),
     }
 
 
@@ -90,13 +115,16 @@ def _banks(current: Session, whole: bool) -> dict[str, Any]:
         return {"problems": []}
     try:
         with current.workspace() as workspace:
+            if workspace.store.log.length():
+                workspace.keep_daily_copy()
             return health.bank_health(workspace)
     except (StoreError, ConfigInvalid, EnvironmentFailure) as error:
         return {"problems": [error.message]}
 
 
 def _rows(database: dict[str, Any]) -> str:
-    return "" if database["rows"] is None else f", {database['rows']} rows"
+    aside = f" ({_rows_counted(database['set_aside'], 'damaged ')} set aside)" if database["set_aside"] else ""
+    return "" if database["rows"] is None else f", {_rows_counted(database['rows'])}{aside}"
 
 
 def _lines(found: dict[str, Any]) -> list[str]:
@@ -104,7 +132,11 @@ def _lines(found: dict[str, Any]) -> list[str]:
     lines = [f"{name:<12} {version}" for name, version in versions.items()]
     lines += ["", *(f"{name:<12} {place}" for name, place in found["paths"].items()), ""]
     lines.append(f"{'database':<12} {database['integrity']}{_rows(database)}, format {database['format']}")
+    lines += [f"{'':<12} {database['unwritable']}"] if database["unwritable"] else []
     lines += [f"{'':<12} {problem}" for problem in database["problems"] + found["config"] + banks["problems"]]
+    lines.append(
+        f"{'copies':<12} {'the newest of ' + database['newest_copy'] if database['newest_copy'] else 'none yet'}"
+    )
     if "cards" in banks:
         lines.append(
             f"{'banks':<12} {banks['cards']} cards, {banks['topics']} topics, {banks['challenges']} challenges"

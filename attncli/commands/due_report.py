@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from attncli.commands.session import Session
+from attncli.commands.stdout import echo
 from attncli.practice.due import DueCounts, due_counts
 
 
@@ -17,7 +18,7 @@ def report(session: Session, at: datetime | None, as_json: bool) -> None:
 
         print_json(counts.document())
     else:
-        print("\n".join(_lines(counts, workspace.lang)))
+        echo("\n".join(_lines(counts, workspace.lang)))
 
 
 def _lines(counts: DueCounts, lang: str) -> list[str]:

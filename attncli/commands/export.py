@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import os
 from datetime import datetime
 from pathlib import Path
 from typing import cast
@@ -11,9 +9,11 @@ from typing import cast
 import click
 
 from attncli.commands.exchange import export_reviews
+from attncli.commands.json_document import json_text
 from attncli.commands.session import session
+from attncli.commands.stdout import echo
 from attncli.domain.text import Lang
-from attncli.errors import UsageError
+from attncli.files import cannot_write, write_whole
 
 FORMATS = ("md", "html", "json")
 
@@ -40,7 +40,7 @@ def summary(form: str | None, lang: str | None, interview: datetime | None, outp
         found = summarise(workspace, language, interview.date() if interview else None)
     chosen = form or _by_ending(output)
     if chosen == "json":
-        text = json.dumps(found.document(), ensure_ascii=False, indent=2) + "\n"
+        text = json_text(found.document()) + "\n"
     elif chosen == "html":
         from attncli.export.html import to_html
 
@@ -59,13 +59,10 @@ def _by_ending(output: Path | None) -> str:
 
 def _write(text: str, output: Path | None) -> None:
     if output is None:
-        click.echo(text, nl=False)
+        echo(text, end="")
         return
-    temporary = output.with_name(f".{output.name}.{os.getpid()}.part")
     try:
-        temporary.write_text(text, encoding="utf-8")
-        temporary.replace(output)
+        write_whole(output, [text])
     except OSError as error:
-        temporary.unlink(missing_ok=True)
-        raise UsageError(f"cannot write {output} ({error.strerror}); name another file with -o") from error
-    click.echo(f"wrote {output}", err=True)
+        raise cannot_write(output, error, "name another file with -o") from error
+    echo(f"wrote {output}", err=True)

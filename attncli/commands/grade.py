@@ -12,10 +12,11 @@ import click
 
 from attncli.commands.output import json_option, print_json
 from attncli.commands.session import session
-from attncli.commands.stdout import verdict_counts
+from attncli.commands.stdout import echo, show_progress, verdict_counts
+from attncli.domain.challenge import SEEDS
 from attncli.domain.text import Lang
 from attncli.errors import JudgeFailed, Rejected, UsageError
-from attncli.judge.client import MEMORY_MIB, SEEDS, TIMEOUT_SECONDS, Judge
+from attncli.judge.client import MEMORY_MIB, TIMEOUT_SECONDS, Judge
 
 
 @click.command()
@@ -103,7 +104,7 @@ def _offer(report: Mapping[str, Any], file: Path, challenge: str, as_json: bool,
     from attncli.practice.grading import fresh_seed
 
     again = f"attn grade {challenge} {file} --seed {fresh_seed(report)}"
-    click.echo(f"  用新的输入再考一次：{again}" if lang == "zh" else f"  A fresh exam, on other inputs: {again}")
+    echo(f"  用新的输入再考一次：{again}" if lang == "zh" else f"  A fresh exam, on other inputs: {again}")
 
 
 def _rejection(report: Mapping[str, Any], file: Path, challenge: str, lang: Lang) -> str:
@@ -119,13 +120,10 @@ def _rejection(report: Mapping[str, Any], file: Path, challenge: str, lang: Lang
 
 def _progress(as_json: bool) -> Any:
     """Names the running check on stderr, where a person can see it."""
-    stream = sys.stderr
-    if as_json or not stream.isatty():
+    if as_json or not sys.stderr.isatty():
         return None
 
     def show(event: dict[str, Any]) -> None:
-        text = f"{event['name']} …" if event.get("status") == "running" else ""
-        stream.write(f"\r\x1b[2K{text}")
-        stream.flush()
+        show_progress(f"{event['name']} …" if event.get("status") == "running" else "")
 
     return show

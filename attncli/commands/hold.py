@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from attncli.commands.session import session
+from attncli.commands.stdout import echo
 from attncli.domain.text import Localised
 from attncli.practice import answering
 
@@ -20,7 +21,7 @@ IN_QUEUE = Localised("{card} is in the queue", "{card} 在队列中")
 def suspend(card: str) -> None:
     """Take CARD out of the queue for good."""
     with session().workspace() as workspace:
-        click.echo(SUSPENDED[workspace.lang].format(card=answering.suspend(workspace, card)))
+        echo(SUSPENDED[workspace.lang].format(card=answering.suspend(workspace, card)))
 
 
 @click.command()
@@ -28,7 +29,7 @@ def suspend(card: str) -> None:
 def bury(card: str) -> None:
     """Take CARD out of the queue for today."""
     with session().workspace() as workspace:
-        click.echo(BURIED[workspace.lang].format(card=answering.bury(workspace, card)))
+        echo(BURIED[workspace.lang].format(card=answering.bury(workspace, card)))
 
 
 @click.command()
@@ -36,4 +37,4 @@ def bury(card: str) -> None:
 def unsuspend(card: str) -> None:
     """Put a suspended or buried CARD back into the queue."""
     with session().workspace() as workspace:
-        click.echo(IN_QUEUE[workspace.lang].format(card=answering.unsuspend(workspace, card)))
+        echo(IN_QUEUE[workspace.lang].format(card=answering.unsuspend(workspace, card)))

@@ -8,9 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from random import Random
 
-import click
-
 from attncli.commands.card_markdown import numbered
+from attncli.commands.stdout import echo
 from attncli.domain.card import Card, ChoiceCard, ClozeCard, DebugCard, NumericCard, OrderingCard
 from attncli.domain.text import Lang, Localised
 from attncli.errors import UsageError
@@ -53,29 +52,29 @@ def ask(card: Card, lang: Lang, rng: Random, read_line: ReadLine, read_numbers: 
 def _choice(card: ChoiceCard, lang: Lang, rng: Random, read_line: ReadLine) -> Marking:
     shown = marking.shuffled_options(card, rng)
     _print(card.question[lang], [card.options[index].text[lang] for index in shown])
-    click.echo(SAY["choose-many" if card.multiple else "choose"][lang])
+    echo(SAY["choose-many" if card.multiple else "choose"][lang])
     places = _numbers(read_line, len(shown), lang)
     return marking.mark_choice(card, {shown[place] for place in places})
 
 
 def _numeric(card: NumericCard, lang: Lang, rng: Random, read_line: ReadLine) -> Marking:
     task = numeric.draw(card, rng)
-    click.echo(task.question[lang])
+    echo(task.question[lang])
     unit = f" ({task.unit})" if task.unit else ""
     while True:
-        click.echo(SAY["number"][lang].format(unit=unit))
+        echo(SAY["number"][lang].format(unit=unit))
         try:
             line = read_line()
             return numeric.mark_numeric(task, line) if line else numeric.give_up(task)
         except UsageError as error:
-            click.echo(error.message)
+            echo(error.message)
 
 
 def _cloze(card: ClozeCard, lang: Lang, read_line: ReadLine) -> Marking:
-    click.echo(card.question[lang])
+    echo(card.question[lang])
     answers = []
     for number, _ in enumerate(card.blanks, 1):
-        click.echo(SAY["blank"][lang].format(n=number))
+        echo(SAY["blank"][lang].format(n=number))
         answers.append(read_line())
     return marking.mark_cloze(card, answers)
 
@@ -84,29 +83,29 @@ def _ordering(card: OrderingCard, lang: Lang, rng: Random, read_line: ReadLine) 
     keys, texts = marking.shuffled_items(card, rng), dict(card.items)
     _print(card.question[lang], [texts[key][lang] for key in keys])
     while True:
-        click.echo(SAY["order"][lang])
+        echo(SAY["order"][lang])
         places = _numbers(read_line, len(keys), lang)
         if not places:
             return marking.give_up_ordering(card)
         try:
             return marking.mark_ordering(card, [keys[place] for place in places])
         except UsageError:
-            click.echo(SAY["numbers"][lang].format(n=len(keys)))
+            echo(SAY["numbers"][lang].format(n=len(keys)))
 
 
 def _debug(card: DebugCard, lang: Lang, read_line: ReadLine) -> Marking:
-    click.echo(f"{card.question[lang]}\n\n{numbered(card.code)}")
+    echo(f"{card.question[lang]}\n\n{numbered(card.code)}")
     lines = len(card.code.rstrip().splitlines())
     while True:
-        click.echo(SAY["line"][lang])
+        echo(SAY["line"][lang])
         if len(places := _numbers(read_line, lines, lang)) <= 1:
             return marking.mark_debug(card, places[0] + 1 if places else 0)
 
 
 def _print(text: str, items: list[str]) -> None:
-    click.echo(text)
+    echo(text)
     for number, item in enumerate(items, 1):
-        click.echo(f"{number}. {item}")
+        echo(f"{number}. {item}")
 
 
 def _numbers(read_line: ReadLine, most: int, lang: Lang) -> list[int]:
@@ -115,4 +114,4 @@ def _numbers(read_line: ReadLine, most: int, lang: Lang) -> list[int]:
         words = read_line().replace(",", " ").split()
         if all(word.isdecimal() and 1 <= int(word) <= most for word in words):
             return [int(word) - 1 for word in words]
-        click.echo(SAY["numbers"][lang].format(n=most))
+        echo(SAY["numbers"][lang].format(n=most))

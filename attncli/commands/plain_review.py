@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any
 
-import click
-
 from attncli.commands.card_markdown import answer, background, question
 from attncli.commands.plain_answers import Marking, ask
+from attncli.commands.stdout import echo
 from attncli.domain.rating import Rating
 from attncli.domain.text import Localised
 from attncli.errors import UsageError
@@ -78,10 +77,10 @@ class PlainReview:
             return
         details: dict[str, Any]
         if marking is None:
-            click.echo(question(item.card, lang))
+            echo(question(item.card, lang))
             if not self._reveal():
                 return
-            click.echo("\n\n".join(answer(item.card, lang)))
+            echo("\n\n".join(answer(item.card, lang)))
             ticked = self._points(len(item.card.points))
             suggested, details = suggest(len(ticked), len(item.card.points)), {"points": ticked}
         else:
@@ -91,8 +90,8 @@ class PlainReview:
         self._rate(item, suggested, details)
 
     def _explain(self, item: DrillItem, marking: Marking) -> None:
-        click.echo(marking.detail[self.workspace.lang])
-        click.echo("\n\n".join(background(item.card, self.workspace.lang)))
+        echo(marking.detail[self.workspace.lang])
+        echo("\n\n".join(background(item.card, self.workspace.lang)))
 
     def _reveal(self) -> bool:
         """Whether the answer is to be shown; False if the card was settled otherwise."""
@@ -143,7 +142,7 @@ class PlainReview:
         try:
             self._say("undone", card=self.drill.undo().card.id)
         except UsageError as error:
-            click.echo(error.message)
+            echo(error.message)
             return False
         return True
 
@@ -161,7 +160,7 @@ class PlainReview:
         return unicodedata.normalize("NFKC", line).strip()
 
     def _say(self, key: str, **values: object) -> None:
-        click.echo(SAY[key][self.workspace.lang].format(**values))
+        echo(SAY[key][self.workspace.lang].format(**values))
 
 
 def _rating(line: str) -> Rating | None:

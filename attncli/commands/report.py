@@ -6,8 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-import click
-
+from attncli.commands.stdout import echo
 from attncli.domain.axes import first_wrong, named
 from attncli.domain.challenge import Challenge
 from attncli.domain.frames import frame_lines
@@ -41,7 +40,7 @@ SAY: dict[str, Localised] = {
 
 def print_report(report: Mapping[str, Any], challenge: Challenge, lang: Lang) -> None:
     for line in report_lines(report, challenge, lang):
-        click.echo(line)
+        echo(line)
 
 
 def report_lines(report: Mapping[str, Any], challenge: Challenge, lang: Lang) -> Iterator[str]:
@@ -88,7 +87,7 @@ def counterexample_lines(shown: Mapping[str, Any], indent: str, lang: Lang = "en
 def value_lines(label: str, value: Any, indent: str, lang: Lang = "en") -> Iterator[str]:
     """A value behind its label; a mask as a grid, a row a line, 1 for True and a dot for False."""
     if not _is_mask(value):
-        yield f"{indent}{label} {printable(shown_value(value, lang))}"
+        yield f"{indent}{label} {shown_value(value, lang)}"
         return
     yield f"{indent}{label} {SAY['mask'][lang].format(shape=_shape(value))}"
     columns = value["shape"][-1]

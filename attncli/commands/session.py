@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from attncli.domain.text import Lang
     from attncli.practice.workspace import Workspace
+    from attncli.store.database import Database
 
 Clock = Callable[[], datetime]
 
@@ -36,6 +37,7 @@ class Session:
         self.lang_option: Lang | None = None
         self.debug = False
         self.left_out: list[str] = []
+        self._store: Database | None = None
 
     @cached_property
     def home(self) -> paths.Home:
@@ -55,8 +57,14 @@ class Session:
         from attncli.practice.workspace import Workspace
 
         workspace = Workspace.open(self.home, self.clock, self.lang, self.settings)
+        self._store = workspace.store
         self.left_out = workspace.store.files.problems()
         return workspace
+
+    @property
+    def remarks(self) -> list[str]:
+        """What there is to say of the database, though the command went well."""
+        return self._store.remarks if self._store else []
 
 
 def session() -> Session:

@@ -9,6 +9,7 @@ import click
 from attncli.commands.card_markdown import whole_card
 from attncli.commands.output import json_option, print_json
 from attncli.commands.session import on_terminal, session
+from attncli.commands.stdout import echo
 from attncli.domain.text import LANGS, Lang
 from attncli.practice.answering import schedule_document
 
@@ -30,12 +31,11 @@ def show(card: str, lang: Lang | None, as_json: bool) -> None:
             return
         text = whole_card(found, workspace.lang)
     if on_terminal():
-        from rich.console import Console
-        from rich.markdown import Markdown
+        from attncli.commands.formatted import print_markdown
 
-        Console().print(Markdown(text))
+        print_markdown(text)
     else:
-        click.echo(text)
+        echo(text)
 
 
 def _in_one_language(value: Any, lang: Lang) -> Any:

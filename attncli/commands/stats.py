@@ -6,6 +6,7 @@ import click
 
 from attncli.commands.output import json_option, print_json
 from attncli.commands.session import session
+from attncli.commands.stdout import echo
 from attncli.domain.text import Lang
 from attncli.practice.progress import Progress, progress
 
@@ -21,7 +22,7 @@ def stats(as_json: bool) -> None:
     if as_json:
         print_json(found.document())
     else:
-        click.echo("\n".join([*_totals(found, workspace.lang), "", *_topics(found, workspace.lang)]))
+        echo("\n".join([*_totals(found, workspace.lang), "", *_topics(found, workspace.lang)]))
 
 
 def _totals(found: Progress, lang: Lang) -> list[str]:

@@ -1,4 +1,4 @@
-"""Standard output as it can be: closed, full, or read by somebody who has had enough."""
+"""Standard output as it can be: closed, full, or read by somebody who has had enough; the only way to print."""
 
 from __future__ import annotations
 
@@ -6,6 +6,21 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+
+from attncli.domain.printable import printable
+
+ERASE_LINE = "\r\x1b[2K"
+
+
+def echo(text: object = "", *, err: bool = False, end: str = "\n") -> None:
+    """Prints `text` without whatever in it would steer a terminal or hide; commands print through this alone."""
+    print(printable(str(text)), end=end, file=sys.stderr if err else sys.stdout, flush=True)
+
+
+def show_progress(text: str) -> None:
+    """Replaces the line on stderr by `text`; only for a terminal."""
+    sys.stderr.write(f"{ERASE_LINE}{printable(text)}")
+    sys.stderr.flush()
 
 
 def discard() -> None:

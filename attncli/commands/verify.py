@@ -10,7 +10,7 @@ import click
 
 from attncli.commands.output import json_option, print_json
 from attncli.commands.session import session
-from attncli.commands.stdout import verdict_counts
+from attncli.commands.stdout import echo, show_progress, verdict_counts
 from attncli.errors import Rejected
 
 
@@ -54,27 +54,23 @@ def _score(documents: list[dict[str, Any]], streams: int) -> dict[str, Any]:
 def _print(documents: list[dict[str, Any]], score: dict[str, Any]) -> None:
     for document in documents:
         right, wrong = document["right"], document["wrong"]
-        click.echo(
+        echo(
             f"{'holds' if document['holds'] else 'FAILS'}  {document['id']}: "
             f"{right['accepted']}/{right['total']} right accepted, {wrong['rejected']}/{wrong['total']} wrong rejected"
         )
         for failure in document["failures"]:
-            click.echo(
-                f"       {failure['file']} on stream {failure['stream']} {failure['verdict']}: {failure['message']}"
-            )
-    click.echo(
+            echo(f"       {failure['file']} on stream {failure['stream']} {failure['verdict']}: {failure['message']}")
+    echo(
         f"{score['wrong']['rejected']} of {score['wrong']['total']} wrong solutions rejected, "
         f"{score['right']['accepted']} of {score['right']['total']} right ones accepted, on {score['streams']} streams"
     )
 
 
 def _progress() -> Any:
-    stream = sys.stderr
-    if not stream.isatty():
+    if not sys.stderr.isatty():
         return lambda done, of: None
 
     def show(done: int, of: int) -> None:
-        stream.write(f"\r\x1b[2K{done}/{of}" if done < of else "\r\x1b[2K")
-        stream.flush()
+        show_progress(f"{done}/{of}" if done < of else "")
 
     return show

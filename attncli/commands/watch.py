@@ -13,10 +13,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import click
-
 from attncli.commands.report import report_lines
 from attncli.commands.session import session
+from attncli.commands.stdout import echo
 from attncli.domain.text import Lang, Localised
 from attncli.domain.verdicts import REASONS, STATUSES
 from attncli.errors import AttnError
@@ -74,18 +73,18 @@ class Watch:
         try:
             report = grading.grade(self.workspace, self.judge, self.id, self.file, self.options)
         except AttnError as error:
-            click.echo(f"attn: {error.message}", err=True)
+            echo(f"attn: {error.message}", err=True)
             if not self.judge.alive():
                 self.judge = Judge.start()
             return
-        click.echo("")
+        echo("")
         for line in report_lines(report, challenge, self.lang):
-            click.echo(line)
+            echo(line)
         for line in changes(self.before, report, self.lang):
-            click.echo(line)
+            echo(line)
         self.before = standings(report)
         solved = self._say("solved") + " · " if report["verdict"] == "accepted" else ""
-        click.echo(solved + KEYS[self.lang])
+        echo(solved + KEYS[self.lang])
 
     @property
     def lang(self) -> Lang:
@@ -102,7 +101,7 @@ class Watch:
         try:
             action()
         except AttnError as error:
-            click.echo(f"attn: {error.message}", err=True)
+            echo(f"attn: {error.message}", err=True)
         return True
 
     def _actions(self) -> Mapping[str, Callable[[], None]]:
@@ -110,17 +109,17 @@ class Watch:
 
     def _hint(self) -> None:
         hint = solve.next_hint(self.workspace, self.id)
-        click.echo(self._say("hint", number=hint.number, total=hint.total, text=hint.text[self.lang]))
+        echo(self._say("hint", number=hint.number, total=hint.total, text=hint.text[self.lang]))
 
     def _solution(self) -> None:
-        click.echo(solve.solution(self.workspace, self.id))
+        echo(solve.solution(self.workspace, self.id))
 
     def _edit(self) -> None:
         command = editor(self.workspace.settings.editor)
         try:
             subprocess.run([*command, str(self.file)], check=False)
         except OSError as error:
-            click.echo(f"attn: {self._say('no-editor', editor=command[0], why=error.strerror)}", err=True)
+            echo(f"attn: {self._say('no-editor', editor=command[0], why=error.strerror)}", err=True)
 
     def _next(self) -> None:
         """Goes on with the first challenge that is not solved, after this one."""
@@ -128,14 +127,14 @@ class Watch:
         place = next(k for k, item in enumerate(listed) if item.challenge.id == self.id)
         rest = [item for item in [*listed[place + 1 :], *listed[:place]] if item.standing != "solved"]
         if not rest:
-            click.echo(self._say("none-left"))
+            echo(self._say("none-left"))
             return
         self.id = rest[0].challenge.id
         self.file = solve.solution_file(self.workspace, self.id)
         if not self.file.exists():
             self.file = solve.start(self.workspace, self.id).path
         self.before, self.seen = {}, _stamp(self.file)
-        click.echo(f"{self.id}: {self.file}")
+        echo(f"{self.id}: {self.file}")
 
 
 def watch_file(challenge: str, file: Path, options: GradeOptions) -> None:
@@ -144,7 +143,7 @@ def watch_file(challenge: str, file: Path, options: GradeOptions) -> None:
     with Judge.start() as judge, session().workspace() as workspace:
         watch = Watch(workspace, judge, workspace.library.challenge(challenge).id, file, options)
         lang = session().lang
-        click.echo(f"{SAY['watching'][lang].format(file=file)} · {KEYS[lang]}", err=True)
+        echo(f"{SAY['watching'][lang].format(file=file)} · {KEYS[lang]}", err=True)
         try:
             with keys() as read:
                 while True:

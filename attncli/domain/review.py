@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any
 
 from attncli.domain.rating import Rating
+
+EARLIEST = datetime(1990, 1, 1, tzinfo=UTC)
+LATEST = datetime(2200, 1, 1, tzinfo=UTC)
 
 
 class RowKind(StrEnum):
@@ -44,4 +47,44 @@ class LogRow:
 
     @property
     def rating(self) -> Rating:
+        """The rating of a review that `is_usable_review`."""
         return Rating(self.payload["rating"])
+
+    @property
+    def is_usable_review(self) -> bool:
+        """Whether this is a review with a rating; one without counts as absent."""
+        rating = self._told("rating")
+        return self.kind is RowKind.REVIEW and type(rating) is int and 1 <= rating <= 4
+
+    @property
+    def takes_back(self) -> str:
+        """The row that this undo takes back; empty where there is none."""
+        row = self._told("row") if self.kind is RowKind.UNDO else None
+        return row if isinstance(row, str) else ""
+
+    @property
+    def verdict(self) -> str:
+        """`accepted` or `rejected` for an attempt; empty for anything else, which counts as absent."""
+        verdict = self._told("verdict") if self.kind is RowKind.ATTEMPT else None
+        return verdict if verdict in ("accepted", "rejected") else ""
+
+    @property
+    def text_hash(self) -> str:
+        """Equal for two attempts with the same text; where none was kept, no two are equal."""
+        hashed = self._told("sha256")
+        return hashed if isinstance(hashed, str) else self.id
+
+    @property
+    def source(self) -> str:
+        """The text of an attempt; empty where none was kept."""
+        source = self._told("source")
+        return source if isinstance(source, str) else ""
+
+    @property
+    def bug(self) -> str:
+        """The planted bug that a start handed out; empty for a starter and for anything else."""
+        bug = self._told("bug") if self.kind is RowKind.START else None
+        return bug if isinstance(bug, str) else ""
+
+    def _told(self, key: str) -> Any:
+        return self.payload.get(key) if isinstance(self.payload, dict) else None

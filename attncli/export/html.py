@@ -1,39 +1,73 @@
-"""The summary as one self-contained HTML page: formulas as MathML, no script, nothing fetched."""
+"""The summary as one self-contained HTML page: formulas as MathML, no script, nothing fetched.
+
+Whatever cards and code say comes in escaped or through `sanitised`, and the page's own policy forbids the browser what
+might slip through: scripts, requests, forms, and every style but the page's own.
+"""
 
 from __future__ import annotations
 
 import html
+from base64 import b64encode
+from collections.abc import Sequence
+from hashlib import sha256
+from typing import Any
 from xml.etree import ElementTree
 from xml.sax.saxutils import escape
 
 from latex2mathml.converter import convert
 from markdown_it import MarkdownIt
+from markdown_it.renderer import RendererHTML
+from markdown_it.rules_core import StateCore
+from markdown_it.token import Token
 from markupsafe import Markup
 from mdit_py_plugins.dollarmath import dollarmath_plugin
 
+from attncli.domain.printable import printable
 from attncli.export.render import environment
+from attncli.export.sanitising import MATHML_TAGS, MATHML_WORDS, sanitised
 from attncli.export.summary import Summary
 
-MATHML = frozenset(
-    "math mrow mi mo mn ms mtext mspace msup msub msubsup mover munder munderover mfrac msqrt mroot mtable mtr mtd "
-    "mlabeledtr mstyle mpadded mphantom menclose merror mmultiscripts mprescripts none semantics annotation".split()
-)
+_ALIGNED = {f"text-align:{side}": f"to-{side}" for side in ("left", "center", "right")}
 
 
 def to_html(summary: Summary) -> str:
-    template = environment(autoescape=True).get_template("summary.html.j2")
+    jinja = environment(autoescape=True)
     parser = _parser()
-    return template.render(
+    style = jinja.get_template("summary.css").render()
+    page = jinja.get_template("summary.html.j2").render(
         summary=summary,
-        markdown=lambda text: Markup(parser.render(text)),
-        inline=lambda text: Markup(parser.renderInline(text)),
+        style=Markup(style),
+        policy=policy(style),
+        markdown=lambda text: Markup(sanitised(parser.render(text))),
+        inline=lambda text: Markup(sanitised(parser.renderInline(text))),
     )
+    return printable(page)
+
+
+def policy(style: str) -> str:
+    """What the page asks of the browser: nothing is run or fetched, and `style` alone is obeyed."""
+    own = b64encode(sha256(style.encode()).digest()).decode()
+    return f"default-src 'none'; style-src 'sha256-{own}'; base-uri 'none'; form-action 'none'"
 
 
 def _parser() -> MarkdownIt:
-    """CommonMark with tables and formulas; raw HTML in a card is shown, not obeyed."""
+    """CommonMark with tables and formulas; raw HTML in a card is shown and not obeyed, a picture is its description."""
     parser = MarkdownIt("commonmark", {"html": False}).enable("table")
-    return parser.use(dollarmath_plugin, renderer=_formula, allow_space=True)
+    parser.use(dollarmath_plugin, renderer=_formula, label_renderer=lambda _: "", allow_space=True)
+    parser.core.ruler.push("aligned", _aligned)
+    parser.add_render_rule("image", _picture)
+    return parser
+
+
+def _aligned(state: StateCore) -> None:
+    """Columns are aligned by classes: the page obeys no style but its own."""
+    for token in state.tokens:
+        if wanted := _ALIGNED.get(str(token.attrs.pop("style", ""))):
+            token.attrs["class"] = wanted
+
+
+def _picture(renderer: RendererHTML, tokens: Sequence[Token], index: int, options: Any, env: Any) -> str:
+    return f"[{escape(renderer.renderInlineAsText(tokens[index].children, options, env))}]"
 
 
 def _formula(source: str, options: dict[str, bool]) -> str:
@@ -50,9 +84,10 @@ def _formula(source: str, options: dict[str, bool]) -> str:
 
 
 def _is_mathml(text: str) -> bool:
-    """Whether there is nothing but MathML in it: latex2mathml lets mark-up in `\\text{…}` through."""
+    """Whether it is MathML with nothing but text in its words and signs: `\\text{…}` lets mark-up through."""
     try:
-        tags = {element.tag.rpartition("}")[2] for element in ElementTree.fromstring(text).iter()}
+        formula = ElementTree.fromstring(text)
     except ElementTree.ParseError:
         return False
-    return tags <= MATHML
+    elements = [(element.tag.rpartition("}")[2], len(element)) for element in formula.iter()]
+    return all(tag in MATHML_TAGS and not (tag in MATHML_WORDS and children) for tag, children in elements)

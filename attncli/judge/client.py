@@ -23,8 +23,6 @@ from attncli.sandbox.wire import LENGTH_DIGITS
 
 TIMEOUT_SECONDS = 10.0
 MEMORY_MIB = 1024
-# How many streams of inputs there are.
-SEEDS = 2**31
 
 Event = dict[str, Any]
 OnEvent = Callable[[Event], None]

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from types import FunctionType
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from attncli.judge.case import Case, Draw, Recorder
+from attncli.judge.case import Case, Recorder
 from attncli.judge.demands import Demands, named_arguments
 from attncli.judge.finding import Finding
 from attncli.judge.folder import Folder
@@ -114,38 +115,51 @@ def store(finding: Finding, check: str, record: str, stream: int) -> dict[str, A
 
 
 def restore(stored: Mapping[str, Any], folder: Folder) -> Case | None:
-    """The stored case, of the stream that it came from, over the present `inputs.py`; None when it no longer fits."""
+    """The stored case, of its own stream, over the present `inputs.py`; None when it no longer fits.
+
+    What is stored may come from elsewhere: it draws only what `inputs.py` would, and no tensor is made of another
+    size than the one that it replaces.
+    """
     try:
         stream = int(stored.get("stream", 0))
-        recorder = Recorder(_drawn_again(stored["draws"]), profile_of(stored["profile"], folder.inputs), stream)
-        getattr(folder.inputs, stored["record"])(recorder)
-        values = [_restored(*entry) for entry in stored["values"]]
-        fits = [
-            v.shape == i.value.shape and v.dtype == i.value.dtype
-            for v, i in zip(values, recorder.case.inputs, strict=True)
-        ]
-    except (LookupError, StopIteration, TypeError, ValueError, AttributeError, RuntimeError):
+        record = _record_named(stored["record"], folder)
+        recorder = Recorder(_Replayed(stored["draws"]), profile_of(stored["profile"], folder.inputs), stream)
+        record(recorder)
+        entries = zip(stored["values"], recorder.case.inputs, strict=True)
+        return recorder.case.with_values([_restored(entry, item.value) for entry, item in entries])
+    except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError, AssertionError, RuntimeError):
         return None
-    return recorder.case.with_values(values) if all(fits) else None
 
 
-def _drawn_again(draws: Sequence[Any]) -> Draw:
-    """The numbers of a stored case in their order. ValueError for one that this challenge would not have drawn."""
-    left = iter([int(value) for value in draws])
+def _record_named(name: Any, folder: Folder) -> Callable[[Recorder], Any]:
+    """The function `name` that stands in the challenge's own `inputs.py`."""
+    function = vars(folder.inputs).get(name) if isinstance(name, str) else None
+    if not isinstance(function, FunctionType) or function.__module__ != folder.inputs.__name__:
+        raise ValueError("no function of the inputs")
+    return function
 
-    def draw(kind: str, low: int, high: int) -> int:
-        value = next(left)
-        if not low <= value <= high:
-            raise ValueError(f"a {kind} of {value}")
+
+class _Replayed:
+    """A draw that gives the stored numbers again, as long as each lies where one is asked for."""
+
+    def __init__(self, draws: Any) -> None:
+        self._draws = iter(draws)
+
+    def __call__(self, kind: str, low: int, high: int) -> int:
+        value = next(self._draws, None)
+        if type(value) is not int or not low <= value <= high:
+            raise ValueError("this draw is no longer asked for")
         return value
 
-    return draw
 
-
-def _restored(dtype: str, shape: list[int], encoded: str) -> Tensor:
+def _restored(entry: Any, like: Tensor) -> Tensor:
+    """The stored tensor, in shape and dtype the one that it replaces."""
+    dtype, shape, encoded = entry
+    if DTYPES[dtype] != like.dtype or tuple(shape) != tuple(like.shape):
+        raise ValueError("a tensor of another form")
     raw = bytearray(base64.b64decode(encoded))
     if not raw:
-        return torch.empty(shape, dtype=DTYPES[dtype])
+        return torch.empty_like(like, device="cpu")
     if dtype == "bool":
         return (torch.frombuffer(raw, dtype=torch.uint8) != 0).reshape(shape)
     return torch.frombuffer(raw, dtype=DTYPES[dtype]).reshape(shape)

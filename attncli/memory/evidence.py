@@ -57,10 +57,10 @@ def solved_reviews(rows: Iterable[LogRow]) -> list[tuple[LogRow, Rating]]:
             episode.hints += 1
         elif row.kind is RowKind.SOLUTION:
             episode.solution_day = row.day
-        elif row.kind is RowKind.ATTEMPT and row.payload["verdict"] == "rejected":
+        elif row.verdict == "rejected":
             episode.rejected += 1
-        elif row.kind is RowKind.ATTEMPT and row.payload["verdict"] == "accepted":
-            text = row.payload.get("sha256", row.id)
+        elif row.verdict == "accepted":
+            text = row.text_hash
             same_day = bool(reviews) and reviews[-1][0].day == row.day
             if text not in accepted_texts and not same_day:
                 reviews.append((row, episode.rating(row, first=not reviews)))
@@ -79,7 +79,7 @@ def fold_attempts(scheduler: Scheduler, rows: Iterable[LogRow]) -> Schedule | No
 
 def standing_of(rows: Iterable[LogRow]) -> Standing:
     """new, attempted or solved."""
-    verdicts = {row.payload["verdict"] for row in rows if row.kind is RowKind.ATTEMPT}
+    verdicts = {row.verdict for row in rows} - {""}
     if "accepted" in verdicts:
         return "solved"
     return "attempted" if verdicts else "new"

@@ -23,8 +23,8 @@ def in_order(rows: Iterable[LogRow]) -> list[LogRow]:
 def standing_reviews(rows: Iterable[LogRow]) -> list[LogRow]:
     """The reviews that were not undone, in order."""
     rows = list(rows)
-    undone = {row.payload["row"] for row in rows if row.kind is RowKind.UNDO}
-    return in_order(row for row in rows if row.kind is RowKind.REVIEW and row.id not in undone)
+    undone = {row.takes_back for row in rows if row.kind is RowKind.UNDO}
+    return in_order(row for row in rows if row.is_usable_review and row.id not in undone)
 
 
 def fold_reviews(scheduler: Scheduler, rows: Iterable[LogRow]) -> Schedule | None:

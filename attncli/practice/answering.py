@@ -9,14 +9,11 @@ from typing import Any
 
 from attncli.domain.memory import Schedule
 from attncli.domain.rating import Rating
-from attncli.domain.review import LogRow, RowKind
+from attncli.domain.review import EARLIEST, LATEST, LogRow, RowKind
 from attncli.errors import NotFound, UsageError
 from attncli.memory.replay import is_leech
 from attncli.practice.derivation import derive_subject
 from attncli.practice.workspace import Workspace
-
-EARLIEST = datetime(1990, 1, 1, tzinfo=UTC)
-LATEST = datetime(2200, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)

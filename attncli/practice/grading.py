@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from attncli.domain.challenge import CaseRung, Challenge
-from attncli.domain.review import RowKind
+from attncli.domain.challenge import SEEDS, CaseRung, Challenge
+from attncli.domain.counterexamples import counterexamples_of
 from attncli.errors import JudgeFailed, NotFound, UsageError
-from attncli.judge.client import MEMORY_MIB, SEEDS, TIMEOUT_SECONDS, GradeRequest, Judge, OnEvent
+from attncli.judge.client import MEMORY_MIB, TIMEOUT_SECONDS, GradeRequest, Judge, OnEvent
 from attncli.practice import solve
 from attncli.practice.workspace import Workspace
 
@@ -60,12 +60,11 @@ def read_submission(path: Path) -> bytes:
 
 def kept_counterexamples(workspace: Workspace, id: str) -> list[dict[str, Any]]:
     """The counterexamples of earlier attempts, the latest first; they are tried before anything is drawn."""
-    rows = [row for row in workspace.store.log.of_subjects([id]) if row.kind is RowKind.ATTEMPT]
     kept: list[dict[str, Any]] = []
-    for row in reversed(rows):
-        for stored in row.payload.get("stored") or ():
-            if stored not in kept:
-                kept.append(stored)
+    for row in reversed(workspace.store.log.of_subjects([id])):
+        kept += [stored for stored in counterexamples_of(row) if stored not in kept]
+        if len(kept) >= KEPT_COUNTEREXAMPLES:
+            break
     return kept[:KEPT_COUNTEREXAMPLES]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -21,13 +21,18 @@ LIBRARIES = ("click", "fsrs", "textual", "rich", "torch", "hypothesis", "pyyaml"
 
 @dataclass(frozen=True, slots=True)
 class DatabaseHealth:
-    """`problems` is empty if the file is whole; `rows` is the length of the log, None if it cannot be read."""
+    """`problems` is empty if the file is whole; `rows` is the length of the log, None if it cannot be read.
+
+    `set_aside` counts damaged rows that are out of the way; `unwritable` says why nothing can be written, if so.
+    """
 
     path: Path
     format: int
     rows: int | None
     problems: tuple[str, ...]
     is_damaged: bool = True
+    set_aside: int = 0
+    unwritable: str = ""
 
     @property
     def integrity(self) -> str:
@@ -41,9 +46,30 @@ def database_health(home: paths.Home) -> DatabaseHealth:
     """Checks the whole file; one that does not exist yet is created."""
     try:
         with Database.open(home.database) as store:
-            return DatabaseHealth(home.database, FORMAT, store.log.length(), tuple(store.problems()))
+            problems = [*store.problems(), *map(_unmerged, store.unmerged())]
+            return DatabaseHealth(
+                home.database, FORMAT, _length(store), tuple(problems), True, _set_aside(store), store.unwritable
+            )
     except StoreError as error:
         return DatabaseHealth(home.database, FORMAT, None, (error.message,), isinstance(error, StoreCorrupt))
+
+
+def _unmerged(file: Path) -> str:
+    return f"rows in {file.name} may be missing here"
+
+
+def _length(store: Database) -> int | None:
+    try:
+        return store.log.length()
+    except StoreCorrupt:
+        return None
+
+
+def _set_aside(store: Database) -> int:
+    try:
+        return store.log.set_aside_count()
+    except StoreCorrupt:
+        return 0
 
 
 def versions() -> dict[str, str]:
@@ -89,26 +115,34 @@ def bank_health(workspace: Workspace) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Rebuilt:
-    """How many subjects were derived anew; `rescued` rows and where the damaged file is, if it had to be replaced."""
+    """How many subjects were derived anew, and what had to be mended before.
+
+    If the file had to be replaced, `rescued` rows were saved and `lost` not, and the damaged file is `kept`.
+    If that file was cut short, more may be lost.
+    `set_aside` counts damaged rows that were put out of the way, `put_back` rows that were found in another file.
+    """
 
     subjects: int
     rescued: int | None = None
     kept: Path | None = None
+    lost: int = 0
+    is_cut_short: bool = False
+    set_aside: int = 0
+    put_back: int = 0
 
 
 def rebuild(home: paths.Home, open_workspace: Callable[[], Workspace], progress: Callable[[int], None]) -> Rebuilt:
-    """Derives everything anew from the log. A damaged file is kept aside, and its readable rows go into a new one."""
-    rescued = kept = None
-    if _is_damaged(home):
-        saved = rescue(home.database)
-        rescued, kept = saved.rows, saved.kept
-    with open_workspace() as workspace:
-        return Rebuilt(workspace.derive_all(progress), rescued, kept)
+    """Derives everything anew from the log, in place where that can be.
 
-
-def _is_damaged(home: paths.Home) -> bool:
+    If the log itself is damaged, its rows go into a new file and the damaged one is kept.
+    """
+    mended = Rebuilt(0)
     try:
         with Database.open(home.database) as store:
-            return bool(store.problems())
+            done = store.repair(home.backups)
+            mended = Rebuilt(0, set_aside=done.set_aside, put_back=done.put_back)
     except StoreCorrupt:
-        return True
+        saved = rescue(home.database, home.backups)
+        mended = Rebuilt(0, saved.rows, saved.kept, saved.lost, saved.is_cut_short)
+    with open_workspace() as workspace:
+        return replace(mended, subjects=workspace.derive_all(progress))

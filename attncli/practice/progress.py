@@ -186,8 +186,8 @@ def _standing(total: int, seen: list[tuple[str, Schedule]], day: int, decay: flo
 def _challenge_counts(workspace: Workspace) -> dict[str, int]:
     verdicts: dict[str, set[str]] = defaultdict(set)
     for row in workspace.store.log.of_kind(RowKind.ATTEMPT):
-        verdicts[row.subject].add(row.payload["verdict"])
+        verdicts[row.subject] |= {row.verdict} - {""}
     known = set(workspace.store.index.challenge_ids())
     solved = sum("accepted" in found for subject, found in verdicts.items() if subject in known)
-    attempted = sum(subject in known for subject in verdicts) - solved
+    attempted = sum(bool(found) for subject, found in verdicts.items() if subject in known) - solved
     return {"solved": solved, "attempted": attempted, "total": len(known)}

@@ -13,7 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from attncli.domain.challenge import Challenge, Standing
+from attncli.domain.counterexamples import is_counterexample
 from attncli.domain.memory import Schedule
+from attncli.domain.payloads import LONGEST_NAME, LONGEST_PATH, MOST_ITEMS, clean_source
+from attncli.domain.plain_json import LARGEST_WHOLE
 from attncli.domain.review import LogRow, RowKind
 from attncli.domain.text import Localised
 from attncli.errors import UsageError
@@ -23,7 +26,7 @@ from attncli.practice.derivation import derive_subject
 from attncli.practice.starters import disguised, starter
 from attncli.practice.workspace import Workspace
 
-LARGEST_KEPT_SOURCE = 256 * 1024
+MOST_STORED = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +88,7 @@ def start(
     """
     challenge = workspace.library.challenge(id)
     path = (folder or workspace.home.solutions).absolute() / f"{challenge.id}.py"
-    details: dict[str, Any] = {"file": str(path)}
+    details: dict[str, Any] = {"file": _short(path, LONGEST_PATH)}
     symptom = None
     if bug:
         wrong = _next_bug(workspace, challenge)
@@ -146,22 +149,31 @@ def record_attempt(workspace: Workspace, report: Mapping[str, Any], source: str,
     if report["verdict"] not in ("accepted", "rejected"):
         raise UsageError(f"a grading with verdict {report['verdict']} says nothing about the submission")
     challenge = workspace.library.challenge(report["challenge"])
-    checks = [{key: check[key] for key in ("name", "status", "reason") if check.get(key)} for check in report["checks"]]
-    details = {
-        "verdict": report["verdict"],
-        "file": report.get("file", ""),
-        "seed": report.get("seed", 0),
-        "seconds": report.get("seconds", 0.0),
-        "examples": sum(check.get("examples") or 0 for check in report["checks"]),
-        "checks": checks,
-        "diagnosis": [entry["wrong"] for entry in report.get("diagnosis") or ()],
-        "stored": list(report.get("stored") or ()),
-        "sha256": sha256(source.encode("utf-8", "surrogateescape")).hexdigest(),
-        "source": source.encode("utf-8", "replace").decode()[:LARGEST_KEPT_SOURCE],
-    }
+    details = _kept(report, source)
     row = _record(workspace, RowKind.ATTEMPT, challenge.id, details, at)
     rows = workspace.store.log.of_subjects([challenge.id])
     return Attempt(row, standing_of(rows), workspace.store.schedules.get(challenge.id))
+
+
+def _kept(report: Mapping[str, Any], source: str) -> dict[str, Any]:
+    """What the log keeps of a grading, within the bounds that any reader of the log holds it to."""
+    checks = [{k: _short(check[k]) for k in ("name", "status", "reason") if check.get(k)} for check in report["checks"]]
+    return {
+        "verdict": report["verdict"],
+        "file": _short(report.get("file", ""), LONGEST_PATH),
+        "seed": max(-LARGEST_WHOLE, min(report.get("seed", 0), LARGEST_WHOLE)),
+        "seconds": report.get("seconds", 0.0),
+        "examples": sum(check.get("examples") or 0 for check in report["checks"]),
+        "checks": checks[:MOST_ITEMS],
+        "diagnosis": [_short(entry["wrong"]) for entry in report.get("diagnosis") or ()][:MOST_ITEMS],
+        "stored": [stored for stored in report.get("stored") or () if is_counterexample(stored)][:MOST_STORED],
+        "sha256": sha256(source.encode("utf-8", "surrogateescape")).hexdigest(),
+        "source": clean_source(_short(source, len(source))),
+    }
+
+
+def _short(text: Any, longest: int = LONGEST_NAME) -> str:
+    return str(text).encode("utf-8", "replace").decode()[:longest]
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,10 +191,10 @@ def solved(workspace: Workspace) -> list[Solved]:
     found = []
     for challenge in workspace.library.challenges():
         attempts = [row for row in workspace.store.log.of_subjects([challenge.id]) if row.kind is RowKind.ATTEMPT]
-        accepted = [row for row in attempts if row.payload["verdict"] == "accepted"]
+        accepted = [row for row in attempts if row.verdict == "accepted"]
         if accepted:
             last = accepted[-1]
-            found.append(Solved(challenge, last.payload.get("source", ""), last.at, len(attempts)))
+            found.append(Solved(challenge, last.source, last.at, len(attempts)))
     return found
 
 
@@ -196,7 +208,7 @@ def _next_bug(workspace: Workspace, challenge: Challenge) -> Path:
     if not wrong:
         raise UsageError(f"challenge {challenge.id} has no wrong solution to debug; leave out --bug")
     rows = workspace.store.log.of_subjects([challenge.id])
-    handed_out = sum(row.kind is RowKind.START and "bug" in row.payload for row in rows)
+    handed_out = sum(row.bug != "" for row in rows)
     return wrong[handed_out % len(wrong)]
 
 
@@ -244,7 +256,7 @@ def _since_solved(workspace: Workspace, id: str, kind: RowKind) -> Sequence[LogR
     rows: Iterable[LogRow] = workspace.store.log.of_subjects([id])
     found: list[LogRow] = []
     for row in rows:
-        if row.kind is RowKind.ATTEMPT and row.payload["verdict"] == "accepted":
+        if row.verdict == "accepted":
             found.clear()
         elif row.kind is kind:
             found.append(row)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import datetime
+from contextlib import suppress
+from datetime import date, datetime
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
@@ -18,12 +19,17 @@ from attncli.store.database import Database
 from attncli.store.queue import Moment
 
 if TYPE_CHECKING:
+    from attncli.domain.review import LogRow
     from attncli.domain.text import Lang
     from attncli.memory.policy import Policy
     from attncli.memory.scheduler import Scheduler
     from attncli.practice.library import Library
 
 Clock = Callable[[], datetime]
+
+# Copying and checking so much takes a tenth of a second, once a day, after the answer is on disk.
+COPIED_AT_ONCE_BYTES = 16 * 2**20
+COPIED_WITH_TIME_BYTES = 2**30
 
 
 class Workspace:
@@ -64,7 +70,7 @@ class Workspace:
             own_banks=home.banks,
             own_challenges=home.challenges,
         )
-        store = Database.open(home.database)
+        store = Database.open(home.database, lambda store: _keep_before_migration(store, home, clock))
         workspace = Workspace(home, clock, settings, lang or settings.lang, store, shelves)
         try:
             workspace._bring_up_to_date()
@@ -74,6 +80,8 @@ class Workspace:
         return workspace
 
     def _bring_up_to_date(self) -> None:
+        if self.store.unwritable:
+            return
         renamed = self._shelves.index_into(self.store)
         if self.store.scheduling != self.settings.scheduling:
             self.derive_all()
@@ -95,7 +103,7 @@ class Workspace:
 
         fits = self.store.log.of_kind(RowKind.FIT)
         return Policy(
-            parameters=tuple(fits[-1].payload["parameters"]) if fits else (),
+            parameters=_last_usable(fits) if fits else (),
             desired_retention=self.settings.desired_retention,
             learning_steps=self.settings.learning_steps,
             relearning_steps=self.settings.relearning_steps,
@@ -143,10 +151,44 @@ class Workspace:
             self.__dict__.pop(name, None)
 
     def close(self) -> None:
-        self.store.close()
+        """Closes the database; the first time on a study day that something was recorded, a copy of it is kept.
+
+        A large database is left to those who have the time for it: the app, `sync`, `import`, `doctor`.
+        """
+        try:
+            if self.store.has_new_rows:
+                self.keep_daily_copy(COPIED_AT_ONCE_BYTES)
+        finally:
+            self.store.close()
+
+    def keep_daily_copy(self, largest_bytes: int = COPIED_WITH_TIME_BYTES) -> None:
+        """Keeps today's copy if there is none yet and the database is no larger than `largest_bytes`."""
+        day = self.moment().day
+        today = self.home.backups / f"{date.fromordinal(day).isoformat()}-daily.db"
+        if self.store.unwritable or today.exists() or self.home.database.stat().st_size > largest_bytes:
+            return
+        from attncli.practice.daily_copy import keep_daily_copy
+
+        keep_daily_copy(self.store, self.home, day)
 
     def __enter__(self) -> Workspace:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self.close()
+
+
+def _last_usable(fits: list[LogRow]) -> tuple[float, ...]:
+    """The weights of the last fit that FSRS can use; empty for the published ones."""
+    from attncli.domain.payloads import fitted
+
+    for row in reversed(fits):
+        with suppress(ValueError):
+            return fitted(row.payload)
+    return ()
+
+
+def _keep_before_migration(store: Database, home: paths.Home, clock: Clock) -> None:
+    from attncli.practice.daily_copy import copy_before_migration
+
+    copy_before_migration(home, clock)(store)

@@ -2,23 +2,41 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from attncli.errors import StoreCorrupt, StoreError
+from attncli.errors import StoreCorrupt, StoreError, StoreUnwritable
 
 BUSY_TIMEOUT_MS = 20_000
+MOST_REFUSALS = 3
+LARGEST_FOREIGN_VALUE = 16 * 1024 * 1024
 Values = Sequence[Any] | Mapping[str, Any]
 
 
-class Connection:
-    """A connection to `path` whose every failure is a StoreError that says what to do."""
+# SQLite makes room for its shared memory in steps of 4096 bytes. Where a file system's blocks are smaller, parts of it
+# have none yet, and writing to them on a full disk kills the process.
+SHARED_MEMORY_STEP_BYTES = 4096
+SHARED_MEMORY_ROOM_BYTES = 256 * 1024
 
-    def __init__(self, path: Path) -> None:
+
+class Connection:
+    """A connection to `path` whose every failure is a StoreError that says what to do.
+
+    `unwritable` says why nothing can be written; it is empty where that is possible.
+    """
+
+    def __init__(self, path: Path, readable: sqlite3.Connection | None = None, unwritable: str = "") -> None:
         self.path = path
+        self.unwritable = unwritable
+        self._file = _identity(path)
+        if readable is not None:
+            self._sqlite = readable
+            return
+        _require_room(path)
         with self.words():
             self._sqlite = sqlite3.connect(path, timeout=BUSY_TIMEOUT_MS / 1000, isolation_level=None)
         try:
@@ -28,10 +46,22 @@ class Connection:
             raise
 
     def _prepare(self) -> None:
+        opened = _identity(self.path)
+        if self._file is not None and self._file != opened:
+            raise StoreError(replaced(self.path))
+        self._file = opened
         self.execute("PRAGMA foreign_keys = ON")
         self.execute("PRAGMA synchronous = FULL")
+
+    def use_write_ahead_log(self) -> None:
+        """Lets readers and a writer work at once; a file stays in this mode."""
         if self.value("PRAGMA journal_mode") != "wal":
             self.execute("PRAGMA journal_mode = WAL")
+
+    def define(self, name: str, arguments: int, function: Callable[..., int]) -> None:
+        """Makes a Python function callable in SQL on this connection."""
+        with self.words():
+            self._sqlite.create_function(name, arguments, function, deterministic=True)
 
     def execute(self, sql: str, values: Values = ()) -> int:
         """Runs one statement; the number of rows it changed."""
@@ -65,23 +95,55 @@ class Connection:
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """All or nothing, and on disk when left. Taken at once for writing, so that what is read in it still holds."""
+        """All or nothing, and on disk when left. Taken at once for writing, so that what is read in it still holds.
+
+        Raises StoreError instead of recording anything in a file that has meanwhile been replaced by another.
+        """
+        if self.unwritable:
+            raise StoreUnwritable(self.unwritable)
         self.execute("BEGIN IMMEDIATE")
         try:
             yield
+            if not self.is_in_place():
+                raise StoreError(replaced(self.path))
             self.execute("COMMIT")
         except BaseException:
             self._roll_back()
             raise
 
+    def try_writing(self) -> None:
+        """Raises the StoreError that a write would, and writes nothing."""
+        self.execute("BEGIN IMMEDIATE")
+        try:
+            self.execute("UPDATE meta SET value = value")
+        finally:
+            self._roll_back()
+
+    def is_in_place(self) -> bool:
+        """Whether the open file is still the one at `path`."""
+        return _identity(self.path) == self._file
+
     @property
     def in_transaction(self) -> bool:
         return self._sqlite.in_transaction
 
-    def backup_to(self, other: Connection) -> None:
-        """Replaces `other`'s content by this one's, in one transaction there."""
+    def backup_to(self, other: Connection, once_locked: Callable[[], None] | None = None) -> None:
+        """Replaces `other`'s content by this one's, in one transaction there.
+
+        `once_locked` is called when nobody else can write there any more, and nothing is written yet for anybody to
+        see; if it raises, nothing is.
+        """
         with self.words(), other.words():
-            self._sqlite.backup(other._sqlite)
+            if once_locked is None:
+                self._sqlite.backup(other._sqlite)
+            else:
+                self._sqlite.backup(other._sqlite, pages=1, progress=_Watch(once_locked))
+
+    def distrust(self) -> None:
+        """For a file from elsewhere: its schema calls nothing that has effects, and no value is larger than 16 MiB."""
+        self.execute("PRAGMA trusted_schema = OFF")
+        self.execute("PRAGMA cell_size_check = ON")
+        self._sqlite.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LARGEST_FOREIGN_VALUE)
 
     def close(self) -> None:
         with self.words():
@@ -101,26 +163,89 @@ class Connection:
             raise error_in_words(error, self.path) from error
 
 
-_REMEDIES: tuple[tuple[tuple[str, ...], str], ...] = (
-    (("full", "disk i/o", "too big"), "free some disk space and try again"),
+class _Watch:
+    """Told after each page of a backup; the first one that was copied means that the other side is locked."""
+
+    def __init__(self, once_locked: Callable[[], None]) -> None:
+        self._once_locked: Callable[[], None] | None = once_locked
+        self._refused = 0
+
+    def __call__(self, status: int, remaining: int, total: int) -> None:
+        if status in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+            self._refused += 1
+            if self._refused >= MOST_REFUSALS:
+                raise sqlite3.OperationalError("database is locked")
+        elif self._once_locked is not None:
+            now, self._once_locked = self._once_locked, None
+            now()
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """Which file stands at `path`, whatever its content."""
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
+
+
+def replaced(path: Path) -> str:
+    """What to say of a database whose name another file bears by now."""
+    return f"the database {path} was replaced while attn was open; nothing was recorded; close attn and start it again"
+
+
+def _require_room(path: Path) -> None:
+    if not hasattr(os, "statvfs"):
+        return
+    try:
+        disk = os.statvfs(path.parent)
+    except OSError:
+        return
+    if disk.f_frsize < SHARED_MEMORY_STEP_BYTES and disk.f_bavail * disk.f_frsize < SHARED_MEMORY_ROOM_BYTES:
+        raise StoreUnwritable(f"cannot use the database {path} (disk is full); free some disk space and try again")
+
+
+_REMEDIES: tuple[tuple[tuple[str, ...], type[StoreError], str], ...] = (
+    (("full", "disk i/o", "too big"), StoreUnwritable, "free some disk space and try again"),
     (
         ("readonly", "read-only", "unable to open", "permission"),
+        StoreUnwritable,
         "make its folder writable, or name another with --home",
     ),
-    (("locked", "busy"), "another attn is writing to it; try again when that one is done"),
+    (("locked", "busy"), StoreError, "another attn is writing to it; try again when that one is done"),
 )
-_DAMAGE = ("not a database", "malformed", "corrupt", "no such table", "no such column", "no such module")
+_DAMAGE = (
+    "not a database",
+    "malformed",
+    "corrupt",
+    "no such table",
+    "no such column",
+    "no such module",
+    "constraint failed",
+    "could not decode",
+    "unsupported file format",
+)
 
 
 def error_in_words(error: sqlite3.Error, path: Path) -> StoreError:
     """The StoreError for what sqlite3 said about `path`."""
     said = str(error)
-    if any(sign in said.lower() for sign in _DAMAGE):
-        return StoreCorrupt(
-            f"the database {path} is damaged ({said}); run `attn doctor --rebuild` to save what can be read, "
-            "or `attn restore FILE` with a backup"
-        )
-    for signs, remedy in _REMEDIES:
+    if any(sign in said.lower() for sign in _DAMAGE) or ("readonly" in said and _is_writable(path)):
+        return damaged(path, said)
+    for signs, kind, remedy in _REMEDIES:
         if any(sign in said.lower() for sign in signs):
-            return StoreError(f"cannot use the database {path} ({said}); {remedy}")
+            return kind(f"cannot use the database {path} ({said}); {remedy}")
     return StoreError(f"the database {path} failed ({said}); `attn doctor` checks it")
+
+
+def _is_writable(path: Path) -> bool:
+    """Whether the system lets us write: then it is the file's own damaged header that does not."""
+    return os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)
+
+
+def damaged(path: Path, reason: str) -> StoreCorrupt:
+    """The error of a damaged database, with what helps."""
+    return StoreCorrupt(
+        f"the database {path} is damaged ({reason}); run `attn doctor --rebuild` to save what can be read, "
+        "or `attn restore FILE` with a backup"
+    )

@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from attncli.errors import StoreError, UsageError
-from attncli.store.connection import Connection
+from attncli.errors import StoreError, StoreUnwritable
+from attncli.store.connection import Connection, damaged, replaced
 
 if TYPE_CHECKING:
+    from attncli.domain.review import LogRow
     from attncli.store.bank_files import BankFiles
     from attncli.store.bank_index import BankIndex
     from attncli.store.log import Log
     from attncli.store.queue import Queue
+    from attncli.store.repair import Repaired
     from attncli.store.schedules import Schedules
 
-FORMAT = 1
+FORMAT = 2
 """The shape of the database that this program writes: the number of steps in `migrations`."""
+APPLICATION_ID = 0x6174746E
+REOPENINGS = 3
 
 
 class Database:
@@ -32,12 +36,15 @@ class Database:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
         self.path = connection.path
+        self._remarks: list[str] = []
 
     @cached_property
     def log(self) -> Log:
         from attncli.store.log import Log
 
-        return Log(self._connection, str(self._meta("machine")))
+        if not (machine := self._meta("machine")):
+            raise damaged(self.path, "it does not say which machine it belongs to")
+        return Log(self._connection, machine)
 
     @cached_property
     def schedules(self) -> Schedules:
@@ -64,20 +71,75 @@ class Database:
         return BankIndex(self._connection)
 
     @staticmethod
-    def open(path: Path) -> Database:
-        """Opens the database at `path`, creating or migrating it where needed.
+    def open(path: Path, before_migration: Callable[[Database], object] | None = None) -> Database:
+        """Opens the database at `path`, creating it or, after a call of `before_migration`, migrating it where needed.
 
-        Raises StoreError if it cannot be used (no space, no permission, written by a newer program), StoreCorrupt if
-        it is damaged.
+        Where nothing can be written (no space, no permission) it is opened for reading, see `unwritable`.
+        Raises StoreError if it cannot be used (written by a newer program), StoreCorrupt if it is damaged.
         """
-        _make_folder(path.parent)
-        connection = Connection(path)
         try:
-            _bring_into_shape(connection)
-            return Database(connection)
+            return Database._open(path, before_migration)
+        except StoreUnwritable as error:
+            from attncli.store.read_only import connection_for_reading
+
+            return Database(connection_for_reading(path, error))
+
+    @staticmethod
+    def _open(path: Path, before_migration: Callable[[Database], object] | None) -> Database:
+        for _ in range(REOPENINGS):
+            database = Database._open_once(path, before_migration)
+            if database._connection.is_in_place():
+                return database
+            database.close()
+        raise StoreError(f"the database {path} is replaced again and again; try again when that is done")
+
+    @staticmethod
+    def _open_once(path: Path, before_migration: Callable[[Database], object] | None) -> Database:
+        _make_folder(path.parent)
+        remark = _remark_on_new(path)
+        connection = Connection(path)
+        database = Database(connection)
+        try:
+            version = connection.value("PRAGMA user_version")
+            if version == FORMAT and connection.value("PRAGMA application_id") == APPLICATION_ID:
+                connection.use_write_ahead_log()
+            else:
+                database._migrate(before_migration if 0 < version < FORMAT else None)
         except StoreError:
             connection.close()
             raise
+        database._remarks += remark
+        return database
+
+    def _migrate(self, before: Callable[[Database], object] | None) -> None:
+        from attncli.store.migrations import migrate, refuse_strangers
+
+        refuse_strangers(self._connection)
+        if before:
+            before(self)
+        migrate(self._connection)
+
+    @property
+    def unwritable(self) -> str:
+        """Why nothing can be written; empty where that is possible."""
+        return self._connection.unwritable
+
+    @property
+    def remarks(self) -> list[str]:
+        """What a command that went well should say all the same, line by line."""
+        count = len(self.log.damaged) if self._has_read_log else 0
+        rows, them = ("row", "it") if count == 1 else ("rows", "them")
+        said = f"left out {count} damaged {rows} of the log; `attn doctor` names {them}"
+        return [*self._remarks, *([said] if count else [])]
+
+    @property
+    def has_new_rows(self) -> bool:
+        """Whether rows were added to the log since it was opened."""
+        return self._has_read_log and self.log.has_grown
+
+    @property
+    def _has_read_log(self) -> bool:
+        return "log" in self.__dict__
 
     def transaction(self) -> AbstractContextManager[None]:
         """All or nothing, and durable once left."""
@@ -92,48 +154,82 @@ class Database:
         self._connection.execute("INSERT OR REPLACE INTO meta VALUES ('scheduling', ?)", (settings,))
 
     def problems(self) -> list[str]:
-        """What SQLite's own check finds; empty if the file is whole."""
-        said = [text for (text,) in self._connection.rows("PRAGMA integrity_check")]
-        dangling = self._connection.rows("PRAGMA foreign_key_check")
-        return [text for text in said if text != "ok"] + [f"dangling reference in {row[0]}" for row in dangling]
+        """What is wrong in the file, its shape and the rows of the log; empty if it is whole."""
+        from attncli.store.inspection import problems
 
-    def copy_to(self, path: Path) -> None:
-        """Writes a consistent copy to the new file `path`, while others may go on writing here."""
+        return problems(self._connection, self.log)
+
+    def repair(self, backups: Path) -> Repaired:
+        """Mends in place what can be mended so. Raises StoreCorrupt if the log itself has to be rescued."""
+        from attncli.store.repair import repair_in_place
+
+        return repair_in_place(self._connection, self.log, backups)
+
+    def unmerged(self) -> list[Path]:
+        """The damaged files beside this one whose rows were not all taken over."""
+        from attncli.store.inspection import unmerged
+
+        return unmerged(self.path, self._connection)
+
+    def fill(
+        self, rows: Iterable[tuple[int | None, LogRow]], aside: Iterable[Sequence[Any]], meta: Mapping[str, str]
+    ) -> None:
+        """Writes numbered rows, rows to set aside and what is known of the database into a new one."""
+        from attncli.store.log import COLUMNS
+
+        with self.transaction():
+            self._connection.execute_many("INSERT OR REPLACE INTO meta VALUES (?, ?)", meta.items())
+            marks = ", ".join("?" * len(COLUMNS.split(", ")))
+            self._connection.execute_many(f"INSERT INTO set_aside ({COLUMNS}) VALUES ({marks})", aside)
+            self.log.fill(rows)
+
+    def copy_to(self, path: Path) -> list[str]:
+        """Writes a consistent copy to `path`, on disk when this returns, while others may go on writing here.
+
+        What SQLite's check of the copy finds is given back: a damaged database makes a damaged copy.
+        """
+        from attncli.store.durable import put_in_place
+        from attncli.store.inspection import page_problems
+
         part = path.with_name(path.name + ".part")
         try:
             part.unlink(missing_ok=True)
             with opened(part) as copy:
                 self._connection.backup_to(copy)
-                copy.execute("PRAGMA journal_mode = DELETE")
-            part.replace(path)
+                if copy.value("PRAGMA journal_mode = DELETE") != "delete":
+                    raise StoreUnwritable(f"cannot finish the copy {path}; free some disk space and try again")
+                problems = page_problems(copy)
+            put_in_place(part, path)
+            return problems
         except OSError as error:
             raise StoreError(f"cannot write {path} ({error.strerror}); name another place") from error
         finally:
-            part.unlink(missing_ok=True)
+            with suppress(OSError):
+                for suffix in ("", "-wal", "-shm", "-journal"):
+                    part.with_name(part.name + suffix).unlink(missing_ok=True)
 
-    def replace_by(self, path: Path) -> None:
-        """Replaces everything by the content of the backup `path`.
+    def replace_by(self, other: Database, once_locked: Callable[[], None]) -> None:
+        """Takes over the whole content of `other`, in one transaction; open programs see it at once.
 
-        The backup itself is not touched. Raises UsageError if that file is no whole database of this program.
+        `once_locked` is called when nobody else can write here any more; if it raises, nothing is replaced.
         """
-        from shutil import copyfile
 
-        copy = self.path.with_name(self.path.name + ".restoring")
-        try:
-            copyfile(path, copy)
-            with opened(copy) as source:
-                if not source.value("PRAGMA user_version"):
-                    raise StoreError("it is empty, or another program's")
-                _bring_into_shape(source)
-                if (check := source.value("PRAGMA integrity_check")) != "ok":
-                    raise UsageError(f"the backup {path} is damaged ({check}); nothing was restored")
-                source.backup_to(self._connection)
-        except OSError as error:
-            raise UsageError(f"cannot read the backup {path} ({error.strerror}); nothing was restored") from error
-        except StoreError as error:
-            raise UsageError(f"{path} is no backup that can be used; nothing was restored ({error.message})") from error
-        finally:
-            copy.unlink(missing_ok=True)
+        def check() -> None:
+            if not self._connection.is_in_place():
+                raise StoreError(replaced(self.path))
+            once_locked()
+
+        if self.unwritable:
+            raise StoreUnwritable(self.unwritable)
+        other._connection.backup_to(self._connection, check)
+        self.__dict__.pop("log", None)
+
+    def renew_machine(self) -> str:
+        """Gives what is written here from now on the name of another machine; that name."""
+        with self.transaction():
+            self._connection.execute("INSERT OR REPLACE INTO meta VALUES ('machine', lower(hex(randomblob(4))))")
+        self.log.machine = str(self._meta("machine"))
+        return self.log.machine
 
     def close(self) -> None:
         self._connection.close()
@@ -159,11 +255,23 @@ def opened(path: Path) -> Iterator[Connection]:
         connection.close()
 
 
-def _bring_into_shape(connection: Connection) -> None:
-    if connection.value("PRAGMA user_version") != FORMAT:
-        from attncli.store.migrations import migrate
-
-        migrate(connection)
+def _remark_on_new(path: Path) -> list[str]:
+    """What to say of a database that is begun anew where an earlier one left traces."""
+    try:
+        size = path.stat().st_size
+    except FileNotFoundError:
+        size = -1
+    except OSError:
+        return []
+    if size > 0 or path.with_name(path.name + "-wal").exists():
+        return []
+    damaged_ones = sorted(path.parent.glob(f"{path.name}.damaged-*"))
+    copies = sorted(path.parent.glob("backups/*.db"))
+    if size < 0 and not damaged_ones and not copies:
+        return []
+    remedy = "; `attn doctor --rebuild` looks for its rows" if damaged_ones else ""
+    remedy = f"; `attn restore {copies[-1]}` brings back an earlier one" if copies else remedy
+    return [f"the database {path} was {'empty' if size == 0 else 'gone'}, so a new one was begun{remedy}"]
 
 
 def _make_folder(folder: Path) -> None:

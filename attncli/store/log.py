@@ -3,25 +3,52 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from attncli.domain.review import LogRow, RowKind
 from attncli.errors import StoreError
 from attncli.store.connection import Connection
 from attncli.store.moments import microseconds, moment
 
-COLUMNS = "id, machine, kind, subject, at_us, day, payload"
+COLUMNS = "seq, id, machine, kind, subject, at_us, day, payload, checksum"
+_TEXT = frozenset({"id", "machine", "kind", "subject", "payload"})
+# Text comes as bytes: a flipped bit may have made it no text.
+RAW = ", ".join(f"CAST({name} AS BLOB)" if name in _TEXT else name for name in COLUMNS.split(", "))
+_RATING = "CASE WHEN json_valid(payload) THEN json_extract(payload, '$.rating') END"
+# A review without a rating is none.
+_USABLE = f"{_RATING} BETWEEN 1 AND 4"
 _STANDING = "NOT EXISTS (SELECT 1 FROM log u WHERE u.kind = 'undo' AND json_extract(u.payload, '$.row') = log.id)"
 
 
+class RowDamaged(ValueError):
+    """What stands in the file is not what was written."""
+
+
+class DamagedRow(NamedTuple):
+    """A row that is left out of everything: its number, and what can still be read of its id and subject."""
+
+    number: int
+    id: str
+    subject: str
+
+    def __str__(self) -> str:
+        return f"row {self.number} of the log is damaged (id {self.id or '?'}, about {self.subject or '?'})"
+
+
 class Log:
-    """Appends and reads rows. Rows of one machine are numbered in the order in which they were written there."""
+    """Appends and reads rows. Rows of one machine are numbered in the order in which they were written there.
+
+    A row whose checksum does not fit is left out of whatever is read and remembered in `damaged`, by its number.
+    """
 
     def __init__(self, connection: Connection, machine: str) -> None:
         self._connection = connection
         self.machine = machine
+        self.damaged: dict[int, DamagedRow] = {}
+        self.has_grown = False
 
     def append(self, kind: RowKind, subject: str, at: datetime, day: int, payload: dict[str, Any]) -> LogRow:
         """Writes one row of this machine; inside a transaction."""
@@ -29,37 +56,89 @@ class Log:
         self._insert([row])
         return row
 
-    def merge(self, rows: Iterable[LogRow]) -> list[LogRow]:
+    def merge(self, rows: Iterable[LogRow], conflict: Callable[[LogRow], None] | None = None) -> list[LogRow]:
         """Adds the rows that are not here yet, and gives them back; inside a transaction.
 
-        Raises StoreError for a row that is here with another content: one of the two logs was tampered with.
+        A row that is damaged here is set aside for the one that comes. A row that is here with another content is told
+        to `conflict` and left as it is here; where nobody is told, StoreError is raised: one of the two logs was
+        tampered with.
         """
         new = []
         for row in rows:
-            known = self._connection.row(f"SELECT {COLUMNS} FROM log WHERE id = ?", (row.id,))
-            if known is None:
-                self._insert([row])
-                new.append(row)
-            elif row_of(known) != row:
-                raise StoreError(f"row {row.id} of the log is not the one kept here; nothing was merged")
+            known = self._connection.row(f"SELECT {RAW} FROM log WHERE id = ?", (row.id,))
+            if known is not None and (kept := self._sound(known)) is not None:
+                if kept != row and conflict is None:
+                    raise StoreError(f"row {row.id} of the log is not the one kept here; nothing was merged")
+                if kept != row and conflict is not None:
+                    conflict(row)
+                continue
+            if known is not None:
+                self.set_aside([known[0]])
+            self._insert([row])
+            new.append(row)
         return new
+
+    def ids(self) -> set[str]:
+        """The ids of all rows."""
+        return {id for (id,) in self._connection.each("SELECT id FROM log")}
+
+    def put_back(self, number: int, row: LogRow) -> bool:
+        """Adds a row under the number that it had, or a new one if that is taken; False if the row is here already."""
+        if self._connection.value("SELECT 1 FROM log WHERE id = ?", (row.id,)):
+            return False
+        free = number > 0 and not self._connection.value("SELECT 1 FROM log WHERE seq = ?", (number,))
+        self._connection.execute(_INSERT, (number if free else None, *_values(row)))
+        return True
+
+    def fill(self, rows: Iterable[tuple[int | None, LogRow]]) -> None:
+        """Adds rows under their numbers to an empty log."""
+        self._connection.execute_many(_INSERT, ((number, *_values(row)) for number, row in rows))
+
+    def set_aside(self, numbers: Iterable[int]) -> None:
+        """Moves rows, as they are, to where nothing reads them; inside a transaction."""
+        for number in numbers:
+            self._connection.execute(
+                f"INSERT INTO set_aside ({COLUMNS}) SELECT {COLUMNS} FROM log WHERE seq = ?", (number,)
+            )
+            self._connection.execute("DELETE FROM log WHERE seq = ?", (number,))
+            self.damaged.pop(number, None)
+
+    def set_aside_count(self) -> int:
+        """How many damaged rows were set aside."""
+        return int(self._connection.value("SELECT count(*) FROM set_aside"))
+
+    def sweep(self) -> list[DamagedRow]:
+        """Reads every row in the order of the file; those that are damaged."""
+        for raw in self._connection.each(f"SELECT {RAW} FROM log NOT INDEXED ORDER BY seq"):
+            self._sound(raw)
+        return [self.damaged[number] for number in sorted(self.damaged)]
+
+    def _sound(self, raw: Any) -> LogRow | None:
+        try:
+            return row_of(raw)
+        except RowDamaged:
+            self.damaged[raw[0]] = DamagedRow(raw[0], _legible(raw[1]), _legible(raw[4]))
+            return None
+
+    def _sound_rows(self, sql: str, values: Sequence[Any] = ()) -> Iterator[LogRow]:
+        for raw in self._connection.each(sql, values):
+            row = self._sound(raw)
+            if row is not None:
+                yield row
 
     def of_subjects(self, subjects: Sequence[str]) -> list[LogRow]:
         """All rows about these cards or challenges, in replay order."""
         marks = ", ".join("?" * len(subjects))
-        sql = f"SELECT {COLUMNS} FROM log WHERE subject IN ({marks}) ORDER BY at_us, id"
-        return [row_of(row) for row in self._connection.rows(sql, subjects)]
+        return list(self._sound_rows(f"SELECT {RAW} FROM log WHERE subject IN ({marks}) ORDER BY at_us, id", subjects))
 
     def of_kind(self, kind: RowKind) -> list[LogRow]:
         """All rows of one kind, in replay order."""
-        sql = f"SELECT {COLUMNS} FROM log WHERE kind = ? ORDER BY at_us, id"
-        return [row_of(row) for row in self._connection.rows(sql, (kind,))]
+        return list(self._sound_rows(f"SELECT {RAW} FROM log WHERE kind = ? ORDER BY at_us, id", (kind,)))
 
     def by_subject(self) -> Iterator[tuple[str, list[LogRow]]]:
         """The whole log, one subject after the other, each in replay order; holds one subject at a time."""
         subject, rows = None, list[LogRow]()
-        for raw in self._connection.each(f"SELECT {COLUMNS} FROM log ORDER BY subject, at_us, id"):
-            row = row_of(raw)
+        for row in self._sound_rows(f"SELECT {RAW} FROM log ORDER BY subject, at_us, id"):
             if rows and row.subject != subject:
                 yield rows[0].subject, rows
                 rows = []
@@ -70,14 +149,13 @@ class Log:
 
     def everything(self) -> Iterator[LogRow]:
         """The whole log in replay order."""
-        yield from map(row_of, self._connection.each(f"SELECT {COLUMNS} FROM log ORDER BY at_us, id"))
+        yield from self._sound_rows(f"SELECT {RAW} FROM log ORDER BY at_us, id")
 
     def last_review_here(self) -> LogRow | None:
         """The review written last on this machine that was not undone."""
-        here = f"kind = 'review' AND machine = ? AND {_STANDING}"
-        sql = f"SELECT {COLUMNS} FROM log WHERE {here} ORDER BY seq DESC LIMIT 1"
-        row = self._connection.row(sql, (self.machine,))
-        return row_of(row) if row else None
+        here = f"kind = 'review' AND machine = ? AND {_USABLE} AND {_STANDING}"
+        sql = f"SELECT {RAW} FROM log WHERE {here} ORDER BY seq DESC LIMIT 100"
+        return next(self._sound_rows(sql, (self.machine,)), None)
 
     def length(self) -> int:
         """The number of rows."""
@@ -86,14 +164,14 @@ class Log:
     def standing_reviews(self, first_day: int = 0) -> Iterator[tuple[str, int, int]]:
         """(subject, study day, rating) of the reviews since `first_day` that were not undone, in replay order."""
         return self._connection.each(
-            "SELECT subject, day, json_extract(payload, '$.rating') FROM log"
-            f" WHERE kind = 'review' AND day >= ? AND {_STANDING} ORDER BY at_us, id",
+            f"SELECT subject, day, {_RATING} FROM log"
+            f" WHERE kind = 'review' AND day >= ? AND {_USABLE} AND {_STANDING} ORDER BY at_us, id",
             (first_day,),
         )
 
     def reviews_by_day(self) -> dict[int, int]:
         """Study day → number of reviews that were not undone."""
-        sql = f"SELECT day, count(*) FROM log WHERE kind = 'review' AND {_STANDING} GROUP BY day"
+        sql = f"SELECT day, count(*) FROM log WHERE kind = 'review' AND {_USABLE} AND {_STANDING} GROUP BY day"
         return dict(self._connection.rows(sql))
 
     def _next_id(self) -> str:
@@ -104,17 +182,43 @@ class Log:
         return str(self._connection.value(sql, (self.machine,)))
 
     def _insert(self, rows: Iterable[LogRow]) -> None:
-        self._connection.execute_many(
-            f"INSERT INTO log ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)",
-            ((r.id, r.machine, r.kind, r.subject, microseconds(r.at), r.day, _json(r.payload)) for r in rows),
+        self._connection.execute_many(_INSERT, ((None, *_values(row)) for row in rows))
+        self.has_grown = True
+
+
+_INSERT = f"INSERT INTO log ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+
+
+def _values(row: LogRow) -> tuple[Any, ...]:
+    at_us, payload = microseconds(row.at), json.dumps(row.payload, ensure_ascii=False, sort_keys=True)
+    id, machine, kind, subject = (part.encode() for part in (row.id, row.machine, row.kind, row.subject))
+    check = checksum(id, machine, kind, subject, at_us, row.day, payload.encode())
+    return row.id, row.machine, row.kind, row.subject, at_us, row.day, payload, check
+
+
+def checksum(id: bytes, machine: bytes, kind: bytes, subject: bytes, at_us: int, day: int, payload: bytes) -> int:
+    """The CRC-32 of what a row says; its number in this file is not part of that."""
+    return zlib.crc32(b"\n".join((id, machine, kind, subject, b"%d\n%d" % (at_us, day), payload)))
+
+
+def row_of(raw: Sequence[Any]) -> LogRow:
+    """The row that `RAW` holds. Raises RowDamaged if it is not the one that was written."""
+    _, id, machine, kind, subject, at_us, day, payload, check = raw
+    try:
+        if checksum(id, machine, kind, subject, at_us, day, payload) != check:
+            raise RowDamaged("its checksum does not fit")
+        return LogRow(
+            id.decode(),
+            machine.decode(),
+            RowKind(kind.decode()),
+            subject.decode(),
+            moment(at_us),
+            day,
+            json.loads(payload.decode()),
         )
+    except (TypeError, AttributeError, ValueError, OverflowError) as error:
+        raise RowDamaged(str(error)) from error
 
 
-def _json(payload: dict[str, Any]) -> str:
-    return json.dumps(payload, ensure_ascii=False, sort_keys=True)
-
-
-def row_of(values: Any) -> LogRow:
-    """The row that `COLUMNS` of the log hold. Raises ValueError if they hold none."""
-    id, machine, kind, subject, at_us, day, payload = values
-    return LogRow(id, machine, RowKind(kind), subject, moment(at_us), day, json.loads(payload))
+def _legible(text: Any) -> str:
+    return text.decode(errors="replace") if isinstance(text, bytes) else ""

@@ -5,10 +5,14 @@ In a WITHOUT ROWID table the key comes first: the integrity check of SQLite 3.40
 
 from __future__ import annotations
 
+from attncli.domain.review import RowKind
 from attncli.errors import StoreError
-from attncli.store.connection import Connection
+from attncli.store.connection import Connection, damaged
+from attncli.store.log import RowDamaged, checksum, row_of
 
 APPLICATION_ID = 0x6174746E  # "attn"
+NEVER_FITS = -1
+FARTHEST_DAY = 3
 
 _LOG = """
 CREATE TABLE log (
@@ -111,13 +115,34 @@ CREATE INDEX queue_due ON queue (suspended, state, due_at_us, topic, buried_day)
 CREATE INDEX queue_new ON queue (suspended, state, rank, topic, buried_day);
 """
 
-STEPS: tuple[str, ...] = (_LOG + _DERIVED,)
+# A row that cannot be read gets a checksum that never fits.
+_CHECKSUMS = """
+DROP TRIGGER log_is_never_changed;
+DROP TRIGGER log_is_never_shortened;
+ALTER TABLE log ADD COLUMN checksum INTEGER NOT NULL DEFAULT -1;
+UPDATE log SET checksum = row_checksum(
+    CAST(id AS BLOB), CAST(machine AS BLOB), CAST(kind AS BLOB), CAST(subject AS BLOB), at_us, day,
+    CAST(payload AS BLOB)
+);
+CREATE TABLE set_aside (
+    number INTEGER PRIMARY KEY,
+    seq ANY, id ANY, machine ANY, kind ANY, subject ANY, at_us ANY, day ANY, payload ANY, checksum ANY
+) STRICT;
+CREATE TRIGGER log_is_never_changed BEFORE UPDATE ON log
+BEGIN SELECT RAISE(ABORT, 'the log is append-only'); END;
+CREATE TRIGGER log_is_never_shortened BEFORE DELETE ON log
+WHEN NOT EXISTS (SELECT 1 FROM set_aside WHERE seq IS OLD.seq AND id IS OLD.id AND payload IS OLD.payload)
+BEGIN SELECT RAISE(ABORT, 'the log is append-only'); END;
+"""
+
+STEPS: tuple[str, ...] = (_LOG + _DERIVED, _CHECKSUMS)
 NEWEST = len(STEPS)
 
 
 def migrate(connection: Connection) -> None:
     """Brings the database to the newest shape; each step and its record are one transaction."""
-    _refuse_strangers(connection)
+    refuse_strangers(connection)
+    connection.use_write_ahead_log()
     while (version := _version(connection)) < NEWEST:
         with connection.transaction():
             if _version(connection) == version:
@@ -125,26 +150,64 @@ def migrate(connection: Connection) -> None:
 
 
 def _apply(connection: Connection, version: int) -> None:
+    connection.define("row_checksum", 7, checksum_if_readable)
     for statement in statements(STEPS[version]):
         connection.execute(statement)
-    connection.execute(f"PRAGMA user_version = {version + 1}")
+    record_format(connection, version + 1)
+
+
+def record_format(connection: Connection, format: int) -> None:
+    """Writes the format where it is looked for, and once more in the content, which tells a damaged header."""
+    connection.execute(f"PRAGMA user_version = {format}")
     connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+    connection.execute("INSERT OR REPLACE INTO meta VALUES ('format', ?)", (str(format),))
+
+
+def checksum_if_readable(
+    id: bytes, machine: bytes, kind: bytes, subject: bytes, at_us: int, day: int, payload: bytes
+) -> int:
+    """The checksum of a row that was written without one; -1, which never fits, if it says nothing usable."""
+    try:
+        check = checksum(id, machine, kind, subject, at_us, day, payload)
+        row = row_of((None, id, machine, kind, subject, at_us, day, payload, check))
+    except (RowDamaged, TypeError):
+        return NEVER_FITS
+    values = row.payload if isinstance(row.payload, dict) else {}
+    needed = {
+        RowKind.REVIEW: values.get("rating") in (1, 2, 3, 4),
+        RowKind.UNDO: isinstance(values.get("row"), str),
+        RowKind.ATTEMPT: values.get("verdict") in ("accepted", "rejected"),
+        RowKind.FIT: isinstance(values.get("parameters"), list),
+    }
+    near_its_day = abs(row.at.toordinal() - day) <= FARTHEST_DAY
+    return check if isinstance(row.payload, dict) and near_its_day and needed.get(row.kind, True) else NEVER_FITS
 
 
 def _version(connection: Connection) -> int:
     return int(connection.value("PRAGMA user_version"))
 
 
-def _refuse_strangers(connection: Connection) -> None:
-    version = _version(connection)
+def refuse_strangers(connection: Connection) -> None:
+    """Raises StoreError for what is not ours to touch, StoreCorrupt if the header contradicts the content."""
+    version, application = _version(connection), connection.value("PRAGMA application_id")
+    tables = {name for (name,) in connection.rows("SELECT name FROM sqlite_schema WHERE type = 'table'")}
+    if not tables and version == 0:
+        return
+    if application != APPLICATION_ID and not {"log", "meta"} <= tables:
+        raise StoreError(f"{connection.path} is an SQLite database of something else; name another folder with --home")
+    recorded = recorded_format(connection)
+    if application != APPLICATION_ID or version != recorded:
+        raise damaged(connection.path, f"its header says format {version}, its content {recorded}")
     if version > NEWEST:
         raise StoreError(
             f"the database {connection.path} was written by a newer attn (format {version}, this one knows {NEWEST}); "
             "install the newer version, or name another folder with --home"
         )
-    tables = connection.value("SELECT count(*) FROM sqlite_schema")
-    if version == 0 and tables:
-        raise StoreError(f"{connection.path} is an SQLite database of something else; name another folder with --home")
+
+
+def recorded_format(connection: Connection) -> int:
+    """The format that the content names; the first format did not."""
+    return int(connection.value("SELECT value FROM meta WHERE key = 'format'") or 1)
 
 
 def statements(script: str) -> list[str]:

@@ -6,17 +6,19 @@ below this module; randomness (the order of options, fresh numbers) comes from o
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from random import Random
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from textual import events
 from textual.app import App, SystemCommand
 from textual.binding import Binding, BindingType
+from textual.filter import LineFilter
 from textual.screen import Screen
 
 from attncli.config import Settings
+from attncli.domain.printable import printable
 from attncli.domain.text import Lang
 from attncli.errors import AttnError
 from attncli.paths import Home
@@ -25,6 +27,7 @@ from attncli.practice.workspace import Clock, Workspace
 from attncli.tui import wrapping
 from attncli.tui.routes import Route, screen_at
 from attncli.tui.screens.base import AttnScreen
+from attncli.tui.shown_text import ShownText
 from attncli.tui.strings import say, say_counted
 from attncli.tui.terminal import hung_up, standard_terminal
 from attncli.tui.theme import DARK, LIGHT, THEMES, theme_named
@@ -59,6 +62,8 @@ def run(
             app.run()
         finally:
             app.grader.close()
+            if workspace.store.has_new_rows:
+                workspace.keep_daily_copy()
         if app.failure is not None:
             raise app.failure
         return app.return_code or 0
@@ -92,6 +97,7 @@ class AttnApp(App[None]):
         super().__init__()
         self.workspace = workspace
         self.rng = rng
+        self._shown_text = ShownText()
         self.grader = Grader()
         self.lang: Lang = workspace.lang
         self._first: Route = screen
@@ -185,6 +191,13 @@ class AttnApp(App[None]):
 
         if not isinstance(self.screen, CommandPalette):
             self.push_screen(CommandPalette(placeholder=say("palette.prompt", self.lang), id="--command-palette"))
+
+    def notify(self, message: str, **options: Any) -> None:
+        """A message says what files and errors say: none of it is mark-up."""
+        super().notify(printable(message), **{**options, "markup": False})
+
+    def get_line_filters(self) -> Sequence[LineFilter]:
+        return [*super().get_line_filters(), self._shown_text]
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         """The command palette."""

@@ -5,9 +5,12 @@ from __future__ import annotations
 from rich.cells import cell_len, set_cell_size
 from textual.content import Content
 
+from attncli.domain.printable import printable
+
 
 def cut(text: str, width: int) -> str:
     """`text` in at most `width` cells, with `…` where something was left out."""
+    text = printable(text)
     if cell_len(text) <= width:
         return text
     return set_cell_size(text, max(0, width - 1)).rstrip() + "…" if width > 0 else ""

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 
 from textual.content import Content
 
+from attncli.domain.printable import printable
 from attncli.tui.latex import Unreadable, one_line
 
 FORMULA_FENCE = "formula"
@@ -36,8 +37,8 @@ _STYLES = {"code": "$text-warning", "strong": "bold", "em": "italic", "link": "u
 
 
 def unfolded(text: str) -> str:
-    """Without the blanks that folding a Chinese paragraph in YAML leaves between two characters."""
-    return _FOLD.sub("", text)
+    """Without hidden characters, and without the blanks that folding in YAML leaves between two Chinese ones."""
+    return _FOLD.sub("", printable(text))
 
 
 def formulas_in(text: str) -> Iterator[tuple[str, bool]]:

@@ -40,6 +40,11 @@ def test_the_bounds_are_allowed(cards: dict[str, Card], errors: Errors, lang: st
     assert errors(cards["qa"]) == []
 
 
+def test_a_fix_is_code(cards: dict[str, Card], errors: Errors) -> None:
+    cards["debug"]["fix"] = {"en": "y = 2   # not 1", "zh": "`y = 2`，不是 1"}
+    assert errors(cards["debug"]) == ["a fix is shown as code; remove the backticks and write prose as a comment"]
+
+
 def zh(text: str) -> list[tuple[bool, str]]:
     return [(finding.error, finding.message) for finding in style_findings({"en": "fine", "zh": text})]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -86,6 +87,68 @@ def test_backup_and_restore(attn: Attn, tmp_path: Path) -> None:
         (["restore", str(Path(__file__))], "nothing was restored"),
     ]:
         assert attn(*words).code == 2 and said in attn(*words).line
+
+
+@pytest.mark.parametrize(
+    ("lang", "said"),
+    [
+        ("en", "restored 1 row from {}; not in the backup but here before: 1 row, kept in "),
+        ("zh", "已从 {} 恢复 1 条记录；"),
+    ],
+)
+def test_what_a_restore_took_away_is_said_and_can_be_brought_in_again(
+    attn: Attn, tmp_path: Path, lang: str, said: str
+) -> None:
+    backup = tmp_path / "copy.db"
+    attn("answer", "att-01", "--rating", "good")
+    attn("backup", "-o", str(backup))
+    attn("answer", "att-02", "--rating", "good")
+    restored = attn("restore", str(backup), "--lang", lang)
+    assert restored.code == 0 and restored.out.startswith(said.format(backup))
+    kept = restored.out.partition("attn import reviews ")[2].partition("`")[0]
+    assert attn("stats", "--json").json["reviews"] == 1
+    assert attn("import", "reviews", kept, "--lang", lang).out == {"en": "1 new rows\n", "zh": "新增 1 条记录\n"}[lang]
+    assert attn("stats", "--json").json["reviews"] == 2
+
+
+def test_a_folder_is_no_backup(attn: Attn, tmp_path: Path) -> None:
+    result = attn("restore", str(tmp_path))
+    assert result.code == 2 and "is no file; name the one that `attn backup` wrote" in result.line
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is full")
+@pytest.mark.parametrize("words", [["export", "reviews"], ["export", "summary"]])
+def test_no_room_for_an_export_is_a_failure_and_no_misuse(attn: Attn, words: list[str]) -> None:
+    attn("answer", "att-01", "--rating", "good")
+    result = attn(*words, "-o", "/dev/full")
+    assert result.code == 3 and "cannot write /dev/full" in result.line and "free some disk space" in result.line
+
+
+def test_sync_names_what_it_leaves_out_and_goes_on(attn: Attn, tmp_path: Path) -> None:
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    attn("answer", "att-01", "--rating", "good")
+    for number in range(25):
+        (shared / f"half-{number:02}.jsonl").write_text('{"id": "\x1b[31m')
+    result = attn("sync", str(shared))
+    lines = result.err.splitlines()
+    assert result.code == 0 and len(lines) == 21 and lines[-1] == "left out: 5 more"
+    assert (
+        lines[0].startswith(f"left out: {shared}/half-00.jsonl:1: no line of a review log") and "\x1b" not in result.err
+    )
+    assert attn("sync", str(shared), "--lang", "zh").err.splitlines()[-1] == "未采用：另有 5 处"
+
+
+def test_a_copied_home_is_told_its_new_id(attn: Attn, home: Path, tmp_path: Path) -> None:
+    shared, other = tmp_path / "shared", tmp_path / "other"
+    shared.mkdir()
+    attn("answer", "att-01", "--rating", "good")
+    shutil.copytree(home, other)
+    attn("answer", "att-02", "--rating", "good")
+    attn("sync", str(shared))
+    result = attn("--home", str(other), "sync", str(shared))
+    assert result.code == 0 and "this home was copied or restored from a backup" in result.err
+    assert result.out.startswith("1 new rows from other machines; 0 of this one in ")
 
 
 def test_without_a_name_the_backup_lies_here(attn: Attn, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

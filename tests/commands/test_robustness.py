@@ -92,12 +92,30 @@ may_mount = sys.platform == "linux" and subprocess.run(["unshare", "-m", "true"]
 
 
 @pytest.mark.skipif(not may_mount, reason="needs the right to mount")
-@pytest.mark.parametrize("words", [["due"], ["answer", "att-01", "--rating", "good"], ["config", "lang", "zh"]])
-def test_a_home_that_cannot_be_written_exits_3(program: Program, attn: Attn, home: Path, words: list[str]) -> None:
+@pytest.mark.parametrize(
+    "words", [["answer", "att-01", "--rating", "good"], ["undo"], ["config", "lang", "zh"], ["doctor", "--rebuild"]]
+)
+def test_a_write_to_a_home_that_cannot_be_written_exits_3(
+    program: Program, attn: Attn, home: Path, words: list[str]
+) -> None:
     attn("answer", "att-01", "--rating", "good")
     line = one_line(program(*words, prefix=("unshare", "-m", "sh", "-c", READ_ONLY, str(home))), 3)
     assert "make its folder writable" in line
     assert attn("stats", "--json").json["reviews"] == 1
+
+
+@pytest.mark.skipif(not may_mount, reason="needs the right to mount")
+@pytest.mark.parametrize(
+    "words", [["due"], ["cards"], ["show", "att-01"], ["stats"], ["export", "reviews"], ["backup"]]
+)
+def test_a_home_that_cannot_be_written_can_be_read(
+    program: Program, attn: Attn, home: Path, tmp_path: Path, words: list[str]
+) -> None:
+    attn("answer", "att-01", "--rating", "good")
+    words = [*words, "-o", str(tmp_path / "copy.db")] if words == ["backup"] else words
+    process = program(*words, prefix=("unshare", "-m", "sh", "-c", READ_ONLY, str(home)))
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, err) == (0, "") and out
 
 
 def test_a_home_that_is_a_file_exits_3(program: Program, tmp_path: Path) -> None:
@@ -109,6 +127,8 @@ def test_a_newer_database_exits_3(program: Program, attn: Attn, home: Path) -> N
     attn("due")
     raw = sqlite3.connect(home / "progress.db")
     raw.execute("PRAGMA user_version = 999")
+    raw.execute("UPDATE meta SET value = '999' WHERE key = 'format'")
+    raw.commit()
     raw.close()
     assert "written by a newer attn" in one_line(program("due"), 3)
 

@@ -14,6 +14,7 @@ import pytest
 
 from attncli.commands.boundary import Boundary
 from attncli.commands.session import Session
+from attncli.domain.printable import hidden_in
 
 Attn = Callable[..., Any]
 
@@ -62,6 +63,18 @@ def test_what_is_said_on_stderr_cannot_drive_the_terminal(capsys: pytest.Capture
     assert boundary.code == 3
     said = capsys.readouterr().err
     assert not set(said) & {"\x1b", "\x07", "\x9b", "\r", "\x08", "\u202e"}
+
+
+def test_neither_the_traceback_nor_the_log_can_drive_the_terminal(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    session = Session()
+    session.home_folder, session.debug = tmp_path, True
+    with Boundary(session):
+        raise KeyError("\x1b[2J\x1b]0;title\x07\u202ename\u200b")
+    said, log = capsys.readouterr().err, (tmp_path / "log" / "attn.log").read_text(encoding="utf-8")
+    assert "Traceback" in said and "Traceback" in log
+    assert hidden_in(said + log) == []
 
 
 class Terminal(io.StringIO):

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from attncli.judge.case import Recorder
+from attncli.judge.counterexample import restore
 
 sys.path.insert(0, str(Path(__file__).parent))
 from in_process import INPUTS, REFERENCE, check, grade, write_challenge
@@ -105,3 +109,57 @@ def test_weights_that_are_set_go_by_their_own_names(tmp_path: Path) -> None:
     report = grade(folder, MODULE.replace("self.proj(x)", "x @ self.proj.weight.T.detach() + 0 * self.proj(x)"))
     assert "gradient of proj.weight" in check(report, "gradients")["message"]
     assert shown(report, "gradients")["expected"]["axes"] == ["2d", "d"]
+
+
+KEPT = {"check": "matches-reference", "record": "case", "profile": "ordinary", "draws": [1, 1, 0, 0], "values": []}
+LEAKY = """
+import base64
+
+def outside(make):
+    raise SystemExit("a function of another module")
+
+outside.__module__ = "base64"
+"""
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"draws": [20_000, 1, 6000, 1] + [0] * 40},
+        {"draws": [10**12, 10**12, 0, 0]},
+        {"draws": [-1, 1, 0, 0]},
+        {"draws": [1.0, 1, 0, 0]},
+        {"draws": ["1", 1, 0, 0]},
+        {"draws": [1]},
+        {"draws": 5},
+        {"values": 5},
+        {"values": [["float32", [10**6, 10**6], ""], ["float32", [1], "AAAAAA=="]]},
+        {"values": [["float32", [2, 1, 1], "AAAA"], ["float32", [1], "AAAAAA=="]]},
+        {"values": [["unheard-of", [2, 1, 1], ""], ["float32", [1], "AAAAAA=="]]},
+        {"record": "base64"},
+        {"record": "outside"},
+        {"record": "__builtins__"},
+        {"record": ["case"]},
+        {"profile": {}},
+    ],
+)
+def test_a_stored_counterexample_from_elsewhere_draws_only_what_the_inputs_would(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, changes: dict[str, Any]
+) -> None:
+    folder = write_challenge(tmp_path, inputs=INPUTS + LEAKY)
+    asked: list[int] = []
+    normal = Recorder.normal
+
+    def counted(self: Recorder, *shape: int, **named: Any) -> Any:
+        asked.append(math.prod(shape))
+        return normal(self, *shape, **named)
+
+    monkeypatch.setattr(Recorder, "normal", counted)
+    assert restore({**KEPT, **changes}, folder) is None
+    assert sum(asked) <= 200, "nothing is drawn before it is known to be small"
+
+
+def test_a_stored_counterexample_that_fits_is_built_again(tmp_path: Path) -> None:
+    values = [["float32", [2, 1, 1], "AACAPwAAAEA="], ["float32", [1], "AABAQA=="]]
+    case = restore({**KEPT, "values": values}, write_challenge(tmp_path))
+    assert case is not None and [item.value.flatten().tolist() for item in case.inputs] == [[1.0, 2.0], [3.0]]

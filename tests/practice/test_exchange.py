@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
@@ -11,11 +12,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from attncli.domain import rows
 from attncli.domain.memory import Schedule
 from attncli.domain.rating import Rating
 from attncli.domain.review import RowKind
-from attncli.errors import UsageError
-from attncli.practice import answering, exchange
+from attncli.errors import EnvironmentFailure, UsageError
+from attncli.practice import answering, exchange, log_files
 from attncli.practice.progress import progress
 from attncli.practice.workspace import Workspace
 
@@ -30,6 +32,7 @@ ROW = {
     "day": 739768,
     "payload": {"rating": 3},
 }
+STORED = {"check": "stable", "record": "case", "profile": "large", "draws": [2], "values": [["bool", [1], "AQ=="]]}
 
 
 def schedules(workspace: Workspace) -> dict[str, Schedule]:
@@ -37,7 +40,7 @@ def schedules(workspace: Workspace) -> dict[str, Schedule]:
 
 
 def write(workspace: Workspace, path: Path) -> Path:
-    exchange.write_lines(path, exchange.exported(workspace))
+    exchange.write_lines(path, exchange.exported(workspace, []))
     return path
 
 
@@ -49,8 +52,8 @@ def test_a_log_goes_out_and_in_again_unchanged(open_workspace: Open, tmp_path: P
     answering.suspend(one, "att-02")
     answering.answer(one, "att-03", Rating.HARD, details={"note": "line\u2028 separator, 中文"})
     file = write(one, tmp_path / "log.jsonl")
-    assert exchange.import_file(other, file) == 5
-    assert exchange.import_file(other, file) == 0, "twice is once"
+    assert exchange.import_file(other, file).new == 5
+    assert exchange.import_file(other, file).new == 0, "twice is once"
     assert list(other.store.log.everything()) == list(one.store.log.everything())
     assert schedules(other) == schedules(one) and other.store.schedules.hold("att-02") == (True, 0)
     assert progress(other).reviews == 2
@@ -83,31 +86,11 @@ def test_two_machines_end_up_equal_whichever_merges_first(
     assert schedules(machines[0]) == schedules(machines[1])
 
 
-def test_a_shared_folder_brings_three_machines_together(open_workspace: Open, tmp_path: Path) -> None:
-    shared = tmp_path / "shared"
-    shared.mkdir()
-    machines = [open_workspace(name) for name in "abc"]
-    for number, machine in enumerate(machines):
-        for _ in range(number + 1):
-            answering.answer(machine, "att-01", Rating.GOOD)
-    for machine in [*machines, *machines]:
-        exchange.sync(machine, shared)
-    assert {machine.store.log.length() for machine in machines} == {6}
-    assert len({str(schedules(machine)) for machine in machines}) == 1
-    assert sorted(path.name for path in shared.iterdir()) == sorted(f"{m.store.log.machine}.jsonl" for m in machines)
-    assert exchange.sync(machines[0], shared).received == 0
-
-
-def test_a_folder_that_is_not_there_is_named(workspace: Workspace, tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"there is no folder .*create it"):
-        exchange.sync(workspace, tmp_path / "nowhere")
-
-
 def test_rows_of_cards_that_no_bank_has_are_kept(open_workspace: Open, tmp_path: Path) -> None:
     workspace = open_workspace()
     file = tmp_path / "log.jsonl"
     file.write_text(json.dumps({**ROW, "subject": "elsewhere-7"}) + "\n", encoding="utf-8")
-    assert exchange.import_file(workspace, file) == 1
+    assert exchange.import_file(workspace, file).new == 1
     assert schedules(workspace)["elsewhere-7"].repetitions == 1
 
 
@@ -158,6 +141,43 @@ def test_a_fit_from_another_machine_is_used_for_all_schedules(open_workspace: Op
                 {"kind": "fit", "payload": {"parameters": [1, 2, 3]}},
                 {"kind": "fit", "payload": {"parameters": ["a"] * 21}},
                 {"kind": "fit", "payload": {"parameters": [1e9] * 21}},
+                {"machine": "a\x1b[31m"},
+                {"id": "a\u202eb"},
+                {"subject": ""},
+                {"day": 739768 + 40},
+                {"payload": {"rating": 3.0}},
+                {"payload": {"rating": 3, "points": "all"}},
+                {"payload": {"rating": 3, "elapsed_ms": 10**30}},
+                {"payload": {"rating": 3, "correct": 1}},
+                {"payload": {"rating": 3, "more": "x" * 20_000}},
+                {"payload": {"rating": 3, "more": [[[[[[[[[1]]]]]]]]]}},
+                {"payload": {"rating": 3, **{str(n): n for n in range(70)}}},
+                {"kind": "hint", "payload": {"number": "1"}},
+                {"kind": "start", "payload": {"bug": 5}},
+                {"kind": "attempt", "payload": {"verdict": "accepted", "seconds": -1}},
+            )
+        ),
+        json.dumps(ROW)[:-1] + ', "id": "x-2"}',
+        json.dumps(ROW).replace('"rating": 3', '"rating": 3, "x": 1e999'),
+        json.dumps(ROW).replace('"rating": 3', '"rating": 3, "x": Infinity'),
+        *(
+            json.dumps({**ROW, "kind": "attempt", "payload": {"verdict": "accepted", **change}})
+            for change in (
+                {"sha256": "A" * 64},
+                {"source": 5},
+                {"source": "\x1b[31m"},
+                {"checks": [5]},
+                {"diagnosis": "x"},
+                {"stored": 5},
+                {"stored": [5]},
+                {"stored": [{**STORED, "draws": [20_000]}]},
+                {"stored": [{**STORED, "draws": [1] * 5000}]},
+                {"stored": [{**STORED, "check": "unheard-of"}]},
+                {"stored": [{**STORED, "record": "__import__('os')"}]},
+                {"stored": [{**STORED, "values": [["float32", [10**6, 10**6], ""]]}]},
+                {"stored": [{**STORED, "values": [["float32", [1], "AAAA"]]}]},
+                {"stored": [{**STORED, "values": [["float32", [1], "!!!!!!=="]]}]},
+                {"stored": [{**STORED, "more": 1}]},
             )
         ),
     ],
@@ -171,13 +191,107 @@ def test_a_line_that_is_no_row_is_named_and_nothing_is_merged(workspace: Workspa
     assert workspace.store.log.length() == 0
 
 
-def test_a_file_that_is_no_text_is_refused(workspace: Workspace, tmp_path: Path) -> None:
-    (tmp_path / "log.jsonl").write_bytes(b"\xff\xfe\x00")
-    for path in (tmp_path / "log.jsonl", tmp_path / "missing.jsonl", tmp_path):
+def test_a_file_that_cannot_be_read_is_refused(workspace: Workspace, tmp_path: Path) -> None:
+    for path in (tmp_path / "missing.jsonl", tmp_path):
         with pytest.raises(UsageError, match=r"cannot read .*attn export reviews"):
             exchange.import_file(workspace, path)
 
 
+@pytest.mark.parametrize("content", [b"\xff\xfe\x00", json.dumps(ROW).encode("utf-16"), b"\x00" * 100])
+def test_a_file_that_is_no_text_is_refused(workspace: Workspace, tmp_path: Path, content: bytes) -> None:
+    file = tmp_path / "log.jsonl"
+    file.write_bytes(content)
+    with pytest.raises(UsageError, match=rf"{file}:1: no line of a review log \("):
+        exchange.import_file(workspace, file)
+
+
+@pytest.mark.parametrize("form", ["{}\n", "{}", "\ufeff{}\n", "{}\r\n", "\n\n  \n{}\n\n"])
+def test_a_mark_or_line_ends_of_another_system_do_no_harm(workspace: Workspace, tmp_path: Path, form: str) -> None:
+    file = tmp_path / "log.jsonl"
+    file.write_bytes(form.format(json.dumps(ROW)).encode())
+    assert exchange.import_file(workspace, file).new == 1
+
+
+def test_a_line_that_is_too_long_is_refused_without_being_read_whole(
+    workspace: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (rows, log_files):
+        monkeypatch.setattr(module, "LONGEST_LINE", 1000)
+    file = tmp_path / "log.jsonl"
+    file.write_text(json.dumps({**ROW, "payload": {"rating": 3, "x": "y" * 5000}}) + "\nnonsense\n")
+    with pytest.raises(UsageError, match="too long"):
+        exchange.import_file(workspace, file)
+    assert [fault[:50].partition(": ")[0] for fault in log_files.read_log(file, tmp_path).faults] == [
+        f"{file}:1"[:50],
+        f"{file}:2"[:50],
+    ]
+
+
+def test_a_row_that_is_here_with_other_content_is_named_and_nothing_is_merged(
+    workspace: Workspace, tmp_path: Path
+) -> None:
+    file = tmp_path / "log.jsonl"
+    file.write_text(json.dumps(ROW) + "\n")
+    exchange.import_file(workspace, file)
+    lines = [{**ROW, "id": "x-2"}, {**ROW, "payload": {"rating": 1}}]
+    file.write_text("\n".join(map(json.dumps, lines)))
+    with pytest.raises(UsageError, match=rf"{file}:2: row x-1 is here with another content; nothing was merged"):
+        exchange.import_file(workspace, file)
+    assert [row.payload for row in workspace.store.log.everything()] == [{"rating": 3}]
+
+
+def test_a_row_that_stands_in_a_file_twice_with_other_content_is_named(workspace: Workspace, tmp_path: Path) -> None:
+    file = tmp_path / "log.jsonl"
+    file.write_text(json.dumps(ROW) + "\n" + json.dumps(ROW) + "\n" + json.dumps({**ROW, "subject": "kv-01"}) + "\n")
+    with pytest.raises(UsageError, match=rf"{file}:3: row x-1"):
+        exchange.import_file(workspace, file)
+    assert workspace.store.log.length() == 0
+
+
+def test_a_backup_is_imported_like_a_log(open_workspace: Open, tmp_path: Path) -> None:
+    one, other = open_workspace("one"), open_workspace("other")
+    answering.answer(one, "att-01", Rating.GOOD)
+    answering.answer(other, "kv-01", Rating.GOOD)
+    one.store.copy_to(tmp_path / "one.db")
+    assert exchange.import_file(other, tmp_path / "one.db") == exchange.Imported(1)
+    assert exchange.import_file(other, tmp_path / "one.db") == exchange.Imported(0)
+    assert set(schedules(other)) == {"att-01", "kv-01"}
+
+
+def test_an_unknown_key_of_a_payload_is_kept_and_travels_on(open_workspace: Open, tmp_path: Path) -> None:
+    one, other = open_workspace("one"), open_workspace("other")
+    file = tmp_path / "log.jsonl"
+    newer = {**ROW, "payload": {"rating": 3, "mood": {"words": ["fine", None, 0.5]}}}
+    file.write_text(json.dumps(newer))
+    exchange.import_file(one, file)
+    exchange.import_file(other, write(one, file))
+    assert [row.payload for row in other.store.log.everything()] == [newer["payload"]]
+
+
+def test_a_row_that_no_import_would_take_does_not_keep_the_others_out(open_workspace: Open, tmp_path: Path) -> None:
+    one, other, left_out = open_workspace("one"), open_workspace("other"), list[str]()
+    answering.answer(one, "att-01", Rating.GOOD, details={"note": "x" * 100_000})
+    answering.answer(one, "att-02", Rating.GOOD)
+    exchange.write_lines(tmp_path / "log.jsonl", exchange.exported(one, left_out))
+    assert exchange.import_file(other, tmp_path / "log.jsonl").new == 1
+    assert left_out == [f"row {next(one.store.log.everything()).id}: payload.note: it is too large"]
+
+
 def test_a_place_that_cannot_be_written_is_named(workspace: Workspace, tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="name another place"):
-        exchange.write_lines(tmp_path / "nowhere" / "log.jsonl", ["x"])
+    for place in (tmp_path / "nowhere" / "log.jsonl", tmp_path):
+        with pytest.raises(UsageError, match="name another place"):
+            exchange.write_lines(place, ["x"])
+
+
+def test_no_room_for_an_export_is_no_misuse_and_leaves_the_old_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(handle: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    file = tmp_path / "log.jsonl"
+    file.write_text("old")
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(EnvironmentFailure, match=r"cannot write .*log.jsonl \(No space left.*free some disk space"):
+        exchange.write_lines(file, ["new"])
+    assert [path.name for path in tmp_path.iterdir()] == ["log.jsonl"] and file.read_text() == "old"

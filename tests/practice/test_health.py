@@ -2,11 +2,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from attncli import __version__
 from attncli.domain.rating import Rating
 from attncli.paths import Home
 from attncli.practice import answering, health
+from attncli.practice.daily_copy import newest_copy
 from attncli.practice.workspace import Workspace
 
 Open = Callable[..., Workspace]
@@ -59,3 +61,43 @@ def test_versions_name_the_program_and_what_is_missing_is_a_dash() -> None:
 
 def test_the_bank_is_counted(workspace: Workspace) -> None:
     assert health.bank_health(workspace) == {"cards": 6, "topics": 2, "challenges": 1, "problems": []}
+
+
+def test_the_first_review_of_a_study_day_is_followed_by_a_copy(open_workspace: Open, moving_clock: Any) -> None:
+    for days, count in ((0, 1), (0, 1), (1, 2)):
+        moving_clock.move(days=days)
+        with open_workspace() as workspace:
+            answering.answer(workspace, "att-01", Rating.GOOD)
+        kept = sorted(file.name for file in workspace.home.backups.iterdir())
+        assert len(kept) == count and kept[-1] == f"{moving_clock():%Y-%m-%d}-daily.db"
+    assert newest_copy(workspace.home) == moving_clock().date()
+
+
+def test_reading_keeps_no_copy_and_a_large_database_is_left_to_those_who_have_time(
+    open_workspace: Open, moving_clock: Any
+) -> None:
+    with open_workspace() as workspace:
+        assert not workspace.home.backups.exists()
+        answering.answer(workspace, "att-01", Rating.GOOD)
+        workspace.keep_daily_copy(largest_bytes=1000)
+        assert newest_copy(workspace.home) is None
+        workspace.keep_daily_copy()
+        assert newest_copy(workspace.home) == moving_clock().date()
+
+
+def test_a_copy_that_cannot_be_kept_stops_nothing(open_workspace: Open) -> None:
+    with open_workspace() as workspace:
+        workspace.home.backups.write_text("in the way")
+        answering.answer(workspace, "att-01", Rating.GOOD)
+    assert health.database_health(workspace.home).rows == 1
+
+
+def test_rows_in_a_damaged_file_beside_it_are_a_problem_until_they_are_merged(open_workspace: Open) -> None:
+    with open_workspace() as workspace:
+        answering.answer(workspace, "att-01", Rating.GOOD)
+    path = workspace.home.database
+    path.rename(path.with_name("progress.db.damaged-1"))
+    found = health.database_health(workspace.home)
+    assert found.problems == ("rows in progress.db.damaged-1 may be missing here",)
+    assert health.rebuild(workspace.home, open_workspace, lambda done: None).put_back == 1
+    assert health.database_health(workspace.home).problems == ()

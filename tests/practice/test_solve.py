@@ -6,8 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from attncli.domain.rating import Rating
+from attncli.domain.rows import checked_line
 from attncli.errors import NotFound, UsageError
 from attncli.memory.evidence import solved_reviews
 from attncli.practice import solve
@@ -98,12 +101,29 @@ def test_hints_come_one_by_one_and_start_over_once_solved(workspace: Workspace) 
 
 
 def test_an_attempt_keeps_verdict_checks_and_code(workspace: Workspace) -> None:
-    attempt = solve.record_attempt(workspace, report("rejected", stored=[{"case": 1}]), "def double(x): ...")
+    kept = {"check": "stable", "record": "case", "profile": "large", "draws": [2], "values": [["bool", [1], "AQ=="]]}
+    stored = [kept, {**kept, "draws": [10**9]}]
+    attempt = solve.record_attempt(workspace, report("rejected", stored=stored), "def double(x): ...")
     payload = attempt.row.payload
     assert payload["verdict"] == "rejected" and payload["examples"] == 10 and payload["source"] == "def double(x): ..."
     assert payload["checks"][1] == {"name": "matches-reference", "status": "fail", "reason": "values"}
-    assert payload["stored"] == [{"case": 1}] and len(payload["sha256"]) == 64
+    assert payload["stored"] == [kept] and len(payload["sha256"]) == 64
     assert (attempt.standing, attempt.schedule) == ("attempted", None)
+
+
+@given(
+    st.text(),
+    st.text(max_size=300),
+    st.integers(-(10**30), 10**30),
+    st.lists(st.dictionaries(st.sampled_from(["check", "draws"]), st.integers() | st.text()), max_size=3),
+)
+@settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_whatever_is_graded_makes_a_row_that_any_machine_takes(
+    workspace: Workspace, source: str, reason: str, seed: int, stored: list[dict[str, object]]
+) -> None:
+    graded = report("rejected", seed=seed, stored=stored, file=f"{reason}.py")
+    graded["checks"][0]["reason"] = reason
+    checked_line(solve.record_attempt(workspace, graded, source + "\x1b[31m\udc80").row)
 
 
 def test_a_failed_judge_is_no_attempt(workspace: Workspace) -> None:

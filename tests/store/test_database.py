@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 from attncli.domain.review import RowKind
-from attncli.errors import StoreCorrupt, StoreError, UsageError
+from attncli.errors import StoreCorrupt, StoreError
 from attncli.store import migrations
 from attncli.store.connection import Connection, error_in_words
 from attncli.store.database import FORMAT, Database
-from attncli.store.rescue import rescue, restore_database
+from attncli.store.rescue import rescue
 
 AT = datetime(2026, 6, 1, 12, tzinfo=UTC)
 
@@ -82,6 +82,8 @@ def test_a_newer_database_is_refused_in_one_line(path: Path) -> None:
     Database.open(path).close()
     raw = sqlite3.connect(path)
     raw.execute(f"PRAGMA user_version = {FORMAT + 1}")
+    raw.execute("UPDATE meta SET value = ? WHERE key = 'format'", (str(FORMAT + 1),))
+    raw.commit()
     raw.close()
     with pytest.raises(StoreError, match=r"written by a newer attn .* install the newer version"):
         Database.open(path)
@@ -168,48 +170,6 @@ def test_rescue_of_garbage_saves_nothing_and_leaves_a_usable_database(path: Path
     assert rescue(path).rows == 0
     assert write_reviews(path, 1)
     assert rescue(path).rows == 1
-
-
-def test_a_backup_is_whole_and_comes_back(path: Path, tmp_path: Path) -> None:
-    ids = write_reviews(path, 5)
-    backup = tmp_path / "backup.db"
-    with Database.open(path) as database:
-        database.copy_to(backup)
-    before = backup.read_bytes()
-    write_reviews(path, 5)
-    kept = restore_database(path, backup)
-    with Database.open(path) as database:
-        assert [row.id for row in database.log.everything()] == ids
-    with Database.open(kept) as database:
-        assert database.log.length() == 10
-    assert backup.read_bytes() == before
-
-
-def test_a_backup_can_replace_a_damaged_database(path: Path, tmp_path: Path) -> None:
-    ids = write_reviews(path, 5)
-    backup = tmp_path / "backup.db"
-    with Database.open(path) as database:
-        database.copy_to(backup)
-    path.write_bytes(b"garbage")
-    assert restore_database(path, backup).read_bytes() == b"garbage"
-    with Database.open(path) as database:
-        assert [row.id for row in database.log.everything()] == ids
-
-
-@pytest.mark.parametrize("content", [b"", b"garbage", None])
-def test_what_is_no_backup_is_not_restored(path: Path, tmp_path: Path, content: bytes | None) -> None:
-    ids = write_reviews(path, 2)
-    backup = tmp_path / "backup.db"
-    if content is None:
-        raw = sqlite3.connect(backup)
-        raw.execute("CREATE TABLE theirs (x)")
-        raw.close()
-    else:
-        backup.write_bytes(content)
-    with pytest.raises(UsageError, match="nothing was restored"):
-        restore_database(path, backup)
-    with Database.open(path) as database:
-        assert [row.id for row in database.log.everything()] == ids
 
 
 def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:

@@ -10,13 +10,13 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.screen import Screen
 from textual.widget import Widget
-from textual.widgets import Static
 
 from attncli.domain.text import Lang, Localised
 from attncli.errors import NotFound
 from attncli.practice.workspace import Workspace
 from attncli.tui.strings import say
 from attncli.tui.widgets.key_bar import KeyBar
+from attncli.tui.widgets.plain import Plain
 from attncli.tui.widgets.title_bar import TitleBar
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 LEAST_WIDTH, LEAST_HEIGHT = 60, 18
 
 
-class TooSmall(Static):
+class TooSmall(Plain):
     """Stands in for the screen in a terminal below 60×18."""
 
 

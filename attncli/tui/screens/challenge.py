@@ -13,7 +13,6 @@ from textual import work
 from textual.app import SuspendNotSupported
 from textual.binding import Binding, BindingType
 from textual.widget import Widget
-from textual.widgets import Static
 
 from attncli.domain.text import Localised
 from attncli.errors import AttnError, JudgeFailed
@@ -26,6 +25,7 @@ from attncli.tui.screens.base import AttnScreen
 from attncli.tui.strings import TEXTS, say
 from attncli.tui.widgets.grade_report import GradeReport
 from attncli.tui.widgets.page import Page
+from attncli.tui.widgets.plain import Plain
 from attncli.tui.widgets.title_bar import TitleBar
 
 
@@ -80,20 +80,20 @@ class ChallengeScreen(AttnScreen):
         lang = self.lang
         started = self.file.exists()
         file = say("challenge.file", lang, file=self.file) if started else say("challenge.not-started", lang)
-        yield Static(file, id="file", markup=False)
+        yield Plain(file, id="file")
         if self.symptom is not None:
-            yield Static(say("challenge.symptom", lang), classes="heading")
+            yield Plain(say("challenge.symptom", lang), classes="heading")
             yield CardMarkdown(self.symptom[lang])
         for hint in self.hints:
-            yield Static(say("challenge.hint", lang, n=hint.number, total=hint.total), classes="heading")
+            yield Plain(say("challenge.hint", lang, n=hint.number, total=hint.total), classes="heading")
             yield CardMarkdown(hint.text[lang])
         if self.reference:
-            yield Static(say("challenge.solution", lang), classes="heading")
+            yield Plain(say("challenge.solution", lang), classes="heading")
             yield CardMarkdown(f"```python\n{self.reference.rstrip()}\n```")
         yield CardMarkdown(self.challenge.statement[lang])
-        yield Static(f"{say('challenge.needs', lang)}: {', '.join(self.challenge.required)}", markup=False)
+        yield Plain(f"{say('challenge.needs', lang)}: {', '.join(self.challenge.required)}")
         if self.challenge.forbidden:
-            yield Static(f"{say('challenge.forbidden', lang)}: {', '.join(self.challenge.forbidden)}", markup=False)
+            yield Plain(f"{say('challenge.forbidden', lang)}: {', '.join(self.challenge.forbidden)}")
 
     def on_mount(self) -> None:
         super().on_mount()

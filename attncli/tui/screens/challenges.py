@@ -10,12 +10,13 @@ from textual import events
 from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.widget import Widget
-from textual.widgets import OptionList, Static
+from textual.widgets import OptionList
 
 from attncli.practice.solve import ChallengeStanding, standings
 from attncli.tui.columns import left
 from attncli.tui.screens.base import AttnScreen
 from attncli.tui.strings import TEXTS, say
+from attncli.tui.widgets.plain import Plain
 from attncli.tui.widgets.rows import Rows, row_width
 from attncli.tui.widgets.title_bar import TitleBar
 
@@ -40,7 +41,7 @@ class ChallengesScreen(AttnScreen):
         return TitleBar(say("challenges.title", self.lang), self._track_name(), self._summary())
 
     def body(self) -> Iterable[Widget]:
-        yield Static("", id="columns")
+        yield Plain("", id="columns")
         yield Rows(id="challenges")
 
     def focus_first(self) -> None:
@@ -74,7 +75,7 @@ class ChallengesScreen(AttnScreen):
     def _fill(self) -> None:
         width = row_width(self.size.width)
         self.query_one(TitleBar).show(say("challenges.title", self.lang), self._track_name(), self._summary())
-        self.query_one("#columns", Static).update(self._heading(width))
+        self.query_one("#columns", Plain).update(self._heading(width))
         self.query_one(Rows).show_rows(list(self._rows(width)))
 
     def _heading(self, width: int) -> Content:

@@ -8,8 +8,12 @@ from typing import ClassVar
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
+from textual.content import Content
 from textual.screen import ModalScreen
-from textual.widgets import Static
+
+from attncli.tui.widgets.plain import Plain
+
+_CHOICES = "[@click=screen.dismiss(True)]$yes[/]    [@click=screen.dismiss(False)]$no[/]"
 
 
 class ConfirmScreen(ModalScreen[bool]):
@@ -27,5 +31,5 @@ class ConfirmScreen(ModalScreen[bool]):
 
     def compose(self) -> ComposeResult:
         with Vertical():
-            yield Static(self.question, markup=False)
-            yield Static(f"[@click=screen.dismiss(True)]{self.yes}[/]    [@click=screen.dismiss(False)]{self.no}[/]")
+            yield Plain(self.question)
+            yield Plain(Content.from_markup(_CHOICES, yes=self.yes, no=self.no))

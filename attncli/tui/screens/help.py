@@ -10,11 +10,11 @@ from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.screen import ModalScreen
-from textual.widgets import Static
 
 from attncli.tui.columns import left
 from attncli.tui.strings import TEXTS, say
 from attncli.tui.widgets.key_bar import key_name
+from attncli.tui.widgets.plain import Plain
 
 if TYPE_CHECKING:
     from attncli.tui.screens.base import AttnScreen
@@ -38,10 +38,10 @@ class HelpScreen(ModalScreen[None]):
         lines = [Content.assemble((left(key, 12), "bold $primary"), text) for key, text in self._keys]
         note = Content.styled(say("help.ime", lang), "$text-muted")
         with VerticalScroll():
-            yield Static(Content.styled(say("help.title", lang), "bold"), classes="title")
-            yield Static(Content("\n").join(lines))
-            yield Static(note, classes="note")
-            yield Static(Content.styled(say("help.close", lang), "$text-muted"))
+            yield Plain(Content.styled(say("help.title", lang), "bold"), classes="title")
+            yield Plain(Content("\n").join(lines))
+            yield Plain(note, classes="note")
+            yield Plain(Content.styled(say("help.close", lang), "$text-muted"))
 
     def _found_keys(self) -> list[tuple[str, str]]:
         found: dict[str, list[str]] = {}

@@ -10,7 +10,7 @@ from textual import events
 from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.widget import Widget
-from textual.widgets import OptionList, Static
+from textual.widgets import OptionList
 
 from attncli.practice.due import DueCounts, due_counts
 from attncli.practice.progress import Overview, overview
@@ -18,6 +18,7 @@ from attncli.tui.columns import bar, left, right
 from attncli.tui.routes import Route
 from attncli.tui.screens.base import AttnScreen
 from attncli.tui.strings import say, say_counted
+from attncli.tui.widgets.plain import Plain
 from attncli.tui.widgets.rows import Rows, row_width
 from attncli.tui.widgets.title_bar import TitleBar
 
@@ -55,8 +56,8 @@ class HomeScreen(AttnScreen):
     def body(self) -> Iterable[Widget]:
         width = self._width()
         self.laid_out = (width, id(self.standing))
-        yield Static(self._summary(), id="summary")
-        yield Static(self._columns(width), id="columns")
+        yield Plain(self._summary(), id="summary")
+        yield Plain(self._columns(width), id="columns")
         yield Rows(list(self._rows(width)), id="topics")
 
     def focus_first(self) -> None:
@@ -71,7 +72,7 @@ class HomeScreen(AttnScreen):
             self.is_stale = False
             self._load()
             self.query_one(TitleBar).show(say("app.name", self.lang), say("home.title", self.lang), self._streak())
-            self.query_one("#summary", Static).update(self._summary())
+            self.query_one("#summary", Plain).update(self._summary())
             self._fill()
 
     def on_resize(self, event: events.Resize) -> None:
@@ -101,7 +102,7 @@ class HomeScreen(AttnScreen):
         width = self._width()
         if self.laid_out != (width, id(self.standing)):
             self.laid_out = (width, id(self.standing))
-            self.query_one("#columns", Static).update(self._columns(width))
+            self.query_one("#columns", Plain).update(self._columns(width))
             self.query_one(Rows).show_rows(list(self._rows(width)))
 
     def _columns(self, width: int) -> Content:

@@ -9,12 +9,13 @@ from typing import ClassVar
 from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.widget import Widget
-from textual.widgets import Input, OptionList, Static
+from textual.widgets import Input, OptionList
 
 from attncli.tui.columns import left
 from attncli.tui.markup import inline
 from attncli.tui.screens.base import AttnScreen
 from attncli.tui.strings import say, say_counted
+from attncli.tui.widgets.plain import Plain
 from attncli.tui.widgets.rows import Rows, row_width
 from attncli.tui.widgets.title_bar import TitleBar
 
@@ -48,7 +49,7 @@ class SearchScreen(AttnScreen):
 
     def body(self) -> Iterable[Widget]:
         yield SearchField(self.query_text, placeholder=say("search.prompt", self.lang))
-        yield Static("", id="nothing")
+        yield Plain("", id="nothing")
         yield Rows(id="found")
 
     def focus_first(self) -> None:
@@ -66,7 +67,7 @@ class SearchScreen(AttnScreen):
         self.query_one(TitleBar).show(
             say("search.title", self.lang), status=say_counted("search.found", self.lang, len(found))
         )
-        nothing = self.query_one("#nothing", Static)
+        nothing = self.query_one("#nothing", Plain)
         nothing.display = not found
         nothing.update(Content(say("search.nothing", self.lang, query=self.query_text)))
 

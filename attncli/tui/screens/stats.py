@@ -8,7 +8,6 @@ from pathlib import Path
 
 from textual.content import Content
 from textual.widget import Widget
-from textual.widgets import Static
 
 from attncli.practice.progress import FORECAST_DAYS, RETENTION_DAYS, Progress, TopicStanding, progress
 from attncli.tui.columns import bar, left, right
@@ -17,6 +16,7 @@ from attncli.tui.strings import say, say_counted
 from attncli.tui.widgets.forecast import Forecast
 from attncli.tui.widgets.heatmap import Heatmap
 from attncli.tui.widgets.page import Page
+from attncli.tui.widgets.plain import Plain
 from attncli.tui.widgets.title_bar import TitleBar
 
 _TOPIC, _BAR = 40, 20
@@ -39,7 +39,7 @@ class StatsScreen(AttnScreen):
 
     def _parts(self) -> Iterable[Widget]:
         found, lang = self.standing, self.lang
-        yield Static(self._figures(), classes="figures")
+        yield Plain(self._figures(), classes="figures")
         yield self._heading("stats.heatmap")
         counts = {date.fromisoformat(day): count for day, count in found.per_day.items()}
         yield Heatmap(counts, date.fromisoformat(found.forecast[0].date), lang)
@@ -48,7 +48,7 @@ class StatsScreen(AttnScreen):
         yield self._heading("stats.topics")
         titles = {topic.id: topic.title[lang] for topic in self.workspace.library.topics()}
         lines = [self._topic(titles[id], standing) for id, standing in found.topics.items()]
-        yield Static(Content("\n").join(lines), classes="topics")
+        yield Plain(Content("\n").join(lines), classes="topics")
 
     def _figures(self) -> Content:
         found, lang = self.standing, self.lang
@@ -75,5 +75,5 @@ class StatsScreen(AttnScreen):
             (right(f"{standing.seen}/{standing.total}", 8), "$text-muted"),
         )
 
-    def _heading(self, key: str, **values: object) -> Static:
-        return Static(say(key, self.lang, **values), classes="heading")
+    def _heading(self, key: str, **values: object) -> Plain:
+        return Plain(say(key, self.lang, **values), classes="heading")

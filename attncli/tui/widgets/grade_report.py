@@ -8,16 +8,15 @@ from typing import Any
 
 from textual.content import Content
 from textual.widget import Widget
-from textual.widgets import Static
 
 from attncli.domain.challenge import Challenge
-from attncli.domain.printable import printable
 from attncli.domain.text import Lang, Localised
 from attncli.domain.verdicts import told, unproved
 from attncli.tui.markup import inline
 from attncli.tui.strings import say
 from attncli.tui.widgets.check_list import Check, CheckList
 from attncli.tui.widgets.page import Page
+from attncli.tui.widgets.plain import Plain
 from attncli.tui.widgets.progress import Progress
 
 
@@ -42,7 +41,7 @@ class GradeReport(Page):
     async def begin(self) -> None:
         """The judge is being asked."""
         self._checks = {}
-        now = Static(say("challenge.starting", self.lang), classes="now")
+        now = Plain(say("challenge.starting", self.lang), classes="now")
         await self._replace([now, Progress(0, self._total), CheckList([], self.lang)])
 
     def check(self, event: Check) -> None:
@@ -50,13 +49,13 @@ class GradeReport(Page):
         self._checks[event["name"]] = event
         done = sum(check["status"] != "running" for check in self._checks.values())
         if self.query(".now"):
-            self.query_one(".now", Static).update(say("challenge.grading", self.lang, check=event["name"]))
+            self.query_one(".now", Plain).update(say("challenge.grading", self.lang, check=event["name"]))
             self.query_one(Progress).show(done, max(self._total, len(self._checks)))
             self.query_one(CheckList).show(list(self._checks.values()))
 
     async def say_failed(self, text: str) -> None:
         """There is no verdict; `text` says why."""
-        await self._replace([Static(text, classes="verdict", markup=False)])
+        await self._replace([Plain(text, classes="verdict")])
 
     async def show(self, report: Mapping[str, Any], after: str) -> None:
         """The report, and `after`: when the challenge comes back."""
@@ -71,30 +70,30 @@ class GradeReport(Page):
         yield self._verdict(report, after)
         if report.get("diagnosis"):
             yield self._heading("verdict.diagnosis")
-            yield Static(Content("\n").join(map(self._diagnosis, report["diagnosis"])), classes="lines")
+            yield Plain(Content("\n").join(map(self._diagnosis, report["diagnosis"])), classes="lines")
         yield from self._first_failure(report["checks"], Path(report["file"]).name)
         yield self._heading("verdict.checks")
         yield CheckList(report["checks"], self.lang)
         if report.get("printed"):
             yield self._heading("verdict.printed")
-            yield Static(printable(str(report["printed"])), classes="lines", markup=False)
+            yield Plain(str(report["printed"]), classes="lines")
 
     def _first_failure(self, checks: Sequence[Check], file: str) -> Iterator[Widget]:
         failed = [check for check in checks if check["status"] == "fail" and check.get("required", True)]
         if not failed:
             return
         yield self._heading("verdict.first-failure", check=failed[0]["name"])
-        yield Static(told(failed[0], self.lang), classes="lines", markup=False)
+        yield Plain(told(failed[0], self.lang), classes="lines")
         shown = next((check["counterexample"] for check in failed if check.get("counterexample")), None)
         if shown is not None:
             from attncli.tui.widgets.counterexample import Counterexample
 
             yield Counterexample(shown, self.lang, file)
 
-    def _heading(self, key: str, **values: object) -> Static:
-        return Static(say(key, self.lang, **values), classes="heading")
+    def _heading(self, key: str, **values: object) -> Plain:
+        return Plain(say(key, self.lang, **values), classes="heading")
 
-    def _verdict(self, report: Mapping[str, Any], after: str) -> Static:
+    def _verdict(self, report: Mapping[str, Any], after: str) -> Plain:
         score = report["score"]
         summary = say(
             "verdict.summary",
@@ -110,7 +109,7 @@ class GradeReport(Page):
         head = Content.assemble(
             (parts[0], "$success" if accepted else "$error"), "  ", " · ".join(filter(None, parts[1:]))
         )
-        return Static(head, classes="verdict -accepted" if accepted else "verdict")
+        return Plain(head, classes="verdict -accepted" if accepted else "verdict")
 
     def _diagnosis(self, entry: Mapping[str, Any]) -> Content:
         told = self.challenge.mistakes.get(entry["wrong"], {}).get("says")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from markdown_it import MarkdownIt
+from markdown_it.rules_core import StateCore
 from textual.app import ComposeResult
 from textual.widgets import Markdown
 from textual.widgets._markdown import MarkdownBlock, MarkdownFence
@@ -9,6 +11,8 @@ from textual.widgets._markdown import MarkdownBlock, MarkdownFence
 from attncli.tui.markup import FORMULA_FENCE, for_markdown
 from attncli.tui.widgets.formula import Formula
 from attncli.tui.widgets.table import CardTable
+
+_LINKS = {"link_open": "em_open", "link_close": "em_close"}
 
 
 class CardFence(MarkdownFence):
@@ -30,6 +34,21 @@ class CardFence(MarkdownFence):
             yield from super().compose()
 
 
+def _parser() -> MarkdownIt:
+    """Textual's own Markdown, with nothing to click: a link is its text, a picture its description."""
+    parser = MarkdownIt("gfm-like").disable("linkify")
+    parser.core.ruler.push("unlinked", _unlinked)
+    return parser
+
+
+def _unlinked(state: StateCore) -> None:
+    for child in (child for token in state.tokens for child in token.children or ()):
+        if child.type in _LINKS:
+            child.type = _LINKS[child.type]
+        elif child.type == "image":
+            child.type, child.children = "text", None
+
+
 class CardMarkdown(Markdown):
     """Card text; formulas are drawn, Chinese paragraphs joined."""
 
@@ -47,4 +66,4 @@ class CardMarkdown(Markdown):
     }
 
     def __init__(self, text: str, *, classes: str | None = None) -> None:
-        super().__init__(for_markdown(text), classes=classes, open_links=False)
+        super().__init__(for_markdown(text), classes=classes, open_links=False, parser_factory=_parser)

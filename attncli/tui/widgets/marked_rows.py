@@ -11,7 +11,8 @@ from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.message import Message
-from textual.widgets import Static
+
+from attncli.tui.widgets.plain import Plain
 
 
 class MarkedRow(Horizontal):
@@ -34,12 +35,12 @@ class MarkedRow(Horizontal):
         self._mark, self._text = mark, text
 
     def compose(self) -> ComposeResult:
-        yield Static(self._mark, classes="mark", markup=False)
-        yield Static(self._text, classes="text")
+        yield Plain(self._mark, classes="mark")
+        yield Plain(self._text, classes="text")
 
     def show(self, mark: str, text: Content) -> None:
-        self.query_one(".mark", Static).update(mark)
-        self.query_one(".text", Static).update(text)
+        self.query_one(".mark", Plain).update(mark)
+        self.query_one(".text", Plain).update(text)
 
     def on_click(self) -> None:
         self.post_message(self.Chosen(self.index))

@@ -8,16 +8,16 @@ from datetime import timedelta
 from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.content import Content
-from textual.widgets import Static
 
 from attncli.domain.rating import Rating
 from attncli.domain.text import Lang
 from attncli.tui.intervals import interval_text
 from attncli.tui.messages import Rated
 from attncli.tui.strings import say
+from attncli.tui.widgets.plain import Plain
 
 
-class RatingButton(Static):
+class RatingButton(Plain):
     """`3 Good` over `10 min`; the suggested one says that Enter means it."""
 
     DEFAULT_CSS = """

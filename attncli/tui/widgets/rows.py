@@ -27,7 +27,7 @@ class Rows(OptionList):
     ]
 
     def __init__(self, rows: list[tuple[str, Content]] | None = None, *, id: str | None = None) -> None:
-        super().__init__(*(Option(row, id=row_id) for row_id, row in rows or ()), id=id)
+        super().__init__(*(Option(row, id=row_id) for row_id, row in rows or ()), id=id, markup=False)
         if rows:
             self.highlighted = 0
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 from textual.content import Content
-from textual.widgets import Static
 
 from attncli.domain.rating import Rating
 from attncli.domain.text import Lang
@@ -14,9 +13,10 @@ from attncli.practice.due import due_counts
 from attncli.tui.intervals import interval_text
 from attncli.tui.markup import inline
 from attncli.tui.strings import say, say_counted
+from attncli.tui.widgets.plain import Plain
 
 
-class SessionEnd(Static):
+class SessionEnd(Plain):
     """Reviews, the share that was recalled, minutes, what is still due, and the cards to look at again."""
 
     DEFAULT_CSS = """

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 
 from textual.content import Content
 from textual.widget import Widget
-from textual.widgets import Static
 
 from attncli.domain.card import Card, ChoiceCard, ClozeCard, DebugCard, NumericCard, OrderingCard, Source
 from attncli.domain.text import Lang, Localised
@@ -15,6 +14,7 @@ from attncli.tui.markup import inline
 from attncli.tui.strings import say
 from attncli.tui.widgets.marked_rows import MarkedRows
 from attncli.tui.widgets.page import Page
+from attncli.tui.widgets.plain import Plain
 from attncli.tui.widgets.typed_answer import TypedAnswer
 
 Questions = Callable[[str], Localised | None]
@@ -42,11 +42,11 @@ class Sheet(Page):
 
 def asked_parts(asked: Asked, lang: Lang, questions: Questions) -> Iterator[Widget]:
     """What the sheet of `asked` holds now. `questions` finds the question of another card, None if there is none."""
-    yield Static(inline(asked.question[lang]), classes="question")
+    yield Plain(inline(asked.question[lang]), classes="question")
     yield from _answer_widgets(asked, lang)
     if not asked.revealed:
         if not asked.is_marked_automatically:
-            yield Static(say("review.say-it", lang), classes="note")
+            yield Plain(say("review.say-it", lang), classes="note")
         return
     if asked.marked is not None:
         from attncli.tui.widgets.verdict import CardVerdict
@@ -88,7 +88,7 @@ def _answer_widgets(asked: Asked, lang: Lang) -> Iterator[Widget]:
         yield ClozeAnswer(asked, lang)
         hint = "cloze.hint"
     if hint and not asked.revealed:
-        yield Static(say(hint, lang), classes="note")
+        yield Plain(say(hint, lang), classes="note")
 
 
 def answer_parts(asked: Asked, lang: Lang) -> Iterator[Widget]:
@@ -101,7 +101,7 @@ def answer_parts(asked: Asked, lang: Lang) -> Iterator[Widget]:
         names = {key: text[lang] for key, text in card.items}
         lines = [Content.assemble(f"{n}. ", inline(names[key])) for n, key in enumerate(a_right_order(card), 1)]
         yield _heading("ordering.one-order", lang)
-        yield Static(Content("\n").join(lines), classes="lines")
+        yield Plain(Content("\n").join(lines), classes="lines")
     if card.points:
         from attncli.tui.widgets.points import Points
 
@@ -117,17 +117,17 @@ def explanation_parts(card: Card, lang: Lang, questions: Questions) -> Iterator[
     if card.pitfalls:
         yield _heading("review.pitfalls", lang)
         lines = [Content.assemble(("! ", "bold $warning"), inline(pitfall.says[lang])) for pitfall in card.pitfalls]
-        yield Static(Content("\n").join(lines), classes="lines pitfalls")
+        yield Plain(Content("\n").join(lines), classes="lines pitfalls")
     if card.unverifiable:
-        yield Static(say("review.unverifiable", lang), classes="note")
+        yield Plain(say("review.unverifiable", lang), classes="note")
     if card.challenge:
-        yield Static(say("review.challenge", lang, id=card.challenge), classes="note")
+        yield Plain(say("review.challenge", lang, id=card.challenge), classes="note")
     if card.follow_ups:
         yield _heading("review.follow-ups", lang)
-        yield Static(Content("\n").join(_follow_up(id, lang, questions) for id in card.follow_ups), classes="lines")
+        yield Plain(Content("\n").join(_follow_up(id, lang, questions) for id in card.follow_ups), classes="lines")
     if card.sources:
         yield _heading("review.sources", lang)
-        yield Static("\n".join(source_text(source) for source in card.sources), classes="lines", markup=False)
+        yield Plain("\n".join(source_text(source) for source in card.sources), classes="lines")
 
 
 def source_text(source: Source) -> str:
@@ -155,8 +155,8 @@ def _follow_up(id: str, lang: Lang, questions: Questions) -> Content:
     return Content.assemble((f"{id}  ", "$text-muted"), inline(question[lang]) if question else "")
 
 
-def _heading(key: str, lang: Lang) -> Static:
-    return Static(say(key, lang), classes="heading")
+def _heading(key: str, lang: Lang) -> Plain:
+    return Plain(say(key, lang), classes="heading")
 
 
 def _markdown(text: str) -> Widget:

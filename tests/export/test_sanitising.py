@@ -1,0 +1,109 @@
+"""What may come into the page: the bank's formulas as they are, and nothing that acts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from attncli.bank.texts import parts_of
+from attncli.export.html import _formula, _parser
+from attncli.export.sanitising import ATTRIBUTES, sanitised
+
+ROOT = Path(__file__).parents[2]
+FILES = [*sorted((ROOT / "quizbank").glob("*.yaml")), *sorted((ROOT / "impl").glob("*/*/challenge.yaml"))]
+
+Shape = list[tuple[str, list[tuple[str, str]], str, str]]
+
+
+def texts_in(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, (dict, list)):
+        for inner in value.values() if isinstance(value, dict) else value:
+            yield from texts_in(inner)
+
+
+def shape(markup: str) -> Shape:
+    parts = ElementTree.fromstring(markup.replace("&nbsp;", "\u00a0")).iter()
+    return [(p.tag.rpartition("}")[2], sorted(p.attrib.items()), p.text or "", p.tail or "") for p in parts]
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}-{path.stem}")
+def test_every_formula_of_the_project_passes_unchanged(path: Path) -> None:
+    formulas = {
+        tex for text in texts_in(yaml.safe_load(path.read_text(encoding="utf-8"))) for tex in parts_of(text).formulas
+    }
+    for tex in formulas:
+        drawn = _formula(tex, {"display_mode": True})
+        assert drawn.startswith("<math"), tex
+        assert shape(sanitised(drawn)) == shape(drawn), tex
+
+
+@pytest.mark.parametrize(
+    ("markdown", "kept"),
+    [
+        ("**b** *e* `c`", "<p><strong>b</strong> <em>e</em> <code>c</code></p>\n"),
+        ("3. x", '<ol start="3">\n<li>x</li>\n</ol>\n'),
+        ("| a |\n|--:|\n| 1 |", 'class="to-right"'),
+        ("[t](https://a.example/b?c=1)", '<a href="https://a.example/b?c=1" rel="noopener noreferrer nofollow">t</a>'),
+        ("![what it *shows*](https://a.example/p.png)", "<p>[what it shows]</p>\n"),
+        ("![<b>](x)", "<p>[&lt;b&gt;]</p>\n"),
+    ],
+)
+def test_what_a_text_may_hold_stays(markdown: str, kept: str) -> None:
+    assert kept in sanitised(_parser().render(markdown))
+
+
+@pytest.mark.parametrize(
+    "fragment",
+    [
+        "<script>x</script>",
+        "<p style='color:red'>x</p>",
+        "<p onclick=x>x</p>",
+        "<p id=x>x</p>",
+        "<p title=x lang=x>x</p>",
+        "<img src=https://a.example>",
+        "<a href='javascript:x'>x</a>",
+        "<a href='data:text/html,x'>x</a>",
+        "<a href='//a.example'>x</a>",
+        "<a href='x'>x</a>",
+        "<a href='https://a.example' target=x ping=y>x</a>",
+        "<td class='to-right soft'>x</td>",
+        "<math><mi onmouseover=x>x</mi></math>",
+        "<math><mi href='javascript:x' xlink:href='javascript:x'>x</mi></math>",
+        "<math><mstyle mathbackground='url(https://a.example)'><mi>x</mi></mstyle></math>",
+        "<math><mstyle mathcolor='url(https://a.example)'><mi>x</mi></mstyle></math>",
+        "<math><mspace width='-99em'></mspace></math>",
+        "<math><mspace width='9999em'></mspace></math>",
+        "<math><annotation-xml encoding='text/html'><script>x</script></annotation-xml></math>",
+        "<svg><a xlink:href='javascript:x'>x</a></svg>",
+        "<form action=x><input name=y></form>",
+        "<!-- x -->",
+    ],
+)
+def test_what_it_may_not_hold_goes(fragment: str) -> None:
+    left = sanitised(fragment)
+    assert not re.search(r"script|style=|url\(|href=[^h]*[ >]|on\w+=|<svg|<img|<form|<!|9em|target|ping|soft|id=", left)
+    assert "title" not in left and "href" not in left.replace('href="https://a.example"', "")
+
+
+@given(st.text(st.sampled_from("<>\"'=/ &;$\\{}`[]()!ahimgscriptonx:\n\t")))
+def test_no_text_brings_in_more_than_the_list(markdown: str) -> None:
+    left = sanitised(_parser().render(markdown))
+    for tag, attributes in re.findall(r"<([a-z0-9]+)((?: [^<>]*)?)>", left):
+        names = set(re.findall(r' ([a-z-]+)="', re.sub(r'="[^"]*"', '=""', attributes)))
+        assert names <= ATTRIBUTES.get(tag, frozenset()) | {"rel", "class"}
+    assert not re.search(r"<(?:script|img|svg|iframe|style)\b", left)
+
+
+@pytest.mark.parametrize("source", [r"\text{<mi onmouseover='x'>hover</mi>}", r"\text{<b>x</b>}"])
+def test_a_formula_that_is_none_is_shown_as_its_source(source: str) -> None:
+    assert sanitised(_formula(source, {})).startswith("<code>")

@@ -1,0 +1,251 @@
+"""The app over hostile banks: it starts, shows what they say as it stands, and nothing in it can be clicked."""
+
+from __future__ import annotations
+
+import ast
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from rich.segment import Segment
+from textual.color import Color
+from textual.content import Content
+
+from attncli.domain.printable import hidden_in
+from attncli.domain.text import Lang
+from attncli.tui.app import AttnApp
+from attncli.tui.screens.confirm import ConfirmScreen
+from attncli.tui.shown_text import ShownText
+from attncli.tui.widgets.grade_report import GradeReport
+from attncli.tui.widgets.markdown_card import CardMarkdown
+from attncli.tui.widgets.plain import Plain
+from attncli.tui.widgets.rows import Rows
+
+from .conftest import MakeApp, shown, text_of
+
+ROOT = Path(__file__).parents[2]
+BANKS = ROOT / "tests" / "attacks" / "banks"
+MARKUP = "@click=app.quit]"
+CHALLENGE = """\
+id: own
+track: mine
+level: 1
+title: {en: "[/x] [@click=app.quit]own[/]", zh: "[/x] 自己的"}
+entry: [own]
+statement: {en: "[/x] [@click=app.quit]Say[/] [go](https://evil.example) \\u202e.", zh: "[/x] 说 \\u2066。"}
+hints: [{en: "[/x] [@click=app.quit]hint[/]", zh: "[/x] 提示"}]
+required: [loads]
+"""
+
+SIZE = (80, 24)
+
+
+@pytest.fixture
+def hostile(tmp_path: Path) -> None:
+    """A home with the hostile banks and a hostile challenge."""
+    home = tmp_path / "home"
+    shutil.copytree(BANKS, home / "banks")
+    folder = home / "challenges" / "mine" / "own"
+    folder.mkdir(parents=True)
+    (folder / "challenge.yaml").write_text(CHALLENGE, encoding="utf-8")
+    (folder / "reference.py").write_text("def own(x):\n    return x  # [/x]\x1b[31m\u202e\n", encoding="utf-8")
+
+
+pytestmark = pytest.mark.usefixtures("hostile")
+
+both = pytest.mark.parametrize("lang", ["en", "zh"])
+
+
+def segments(app: AttnApp) -> list[Segment]:
+    return [segment for strip in app.screen._compositor.render_strips() for segment in strip]
+
+
+def assert_harmless(app: AttnApp) -> str:
+    """What is shown, in which only the key bar can be clicked."""
+    text = shown(app)
+    assert hidden_in(text) == []
+    for segment in segments(app):
+        if segment.style is not None:
+            assert segment.style.link is None
+            action = str(segment.style.meta.get("@click", ""))
+            assert not action or action.startswith("app.simulate_key("), action
+    assert app.failure is None and app.is_running
+    return text
+
+
+@both
+async def test_home_starts_and_names_the_bank_that_was_left_out(make_app: MakeApp, lang: Lang) -> None:
+    app = make_app(lang=lang)
+    async with app.run_test(size=SIZE, notifications=True) as pilot:
+        await pilot.pause(0.3)
+        assert_harmless(app)
+        assert any("U+001B" in note.message or "[" in note.message for note in app._notifications)
+        assert not any(note.markup for note in app._notifications)
+        await pilot.press("end")
+        await pilot.pause()
+        assert MARKUP in assert_harmless(app)
+
+
+@both
+async def test_a_toast_shows_brackets_as_they_are(make_app: MakeApp, lang: Lang) -> None:
+    app = make_app(lang=lang)
+    async with app.run_test(size=SIZE, notifications=True) as pilot:
+        await pilot.pause()
+        app.notify("[/x] [bold @click=app.quit]CLICK[/] \x1b[31m\u202e", title="t")
+        app.screen.notify("from a widget: [/y]", markup=True)
+        await pilot.pause(0.3)
+        text = assert_harmless(app)
+        assert "[/x] [bold" in text and "[/y]" in text
+
+
+@both
+async def test_a_review_of_every_kind_of_card_shows_text_alone(make_app: MakeApp, lang: Lang) -> None:
+    app = make_app("review", lang=lang, topic="zz")
+    async with app.run_test(size=SIZE) as pilot:
+        await pilot.pause(0.3)
+        for _ in range(6):
+            assert "[/x]" in assert_harmless(app)
+            app.screen.set_focus(None)
+            await pilot.press("enter")
+            await pilot.pause(0.3)
+            for _ in range(4):
+                assert_harmless(app)
+                await pilot.press("pagedown")
+                await pilot.pause()
+            await pilot.press("1")
+            await pilot.pause(0.3)
+        assert app.is_running
+
+
+@both
+@pytest.mark.parametrize("card", ["zz-01", "zz-02", "zz-03", "zz-04", "zz-05", "zz-06", "bidi-01", "evil-01"])
+async def test_a_card_is_shown_whole(make_app: MakeApp, lang: Lang, card: str) -> None:
+    app = make_app(lang=lang)
+    async with app.run_test(size=(80, 100)) as pilot:
+        app.open_card(card)
+        await pilot.pause(0.3)
+        text = assert_harmless(app)
+        assert "[/x]" in text or not card.startswith("zz")
+
+
+@both
+async def test_search_lists_and_opens_a_hostile_card(make_app: MakeApp, lang: Lang) -> None:
+    app = make_app("search", lang=lang)
+    async with app.run_test(size=SIZE) as pilot:
+        await pilot.press(*"click")
+        await pilot.pause(0.3)
+        assert "[bold @click=app.quit]" in assert_harmless(app)
+        await pilot.press("enter", "enter")
+        await pilot.pause(0.3)
+        assert "[/x]" in assert_harmless(app)
+
+
+@both
+async def test_a_hostile_challenge_is_listed_and_opened(make_app: MakeApp, lang: Lang) -> None:
+    app = make_app("challenges", lang=lang)
+    async with app.run_test(size=SIZE) as pilot:
+        await pilot.pause(0.3)
+        rows = app.screen.query_one(Rows)
+        rows.highlighted = rows.get_option_index("own")
+        await pilot.pause()
+        assert "[/x]" in assert_harmless(app)
+        await pilot.press("enter", "h")
+        await pilot.pause(0.5)
+        assert "[/x]" in assert_harmless(app)
+        await pilot.press("o", "y")
+        await pilot.pause(0.5)
+        assert "return x  # [/x]" in assert_harmless(app)
+
+
+@both
+async def test_a_hostile_report_is_shown_as_text(make_app: MakeApp, lang: Lang) -> None:
+    report = json.loads((BANKS.parent / "hostile_report.json").read_text(encoding="utf-8"))
+    app = make_app(lang=lang, challenge="own")
+    async with app.run_test(size=(80, 80)) as pilot:
+        await pilot.pause(0.3)
+        await app.screen.query_one(GradeReport).show(report, "")
+        app.screen.add_class("-report")
+        await pilot.pause(0.3)
+        text = assert_harmless(app)
+        assert "[/x]key" in text and "[@click=app.quit]printed[/]" in text
+
+
+@both
+async def test_statistics_show_hostile_topics(make_app: MakeApp, lang: Lang) -> None:
+    app = make_app("stats", lang=lang)
+    async with app.run_test(size=SIZE) as pilot:
+        await pilot.press("end")
+        await pilot.pause(0.3)
+        assert MARKUP in assert_harmless(app)
+
+
+async def test_help_and_palette_are_harmless_over_a_hostile_screen(make_app: MakeApp) -> None:
+    app = make_app("review", topic="zz")
+    async with app.run_test(size=SIZE) as pilot:
+        for key in ("question_mark", "escape", "ctrl+p", "escape"):
+            await pilot.press(key)
+            await pilot.pause(0.3)
+            assert_harmless(app)
+
+
+async def test_what_the_program_itself_offers_can_still_be_clicked(make_app: MakeApp) -> None:
+    app = make_app()
+    async with app.run_test(size=SIZE) as pilot:
+        answers: list[bool | None] = []
+        app.push_screen(ConfirmScreen("[/x]?", "yes [/x]", "no"), answers.append)
+        await pilot.pause(0.2)
+        actions = {str(part.style.meta.get("@click")) for part in segments(app) if part.style and part.style.meta}
+        assert {"screen.dismiss(True)", "screen.dismiss(False)"} <= actions
+        assert "yes [/x]" in shown(app)
+
+
+def test_plain_text_is_no_markup() -> None:
+    assert text_of(Plain("[b]x[/b] [/]\x1b[31m\u202e")) == "[b]x[/b] [/]"
+
+
+def test_a_link_is_its_text_and_a_picture_its_description() -> None:
+    parser = CardMarkdown("")._parser_factory
+    assert parser is not None
+    (inline,) = (token for token in parser().parse("[a](http://b) ![p](http://q) <http://c>") if token.type == "inline")
+    assert {child.type for child in inline.children or ()} == {"em_open", "em_close", "text"}
+    assert "".join(child.content for child in inline.children or ()) == "a p http://c"
+
+
+@pytest.mark.parametrize("text", ["a\u202eb", "x\u3164y", "\x1b[31mz", "👩\u200d💻 done", "\U000e0041q"])
+def test_a_line_stays_as_wide_as_it_was_laid_out(text: str) -> None:
+    (before,) = [Segment(text)]
+    (after,) = ShownText().apply([before], Color.parse("black"))
+    assert after.cell_length == before.cell_length
+    assert hidden_in(after.text) == []
+
+
+WIDGETS = {"Static", "Label", "Button", "DataTable", "Link", "Tree"}
+ATTRIBUTES = {"from_markup", "tooltip", "border_title", "border_subtitle"}
+
+
+def ways_past(text: str) -> set[str]:
+    """What Textual would read as mark-up: its own text widgets, and mark-up that is asked for."""
+    found = set()
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("textual.widgets"):
+            found |= {alias.name for alias in node.names} & WIDGETS
+        if isinstance(node, ast.Attribute) and node.attr in ATTRIBUTES:
+            found.add(node.attr)
+        if isinstance(node, ast.keyword) and node.arg in ("markup", "tooltip") and ast.unparse(node.value) != "False":
+            found.add(node.arg or "")
+    return found
+
+
+# Plain is the one way; key bar and confirmation are made of mark-up of their own, which texts enter as variables.
+OWN = {"plain.py": {"Static"}, "key_bar.py": {"from_markup"}, "confirm.py": {"from_markup"}}
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "attncli" / "tui").rglob("*.py")), ids=lambda path: path.name)
+def test_no_text_of_the_app_is_read_as_markup(path: Path) -> None:
+    assert ways_past(path.read_text(encoding="utf-8")) <= OWN.get(path.name, set())
+
+
+def test_a_text_enters_markup_as_a_variable_and_stays_text() -> None:
+    content = Content.from_markup("[@click=screen.dismiss(True)]$yes[/]", yes="[@click=app.quit]x[/]")
+    assert content.plain == "[@click=app.quit]x[/]"
