@@ -122,7 +122,7 @@ def restore(stored: Mapping[str, Any], folder: Folder, stream: int) -> Case | No
             v.shape == i.value.shape and v.dtype == i.value.dtype
             for v, i in zip(values, recorder.case.inputs, strict=True)
         ]
-    except (LookupError, StopIteration, TypeError, ValueError, AttributeError, RuntimeError):
+    except (ArithmeticError, AttributeError, LookupError, RuntimeError, StopIteration, TypeError, ValueError):
         return None
     return recorder.case.with_values(values) if all(fits) else None
 

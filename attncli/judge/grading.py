@@ -10,6 +10,7 @@ from typing import Any
 
 from attncli.domain.challenge import CHECK_NAMES, CheckResult, Diagnosis, GradeReport, Status, Verdict
 from attncli.domain.growth import growth_told
+from attncli.domain.printable import printable
 from attncli.domain.sentences import NOTHING, say
 from attncli.domain.text import Localised
 from attncli.judge.counterexample import render, restore, store
@@ -382,7 +383,7 @@ class Grading:
         return result
 
     def _failed(self, name: str, reason: str, message: Localised, examples: int = 0) -> CheckResult:
-        said = Localised(message.en[:MESSAGE_LENGTH], message.zh[:MESSAGE_LENGTH])
+        said = Localised(printable(message.en[:MESSAGE_LENGTH]), printable(message.zh[:MESSAGE_LENGTH]))
         return CheckResult(name=name, status="fail", reason=reason, message=said, examples=examples)
 
     def _result(self, name: str, status: Status, message: Localised = NOTHING, examples: int = 0) -> CheckResult:
