@@ -79,7 +79,8 @@ class Judging:
         self._seconds = seconds
         self._left = LOOKS * seconds
         self._soft, self._hard = resource.getrlimit(resource.RLIMIT_DATA)
-        most = private_bytes() + memory_mib * MIB
+        taken = private_bytes()
+        most = taken + memory_mib * MIB if taken else self._soft
         self._most = most if self._soft == resource.RLIM_INFINITY else min(most, self._soft)
         self._memory_mib = memory_mib
         self._granted = 0.0
