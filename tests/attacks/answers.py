@@ -68,12 +68,14 @@ class Values:
         self.shapes = shapes
         self.table: list[dict[str, Any]] = []
         self.payload = bytearray()
+        # How many tensors of the answer lie before those of this table.
+        self.before = 0
 
     def tensor(self) -> list[Any]:
         entry, data = tensor_entry(self.chance, self.shapes)
         self.table.append(entry)
         self.payload += data
-        return ["t", len(self.table) - 1]
+        return ["t", self.before + len(self.table) - 1]
 
     def tree(self, depth: int = 0) -> Any:
         chance = self.chance
@@ -231,6 +233,28 @@ def with_other_outcomes(chance: random.Random, honest: Answer, shapes: list[list
     return header, payload + bytes(values.payload)
 
 
+def with_other_parts(chance: random.Random, honest: Answer, shapes: list[list[int]]) -> Answer:
+    """The same form but for a part here and there, which may be anything."""
+    header, values = dict(honest[0]), Values(chance, shapes)
+
+    def changed(tree: Any) -> Any:
+        if chance.random() < 0.15:
+            return values.scalar() if "gradients" in header or chance.random() < 0.5 else values.tree(3)
+        if tree[0] in ("l", "u"):
+            return [tree[0], [changed(item) for item in tree[1]]]
+        if tree[0] == "d":
+            return ["d", [[key, changed(item)] for key, item in tree[1]]]
+        return tree
+
+    outcomes = []
+    for item in header["outcomes"]:
+        values.before = len(header["tensors"]) - item["first"]
+        outcomes.append({"tree": changed(item["tree"]), "first": item["first"]})
+    header["outcomes"] = outcomes
+    header["tensors"] = [*header["tensors"], *values.table]
+    return header, honest[1] + bytes(values.payload)
+
+
 def with_other_tensors(chance: random.Random, honest: Answer, shapes: list[list[int]]) -> Answer:
     """The same form, with other tensors: of any dtype, shape and bits."""
     header, pieces, position = dict(honest[0]), [], 0
@@ -370,8 +394,10 @@ def served(namespace: dict[str, Any], request: Request, invoke: Any) -> Answer:
 def hostile(chance: random.Random, honest: Answer, request: Request, shapes: list[list[int]]) -> Answer:
     """Another answer to the request that `honest` is an answer to."""
     way = chance.random()
-    if way < 0.35:
+    if way < 0.2:
         return with_other_outcomes(chance, honest, shapes)
+    if way < 0.35:
+        return with_other_parts(chance, honest, shapes)
     if way < 0.6:
         return with_other_tensors(chance, honest, shapes)
     if way < 0.85:
