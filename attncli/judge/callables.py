@@ -32,8 +32,7 @@ class Callables:
         self._functions, self.calls = logged(case.callables)
         self._judging = judging
         self._left = CALLS
-        self._elements = LEAST_ELEMENTS + LARGER * sum(item.value.numel() for item in case.inputs)
-        self._device = case.profile.device
+        self._case = case
 
     def answer(self, asked: Mapping[str, Any], payload: memoryview) -> Answer:
         """What is sent back for a call; one that cannot be used becomes an error there.
@@ -66,11 +65,13 @@ class Callables:
 
     def _within_bounds(self, tensors: Sequence[Tensor]) -> None:
         elements = sum(tensor.numel() for tensor in tensors)
-        if elements > self._elements:
-            raise TreeError(f"arguments of {elements} elements; no sound call has more than {self._elements}")
+        most = LEAST_ELEMENTS + LARGER * sum(item.value.numel() for item in self._case.inputs)
+        if elements > most:
+            raise TreeError(f"arguments of {elements} elements; no sound call has more than {most}")
+        device = self._case.profile.device
         for tensor in tensors:
-            if tensor.device.type not in ("cpu", self._device):
-                raise TreeError(f"an argument on {tensor.device}; the inputs are on {self._device}")
+            if tensor.device.type not in ("cpu", device):
+                raise TreeError(f"an argument on {tensor.device}; the inputs are on {device}")
 
 
 def packed(result: Any) -> Answer:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from attncli.domain.challenge import CheckResult, Diagnosis, Status
+from attncli.domain.printable import printable
 from attncli.domain.sentences import NOTHING, say
 from attncli.domain.text import Localised
 from attncli.judge.counterexample import render, store
@@ -122,7 +123,7 @@ class Findings:
         return result
 
     def failed(self, name: str, reason: str, message: Localised, examples: int = 0) -> CheckResult:
-        said = Localised(message.en[:MESSAGE_LENGTH], message.zh[:MESSAGE_LENGTH])
+        said = Localised(printable(message.en[:MESSAGE_LENGTH]), printable(message.zh[:MESSAGE_LENGTH]))
         return CheckResult(name=name, status="fail", reason=reason, message=said, examples=examples)
 
     def result(self, name: str, status: Status, message: Localised = NOTHING, examples: int = 0) -> CheckResult:

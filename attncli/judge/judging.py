@@ -27,6 +27,7 @@ SECONDS = 10.0
 LOOKS = 6
 # How much the judge may grow while it looks at the answers of one submission.
 MEMORY_MIB = 512
+LEAST_MEMORY_MIB = 256
 # What Python and torch raise at values of an unexpected kind. RecursionError and NotImplementedError are RuntimeErrors,
 # UnicodeError is a ValueError. Errors of the program itself (AttnError) and of its surroundings (OSError) are no
 # answer's doing and pass.
@@ -78,11 +79,12 @@ class Judging:
         self._seconds = seconds
         self._left = LOOKS * seconds
         self._soft, self._hard = resource.getrlimit(resource.RLIMIT_DATA)
-        most = private_bytes() + memory_mib * MIB
+        taken = private_bytes()
+        most = taken + memory_mib * MIB if taken else self._soft
         self._most = most if self._soft == resource.RLIM_INFINITY else min(most, self._soft)
         self._memory_mib = memory_mib
         self._granted = 0.0
-        self._timed = self.armed = False
+        self._timed = self.armed = self.rang = False
         self._nested = 0
         self._own_failure: Exception | None = None
 
@@ -116,7 +118,7 @@ class Judging:
         return Unjudgeable("protocol", say(said, error=told))
 
     def _begin(self) -> None:
-        self._timed = threading.current_thread() is threading.main_thread()
+        self._timed, self.rang = threading.current_thread() is threading.main_thread(), False
         self._own_failure, self._nested = None, 0
         self._granted = max(0.01, min(self._seconds, self._left))
         _present.judging = self
@@ -143,7 +145,7 @@ class Judging:
         self.armed = False
         remaining = signal.setitimer(signal.ITIMER_PROF, 0.0)[0] if self._timed else self._granted
         resource.setrlimit(resource.RLIMIT_DATA, (self._soft, self._hard))
-        return remaining
+        return 0.0 if self.rang else remaining
 
     def leave(self) -> None:
         """What comes now is about the reference alone, until `come_back`."""
@@ -178,6 +180,7 @@ def _watch_the_clock() -> None:
 def _ring(number: int, frame: object) -> None:
     judging = _present.judging
     if judging is not None and judging.armed:
+        judging.rang = True
         raise _Overdue
 
 

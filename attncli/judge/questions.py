@@ -23,6 +23,7 @@ from attncli.judge.demands import Demands, call_name
 from attncli.judge.expected import Expectation, Observed, as_given, run_reference
 from attncli.judge.finding import Finding
 from attncli.judge.gradients import GradientExpectation
+from attncli.judge.judging import alone
 from attncli.judge.purity import impurity
 from attncli.judge.refill import refilled
 from attncli.judge.request import Request
@@ -209,6 +210,7 @@ class OnDevice:
         return Request(self.case, ["elsewhere"] if self._device == "elsewhere" else [])
 
     @cached_property
+    @alone
     def truth(self) -> Observed | None:
         """What the reference does there; None where it cannot run, so that nothing can be shown."""
         try:

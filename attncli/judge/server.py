@@ -89,13 +89,14 @@ class Server:
             entry=exam.folder.entry,
             open_worker=self._worker,
             budget=Budget(float(request["timeout_seconds"])),
+            judging=self._judging(),
         )
         options = Options(
             stream=int(request.get("seed", 0)),
             rung=request.get("rung", "hardened"),
             examples=int(request.get("examples", 0)),
             quick=bool(request.get("quick", False)),
-            replay=tuple(request.get("replay", ())),
+            replay=tuple(kept for kept in request.get("replay", ()) if isinstance(kept, dict)),
         )
         number, zygote = request["id"], self._zygote
         grading = Grading(exam, submission, options, lambda event: self._send({"id": number, **event}))
@@ -116,7 +117,8 @@ class Server:
         self._memory_mib, seconds = int(request["memory_mib"]), float(request["timeout_seconds"])
 
         def submit(file: Path) -> Submission:
-            return Submission(file.read_bytes(), str(file), folder.entry, self._worker, Budget(seconds))
+            budget, judging = Budget(seconds), self._judging()
+            return Submission(file.read_bytes(), str(file), folder.entry, self._worker, budget, judging=judging)
 
         number = request["id"]
         proving = Proving(folder, submit, lambda done: self._send({"id": number, "event": "proved", "gradings": done}))
@@ -140,6 +142,12 @@ class Server:
         while len(self._exams) > EXAMS_KEPT:
             self._exams.popitem(last=False)
         return exam
+
+    def _judging(self) -> Any:
+        """Judge and worker together take twice the limit at most: half of it for what the judge looks at."""
+        from attncli.judge.judging import LEAST_MEMORY_MIB, Judging
+
+        return Judging(max(LEAST_MEMORY_MIB, self._memory_mib // 2))
 
     def _worker(self) -> Worker:
         """A fresh worker, and the next one asked for; a zygote that has died is replaced once."""

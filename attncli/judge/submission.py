@@ -6,7 +6,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar
+from typing import Any
 
 from attncli.domain.sentences import quoted, say
 from attncli.domain.text import Localised
@@ -14,11 +14,9 @@ from attncli.judge.callables import Callables
 from attncli.judge.case import Case
 from attncli.judge.expected import Observed
 from attncli.judge.judging import Judging, Unjudgeable
-from attncli.judge.reply import MOST_TOUCHED, Told, read_names, read_raised, read_reply, read_touched
+from attncli.judge.reply import MOST_TOUCHED, Told, Unreadable, read_names, read_raised, read_reply, read_touched
 from attncli.judge.request import Request
 from attncli.sandbox.host import Ending, Reply, Worker
-
-T = TypeVar("T")
 
 # After one of these nothing further is asked of the file: it would only happen again.
 ENDS_GRADING = frozenset({"memory", "refused", "exited"})
@@ -104,9 +102,10 @@ class Submission:
     def _missing(self, outcome: Reply | Ending) -> Failure | None:
         assert isinstance(outcome, Reply)
         header = outcome.header
-        names = self._read(lambda: read_names(header))
-        if isinstance(names, Failure):
-            return names
+        try:
+            names = read_names(header)
+        except Unreadable as error:
+            return _no_result(error)
         missing = [name for name in self.entry if name not in names]
         if not missing:
             return None
@@ -189,17 +188,12 @@ class Submission:
             return self._unproved(failure) if request.played and failure.reason == "timeout" else failure
         assert isinstance(outcome, Reply)
         header, payload = outcome.header, outcome.payload
-        observed = self._read(lambda: read_reply(header, payload, request))
-        if isinstance(observed, Observed):
-            observed.calls = callables.calls
-        return observed
-
-    def _read(self, read: Callable[[], T]) -> T | Failure:
-        """What a reply says; one that says nothing ends the grading."""
         try:
-            return self.judging.look(read, "no-result")
+            observed = self.judging.look(lambda: read_reply(header, payload, request), "no-result")
         except Unjudgeable as fault:
             return Failure(fault.reason, fault.message, fatal=True)
+        observed.calls = callables.calls
+        return observed
 
     def _unproved(self, failure: Failure) -> Failure:
         """A device that is played is slow: that a program was not over there says nothing of the learner's code. What
@@ -217,15 +211,14 @@ class Submission:
                 return Failure("timeout", self._too_slow(place, seconds), fatal=True)
             return Failure(outcome.reason, _ended(outcome), fatal=True)
         header = outcome.header
-        touched = self._read(lambda: read_touched(header))
-        if isinstance(touched, Failure):
-            return touched
+        try:
+            touched = read_touched(header)
+            told = read_raised(header) if header.get("op") == "raised" else None
+        except Unreadable as error:
+            return _no_result(error)
         self.touched = list(dict.fromkeys([*self.touched, *touched]))[:MOST_TOUCHED]
-        if header.get("op") != "raised":
+        if told is None:
             return None
-        told = self._read(lambda: read_raised(header))
-        if isinstance(told, Failure):
-            return told
         return Failure(told.reason, _raised_message(told, place), told.frames, told.reason in ENDS_GRADING)
 
     def _too_slow(self, place: Localised, seconds: float) -> Localised:
@@ -237,6 +230,10 @@ class Submission:
         """Keeps what has been printed so far."""
         if self.worker is not None and self.worker.printed:
             self.printed = self.worker.printed
+
+
+def _no_result(error: Unreadable) -> Failure:
+    return Failure("protocol", say("no-result", error=error), fatal=True)
 
 
 def _place(case: Case) -> Localised:

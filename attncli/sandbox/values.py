@@ -56,8 +56,11 @@ class Packer:
         return scalar if scalar is not None else self._pack_container(value, depth)
 
     def tensor(self, value: Tensor) -> Tree:
+        """A tensor's place in the table; of a dtype or layout that has none, its type and what it is."""
         index = self._indices.get(id(value))
         if index is None:
+            if value.dtype not in DTYPE_NAMES or value.layout is not torch.strided:
+                return ["o", f"{type(value).__name__} of {value.dtype}, {value.layout}"[:80]]
             index = self._indices[id(value)] = len(self.tensors)
             self.tensors.append(value)
         return ["t", index]
@@ -65,8 +68,7 @@ class Packer:
     def _pack_container(self, value: Any, depth: int) -> Tree:
         kind = type(value)
         if kind is Tensor or kind is torch.nn.Parameter:
-            crosses = value.dtype in DTYPE_NAMES and value.layout is torch.strided
-            return self.tensor(value) if crosses else ["o", f"{kind.__name__} of {value.dtype}, {value.layout}"[:80]]
+            return self.tensor(value)
         if kind is list or kind is tuple:
             return ["l" if kind is list else "u", [self.pack(item, depth + 1) for item in value]]
         if isinstance(value, tuple) and hasattr(value, "_fields"):

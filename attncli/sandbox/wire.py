@@ -24,6 +24,7 @@ LENGTH_DIGITS = 8
 MAX_PARTS = 400_000
 _PREFIX = struct.Struct("<4sIQ")
 _JOIN_BELOW = 1 << 16
+_NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 _STRINGS = re.compile(rb'"(?:[^"\\]|\\.)*"?', re.DOTALL)
 
 Buffer = bytes | bytearray | memoryview
@@ -65,7 +66,7 @@ def send_frame(sink: Sink, header: dict[str, Any], buffers: Sequence[Buffer] = (
 
 def _depth(text: bytes) -> int:
     depth = deepest = 0
-    for byte in _STRINGS.sub(b"", text):
+    for byte in _STRINGS.sub(b"", text).translate(None, _NO_BRACKETS):
         if byte in b"[{":
             depth += 1
             deepest = max(deepest, depth)

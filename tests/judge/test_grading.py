@@ -11,6 +11,8 @@ import torch
 sys.path.insert(0, str(Path(__file__).parent))
 from in_process import WRONG, check, grade, write_challenge
 
+from attncli.judge.counterexample import restore
+
 RIGHT = (
     "import torch\ndef scaled_sum(x, weight, scale=2.0):\n    return torch.einsum('...d,d->...', x, weight) * scale\n"
 )
@@ -197,6 +199,14 @@ def test_quick_grading_asks_first_for_the_check_that_is_named(folder):
 def test_quick_grading_stops_at_the_first_failure(folder):
     report = grade(folder, body("return (x * weight).sum(-1)"), quick=True)
     assert [item["name"] for item in report["checks"]] == ["loads", "matches-reference"]
+
+
+@pytest.mark.parametrize("draws", [[20_000, 7, 1, 0], [-1] * 9, ["x"], 5, [], [2**70] * 9])
+def test_a_stored_counterexample_that_was_never_drawn_is_passed_over(tmp_path, draws):
+    folder = write_challenge(tmp_path)
+    kept = {"check": "matches-reference", "record": "case", "profile": "ordinary", "draws": draws, "values": []}
+    assert restore(kept, folder, 0) is None
+    assert grade(folder, RIGHT, replay=[kept], quick=True)["verdict"] == "accepted"
 
 
 def test_a_replayed_counterexample_names_the_mistake_again(tmp_path):

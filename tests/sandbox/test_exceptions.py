@@ -98,3 +98,13 @@ def test_hostile_exceptions_are_reported(name: str) -> None:
 def test_nothing_raised_is_nothing_to_report() -> None:
     with pytest.raises(ValueError, match="nothing was raised"):
         report(Guard(), FILENAME)
+
+
+@pytest.mark.parametrize(
+    ("said", "line"), [(7, 7), ("x", 0), (10**9, 0), (-1, 0), (float("nan"), 0), ([1], 0), (None, 0)]
+)
+def test_a_syntax_error_may_say_anything_of_its_line(said: Any, line: int) -> None:
+    guard = Guard()
+    guard.error = SyntaxError("odd")
+    guard.error.lineno = said
+    assert report(guard, FILENAME)["frames"] == [{"line": line, "function": "<module>", "code": ""}]

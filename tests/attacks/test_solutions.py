@@ -1,0 +1,172 @@
+"""Solutions that attack the judge, each graded by the real one: a verdict in time, within memory, in few words.
+
+The files in solutions/ are what people have tried or could try. The check for forbidden names is left out here, as if
+it had been got past: what is proved is what holds behind it.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from attncli import paths
+from attncli.judge.client import GradeRequest, Judge
+from attncli.judge.grading import MESSAGE_LENGTH
+from attncli.judge.report import LARGEST
+from attncli.practice.grading import specification
+from attncli.practice.workspace import Workspace
+
+pytestmark = pytest.mark.sandbox
+
+SOLUTIONS = Path(__file__).parent / "solutions"
+MEMORY_MIB = 1024
+SECONDS = 5.0
+# A grading that is not over by then never ends.
+HUNG_SECONDS = 240.0
+POLL_SECONDS = 0.02
+
+# The challenge, and the first check that fails with its reason; no check for a file that is accepted.
+VERDICTS: dict[str, tuple[str, str, str]] = {
+    "crash_bloat": ("sdpa", "matches-reference", "shape"),
+    "crash_complex": ("sdpa", "matches-reference", "shape"),
+    "crash_frames_nan": ("sdpa", "matches-reference", "protocol"),
+    "crash_gradients": ("sdpa", "gradients", "protocol"),
+    "crash_property": ("attention-dropout", "gradients", "gradient"),
+    "crash_raised_fields": ("sdpa", "matches-reference", "protocol"),
+    "crash_random_shape": ("sdpa", "matches-reference", "shape"),
+    "crash_reason": ("sdpa", "matches-reference", "protocol"),
+    "crash_shape": ("sdpa", "matches-reference", "protocol"),
+    "crash_touched": ("sdpa", "loads", "protocol"),
+    "gen_crash_seen": ("decoder-only-generate", "matches-reference", "exception"),
+    "gen_unbind": ("decoder-only-generate", "matches-reference", "exception"),
+    "hang_collide": ("sdpa", "matches-reference", "protocol"),
+    "hang_collide_honest": ("sdpa", "matches-reference", "shape"),
+    "mem_judge": ("sdpa", "matches-reference", "values"),
+    "report_unbounded_type": ("sdpa", "matches-reference", "protocol"),
+    "summary_escapes": ("sdpa", "", ""),
+}
+
+# Not yet asserted: what these do is no matter of the judge's looks at answers.
+ELSEWHERE: dict[str, str] = {
+    "device_refused": "sdpa",
+    "growth_zeros": "flash-attention",
+    "hidden_library": "sdpa",
+    "mem_growsdown": "sdpa",
+    "pure_forged": "sdpa",
+}
+
+
+@pytest.fixture(scope="module")
+def challenges(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    home = paths.home(tmp_path_factory.mktemp("home"), {})
+    with Workspace.open(home, lambda: datetime(2026, 1, 1, tzinfo=UTC)) as workspace:
+        return {challenge.id: challenge for challenge in workspace.library.challenges()}
+
+
+@pytest.fixture(scope="module")
+def judge() -> Iterator[Judge]:
+    with Judge.start() as opened:
+        opened.hello()
+        yield opened
+
+
+def anonymous_mib(pid: int) -> float:
+    """Memory of a process that is its own, the shared kind too; 0 when it is gone."""
+    try:
+        lines = Path(f"/proc/{pid}/status").read_text(encoding="ascii", errors="replace").splitlines()
+    except OSError:
+        return 0.0
+    return sum(int(line.split()[1]) for line in lines if line.startswith(("RssAnon:", "RssShmem:"))) / 1024
+
+
+def children(pid: int) -> list[int]:
+    try:
+        text = Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii")
+    except OSError:
+        return []
+    return [int(word) for word in text.split()]
+
+
+def below(pid: int) -> list[int]:
+    return [found for child in children(pid) for found in (child, *below(child))]
+
+
+@dataclass
+class Watch:
+    """Polls the memory of the judge and its workers, and ends a judge that has hung."""
+
+    judge: Judge
+    most_mib: float = 0.0
+
+    def __enter__(self) -> Watch:
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._poll)
+        self._killer = threading.Timer(HUNG_SECONDS, self.judge.kill)
+        self._idle = self._worker_mib(self._workers())
+        self._thread.start()
+        self._killer.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._killer.cancel()
+        self._over.set()
+        self._thread.join()
+
+    def _workers(self) -> list[int]:
+        """What lives below the zygote, which imports torch and computes nothing."""
+        return [pid for zygote in children(self.judge._process.pid) for pid in below(zygote)]
+
+    def _worker_mib(self, pids: list[int]) -> float:
+        return max(map(anonymous_mib, pids), default=0.0)
+
+    def _poll(self) -> None:
+        while not self._over.wait(POLL_SECONDS):
+            worker = self._worker_mib(self._workers())
+            self.most_mib = max(self.most_mib, anonymous_mib(self.judge._process.pid) + worker)
+
+
+def everything_in(folder: Path) -> list[tuple[str, int]]:
+    return sorted((str(path), path.stat().st_mtime_ns) for path in folder.rglob("*"))
+
+
+def graded(judge: Judge, challenge: Any, name: str) -> dict[str, Any]:
+    spec = specification(challenge)
+    spec["required"] = [check for check in spec["required"] if check != "forbidden"]
+    request = GradeRequest(
+        spec=spec,
+        folder=Path(challenge.folder),
+        source=(SOLUTIONS / f"{name}.py").read_bytes(),
+        filename=f"{name}.py",
+        timeout_seconds=SECONDS,
+        memory_mib=MEMORY_MIB,
+    )
+    return judge.grade(request)
+
+
+@pytest.mark.parametrize("name", sorted(VERDICTS))
+def test_there_is_a_verdict_within_bounds(name, judge, challenges, tmp_path):
+    id, check, reason = VERDICTS[name]
+    before = everything_in(Path(challenges[id].folder)), everything_in(SOLUTIONS)
+    with Watch(judge) as watch:
+        report = graded(judge, challenges[id], name)
+    stored = report.pop("stored")
+    failed = [(found["name"], found["reason"]) for found in report["checks"] if found["status"] == "fail"]
+    assert failed[:1] == ([(check, reason)] if check else [])
+    assert report["verdict"] == ("rejected" if check else "accepted")
+    assert len(json.dumps(report, indent=2)) <= LARGEST and len(json.dumps(stored)) <= LARGEST
+    assert all(len(found.get("message", "")) <= MESSAGE_LENGTH for found in report["checks"])
+    assert watch.most_mib <= 2 * MEMORY_MIB
+    assert (everything_in(Path(challenges[id].folder)), everything_in(SOLUTIONS)) == before, "nothing was written"
+    assert judge.alive()
+
+
+def test_every_attack_has_a_verdict_or_is_named_as_one_for_elsewhere():
+    assert {path.stem for path in SOLUTIONS.glob("*.py")} == {*VERDICTS, *ELSEWHERE}
+    assert not VERDICTS.keys() & ELSEWHERE.keys()
