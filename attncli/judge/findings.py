@@ -54,7 +54,7 @@ class Findings:
         """The result of a check that a stored counterexample fails."""
         self.stored.append(dict(stored))
         self._name_mistake(finding, str(stored["record"]), name == "gradients")
-        return self._reported(name, replace(finding, message=say("kept-counterexample", fault=finding.message)), 1)
+        return self.reported(name, replace(finding, message=say("kept-counterexample", fault=finding.message)), 1)
 
     def found(
         self, name: str, finding: Finding, examine: Examine | None, tried: int, attribute: str, label: str
@@ -70,7 +70,7 @@ class Findings:
             # In Chinese the label stands before the reason (see domain/verdicts.py), and not in the sentence.
             said = Localised(f"{label}: {finding.message.en}", finding.message.zh)
             finding = replace(finding, message=said)
-        return self._reported(name, finding, tried)
+        return self.reported(name, finding, tried)
 
     def _plainest(self, name: str, finding: Finding, examine: Examine, attribute: str, label: str) -> Finding:
         """The finding with plain values, as it is in a fresh process; it is kept, and its mistake named."""
@@ -115,7 +115,7 @@ class Findings:
                 return []
         return probes
 
-    def _reported(self, name: str, finding: Finding, tried: int) -> CheckResult:
+    def reported(self, name: str, finding: Finding, tried: int) -> CheckResult:
         result = self.failed(name, finding.reason, finding.message, examples=tried)
         with suppress(Unjudgeable):
             shown = self.submission.judging.look(lambda: render(finding, self.exam.demands))

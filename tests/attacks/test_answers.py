@@ -249,7 +249,7 @@ def case_of(exam: Exam, name: str, profile: str | Profile = "ordinary"):
 
 def reported(kind: Kind, finding: Finding) -> dict[str, Any]:
     """The report with one check that failed so."""
-    check = kind.grading._reported("matches-reference", finding, 1)
+    check = kind.grading.findings.reported("matches-reference", finding, 1)
     report = GradeReport(
         challenge="c", file="s.py", verdict="rejected", checks=(check,), diagnosis=(), seconds=0.1, seed=0
     )
@@ -272,7 +272,7 @@ def asked_of(kind: Kind, ask: Callable[[], Finding | None]) -> int:
     for number in range(ANSWERS):
         if number % 1000 == 0:
             kind.grading.submission.judging = Judging()
-            kind.grading.examiner.seen.clear()
+            kind.grading.findings.examiner.seen.clear()
         found += judged(kind, ask())
     return found
 
@@ -291,7 +291,7 @@ QUESTIONS: dict[str, tuple[str, list[tuple[type, str]]]] = {
 @pytest.mark.parametrize("name", sorted(QUESTIONS))
 def test_there_is_a_verdict_on_every_answer(exam, name):
     asked = kind(exam, name)
-    examiner, (record, kinds) = asked.grading.examiner, QUESTIONS[name]
+    examiner, (record, kinds) = asked.grading.findings.examiner, QUESTIONS[name]
     questions = [made(exam.demands, case_of(exam, record, profile)) for made, profile in kinds]
 
     def ask() -> Finding | None:
@@ -309,7 +309,7 @@ def test_there_is_a_verdict_on_all_costs(exam):
     promises = [*contracts(exam.folder, "work"), *contracts(exam.folder, "memory")]
 
     def ask() -> Finding | None:
-        found = examine_growth(exam, asked.grading.submission, asked.chance.choice(promises), {})
+        found = examine_growth(exam, asked.grading.submission, asked.chance.choice(promises), {}, "ordinary")
         if isinstance(found, Finding):
             return found
         json.dumps(found.document(), allow_nan=False)

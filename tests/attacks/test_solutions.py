@@ -18,7 +18,7 @@ import pytest
 
 from attncli import paths
 from attncli.judge.client import GradeRequest, Judge
-from attncli.judge.grading import MESSAGE_LENGTH
+from attncli.judge.findings import MESSAGE_LENGTH
 from attncli.judge.report import LARGEST
 from attncli.practice.grading import specification
 from attncli.practice.workspace import Workspace
@@ -44,23 +44,23 @@ VERDICTS: dict[str, tuple[str, str, str]] = {
     "crash_reason": ("sdpa", "matches-reference", "protocol"),
     "crash_shape": ("sdpa", "matches-reference", "protocol"),
     "crash_touched": ("sdpa", "loads", "protocol"),
+    "device_refused": ("sdpa", "device", "exception"),
     "gen_crash_seen": ("decoder-only-generate", "matches-reference", "exception"),
     "gen_unbind": ("decoder-only-generate", "matches-reference", "exception"),
+    "growth_zeros": ("flash-attention", "work", "values"),
     "hang_collide": ("sdpa", "matches-reference", "protocol"),
     "hang_collide_honest": ("sdpa", "matches-reference", "shape"),
+    "hidden_library": ("sdpa", "device", "exception"),
+    "mem_growsdown": ("sdpa", "matches-reference", "protocol"),
     "mem_judge": ("sdpa", "matches-reference", "values"),
+    # The watch for what is written to runs in the learner's own process: it stops mistakes, not whoever gets at it.
+    "pure_forged": ("sdpa", "", ""),
     "report_unbounded_type": ("sdpa", "matches-reference", "protocol"),
     "summary_escapes": ("sdpa", "", ""),
 }
 
-# Not yet asserted: what these do is no matter of the judge's looks at answers.
-ELSEWHERE: dict[str, str] = {
-    "device_refused": "sdpa",
-    "growth_zeros": "flash-attention",
-    "hidden_library": "sdpa",
-    "mem_growsdown": "sdpa",
-    "pure_forged": "sdpa",
-}
+# What these do is found by reading them.
+READ = ("hidden_library", "mem_growsdown", "pure_forged")
 
 
 @pytest.fixture(scope="module")
@@ -136,9 +136,9 @@ def everything_in(folder: Path) -> list[tuple[str, int]]:
     return sorted((str(path), path.stat().st_mtime_ns) for path in folder.rglob("*"))
 
 
-def graded(judge: Judge, challenge: Any, name: str) -> dict[str, Any]:
+def graded(judge: Judge, challenge: Any, name: str, without: str = "forbidden") -> dict[str, Any]:
     spec = specification(challenge)
-    spec["required"] = [check for check in spec["required"] if check != "forbidden"]
+    spec["required"] = [check for check in spec["required"] if check != without]
     request = GradeRequest(
         spec=spec,
         folder=Path(challenge.folder),
@@ -146,6 +146,7 @@ def graded(judge: Judge, challenge: Any, name: str) -> dict[str, Any]:
         filename=f"{name}.py",
         timeout_seconds=SECONDS,
         memory_mib=MEMORY_MIB,
+        rung="hardened",
     )
     return judge.grade(request)
 
@@ -167,6 +168,13 @@ def test_there_is_a_verdict_within_bounds(name, judge, challenges, tmp_path):
     assert judge.alive()
 
 
-def test_every_attack_has_a_verdict_or_is_named_as_one_for_elsewhere():
-    assert {path.stem for path in SOLUTIONS.glob("*.py")} == {*VERDICTS, *ELSEWHERE}
-    assert not VERDICTS.keys() & ELSEWHERE.keys()
+@pytest.mark.parametrize("name", READ)
+def test_what_takes_modules_out_of_others_is_found_by_reading(name, judge, challenges):
+    report = graded(judge, challenges["sdpa"], name, without="")
+    assert report["verdict"] == "rejected"
+    (found,) = [check for check in report["checks"] if check["name"] == "forbidden"]
+    assert (found["status"], found["reason"]) == ("fail", "forbidden")
+
+
+def test_every_attack_has_a_verdict():
+    assert {path.stem for path in SOLUTIONS.glob("*.py")} == {*VERDICTS}

@@ -205,7 +205,7 @@ def test_quick_grading_stops_at_the_first_failure(folder):
 def test_a_stored_counterexample_that_was_never_drawn_is_passed_over(tmp_path, draws):
     folder = write_challenge(tmp_path)
     kept = {"check": "matches-reference", "record": "case", "profile": "ordinary", "draws": draws, "values": []}
-    assert restore(kept, folder, 0) is None
+    assert restore(kept, folder) is None
     assert grade(folder, RIGHT, replay=[kept], quick=True)["verdict"] == "accepted"
 
 
