@@ -9,6 +9,7 @@ from datetime import date, time, timedelta
 from pathlib import Path
 from typing import Any, cast
 
+from attncli.domain.rungs import RUNGS, CaseRung
 from attncli.domain.text import LANGS, Lang
 from attncli.errors import ConfigInvalid, EnvironmentFailure
 
@@ -42,6 +43,8 @@ class Settings:
     """The app's colours: dark or light."""
     editor: str = ""
     """The command that opens a file; empty: $VISUAL, then $EDITOR."""
+    rung: CaseRung = "solved"
+    """What `attn grade` accepts: solved (right at the whiteboard) or hardened (production)."""
     interview: date | None = None
     """The day of the interview, or empty."""
 
@@ -236,6 +239,7 @@ _READERS: dict[str, Callable[[Any], Any]] = {
     "maximum_interval_days": _whole(1, 36_500),
     "theme": _one_of(*THEMES),
     "editor": _text,
+    "rung": _one_of(*RUNGS),
     "interview": _date,
 }
 _WORDS = {"true": True, "on": True, "yes": True, "1": True, "false": False, "off": False, "no": False, "0": False}

@@ -14,6 +14,7 @@ from attncli.commands.output import json_option, print_json
 from attncli.commands.session import session
 from attncli.commands.stdout import echo, show_progress, verdict_counts
 from attncli.domain.challenge import SEEDS
+from attncli.domain.rungs import RUNGS, CaseRung
 from attncli.domain.text import Lang
 from attncli.errors import JudgeFailed, Rejected, UsageError
 from attncli.judge.client import MEMORY_MIB, TIMEOUT_SECONDS, Judge
@@ -34,6 +35,9 @@ from attncli.judge.client import MEMORY_MIB, TIMEOUT_SECONDS, Judge
 )
 @click.option("--memory", type=click.IntRange(64, 1 << 20), default=MEMORY_MIB, help="MiB for your code.")
 @click.option("--device", type=click.Choice(["auto", "cpu", "cuda"]), default="auto")
+@click.option(
+    "--rung", type=click.Choice(RUNGS), help="What is asked for: solved (the whiteboard) or hardened (production)."
+)
 @click.option("--no-record", is_flag=True, help="Do not count this as an attempt.")
 def grade(
     challenge: str,
@@ -45,6 +49,7 @@ def grade(
     timeout: float,
     memory: int,
     device: str,
+    rung: CaseRung | None,
     no_record: bool,
 ) -> None:
     """Grade FILE as a solution of CHALLENGE: exit 0 accepted, 1 rejected, 2 unusable, 3 the judge failed."""
@@ -60,6 +65,7 @@ def grade(
         "seed": seed,
         "examples": examples,
         "record": not no_record,
+        "rung": rung or session().settings.rung,
     }
     if watch:
         from attncli.commands.watch import watch_file
@@ -113,6 +119,13 @@ def _rejection(report: Mapping[str, Any], file: Path, challenge: str, lang: Lang
 
     failed = deciding_check(report)
     name, said = (failed["name"], told(failed, lang)) if failed else ("", "")
+    if report.get("rung") == "solved":
+        words = (
+            "{file} 已解出，但未加固：{name}：{said}"
+            if lang == "zh"
+            else "{file} is solved, not hardened: {name}: {said}"
+        )
+        return words.format(file=file, name=name, said=said)
     if lang == "zh":
         return f"{file} 未通过 {name}：{said}；`attn hint {challenge}` 给出提示"
     return f"{file} is rejected by {name}: {said}; `attn hint {challenge}` helps"

@@ -12,7 +12,7 @@ from attncli.domain.challenge import Challenge
 from attncli.domain.frames import frame_lines
 from attncli.domain.printable import printable
 from attncli.domain.text import Lang, Localised
-from attncli.domain.verdicts import STATUSES, VERDICTS, told, unproved
+from attncli.domain.verdicts import STATUSES, headline, status_of, to_harden, told, unproved
 
 PRINTED_LINES = 20
 GRID_COLUMNS = 32
@@ -22,7 +22,8 @@ SAY: dict[str, Localised] = {
     "head": Localised(
         "{title}: {verdict} ({passed} of {total} checks)", "{title}：{verdict}（{total} 项检查通过 {passed} 项）"
     ),
-    "unproved": Localised("accepted, but not proved: {checks}", "通过，但这些检查未能验证：{checks}"),
+    "unproved": Localised("not proved: {checks}", "这些检查未能验证：{checks}"),
+    "to-harden": Localised("to harden it: {checks}", "要加固的：{checks}"),
     "badge": Localised(" (badge)", "（加分项）"),
     "printed": Localised("printed by your code:", "你的代码打印的内容："),
     "foot": Localised("{seconds} s, seed {seed}, sandbox: {layers}", "用时 {seconds} 秒，种子 {seed}，沙箱：{layers}"),
@@ -45,13 +46,13 @@ def print_report(report: Mapping[str, Any], challenge: Challenge, lang: Lang) ->
 
 def report_lines(report: Mapping[str, Any], challenge: Challenge, lang: Lang) -> Iterator[str]:
     """The report line by line: verdict, checks, counterexample, diagnosis, what the code printed."""
-    verdict = VERDICTS[report["verdict"]][lang]
-    yield SAY["head"][lang].format(title=challenge.title[lang], verdict=verdict, **report["score"])
-    if missing := unproved(report):
-        yield f"  {SAY['unproved'][lang].format(checks=', '.join(missing))}"
+    yield SAY["head"][lang].format(title=challenge.title[lang], verdict=headline(report, lang), **report["score"])
+    for key, checks in (("to-harden", to_harden(report)), ("unproved", unproved(report))):
+        if checks:
+            yield f"  {SAY[key][lang].format(checks=', '.join(checks))}"
     for check in report["checks"]:
         badge = "" if check.get("required", True) else SAY["badge"][lang]
-        yield f"  {STATUSES[check['status']][lang]}  {check['name']}{badge}  {told(check, lang)}".rstrip()
+        yield f"  {STATUSES[status_of(check)][lang]}  {check['name']}{badge}  {told(check, lang)}".rstrip()
         if check["status"] == "fail" and check.get("counterexample"):
             yield from counterexample_lines(check["counterexample"], "        ", lang, Path(report["file"]).name)
     yield from diagnosis_lines(report, challenge, lang)

@@ -5,15 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from attncli.domain.rungs import CaseRung, Rung
 from attncli.domain.sentences import NOTHING
 from attncli.domain.text import Localised
 
 Verdict = Literal["accepted", "rejected", "error"]
 Status = Literal["pass", "fail", "skipped", "info"]
-CaseRung = Literal["solved", "hardened"]
-Rung = Literal["none", "solved", "hardened"]
 Standing = Literal["new", "tried", "solved", "hardened"]
-RUNGS: tuple[CaseRung, ...] = ("solved", "hardened")
 
 CHECK_NAMES: tuple[str, ...] = (
     "loads",

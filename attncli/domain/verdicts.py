@@ -18,9 +18,14 @@ VERDICTS: dict[str, Localised] = {
     "rejected": _T("rejected", "未通过"),
     "error": _T("the judge failed", "评测程序出错"),
 }
+REACHED: dict[str, Localised] = {
+    "solved": _T("solved: right at the whiteboard", "已解出：白板面试这样写就对了"),
+    "hardened": _T("hardened: ready for production", "已加固：可以上生产环境"),
+}
 STATUSES: dict[str, Localised] = {
     "pass": _T("pass", "通过"),
     "fail": _T("FAIL", "失败"),
+    "harden": _T("next", "待加固"),
     "skipped": _T("skip", "跳过"),
     "info": _T("info", "参考"),
 }
@@ -62,9 +67,25 @@ def told(check: Mapping[str, Any], lang: Lang) -> str:
     return case + (f"{reason.zh}：{said}" if reason and said else reason.zh if reason else said)
 
 
+def headline(report: Mapping[str, Any], lang: Lang) -> str:
+    """What was reached; where nothing was, the verdict."""
+    reached = REACHED.get(str(report.get("rung")))
+    return reached[lang] if reached else VERDICTS[report["verdict"]][lang]
+
+
+def status_of(check: Mapping[str, Any]) -> str:
+    """The word for how a check stands: what fails on the second rung alone is the next step."""
+    return "harden" if check["status"] == "fail" and check.get("rung") == "hardened" else str(check["status"])
+
+
+def to_harden(report: Mapping[str, Any]) -> list[str]:
+    """The required checks that stand between a solved file and a hardened one."""
+    return [c["name"] for c in report["checks"] if status_of(c) == "harden" and c.get("required", True)]
+
+
 def unproved(report: Mapping[str, Any]) -> list[str]:
-    """The required checks that an accepted file was not put to, because nothing could be shown here."""
-    if report["verdict"] != "accepted":
+    """The required checks that a hardened file was not put to, because nothing could be shown here."""
+    if report.get("rung") != "hardened":
         return []
     return [c["name"] for c in report["checks"] if c["status"] == "skipped" and c.get("required", True)]
 

@@ -6,8 +6,9 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 
-from attncli.domain.challenge import CaseRung, CheckResult
+from attncli.domain.challenge import CheckResult
 from attncli.domain.growth import growth_told
+from attncli.domain.rungs import CaseRung
 from attncli.domain.sentences import say
 from attncli.judge.case import Case
 from attncli.judge.counterexample import restore

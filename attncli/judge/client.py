@@ -16,7 +16,7 @@ from types import TracebackType
 from typing import IO, Any, Self
 
 import attncli
-from attncli.domain.challenge import CaseRung
+from attncli.domain.rungs import CaseRung
 from attncli.errors import AttnError, JudgeFailed
 from attncli.sandbox.start import folders, launch
 from attncli.sandbox.wire import LENGTH_DIGITS

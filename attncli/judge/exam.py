@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import torch
 
-from attncli.domain.challenge import CaseRung
+from attncli.domain.rungs import CaseRung
 from attncli.judge.case import Case, Recorder
 from attncli.judge.demands import Demands
 from attncli.judge.expected import as_given, run_reference

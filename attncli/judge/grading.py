@@ -7,7 +7,8 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from attncli.domain.challenge import CHECK_NAMES, RUNGS, CaseRung, CheckResult, GradeReport, Rung, Verdict
+from attncli.domain.challenge import CHECK_NAMES, CheckResult, GradeReport, Verdict
+from attncli.domain.rungs import RUNGS, CaseRung, Rung
 from attncli.domain.sentences import say
 from attncli.judge.checks import Checks
 from attncli.judge.exam import Exam

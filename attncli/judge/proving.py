@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from attncli.domain.challenge import CaseRung, GradeReport
+from attncli.domain.challenge import GradeReport
+from attncli.domain.rungs import CaseRung
 from attncli.judge.exam import SAME_ON_EVERY_STREAM, Exam
 from attncli.judge.folder import Folder
 from attncli.judge.grading import Grading, Options

@@ -12,7 +12,7 @@ from types import ModuleType
 
 import torch
 
-from attncli.domain.challenge import CaseRung
+from attncli.domain.rungs import CaseRung
 from attncli.judge.case import Case
 from attncli.judge.finding import Finding
 

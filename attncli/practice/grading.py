@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from attncli.domain.challenge import SEEDS, CaseRung, Challenge
+from attncli.domain.challenge import SEEDS, Challenge
 from attncli.domain.counterexamples import counterexamples_of
+from attncli.domain.rungs import CaseRung
 from attncli.errors import JudgeFailed, NotFound, UsageError
 from attncli.judge.client import MEMORY_MIB, TIMEOUT_SECONDS, GradeRequest, Judge, OnEvent
 from attncli.practice import solve
@@ -128,12 +129,18 @@ def fresh_seed(report: Mapping[str, Any]) -> int:
     return (int(report.get("seed", 0)) + 1) % SEEDS
 
 
+_FIRST = {"loads": 0, "forbidden": 1}
+
+
+def deciding_checks(checks: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """The required checks that failed, what says most first: the file, a forbidden call, the first rung, the second."""
+    failed = [check for check in checks if check["status"] == "fail" and check.get("required", True)]
+    return sorted(failed, key=lambda check: _FIRST.get(check["name"], 3 if check.get("rung") == "hardened" else 2))
+
+
 def deciding_check(report: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """The required check whose failure says most: the file itself, a forbidden call, the first rung, the second."""
-    failed = [check for check in report["checks"] if check["status"] == "fail" and check.get("required", True)]
-    weight = {"loads": 0, "forbidden": 1}
-    failed.sort(key=lambda check: weight.get(check["name"], 3 if check.get("rung") == "hardened" else 2))
-    return failed[0] if failed else None
+    """The required check whose failure says most."""
+    return next(iter(deciding_checks(report["checks"])), None)
 
 
 def first_failure(report: Mapping[str, Any]) -> str:

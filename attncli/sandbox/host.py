@@ -151,7 +151,7 @@ class Zygote:
             self._baseline = int(message["resident"])
             self._notes = [str(note) for note in message["notes"]]
             if os.geteuid() == 0:
-                self._notes.append("process: running as root; the number of threads is not limited")
+                self._notes.append("process: running as root; the number of threads is limited by a watch alone")
             self._ready = True
             self._judge_canary(self._run_canary())
 

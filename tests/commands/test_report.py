@@ -67,6 +67,7 @@ def test_the_failing_call_the_first_wrong_index_and_the_learners_lines_are_named
 REPORT = {
     "file": "sdpa.py",
     "verdict": "accepted",
+    "rung": "hardened",
     "checks": [
         {"name": "loads", "status": "pass", "required": True},
         {"name": "device", "status": "skipped", "required": True, "message": "cannot be proved"},
@@ -79,11 +80,27 @@ REPORT = {
 }
 
 
-@pytest.mark.parametrize(
-    ("lang", "said"), [("en", "accepted, but not proved: device"), ("zh", "通过，但这些检查未能验证：device")]
-)
+@pytest.mark.parametrize(("lang", "said"), [("en", "not proved: device"), ("zh", "这些检查未能验证：device")])
 def test_what_was_accepted_without_a_proof_is_said_under_the_verdict(lang, said):
     challenge = SimpleNamespace(title={"en": "Attention", "zh": "注意力"}, mistakes={})
     assert list(report_lines(REPORT, challenge, lang))[1].strip() == said
     whole = {**REPORT, "checks": REPORT["checks"][:1]}
     assert not any(said in line for line in report_lines(whole, challenge, lang))
+
+
+@pytest.mark.parametrize(
+    ("lang", "head", "next_step", "mark"),
+    [
+        ("en", "Attention: solved: right at the whiteboard (1 of 2 checks)", "to harden it: layout", "next  layout"),
+        ("zh", "注意力：已解出：白板面试这样写就对了（2 项检查通过 1 项）", "要加固的：layout", "待加固  layout"),
+    ],
+)
+def test_what_is_still_to_harden_is_told_as_the_next_step(lang, head, next_step, mark):
+    challenge = SimpleNamespace(title={"en": "Attention", "zh": "注意力"}, mistakes={})
+    layout = {"name": "layout", "status": "fail", "required": True, "rung": "hardened", "message": "wrong"}
+    score = {"passed": 1, "total": 2}
+    solved = {**REPORT, "rung": "solved", "checks": [REPORT["checks"][0], layout], "score": score}
+    lines = list(report_lines(solved, challenge, lang))
+    assert (lines[0], lines[1].strip()) == (head, next_step)
+    assert any(line.strip().startswith(mark) for line in lines)
+    assert not any("FAIL" in line or "失败" in line for line in lines)

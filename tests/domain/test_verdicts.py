@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attncli.domain.verdicts import REASONS, STATUSES, VERDICTS, told
+from attncli.domain.verdicts import REACHED, REASONS, STATUSES, VERDICTS, headline, status_of, to_harden, told, unproved
 
 CONTRACT = (
     "exception timeout memory exited crashed output too-large refused protocol shape dtype values not-finite gradient "
@@ -20,7 +20,7 @@ def test_every_reason_of_the_contract_has_words_and_no_other() -> None:
     assert sorted(REASONS) == sorted(CONTRACT)
 
 
-@pytest.mark.parametrize("table", [REASONS, STATUSES, VERDICTS])
+@pytest.mark.parametrize("table", [REASONS, STATUSES, VERDICTS, REACHED])
 def test_words_are_in_both_languages_and_differ_from_each_other(table) -> None:
     for lang in ("en", "zh"):
         assert len({text[lang] for text in table.values()}) == len(table)
@@ -57,3 +57,38 @@ def test_no_message_breaks_the_translation_or_reaches_the_terminal_raw(message: 
     for lang in ("en", "zh"):
         said = told({"reason": "exception", "message": f"\x1b[2J{message}"}, lang)
         assert "\x1b" not in said and "\n" not in said
+
+
+def report(rung: str, *checks: dict) -> dict:
+    return {"verdict": "accepted" if rung != "none" else "rejected", "rung": rung, "checks": list(checks)}
+
+
+@pytest.mark.parametrize(
+    ("rung", "en", "zh"),
+    [
+        ("none", "rejected", "未通过"),
+        ("solved", "solved: right at the whiteboard", "已解出：白板面试这样写就对了"),
+        ("hardened", "hardened: ready for production", "已加固：可以上生产环境"),
+    ],
+)
+def test_what_is_read_first_is_what_was_reached(rung: str, en: str, zh: str) -> None:
+    assert (headline(report(rung), "en"), headline(report(rung), "zh")) == (en, zh)
+    assert headline({"verdict": "error", "rung": "none"}, "en") == "the judge failed"
+
+
+def test_what_fails_on_the_second_rung_alone_is_the_next_step() -> None:
+    first = {"name": "gradients", "status": "fail", "rung": "solved"}
+    second = {"name": "layout", "status": "fail", "rung": "hardened"}
+    badge = {"name": "device", "status": "fail", "rung": "hardened", "required": False}
+    assert [status_of(check) for check in (first, second, {"status": "pass", "rung": "hardened"})] == [
+        "fail",
+        "harden",
+        "pass",
+    ]
+    assert to_harden(report("solved", second, badge)) == ["layout"]
+
+
+def test_what_was_not_proved_counts_once_all_the_rest_is_hardened() -> None:
+    skipped = {"name": "device", "status": "skipped", "required": True}
+    assert unproved(report("hardened", skipped)) == ["device"]
+    assert unproved(report("solved", skipped)) == []

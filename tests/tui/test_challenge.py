@@ -27,6 +27,7 @@ REJECTED: dict[str, Any] = {
     "challenge": "sdpa",
     "file": "sdpa.py",
     "verdict": "rejected",
+    "rung": "none",
     "checks": [
         {"name": "loads", "status": "pass", "required": True, "examples": 1, "seconds": 0.1, "message": ""},
         {
@@ -220,14 +221,20 @@ async def test_the_mistake_is_named_in_chinese(make_app: MakeApp) -> None:
 
 
 async def test_an_accepted_solution_says_when_it_comes_back(make_app: MakeApp) -> None:
-    accepted = {**REJECTED, "verdict": "accepted", "checks": REJECTED["checks"][:1], "diagnosis": []}
+    accepted = {
+        **REJECTED,
+        "verdict": "accepted",
+        "rung": "hardened",
+        "checks": REJECTED["checks"][:1],
+        "diagnosis": [],
+    }
     app = opened(make_app, lambda: accepted)
     write_solution(app)
     async with app.run_test(size=(100, 40)) as pilot:
         await pilot.press("g")
         await settled(pilot)
         text = shown(app)
-        assert "✓ Accepted" in text and "comes back in" in text and "solved" in text
+        assert "✓✓ Hardened" in text and "comes back in" in text and "solved" in text
 
 
 async def test_progress_is_live_and_escape_cancels(make_app: MakeApp) -> None:
@@ -365,7 +372,7 @@ async def test_a_right_solution_is_accepted_by_the_real_judge(make_app: MakeApp)
     async with app.run_test(size=(100, 40)) as pilot:
         await pilot.press("g")
         await settled(pilot)
-        assert "✓ Accepted" in shown(app)
+        assert "✓✓ Hardened" in shown(app)
 
 
 async def test_in_chinese_the_judges_sentences_are_chinese_and_the_place_is_named(make_app: MakeApp) -> None:
@@ -394,7 +401,7 @@ async def test_in_chinese_the_judges_sentences_are_chinese_and_the_place_is_name
 
 async def test_once_accepted_f_examines_the_file_on_inputs_that_it_has_not_seen(make_app: MakeApp) -> None:
     skipped = {"name": "device", "status": "skipped", "required": True, "message": "cannot be proved"}
-    outcomes = [REJECTED, {**REJECTED, "verdict": "accepted", "seed": 6, "checks": [skipped]}]
+    outcomes = [REJECTED, {**REJECTED, "verdict": "accepted", "rung": "hardened", "seed": 6, "checks": [skipped]}]
     app = opened(make_app, lambda: outcomes[min(len(app.grader.requests), 2) - 1])
     write_solution(app)
     async with app.run_test(size=(110, 60)) as pilot:

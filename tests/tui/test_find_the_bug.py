@@ -48,7 +48,13 @@ async def test_b_asks_before_it_sets_a_file_aside_and_keeps_it(make_app: MakeApp
 
 
 async def test_the_mended_bug_is_graded_like_any_solution_and_scheduled(make_app: MakeApp) -> None:
-    accepted = {**REJECTED, "verdict": "accepted", "checks": REJECTED["checks"][:1], "diagnosis": []}
+    accepted = {
+        **REJECTED,
+        "verdict": "accepted",
+        "rung": "hardened",
+        "checks": REJECTED["checks"][:1],
+        "diagnosis": [],
+    }
     app = opened(make_app, lambda: accepted)
     async with app.run_test(size=(100, 60)) as pilot:
         await pilot.press("b")

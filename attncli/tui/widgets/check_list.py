@@ -10,12 +10,19 @@ from textual.geometry import Size
 from textual.widget import Widget
 
 from attncli.domain.text import Lang
-from attncli.domain.verdicts import told
+from attncli.domain.verdicts import status_of, told
 from attncli.tui.columns import cut, left
 from attncli.tui.strings import TEXTS, say
 
 Check = Mapping[str, Any]
-_STYLES = {"pass": "$success", "fail": "bold $error", "skipped": "$text-muted", "info": "$primary", "running": "bold"}
+_STYLES = {
+    "pass": "$success",
+    "fail": "bold $error",
+    "harden": "bold $warning",
+    "skipped": "$text-muted",
+    "info": "$primary",
+    "running": "bold",
+}
 _NAME, _STATUS, _INDENT = 19, 11, 4
 
 
@@ -45,8 +52,8 @@ class CheckList(Widget):
         return [line for check in self.checks for line in self._check(check, width)]
 
     def _check(self, check: Check, width: int) -> list[Content]:
-        status, message = str(check["status"]), told(check, self.lang)
-        told_below = status == "fail" and message
+        status, message = status_of(check), told(check, self.lang)
+        told_below = check["status"] == "fail" and message
         head = Content.assemble(
             (left(say(f"status.{status}", self.lang), _STATUS), _STYLES[status]),
             left(str(check["name"]), _NAME),

@@ -10,8 +10,10 @@ from textual.content import Content
 from textual.widget import Widget
 
 from attncli.domain.challenge import Challenge
+from attncli.domain.rungs import RUNGS
 from attncli.domain.text import Lang, Localised
-from attncli.domain.verdicts import told, unproved
+from attncli.domain.verdicts import status_of, told, unproved
+from attncli.practice.grading import deciding_checks
 from attncli.tui.markup import inline
 from attncli.tui.strings import say
 from attncli.tui.widgets.check_list import Check, CheckList
@@ -79,10 +81,11 @@ class GradeReport(Page):
             yield Plain(str(report["printed"]), classes="lines")
 
     def _first_failure(self, checks: Sequence[Check], file: str) -> Iterator[Widget]:
-        failed = [check for check in checks if check["status"] == "fail" and check.get("required", True)]
+        failed = deciding_checks(checks)
         if not failed:
             return
-        yield self._heading("verdict.first-failure", check=failed[0]["name"])
+        heading = "verdict.to-harden" if status_of(failed[0]) == "harden" else "verdict.first-failure"
+        yield self._heading(heading, check=failed[0]["name"])
         yield Plain(told(failed[0], self.lang), classes="lines")
         shown = next((check["counterexample"] for check in failed if check.get("counterexample")), None)
         if shown is not None:
@@ -103,13 +106,14 @@ class GradeReport(Page):
             seconds=f"{report['seconds']:.1f}",
         )
         accepted, missing = report["verdict"] == "accepted", ", ".join(unproved(report))
-        parts = [say(f"verdict.{report['verdict']}", self.lang), summary]
+        reached = report.get("rung") if report.get("rung") in RUNGS else report["verdict"]
+        parts = [say(f"verdict.{reached}", self.lang), summary]
         parts.append(say("verdict.unproved", self.lang, checks=missing) if missing else "")
         parts += [after, say("verdict.fresh", self.lang) if accepted else ""]
         head = Content.assemble(
-            (parts[0], "$success" if accepted else "$error"), "  ", " · ".join(filter(None, parts[1:]))
+            (parts[0], "$success" if reached in RUNGS else "$error"), "  ", " · ".join(filter(None, parts[1:]))
         )
-        return Plain(head, classes="verdict -accepted" if accepted else "verdict")
+        return Plain(head, classes="verdict -accepted" if reached in RUNGS else "verdict")
 
     def _diagnosis(self, entry: Mapping[str, Any]) -> Content:
         told = self.challenge.mistakes.get(entry["wrong"], {}).get("says")

@@ -6,6 +6,7 @@ import torch
 
 AXES = {"weights": "T S", "return": "B T T", **{f"weights[{layer}]": "B H T T" for layer in range(8)}}
 TOKENS = ["the", "cat", "a", "注意力", "模型", "ｗide", "かな", "한국", "attention", "mat.", "x1", "力"]
+HARDENED = {"edge_wide_characters_that_do_not_fit"}
 
 
 def tokens(make, count):

@@ -15,6 +15,7 @@ AXES = {
 LARGE = 4.0  # activations and weights grow together, so the logits reach ±200
 PROFILES = {"stable": ["large"]}
 MODULES_UNCHANGED = True  # a call leaves nothing in the module
+HARDENED = {"edge_visible_scores_very_low"}
 
 
 def module(make, D, H, max_len, *rest, bias=True, **named):

@@ -18,6 +18,7 @@ AXES = {
 }
 LARGE = 4.0  # activations and weights grow together, so the logits reach ±200
 PROFILES = {"stable": ["large"]}
+HARDENED = {"edge_visible_scores_very_low"}
 
 
 def weights(make, D):

@@ -8,6 +8,7 @@ AXES = {"q": "... T d", "k": "... S d", "v": "... S dv", "mask": "... T S", "ret
 FLOAT32_INSIDE = True  # 16-bit results are float32 results, rounded once
 LARGE = 10.0  # q and k both grow, so the logits reach ±200 and more
 PROFILES = {"stable": ["large"]}
+HARDENED = {"edge_scale_zero", "edge_negative_scale"}
 
 
 def mask_for(make, lead, T, S):

@@ -22,6 +22,7 @@ AXES = {
 }
 LARGE = 4.0  # activations and weights grow together, so the logits reach ±200
 PROFILES = {"stable": ["large"]}
+HARDENED = {"edge_visible_scores_very_low", "edge_cache_from_elsewhere"}
 
 
 def params_for(make, D):

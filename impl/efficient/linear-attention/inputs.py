@@ -24,6 +24,7 @@ PROFILES = {"stable": ["large"]}
 # exp(-80) is 2e-35 where φ is computed exactly and 0 where it is computed as elu(x) + 1: both are sound.
 TOLERANCE = {"float32": 1e-20, "float64": 1e-20}
 SIXTEEN_BITS = ("bf16", "fp16")
+HARDENED = {"edge_values_of_100"}
 
 
 def qkv(make, T=None):

@@ -8,6 +8,7 @@ GRADIENTS = False
 WITHOUT_GRAPH = ("p", "g")
 
 SHAPES = [(3,), (2, 5), (), (4, 1, 3), (1,)]
+HARDENED = {"edge_resumed", "edge_tiny_gradient", "edge_huge_spike"}
 
 
 def settings(make):

@@ -11,6 +11,7 @@ PROSE = (
     "low lower lowest, new newer newest, wide wider widest. "
     "注意力机制：注意力，就是注意力。 naïve café, naïve café 🙂🙂"
 ).encode()
+HARDENED = {"edge_merges_that_do_not_build_up"}
 
 
 def random_bytes(make, length):
