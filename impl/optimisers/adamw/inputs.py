@@ -165,11 +165,11 @@ def edge_resumed(make):
 
 
 def edge_many_steps(make):
-    """fifteen steps of one parameter
+    """thirty steps of one parameter
 
-    同一个参数走十五步
+    同一个参数走三十步
     """
-    steps(make, 15, (2,), make.shared({}), 0.03, {"weight_decay": 0.3, "betas": (0.8, 0.95)})
+    steps(make, 30, (2,), make.shared({}), 0.03, {"weight_decay": 0.3, "betas": (0.8, 0.95)})
 
 
 def edge_two_parameters(make):
