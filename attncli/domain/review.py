@@ -32,6 +32,7 @@ class LogRow:
 
     `day` is the learner's study day (proleptic ordinal) at that moment, so that a replay elsewhere, in another time
     zone, gives the same schedule. `payload` is JSON: for a review `{"rating": 1…4, ...}`, for an undo `{"row": id}`.
+    `ahead` in it names rows that were stamped later than the clock said when this one was written.
     """
 
     id: str
@@ -41,6 +42,12 @@ class LogRow:
     at: datetime
     day: int
     payload: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def ahead(self) -> frozenset[str]:
+        """The rows whose stamps were found to lie in the future."""
+        named = self.payload.get("ahead")
+        return frozenset(id for id in named if isinstance(id, str)) if isinstance(named, list) else frozenset()
 
     @property
     def rating(self) -> Rating:

@@ -15,7 +15,8 @@ from typing import Any, NoReturn
 from attncli.domain.review import LogRow, RowKind
 from attncli.errors import UsageError
 from attncli.practice.answering import EARLIEST, LATEST, iso
-from attncli.practice.derivation import derive_everything, derive_subject
+from attncli.practice.derivation import derive_everything, derive_subjects
+from attncli.practice.recording import recording
 from attncli.practice.workspace import Workspace
 
 LONGEST_ID = 200
@@ -48,16 +49,13 @@ def import_file(workspace: Workspace, path: Path) -> int:
 
 def merge(workspace: Workspace, rows: Iterable[LogRow]) -> int:
     """Adds the rows that are not here yet and derives what they touch, in one transaction; how many were new."""
-    store = workspace.store
-    with store.transaction():
-        new = store.log.merge(rows)
+    with recording(workspace):
+        new = workspace.store.log.merge(rows)
         if any(row.kind is RowKind.FIT for row in new):
             workspace.forget_policy()
             derive_everything(workspace)
         else:
-            subjects = {store.index.renamed_to(row.subject) or row.subject for row in new}
-            for subject in sorted(subjects):
-                derive_subject(workspace, subject)
+            derive_subjects(workspace, {row.subject for row in new})
     return len(new)
 
 

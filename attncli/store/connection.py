@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from attncli.errors import StoreCorrupt, StoreError
+from attncli.errors import StoreBusy, StoreCorrupt, StoreError, StoreFull
 
 BUSY_TIMEOUT_MS = 20_000
 Values = Sequence[Any] | Mapping[str, Any]
@@ -32,6 +32,10 @@ class Connection:
         self.execute("PRAGMA synchronous = FULL")
         if self.value("PRAGMA journal_mode") != "wal":
             self.execute("PRAGMA journal_mode = WAL")
+
+    def wait_at_most(self, milliseconds: int) -> None:
+        """How long to wait for another process that is writing, before StoreBusy."""
+        self.execute(f"PRAGMA busy_timeout = {milliseconds}")
 
     def execute(self, sql: str, values: Values = ()) -> int:
         """Runs one statement; the number of rows it changed."""
@@ -101,13 +105,14 @@ class Connection:
             raise error_in_words(error, self.path) from error
 
 
-_REMEDIES: tuple[tuple[tuple[str, ...], str], ...] = (
-    (("full", "disk i/o", "too big"), "free some disk space and try again"),
+_REMEDIES: tuple[tuple[tuple[str, ...], type[StoreError], str], ...] = (
+    (("full", "disk i/o", "too big"), StoreFull, "free some disk space and try again"),
     (
         ("readonly", "read-only", "unable to open", "permission"),
+        StoreError,
         "make its folder writable, or name another with --home",
     ),
-    (("locked", "busy"), "another attn is writing to it; try again when that one is done"),
+    (("locked", "busy"), StoreBusy, "another attn is writing to it; try again when that one is done"),
 )
 _DAMAGE = ("not a database", "malformed", "corrupt", "no such table", "no such column", "no such module")
 
@@ -120,7 +125,7 @@ def error_in_words(error: sqlite3.Error, path: Path) -> StoreError:
             f"the database {path} is damaged ({said}); run `attn doctor --rebuild` to save what can be read, "
             "or `attn restore FILE` with a backup"
         )
-    for signs, remedy in _REMEDIES:
+    for signs, kind, remedy in _REMEDIES:
         if any(sign in said.lower() for sign in signs):
-            return StoreError(f"cannot use the database {path} ({said}); {remedy}")
+            return kind(f"cannot use the database {path} ({said}); {remedy}")
     return StoreError(f"the database {path} failed ({said}); `attn doctor` checks it")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -46,8 +46,7 @@ class Log:
 
     def of_subjects(self, subjects: Sequence[str]) -> list[LogRow]:
         """All rows about these cards or challenges, in replay order."""
-        marks = ", ".join("?" * len(subjects))
-        sql = f"SELECT {COLUMNS} FROM log WHERE subject IN ({marks}) ORDER BY at_us, id"
+        sql = f"SELECT {COLUMNS} FROM log WHERE subject IN ({_marks(subjects)}) ORDER BY at_us, id"
         return [row_of(row) for row in self._connection.rows(sql, subjects)]
 
     def of_kind(self, kind: RowKind) -> list[LogRow]:
@@ -72,12 +71,53 @@ class Log:
         """The whole log in replay order."""
         yield from map(row_of, self._connection.each(f"SELECT {COLUMNS} FROM log ORDER BY at_us, id"))
 
+    def last_here(self, kinds: Collection[RowKind]) -> LogRow | None:
+        """The row of these kinds that was written last on this machine and not undone."""
+        here = f"kind IN ({_marks(kinds)}) AND machine = ? AND {_STANDING}"
+        sql = f"SELECT {COLUMNS} FROM log WHERE {here} ORDER BY seq DESC LIMIT 1"
+        row = self._connection.row(sql, (*kinds, self.machine))
+        return row_of(row) if row else None
+
     def last_review_here(self) -> LogRow | None:
         """The review written last on this machine that was not undone."""
-        here = f"kind = 'review' AND machine = ? AND {_STANDING}"
-        sql = f"SELECT {COLUMNS} FROM log WHERE {here} ORDER BY seq DESC LIMIT 1"
-        row = self._connection.row(sql, (self.machine,))
-        return row_of(row) if row else None
+        return self.last_here((RowKind.REVIEW,))
+
+    def last_id(self, kind: RowKind, subjects: Sequence[str]) -> str:
+        """The id of the last row of a kind about these subjects in replay order, undone or not; empty if none."""
+        about = f"kind = ? AND subject IN ({_marks(subjects)})"
+        sql = f"SELECT id FROM log WHERE {about} ORDER BY at_us DESC, id DESC LIMIT 1"
+        return self._connection.value(sql, (kind, *subjects)) or ""
+
+    def last_fit(self) -> str:
+        """The id of the fit that holds, empty if there is none."""
+        sql = "SELECT id FROM log WHERE kind = 'fit' ORDER BY at_us DESC, id DESC LIMIT 1"
+        return self._connection.value(sql) or ""
+
+    def last_moment(self, subjects: Sequence[str], kinds: Collection[RowKind], until: datetime) -> datetime | None:
+        """The latest stamp of a row of these kinds about these subjects, up to `until`."""
+        at_us = self._connection.value(
+            f"SELECT max(at_us) FROM log WHERE subject IN ({_marks(subjects)}) AND kind IN ({_marks(kinds)})"
+            " AND at_us <= ?",
+            (*subjects, *kinds, microseconds(until)),
+        )
+        return None if at_us is None else moment(at_us)
+
+    def ids_after(self, subjects: Sequence[str], kinds: Collection[RowKind], at: datetime) -> list[str]:
+        """The rows of these kinds about these subjects that are stamped later than `at`, in replay order."""
+        rows = self._connection.rows(
+            f"SELECT id FROM log WHERE subject IN ({_marks(subjects)}) AND kind IN ({_marks(kinds)}) AND at_us > ?"
+            " ORDER BY at_us, id",
+            (*subjects, *kinds, microseconds(at)),
+        )
+        return [id for (id,) in rows]
+
+    def subjects_after(self, kind: RowKind, at: datetime) -> list[str]:
+        """What the rows of a kind that are stamped later than `at` are about."""
+        rows = self._connection.rows(
+            "SELECT DISTINCT subject FROM log WHERE kind = ? AND day >= ? AND at_us > ? ORDER BY subject",
+            (kind, at.toordinal() - 2, microseconds(at)),
+        )
+        return [subject for (subject,) in rows]
 
     def length(self) -> int:
         """The number of rows."""
@@ -108,6 +148,10 @@ class Log:
             f"INSERT INTO log ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)",
             ((r.id, r.machine, r.kind, r.subject, microseconds(r.at), r.day, _json(r.payload)) for r in rows),
         )
+
+
+def _marks(values: Collection[str]) -> str:
+    return ", ".join("?" * len(values))
 
 
 def _json(payload: dict[str, Any]) -> str:

@@ -1,15 +1,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from attncli.domain.memory import State
 from attncli.domain.rating import Rating
-from attncli.errors import NotFound, UsageError
+from attncli.errors import NotFound, Outdated, UsageError
 from attncli.practice import answering
 from attncli.practice.drill import Drill, DrillProgress, suggest, suggest_marked
 from attncli.practice.workspace import Workspace
@@ -61,23 +61,37 @@ def test_a_due_step_goes_before_everything_else(workspace: Workspace, moving_clo
 
 
 @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(st.lists(st.tuples(st.sampled_from(Rating), st.integers(0, 40)), min_size=1, max_size=12))
+@given(
+    start=st.datetimes(datetime(2026, 6, 12), datetime(2026, 6, 13), timezones=st.just(UTC)),
+    answers=st.lists(st.tuples(st.sampled_from(Rating), st.integers(0, 40)), min_size=1, max_size=12),
+)
+@example(start=datetime(2026, 6, 12, 3, 50, tzinfo=UTC), answers=[(Rating.EASY, 0), (Rating.EASY, 20)])
 def test_buttons_show_what_answering_applies(
     open_workspace: Open,
     tmp_path_factory: pytest.TempPathFactory,
     moving_clock: object,
+    start: datetime,
     answers: list[tuple[Rating, int]],
 ) -> None:
-    drill = Drill(open_workspace(str(tmp_path_factory.mktemp("buttons"))))
+    moving_clock.now = start  # type: ignore[attr-defined]
+    workspace = open_workspace(str(tmp_path_factory.mktemp("buttons")))
+    drill = Drill(workspace)
     for rating, minutes in answers:
         item = drill.next()
         if item is None:
             break
-        shown = item.interval(rating)
+        shown_on = workspace.moment().day
         moving_clock.move(minutes=minutes)  # type: ignore[attr-defined]
+        if workspace.moment().day != shown_on:
+            length = workspace.store.log.length()
+            with pytest.raises(Outdated, match="another study day has begun"):
+                drill.answer(rating)
+            assert workspace.store.log.length() == length and drill.next() is drill.current is not item
+            item = drill.current
+            assert item is not None
         schedule = drill.answer(rating).schedule
-        assert timedelta(days=schedule.interval_days) == shown
-        assert schedule.due_at - schedule.reviewed_at == shown
+        assert timedelta(days=schedule.interval_days) == item.interval(rating)
+        assert schedule.due_at - schedule.reviewed_at == item.interval(rating)
 
 
 def test_undo_asks_the_card_again_and_keeps_the_one_that_was_asked(workspace: Workspace) -> None:
