@@ -115,7 +115,7 @@ def answer(
 
 def basis(workspace: Workspace, card: str, day: int | None = None) -> Basis:
     """What the intervals of `card` rest on, on a study day (today)."""
-    day = workspace.calendar.day(utc(workspace.clock())) if day is None else day
+    day = workspace.calendar.day(workspace.clock()) if day is None else day
     return Basis(day, workspace.store.schedules.last_row(card), workspace.basis)
 
 

@@ -60,9 +60,9 @@ class Drill:
     """One sitting over the due cards, or those of one `topic`; at most `limit` answers.
 
     `next()` gives the item to ask (also kept in `current`), or None when nothing is left; `answer`, `suspend` and
-    `bury` settle it, `drop` leaves it out if its bank no longer has it. Steps that are due come first, then reviews with
-    unseen cards spread among them, topics taking turns. When nothing else is left, steps due within 20 minutes are taken early. Nothing is ever skipped silently:
-    calling `next()` twice without answering gives the same item.
+    `bury` settle it, `drop` leaves it out if its bank no longer has it. Steps that are due come first, then reviews
+    with unseen cards spread among them, topics taking turns. When nothing else is left, steps due within 20 minutes
+    are taken early. Nothing is ever skipped silently: calling `next()` twice without answering gives the same item.
     """
 
     def __init__(self, workspace: Workspace, topic: str | None = None, limit: int | None = None) -> None:

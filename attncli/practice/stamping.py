@@ -63,7 +63,8 @@ def _stamp(workspace: Workspace, at: datetime, ahead: tuple[str, ...] = ()) -> S
 def utc(at: datetime) -> datetime:
     """`at` in UTC. Raises ClockWrong outside 1990…2199."""
     if not EARLIEST <= at < LATEST:
-        raise ClockWrong(f"{at.isoformat()} is no time between {EARLIEST.year} and {LATEST.year}")
+        said = f"{at.isoformat()} is no time between {EARLIEST.year} and {LATEST.year}"
+        raise ClockWrong(f"{said}; give another, or set the clock of this machine")
     return at.astimezone(UTC)
 
 

@@ -29,6 +29,7 @@ from attncli.tui.widgets.page import Page
 from attncli.tui.widgets.title_bar import TitleBar
 
 _OPTIONS = grading.GradeOptions()
+_UNRECORDED = grading.GradeOptions(record=False)
 
 
 class ChallengeScreen(AttnScreen):
@@ -194,12 +195,20 @@ class ChallengeScreen(AttnScreen):
         request, self.request = self.request, None
         after = ""
         if request is not None and message.report["verdict"] != "error":
-            self.report = grading.settle(self.workspace, request, message.report, _OPTIONS)
+            self.report = self._settle(request, message.report)
             after = self._comes_back()
         await self.query_one(GradeReport).show(message.report, after)
         self.query_one(TitleBar).status = self._standing()
         self.query_one(TitleBar).refresh()
         self.refresh_bindings()
+
+    def _settle(self, request: GradeRequest, report: dict[str, Any]) -> dict[str, Any]:
+        """Records the attempt; where that fails it is said, and the report is shown all the same."""
+        try:
+            return grading.settle(self.workspace, request, report, _OPTIONS)
+        except AttnError as error:
+            self.attn.tell(error)
+            return grading.settle(self.workspace, request, report, _UNRECORDED)
 
     def _comes_back(self) -> str:
         found = {s.challenge.id: s for s in solve.standings(self.workspace, self.challenge.track)}[self.challenge_id]
