@@ -73,6 +73,7 @@ def _findings(current: Session) -> dict[str, Any]:
             "problems": list(database.problems),
         },
         "banks": _banks(current, whole=not database.problems),
+        "clock": _clock(current, whole=not database.problems),
         "sandbox": describe(),
     }
 
@@ -95,6 +96,19 @@ def _banks(current: Session, whole: bool) -> dict[str, Any]:
         return {"problems": [error.message]}
 
 
+def _clock(current: Session, whole: bool) -> list[str]:
+    """One line for each row that is stamped later than the clock says."""
+    if not whole:
+        return []
+    from attncli.practice.stamping import ahead_in_words
+
+    try:
+        with current.workspace() as workspace:
+            return ahead_in_words(workspace)
+    except (StoreError, ConfigInvalid, EnvironmentFailure):
+        return []
+
+
 def _rows(database: dict[str, Any]) -> str:
     return "" if database["rows"] is None else f", {database['rows']} rows"
 
@@ -109,6 +123,7 @@ def _lines(found: dict[str, Any]) -> list[str]:
         lines.append(
             f"{'banks':<12} {banks['cards']} cards, {banks['topics']} topics, {banks['challenges']} challenges"
         )
+    lines += [f"{'clock':<12} {line}" for line in found["clock"]]
     lines.append(f"{'device':<12} {found['device']}")
     lines.append(f"{'sandbox':<12} {', '.join(sandbox['layers']) or 'none'}")
     lines += [f"{'':<12} missing {name}: {reason}" for name, reason in sandbox["missing"].items()]

@@ -23,6 +23,7 @@ LATEST = datetime(2200, 1, 1, tzinfo=UTC)
 TOLERATED_LEAD = timedelta(days=1)
 # More rows than this do not all come from the future: the clock of today is behind.
 MOST_AHEAD = 100
+SHOWN_AHEAD = 5
 _NEXT = timedelta(microseconds=1)
 
 
@@ -82,3 +83,20 @@ def rows_ahead(workspace: Workspace) -> list[LogRow]:
             in_line = in_force(row for row in rows if row.kind is kind)
             found += [row for row in in_line if row.at > late and row.subject == subject]
     return sorted(found, key=lambda row: (row.at, row.id), reverse=True)
+
+
+def ahead_in_words(workspace: Workspace) -> list[str]:
+    """What `attn doctor` says of the rows from the future, and what to do about them."""
+    found = rows_ahead(workspace)
+    lines = [
+        f"the {row.kind} of {row.subject} is stamped {row.at:%Y-%m-%d %H:%M}Z, more than a day ahead of this clock"
+        for row in found[:SHOWN_AHEAD]
+    ]
+    if len(found) > SHOWN_AHEAD:
+        lines.append(f"and {len(found) - SHOWN_AHEAD} more")
+    if found:
+        lines.append(
+            "if this clock is right, answer those again (what came from the future is then set aside) or take the last "
+            "one back with `attn undo`; if it is wrong, set it"
+        )
+    return lines

@@ -246,17 +246,19 @@ class ReviewScreen(AttnScreen):
             if change.tries:
                 self.waiting = replace(change, tries=change.tries - 1)
                 self.set_timer(RETRY_SECONDS, self._try_again)
-            self.fault = say("fault.busy", self.lang) if self.waiting else fault_text(error, self.lang)
+            await self._tell(say("fault.busy", self.lang) if self.waiting else fault_text(error, self.lang))
         except NotFound:
             await self._go_on_without()
-            return
         except AttnError as error:
-            self.item = self.drill.current or self.item
-            self.fault = fault_text(error, self.lang)
+            await self._tell(fault_text(error, self.lang))
         else:
             await change.then()
-            return
-        await self._show_ratings()
+
+    async def _tell(self, fault: str) -> None:
+        """The buttons and the line above them anew, unless they say it already."""
+        if (fault, self.item) != (self.fault, self.drill.current):
+            self.fault, self.item = fault, self.drill.current
+            await self._show_ratings()
 
     async def _try_again(self) -> None:
         if self.waiting is not None:
