@@ -25,11 +25,18 @@ TAKEN_BACK = HOLDS | {RowKind.REVIEW, RowKind.ATTEMPT, RowKind.TAG}
 
 @dataclass(frozen=True, slots=True)
 class Basis:
-    """What the intervals on the buttons follow from: the study day, the last review that counts, and the settings."""
+    """What the intervals on the buttons follow from, besides the settings: the study day and the last review."""
 
     day: int
     last_row: str
-    settings: str
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """The interval on the button that was pressed, and what it rests on."""
+
+    basis: Basis
+    interval_days: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,19 +94,19 @@ def answer(
     rating: Rating,
     at: datetime | None = None,
     details: Mapping[str, Any] | None = None,
-    shown: Basis | None = None,
+    shown: Shown | None = None,
 ) -> Answered:
     """Records one review of `card` at `at` (now); `details` goes into the log row.
 
     Raises NotFound for an unknown card, ClockWrong for a moment outside 1990…2199, and Outdated if what the intervals
-    that were `shown` rest on has changed meanwhile.
+    that were `shown` rest on has changed meanwhile, so that another would be stored.
     """
     card = workspace.library.card(card).id
     store = workspace.store
     with recording(workspace):
         when = stamp(workspace, card, REVIEWS, at)
         if shown is not None:
-            _require_unchanged(card, shown, basis(workspace, card, when.day))
+            _require_unseen(card, shown, basis(workspace, card, when.day))
         before, last_row = store.schedules.get(card), store.schedules.last_row(card)
         is_whole = store.log.last_id(RowKind.REVIEW, store.index.names_of(card)) == last_row
         payload = {**(details or {}), **when.details, "rating": int(rating), "content": store.index.hash(card)}
@@ -110,22 +117,29 @@ def answer(
             store.queue.refresh([card])
         else:
             schedule = _derived(workspace, card)
+        if shown is not None:
+            _require_kept(shown, schedule, when.day)
     return Answered(card, rating, when.at, schedule, row.id)
 
 
 def basis(workspace: Workspace, card: str, day: int | None = None) -> Basis:
     """What the intervals of `card` rest on, on a study day (today)."""
     day = workspace.calendar.day(workspace.clock()) if day is None else day
-    return Basis(day, workspace.store.schedules.last_row(card), workspace.basis)
+    return Basis(day, workspace.store.schedules.last_row(card))
 
 
-def _require_unchanged(card: str, shown: Basis, now: Basis) -> None:
-    if now.last_row != shown.last_row:
+def _require_unseen(card: str, shown: Shown, now: Basis) -> None:
+    if now.last_row != shown.basis.last_row:
         raise Outdated(f"card {card} was answered elsewhere meanwhile; nothing was recorded, rate it again", "answered")
-    if now.settings != shown.settings:
-        raise Outdated("the settings were changed meanwhile; nothing was recorded, rate it again", "settings")
-    if now.day != shown.day:
+
+
+def _require_kept(shown: Shown, stored: Schedule, day: int) -> None:
+    """What the button said is what is stored; another day, or other settings, may give another interval."""
+    if stored.interval_days == shown.interval_days:
+        return
+    if day != shown.basis.day:
         raise Outdated("another study day has begun meanwhile; nothing was recorded, rate it again", "day")
+    raise Outdated("the settings were changed meanwhile; nothing was recorded, rate it again", "settings")
 
 
 def undo(workspace: Workspace, row: LogRow | None = None) -> LogRow:

@@ -14,7 +14,7 @@ from attncli.domain.review import LogRow, RowKind
 from attncli.errors import NotFound, Outdated, UsageError
 from attncli.memory.queue import spread, take_turns
 from attncli.practice import answering
-from attncli.practice.answering import Answered, Basis
+from attncli.practice.answering import Answered, Basis, Shown
 from attncli.practice.due import new_quota
 from attncli.practice.workspace import Workspace
 from attncli.store.queue import Moment, Waiting
@@ -110,8 +110,9 @@ class Drill:
         item = self._required()
         told = {"points": None if points is None else list(points), "correct": correct, "elapsed_ms": elapsed_ms}
         details = {key: value for key, value in told.items() if value is not None}
+        shown = Shown(item.basis, item.previews[rating].interval_days)
         try:
-            answered = answering.answer(self.workspace, item.card.id, rating, details=details, shown=item.basis)
+            answered = answering.answer(self.workspace, item.card.id, rating, details=details, shown=shown)
         except Outdated:
             self.refresh()
             raise

@@ -165,11 +165,6 @@ class Workspace:
             return self.settings
         return replace(self.settings, **{key: getattr(latest, key) for key in SCHEDULING_KEYS})
 
-    @property
-    def basis(self) -> str:
-        """Equal as long as the same reviews give the same schedules here."""
-        return f"{self.settings.scheduling} fit={self.store.log.last_fit()}"
-
     def forget_policy(self) -> None:
         """Reads the fit from the log again when it is next needed."""
         for name in ("policy", "scheduler", "challenge_scheduler"):

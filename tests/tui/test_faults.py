@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -62,6 +63,15 @@ async def rating(make_app: MakeApp, **options: Any) -> AsyncIterator[tuple[Pilot
     async with reviewing(make_app, **options) as (pilot, screen):
         await pilot.press("space")
         await pilot.pause()
+        yield pilot, screen
+
+
+@asynccontextmanager
+async def known(make_app: MakeApp, clock: Clock) -> AsyncIterator[tuple[Pilot[None], ReviewScreen]]:
+    """A card that is due for its second review, its answer shown."""
+    workspace = make_app().workspace
+    answering.answer(workspace, "att-02", Rating.EASY, clock.now - timedelta(days=20))
+    async with rating(make_app) as (pilot, screen):
         yield pilot, screen
 
 
@@ -219,7 +229,7 @@ async def test_an_answer_given_elsewhere_shows_when_the_card_is_turned(make_app:
 
 
 async def test_a_card_left_open_for_days_shows_its_new_intervals_first(make_app: MakeApp, clock: Clock) -> None:
-    async with rating(make_app) as (pilot, screen):
+    async with known(make_app, clock) as (pilot, screen):
         before = rows(screen)
         clock.move(days=10)
         await pilot.press("3")
@@ -230,7 +240,7 @@ async def test_a_card_left_open_for_days_shows_its_new_intervals_first(make_app:
 
 
 async def test_settings_changed_elsewhere_are_taken_over(make_app: MakeApp, clock: Clock) -> None:
-    async with rating(make_app) as (pilot, screen):
+    async with known(make_app, clock) as (pilot, screen):
         asked, home = card(screen), screen.workspace.home
         home.config.write_text("desired_retention = 0.8\nfuzz = false\n", encoding="utf-8")
         with _second(screen, clock, desired_retention=0.8):
