@@ -10,19 +10,22 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.cells import cell_len
 from textual.pilot import Pilot
 
 from attncli.config import Settings
 from attncli.domain.rating import Rating
 from attncli.domain.review import RowKind
 from attncli.domain.text import Lang
-from attncli.errors import StoreBusy, StoreFull
+from attncli.errors import ClockWrong, Outdated, StoreBusy, StoreCorrupt, StoreError, StoreFull, UsageError
 from attncli.practice import answering
 from attncli.practice.workspace import Workspace
 from attncli.store.connection import Connection, error_in_words
 from attncli.tui import faults
+from attncli.tui.app import AttnApp
 from attncli.tui.screens import review
 from attncli.tui.screens.review import ReviewScreen
+from attncli.tui.strings import TEXTS
 from attncli.tui.widgets.rating_bar import RatingButton
 
 from .conftest import BANK, Clock, MakeApp, shown
@@ -278,3 +281,40 @@ def _second(screen: ReviewScreen, clock: Clock, **settings: Any) -> Iterator[Wor
     home = screen.workspace.home
     with Workspace.open(home, clock, settings=Settings(fuzz=False, **settings), quizbank=BANK) as other:
         yield other
+
+
+SAID = [key for key in TEXTS if key.startswith(("fault.", "outdated.")) and key not in ("fault.gone", "fault.other")]
+
+
+@pytest.mark.parametrize("key", SAID)
+def test_a_fault_is_one_line_in_eighty_columns(key: str) -> None:
+    assert max(cell_len(f"! {TEXTS[key][lang]}") for lang in ("en", "zh")) <= 76
+
+
+def test_every_failure_has_its_line() -> None:
+    failures = {
+        StoreBusy("x"): "fault.still-busy",
+        StoreFull("x"): "fault.full",
+        StoreCorrupt("x"): "fault.damaged",
+        StoreError("x"): "fault.store",
+        ClockWrong("x"): "fault.clock",
+        Outdated("x", "day"): "outdated.day",
+    }
+    for error, key in failures.items():
+        assert [faults.fault_text(error, lang) for lang in ("en", "zh")] == [TEXTS[key].en, TEXTS[key].zh]
+    assert faults.fault_text(UsageError("no card is being asked"), "en") == "no card is being asked"
+
+
+async def test_an_error_behind_any_key_is_told_and_the_app_goes_on(
+    make_app: MakeApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise StoreFull("the disk is full")
+
+    app = make_app()
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.pause()
+        monkeypatch.setattr(AttnApp, "open", fail)
+        await pilot.press("s")
+        await pilot.pause()
+        assert app.failure is None and any("disk is full" in note.message for note in app._notifications)
