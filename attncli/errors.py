@@ -3,14 +3,19 @@
     AttnError
     ├── UsageError            exit 2: the call or its input is unusable
     │   ├── NotFound              unknown card, challenge, topic, missing file
-    │   └── NoTerminal            a screen was asked for and there is none
+    │   ├── NoTerminal            a screen was asked for and there is none
+    │   ├── ClockWrong            the clock, or a moment that was given, lies outside 1990…2199
+    │   └── Outdated              what was shown no longer holds: nothing was recorded, show it anew
     ├── Rejected              exit 1: a submission was rejected, or a challenge does not prove itself
     ├── NothingFound          exit 1: a search matched nothing
     ├── BankInvalid           exit 1: a bank has problems (they are listed)
     ├── ConfigInvalid         exit 2: config.toml or a value for it
     ├── StoreError            exit 3: the database cannot be used
     │   ├── StoreCorrupt          damaged
-    │   └── StoreUnwritable       no space, no permission: it may still be read
+    │   ├── StoreBusy             another process is writing
+    │   ├── StoreReplaced         another file has its name by now
+    │   └── StoreUnwritable       no permission: it may still be read
+    │       └── StoreFull             no space left
     └── EnvironmentFailure    exit 3: the program or its surroundings failed
         ├── JudgeFailed           the judge died, or cannot start (no torch)
         └── SandboxUnavailable    no isolation can be had at all
@@ -48,6 +53,18 @@ class NoTerminal(UsageError):
     """A screen was asked for where there is no terminal."""
 
 
+class ClockWrong(UsageError):
+    """A moment that no review can have."""
+
+
+class Outdated(UsageError):
+    """What the learner was shown no longer holds; `reason` says why: `answered`, `day` or `settings`."""
+
+    def __init__(self, message: str, reason: str) -> None:
+        super().__init__(message)
+        self.reason = reason
+
+
 class Rejected(AttnError):
     """The answer of a grading or a proof is no; the report has been printed before this is raised."""
 
@@ -80,8 +97,20 @@ class StoreCorrupt(StoreError):
     """The database file is damaged."""
 
 
+class StoreBusy(StoreError):
+    """Another process is writing to the database."""
+
+
+class StoreReplaced(StoreError):
+    """The name of the open database is another file's by now."""
+
+
 class StoreUnwritable(StoreError):
     """There is no space for the database, or no permission to write to it; it may still be read."""
+
+
+class StoreFull(StoreUnwritable):
+    """There is no space for what was to be written."""
 
 
 class EnvironmentFailure(AttnError):

@@ -28,6 +28,10 @@ def topic_rules(file: Checked, known: Known, bundled: bool) -> Iterator[Finding]
     if file.path.stem != topic:
         message = f'topic "{topic}" is in {file.path.name}; name the file {topic}.yaml'
         yield Finding(("topic",), message, error=bundled)
+    for entry in cards:
+        if entry.card["id"] in known.challenges:
+            said = f'id "{entry.card["id"]}" is a challenge\'s, and both are kept in one log'
+            yield Finding(("cards", entry.number, "id"), f"{said}; give this card another id")
     for key in ("title", "licence"):
         if bundled and key not in value:
             yield Finding((), f'missing "{key}": every topic of the bundled bank says its {key}')
@@ -100,6 +104,9 @@ def challenge_rules(file: Checked, known: Known) -> Iterator[Finding]:
     for key, name in (("id", folder.name), ("track", folder.parent.name)):
         if value[key] != name:
             yield Finding((key,), f'{key} "{value[key]}" lies in the folder {shown(name, 60)}; name both the same')
+    if value["id"] in known.cards:
+        said = f'id "{value["id"]}" is a card\'s, and both are kept in one log'
+        yield Finding(("id",), f"{said}; give this challenge another id")
     for number, card in enumerate(value.get("cards") or ()):
         yield from _card_exists(("cards", number), card, known)
     wrong = sorted(path.stem for path in (folder / "wrong").glob("*.py"))

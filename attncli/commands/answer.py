@@ -11,6 +11,7 @@ from attncli.commands.output import json_option, print_json
 from attncli.commands.session import session
 from attncli.commands.stdout import echo
 from attncli.domain.rating import Rating
+from attncli.domain.review import RowKind
 from attncli.domain.text import Lang, Localised
 from attncli.practice import answering
 
@@ -23,6 +24,11 @@ SAY: dict[str, Localised] = {
         "{card} 已忘记 {lapses} 次：把它拆开，或先补它所依赖的知识",
     ),
     "undone": Localised("took back {card} {rating} of {at}", "已撤销 {card} 在 {at} 的评分 {rating}"),
+    "undone-suspend": Localised("took back the suspension of {card} at {at}", "已撤销 {at} 对 {card} 的搁置"),
+    "undone-bury": Localised("took back that {card} was put off at {at}", "已撤销 {at} 对 {card} 的推迟"),
+    "undone-unsuspend": Localised("took back the return of {card} at {at}", "已撤销 {at} 对 {card} 的恢复"),
+    "undone-attempt": Localised("took back the attempt at {card} of {at}", "已撤销 {at} 对 {card} 的作答"),
+    "undone-tag": Localised("took back the tag of {card} at {at}", "已撤销 {at} 给 {card} 加的标签"),
     "day": Localised("{count:g} day", "{count:g} 天"),
     "days": Localised("{count:g} days", "{count:g} 天"),
     "minute": Localised("{count:g} minute", "{count:g} 分钟"),
@@ -63,11 +69,12 @@ def answer(card: str, rating: str, at: datetime | None, as_json: bool) -> None:
 
 @click.command()
 def undo() -> None:
-    """Take back the last review recorded on this machine."""
+    """Take back what was last done on this machine: a review, suspend, bury, unsuspend or attempt."""
     with session().workspace() as workspace:
-        review = answering.undo(workspace)
-    said = SAY["undone"][workspace.lang]
-    echo(said.format(card=review.subject, rating=review.rating.word, at=answering.iso(review.at)))
+        done = answering.undo(workspace)
+    rating = done.rating.word if done.kind is RowKind.REVIEW else ""
+    said = SAY["undone" if rating else f"undone-{done.kind}"][workspace.lang]
+    echo(said.format(card=done.subject, rating=rating, at=answering.iso(done.at)))
 
 
 def _in_words(answered: answering.Answered, lang: Lang) -> str:

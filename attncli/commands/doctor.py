@@ -85,6 +85,7 @@ def _findings(current: Session) -> dict[str, Any]:
         "config": _config_problems(current),
         "database": _database(database, newest_copy(current.home)),
         "banks": banks,
+        "clock": _clock(current, whole=not database.problems),
         "sandbox": describe(),
     }
 
@@ -122,6 +123,19 @@ def _banks(current: Session, whole: bool) -> dict[str, Any]:
         return {"problems": [error.message]}
 
 
+def _clock(current: Session, whole: bool) -> list[str]:
+    """One line for each row that is stamped later than the clock says."""
+    if not whole:
+        return []
+    from attncli.practice.stamping import ahead_in_words
+
+    try:
+        with current.workspace() as workspace:
+            return ahead_in_words(workspace)
+    except (StoreError, ConfigInvalid, EnvironmentFailure):
+        return []
+
+
 def _rows(database: dict[str, Any]) -> str:
     aside = f" ({_rows_counted(database['set_aside'], 'damaged ')} set aside)" if database["set_aside"] else ""
     return "" if database["rows"] is None else f", {_rows_counted(database['rows'])}{aside}"
@@ -141,6 +155,7 @@ def _lines(found: dict[str, Any]) -> list[str]:
         lines.append(
             f"{'banks':<12} {banks['cards']} cards, {banks['topics']} topics, {banks['challenges']} challenges"
         )
+    lines += [f"{'clock':<12} {line}" for line in found["clock"]]
     lines.append(f"{'device':<12} {found['device']}")
     lines.append(f"{'sandbox':<12} {', '.join(sandbox['layers']) or 'none'}")
     lines += [f"{'':<12} missing {name}: {reason}" for name, reason in sandbox["missing"].items()]

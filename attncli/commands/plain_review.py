@@ -13,7 +13,7 @@ from attncli.commands.plain_answers import Marking, ask
 from attncli.commands.stdout import echo
 from attncli.domain.rating import Rating
 from attncli.domain.text import Localised
-from attncli.errors import UsageError
+from attncli.errors import NotFound, Outdated, UsageError
 from attncli.practice.drill import Drill, DrillItem, suggest, suggest_marked
 from attncli.practice.workspace import Workspace
 
@@ -30,6 +30,19 @@ SAY: dict[str, Localised] = {
     "done": Localised("{n} answered, all kept. {left} left.", "答了 {n} 张，均已保存，还剩 {left} 张。"),
     "bad": Localised("That is none of the choices.", "没有这个选项。"),
     "undone": Localised("Taken back: {card}", "已撤销：{card}"),
+    "gone": Localised("{card} is no longer in its bank; it is left out.", "{card} 已不在题库中，不再出题。"),
+    "outdated-answered": Localised(
+        "Not kept: this card was answered elsewhere meanwhile. Rate it as it stands now.",
+        "未保存：这张卡片刚在别处答过，请按现在的间隔重新评分。",
+    ),
+    "outdated-day": Localised(
+        "Not kept: a new study day has begun, and the intervals are new. Rate it again.",
+        "未保存：新的学习日已开始，间隔已更新，请重新评分。",
+    ),
+    "outdated-settings": Localised(
+        "Not kept: the settings were changed, and the intervals are new. Rate it again.",
+        "未保存：设置已更改，间隔已更新，请重新评分。",
+    ),
 }
 RATINGS: dict[Rating, Localised] = {
     Rating.AGAIN: Localised("again", "重来"),
@@ -61,7 +74,11 @@ class PlainReview:
         """Asks until the queue is empty, the learner quits or the input ends; every answer is kept at once."""
         try:
             while item := self.drill.next():
-                self._ask(item)
+                try:
+                    self._ask(item)
+                except NotFound:
+                    self.drill.drop()
+                    self._say("gone", card=item.card.id)
         except Quit:
             pass
         progress = self.drill.progress
@@ -113,14 +130,19 @@ class PlainReview:
 
     def _rate(self, item: DrillItem, suggested: Rating, details: dict[str, Any]) -> None:
         lang = self.workspace.lang
-        choices = ", ".join(f"{int(r)} {RATINGS[r][lang]} ({_words(item, r)})" for r in Rating)
         while True:
+            item = self.drill.refresh()
+            choices = ", ".join(f"{int(r)} {RATINGS[r][lang]} ({_words(item, r)})" for r in Rating)
             self._say("rate", choices=choices, suggested=RATINGS[suggested][lang])
             line = self._line()
             if self._settled(line):
                 return
             if (rating := _rating(line) if line else suggested) is not None:
-                self.drill.answer(rating, **details)
+                try:
+                    self.drill.answer(rating, **details)
+                except Outdated as error:
+                    self._say(f"outdated-{error.reason}")
+                    continue
                 self._say("saved", card=item.card.id, rating=RATINGS[rating][lang], interval=_words(item, rating))
                 return
             self._say("bad")

@@ -37,3 +37,8 @@ class Schedule:
     repetitions: int
     lapses: int
     introduced_day: int
+
+    @property
+    def due_day(self) -> int:
+        """The study day on which a review is due: so many days after its last one, however long those days were."""
+        return self.review_day + round(self.interval_days)

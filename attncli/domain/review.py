@@ -35,6 +35,7 @@ class LogRow:
 
     `day` is the learner's study day (proleptic ordinal) at that moment, so that a replay elsewhere, in another time
     zone, gives the same schedule. `payload` is JSON: for a review `{"rating": 1…4, ...}`, for an undo `{"row": id}`.
+    `ahead` in it names rows that were stamped later than the clock said when this one was written.
     """
 
     id: str
@@ -46,6 +47,12 @@ class LogRow:
     payload: dict[str, Any] = field(default_factory=dict)
 
     @property
+    def ahead(self) -> frozenset[str]:
+        """The rows whose stamps were found to lie in the future."""
+        named = self._told("ahead")
+        return frozenset(id for id in named if isinstance(id, str)) if isinstance(named, list) else frozenset()
+
+    @property
     def rating(self) -> Rating:
         """The rating of a review that `is_usable_review`."""
         return Rating(self.payload["rating"])
@@ -55,6 +62,18 @@ class LogRow:
         """Whether this is a review with a rating; one without counts as absent."""
         rating = self._told("rating")
         return self.kind is RowKind.REVIEW and type(rating) is int and 1 <= rating <= 4
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether this row says what rows of its kind are read for; one that does not counts as absent."""
+        match self.kind:
+            case RowKind.REVIEW:
+                return self.is_usable_review
+            case RowKind.ATTEMPT:
+                return self.verdict != ""
+            case RowKind.UNDO:
+                return self.takes_back != ""
+        return True
 
     @property
     def takes_back(self) -> str:

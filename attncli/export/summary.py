@@ -195,10 +195,10 @@ def _attempted(workspace: Workspace, lang: Lang) -> tuple[str, ...]:
 def _to_review(workspace: Workspace, lang: Lang, interview: date | None) -> tuple[CardLine, ...]:
     """The seen cards that come due before the day, those with the lowest recall first."""
     when = datetime.combine(interview, time(12), tzinfo=UTC) if interview else workspace.clock()
-    end = workspace.moment(when).day_end
+    last_day = workspace.moment(when).day
     lines = []
     for id, schedule, recall in recall_of_seen(workspace, workspace.moment(when)):
-        if schedule.due_at < end:
+        if schedule.due_day <= last_day:
             try:
                 card = workspace.library.card(id)
             except NotFound:

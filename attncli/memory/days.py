@@ -10,8 +10,9 @@ from datetime import UTC, datetime, time, timedelta, tzinfo
 class StudyCalendar:
     """Maps moments to study days (proleptic ordinals) and back.
 
-    `zone` None is the machine's own time zone. Days are counted on the wall clock, so a day with a clock change is
-    one day, whether it lasts 23 or 25 hours.
+    `zone` None is the machine's own time zone. A day begins when the wall clock first shows `day_start` on its date,
+    and lasts until the next one begins: 23 or 25 hours where the clock changes, none at all where a zone left out a
+    date. So days follow one another, and every moment lies in exactly one.
     """
 
     day_start: time = time(4, 0)
@@ -20,7 +21,12 @@ class StudyCalendar:
     def day(self, at: datetime) -> int:
         """The study day that holds the aware moment `at`."""
         wall = at.astimezone(self.zone).replace(tzinfo=None)
-        return (wall - self._offset).toordinal()
+        day = (wall - self._offset).toordinal()
+        while at < self.starts_at(day):
+            day -= 1
+        while at >= self.ends_at(day):
+            day += 1
+        return day
 
     def starts_at(self, day: int) -> datetime:
         """The UTC moment at which study day `day` begins."""

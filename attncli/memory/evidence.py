@@ -11,11 +11,12 @@ from attncli.domain.challenge import Standing
 from attncli.domain.memory import Schedule
 from attncli.domain.rating import Rating
 from attncli.domain.review import LogRow, RowKind
-from attncli.memory.replay import in_order
+from attncli.memory.replay import in_force, standing
 
 if TYPE_CHECKING:
     from attncli.memory.scheduler import Scheduler
 
+CHALLENGE_ROWS = frozenset({RowKind.START, RowKind.HINT, RowKind.SOLUTION, RowKind.ATTEMPT})
 EASY_WITHIN = timedelta(minutes=20)
 REJECTIONS_STILL_GOOD = 2
 
@@ -49,7 +50,7 @@ def solved_reviews(rows: Iterable[LogRow]) -> list[tuple[LogRow, Rating]]:
     reviews: list[tuple[LogRow, Rating]] = []
     episode = _Episode()
     accepted_texts: set[str] = set()
-    for row in in_order(rows):
+    for row in in_force(row for row in standing(rows) if row.kind in CHALLENGE_ROWS):
         if row.kind is RowKind.START:
             episode.started_at = row.at
             accepted_texts.clear()
@@ -79,7 +80,7 @@ def fold_attempts(scheduler: Scheduler, rows: Iterable[LogRow]) -> Schedule | No
 
 def standing_of(rows: Iterable[LogRow]) -> Standing:
     """new, attempted or solved."""
-    verdicts = {row.verdict for row in rows} - {""}
+    verdicts = {row.verdict for row in standing(rows)} - {""}
     if "accepted" in verdicts:
         return "solved"
     return "attempted" if verdicts else "new"

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from attncli.memory.scheduler import Scheduler
 
 LEECH_LAPSES = 8
+HOLDS = frozenset({RowKind.SUSPEND, RowKind.BURY, RowKind.UNSUSPEND})
 
 
 def in_order(rows: Iterable[LogRow]) -> list[LogRow]:
@@ -20,11 +21,30 @@ def in_order(rows: Iterable[LogRow]) -> list[LogRow]:
     return sorted(rows, key=lambda row: (row.at, row.id))
 
 
-def standing_reviews(rows: Iterable[LogRow]) -> list[LogRow]:
-    """The reviews that were not undone, in order."""
+def standing(rows: Iterable[LogRow]) -> list[LogRow]:
+    """The rows that were not taken back, in order; the undos themselves are left out."""
     rows = list(rows)
     undone = {row.takes_back for row in rows if row.kind is RowKind.UNDO}
-    return in_order(row for row in rows if row.is_usable_review and row.id not in undone)
+    return in_order(row for row in rows if row.kind is not RowKind.UNDO and row.id not in undone)
+
+
+def in_force(rows: Iterable[LogRow]) -> list[LogRow]:
+    """What is folded of ordered standing rows of one sort: all but the last ones, if they came from the future.
+
+    A row from the future is one that a later written row names, because its stamp was more than a day ahead of the
+    clock. One of the two clocks was wrong, and nobody knows which. While the named row is the last, it is set aside,
+    so that it strands no card in another year; once a row is stamped later than it, its moment is past and it counts.
+    """
+    kept = list(rows)
+    ahead = frozenset[str]().union(*(row.ahead for row in kept))
+    while kept and kept[-1].id in ahead:
+        kept.pop()
+    return kept
+
+
+def standing_reviews(rows: Iterable[LogRow]) -> list[LogRow]:
+    """The reviews that count, in order."""
+    return in_force(row for row in standing(rows) if row.is_usable_review)
 
 
 def fold_reviews(scheduler: Scheduler, rows: Iterable[LogRow]) -> Schedule | None:
@@ -49,7 +69,7 @@ class Hold:
 def fold_hold(rows: Iterable[LogRow]) -> Hold:
     """The hold of the one card whose log `rows` is; the last word counts, and unsuspending lifts a bury too."""
     hold = Hold()
-    for row in in_order(rows):
+    for row in in_force(row for row in standing(rows) if row.kind in HOLDS):
         if row.kind is RowKind.SUSPEND:
             hold = Hold(True, hold.buried_day)
         elif row.kind is RowKind.BURY:

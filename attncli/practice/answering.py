@@ -9,11 +9,32 @@ from typing import Any
 
 from attncli.domain.memory import Schedule
 from attncli.domain.rating import Rating
-from attncli.domain.review import EARLIEST, LATEST, LogRow, RowKind
-from attncli.errors import NotFound, UsageError
-from attncli.memory.replay import is_leech
-from attncli.practice.derivation import derive_subject
+from attncli.domain.review import LogRow, RowKind
+from attncli.errors import NotFound, Outdated, UsageError
+from attncli.memory.replay import HOLDS, is_leech
+from attncli.practice.derivation import derive_subject, derive_subjects
+from attncli.practice.recording import recording
+from attncli.practice.stamping import stamp, utc
 from attncli.practice.workspace import Workspace
+
+REVIEWS = frozenset({RowKind.REVIEW})
+TAKEN_BACK = HOLDS | {RowKind.REVIEW, RowKind.ATTEMPT, RowKind.TAG}
+
+
+@dataclass(frozen=True, slots=True)
+class Basis:
+    """What the intervals on the buttons follow from, besides the settings: the study day and the last review."""
+
+    day: int
+    last_row: str
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """The interval on the button that was pressed, and what it rests on."""
+
+    basis: Basis
+    interval_days: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,62 +92,92 @@ def answer(
     rating: Rating,
     at: datetime | None = None,
     details: Mapping[str, Any] | None = None,
+    shown: Shown | None = None,
 ) -> Answered:
     """Records one review of `card` at `at` (now); `details` goes into the log row.
 
-    Raises NotFound for an unknown card and UsageError for a moment outside 1990…2199.
+    Raises NotFound for an unknown card, ClockWrong for a moment outside 1990…2199, and Outdated if what the intervals
+    that were `shown` rest on has changed meanwhile, so that another would be stored.
     """
-    at = _utc(at or workspace.clock())
     card = workspace.library.card(card).id
-    store, day = workspace.store, workspace.calendar.day(at)
-    payload = {**(details or {}), "rating": int(rating), "content": store.index.hash(card)}
-    with store.transaction():
+    store = workspace.store
+    with recording(workspace):
+        when = stamp(workspace, card, REVIEWS, at)
+        if shown is not None:
+            _require_unseen(card, shown, basis(workspace, card, when.day))
         before, last_row = store.schedules.get(card), store.schedules.last_row(card)
-        row = store.log.append(RowKind.REVIEW, card, at, day, payload)
-        if before is None or (before.reviewed_at, last_row) < (row.at, row.id):
-            schedule = workspace.scheduler.review(card, before, rating, at, day)
+        is_whole = store.log.last_id(RowKind.REVIEW, store.index.names_of(card)) == last_row
+        payload = {**(details or {}), **when.details, "rating": int(rating), "content": store.index.hash(card)}
+        row = store.log.append(RowKind.REVIEW, card, when.at, when.day, payload)
+        if is_whole and (before is None or (before.reviewed_at, last_row) < (row.at, row.id)):
+            schedule = workspace.scheduler.review(card, before, rating, when.at, when.day)
             store.schedules.put(card, schedule, row.id)
             store.queue.refresh([card])
         else:
             schedule = _derived(workspace, card)
-        _distrust_other_settings(workspace)
-    return Answered(card, rating, at, schedule, row.id)
+        if shown is not None:
+            _require_kept(shown, schedule, when.day)
+    return Answered(card, rating, when.at, schedule, row.id)
+
+
+def basis(workspace: Workspace, card: str, day: int | None = None) -> Basis:
+    """What the intervals of `card` rest on, on a study day (today)."""
+    day = workspace.calendar.day(workspace.clock()) if day is None else day
+    return Basis(day, workspace.store.schedules.last_row(card))
+
+
+def _require_unseen(card: str, shown: Shown, now: Basis) -> None:
+    if now.last_row != shown.basis.last_row:
+        raise Outdated(f"card {card} was answered elsewhere meanwhile; nothing was recorded, rate it again", "answered")
+
+
+def _require_kept(shown: Shown, stored: Schedule, day: int) -> None:
+    """What the button said is what is stored; another day, or other settings, may give another interval."""
+    if stored.interval_days == shown.interval_days:
+        return
+    if day != shown.basis.day:
+        raise Outdated("another study day has begun meanwhile; nothing was recorded, rate it again", "day")
+    raise Outdated("the settings were changed meanwhile; nothing was recorded, rate it again", "settings")
 
 
 def undo(workspace: Workspace, row: LogRow | None = None) -> LogRow:
-    """Takes back `row`, or the last review that was recorded on this machine; the review that was taken back."""
-    store, at = workspace.store, _utc(workspace.clock())
-    with store.transaction():
-        review = row or store.log.last_review_here()
-        if review is None:
-            raise UsageError("there is no review on this machine to take back")
-        store.log.append(RowKind.UNDO, review.subject, at, workspace.calendar.day(at), {"row": review.id})
-        derive_subject(workspace, store.index.renamed_to(review.subject) or review.subject)
-        _distrust_other_settings(workspace)
-    return review
+    """Takes back `row`, or what was last done on this machine; the row that was taken back.
+
+    A review, a suspension, a bury, their lifting, a tag or an attempt: what a hint or a solution showed stays seen.
+    """
+    store, at = workspace.store, utc(workspace.clock())
+    with recording(workspace):
+        done = row or store.log.last_here(TAKEN_BACK)
+        if done is None:
+            raise UsageError("there is no review on this machine to take back, nor anything else that was done here")
+        store.log.append(RowKind.UNDO, done.subject, at, workspace.calendar.day(at), {"row": done.id})
+        derive_subjects(workspace, [done.subject])
+    return done
 
 
 def suspend(workspace: Workspace, card: str) -> str:
     """Takes `card` out of the queue for good; its id."""
-    return _hold(workspace, RowKind.SUSPEND, card)
+    return hold(workspace, RowKind.SUSPEND, card).subject
 
 
 def bury(workspace: Workspace, card: str) -> str:
     """Takes `card` out of the queue until the next study day; its id."""
-    return _hold(workspace, RowKind.BURY, card)
+    return hold(workspace, RowKind.BURY, card).subject
 
 
 def unsuspend(workspace: Workspace, card: str) -> str:
     """Puts a suspended or buried `card` back into the queue; its id."""
-    return _hold(workspace, RowKind.UNSUSPEND, card)
+    return hold(workspace, RowKind.UNSUSPEND, card).subject
 
 
-def _hold(workspace: Workspace, kind: RowKind, card: str) -> str:
-    card, at = workspace.library.card(card).id, _utc(workspace.clock())
-    with workspace.store.transaction():
-        workspace.store.log.append(kind, card, at, workspace.calendar.day(at), {})
+def hold(workspace: Workspace, kind: RowKind, card: str) -> LogRow:
+    """Records one of HOLDS; the row."""
+    card = workspace.library.card(card).id
+    with recording(workspace):
+        when = stamp(workspace, card, HOLDS)
+        row = workspace.store.log.append(kind, card, when.at, when.day, when.details)
         derive_subject(workspace, card)
-    return card
+    return row
 
 
 def _derived(workspace: Workspace, card: str) -> Schedule:
@@ -134,15 +185,3 @@ def _derived(workspace: Workspace, card: str) -> Schedule:
     if schedule is None:
         raise NotFound(f"card {card} has no standing review")
     return schedule
-
-
-def _distrust_other_settings(workspace: Workspace) -> None:
-    """If another process has changed the settings meanwhile, the schedules are derived anew at the next start."""
-    if workspace.store.scheduling != workspace.settings.scheduling:
-        workspace.store.remember_scheduling("")
-
-
-def _utc(at: datetime) -> datetime:
-    if not EARLIEST <= at < LATEST:
-        raise UsageError(f"{at.isoformat()} is no time between {EARLIEST.year} and {LATEST.year}")
-    return at.astimezone(UTC)

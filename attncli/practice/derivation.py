@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from attncli.domain.memory import Schedule
-from attncli.domain.review import LogRow, RowKind
-from attncli.memory.evidence import fold_attempts, solved_reviews
-from attncli.memory.replay import fold_hold, fold_reviews, standing_reviews
+from attncli.domain.review import LogRow
+from attncli.memory.evidence import CHALLENGE_ROWS, fold_attempts, solved_reviews
+from attncli.memory.replay import Hold, fold_hold, fold_reviews, standing_reviews
 from attncli.practice.introduction import rebuild_queue
 
 if TYPE_CHECKING:
     from attncli.practice.workspace import Workspace
-
-_CHALLENGE_ROWS = frozenset({RowKind.ATTEMPT, RowKind.START, RowKind.HINT, RowKind.SOLUTION})
+    from attncli.store.database import Database
 
 
 def derive_subject(workspace: Workspace, subject: str) -> Schedule | None:
@@ -25,11 +24,23 @@ def derive_subject(workspace: Workspace, subject: str) -> Schedule | None:
     return schedule
 
 
+def derive_subjects(workspace: Workspace, subjects: Iterable[str]) -> None:
+    """Derives what rows about these subjects count for, whatever the subjects are called now; inside a transaction."""
+    store = workspace.store
+    renames = store.index.renames()
+    given = set(subjects)
+    for subject in sorted({renames.get(subject, subject) for subject in given} | given):
+        if subject in renames and not store.index.challenge_owner(subject):
+            _put(store, subject, None, "", Hold())
+        else:
+            derive_subject(workspace, subject)
+
+
 def derive_everything(workspace: Workspace, progress: Callable[[int], None] | None = None) -> int:
     """Folds the whole log; the number of subjects. Inside a transaction."""
     store = workspace.store
     renames = store.index.renames()
-    joined = set(renames) | set(renames.values())
+    joined = (set(renames) - set(store.index.challenge_ids())) | set(renames.values())
     done = 0
     store.schedules.clear()
     for subject, rows in store.log.by_subject():
@@ -47,13 +58,23 @@ def derive_everything(workspace: Workspace, progress: Callable[[int], None] | No
 
 
 def _derive(workspace: Workspace, subject: str, rows: Sequence[LogRow]) -> Schedule | None:
-    if any(row.kind in _CHALLENGE_ROWS for row in rows):
+    if _is_challenge(workspace.store, subject, rows):
         schedule = fold_attempts(workspace.challenge_scheduler, rows)
         last = [row for row, _ in solved_reviews(rows)]
     else:
         schedule = fold_reviews(workspace.scheduler, rows)
         last = standing_reviews(rows)
-    hold = fold_hold(rows)
-    workspace.store.schedules.put(subject, schedule, last[-1].id if last else "")
-    workspace.store.schedules.put_hold(subject, hold.suspended, hold.buried_day)
+    _put(workspace.store, subject, schedule, last[-1].id if last else "", fold_hold(rows))
     return schedule
+
+
+def _put(store: Database, subject: str, schedule: Schedule | None, last_row: str, hold: Hold) -> None:
+    store.schedules.put(subject, schedule, last_row)
+    store.schedules.put_hold(subject, hold.suspended, hold.buried_day)
+
+
+def _is_challenge(store: Database, subject: str, rows: Iterable[LogRow]) -> bool:
+    """What the bank says it is; of a subject that has left the bank, what its rows say."""
+    if store.index.challenge_owner(subject):
+        return True
+    return not store.index.owner(subject) and any(row.kind in CHALLENGE_ROWS for row in rows)

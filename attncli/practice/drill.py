@@ -11,10 +11,10 @@ from attncli.domain.card import Card
 from attncli.domain.memory import Schedule, State
 from attncli.domain.rating import Rating
 from attncli.domain.review import LogRow, RowKind
-from attncli.errors import UsageError
+from attncli.errors import NotFound, Outdated, UsageError
 from attncli.memory.queue import spread, take_turns
 from attncli.practice import answering
-from attncli.practice.answering import Answered
+from attncli.practice.answering import Answered, Basis, Shown
 from attncli.practice.due import new_quota
 from attncli.practice.workspace import Workspace
 from attncli.store.queue import Moment, Waiting
@@ -31,13 +31,14 @@ class DrillItem:
     schedule: Schedule | None
     previews: dict[Rating, Schedule]
     number: int
+    basis: Basis
 
     @property
     def state(self) -> State:
         return self.schedule.state if self.schedule else State.NEW
 
     def interval(self, rating: Rating) -> timedelta:
-        """What the button of `rating` shows: exactly the interval that answering applies."""
+        """What the button of `rating` shows: exactly the interval that answering applies, or it is refused."""
         return timedelta(days=self.previews[rating].interval_days)
 
 
@@ -59,9 +60,9 @@ class Drill:
     """One sitting over the due cards, or those of one `topic`; at most `limit` answers.
 
     `next()` gives the item to ask (also kept in `current`), or None when nothing is left; `answer`, `suspend` and
-    `bury` settle it. Steps that are due come first, then reviews with unseen cards spread among them, topics taking
-    turns. When nothing else is left, steps due within 20 minutes are taken early. Nothing is ever skipped silently:
-    calling `next()` twice without answering gives the same item.
+    `bury` settle it, `drop` leaves it out if its bank no longer has it. Steps that are due come first, then reviews
+    with unseen cards spread among them, topics taking turns. When nothing else is left, steps due within 20 minutes
+    are taken early. Nothing is ever skipped silently: calling `next()` twice without answering gives the same item.
     """
 
     def __init__(self, workspace: Workspace, topic: str | None = None, limit: int | None = None) -> None:
@@ -72,13 +73,24 @@ class Drill:
         self.limit = limit
         self.current: DrillItem | None = None
         self._answered: list[Answered] = []
+        self._done: list[LogRow] = []
+        self._gone: set[str] = set()
         self._plan = self._planned(workspace.moment())
 
     def next(self) -> DrillItem | None:
         """The item to ask now; None when the sitting is over."""
-        if self.current is None and not self._limit_reached:
-            waiting = self._take(self.workspace.moment())
-            self.current = self._item(waiting.id) if waiting else None
+        while self.current is None and not self._limit_reached:
+            if (waiting := self._take(self.workspace.moment())) is None:
+                break
+            try:
+                self.current = self._item(waiting.id)
+            except NotFound:
+                self._gone.add(waiting.id)
+        return self.current
+
+    def refresh(self) -> DrillItem:
+        """The current item as it stands now: its intervals follow from the study day, its last review and settings."""
+        self.current = self._item(self._required().card.id)
         return self.current
 
     def answer(
@@ -92,38 +104,57 @@ class Drill:
         """Records the review of the current item; on disk when this returns.
 
         `points` are the indices of the ticked points, `correct` the verdict of automatic marking; both, and the time
-        taken, go into the log.
+        taken, go into the log. Raises Outdated if the intervals that were shown hold no longer: `current` then has
+        those that do. Raises NotFound if the card has left its bank.
         """
         item = self._required()
         told = {"points": None if points is None else list(points), "correct": correct, "elapsed_ms": elapsed_ms}
         details = {key: value for key, value in told.items() if value is not None}
-        answered = answering.answer(self.workspace, item.card.id, rating, details=details)
+        shown = Shown(item.basis, item.previews[rating].interval_days)
+        try:
+            answered = answering.answer(self.workspace, item.card.id, rating, details=details, shown=shown)
+        except Outdated:
+            self.refresh()
+            raise
         self._answered.append(answered)
-        self.current = None
+        self._settle(LogRow(answered.row, "", RowKind.REVIEW, answered.card, answered.at, 0))
         return answered
 
     def undo(self) -> DrillItem:
-        """Takes back the last answer of this sitting; its card is asked again. UsageError if there is none."""
-        if not self._answered:
+        """Takes back what was last done in this sitting; its card is asked again. UsageError if there is nothing."""
+        if not self._done:
             raise UsageError("nothing was answered in this sitting that could be taken back")
-        answered = self._answered[-1]
-        row = LogRow(answered.row, "", RowKind.REVIEW, answered.card, answered.at, 0)
-        answering.undo(self.workspace, row)
-        self._answered.pop()
+        row = answering.undo(self.workspace, self._done[-1])
+        self._done.pop()
+        if row.kind is RowKind.REVIEW:
+            self._answered.pop()
+        item = self._item(row.subject)
         if self.current is not None:
             self._put_back(self.current)
-        self.current = self._item(answered.card)
-        return self.current
+        self.current = item
+        return item
 
     def suspend(self) -> None:
         """Takes the current card out of the queue for good."""
-        answering.suspend(self.workspace, self._required().card.id)
-        self.current = None
+        self._settle(answering.hold(self.workspace, RowKind.SUSPEND, self._required().card.id))
 
     def bury(self) -> None:
         """Puts the current card off until the next study day."""
-        answering.bury(self.workspace, self._required().card.id)
+        self._settle(answering.hold(self.workspace, RowKind.BURY, self._required().card.id))
+
+    def drop(self) -> None:
+        """Leaves out the current card, which is no longer in its bank."""
+        self._gone.add(self._required().card.id)
         self.current = None
+
+    def _settle(self, row: LogRow) -> None:
+        self._done.append(row)
+        self.current = None
+
+    @property
+    def last_done(self) -> RowKind | None:
+        """What `undo` would take back."""
+        return self._done[-1].kind if self._done else None
 
     @property
     def progress(self) -> DrillProgress:
@@ -151,20 +182,24 @@ class Drill:
 
     def _take(self, when: Moment) -> Waiting | None:
         queue = self.workspace.store.queue
-        if learning := queue.learning(when, self.topic):
+        if learning := self._there(queue.learning(when, self.topic)):
             return learning[0]
         while self._plan:
             waiting = self._plan.popleft()
             if queue.is_open(waiting.id, when):
                 return waiting
-        early = queue.learning(replace(when, now=when.now + LEARN_AHEAD), self.topic)
+        early = self._there(queue.learning(replace(when, now=when.now + LEARN_AHEAD), self.topic))
         return early[0] if early else None
 
+    def _there(self, waiting: Sequence[Waiting]) -> list[Waiting]:
+        return [entry for entry in waiting if entry.id not in self._gone]
+
     def _item(self, id: str) -> DrillItem:
-        at = self.workspace.clock()
-        schedule = self.workspace.store.schedules.get(id)
-        previews = self.workspace.scheduler.previews(id, schedule, at, self.workspace.calendar.day(at))
-        return DrillItem(self.workspace.library.card(id), schedule, previews, len(self._answered) + 1)
+        card, at = self.workspace.library.card(id), self.workspace.clock()
+        self.workspace.take_over()
+        basis, schedule = answering.basis(self.workspace, card.id), self.workspace.store.schedules.get(card.id)
+        previews = self.workspace.scheduler.previews(card.id, schedule, at, basis.day)
+        return DrillItem(card, schedule, previews, len(self._answered) + 1, basis)
 
     def _put_back(self, item: DrillItem) -> None:
         if item.state in (State.NEW, State.REVIEW):

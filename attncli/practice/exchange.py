@@ -13,8 +13,9 @@ from attncli.domain.review import LogRow, RowKind
 from attncli.domain.rows import checked_line
 from attncli.errors import UsageError
 from attncli.files import cannot_write, write_whole
-from attncli.practice.derivation import derive_everything, derive_subject
+from attncli.practice.derivation import derive_everything, derive_subjects
 from attncli.practice.log_files import Placed, read_log
+from attncli.practice.recording import recording
 from attncli.practice.workspace import Workspace
 
 
@@ -63,7 +64,6 @@ def merge(workspace: Workspace, placed: Iterable[Placed], conflict: Callable[[Pl
 
     `conflict` is told of a row that is here with another content; if it raises, nothing is merged.
     """
-    store = workspace.store
     current: list[Placed] = []
 
     def rows() -> Iterator[LogRow]:
@@ -71,15 +71,13 @@ def merge(workspace: Workspace, placed: Iterable[Placed], conflict: Callable[[Pl
             current[:] = [one]
             yield one.row
 
-    with store.transaction():
-        new = store.log.merge(rows(), lambda row: conflict(current[0]))
+    with recording(workspace):
+        new = workspace.store.log.merge(rows(), lambda row: conflict(current[0]))
         if any(row.kind is RowKind.FIT for row in new):
             workspace.forget_policy()
             derive_everything(workspace)
         else:
-            subjects = {store.index.renamed_to(row.subject) or row.subject for row in new}
-            for subject in sorted(subjects):
-                derive_subject(workspace, subject)
+            derive_subjects(workspace, {row.subject for row in new})
     return new
 
 

@@ -13,14 +13,19 @@ from attncli.store.database import Database
 CHALLENGE = "challenge.yaml"
 
 
-def reindex(store: Database, stamps: Mapping[str, Stamp], own: Callable[[Path], bool]) -> list[str]:
-    """Reads what changed, in one transaction; the cards whose former names are now others.
+def reindex(
+    store: Database,
+    stamps: Mapping[str, Stamp],
+    own: Callable[[Path], bool],
+    renamed: Callable[[list[str]], None],
+) -> None:
+    """Reads what changed, in one transaction; in it, `renamed` is told both ids of each rename that came or went.
 
     `own` tells the learner's files from bundled ones. They are read after those and yield their ids to them, so they
     are all read again whenever anything has changed.
     """
     with store.transaction():
-        known, renames = store.files.stamps(), store.index.renames()
+        known, before = store.files.stamps(), store.index.renames()
         changed = {path for path in {*known, *stamps} if known.get(path) != stamps.get(path)}
         gone = changed - set(stamps)
         stale = [path for path in stamps if path in changed or own(Path(path))]
@@ -28,8 +33,10 @@ def reindex(store: Database, stamps: Mapping[str, Stamp], own: Callable[[Path], 
             store.files.remove(path)
         for path in stale:
             _read(store, path, stamps[path])
+        moved = {id for rename in before.items() ^ store.index.renames().items() for id in rename}
+        if moved:
+            renamed(sorted(moved))
         rebuild_queue(store)
-        return sorted({card for _, card in renames.items() ^ store.index.renames().items()})
 
 
 def _read(store: Database, path: str, stamp: Stamp) -> None:
@@ -44,7 +51,7 @@ def _read(store: Database, path: str, stamp: Stamp) -> None:
 
 def _add_cards(store: Database, bank: BankFile, stamp: Stamp) -> None:
     path, index = str(bank.path), store.index
-    owners = {document["id"]: index.owner(document["id"]) for document in bank.documents}
+    owners = _owners(store, bank)
     store.files.put(path, stamp, [*map(str, bank.problems), *_taken(path, "card", owners)])
     if bank.title:
         index.add_topic(bank.topic, bank.title["en"], bank.title["zh"], path)
@@ -55,11 +62,18 @@ def _add_cards(store: Database, bank: BankFile, stamp: Stamp) -> None:
 
 def _add_challenges(store: Database, found: BankFile, stamp: Stamp) -> None:
     path, index = str(found.path), store.index
-    owners = {document["id"]: index.challenge_owner(document["id"]) for document in found.documents}
+    owners = _owners(store, found)
     store.files.put(path, stamp, [*map(str, found.problems), *_taken(path, "challenge", owners)])
     for document in found.documents:
         if not owners[document["id"]]:
             index.add_challenge(document, path)
+
+
+def _owners(store: Database, bank: BankFile) -> dict[str, str]:
+    """The file that each id came from before, empty if none: cards and challenges share the log, and so their ids."""
+    index = store.index
+    ids = [document["id"] for document in bank.documents]
+    return {id: index.owner(id) or index.challenge_owner(id) for id in ids}
 
 
 def _taken(path: str, what: str, owners: Mapping[str, str]) -> list[str]:

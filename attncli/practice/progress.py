@@ -6,13 +6,14 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import date, datetime
+from itertools import chain
 from typing import Any
 
 from attncli.domain.memory import Schedule
 from attncli.domain.rating import Rating
 from attncli.domain.review import RowKind
 from attncli.memory.forgetting import recall_on
-from attncli.memory.replay import is_leech
+from attncli.memory.replay import is_leech, standing
 from attncli.practice.workspace import Workspace
 from attncli.store.queue import Moment
 
@@ -139,8 +140,8 @@ def retention(reviews: Iterable[tuple[str, int, int]], first_day: int) -> float 
 def forecast(workspace: Workspace, when: Moment, days: int = FORECAST_DAYS) -> tuple[ForecastDay, ...]:
     """Reviews due on each of the next study days, as things stand."""
     counts = [0] * days
-    for due_at in workspace.store.queue.due_times():
-        ahead = max(0, workspace.calendar.day(due_at) - when.day)
+    for is_review, due_day, due_at in workspace.store.queue.due():
+        ahead = max(0, (due_day if is_review else workspace.calendar.day(due_at)) - when.day)
         if ahead < days:
             counts[ahead] += 1
     return tuple(ForecastDay(date.fromordinal(when.day + n).isoformat(), count) for n, count in enumerate(counts))
@@ -185,7 +186,7 @@ def _standing(total: int, seen: list[tuple[str, Schedule]], day: int, decay: flo
 
 def _challenge_counts(workspace: Workspace) -> dict[str, int]:
     verdicts: dict[str, set[str]] = defaultdict(set)
-    for row in workspace.store.log.of_kind(RowKind.ATTEMPT):
+    for row in standing(chain.from_iterable(map(workspace.store.log.of_kind, (RowKind.ATTEMPT, RowKind.UNDO)))):
         verdicts[row.subject] |= {row.verdict} - {""}
     known = set(workspace.store.index.challenge_ids())
     solved = sum("accepted" in found for subject, found in verdicts.items() if subject in known)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,9 +25,9 @@ class Shelves:
         """Every bank and challenge file with its size and time; bundled ones come first."""
         files = [
             *_matching(self.quizbank, "*.yaml"),
+            *_matching(self.impl, "*/*/challenge.yaml"),
             *_matching(self.own_banks, "*.yaml"),
             *_matching(self.own_banks, "*.yml"),
-            *_matching(self.impl, "*/*/challenge.yaml"),
             *_matching(self.own_challenges, "*/*/challenge.yaml"),
         ]
         return {str(path): _stamp(path) for path in files}
@@ -35,18 +36,18 @@ class Shelves:
         """Whether `file` is the learner's."""
         return file.is_relative_to(self.own_banks) or file.is_relative_to(self.own_challenges)
 
-    def index_into(self, store: Database) -> list[str]:
-        """Reads the files that changed; the cards whose former names are now others.
+    def index_into(self, store: Database, renamed: Callable[[list[str]], None]) -> None:
+        """Reads the files that changed; `renamed` is told the ids whose history is now another's, or their own again.
 
         A file that is broken is named by `Library.problems`; it contributes nothing, all others what they have.
         YAML is loaded only if there is something to read.
         """
         stamps = self.stamps()
         if stamps == store.files.stamps():
-            return []
+            return
         from attncli.practice.indexing import reindex
 
-        return reindex(store, stamps, self.is_own)
+        reindex(store, stamps, self.is_own, renamed)
 
 
 def _matching(folder: Path, pattern: str) -> list[Path]:

@@ -5,7 +5,7 @@ Grading itself is the judge's; this room hands out files and records what came o
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
@@ -20,9 +20,12 @@ from attncli.domain.plain_json import LARGEST_WHOLE
 from attncli.domain.review import LogRow, RowKind
 from attncli.domain.text import Localised
 from attncli.errors import UsageError
-from attncli.memory.evidence import standing_of
+from attncli.memory.evidence import CHALLENGE_ROWS, standing_of
+from attncli.memory.replay import standing
 from attncli.practice.answering import iso
 from attncli.practice.derivation import derive_subject
+from attncli.practice.recording import recording
+from attncli.practice.stamping import stamp
 from attncli.practice.starters import disguised, starter
 from attncli.practice.workspace import Workspace
 
@@ -54,14 +57,14 @@ class ChallengeStanding:
 def standings(workspace: Workspace, track: str | None = None) -> list[ChallengeStanding]:
     """Every challenge (of `track`), by track and level. Raises NotFound for an unknown track."""
     when = workspace.moment()
-    return [_standing(workspace, challenge, when.day_end) for challenge in workspace.library.challenges(track)]
+    return [_standing(workspace, challenge, when.day) for challenge in workspace.library.challenges(track)]
 
 
-def _standing(workspace: Workspace, challenge: Challenge, day_end: datetime) -> ChallengeStanding:
-    rows = workspace.store.log.of_subjects([challenge.id])
+def _standing(workspace: Workspace, challenge: Challenge, day: int) -> ChallengeStanding:
+    rows = standing(workspace.store.log.of_subjects([challenge.id]))
     schedule = workspace.store.schedules.get(challenge.id)
-    attempts = sum(row.kind is RowKind.ATTEMPT for row in rows)
-    is_due = schedule is not None and schedule.due_at < day_end
+    attempts = sum(row.verdict != "" for row in rows)
+    is_due = schedule is not None and schedule.due_day <= day
     return ChallengeStanding(challenge, standing_of(rows), schedule, attempts, is_due)
 
 
@@ -190,7 +193,8 @@ def solved(workspace: Workspace) -> list[Solved]:
     """Every solved challenge there still is, by track and level."""
     found = []
     for challenge in workspace.library.challenges():
-        attempts = [row for row in workspace.store.log.of_subjects([challenge.id]) if row.kind is RowKind.ATTEMPT]
+        rows = standing(workspace.store.log.of_subjects([challenge.id]))
+        attempts = [row for row in rows if row.verdict]
         accepted = [row for row in attempts if row.verdict == "accepted"]
         if accepted:
             last = accepted[-1]
@@ -253,9 +257,8 @@ def _free_copy(path: Path) -> Path:
 
 
 def _since_solved(workspace: Workspace, id: str, kind: RowKind) -> Sequence[LogRow]:
-    rows: Iterable[LogRow] = workspace.store.log.of_subjects([id])
     found: list[LogRow] = []
-    for row in rows:
+    for row in standing(workspace.store.log.of_subjects([id])):
         if row.verdict == "accepted":
             found.clear()
         elif row.kind is kind:
@@ -266,9 +269,9 @@ def _since_solved(workspace: Workspace, id: str, kind: RowKind) -> Sequence[LogR
 def _record(
     workspace: Workspace, kind: RowKind, subject: str, details: dict[str, Any], at: datetime | None = None
 ) -> LogRow:
-    at = at or workspace.clock()
-    with workspace.store.transaction():
-        row = workspace.store.log.append(kind, subject, at, workspace.calendar.day(at), details)
+    with recording(workspace):
+        when = stamp(workspace, subject, CHALLENGE_ROWS, at)
+        row = workspace.store.log.append(kind, subject, when.at, when.day, {**details, **when.details})
         derive_subject(workspace, subject)
     return row
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from datetime import date, datetime
 from functools import cached_property
 from pathlib import Path
@@ -11,8 +12,9 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from attncli import paths
-from attncli.config import Settings
+from attncli.config import SCHEDULING_KEYS, Settings
 from attncli.config import load as load_settings
+from attncli.errors import ConfigInvalid, EnvironmentFailure, UsageError
 from attncli.memory.days import StudyCalendar
 from attncli.practice.shelves import Shelves
 from attncli.store.database import Database
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from attncli.practice.library import Library
 
 Clock = Callable[[], datetime]
+FIRST_YEAR, LAST_YEAR = 2, 9998
 
 # Copying and checking so much takes a tenth of a second, once a day, after the answer is on disk.
 COPIED_AT_ONCE_BYTES = 16 * 2**20
@@ -49,6 +52,7 @@ class Workspace:
         self.store = store
         self._shelves = shelves
         self.calendar = StudyCalendar(settings.day_start)
+        self._fit = ""
 
     @staticmethod
     def open(
@@ -82,11 +86,14 @@ class Workspace:
     def _bring_up_to_date(self) -> None:
         if self.store.unwritable:
             return
-        renamed = self._shelves.index_into(self.store)
+        self._shelves.index_into(self.store, self._derive_renamed)
         if self.store.scheduling != self.settings.scheduling:
             self.derive_all()
-        elif renamed:
-            self.derive(renamed)
+
+    def _derive_renamed(self, subjects: list[str]) -> None:
+        from attncli.practice.derivation import derive_subjects
+
+        derive_subjects(self, subjects)
 
     @cached_property
     def library(self) -> Library:
@@ -102,6 +109,7 @@ class Workspace:
         from attncli.memory.policy import Policy
 
         fits = self.store.log.of_kind(RowKind.FIT)
+        self._fit = fits[-1].id if fits else ""
         return Policy(
             parameters=_last_usable(fits) if fits else (),
             desired_retention=self.settings.desired_retention,
@@ -127,16 +135,10 @@ class Workspace:
     def moment(self, at: datetime | None = None) -> Moment:
         """The present (or `at`) as the queue needs it."""
         now = at or self.clock()
+        if not FIRST_YEAR <= now.year <= LAST_YEAR:
+            raise UsageError(f"the moment {now.isoformat()} is no present; set the clock of this machine")
         day = self.calendar.day(now)
-        return Moment(now, day, self.calendar.ends_at(day))
-
-    def derive(self, subjects: list[str]) -> None:
-        """Derives the schedules and holds of some cards or challenges anew; opens its own transaction."""
-        from attncli.practice.derivation import derive_subject
-
-        with self.store.transaction():
-            for subject in subjects:
-                derive_subject(self, subject)
+        return Moment(now, day, self.calendar.starts_at(day), self.calendar.ends_at(day))
 
     def derive_all(self, progress: Callable[[int], None] | None = None) -> int:
         """Derives everything anew from the log; the number of subjects. `progress` is told how many are done."""
@@ -144,6 +146,32 @@ class Workspace:
 
         with self.store.transaction():
             return derive_everything(self, progress)
+
+    def catch_up(self) -> None:
+        """Makes sure that what is derived now fits what is stored; inside a transaction.
+
+        Where the settings that the schedules follow are neither the ones here nor those of `config.toml`, all is
+        derived anew at the next start.
+        """
+        if not self.take_over():
+            self.store.remember_scheduling("")
+
+    def take_over(self) -> bool:
+        """Takes over the settings and the fit that another process brought into force; whether the settings agree."""
+        in_force = self.store.scheduling
+        if in_force != self.settings.scheduling and (settings := self._settings_now()).scheduling == in_force:
+            self.settings = settings
+            self.forget_policy()
+        if "policy" in self.__dict__ and self._fit != self.store.log.last_fit():
+            self.forget_policy()
+        return in_force == self.settings.scheduling
+
+    def _settings_now(self) -> Settings:
+        try:
+            latest = load_settings(self.home.config, {})
+        except (ConfigInvalid, EnvironmentFailure):
+            return self.settings
+        return replace(self.settings, **{key: getattr(latest, key) for key in SCHEDULING_KEYS})
 
     def forget_policy(self) -> None:
         """Reads the fit from the log again when it is next needed."""

@@ -110,8 +110,9 @@ class BankIndex:
         return self._connection.value("SELECT hash FROM card WHERE id = ?", (id,)) or ""
 
     def renamed_to(self, former: str) -> str:
-        """The card that was called `former`, empty if none says so."""
-        return self._connection.value("SELECT card FROM former WHERE id = ?", (former,)) or ""
+        """The card that was called `former`, empty if none says so or another card has that id now."""
+        sql = f"SELECT card FROM former WHERE id = ? AND {_NOT_A_CARD}"
+        return self._connection.value(sql, (former,)) or ""
 
     def names_of(self, card: str) -> list[str]:
         """The id of `card` and those it had before."""

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from attncli.errors import StoreCorrupt, StoreError, StoreUnwritable
+from attncli.errors import StoreBusy, StoreCorrupt, StoreError, StoreFull, StoreReplaced, StoreUnwritable
 
 BUSY_TIMEOUT_MS = 20_000
 MOST_REFUSALS = 3
@@ -48,7 +48,7 @@ class Connection:
     def _prepare(self) -> None:
         opened = _identity(self.path)
         if self._file is not None and self._file != opened:
-            raise StoreError(replaced(self.path))
+            raise replaced(self.path)
         self._file = opened
         self.execute("PRAGMA foreign_keys = ON")
         self.execute("PRAGMA synchronous = FULL")
@@ -62,6 +62,10 @@ class Connection:
         """Makes a Python function callable in SQL on this connection."""
         with self.words():
             self._sqlite.create_function(name, arguments, function, deterministic=True)
+
+    def wait_at_most(self, milliseconds: int) -> None:
+        """How long to wait for another process that is writing, before StoreBusy."""
+        self.execute(f"PRAGMA busy_timeout = {milliseconds}")
 
     def execute(self, sql: str, values: Values = ()) -> int:
         """Runs one statement; the number of rows it changed."""
@@ -97,7 +101,7 @@ class Connection:
     def transaction(self) -> Iterator[None]:
         """All or nothing, and on disk when left. Taken at once for writing, so that what is read in it still holds.
 
-        Raises StoreError instead of recording anything in a file that has meanwhile been replaced by another.
+        Raises StoreReplaced instead of recording anything in a file that has meanwhile been replaced by another.
         """
         if self.unwritable:
             raise StoreUnwritable(self.unwritable)
@@ -105,11 +109,20 @@ class Connection:
         try:
             yield
             if not self.is_in_place():
-                raise StoreError(replaced(self.path))
+                raise replaced(self.path)
             self.execute("COMMIT")
         except BaseException:
             self._roll_back()
             raise
+
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """What is read in it is of one moment, though others are writing."""
+        self.execute("BEGIN")
+        try:
+            yield
+        finally:
+            self._roll_back()
 
     def try_writing(self) -> None:
         """Raises the StoreError that a write would, and writes nothing."""
@@ -189,9 +202,11 @@ def _identity(path: Path) -> tuple[int, int] | None:
     return status.st_dev, status.st_ino
 
 
-def replaced(path: Path) -> str:
-    """What to say of a database whose name another file bears by now."""
-    return f"the database {path} was replaced while attn was open; nothing was recorded; close attn and start it again"
+def replaced(path: Path) -> StoreReplaced:
+    """The error of a database whose name another file bears by now."""
+    return StoreReplaced(
+        f"the database {path} was replaced while attn was open; nothing was recorded; close attn and start it again"
+    )
 
 
 def _require_room(path: Path) -> None:
@@ -202,17 +217,17 @@ def _require_room(path: Path) -> None:
     except OSError:
         return
     if disk.f_frsize < SHARED_MEMORY_STEP_BYTES and disk.f_bavail * disk.f_frsize < SHARED_MEMORY_ROOM_BYTES:
-        raise StoreUnwritable(f"cannot use the database {path} (disk is full); free some disk space and try again")
+        raise StoreFull(f"cannot use the database {path} (disk is full); free some disk space and try again")
 
 
 _REMEDIES: tuple[tuple[tuple[str, ...], type[StoreError], str], ...] = (
-    (("full", "disk i/o", "too big"), StoreUnwritable, "free some disk space and try again"),
+    (("full", "disk i/o", "too big"), StoreFull, "free some disk space and try again"),
     (
         ("readonly", "read-only", "unable to open", "permission"),
         StoreUnwritable,
         "make its folder writable, or name another with --home",
     ),
-    (("locked", "busy"), StoreError, "another attn is writing to it; try again when that one is done"),
+    (("locked", "busy"), StoreBusy, "another attn is writing to it; try again when that one is done"),
 )
 _DAMAGE = (
     "not a database",

@@ -145,6 +145,10 @@ class Database:
         """All or nothing, and durable once left."""
         return self._connection.transaction()
 
+    def wait_at_most(self, milliseconds: int) -> None:
+        """How long to wait for another process that is writing, before StoreBusy: a screen must not stand still."""
+        self._connection.wait_at_most(milliseconds)
+
     @property
     def scheduling(self) -> str:
         """The settings under which the schedules were derived, empty if they were not yet."""
@@ -216,7 +220,7 @@ class Database:
 
         def check() -> None:
             if not self._connection.is_in_place():
-                raise StoreError(replaced(self.path))
+                raise replaced(self.path)
             once_locked()
 
         if self.unwritable:

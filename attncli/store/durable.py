@@ -5,25 +5,13 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from attncli.files import flush_folder
+
 
 def flush(path: Path) -> None:
     """Waits until the content of `path` is on disk."""
     with path.open("rb+") as file:
         os.fsync(file.fileno())
-
-
-def flush_folder(folder: Path) -> None:
-    """Waits until the names in `folder` are on disk; a system that knows no such thing does it by itself."""
-    try:
-        handle = os.open(folder, os.O_RDONLY)
-    except OSError:
-        return
-    try:
-        os.fsync(handle)
-    except OSError:
-        return
-    finally:
-        os.close(handle)
 
 
 def put_in_place(part: Path, path: Path) -> None:

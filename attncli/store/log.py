@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -21,6 +21,9 @@ _RATING = "CASE WHEN json_valid(payload) THEN json_extract(payload, '$.rating') 
 # A review without a rating is none.
 _USABLE = f"{_RATING} BETWEEN 1 AND 4"
 _STANDING = "NOT EXISTS (SELECT 1 FROM log u WHERE u.kind = 'undo' AND json_extract(u.payload, '$.row') = log.id)"
+
+
+TRIED_ROWS = 100
 
 
 class RowDamaged(ValueError):
@@ -128,8 +131,8 @@ class Log:
 
     def of_subjects(self, subjects: Sequence[str]) -> list[LogRow]:
         """All rows about these cards or challenges, in replay order."""
-        marks = ", ".join("?" * len(subjects))
-        return list(self._sound_rows(f"SELECT {RAW} FROM log WHERE subject IN ({marks}) ORDER BY at_us, id", subjects))
+        sql = f"SELECT {RAW} FROM log WHERE subject IN ({_marks(subjects)}) ORDER BY at_us, id"
+        return list(self._sound_rows(sql, subjects))
 
     def of_kind(self, kind: RowKind) -> list[LogRow]:
         """All rows of one kind, in replay order."""
@@ -151,11 +154,48 @@ class Log:
         """The whole log in replay order."""
         yield from self._sound_rows(f"SELECT {RAW} FROM log ORDER BY at_us, id")
 
+    def last_here(self, kinds: Collection[RowKind]) -> LogRow | None:
+        """The row of these kinds that was written last on this machine and not undone."""
+        here = f"kind IN ({_marks(kinds)}) AND machine = ? AND {_STANDING}"
+        return self._last(f"{here} ORDER BY seq DESC", (*kinds, self.machine))
+
     def last_review_here(self) -> LogRow | None:
         """The review written last on this machine that was not undone."""
-        here = f"kind = 'review' AND machine = ? AND {_USABLE} AND {_STANDING}"
-        sql = f"SELECT {RAW} FROM log WHERE {here} ORDER BY seq DESC LIMIT 100"
-        return next(self._sound_rows(sql, (self.machine,)), None)
+        return self.last_here((RowKind.REVIEW,))
+
+    def last_id(self, kind: RowKind, subjects: Sequence[str]) -> str:
+        """The id of the last usable row of a kind about these subjects in replay order, even undone; empty if none."""
+        about = f"kind = ? AND subject IN ({_marks(subjects)})"
+        last = self._last(f"{about} ORDER BY at_us DESC, id DESC", (kind, *subjects))
+        return last.id if last else ""
+
+    def last_fit(self) -> str:
+        """The id of the last fit, empty if there is none."""
+        last = self._last("kind = 'fit' ORDER BY at_us DESC, id DESC", ())
+        return last.id if last else ""
+
+    def last_moment(self, subjects: Sequence[str], kinds: Collection[RowKind], until: datetime) -> datetime | None:
+        """The latest stamp of a row of these kinds about these subjects, up to `until`."""
+        about = f"subject IN ({_marks(subjects)}) AND kind IN ({_marks(kinds)}) AND at_us <= ?"
+        last = self._last(f"{about} ORDER BY at_us DESC", (*subjects, *kinds, microseconds(until)))
+        return last.at if last else None
+
+    def ids_after(self, subjects: Sequence[str], kinds: Collection[RowKind], at: datetime) -> list[str]:
+        """The rows of these kinds about these subjects that are stamped later than `at`, in replay order."""
+        about = f"subject IN ({_marks(subjects)}) AND kind IN ({_marks(kinds)}) AND at_us > ?"
+        sql = f"SELECT {RAW} FROM log WHERE {about} ORDER BY at_us, id"
+        return [row.id for row in self._sound_rows(sql, (*subjects, *kinds, microseconds(at)))]
+
+    def subjects_after(self, kind: RowKind, at: datetime) -> list[str]:
+        """What the rows of a kind that are stamped later than `at` are about."""
+        sql = f"SELECT {RAW} FROM log WHERE kind = ? AND day >= ? AND at_us > ?"
+        rows = self._sound_rows(sql, (kind, at.toordinal() - 2, microseconds(at)))
+        return sorted({row.subject for row in rows})
+
+    def _last(self, rest: str, values: Sequence[Any]) -> LogRow | None:
+        """The first row in this order that is sound and says something, if one of the first hundred does."""
+        rows = self._sound_rows(f"SELECT {RAW} FROM log WHERE {rest} LIMIT {TRIED_ROWS}", values)
+        return next((row for row in rows if row.is_usable), None)
 
     def length(self) -> int:
         """The number of rows."""
@@ -222,3 +262,7 @@ def row_of(raw: Sequence[Any]) -> LogRow:
 
 def _legible(text: Any) -> str:
     return text.decode(errors="replace") if isinstance(text, bytes) else ""
+
+
+def _marks(values: Collection[str]) -> str:
+    return ", ".join("?" * len(values))

@@ -189,13 +189,16 @@ def _version(connection: Connection) -> int:
 
 def refuse_strangers(connection: Connection) -> None:
     """Raises StoreError for what is not ours to touch, StoreCorrupt if the header contradicts the content."""
-    version, application = _version(connection), connection.value("PRAGMA application_id")
-    tables = {name for (name,) in connection.rows("SELECT name FROM sqlite_schema WHERE type = 'table'")}
-    if not tables and version == 0:
-        return
-    if application != APPLICATION_ID and not {"log", "meta"} <= tables:
-        raise StoreError(f"{connection.path} is an SQLite database of something else; name another folder with --home")
-    recorded = recorded_format(connection)
+    with connection.snapshot():
+        version, application = _version(connection), connection.value("PRAGMA application_id")
+        tables = {name for (name,) in connection.rows("SELECT name FROM sqlite_schema WHERE type = 'table'")}
+        if not tables and version == 0:
+            return
+        if application != APPLICATION_ID and not {"log", "meta"} <= tables:
+            raise StoreError(
+                f"{connection.path} is an SQLite database of something else; name another folder with --home"
+            )
+        recorded = recorded_format(connection)
     if application != APPLICATION_ID or version != recorded:
         raise damaged(connection.path, f"its header says format {version}, its content {recorded}")
     if version > NEWEST:

@@ -18,24 +18,38 @@ _JOINED = """
            coalesce(hold.suspended, 0), coalesce(hold.buried_day, 0)
     FROM card LEFT JOIN schedule ON schedule.subject = card.id LEFT JOIN hold ON hold.subject = card.id
 """
-_OPEN = "suspended = 0 AND buried_day <> :day AND (:topic IS NULL OR topic = :topic)"
+_HOUR_US = 3_600_000_000
+# A study day's number follows the zone it was counted in, which the learner may have left since: whether a bury lies in
+# the present study day is asked of its moment, and only where the numbers are near.
+_BURIED = f"""(buried_day BETWEEN :day - 1 AND :day + 2 AND EXISTS (
+    SELECT 1 FROM log WHERE kind = 'bury' AND at_us >= :day_start AND at_us < :day_end + {24 * _HOUR_US}
+    AND subject IN (SELECT queue.id UNION ALL SELECT former.id FROM former WHERE former.card = queue.id)
+    AND NOT EXISTS (SELECT 1 FROM log u WHERE u.kind = 'undo' AND json_extract(u.payload, '$.row') = log.id)))"""
+_OPEN = f"suspended = 0 AND NOT {_BURIED} AND (:topic IS NULL OR topic = :topic)"
 _STEPS_DUE = f"{_OPEN} AND state IN ('learning', 'relearning') AND due_at_us <= :now"
-_REVIEWS_DUE = f"{_OPEN} AND state = 'review' AND due_at_us < :day_end"
+# A review is due on a study day, not at a moment: so many days after the last one, though a day may have 23 or 25 hours
+# and the zone may be another. Only where that can matter is the schedule looked up.
+_DUE_DAY = "review_day + CAST(round(interval_days) AS INTEGER)"
+_REVIEWS_DUE = f"""{_OPEN} AND state = 'review' AND due_at_us < :day_end + {30 * _HOUR_US} AND (
+    due_at_us < :day_end - {30 * _HOUR_US}
+    OR (SELECT {_DUE_DAY} FROM schedule WHERE subject = queue.id) <= :day)"""
 _UNSEEN = f"{_OPEN} AND state = 'new'"
 
 
 @dataclass(frozen=True)
 class Moment:
-    """Now, as the queue needs it: the moment, its study day, and when that day ends."""
+    """Now, as the queue needs it: the moment, its study day, and when that day begins and ends."""
 
     now: datetime
     day: int
+    day_start: datetime
     day_end: datetime
 
     def values(self, topic: str | None) -> dict[str, object]:
         return {
             "now": microseconds(self.now),
             "day": self.day,
+            "day_start": microseconds(self.day_start),
             "day_end": microseconds(self.day_end),
             "topic": topic,
         }
@@ -50,7 +64,7 @@ class Waiting(NamedTuple):
 
 
 class Queue:
-    """Counts and picks. A review is due from the start of the study day of its due time, a step from its due time."""
+    """Counts and picks. A review is due from the start of the study day it is due on, a step from its due time."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
@@ -86,8 +100,8 @@ class Queue:
 
     def count_challenges(self, when: Moment) -> int:
         """How many solved challenges are due again."""
-        sql = "SELECT count(*) FROM challenge JOIN schedule ON subject = id WHERE due_at_us < :day_end"
-        return int(self._connection.value(sql, {"day_end": microseconds(when.day_end)}))
+        sql = f"SELECT count(*) FROM challenge JOIN schedule ON subject = id WHERE {_DUE_DAY} <= ?"
+        return int(self._connection.value(sql, (when.day,)))
 
     def introduced(self, day: int) -> int:
         """How many cards were first reviewed on study day `day`."""
@@ -112,18 +126,13 @@ class Queue:
         sql = f"SELECT 1 FROM queue WHERE id = :id AND ({condition})"
         return bool(self._connection.value(sql, {**when.values(None), "id": id}))
 
-    def due_times(self) -> list[datetime]:
-        """When each reviewed card that is not suspended is due."""
-        rows = self._connection.rows("SELECT due_at_us FROM queue WHERE suspended = 0 AND state <> 'new'")
-        return [moment(due_at_us) for (due_at_us,) in rows]
-
-    def held(self, day: int) -> tuple[list[str], list[str]]:
-        """The suspended cards, and those buried on study day `day`."""
-        suspended = self._connection.rows("SELECT id FROM queue WHERE suspended = 1 ORDER BY id")
-        buried = self._connection.rows(
-            "SELECT id FROM queue WHERE suspended = 0 AND buried_day = ? ORDER BY id", (day,)
+    def due(self) -> list[tuple[bool, int, datetime]]:
+        """(whether it is a review, the study day, the moment) of each reviewed card that is not suspended."""
+        rows = self._connection.rows(
+            f"SELECT queue.state = 'review', {_DUE_DAY}, queue.due_at_us FROM queue"
+            " JOIN schedule ON subject = queue.id WHERE suspended = 0"
         )
-        return [id for (id,) in suspended], [id for (id,) in buried]
+        return [(bool(is_review), day, moment(due_at_us)) for is_review, day, due_at_us in rows]
 
     def _by_topic(self, condition: str, when: Moment, topic: str | None) -> dict[str, int]:
         sql = f"SELECT topic, count(*) FROM queue WHERE {condition} GROUP BY topic"

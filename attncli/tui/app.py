@@ -6,14 +6,16 @@ below this module; randomness (the order of options, fresh numbers) comes from o
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from random import Random
 from typing import Any, ClassVar
 
 from textual import events
+from textual.actions import ActionParseResult
 from textual.app import App, SystemCommand
 from textual.binding import Binding, BindingType
+from textual.dom import DOMNode
 from textual.filter import LineFilter
 from textual.screen import Screen
 
@@ -25,6 +27,7 @@ from attncli.paths import Home
 from attncli.practice.grader import Grader
 from attncli.practice.workspace import Clock, Workspace
 from attncli.tui import wrapping
+from attncli.tui.faults import BUSY_MILLISECONDS, fault_text
 from attncli.tui.routes import Route, screen_at
 from attncli.tui.screens.base import AttnScreen
 from attncli.tui.shown_text import ShownText
@@ -96,6 +99,7 @@ class AttnApp(App[None]):
         wrapping.install()
         super().__init__()
         self.workspace = workspace
+        workspace.store.wait_at_most(BUSY_MILLISECONDS)
         self.rng = rng
         self._shown_text = ShownText()
         self.grader = Grader()
@@ -114,6 +118,23 @@ class AttnApp(App[None]):
     def _fatal_error(self) -> None:
         """Leaves the screen and prints no traceback, as Textual would: the command line says `failure` in one line."""
         self._close_messages_no_wait()
+
+    def tell(self, error: AttnError) -> None:
+        """Says in one line what went wrong; the app goes on."""
+        self.notify(fault_text(error, self.lang), severity="warning", markup=False)
+
+    async def run_action(
+        self,
+        action: str | ActionParseResult,
+        default_namespace: DOMNode | None = None,
+        namespaces: Mapping[str, DOMNode] | None = None,
+    ) -> bool:
+        """What a key asks for; an error of the program is told, and ends nothing."""
+        try:
+            return await super().run_action(action, default_namespace, namespaces)
+        except AttnError as error:
+            self.tell(error)
+            return True
 
     def on_mount(self) -> None:
         if (terminal := standard_terminal()) is not None:

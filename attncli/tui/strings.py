@@ -91,7 +91,54 @@ TEXTS: dict[str, Localised] = {
     "review.unsuspended": _T("{card} is back in the queue.", "{card} 已回到队列。"),
     "review.buried": _T("{card} comes back tomorrow.", "{card} 明天再出现。"),
     "review.undone": _T("Taken back: the rating of {card}.", "已撤销对 {card} 的评分。"),
-    "review.nothing-to-undo": _T("There is nothing to take back.", "没有可撤销的评分。"),
+    "review.nothing-to-undo": _T("There is nothing to take back.", "没有可撤销的操作。"),
+    "review.undone-hold": _T("Taken back: {card} is in the queue again.", "已撤销：{card} 已回到队列。"),
+    "fault.busy": _T(
+        "Not stored yet: another attn is writing. Trying again; Esc gives it up.",
+        "尚未保存：另一个 attn 正在写入，正在重试；按 Esc 放弃。",
+    ),
+    "fault.still-busy": _T(
+        "Not stored: another attn is still writing. Press the key again.",
+        "未保存：另一个 attn 仍在写入，请稍后再按一次。",
+    ),
+    "fault.full": _T(
+        "Not stored: the disk is full. Free some space and press the key again.",
+        "未保存：磁盘已满。请腾出空间后再按一次。",
+    ),
+    "fault.unwritable": _T(
+        "Not stored: the database cannot be written; `attn doctor` says why.",
+        "未保存：数据库无法写入，可用 `attn doctor` 查看原因。",
+    ),
+    "fault.replaced": _T(
+        "Not stored: another database took its place. Close attn, start it again.",
+        "未保存：数据库文件已被替换。请退出 attn 后重新启动。",
+    ),
+    "fault.store": _T(
+        "Not stored: the database cannot be used; `attn doctor` says why.",
+        "未保存：数据库无法使用，可用 `attn doctor` 查看原因。",
+    ),
+    "fault.damaged": _T(
+        "Not stored: the database is damaged. Run `attn doctor --rebuild`.",
+        "未保存：数据库已损坏。请退出并运行 `attn doctor --rebuild`。",
+    ),
+    "fault.clock": _T(
+        "Not stored: this machine's clock is wrong. Set it and press again.",
+        "未保存：本机时钟不对。请校准后再按一次。",
+    ),
+    "fault.gone": _T("{card} is no longer in its bank; it is left out.", "{card} 已不在题库中，不再出题。"),
+    "fault.other": _T("{message}", "{message}"),
+    "outdated.answered": _T(
+        "Nothing stored: answered elsewhere meanwhile. Rate it as it stands now.",
+        "未保存：这张卡片刚在别处答过。间隔已更新，请重新评分。",
+    ),
+    "outdated.day": _T(
+        "Nothing stored: a new study day has begun. Rate it again.",
+        "未保存：新的学习日已开始。间隔已更新，请重新评分。",
+    ),
+    "outdated.settings": _T(
+        "Nothing stored: the settings were changed. Rate it again.",
+        "未保存：设置已更改。间隔已更新，请重新评分。",
+    ),
     "review.kind-qa": _T("question", "问答"),
     "review.kind-choice": _T("choice", "选择"),
     "review.kind-numeric": _T("number", "计算"),

@@ -143,6 +143,17 @@ def test_the_bundled_bank_is_stricter(
     assert 'id "mask-01" does not start with its topic; write att-…' in found
 
 
+def test_a_card_and_a_challenge_do_not_share_an_id(
+    cards: dict[str, Card], bank_file: Writer, around: Surroundings
+) -> None:
+    folder = around.impl / "attention" / "att-01"
+    folder.mkdir(parents=True)
+    (folder / "challenge.yaml").write_text("id: att-01\n", encoding="utf-8")
+    assert 'id "att-01" is a challenge\'s, and both are kept in one log; give this card another id' in messages(
+        check([bank_file(cards["qa"])], around)
+    )
+
+
 def test_own_banks_are_checked_with_the_bundled_one(
     cards: dict[str, Card], bundled: Callable[..., Path], around: Surroundings, tmp_path: Path
 ) -> None:

@@ -55,6 +55,31 @@ def test_the_published_vector_holds_from_the_command_line(attn: Attn) -> None:
     assert days == [0, 2, 19, 56, 164, 0, 5, 11, 23]
 
 
+@pytest.mark.parametrize(
+    ("command", "en", "zh"),
+    [
+        ("suspend", "took back the suspension of att-01", "对 att-01 的搁置"),
+        ("bury", "took back that att-01 was put off", "对 att-01 的推迟"),
+        ("unsuspend", "took back the return of att-01", "对 att-01 的恢复"),
+    ],
+)
+def test_undo_takes_back_whatever_was_done_last(attn: Attn, command: str, en: str, zh: str) -> None:
+    before = attn("due", "--json").out
+    for lang, said in (("en", en), ("zh", zh)):
+        assert attn(command, "att-01").code == 0
+        assert said in attn("undo", "--lang", lang).out
+    assert attn("due", "--json").out == before
+
+
+def test_doctor_names_rows_from_the_future(attn: Attn) -> None:
+    assert attn("doctor", "--json").json["clock"] == []
+    attn("answer", "att-01", "--rating", "good", "--at", "2190-01-01T10:00:00Z")
+    first, advice = attn("doctor", "--json").json["clock"]
+    assert first.startswith("the review of att-01 is stamped 2190-01-01 10:00Z") and "`attn undo`" in advice
+    said = attn("doctor")
+    assert "clock        the review of att-01 is stamped 2190" in said.out and said.code == 0
+
+
 def test_undo_takes_back_the_last_review(attn: Attn) -> None:
     before = attn("due", "--json").json
     attn("answer", "att-01", "--rating", "easy", "--at", "2026-01-05T09:00:00Z")

@@ -13,6 +13,7 @@ import pytest
 
 from attncli import paths
 from attncli.commands.report import print_report
+from attncli.domain.payloads import CONTROLS
 from attncli.domain.printable import hidden_in
 from attncli.practice import solve
 from attncli.practice.workspace import Workspace
@@ -37,6 +38,8 @@ mistakes:
 """
 COMMENT = f"\x1b]0;pwned\x07\x1b[31m red {HOSTILE} </code><script>alert(1)</script>"
 REFERENCE = f'"""Own."""\n\n\ndef own(x):\n    return x  # {COMMENT}\n'
+KEPT = REFERENCE.replace("\x1b", r"\x1b").replace("\x07", r"\x07")
+"""What is kept of the reference when it is handed in: its control characters are written out."""
 
 
 @pytest.fixture
@@ -125,19 +128,20 @@ def test_a_summary_holds_the_code_and_nothing_hidden(attn: Attn, tmp_path: Path,
     printed = attn("export", "summary", "--lang", lang, "--format", form).out
     for text in (file.read_text(encoding="utf-8"), printed):
         assert hidden_in(text) == []
-        assert "def own(x):" in text
+        assert "def own(x):" in text and "]0;pwned" in text
         assert "&lt;script&gt;" in text if form == "html" else "<script>" in text
     if form == "json":
         (item,) = json.loads(printed)["solved"]
-        assert "\x1b]0;pwned\x07" in item["source"]
+        assert item["source"] == KEPT.rstrip() and CONTROLS.search(item["source"]) is None
 
 
 @pytest.mark.usefixtures("solved")
-def test_the_exported_log_is_whole_and_acts_on_nothing(attn: Attn) -> None:
+def test_the_exported_log_has_the_whole_code_and_acts_on_nothing(attn: Attn) -> None:
     printed = attn("export", "reviews").out
     assert hidden_in(printed) == []
     rows = [json.loads(line) for line in printed.splitlines()]
-    assert [row["payload"]["source"] for row in rows if row["kind"] == "attempt"] == [REFERENCE]
+    assert [row["payload"]["source"] for row in rows if row["kind"] == "attempt"] == [KEPT]
+    assert CONTROLS.search(KEPT) is None
 
 
 def test_a_report_names_and_quotes_what_steers_nothing(

@@ -2,8 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from pathlib import Path
+from random import Random
 from typing import Any
+
+import pytest
+
+from attncli import config
+from attncli.commands.plain_review import PlainReview
+from attncli.config import Settings
+from attncli.domain.rating import Rating
+from attncli.domain.text import Lang
+from attncli.paths import Home
+from attncli.practice import answering
+from attncli.practice.drill import Drill
+from attncli.practice.workspace import Workspace
 
 Attn = Callable[..., Any]
 
@@ -73,3 +88,62 @@ def test_the_end_of_input_ends_the_sitting_and_keeps_what_was_answered(attn: Att
     result = attn("review", "--plain", stdin="\nall\n3\n")
     assert result.code == 0 and "1 answered, all kept." in result.out
     assert attn("stats", "--json").json["reviews"] == 1
+
+
+@pytest.mark.parametrize(
+    ("meanwhile", "lang", "said"),
+    [
+        ("answered", "en", "answered elsewhere meanwhile"),
+        ("answered", "zh", "刚在别处答过"),
+        ("day", "en", "a new study day has begun"),
+        ("day", "zh", "新的学习日已开始"),
+        ("settings", "en", "the settings were changed"),
+        ("settings", "zh", "设置已更改"),
+        ("gone", "en", "att-01 is no longer in its bank"),
+        ("gone", "zh", "att-01 已不在题库中"),
+    ],
+)
+def test_what_holds_no_longer_is_asked_again(
+    tmp_path: Path,
+    small_bank: Path,
+    small_impl: Path,
+    moving_clock: Any,
+    capsys: pytest.CaptureFixture[str],
+    meanwhile: str,
+    lang: Lang,
+    said: str,
+) -> None:
+    def opened(**settings: Any) -> Workspace:
+        chosen = Settings(fuzz=False, **settings)
+        return Workspace.open(Home(tmp_path / "home"), moving_clock, lang, chosen, small_bank, small_impl)
+
+    def disturb() -> None:
+        if meanwhile == "day":
+            moving_clock.move(days=10)
+        elif meanwhile == "gone":
+            workspace.store._connection.execute("DELETE FROM card WHERE id = 'att-01'")
+        elif meanwhile == "settings":
+            config.save(workspace.home.config, "fuzz", "false")
+            config.save(workspace.home.config, "desired_retention", "0.8")
+            opened(desired_retention=0.8).close()
+        else:
+            with opened() as other:
+                answering.answer(other, "att-01", Rating.EASY)
+
+    def lines() -> Iterator[str]:
+        yield "\n"
+        yield "all\n"
+        disturb()
+        yield "3\n"
+        yield "3\n" if meanwhile != "gone" else ""
+
+    with opened() as workspace:
+        answering.answer(workspace, "att-01", Rating.EASY, workspace.clock() - timedelta(days=20))
+        for other in ("att-02", "att-03"):
+            answering.suspend(workspace, other)
+        typed = lines()
+        drill = Drill(workspace, topic="att", limit=1)
+        PlainReview(workspace, drill, Random(1), lambda: next(typed, "")).run()
+        out = capsys.readouterr().out
+        assert said in out
+        assert len(drill.answers) == (meanwhile != "gone")

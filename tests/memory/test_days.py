@@ -55,3 +55,40 @@ def test_the_machine_s_own_zone_is_used_when_none_is_given(monkeypatch: pytest.M
     finally:
         monkeypatch.undo()
         clock.tzset()
+
+
+CLOCK_CHANGES = [
+    ("Europe/Berlin", datetime(2026, 3, 29)),
+    ("Europe/Berlin", datetime(2026, 10, 25)),
+    ("America/Sao_Paulo", datetime(2018, 11, 4)),
+    ("Australia/Lord_Howe", datetime(2026, 4, 5)),
+    ("Asia/Beirut", datetime(2026, 3, 29)),
+    ("Pacific/Apia", datetime(2011, 12, 30)),
+    ("Antarctica/Troll", datetime(2026, 3, 29)),
+]
+near_changes = st.sampled_from(CLOCK_CHANGES).flatmap(
+    lambda change: st.tuples(
+        st.just(change[0]),
+        st.datetimes(change[1] - timedelta(days=2), change[1] + timedelta(days=3), timezones=st.just(UTC)),
+    )
+)
+starts = st.times().map(lambda t: time(t.hour, t.minute))
+
+
+@given(near_changes, starts)
+def test_every_moment_lies_in_exactly_one_study_day(change: tuple[str, datetime], start: time) -> None:
+    zone, at = change
+    calendar = StudyCalendar(start, ZoneInfo(zone))
+    day = calendar.day(at)
+    assert [n for n in range(day - 3, day + 4) if calendar.starts_at(n) <= at < calendar.ends_at(n)] == [day]
+
+
+@given(near_changes, starts, st.integers(0, 2 * 86_400))
+def test_study_days_follow_one_another(change: tuple[str, datetime], start: time, seconds: int) -> None:
+    zone, at = change
+    calendar = StudyCalendar(start, ZoneInfo(zone))
+    later = at + timedelta(seconds=seconds)
+    assert calendar.day(at) <= calendar.day(later)
+    day = calendar.day(at)
+    assert calendar.ends_at(day) == calendar.starts_at(day + 1)
+    assert calendar.day(calendar.ends_at(day)) > day >= calendar.day(calendar.starts_at(day))

@@ -14,6 +14,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_stat
 from attncli.config import Settings
 from attncli.domain.memory import Schedule, State
 from attncli.domain.rating import Rating
+from attncli.domain.review import RowKind
 from attncli.errors import NotFound, UsageError
 from attncli.paths import Home
 from attncli.practice import answering
@@ -158,7 +159,11 @@ class Sitting(RuleBasedStateMachine):
         super().__init__()
         self.now = START
         self.workspace = Workspace.open(Home(folder), lambda: self.now, settings=Settings(), quizbank=bank, impl=impl)
-        self.reviews = 0
+        self.done: list[RowKind] = []
+
+    @property
+    def reviews(self) -> int:
+        return self.done.count(RowKind.REVIEW)
 
     @rule(hours=st.floats(0.01, 5000))
     def wait(self, hours: float) -> None:
@@ -167,22 +172,22 @@ class Sitting(RuleBasedStateMachine):
     @rule(card=st.sampled_from(CARDS), rating=st.sampled_from(Rating))
     def answer(self, card: str, rating: Rating) -> None:
         answering.answer(self.workspace, card, rating)
-        self.reviews += 1
+        self.done.append(RowKind.REVIEW)
 
     @rule(card=st.sampled_from(CARDS), rating=st.sampled_from(Rating), days=st.integers(1, 300))
     def answer_in_the_past(self, card: str, rating: Rating, days: int) -> None:
         answering.answer(self.workspace, card, rating, self.now - timedelta(days=days))
-        self.reviews += 1
+        self.done.append(RowKind.REVIEW)
 
     @rule()
     def undo(self) -> None:
-        if self.reviews:
-            answering.undo(self.workspace)
-            self.reviews -= 1
+        if self.done:
+            assert answering.undo(self.workspace).kind is self.done.pop()
 
-    @rule(card=st.sampled_from(CARDS), hold=st.sampled_from([answering.suspend, answering.bury, answering.unsuspend]))
-    def hold(self, card: str, hold: Callable[[Workspace, str], str]) -> None:
-        hold(self.workspace, card)
+    @rule(card=st.sampled_from(CARDS), kind=st.sampled_from([RowKind.SUSPEND, RowKind.BURY, RowKind.UNSUSPEND]))
+    def hold(self, card: str, kind: RowKind) -> None:
+        answering.hold(self.workspace, kind, card)
+        self.done.append(kind)
 
     @invariant()
     def replay_gives_the_same(self) -> None:

@@ -1,15 +1,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from attncli.domain.memory import State
 from attncli.domain.rating import Rating
-from attncli.errors import NotFound, UsageError
+from attncli.errors import NotFound, Outdated, UsageError
 from attncli.practice import answering
 from attncli.practice.drill import Drill, DrillProgress, suggest, suggest_marked
 from attncli.practice.workspace import Workspace
@@ -61,23 +61,82 @@ def test_a_due_step_goes_before_everything_else(workspace: Workspace, moving_clo
 
 
 @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(st.lists(st.tuples(st.sampled_from(Rating), st.integers(0, 40)), min_size=1, max_size=12))
+@given(
+    start=st.datetimes(datetime(2026, 6, 12), datetime(2026, 6, 13), timezones=st.just(UTC)),
+    answers=st.lists(st.tuples(st.sampled_from(Rating), st.integers(0, 40)), min_size=1, max_size=12),
+)
+@example(start=datetime(2026, 6, 12, 3, 50, tzinfo=UTC), answers=[(Rating.EASY, 0), (Rating.EASY, 20)])
 def test_buttons_show_what_answering_applies(
     open_workspace: Open,
     tmp_path_factory: pytest.TempPathFactory,
     moving_clock: object,
+    start: datetime,
     answers: list[tuple[Rating, int]],
 ) -> None:
-    drill = Drill(open_workspace(str(tmp_path_factory.mktemp("buttons"))))
+    moving_clock.now = start  # type: ignore[attr-defined]
+    workspace = open_workspace(str(tmp_path_factory.mktemp("buttons")))
+    drill = Drill(workspace)
     for rating, minutes in answers:
         item = drill.next()
         if item is None:
             break
-        shown = item.interval(rating)
+        shown, length = item.interval(rating), workspace.store.log.length()
         moving_clock.move(minutes=minutes)  # type: ignore[attr-defined]
-        schedule = drill.answer(rating).schedule
+        try:
+            schedule = drill.answer(rating).schedule
+        except Outdated as error:
+            assert error.reason == "day" and workspace.store.log.length() == length
+            assert drill.current is not None and drill.current is drill.next() is not item
+            assert drill.current.interval(rating) != shown
+            shown = drill.current.interval(rating)
+            schedule = drill.answer(rating).schedule
         assert timedelta(days=schedule.interval_days) == shown
         assert schedule.due_at - schedule.reviewed_at == shown
+
+
+def test_a_button_that_says_too_little_by_now_is_refused_and_shown_anew(
+    open_workspace: Open, moving_clock: object
+) -> None:
+    workspace = open_workspace(fuzz=False)
+    for card in ("att-01", "att-02", "att-03"):
+        answering.answer(workspace, card, Rating.EASY, workspace.clock() - timedelta(days=20))
+    drill = Drill(workspace, topic="att")
+    item = drill.next()
+    assert item is not None
+    moving_clock.move(days=10)  # type: ignore[attr-defined]
+    with pytest.raises(Outdated, match="another study day has begun") as refused:
+        drill.answer(Rating.GOOD)
+    assert refused.value.reason == "day" and workspace.store.log.length() == 3
+    anew = drill.current
+    assert anew is not None and anew.interval(Rating.GOOD) > item.interval(Rating.GOOD)
+    assert timedelta(days=drill.answer(Rating.GOOD).schedule.interval_days) == anew.interval(Rating.GOOD)
+
+
+def test_a_card_without_a_bank_is_left_out(workspace: Workspace) -> None:
+    drill = Drill(workspace)
+    first = drill.next()
+    assert first is not None
+    with workspace.store.transaction():
+        workspace.store._connection.execute("DELETE FROM card WHERE id <> 'kv-03'")
+    with pytest.raises(NotFound):
+        drill.answer(Rating.GOOD)
+    drill.drop()
+    last = drill.next()
+    assert last is not None and last.card.id == "kv-03"
+
+
+def test_what_was_put_away_in_this_sitting_can_be_taken_back(workspace: Workspace) -> None:
+    drill = Drill(workspace)
+    asked = []
+    for settle in (drill.suspend, lambda: drill.answer(Rating.EASY), drill.bury):
+        item = drill.next()
+        assert item is not None
+        asked.append(item.card.id)
+        settle()
+    for id in reversed(asked):
+        assert drill.undo().card.id == id
+        assert workspace.store.schedules.hold(id) == (False, 0)
+    assert drill.answers == () and drill.last_done is None
 
 
 def test_undo_asks_the_card_again_and_keeps_the_one_that_was_asked(workspace: Workspace) -> None:

@@ -19,6 +19,7 @@ from attncli.domain.review import RowKind
 from attncli.errors import EnvironmentFailure, UsageError
 from attncli.practice import answering, exchange, log_files
 from attncli.practice.progress import progress
+from attncli.practice.stamping import MOST_AHEAD
 from attncli.practice.workspace import Workspace
 
 Open = Callable[..., Workspace]
@@ -57,6 +58,36 @@ def test_a_log_goes_out_and_in_again_unchanged(open_workspace: Open, tmp_path: P
     assert list(other.store.log.everything()) == list(one.store.log.everything())
     assert schedules(other) == schedules(one) and other.store.schedules.hold("att-02") == (True, 0)
     assert progress(other).reviews == 2
+
+
+@pytest.mark.parametrize(
+    ("kind", "payload"),
+    [("hint", {"number": 1}), ("start", {}), ("solution", {}), ("attempt", {"verdict": "accepted"}), ("tag", {})],
+)
+def test_what_is_done_with_challenges_says_nothing_about_a_card(
+    workspace: Workspace, tmp_path: Path, kind: str, payload: dict[str, object]
+) -> None:
+    answered = answering.answer(workspace, "att-01", Rating.GOOD)
+    file = tmp_path / "log.jsonl"
+    file.write_text(json.dumps({**ROW, "kind": kind, "payload": payload}) + "\n", encoding="utf-8")
+    assert exchange.import_file(workspace, file).new == 1
+    assert workspace.store.schedules.get("att-01") == answered.schedule
+    workspace.derive_all()
+    assert workspace.store.schedules.get("att-01") == answered.schedule
+
+
+def test_rows_that_were_found_ahead_are_named_on_other_machines_too(
+    open_workspace: Open, moving_clock: object, tmp_path: Path
+) -> None:
+    one, other = open_workspace("one"), open_workspace("other")
+    now = one.clock()
+    future = [now + timedelta(days=40 + n) for n in range(MOST_AHEAD)]
+    strays = [answering.answer(one, "att-01", Rating.EASY, at).row for at in future]
+    answered = answering.answer(one, "att-01", Rating.GOOD)
+    assert answered.schedule.repetitions == 1
+    assert exchange.import_file(other, write(one, tmp_path / "log.jsonl")).new == MOST_AHEAD + 1
+    assert {row.id: row.ahead for row in other.store.log.everything()}[answered.row] == frozenset(strays)
+    assert schedules(other) == schedules(one)
 
 
 @settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -10,11 +10,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from attncli.domain.rating import Rating
+from attncli.domain.review import RowKind
 from attncli.domain.rows import checked_line
 from attncli.errors import NotFound, UsageError
 from attncli.memory.evidence import solved_reviews
-from attncli.practice import solve
+from attncli.practice import answering, solve
 from attncli.practice.due import due_counts
+from attncli.practice.progress import progress
 from attncli.practice.workspace import Workspace
 
 
@@ -168,3 +170,35 @@ def test_the_last_accepted_code_is_kept_for_the_summary(workspace: Workspace) ->
         solve.record_attempt(workspace, report(verdict), source)
     (found,) = solve.solved(workspace)
     assert (found.challenge.id, found.source, found.attempts) == ("double", "second", 3)
+
+
+def test_a_card_with_a_challenge_s_id_is_left_out_and_its_history_kept_apart(
+    open_workspace: Callable[..., Workspace], qa_card: Callable[[str], str]
+) -> None:
+    first = open_workspace()
+    solve.record_attempt(first, {"challenge": "double", "verdict": "accepted", "checks": []}, "x")
+    solved = first.store.schedules.get("double")
+    first.home.banks.mkdir()
+    (first.home.banks / "mine.yaml").write_text("topic: mine\ncards:\n" + qa_card("double"), encoding="utf-8")
+    second = open_workspace()
+    assert "card double is left out, because" in second.library.problems()[0]
+    assert second.store.schedules.get("double") == solved
+    text = "topic: mine\ncards:\n" + qa_card("twice") + "    formerly: [double]\n"
+    (first.home.banks / "mine.yaml").write_text(text, encoding="utf-8")
+    third = open_workspace()
+    assert third.store.schedules.get("twice") is None, "attempts at a challenge are no reviews of a card"
+    answering.answer(third, "twice", Rating.EASY)
+    third.derive_all()
+    assert third.store.schedules.get("double") == solved
+    assert third.store.schedules.get("twice") is not None
+
+
+def test_an_attempt_can_be_taken_back_and_a_hint_cannot(workspace: Workspace) -> None:
+    solve.record_attempt(workspace, {"challenge": "double", "verdict": "accepted", "checks": []}, "x")
+    solve.next_hint(workspace, "double")
+    assert answering.undo(workspace).kind is RowKind.ATTEMPT
+    [standing] = solve.standings(workspace)
+    assert standing.standing == "new" and standing.schedule is None and standing.attempts == 0
+    assert progress(workspace).challenges == {"solved": 0, "attempted": 0, "total": 1}
+    with pytest.raises(UsageError, match="nor anything else"):
+        answering.undo(workspace)

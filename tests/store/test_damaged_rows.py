@@ -142,6 +142,26 @@ def test_what_is_missing_is_named_and_made_anew(path: Path, tmp_path: Path, gone
         assert database.problems() == [] and list(database.log.everything()) == rows
 
 
+def test_questions_about_the_last_rows_leave_out_what_is_damaged(path: Path) -> None:
+    reviews, fits = frozenset({RowKind.REVIEW}), []
+    with Database.open(path) as database, database.transaction():
+        log = database.log
+        rows = [log.append(RowKind.REVIEW, "card", AT + timedelta(days=n), DAY + n, {"rating": 3}) for n in range(4)]
+        log.append(RowKind.REVIEW, "card", AT + timedelta(days=9), DAY + 9, {"rating": 0})
+        fits = [log.append(RowKind.FIT, "", AT + timedelta(days=n), DAY + n, {"parameters": []}) for n in range(2)]
+    tamper(path, f"UPDATE log SET machine = machine || 'x' WHERE id = '{fits[1].id}'")
+    tamper(path, f"UPDATE log SET day = day + 1 WHERE id = '{rows[3].id}'")
+    with Database.open(path) as database:
+        log = database.log
+        assert log.last_here(reviews) == log.last_review_here() == rows[2]
+        assert log.last_id(RowKind.REVIEW, ["card"]) == rows[2].id and log.last_fit() == fits[0].id
+        assert log.last_moment(["card"], reviews, AT + timedelta(days=5)) == rows[2].at
+        assert log.last_moment(["card"], reviews, AT - timedelta(days=5)) is None
+        assert rows[3].id not in log.ids_after(["card"], reviews, AT)
+        assert log.subjects_after(RowKind.FIT, AT) == [] and log.subjects_after(RowKind.REVIEW, AT) == ["card"]
+        assert sorted(log.damaged) == [4, 7]
+
+
 def in_first_format(path: Path, payloads: list[str]) -> None:
     raw = sqlite3.connect(path)
     for statement in migrations.statements(migrations.STEPS[0]):
@@ -169,6 +189,26 @@ def test_a_database_of_the_first_format_gets_checksums_after_a_copy_was_kept(pat
         assert database.problems() == ["row 2 of the log is damaged (id id-2, about card)"]
     Database.open(path, look).close()
     assert formats == [1]
+
+
+def test_a_migration_by_another_process_meanwhile_is_no_damage(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    in_first_format(path, [])
+    connection = Connection(path)
+    connection.use_write_ahead_log()
+    version_of = migrations._version
+
+    def migrated_in_between(connection: Connection) -> int:
+        version = version_of(connection)
+        monkeypatch.undo()
+        Database.open(path).close()
+        return version
+
+    monkeypatch.setattr(migrations, "_version", migrated_in_between)
+    migrations.refuse_strangers(connection)
+    migrations.migrate(connection)
+    connection.close()
+    with Database.open(path) as database:
+        assert database.problems() == []
 
 
 def test_the_released_steps_are_never_changed() -> None:

@@ -32,6 +32,7 @@ COMPOSED = {
     *(f"standing.{standing}" for standing in ("new", "tried", "solved", "hardened")),
     *(f"palette.{route}" for route in ("home", "review", "challenges", "stats", "search")),
     *(f"{key}-one" for key in ("app.problems", "done.reviews", "home.challenges", "search.found", "stats.days")),
+    *(f"outdated.{reason}" for reason in ("answered", "day", "settings")),
     *(f"home.column-{name}" for name in ("topic", "due", "cards", "ready")),
 }
 

@@ -53,6 +53,6 @@ class CardScreen(AttnScreen):
         try:
             change(self.workspace, self.card_id)
         except AttnError as error:
-            self.notify(error.message, severity="warning")
+            self.attn.tell(error)
         else:
             self.notify(say(text, self.lang, card=self.card_id))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, ClassVar
@@ -208,12 +209,20 @@ class ChallengeScreen(AttnScreen):
         request, self.request = self.request, None
         after = ""
         if request is not None and message.report["verdict"] != "error":
-            self.report = grading.settle(self.workspace, request, message.report, self.options)
+            self.report = self._settle(request, message.report)
             after = self._comes_back()
         await self.query_one(GradeReport).show(message.report, after)
         self.query_one(TitleBar).status = self._standing()
         self.query_one(TitleBar).refresh()
         self.refresh_bindings()
+
+    def _settle(self, request: GradeRequest, report: dict[str, Any]) -> dict[str, Any]:
+        """Records the attempt; where that fails it is said, and the report is shown all the same."""
+        try:
+            return grading.settle(self.workspace, request, report, self.options)
+        except AttnError as error:
+            self.attn.tell(error)
+            return grading.settle(self.workspace, request, report, replace(self.options, record=False))
 
     def _comes_back(self) -> str:
         found = {s.challenge.id: s for s in solve.standings(self.workspace, self.challenge.track)}[self.challenge_id]

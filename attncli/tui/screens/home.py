@@ -12,6 +12,7 @@ from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import OptionList
 
+from attncli.errors import AttnError
 from attncli.practice.due import DueCounts, due_counts
 from attncli.practice.progress import Overview, overview
 from attncli.tui.columns import bar, left, right
@@ -70,7 +71,10 @@ class HomeScreen(AttnScreen):
     def on_screen_resume(self) -> None:
         if self.is_stale:
             self.is_stale = False
-            self._load()
+            try:
+                self._load()
+            except AttnError as error:
+                self.attn.tell(error)
             self.query_one(TitleBar).show(say("app.name", self.lang), say("home.title", self.lang), self._streak())
             self.query_one("#summary", Plain).update(self._summary())
             self._fill()

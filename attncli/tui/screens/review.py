@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from textual import events
 from textual.binding import Binding, BindingType
@@ -13,13 +15,16 @@ from textual.containers import Vertical
 from textual.widget import Widget
 
 from attncli.domain.rating import Rating
-from attncli.errors import UsageError
+from attncli.domain.review import RowKind
+from attncli.errors import AttnError, NotFound, StoreBusy, UsageError
 from attncli.practice.drill import Drill, DrillItem
 from attncli.tui.asking import Asked
+from attncli.tui.faults import RETRIES, RETRY_SECONDS, fault_text
 from attncli.tui.messages import Answered, PointsTicked, Rated
 from attncli.tui.screens.base import AttnScreen
 from attncli.tui.strings import say
 from attncli.tui.widgets.choice import ChoiceAnswer
+from attncli.tui.widgets.fault_line import FaultLine
 from attncli.tui.widgets.marked_rows import MarkedRows
 from attncli.tui.widgets.progress import Progress
 from attncli.tui.widgets.rating_bar import RatingBar
@@ -27,6 +32,15 @@ from attncli.tui.widgets.session_end import SessionEnd
 from attncli.tui.widgets.sheet import Sheet, asked_parts
 from attncli.tui.widgets.title_bar import TitleBar
 from attncli.tui.widgets.typed_answer import AnswerField, TypedAnswer
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A change of the log, what is shown once it is stored, and how often it is still tried if another is writing."""
+
+    store: Callable[[], object]
+    then: Callable[[], Awaitable[None]]
+    tries: int = RETRIES
 
 
 class ReviewScreen(AttnScreen):
@@ -56,6 +70,8 @@ class ReviewScreen(AttnScreen):
         self.topic, self.limit = topic, limit
         self.asked: Asked | None = None
         self.item: DrillItem | None = None
+        self.fault = ""
+        self.waiting: Change | None = None
 
     def _begin(self) -> None:
         self.drill = Drill(self.workspace, self.topic, self.limit)
@@ -66,7 +82,7 @@ class ReviewScreen(AttnScreen):
         self._ask(self.drill.next())
 
     def _ask(self, item: DrillItem | None) -> None:
-        self.item = item
+        self.item, self.fault = item, ""
         self.asked = Asked.of(item.card, self.attn.rng) if item else None
         self.asked_at: datetime = self.workspace.clock()
 
@@ -88,10 +104,10 @@ class ReviewScreen(AttnScreen):
         return asked_parts(self.asked, self.lang, self.question_of)
 
     def _ratings(self) -> Iterable[Widget]:
-        if self.item is None or self.asked is None or not self.asked.revealed:
-            return []
-        intervals = {rating: self.item.interval(rating) for rating in Rating}
-        return [RatingBar(intervals, self.asked.suggestion, self.lang)]
+        if self.fault:
+            yield FaultLine(self.fault)
+        if self.item is not None and self.asked is not None and self.asked.revealed:
+            yield RatingBar({rating: self.item.interval(rating) for rating in Rating}, self.asked.suggestion, self.lang)
 
     def _titles(self) -> tuple[str, str, str]:
         lang = self.lang
@@ -112,10 +128,17 @@ class ReviewScreen(AttnScreen):
         self.query_one(TitleBar).show(*self._titles())
         self.query_one(Progress).show(*self._counts())
         with self.app.batch_update():
-            for place, parts in ((self.query_one(Sheet), self._parts()), (self.query_one("#ratings"), self._ratings())):
-                await place.remove_children()
-                await place.mount_all(parts)
+            sheet = self.query_one(Sheet)
+            await sheet.remove_children()
+            await sheet.mount_all(self._parts())
+            await self._show_ratings()
         self.focus_first()
+
+    async def _show_ratings(self) -> None:
+        place = self.query_one("#ratings")
+        with self.app.batch_update():
+            await place.remove_children()
+            await place.mount_all(self._ratings())
         self.refresh_bindings()
 
     def focus_first(self) -> None:
@@ -131,6 +154,8 @@ class ReviewScreen(AttnScreen):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         asked = self.asked
         revealed = asked is not None and asked.revealed
+        if self.waiting is not None and action in ("rate", "accept", "undo", "suspend", "bury"):
+            return False
         if action == "reveal":
             return asked is not None and not revealed and not asked.is_marked_automatically
         if action == "submit":
@@ -141,7 +166,7 @@ class ReviewScreen(AttnScreen):
             return revealed and asked is not None and bool(asked.card.points)
         if action in ("suspend", "bury"):
             return asked is not None
-        return action != "undo" or bool(self.drill.answers)
+        return action != "undo" or self.drill.last_done is not None
 
     async def action_reveal(self) -> None:
         await self._submit()
@@ -167,8 +192,29 @@ class ReviewScreen(AttnScreen):
         try:
             self.asked.submit()
         except UsageError as error:
-            self.notify(error.message, severity="warning")
+            self.notify(error.message, severity="warning", markup=False)
             return
+        if self._brought_up_to_date():
+            await self._show()
+        else:
+            await self._go_on_without()
+
+    def _brought_up_to_date(self) -> bool:
+        """Whether the card is still there; its buttons show what holds now, however long it has been on the screen."""
+        before = self.item
+        try:
+            self.item = self.drill.refresh()
+        except NotFound:
+            return False
+        if before is not None and before.basis.last_row != self.item.basis.last_row:
+            self.fault = say("outdated.answered", self.lang)
+        return True
+
+    async def _go_on_without(self) -> None:
+        card = self.asked.card.id if self.asked else ""
+        self.drill.drop()
+        self._take_next()
+        self.notify(say("fault.gone", self.lang, card=card), severity="warning")
         await self._show()
 
     async def action_rate(self, rating: int) -> None:
@@ -179,26 +225,56 @@ class ReviewScreen(AttnScreen):
         await self._rate(message.rating)
 
     async def _rate(self, rating: Rating) -> None:
-        if self.asked is None or not self.asked.revealed:
+        asked = self.asked
+        if asked is None or not asked.revealed or self.waiting is not None:
             return
         elapsed = self.workspace.clock() - self.asked_at
-        self.drill.answer(
-            rating,
-            points=self.asked.points,
-            correct=self.asked.correct,
-            elapsed_ms=max(0, round(elapsed.total_seconds() * 1000)),
-        )
+        told: dict[str, Any] = {"points": asked.points, "correct": asked.correct}
+        told["elapsed_ms"] = max(0, round(elapsed.total_seconds() * 1000))
+        await self._store(Change(partial(self.drill.answer, rating, **told), self._show_next))
+
+    async def _show_next(self) -> None:
         self._take_next()
         await self._show()
 
-    async def action_undo(self) -> None:
+    async def _store(self, change: Change) -> None:
+        """Stores a change, or keeps the card and says why not; while another process writes it is tried again."""
+        self.waiting = None
         try:
-            item = self.drill.undo()
-        except UsageError:
+            change.store()
+        except StoreBusy as error:
+            if change.tries:
+                self.waiting = replace(change, tries=change.tries - 1)
+                self.set_timer(RETRY_SECONDS, self._try_again)
+            await self._tell(say("fault.busy", self.lang) if self.waiting else fault_text(error, self.lang))
+        except NotFound:
+            await self._go_on_without()
+        except AttnError as error:
+            await self._tell(fault_text(error, self.lang))
+        else:
+            await change.then()
+
+    async def _tell(self, fault: str) -> None:
+        """The buttons and the line above them anew, unless they say it already."""
+        if (fault, self.item) != (self.fault, self.drill.current):
+            self.fault, self.item = fault, self.drill.current
+            await self._show_ratings()
+
+    async def _try_again(self) -> None:
+        if self.waiting is not None:
+            await self._store(self.waiting)
+
+    async def action_undo(self) -> None:
+        if self.drill.last_done is None:
             self.notify(say("review.nothing-to-undo", self.lang))
             return
-        self._ask(item)
-        self.notify(say("review.undone", self.lang, card=item.card.id))
+        text = "review.undone" if self.drill.last_done is RowKind.REVIEW else "review.undone-hold"
+        await self._store(Change(self.drill.undo, partial(self._show_undone, text)))
+
+    async def _show_undone(self, text: str) -> None:
+        if (item := self.drill.current) is not None:
+            self._ask(item)
+            self.notify(say(text, self.lang, card=item.card.id))
         await self._show()
 
     async def action_suspend(self) -> None:
@@ -208,13 +284,12 @@ class ReviewScreen(AttnScreen):
         await self._put_away("review.buried", self.drill.bury)
 
     async def _put_away(self, text: str, put: Callable[[], None]) -> None:
-        if self.item is None:
-            return
-        card = self.item.card.id
-        put()
+        if self.item is not None:
+            await self._store(Change(put, partial(self._show_put_away, text, self.item.card.id)))
+
+    async def _show_put_away(self, text: str, card: str) -> None:
         self.notify(say(text, self.lang, card=card))
-        self._take_next()
-        await self._show()
+        await self._show_next()
 
     def on_points_ticked(self, message: PointsTicked) -> None:
         message.stop()
