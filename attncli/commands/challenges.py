@@ -15,8 +15,9 @@ from attncli.practice import solve
 
 STANDINGS: dict[Standing, Localised] = {
     "new": Localised("new", "未做"),
-    "attempted": Localised("attempted", "做过"),
-    "solved": Localised("solved", "已通过"),
+    "tried": Localised("tried", "做过"),
+    "solved": Localised("solved", "已解出"),
+    "hardened": Localised("hardened", "已加固"),
 }
 KEPT = Localised("kept the old file as {file}", "原来的文件保存为 {file}")
 LAST_HINT = Localised(

@@ -16,6 +16,7 @@ from typing import Any
 from attncli.commands.report import report_lines
 from attncli.commands.session import session
 from attncli.commands.stdout import echo
+from attncli.domain.rungs import RUNGS
 from attncli.domain.text import Lang, Localised
 from attncli.domain.verdicts import REASONS, STATUSES
 from attncli.errors import AttnError
@@ -41,7 +42,7 @@ SAY: dict[str, Localised] = {
     "none-left": Localised("no other challenge is left to solve", "没有其他未通过的编程题"),
     "changed": Localised("changed: {check} {before} → {now}", "变化：{check} {before} → {now}"),
     "unchanged": Localised("no check changed", "各项检查与上次相同"),
-    "solved": Localised("solved", "已通过"),
+    "solved": Localised("solved", "已解出"),
 }
 
 Stamp = tuple[int, int]
@@ -125,7 +126,7 @@ class Watch:
         """Goes on with the first challenge that is not solved, after this one."""
         listed = solve.standings(self.workspace)
         place = next(k for k, item in enumerate(listed) if item.challenge.id == self.id)
-        rest = [item for item in [*listed[place + 1 :], *listed[:place]] if item.standing != "solved"]
+        rest = [item for item in [*listed[place + 1 :], *listed[:place]] if item.standing not in RUNGS]
         if not rest:
             echo(self._say("none-left"))
             return

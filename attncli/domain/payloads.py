@@ -112,6 +112,10 @@ def _verdict(value: Any) -> None:
     _require(value in ("accepted", "rejected"), "neither accepted nor rejected")
 
 
+def _rung(value: Any) -> None:
+    _require(value in ("none", "solved", "hardened"), "no rung")
+
+
 def _sha256(value: Any) -> None:
     _require(isinstance(value, str) and re.fullmatch("[0-9a-f]{64}", value) is not None, "no SHA-256")
 
@@ -133,7 +137,7 @@ def _each(check: Check) -> Check:
 def _check_told(value: Any) -> None:
     _require(isinstance(value, dict) and len(value) <= MOST_KEYS, "not a list of checks")
     _name(value.get("name"))
-    for key in ("status", "reason"):
+    for key in ("status", "reason", "rung"):
         _name(value.get(key, ""))
     _extra(value)
 
@@ -167,6 +171,7 @@ _KINDS: dict[RowKind, _Fields] = {
     RowKind.ATTEMPT: _Fields(
         {
             "verdict": _verdict,
+            "rung": _rung,
             "file": _text(LONGEST_PATH),
             "seed": _whole(-(2**63), 2**63 - 1),
             "seconds": _seconds,

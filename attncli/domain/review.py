@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
-from typing import Any
+from typing import Any, cast
 
 from attncli.domain.rating import Rating
+from attncli.domain.rungs import Rung
 
 EARLIEST = datetime(1990, 1, 1, tzinfo=UTC)
 LATEST = datetime(2200, 1, 1, tzinfo=UTC)
@@ -86,6 +87,14 @@ class LogRow:
         """`accepted` or `rejected` for an attempt; empty for anything else, which counts as absent."""
         verdict = self._told("verdict") if self.kind is RowKind.ATTEMPT else None
         return verdict if verdict in ("accepted", "rejected") else ""
+
+    @property
+    def reached(self) -> Rung:
+        """The rung that an attempt reached; before there were two, what was accepted was right on both."""
+        told = self._told("rung") if self.verdict else "none"
+        if told in ("none", "solved", "hardened"):
+            return cast(Rung, told)
+        return "hardened" if self.verdict == "accepted" else "none"
 
     @property
     def text_hash(self) -> str:

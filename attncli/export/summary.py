@@ -7,6 +7,7 @@ from datetime import UTC, date, datetime, time
 from typing import Any
 
 from attncli.domain.card import Card
+from attncli.domain.rungs import Rung
 from attncli.domain.text import Lang
 from attncli.errors import NotFound
 from attncli.practice import solve
@@ -54,6 +55,7 @@ class SolvedLine:
     """A solved challenge with the learner's own code."""
 
     id: str
+    rung: Rung
     title: str
     level: int
     attempts: int
@@ -79,7 +81,7 @@ class Summary:
     gaps: tuple[TopicLine, ...]
     weak: tuple[CardLine, ...]
     solved: tuple[SolvedLine, ...]
-    attempted: tuple[str, ...]
+    tried: tuple[str, ...]
     to_review: tuple[CardLine, ...]
 
     def document(self) -> dict[str, Any]:
@@ -110,7 +112,7 @@ def summarise(workspace: Workspace, lang: Lang, interview: date | None = None) -
         gaps=_gaps(topics),
         weak=weak[:WEAK_SHOWN],
         solved=_solved(workspace, lang),
-        attempted=_attempted(workspace, lang),
+        tried=_tried(workspace, lang),
         to_review=_to_review(workspace, lang, interview),
     )
 
@@ -177,6 +179,7 @@ def _solved(workspace: Workspace, lang: Lang) -> tuple[SolvedLine, ...]:
     return tuple(
         SolvedLine(
             id=item.challenge.id,
+            rung=item.rung,
             title=item.challenge.title[lang],
             level=item.challenge.level,
             attempts=item.attempts,
@@ -187,9 +190,9 @@ def _solved(workspace: Workspace, lang: Lang) -> tuple[SolvedLine, ...]:
     )
 
 
-def _attempted(workspace: Workspace, lang: Lang) -> tuple[str, ...]:
+def _tried(workspace: Workspace, lang: Lang) -> tuple[str, ...]:
     standings = solve.standings(workspace)
-    return tuple(f"{s.challenge.title[lang]} ({s.challenge.id})" for s in standings if s.standing == "attempted")
+    return tuple(f"{s.challenge.title[lang]} ({s.challenge.id})" for s in standings if s.standing == "tried")
 
 
 def _to_review(workspace: Workspace, lang: Lang, interview: date | None) -> tuple[CardLine, ...]:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 CHALLENGE_ROWS = frozenset({RowKind.START, RowKind.HINT, RowKind.SOLUTION, RowKind.ATTEMPT})
 EASY_WITHIN = timedelta(minutes=20)
 REJECTIONS_STILL_GOOD = 2
+HARDENING_DAYS = 7
 
 
 @dataclass(slots=True)
@@ -45,7 +46,8 @@ def solved_reviews(rows: Iterable[LogRow]) -> list[tuple[LogRow, Rating]]:
     """The accepted attempts that count as a review, with the rating that their evidence gives.
 
     Grading the text that was accepted before shows nothing new, and neither does a second acceptance on one study
-    day: they are left out, the former unless the challenge was started afresh in between.
+    day: they are left out, the former unless the challenge was started afresh in between. To harden what was solved
+    within a week is the same work going on, and no review of its own.
     """
     reviews: list[tuple[LogRow, Rating]] = []
     episode = _Episode()
@@ -58,16 +60,21 @@ def solved_reviews(rows: Iterable[LogRow]) -> list[tuple[LogRow, Rating]]:
             episode.hints += 1
         elif row.kind is RowKind.SOLUTION:
             episode.solution_day = row.day
-        elif row.verdict == "rejected":
+        elif row.verdict and row.reached == "none":
             episode.rejected += 1
-        elif row.verdict == "accepted":
+        elif row.verdict:
             text = row.text_hash
-            same_day = bool(reviews) and reviews[-1][0].day == row.day
-            if text not in accepted_texts and not same_day:
+            if text not in accepted_texts and not (reviews and _goes_on(reviews[-1][0], row)):
                 reviews.append((row, episode.rating(row, first=not reviews)))
             accepted_texts.add(text)
             episode = _Episode()
     return reviews
+
+
+def _goes_on(reviewed: LogRow, row: LogRow) -> bool:
+    """Whether solving `row` belongs to the work that ended in the last review."""
+    hardens = reviewed.reached == "solved" and row.reached == "hardened"
+    return row.day == reviewed.day or (hardens and row.day - reviewed.day <= HARDENING_DAYS)
 
 
 def fold_attempts(scheduler: Scheduler, rows: Iterable[LogRow]) -> Schedule | None:
@@ -79,8 +86,8 @@ def fold_attempts(scheduler: Scheduler, rows: Iterable[LogRow]) -> Schedule | No
 
 
 def standing_of(rows: Iterable[LogRow]) -> Standing:
-    """new, attempted or solved."""
-    verdicts = {row.verdict for row in standing(rows)} - {""}
-    if "accepted" in verdicts:
-        return "solved"
-    return "attempted" if verdicts else "new"
+    """The highest rung that was reached; without one tried, or new."""
+    reached = {row.reached for row in standing(rows) if row.verdict}
+    if not reached:
+        return "new"
+    return "hardened" if "hardened" in reached else "solved" if "solved" in reached else "tried"

@@ -12,6 +12,7 @@ from typing import Any
 from attncli.domain.memory import Schedule
 from attncli.domain.rating import Rating
 from attncli.domain.review import RowKind
+from attncli.domain.rungs import Rung
 from attncli.memory.forgetting import recall_on
 from attncli.memory.replay import is_leech, standing
 from attncli.practice.workspace import Workspace
@@ -185,10 +186,12 @@ def _standing(total: int, seen: list[tuple[str, Schedule]], day: int, decay: flo
 
 
 def _challenge_counts(workspace: Workspace) -> dict[str, int]:
-    verdicts: dict[str, set[str]] = defaultdict(set)
+    reached: dict[str, set[Rung]] = defaultdict(set)
     for row in standing(chain.from_iterable(map(workspace.store.log.of_kind, (RowKind.ATTEMPT, RowKind.UNDO)))):
-        verdicts[row.subject] |= {row.verdict} - {""}
+        if row.verdict:
+            reached[row.subject].add(row.reached)
     known = set(workspace.store.index.challenge_ids())
-    solved = sum("accepted" in found for subject, found in verdicts.items() if subject in known)
-    attempted = sum(bool(found) for subject, found in verdicts.items() if subject in known) - solved
-    return {"solved": solved, "attempted": attempted, "total": len(known)}
+    tried = [found for subject, found in reached.items() if subject in known]
+    solved = sum(found != {"none"} for found in tried)
+    hardened = sum("hardened" in found for found in tried)
+    return {"solved": solved, "hardened": hardened, "tried": len(tried) - solved, "total": len(known)}

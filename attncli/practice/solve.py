@@ -18,6 +18,7 @@ from attncli.domain.memory import Schedule
 from attncli.domain.payloads import LONGEST_NAME, LONGEST_PATH, MOST_ITEMS, clean_source
 from attncli.domain.plain_json import LARGEST_WHOLE
 from attncli.domain.review import LogRow, RowKind
+from attncli.domain.rungs import RUNGS, Rung
 from attncli.domain.text import Localised
 from attncli.errors import UsageError
 from attncli.memory.evidence import CHALLENGE_ROWS, standing_of
@@ -160,9 +161,10 @@ def record_attempt(workspace: Workspace, report: Mapping[str, Any], source: str,
 
 def _kept(report: Mapping[str, Any], source: str) -> dict[str, Any]:
     """What the log keeps of a grading, within the bounds that any reader of the log holds it to."""
-    checks = [{k: _short(check[k]) for k in ("name", "status", "reason") if check.get(k)} for check in report["checks"]]
+    checks = [{k: _short(check[k]) for k in _TOLD_OF_A_CHECK if check.get(k)} for check in report["checks"]]
     return {
         "verdict": report["verdict"],
+        **({"rung": report["rung"]} if "rung" in report else {}),
         "file": _short(report.get("file", ""), LONGEST_PATH),
         "seed": max(-LARGEST_WHOLE, min(report.get("seed", 0), LARGEST_WHOLE)),
         "seconds": report.get("seconds", 0.0),
@@ -175,15 +177,19 @@ def _kept(report: Mapping[str, Any], source: str) -> dict[str, Any]:
     }
 
 
+_TOLD_OF_A_CHECK = ("name", "status", "reason", "rung")
+
+
 def _short(text: Any, longest: int = LONGEST_NAME) -> str:
     return str(text).encode("utf-8", "replace").decode()[:longest]
 
 
 @dataclass(frozen=True, slots=True)
 class Solved:
-    """A solved challenge with the learner's last accepted code."""
+    """A solved challenge with the learner's last code that reached the highest rung."""
 
     challenge: Challenge
+    rung: Rung
     source: str
     at: datetime
     attempts: int
@@ -195,10 +201,10 @@ def solved(workspace: Workspace) -> list[Solved]:
     for challenge in workspace.library.challenges():
         rows = standing(workspace.store.log.of_subjects([challenge.id]))
         attempts = [row for row in rows if row.verdict]
-        accepted = [row for row in attempts if row.verdict == "accepted"]
-        if accepted:
-            last = accepted[-1]
-            found.append(Solved(challenge, last.source, last.at, len(attempts)))
+        reached = [[row for row in attempts if row.reached == rung] for rung in reversed(RUNGS)]
+        last = next((rows[-1] for rows in reached if rows), None)
+        if last is not None:
+            found.append(Solved(challenge, last.reached, last.source, last.at, len(attempts)))
     return found
 
 
@@ -259,7 +265,7 @@ def _free_copy(path: Path) -> Path:
 def _since_solved(workspace: Workspace, id: str, kind: RowKind) -> Sequence[LogRow]:
     found: list[LogRow] = []
     for row in standing(workspace.store.log.of_subjects([id])):
-        if row.verdict == "accepted":
+        if row.reached != "none":
             found.clear()
         elif row.kind is kind:
             found.append(row)

@@ -199,8 +199,9 @@ TEXTS: dict[str, Localised] = {
     "challenges.solved": _T("{solved} of {total} solved", "共 {total} 题，已解 {solved} 题"),
     "challenges.level": _T("level", "难度"),
     "standing.new": _T("new", "未做"),
-    "standing.attempted": _T("attempted", "做过"),
-    "standing.solved": _T("solved", "已解"),
+    "standing.tried": _T("tried", "做过"),
+    "standing.solved": _T("solved", "已解出"),
+    "standing.hardened": _T("hardened", "已加固"),
     "challenges.due": _T("due", "到期"),
     "challenge.level": _T("level {level} of 5", "难度 {level}/5"),
     "challenge.not-started": _T(

@@ -33,12 +33,12 @@ def test_a_right_solution_exits_0_and_its_report_is_one_document(attn):
     code, out, err = attn("grade", "sdpa", SDPA / "reference.py", "--json")
     report = json.loads(out)
     assert (code, err) == (0, "")
-    assert report["verdict"] == "accepted"
+    assert (report["verdict"], report["rung"]) == ("accepted", "hardened")
     assert set(report) >= {"challenge", "file", "checks", "diagnosis", "score", "seconds", "seed", "sandbox", "device"}
     assert report["score"]["passed"] == report["score"]["total"]
     assert "process" in report["sandbox"]
     _, listed, _ = attn("challenges", "--json")
-    assert {item["id"]: item["standing"] for item in json.loads(listed)}["sdpa"] == "solved"
+    assert {item["id"]: item["standing"] for item in json.loads(listed)}["sdpa"] == "hardened"
 
 
 def test_a_wrong_one_exits_1_with_counterexample_diagnosis_and_one_line(attn):
@@ -187,3 +187,37 @@ def test_a_fresh_exam_is_offered_once_a_file_was_accepted(attn):
     assert (code, out.splitlines()[-1].strip()) == (0, f"用新的输入再考一次：attn grade sdpa {file} --seed 0")
     code, out, _ = attn("grade", "sdpa", SDPA / "wrong" / "no-scale.py")
     assert code == 1 and "--seed" not in out
+
+
+TEXTBOOK = """
+import math
+import torch
+
+def sdpa(q, k, v, mask=None, scale=None):
+    scores = q @ k.transpose(-2, -1) * (1 / math.sqrt(q.size(-1)) if scale is None else scale)
+    if mask is not None:
+        dead = ~mask.any(-1, keepdim=True)
+        scores = scores.masked_fill(~mask, float("-inf")).masked_fill(dead, 0.0)
+    weights = torch.softmax(scores, -1)
+    return (weights if mask is None else weights.masked_fill(dead, 0.0)) @ v
+"""
+
+
+def test_what_is_right_at_the_whiteboard_is_accepted_unless_more_is_asked_for(attn, tmp_path):
+    file = tmp_path / "sdpa.py"
+    file.write_text(TEXTBOOK, encoding="utf-8")
+    code, out, err = attn("grade", "sdpa", file, "--rung", "hardened")
+    assert (code, len(err.splitlines())) == (1, 1)
+    assert "is solved, not hardened: edge-cases: float16 inputs" in err
+    assert out.startswith("Scaled dot-product attention: solved: right at the whiteboard (")
+    _, listed, _ = attn("challenges", "--json")
+    assert {item["id"]: item["standing"] for item in json.loads(listed)}["sdpa"] == "solved"
+    code, out, err = attn("grade", "sdpa", file, "--json", "--no-record")
+    report = json.loads(out)
+    assert (code, report["verdict"], report["rung"]) == (0, "accepted", "solved")
+    failed = {check["name"]: check["rung"] for check in report["checks"] if check["status"] == "fail"}
+    assert failed == {"edge-cases": "hardened", "low-precision": "hardened"}
+    assert attn("config", "rung", "hardened")[0] == 0
+    code, _, err = attn("--lang", "zh", "grade", "sdpa", file, "--no-record")
+    assert code == 1 and "已解出，但未加固：edge-cases：［float16 输入" in err
+    assert attn("grade", "sdpa", file, "--rung", "solved", "--no-record")[0] == 0

@@ -61,6 +61,7 @@ FIELDS: dict[RowKind, st.SearchStrategy[dict[str, Any]]] = {
         optional={
             "sha256": st.binary(min_size=32, max_size=32).map(bytes.hex),
             "source": sources,
+            "rung": st.sampled_from(["none", "solved", "hardened"]),
             "seconds": st.floats(0, 1e6),
             "stored": st.lists(counterexamples, max_size=2),
             "checks": st.lists(st.fixed_dictionaries({"name": names, "status": names}), max_size=2),
@@ -179,11 +180,11 @@ UNUSABLE: list[Any] = [None, True, -1, 3.5, "x", [], [1], {}, {"a": 1}, 10**30]
 
 
 @pytest.mark.parametrize("value", UNUSABLE)
-@pytest.mark.parametrize("key", ["rating", "row", "verdict", "sha256", "source", "stored", "bug"])
+@pytest.mark.parametrize("key", ["rating", "row", "verdict", "rung", "sha256", "source", "stored", "bug"])
 @pytest.mark.parametrize("kind", [RowKind.REVIEW, RowKind.UNDO, RowKind.ATTEMPT, RowKind.START])
 def test_an_unusable_payload_counts_as_absent(kind: RowKind, key: str, value: Any) -> None:
     row = LogRow("r-1", "m", kind, "att-01", AT, AT.toordinal(), {key: value})
-    assert not row.is_usable_review and row.verdict == ""
+    assert not row.is_usable_review and row.verdict == "" and row.reached == "none"
     assert isinstance(row.takes_back, str) and isinstance(row.source, str) and isinstance(row.bug, str)
     assert isinstance(row.text_hash, str) and counterexamples_of(row) == []
 

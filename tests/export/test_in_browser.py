@@ -101,7 +101,7 @@ def summary(texts: list[str], lang: str = "en") -> Summary:
     """A summary that says each text in each place there is one for."""
     cards = tuple(CardLine(t, t, t, t, t, (t, t), (t,), 0.4, 2) for t in texts)
     topics = tuple(TopicLine(t, t, 1, 2, 0.4, 0.5, 0.3, 1) for t in texts)
-    solved = tuple(SolvedLine(t, t, 1, 1, t, f"# \x1b]0;pwned\x07\u202e {t}\n{t}") for t in texts)
+    solved = tuple(SolvedLine(t, "solved", t, 1, 1, t, f"# \x1b]0;pwned\x07\u202e {t}\n{t}") for t in texts)
     return Summary(
         lang=lang,  # type: ignore[arg-type]
         made_on="2026-03-01",
@@ -117,7 +117,7 @@ def summary(texts: list[str], lang: str = "en") -> Summary:
         gaps=topics,
         weak=cards,
         solved=solved,
-        attempted=tuple(texts),
+        tried=tuple(texts),
         to_review=cards,
     )
 

@@ -110,7 +110,7 @@ def test_an_attempt_keeps_verdict_checks_and_code(workspace: Workspace) -> None:
     assert payload["verdict"] == "rejected" and payload["examples"] == 10 and payload["source"] == "def double(x): ..."
     assert payload["checks"][1] == {"name": "matches-reference", "status": "fail", "reason": "values"}
     assert payload["stored"] == [kept] and len(payload["sha256"]) == 64
-    assert (attempt.standing, attempt.schedule) == ("attempted", None)
+    assert (attempt.standing, attempt.schedule) == ("tried", None)
 
 
 @given(
@@ -147,7 +147,7 @@ def test_solving_schedules_by_evidence_and_brings_the_challenge_back(
     }
     solve.start(workspace, "double")
     solve.next_hint(workspace, "double")
-    attempt = solve.record_attempt(workspace, report(), "x + x")
+    attempt = solve.record_attempt(workspace, report(rung="solved"), "x + x")
     assert attempt.standing == "solved" and attempt.schedule is not None and attempt.schedule.interval_days >= 1
     assert ratings(workspace) == [Rating.HARD]
     assert due_counts(workspace).challenges == 0
@@ -199,6 +199,6 @@ def test_an_attempt_can_be_taken_back_and_a_hint_cannot(workspace: Workspace) ->
     assert answering.undo(workspace).kind is RowKind.ATTEMPT
     [standing] = solve.standings(workspace)
     assert standing.standing == "new" and standing.schedule is None and standing.attempts == 0
-    assert progress(workspace).challenges == {"solved": 0, "attempted": 0, "total": 1}
+    assert progress(workspace).challenges == {"solved": 0, "hardened": 0, "tried": 0, "total": 1}
     with pytest.raises(UsageError, match="nor anything else"):
         answering.undo(workspace)

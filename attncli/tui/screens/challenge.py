@@ -167,12 +167,12 @@ class ChallengeScreen(AttnScreen):
         return self.report is not None and self.report["verdict"] == "accepted"
 
     async def action_grade(self) -> None:
-        await self._begin(grading.GradeOptions())
+        await self._begin(grading.GradeOptions(rung=self.workspace.settings.rung))
 
     async def action_fresh(self) -> None:
         """The same file on inputs that it has not seen."""
         assert self.report is not None
-        await self._begin(grading.GradeOptions(seed=grading.fresh_seed(self.report)))
+        await self._begin(replace(self.options, seed=grading.fresh_seed(self.report)))
 
     async def _begin(self, options: grading.GradeOptions) -> None:
         if not self.file.exists():

@@ -12,6 +12,7 @@ from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import OptionList
 
+from attncli.domain.rungs import RUNGS
 from attncli.practice.solve import ChallengeStanding, standings
 from attncli.tui.columns import left
 from attncli.tui.screens.base import AttnScreen
@@ -21,7 +22,7 @@ from attncli.tui.widgets.rows import Rows, row_width
 from attncli.tui.widgets.title_bar import TitleBar
 
 _TRACK, _LEVEL, _STANDING = 14, 7, 17
-_SIGNS = {"new": " ", "attempted": "~", "solved": "✓"}
+_SIGNS = {"new": " ", "tried": "~", "solved": "✓", "hardened": "★"}
 
 
 class ChallengesScreen(AttnScreen):
@@ -63,7 +64,7 @@ class ChallengesScreen(AttnScreen):
         self._fill()
 
     def _summary(self) -> str:
-        solved = sum(found.standing == "solved" for found in self.found)
+        solved = sum(found.standing in RUNGS for found in self.found)
         return say("challenges.solved", self.lang, solved=solved, total=len(self.found))
 
     def _track_name(self) -> str:
@@ -100,7 +101,7 @@ class ChallengesScreen(AttnScreen):
                     " ",
                     (left(self._named(challenge.track), _TRACK), "$text-muted"),
                     (left(f"{challenge.level}/5", _LEVEL), "$text-muted"),
-                    (left(standing + due, _STANDING), "$success" if found.standing == "solved" else ""),
+                    (left(standing + due, _STANDING), "$success" if found.standing in RUNGS else ""),
                 ),
             )
 
