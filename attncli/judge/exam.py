@@ -13,15 +13,14 @@ import torch
 from attncli.domain.rungs import CaseRung
 from attncli.judge.case import Case, Recorder
 from attncli.judge.demands import Demands
+from attncli.judge.devices import Devices, EdgeDevice
 from attncli.judge.expected import as_given, run_reference
 from attncli.judge.folder import Folder
 from attncli.judge.profiles import Profile, profile_of, strata
 from attncli.judge.questions import (
     TRACED_ELEMENTS,
     Compound,
-    Devices,
     Edge,
-    EdgeDevice,
     EdgeWithGradients,
     Gradients,
     Purity,

@@ -9,22 +9,12 @@ from functools import partial
 from attncli.domain.sentences import say
 from attncli.judge.case import Case
 from attncli.judge.demands import Demands
+from attncli.judge.devices import Devices, EdgeDevice, OnDevice
 from attncli.judge.expected import Expectation, Observed
 from attncli.judge.finding import Finding
 from attncli.judge.judging import Unjudgeable
 from attncli.judge.purity import impurity, with_graph
-from attncli.judge.questions import (
-    Compound,
-    Devices,
-    Edge,
-    EdgeDevice,
-    EdgeWithGradients,
-    Gradients,
-    OnDevice,
-    Purity,
-    Question,
-    Values,
-)
+from attncli.judge.questions import Compound, Edge, EdgeWithGradients, Gradients, Purity, Question, Values
 from attncli.judge.request import Request
 from attncli.judge.sameness import same
 from attncli.judge.submission import Failure, Submission
