@@ -9,6 +9,7 @@ from typing import Any
 from attncli.commands.stdout import echo
 from attncli.domain.axes import first_wrong, named
 from attncli.domain.challenge import Challenge
+from attncli.domain.digits import digits_apart
 from attncli.domain.frames import frame_lines
 from attncli.domain.printable import printable
 from attncli.domain.text import Lang, Localised
@@ -17,6 +18,7 @@ from attncli.domain.verdicts import STATUSES, headline, status_of, to_harden, to
 PRINTED_LINES = 20
 GRID_COLUMNS = 32
 GRID_CELLS = 256
+DIGITS = 5
 
 SAY: dict[str, Localised] = {
     "head": Localised(
@@ -77,18 +79,19 @@ def counterexample_lines(shown: Mapping[str, Any], indent: str, lang: Lang = "en
     if "call" in shown:
         calls = ", ".join(str(call["call"]) for call in shown["calls"])
         yield indent + SAY["call"][lang].format(number=shown["call"], calls=calls)
+    digits = digits_apart(shown, DIGITS)
     for key in ("expected", "got"):
         if key in shown:
-            yield from value_lines(SAY[key][lang], shown[key], indent, lang)
+            yield from value_lines(SAY[key][lang], shown[key], indent, lang, digits)
     if shown.get("first_wrong_index"):
         yield indent + SAY["first-wrong"][lang].format(index=first_wrong(shown))
     yield from (indent + line for line in frame_lines(shown.get("frames", ()), file, lang))
 
 
-def value_lines(label: str, value: Any, indent: str, lang: Lang = "en") -> Iterator[str]:
+def value_lines(label: str, value: Any, indent: str, lang: Lang = "en", digits: int = DIGITS) -> Iterator[str]:
     """A value behind its label; a mask as a grid, a row a line, 1 for True and a dot for False."""
     if not _is_mask(value):
-        yield f"{indent}{label} {shown_value(value, lang)}"
+        yield f"{indent}{label} {shown_value(value, lang, digits)}"
         return
     yield f"{indent}{label} {SAY['mask'][lang].format(shape=_shape(value))}"
     columns = value["shape"][-1]
@@ -104,17 +107,17 @@ def _is_mask(value: Any) -> bool:
     return len(shape) >= 2 and 0 < shape[-1] <= GRID_COLUMNS and 0 < len(value.get("values", [])) <= GRID_CELLS
 
 
-def shown_value(value: Any, lang: Lang = "en") -> str:
+def shown_value(value: Any, lang: Lang = "en", digits: int = DIGITS) -> str:
     """A tensor as nested brackets with its dtype; anything else as it is."""
     if isinstance(value, Mapping) and "shape" in value and "dtype" in value:
         if "values" not in value or value.get("truncated"):
             return SAY["shape"][lang].format(dtype=value["dtype"], shape=_shape(value))
         tail = SAY["tensor"][lang].format(dtype=value["dtype"], shape=_shape(value))
-        return f"{_nested(value['shape'], iter(value['values']))} {tail}"
+        return f"{_nested(value['shape'], iter(value['values']), digits)} {tail}"
     if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{key}: {shown_value(item, lang)}" for key, item in value.items()) + "}"
+        return "{" + ", ".join(f"{key}: {shown_value(item, lang, digits)}" for key, item in value.items()) + "}"
     if isinstance(value, list):
-        return "[" + ", ".join(shown_value(item, lang) for item in value) + "]"
+        return "[" + ", ".join(shown_value(item, lang, digits) for item in value) + "]"
     return str(value)
 
 
@@ -122,11 +125,11 @@ def _shape(tensor: Mapping[str, Any]) -> str:
     return named(tensor["shape"], tensor.get("axes"))
 
 
-def _nested(shape: list[int], numbers: Iterator[Any]) -> str:
+def _nested(shape: list[int], numbers: Iterator[Any], digits: int) -> str:
     if not shape:
-        return _number(next(numbers))
-    return "[" + ", ".join(_nested(shape[1:], numbers) for _ in range(shape[0])) + "]"
+        return _number(next(numbers), digits)
+    return "[" + ", ".join(_nested(shape[1:], numbers, digits) for _ in range(shape[0])) + "]"
 
 
-def _number(value: Any) -> str:
-    return f"{value:.5g}" if isinstance(value, float) else str(value)
+def _number(value: Any, digits: int) -> str:
+    return f"{value:.{digits}g}" if isinstance(value, float) else str(value)

@@ -157,7 +157,7 @@ def _compare_tensor(expected: Tensor, native: Any, got: Any, rules: Rules, path:
         dtype, native = got.dtype, native.to(got.dtype)
     if got.dtype != dtype:
         message = say("other-dtype", got=_name(got.dtype), due=_name(dtype), place=_at(path))
-        return Mismatch("dtype", message, path, expected, got)
+        return Mismatch("dtype", message, path, expected.to(dtype), got)
     if got.device.type != expected.device.type:
         message = say("other-device", got=got.device, due=expected.device, place=_at(path))
         return Mismatch("values", message, path, expected, got)

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from attncli.judge.case import Case, Recorder
+from attncli.judge.compare import Mismatch
 from attncli.judge.demands import Demands, named_arguments
 from attncli.judge.finding import Finding
 from attncli.judge.folder import Folder
@@ -45,7 +46,7 @@ def render(finding: Finding, demands: Demands) -> dict[str, Any]:
     axes = partial(demands.axes, str(case.steps[step].get("name", "")))
     if finding.mismatch is not None:
         place = _place(finding.mismatch.path)
-        expected = _as_due(finding.mismatch.expected, finding.mismatch.got)
+        expected = _as_due(finding.mismatch)
         shown["expected"] = plain(expected, Room(RESULT_ROOM), axes, place)
         shown["got"] = plain(finding.mismatch.got, Room(RESULT_ROOM), axes, place)
         if finding.mismatch.index is not None:
@@ -71,9 +72,12 @@ def _failing_step(finding: Finding) -> int:
     return len(finding.case.steps) - 1
 
 
-def _as_due(expected: Any, got: Any) -> Any:
+def _as_due(mismatch: Mismatch) -> Any:
+    """What was expected, in the dtype that came, unless that is what is wrong."""
+    expected, got = mismatch.expected, mismatch.got
     if isinstance(expected, Tensor) and isinstance(got, Tensor) and expected.is_floating_point():
-        return expected.detach().to(got.dtype) if got.is_floating_point() else expected.detach()
+        as_got = got.is_floating_point() and mismatch.reason != "dtype"
+        return expected.detach().to(got.dtype) if as_got else expected.detach()
     return expected
 
 

@@ -15,6 +15,7 @@ from attncli.tui.columns import left
 
 Value = Any
 _MOST_ROWS, _MOST_COLUMNS = 12, 12
+DIGITS = 4
 
 
 def is_tensor(value: Value) -> bool:
@@ -22,41 +23,43 @@ def is_tensor(value: Value) -> bool:
     return isinstance(value, Mapping) and {"shape", "values"} <= set(value)
 
 
-def tensor_lines(tensor: Mapping[str, Any], other: Mapping[str, Any] | None = None) -> list[str]:
+def tensor_lines(tensor: Mapping[str, Any], other: Mapping[str, Any] | None = None, digits: int = DIGITS) -> list[str]:
     """A heading with shape and dtype, then one line a row; every value that is unlike `other`'s gets a star."""
     shape = [int(size) for size in tensor["shape"]]
     values = list(_flat(tensor["values"]))
-    cells = [number_text(value) for value in values]
+    cells = [number_text(value, digits) for value in values]
     if other is not None and is_tensor(other) and list(other["shape"]) == shape:
         rivals = list(_flat(other["values"]))
-        cells = [cell + ("*" if differ(a, b) else " ") for cell, a, b in zip(cells, values, rivals, strict=False)]
+        cells = [
+            cell + ("*" if differ(a, b, digits) else " ") for cell, a, b in zip(cells, values, rivals, strict=False)
+        ]
     head = f"{named(shape, tensor.get('axes'))} {tensor.get('dtype', '')}".rstrip()
     return [head, *_grid(cells, shape)]
 
 
-def value_lines(value: Value, other: Value = None) -> list[str]:
+def value_lines(value: Value, other: Value = None, digits: int = DIGITS) -> list[str]:
     """Any JSON value as lines: tensors as grids, containers by key, the rest as Python would write it."""
     if is_tensor(value):
-        return tensor_lines(value, other if is_tensor(other) else None)
+        return tensor_lines(value, other if is_tensor(other) else None, digits)
     if isinstance(value, Mapping):
         rivals = other if isinstance(other, Mapping) else {}
-        return [line for key, part in value.items() for line in named_lines(str(key), part, rivals.get(key))]
+        return [line for key, part in value.items() for line in named_lines(str(key), part, rivals.get(key), digits)]
     if isinstance(value, list) and any(isinstance(part, (Mapping, list)) for part in value):
         beside = other if isinstance(other, list) and len(other) == len(value) else [None] * len(value)
         pairs = enumerate(zip(value, beside, strict=True))
-        return [line for index, (part, rival) in pairs for line in named_lines(f"[{index}]", part, rival)]
+        return [line for index, (part, rival) in pairs for line in named_lines(f"[{index}]", part, rival, digits)]
     return [printable(value) if isinstance(value, str) else repr(value)]
 
 
-def named_lines(name: str, value: Value, other: Value = None) -> list[str]:
+def named_lines(name: str, value: Value, other: Value = None, digits: int = DIGITS) -> list[str]:
     """`value_lines` behind its name, later lines indented below it."""
-    first, *rest = value_lines(value, other) or [""]
+    first, *rest = value_lines(value, other, digits) or [""]
     joint = " " if is_tensor(value) else " = "
     return [f"{name}{joint}{first}", *(f"  {line}" for line in rest)]
 
 
-def number_text(value: Value) -> str:
-    """A number in at most nine characters, as short as it can be."""
+def number_text(value: Value, digits: int = DIGITS) -> str:
+    """A number with so many significant digits, as short as it can be."""
     if isinstance(value, bool):
         return "True" if value else "False"
     if isinstance(value, float):
@@ -64,13 +67,13 @@ def number_text(value: Value) -> str:
             return str(value)
         if value == int(value) and abs(value) < 1e6:
             return str(int(value))
-        return f"{value:.4g}"
+        return f"{value:.{digits}g}"
     return str(value)
 
 
-def differ(a: Value, b: Value) -> bool:
+def differ(a: Value, b: Value, digits: int = DIGITS) -> bool:
     """Whether two printed values are unlike; NaN is like NaN."""
-    return number_text(a) != number_text(b)
+    return number_text(a, digits) != number_text(b, digits)
 
 
 def side_by_side(blocks: Sequence[Sequence[str]], width: int, gap: int = 4) -> list[str]:

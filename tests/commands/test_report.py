@@ -104,3 +104,12 @@ def test_what_is_still_to_harden_is_told_as_the_next_step(lang, head, next_step,
     assert (lines[0], lines[1].strip()) == (head, next_step)
     assert any(line.strip().startswith(mark) for line in lines)
     assert not any("FAIL" in line or "失败" in line for line in lines)
+
+
+def test_two_numbers_that_differ_are_printed_so_that_they_differ():
+    tensors = [{"shape": [2], "dtype": "float64", "values": [0.25, value]} for value in (0.1234567, 0.1234569)]
+    shown = {"args": {"x": 0.5}, "expected": tensors[0], "got": tensors[1], "first_wrong_index": [1]}
+    assert list(counterexample_lines(shown, ""))[1:3] == [
+        "expected: [0.25, 0.1234567] (float64, shape [2])",
+        "got: [0.25, 0.1234569] (float64, shape [2])",
+    ]

@@ -163,3 +163,10 @@ def test_a_stored_counterexample_that_fits_is_built_again(tmp_path: Path) -> Non
     values = [["float32", [2, 1, 1], "AACAPwAAAEA="], ["float32", [1], "AABAQA=="]]
     case = restore({**KEPT, "values": values}, write_challenge(tmp_path))
     assert case is not None and [item.value.flatten().tolist() for item in case.inputs] == [[1.0, 2.0], [3.0]]
+
+
+def test_a_wrong_dtype_is_shown_beside_the_one_that_was_due(tmp_path: Path) -> None:
+    folder = write_challenge(tmp_path)
+    source = REFERENCE.replace("return (x * weight)", "return (x * weight).double()")
+    found = shown(grade(folder, source))
+    assert (found["expected"]["dtype"], found["got"]["dtype"]) == ("float32", "float64")

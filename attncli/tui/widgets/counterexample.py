@@ -10,10 +10,11 @@ from textual.geometry import Size
 from textual.widget import Widget
 
 from attncli.domain.axes import first_wrong
+from attncli.domain.digits import digits_apart
 from attncli.domain.frames import frame_lines
 from attncli.domain.text import Lang
 from attncli.tui.strings import say
-from attncli.tui.tensors import named_lines, side_by_side, value_lines
+from attncli.tui.tensors import DIGITS, named_lines, side_by_side, value_lines
 
 
 class Counterexample(Widget):
@@ -62,11 +63,11 @@ class Counterexample(Widget):
 
     def _outcomes(self) -> list[list[str]]:
         expected, got = self._shown.get("expected"), self._shown.get("got")
-        blocks = []
+        blocks, digits = [], digits_apart(self._shown, DIGITS)
         if expected not in (None, {}):
-            blocks.append([say("counterexample.expected", self.lang), *value_lines(expected)])
+            blocks.append([say("counterexample.expected", self.lang), *value_lines(expected, None, digits)])
         if got not in (None, {}):
-            lines = value_lines(got, expected)
+            lines = value_lines(got, expected, digits)
             legend = [say("counterexample.differs", self.lang)] if any("*" in line for line in lines) else []
             blocks.append([say("counterexample.got", self.lang), *lines, *legend])
         return blocks
