@@ -103,7 +103,7 @@ def test_such_rows_do_no_harm_where_an_earlier_version_has_imported_them(
     workspace.derive_all()
     assert grading.kept_counterexamples(workspace, "double") == []
     assert "<script>alert" not in to_html(summarise(workspace, "en", None))
-    assert solve.standings(workspace)[0].standing == "solved" and progress(workspace).reviews == 0
+    assert solve.standings(workspace)[0].standing == "hardened" and progress(workspace).reviews == 0
     assert workspace.policy.parameters == ()
     answering.answer(workspace, "att-01", Rating.GOOD)
     answering.undo(workspace)
