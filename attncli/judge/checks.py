@@ -41,9 +41,8 @@ class Checks:
 
     def run(self, name: str, rung: CaseRung) -> CheckResult:
         """The result of a check on one rung."""
-        if rung == "hardened" and name in self._waiting:
-            return self._waiting[name]()
-        result = self._asked(name, rung)
+        waiting = self._waiting.get(name) if rung == "hardened" else None
+        result = self._asked(name, rung) if waiting is None else waiting()
         if result.status == "fail":
             self._broken.add(name)
         return result

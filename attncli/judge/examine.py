@@ -153,15 +153,17 @@ class Examiner:
             shared = shared or finding
             answers.append(got)
         finding = self.same(question.expectation, answers[0], answers[1], "nondeterministic", "another-answer")
-        return finding or shared or self._answers_from_memory(question) or self._hangs_on_graph(question)
+        return finding or self._answers_from_memory(question) or self._hangs_on_graph(question) or shared
 
     def _impure(self, case: Case, got: Observed) -> Finding | None:
         complaint = impurity(self._demands, case, got)
         return None if complaint is None else Finding(case, complaint[0], complaint[1], None, got)
 
     def _answers_from_memory(self, question: Purity) -> Finding | None:
+        """What is wrong without other values in its arguments too says nothing of memory."""
         asked = question.refilled
-        return None if asked is None else self.ask(asked)
+        found = None if asked is None else self.ask(asked)
+        return found if found is not None and self.values(question.case) is None else None
 
     def _hangs_on_graph(self, question: Purity) -> Finding | None:
         if question.without_graph is None:

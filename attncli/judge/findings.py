@@ -52,6 +52,7 @@ class Findings:
 
     def kept(self, name: str, finding: Finding, stored: Mapping[str, Any]) -> CheckResult:
         """The result of a check that a stored counterexample fails."""
+        self.dead = self.dead or finding.fatal
         self.stored.append(dict(stored))
         self._name_mistake(finding, str(stored["record"]), name == "gradients")
         return self.reported(name, replace(finding, message=say("kept-counterexample", fault=finding.message)), 1)

@@ -26,6 +26,8 @@ NEEDS = {
     "memory": "matches-reference",
     "speed": "matches-reference",
 }
+# On the second rung costs are measured in 16 bits, and only those of what is right there.
+NEEDS_HARDENED = {"work": "low-precision", "memory": "low-precision"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +122,7 @@ class Grading:
             return
         self.notify({"event": "check", "name": name, "status": "running"})
         start = time.monotonic()
-        blocked = self._blocked(name)
+        blocked = self._blocked(name, rung)
         if blocked:
             result = self.findings.result(name, "skipped", say("needs", check=blocked))
         else:
@@ -129,7 +131,7 @@ class Grading:
         self.results[name] = result if before is None else _both(before, result)
         self.notify({"event": "check", "name": name, "status": result.status, **told(result)})
 
-    def _blocked(self, name: str) -> str:
+    def _blocked(self, name: str, rung: CaseRung) -> str:
         """The check that has to hold before this one is asked for, empty where none stands in its way."""
         if name == "loads":
             return ""
@@ -137,8 +139,8 @@ class Grading:
             return "" if name == "forbidden" and self.checks.reading.syntax is None else "loads"
         if self.findings.dead and name != "forbidden":
             return next((r.name for r in self.results.values() if r.status == "fail"), "loads")
-        need = NEEDS.get(name, "")
-        return need if need in self.results and self.results[need].status == "fail" else ""
+        needs = [NEEDS.get(name, ""), NEEDS_HARDENED.get(name, "") if rung == "hardened" else ""]
+        return next((n for n in needs if n in self.results and self.results[n].status == "fail"), "")
 
 
 def _both(first: CheckResult, second: CheckResult) -> CheckResult:

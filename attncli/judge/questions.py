@@ -189,7 +189,9 @@ class EdgeWithGradients(Gradients):
 
     def finding(self, got: Observed | Failure) -> Finding | None:
         found = self._edge.finding(got)
-        return found if found is not None or self._asked is None else super().finding(got)
+        if self._asked is None or (found is not None and found.reason != "aliased"):
+            return found
+        return super().finding(got) or found
 
 
 class Purity:

@@ -15,6 +15,7 @@ from attncli.judge.report import document
 from attncli.judge.submission import Budget, Submission
 from attncli.sandbox import script
 from attncli.sandbox.compiler import postpone_compiler
+from attncli.sandbox.exceptions import reason_of
 from attncli.sandbox.host import Reply
 
 postpone_compiler()
@@ -69,7 +70,7 @@ class InProcessWorker:
             if f.filename == self._filename
         ]
         said = {"op": "raised", "type": type(error).__name__, "text": str(error), "frames": frames}
-        return Reply({**said, "reason": "exception"}, memoryview(b""))
+        return Reply({**said, "reason": reason_of(error, str(error))}, memoryview(b""))
 
 
 def grade(folder: Folder, source: str, **asked: Any) -> dict[str, Any]:

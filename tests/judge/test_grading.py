@@ -184,6 +184,13 @@ def test_a_stored_counterexample_is_tried_first(folder):
     assert failed["message"].startswith("the stored counterexample: ")
 
 
+def test_after_a_stored_counterexample_that_ends_the_process_nothing_is_asked(folder):
+    stored = grade(folder, body("return (x * weight).sum(-1) * scale + (x.shape[-1] == 5) * 1.0"))["stored"]
+    again = grade(folder, body("raise MemoryError"), replay=stored)
+    assert check(again, "matches-reference")["reason"] == "memory"
+    assert check(again, "edge-cases")["status"] == "skipped"
+
+
 def test_a_stored_counterexample_that_no_longer_fits_is_passed_over(folder):
     kept = {"check": "matches-reference", "record": "gone", "profile": "ordinary", "draws": [], "values": []}
     assert grade(folder, RIGHT, replay=[kept])["verdict"] == "accepted"

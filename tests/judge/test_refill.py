@@ -96,3 +96,20 @@ def test_a_way_that_only_inference_takes_is_seen_in_edge_cases(tmp_path):
     shortcut = HEAD + "def project(x, w):\n    if len(x) == 1 and not torch.is_grad_enabled():\n        return w[:1]\n"
     report = grade(folder, shortcut + "    return x @ w\n")
     assert check(report, "edge-cases")["status"] == "fail"
+
+
+def test_what_is_wrong_at_the_first_call_too_is_not_put_down_to_memory(tmp_path):
+    folder = write_challenge(tmp_path, SPEC, REFERENCE, INPUTS, {})
+    report = grade(folder, HEAD + "def project(x, w):\n    return x @ w + 1\n")
+    assert check(report, "matches-reference")["reason"] == "values"
+    assert check(report, "pure")["status"] == "pass"
+
+
+def test_a_shared_result_does_not_hide_an_answer_from_memory(tmp_path):
+    folder = write_challenge(tmp_path, SPEC, REFERENCE, INPUTS, {})
+    kept = HEAD + "KEPT, OUT = {}, {}\ndef project(x, w):\n"
+    kept += "    y = x @ KEPT.setdefault(id(w), (w, w.clone()))[1]\n"
+    kept += "    return y if y.requires_grad else OUT.setdefault((y.shape, y.dtype), torch.empty_like(y)).copy_(y)\n"
+    report = grade(folder, kept)
+    assert report["rung"] == "none"
+    assert check(report, "pure")["reason"] == "depends-on-earlier-calls"

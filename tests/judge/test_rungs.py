@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 sys.path.insert(0, str(Path(__file__).parent))
-from in_process import SPEC, check, grade, write_challenge
+from in_process import INPUTS, SPEC, check, grade, write_challenge
 
 from attncli.domain.challenge import CHECK_NAMES
 from attncli.domain.text import Localised
@@ -146,3 +146,21 @@ def test_faults_of_the_technique_lead_whatever_the_order_of_the_cases(tmp_path, 
     report = grade(folder, body(line))
     assert report["rung"] == rung
     assert check(report, "edge-cases").get("message", "").startswith(label)
+
+
+COSTLY = """
+CONTRACTS = [{
+    "check": "work", "measure": "flops", "sizes": (2, 4, 8), "growth_at_most": 9.0, "bound": lambda n: 1000.0 * n,
+    "case": lambda make, n: make.call("scaled_sum", make.normal(n, 4), make.normal(4)),
+    "says": {"en": "few", "zh": "少"},
+}]
+"""
+
+
+def test_what_is_wrong_in_16_bits_is_told_once_and_not_again_as_a_cost(tmp_path):
+    required = ["loads", "matches-reference", "low-precision", "work"]
+    folder = write_challenge(tmp_path, {"required": required}, inputs=INPUTS + COSTLY)
+    report = grade(folder, body("y = (x * weight).sum(-1) * scale\n    return y + (y.element_size() == 2)"))
+    assert report["rung"] == "solved"
+    assert check(report, "low-precision")["status"] == "fail"
+    assert (check(report, "work")["status"], check(report, "work")["rung"]) == ("pass", "solved")

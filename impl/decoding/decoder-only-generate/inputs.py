@@ -12,7 +12,7 @@ STATES = 11  # what the model remembers of the past: a number below this
 # Sound solutions may loop over rows: what frequencies need, and no more.
 ROWS, SOME_ROWS, FEW_ROWS = 1000, 500, 40
 SIGMAS = 5.5
-HARDENED = {"edge_temperature_almost_zero"}
+HARDENED = {"edge_temperature_almost_zero", "edge_float16_over_a_small_temperature"}
 
 
 def model_over(table):

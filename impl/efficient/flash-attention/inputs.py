@@ -103,11 +103,11 @@ def edge_fewer_keys_than_queries(make):
 
 
 def edge_other_distances(make):
-    """causal, blocks of 4, and in turn 8, 9, 11 and 6 keys for 8 queries: tiles of equal place and size hide other keys
+    """causal, blocks of 4, and in turn 8, 9, 11 and 10 keys for 8 queries: tiles of equal place and size hide other keys
 
-    因果，块大小 4，8 个 query 依次对 8、9、11、6 个 key：位置和大小相同的块，挡住的 key 并不同
+    因果，块大小 4，8 个 query 依次对 8、9、11、10 个 key：位置和大小相同的块，挡住的 key 并不同
     """
-    for S in (8, 9, 11, 6, 8):
+    for S in (8, 9, 11, 10, 8):
         call(make, *qkv(make, 1, 1, 8, S, 3), 4, 4, True)
 
 
