@@ -162,16 +162,19 @@ class Examiner:
                 return finding
             shared = shared or finding
             answers.append(got)
-        finding = self.same(question.expectation, answers[0], answers[1], "nondeterministic", "another-answer")
-        return finding or shared or self._answers_from_memory(question) or self._hangs_on_graph(question)
+        finding = self.same(question.values.expectation, answers[0], answers[1], "nondeterministic", "another-answer")
+        return finding or shared or self._answers_from_memory(question, answers[0]) or self._hangs_on_graph(question)
 
     def _impure(self, case: Case, got: Observed) -> Finding | None:
         complaint = impurity(self._demands, case, got)
         return None if complaint is None else Finding(case, complaint[0], complaint[1], None, got)
 
-    def _answers_from_memory(self, question: Purity) -> Finding | None:
+    def _answers_from_memory(self, question: Purity, first: Observed) -> Finding | None:
+        """Only of what is right at first: where the values are wrong anyway, a wrong one proves no memory."""
         asked = question.refilled
-        return None if asked is None else self.ask(asked)
+        if asked is None or self._looked(question.case, partial(question.values.finding, first)) is not None:
+            return None
+        return self.ask(asked)
 
     def _hangs_on_graph(self, question: Purity) -> Finding | None:
         if question.without_graph is None:

@@ -284,7 +284,7 @@ class Purity:
         self._demands = demands
         self.case = case
         self.request = Request(case, demands.watched)
-        self.expectation = Expectation(demands.reference, case)
+        self.values = Values(demands, case)
 
     @cached_property
     def refilled(self) -> Refilled | None:
