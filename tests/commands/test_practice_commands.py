@@ -59,6 +59,17 @@ def test_challenges_are_listed(attn: Attn) -> None:
     assert attn("challenges", "--track", "basic").code == 2
 
 
+def test_columns_stand_under_each_other_in_both_languages(attn: Attn) -> None:
+    chinese = attn("challenges", "--lang", "zh").out
+    assert chinese.index("加倍") + len("未做") == attn("challenges", "--lang", "en").out.index("new") + 11
+    lines = attn("stats", "--lang", "zh").out.splitlines()
+    head = next(line for line in lines if line.startswith("主题"))
+    place = head.index("掌握度") + len("掌握度")
+    assert (
+        place + sum(character > "\u2e7f" for character in head[:place]) == lines[lines.index(head) + 1].index("0%") + 2
+    )
+
+
 def test_start_hint_and_solution(attn: Attn, home: Path) -> None:
     started = attn("start", "double")
     assert started.out.strip() == str(home / "solutions" / "double.py")
