@@ -54,9 +54,8 @@ def _topics(found: Progress, lang: Lang) -> list[str]:
         if lang == "zh"
         else ("topic", "seen", "recall", "ready", "lapses", "weak")
     )
-    lines = [
-        f"{left(head[0], 10)} {right(head[1], 8)} {right(head[2], 7)} {right(head[3], 7)} {right(head[4], 7)}  {head[5]}"
-    ]
+    numbers = " ".join(right(word, cells) for word, cells in zip(head[1:5], (8, 7, 7, 7), strict=True))
+    lines = [f"{left(head[0], 10)} {numbers}  {head[5]}"]
     for topic, standing in found.topics.items():
         recall = f"{standing.recall:.0%}" if standing.seen else "–"
         weak = " ".join(card.card for card in standing.weak[:3])

@@ -235,6 +235,9 @@ async def test_an_accepted_solution_says_when_it_comes_back(make_app: MakeApp) -
         await settled(pilot)
         text = shown(app)
         assert "✓✓ Hardened" in text and "comes back in" in text and "hardened" in text
+        await pilot.press("l")
+        await pilot.pause(0.3)
+        assert "后再练" in shown(app)
 
 
 async def test_progress_is_live_and_escape_cancels(make_app: MakeApp) -> None:

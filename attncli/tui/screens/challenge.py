@@ -109,7 +109,7 @@ class ChallengeScreen(AttnScreen):
     async def in_other_language(self) -> None:
         await super().in_other_language()
         if self.report is not None:
-            await self.query_one(GradeReport).show(self.report, "")
+            await self.query_one(GradeReport).show(self.report, self._comes_back())
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         grading_now = self.request is not None
