@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from attncli.commands.columns import left
 from attncli.commands.output import json_option, print_json
 from attncli.commands.session import session
 from attncli.commands.stdout import echo
@@ -42,7 +43,7 @@ def challenges(track: str | None, as_json: bool) -> None:
         due = DUE[lang].format(day=entry.schedule.due_at) if entry.schedule else ""
         challenge = entry.challenge
         echo(
-            f"{challenge.id:<28} {challenge.track:<12} {challenge.level}  {STANDINGS[entry.standing][lang]:<10}"
+            f"{challenge.id:<28} {challenge.track:<12} {challenge.level}  {left(STANDINGS[entry.standing][lang], 10)}"
             f" {challenge.title[lang]}{due}"
         )
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import date, datetime
 from pathlib import Path
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 import click
 
@@ -13,7 +13,11 @@ from attncli.commands.json_document import json_text
 from attncli.commands.session import session
 from attncli.commands.stdout import echo
 from attncli.domain.text import Lang
+from attncli.errors import UsageError
 from attncli.files import cannot_write, write_whole
+
+if TYPE_CHECKING:
+    from attncli.practice.workspace import Workspace
 
 FORMATS = ("md", "html", "json")
 
@@ -29,7 +33,12 @@ export.add_command(export_reviews, "reviews")
 @export.command()
 @click.option("--format", "form", type=click.Choice(FORMATS), default=None, help="Default: by FILE's ending, else md.")
 @click.option("--lang", type=click.Choice(["en", "zh"]), default=None, help="Language of the summary.")
-@click.option("--interview", type=click.DateTime(["%Y-%m-%d"]), default=None, help="The day to forecast recall for.")
+@click.option(
+    "--interview",
+    type=click.DateTime(["%Y-%m-%d"]),
+    default=None,
+    help="The day to forecast recall for (default: the setting interview).",
+)
 @click.option("-o", "--output", type=click.Path(path_type=Path), default=None, help="Where to write (default: stdout).")
 def summary(form: str | None, lang: str | None, interview: datetime | None, output: Path | None) -> None:
     """Strengths, gaps, weak cards with short answers, your solutions, what to review before the day."""
@@ -37,7 +46,7 @@ def summary(form: str | None, lang: str | None, interview: datetime | None, outp
 
     with session().workspace() as workspace:
         language = cast(Lang, lang or workspace.lang)
-        found = summarise(workspace, language, interview.date() if interview else None)
+        found = summarise(workspace, language, _day(workspace, interview.date() if interview else None))
     chosen = form or _by_ending(output)
     if chosen == "json":
         text = json_text(found.document()) + "\n"
@@ -50,6 +59,15 @@ def summary(form: str | None, lang: str | None, interview: datetime | None, outp
 
         text = to_markdown(found)
     _write(text, output)
+
+
+def _day(workspace: Workspace, asked: date | None) -> date | None:
+    """The day that was asked for, else the setting `interview` while it lies ahead."""
+    today = workspace.clock().astimezone().date()
+    if asked is not None and asked < today:
+        raise UsageError(f"--interview: {asked} is past; give the day of the interview, or leave it out")
+    day = asked or workspace.settings.interview
+    return day if day is not None and day >= today else None
 
 
 def _by_ending(output: Path | None) -> str:

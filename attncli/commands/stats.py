@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from attncli.commands.columns import left, right
 from attncli.commands.output import json_option, print_json
 from attncli.commands.session import session
 from attncli.commands.stdout import echo
@@ -32,7 +33,7 @@ def _totals(found: Progress, lang: Lang) -> list[str]:
     if lang == "zh":
         return [
             f"复习 {found.reviews} 次（今天 {found.today} 次），连续 {found.streak_days} 天，30 天保持率 {recalled}",
-            f"学过 {found.seen}/{found.cards} 张卡片，通过 {solved} 道编程题",
+            f"学过 {found.seen}/{found.cards} 张卡片，解出 {solved} 道编程题",
             f"未来到期：{coming}",
         ]
     return [
@@ -53,7 +54,8 @@ def _topics(found: Progress, lang: Lang) -> list[str]:
         if lang == "zh"
         else ("topic", "seen", "recall", "ready", "lapses", "weak")
     )
-    lines = [f"{head[0]:<10} {head[1]:>8} {head[2]:>7} {head[3]:>7} {head[4]:>7}  {head[5]}"]
+    numbers = " ".join(right(word, cells) for word, cells in zip(head[1:5], (8, 7, 7, 7), strict=True))
+    lines = [f"{left(head[0], 10)} {numbers}  {head[5]}"]
     for topic, standing in found.topics.items():
         recall = f"{standing.recall:.0%}" if standing.seen else "–"
         weak = " ".join(card.card for card in standing.weak[:3])

@@ -60,9 +60,10 @@ def _print(documents: list[dict[str, Any]], score: dict[str, Any]) -> None:
         )
         for failure in document["failures"]:
             echo(f"       {failure['file']} on stream {failure['stream']} {failure['verdict']}: {failure['message']}")
+    streams = "1 stream" if score["streams"] == 1 else f"{score['streams']} streams"
     echo(
         f"{score['wrong']['rejected']} of {score['wrong']['total']} wrong solutions rejected, "
-        f"{score['right']['accepted']} of {score['right']['total']} right ones accepted, on {score['streams']} streams"
+        f"{score['right']['accepted']} of {score['right']['total']} right ones accepted, on {streams}"
     )
 
 

@@ -39,7 +39,7 @@ SAY: dict[str, Localised] = {
         "cannot start {editor} ({why}); set one: attn config editor nano",
         "无法启动 {editor}（{why}）；请设置：attn config editor nano",
     ),
-    "none-left": Localised("no other challenge is left to solve", "没有其他未通过的编程题"),
+    "none-left": Localised("no other challenge is left to solve", "没有其他未解出的编程题"),
     "changed": Localised("changed: {check} {before} → {now}", "变化：{check} {before} → {now}"),
     "unchanged": Localised("no check changed", "各项检查与上次相同"),
     "solved": Localised("solved", "已解出"),

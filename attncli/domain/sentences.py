@@ -170,7 +170,7 @@ SENTENCES: dict[str, Localised] = {
     "needs": _T("needs {check}", "需先通过 {check}"),
     "needs-first-rung": _T("comes once the file is solved", "先解出来，再检查这一项"),
     "not-measured": _T("not measured", "未测量"),
-    "milliseconds": _T("{ms} ms a call, the crossing included", "每次调用 {ms} 毫秒（含进程间传输）"),
+    "milliseconds": _T("{ms} ms a call, the way between the processes included", "每次调用 {ms} 毫秒（含进程间传输）"),
 }
 
 NOTHING = Localised("", "")

@@ -31,7 +31,7 @@ _ALIGNED = {f"text-align:{side}": f"to-{side}" for side in ("left", "center", "r
 
 
 def to_html(summary: Summary) -> str:
-    jinja = environment(autoescape=True)
+    jinja = environment(summary.lang, autoescape=True)
     parser = _parser()
     style = jinja.get_template("summary.css").render()
     page = jinja.get_template("summary.html.j2").render(

@@ -15,7 +15,7 @@ _REFERENCE = re.compile(r"&(?=(#\d{1,7};|#[xX][0-9a-fA-F]{1,6};|[A-Za-z][A-Za-z0
 
 
 def to_markdown(summary: Summary) -> str:
-    jinja = environment(autoescape=False)
+    jinja = environment(summary.lang, autoescape=False)
     jinja.filters["shown"] = shown
     return printable(jinja.get_template("summary.md.j2").render(summary=summary, fence=fence)).strip() + "\n"
 

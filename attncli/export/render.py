@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from attncli.export.labels import labels
+from attncli.domain.text import Lang
+from attncli.export.labels import LABELS, labels
 
 
-def environment(*, autoescape: bool) -> Environment:
+def environment(lang: Lang, *, autoescape: bool) -> Environment:
     """Jinja with the room's templates; an unknown name is an error, never an empty string."""
     jinja = Environment(
         loader=PackageLoader("attncli.export"),
@@ -19,14 +21,14 @@ def environment(*, autoescape: bool) -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    jinja.filters["percent"] = percent
+    jinja.filters["percent"] = partial(percent, lang=lang)
     jinja.filters["cell"] = cell
     jinja.globals["labels"] = labels
     return jinja
 
 
-def percent(share: float | None) -> str:
-    return "–" if share is None else f"{100 * share:.0f} %"
+def percent(share: float | None, lang: Lang = "en") -> str:
+    return "–" if share is None else LABELS["share"][lang].format(f"{100 * share:.0f}")
 
 
 def cell(text: Any) -> str:

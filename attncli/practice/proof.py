@@ -63,15 +63,16 @@ def prove(
 
     judges: SimpleQueue[Judge] = SimpleQueue()
     opened = [Judge.start() for _ in range(max(1, min(jobs, len(challenges))))]
-    try:
-        for judge in opened:
-            judges.put(judge)
-        order = sorted(challenges, key=lambda challenge: [check not in challenge.required for check in _SLOWEST])
-        with ThreadPoolExecutor(len(opened)) as pool:
+    for judge in opened:
+        judges.put(judge)
+    order = sorted(challenges, key=lambda challenge: [check not in challenge.required for check in _SLOWEST])
+    with ThreadPoolExecutor(len(opened)) as pool:
+        try:
             proofs = list(pool.map(lambda challenge: _with_free_judge(judges, challenge, streams, count), order))
-    finally:
-        for judge in opened:
-            judge.close()
+        finally:
+            # Before the pool waits for its threads: an interrupt would else wait for the proofs that were begun.
+            for judge in opened:
+                judge.close()
     return sorted(proofs, key=lambda proof: [challenge.id for challenge in challenges].index(proof.challenge))
 
 

@@ -20,6 +20,7 @@ USUAL_PAGE_BYTES = 4096
 LONGEST_VARINT = 9
 _OVERFLOW_LINK_BYTES = 4
 _PAGE_SIZE_AT = slice(16, 18)
+_MAGIC = b"SQLite format 3\x00"
 _PAGE_COUNT_AT = slice(28, 32)
 # The length of a record's head, then the serial type of `seq`, which is stored as the key and so NULL in the record.
 _HEAD = re.compile(rb"(?=[\x08-\x1f]\x00[\x0d-\xff])", re.DOTALL)
@@ -92,7 +93,9 @@ def scan(content: bytes, pages: dict[int, bytes] | None = None) -> Found:
 
 
 def is_cut_short(content: bytes) -> bool:
-    """Whether the header tells of more pages than there are."""
+    """Whether the header tells of more pages than there are; one that is overwritten tells nothing."""
+    if not content.startswith(_MAGIC):
+        return False
     pages = int.from_bytes(content[_PAGE_COUNT_AT], "big")
     return len(content) < pages * min(_page_sizes(content))
 

@@ -59,6 +59,17 @@ def test_challenges_are_listed(attn: Attn) -> None:
     assert attn("challenges", "--track", "basic").code == 2
 
 
+def test_columns_stand_under_each_other_in_both_languages(attn: Attn) -> None:
+    chinese = attn("challenges", "--lang", "zh").out
+    assert chinese.index("加倍") + len("未做") == attn("challenges", "--lang", "en").out.index("new") + 11
+    lines = attn("stats", "--lang", "zh").out.splitlines()
+    head = next(line for line in lines if line.startswith("主题"))
+    place = head.index("掌握度") + len("掌握度")
+    assert (
+        place + sum(character > "\u2e7f" for character in head[:place]) == lines[lines.index(head) + 1].index("0%") + 2
+    )
+
+
 def test_start_hint_and_solution(attn: Attn, home: Path) -> None:
     started = attn("start", "double")
     assert started.out.strip() == str(home / "solutions" / "double.py")
@@ -170,6 +181,15 @@ def test_import_and_sync(attn: Attn, tmp_path: Path) -> None:
     result = attn(*other, "import", "reviews", str(log))
     assert result.code == 2 and f"{log}:1:" in result.line
     assert attn("sync", str(tmp_path / "nowhere")).code == 2
+
+
+def test_the_summary_takes_the_day_from_the_setting_and_refuses_a_day_that_is_past(attn: Attn) -> None:
+    attn("config", "interview", "2999-01-01")
+    assert attn("export", "summary", "--format", "json").json["interview"] == "2999-01-01"
+    attn("config", "interview", "2020-01-01")
+    assert attn("export", "summary", "--format", "json").json["interview"] == ""
+    refused = attn("export", "summary", "--interview", "2020-01-01")
+    assert refused.code == 2 and "2020-01-01 is past" in refused.err
 
 
 def test_doctor_reports_and_rebuilds(attn: Attn, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -120,6 +120,15 @@ def test_the_json_document_holds_everything(workspace):
     assert document["reviews"] == 3
 
 
+@pytest.mark.parametrize("write", [to_markdown, to_html])
+def test_chinese_is_punctuated_as_chinese(workspace, write):
+    forget(workspace, "att-02")
+    text = write(summarise(workspace, "zh", date(2026, 4, 20)))
+    assert "2026-04-20（50 天后）" in text and "架构：编码器、解码器与交叉注意力：0%，0/" in text
+    assert " %" not in re.sub(r"<style>.*?</style>", "", text, flags=re.S)
+    assert "2026-04-20 (50 days left)" in write(summarise(workspace, "en", date(2026, 4, 20)))
+
+
 def test_every_label_is_there_in_both_languages():
     assert all(texts["en"].strip() and texts["zh"].strip() for texts in LABELS.values())
 

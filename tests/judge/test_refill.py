@@ -62,6 +62,12 @@ def test_the_verdict_names_what_happened(tmp_path):
     assert found["message"] == "answers for what its arguments held before they were changed in place"
 
 
+def test_a_wrong_answer_that_keeps_nothing_is_not_said_to_come_from_memory(tmp_path):
+    folder = write_challenge(tmp_path, {**SPEC, "required": ["loads", "pure"]}, REFERENCE, INPUTS, {})
+    found = check(grade(folder, HEAD + "def project(x, w):\n    return x @ (2 * w)\n"), "pure")
+    assert found["status"] == "pass"
+
+
 def test_the_second_round_refers_to_its_own_results_and_sees_other_values():
     make = recorder()
     x, w = make.normal(2, 3), make.normal(3, 3)

@@ -114,6 +114,13 @@ def test_a_file_that_is_cut_short_gives_the_rows_that_are_left_and_says_so(path:
     assert found.lost == 0 or found.lost + found.rows <= 2000
 
 
+def test_a_header_that_was_overwritten_is_not_said_to_be_of_a_file_that_is_cut_short(path: Path) -> None:
+    rows = append(path, 400)
+    path.write_bytes(b"\xff" * 100 + path.read_bytes()[100:])
+    found = rescue(path)
+    assert not found.is_cut_short and rows_of(path) == rows
+
+
 def test_lost_rows_are_counted_once(path: Path) -> None:
     append(path, 400)
     raw = sqlite3.connect(path)

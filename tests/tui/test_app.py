@@ -118,6 +118,14 @@ async def test_a_small_terminal_gets_a_friendly_line_and_recovers(make_app: Make
         assert "All topics" in shown(pilot.app)
 
 
+async def test_help_names_each_key_once_and_whole(make_app: MakeApp) -> None:
+    async with make_app("review").run_test(size=(80, 30)) as pilot:
+        await pilot.press("space", "question_mark")
+        text = shown(pilot.app)
+        assert "Ctrl+C Ctrl+Q  Quit" in text and "↑ k" in text
+        assert "up ↑" not in text and "down ↓" not in text
+
+
 async def test_help_lists_the_keys_of_the_screen_below(make_app: MakeApp) -> None:
     async with make_app("review").run_test(size=(80, 30)) as pilot:
         await pilot.press("question_mark")

@@ -235,6 +235,9 @@ async def test_an_accepted_solution_says_when_it_comes_back(make_app: MakeApp) -
         await settled(pilot)
         text = shown(app)
         assert "✓✓ Hardened" in text and "comes back in" in text and "hardened" in text
+        await pilot.press("l")
+        await pilot.pause(0.3)
+        assert "后再练" in shown(app)
 
 
 async def test_progress_is_live_and_escape_cancels(make_app: MakeApp) -> None:
@@ -303,6 +306,18 @@ async def test_wide_terminals_show_both(make_app: MakeApp) -> None:
         await pilot.press("g")
         await settled(pilot)
         assert "def sdpa(" in shown(app) and "✗ Rejected" in shown(app)
+
+
+async def test_a_report_says_which_fresh_exam_it_is_of(make_app: MakeApp) -> None:
+    app = opened(make_app, lambda: {**REJECTED, "seed": 3})
+    write_solution(app)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("g")
+        await settled(pilot)
+        assert "fresh exam 3" in shown(app)
+        await pilot.press("l")
+        await pilot.pause(0.3)
+        assert "第 3 套新题" in shown(app)
 
 
 async def test_the_report_survives_a_change_of_language(make_app: MakeApp) -> None:

@@ -92,9 +92,9 @@ class ChallengeScreen(AttnScreen):
             yield Plain(say("challenge.solution", lang), classes="heading")
             yield CardMarkdown(f"```python\n{self.reference.rstrip()}\n```")
         yield CardMarkdown(self.challenge.statement[lang])
-        yield Plain(f"{say('challenge.needs', lang)}: {', '.join(self.challenge.required)}")
+        yield Plain(say("challenge.needs", lang, checks=", ".join(self.challenge.required)))
         if self.challenge.forbidden:
-            yield Plain(f"{say('challenge.forbidden', lang)}: {', '.join(self.challenge.forbidden)}")
+            yield Plain(say("challenge.forbidden", lang, calls=", ".join(self.challenge.forbidden)))
 
     def on_mount(self) -> None:
         super().on_mount()
@@ -109,7 +109,7 @@ class ChallengeScreen(AttnScreen):
     async def in_other_language(self) -> None:
         await super().in_other_language()
         if self.report is not None:
-            await self.query_one(GradeReport).show(self.report, "")
+            await self.query_one(GradeReport).show(self.report, self._comes_back())
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         grading_now = self.request is not None

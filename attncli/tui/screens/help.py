@@ -35,7 +35,7 @@ class HelpScreen(ModalScreen[None]):
 
     def compose(self) -> ComposeResult:
         lang = self.below.lang
-        lines = [Content.assemble((left(key, 12), "bold $primary"), text) for key, text in self._keys]
+        lines = [Content.assemble((left(key, 15), "bold $primary"), text) for key, text in self._keys]
         note = Content.styled(say("help.ime", lang), "$text-muted")
         with VerticalScroll():
             yield Plain(Content.styled(say("help.title", lang), "bold"), classes="title")

@@ -109,6 +109,7 @@ class GradeReport(Page):
         reached = report.get("rung") if report.get("rung") in RUNGS else report["verdict"]
         parts = [say(f"verdict.{reached}", self.lang), summary]
         parts.append(say("verdict.unproved", self.lang, checks=missing) if missing else "")
+        parts.insert(2, say("verdict.exam", self.lang, seed=report["seed"]) if report["seed"] else "")
         parts += [after, say("verdict.fresh", self.lang) if accepted else ""]
         head = Content.assemble(
             (parts[0], "$success" if reached in RUNGS else "$error"), "  ", " · ".join(filter(None, parts[1:]))

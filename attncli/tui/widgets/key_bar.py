@@ -10,7 +10,16 @@ from textual.widget import Widget
 from attncli.domain.text import Lang
 from attncli.tui.strings import TEXTS, say
 
-_NAMES = {"question_mark": "?", "slash": "/", "exclamation_mark": "!", "escape": "Esc", "enter": "Enter", "minus": "-"}
+_NAMES = {
+    "question_mark": "?",
+    "slash": "/",
+    "exclamation_mark": "!",
+    "escape": "Esc",
+    "enter": "Enter",
+    "minus": "-",
+    "up": "↑",
+    "down": "↓",
+}
 _RANKS = {"key.help": 0, "key.back": 2, "key.home": 2, "key.quit": 2, "key.language": 3}
 
 
