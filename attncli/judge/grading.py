@@ -63,6 +63,7 @@ class Grading:
         self.badges = [name for name in CHECK_NAMES if name in spec.get("badges", ())]
         self.findings = Findings(self.exam, self.submission, self.options)
         self.checks = Checks(self.findings)
+        self._cut_short: set[CaseRung] = set()
 
     def run(self) -> GradeReport:
         """All checks on both rungs, the second only where the first is reached; then the report."""
@@ -103,9 +104,10 @@ class Grading:
         return any(result.status == "fail" and result.rung == rung for result in found)
 
     def _reached(self) -> Rung:
-        if self._broken("solved"):
+        """What could not be asked any more was not passed."""
+        if self._broken("solved") or "solved" in self._cut_short:
             return "none"
-        return "solved" if self._broken("hardened") else "hardened"
+        return "solved" if self._broken("hardened") or "hardened" in self._cut_short else "hardened"
 
     def _unloaded(self) -> bool:
         return "loads" in self.results and self.results["loads"].status == "fail"
@@ -125,6 +127,8 @@ class Grading:
         blocked = self._blocked(name, rung)
         if blocked:
             result = self.findings.result(name, "skipped", say("needs", check=blocked))
+            if name in self.required:
+                self._cut_short.add(rung)
         else:
             result = replace(self.checks.run(name, rung), rung=rung)
         result = replace(result, seconds=round(time.monotonic() - start, 4), required=name in self.required)

@@ -19,7 +19,7 @@ from typing import ParamSpec, TypeVar
 from attncli.domain.sentences import say
 from attncli.domain.text import Localised
 from attncli.sandbox.exceptions import reason_of
-from attncli.sandbox.limits import MIB, private_bytes
+from attncli.sandbox.limits import MIB, data_bytes
 from attncli.sandbox.tables import TreeError
 
 # One look may take this much processor time, and all looks of one submission so many times as much.
@@ -79,9 +79,6 @@ class Judging:
         self._seconds = seconds
         self._left = LOOKS * seconds
         self._soft, self._hard = resource.getrlimit(resource.RLIMIT_DATA)
-        taken = private_bytes()
-        most = taken + memory_mib * MIB if taken else self._soft
-        self._most = most if self._soft == resource.RLIM_INFINITY else min(most, self._soft)
         self._memory_mib = memory_mib
         self._granted = 0.0
         self._timed = self.armed = self.rang = False
@@ -134,11 +131,17 @@ class Judging:
             self._left -= max(0.0, self._granted - remaining)
 
     def _resume(self, seconds: float) -> None:
-        resource.setrlimit(resource.RLIMIT_DATA, (self._most, self._hard))
+        resource.setrlimit(resource.RLIMIT_DATA, (self._most(), self._hard))
         self._granted = seconds
         if self._timed:
             signal.setitimer(signal.ITIMER_PROF, seconds, _AGAIN_SECONDS)
             self.armed = True
+
+    def _most(self) -> int:
+        """The limit while a look goes on: above what there is by now, as exams and references grow meanwhile."""
+        taken = data_bytes()
+        most = taken + self._memory_mib * MIB if taken else self._soft
+        return most if self._soft == resource.RLIM_INFINITY else min(most, self._soft)
 
     def _pause(self) -> float:
         """Lifts both limits. Returns how many seconds were left."""

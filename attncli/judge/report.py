@@ -15,7 +15,11 @@ INDENTED_TIMES = 10
 
 def document(report: GradeReport) -> dict[str, Any]:
     """What `attn grade --json` prints."""
-    judged = [check for check in report.checks if check.status != "info"]
+    judged = [
+        check
+        for check in report.checks
+        if check.status in ("pass", "fail") or (check.required and check.status != "info")
+    ]
     shown: dict[str, Any] = {
         "challenge": report.challenge,
         "file": report.file,

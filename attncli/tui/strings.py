@@ -226,7 +226,7 @@ TEXTS: dict[str, Localised] = {
         "The editor “{editor}” cannot be started: set one with `attn config editor vim`.",
         "无法启动编辑器“{editor}”：请用 `attn config editor vim` 设置。",
     ),
-    "challenge.needs": _T("Required checks: {checks}", "必过检查：{checks}"),
+    "challenge.needs": _T("Checks of both rungs: {checks}", "两级检查项：{checks}"),
     "challenge.forbidden": _T("Not to be called: {calls}", "禁止调用：{calls}"),
     "verdict.solved": _T("✓ Solved: right at the whiteboard", "✓ 已解出：白板面试这样写就对了"),
     "verdict.hardened": _T("✓✓ Hardened: ready for production", "✓✓ 已加固：可以上生产环境"),

@@ -164,3 +164,12 @@ def test_what_is_wrong_in_16_bits_is_told_once_and_not_again_as_a_cost(tmp_path)
     assert report["rung"] == "solved"
     assert check(report, "low-precision")["status"] == "fail"
     assert (check(report, "work")["status"], check(report, "work")["rung"]) == ("pass", "solved")
+
+
+@pytest.mark.parametrize(("ends", "rung"), [("raise MemoryError", "solved"), ("raise ValueError", "hardened")])
+def test_what_could_not_be_asked_behind_a_badge_that_ended_the_file_is_not_proved(tmp_path, ends, rung):
+    spec = {"required": ["loads", "matches-reference", "layout", "device"], "badges": ["low-precision"]}
+    folder = write_challenge(tmp_path, spec)
+    report = grade(folder, body(f"if x.dtype == torch.bfloat16: {ends}\n    {RIGHT}"))
+    assert check(report, "low-precision")["status"] == "fail"
+    assert report["rung"] == rung

@@ -118,7 +118,7 @@ async def test_enter_opens_the_challenge_under_the_cursor(make_app: MakeApp) -> 
 
 
 @pytest.mark.parametrize(
-    ("lang", "words"), [("en", ("No file", "level 1 of 5", "Required checks")), ("zh", ("难度 1/5",))]
+    ("lang", "words"), [("en", ("No file", "level 1 of 5", "Checks of both rungs")), ("zh", ("难度 1/5",))]
 )
 async def test_the_statement_says_what_to_write(make_app: MakeApp, lang: str, words: tuple[str, ...]) -> None:
     app = opened(make_app, lang=lang)

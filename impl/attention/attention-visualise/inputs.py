@@ -9,8 +9,11 @@ TOKENS = ["the", "cat", "a", "注意力", "模型", "ｗide", "かな", "한국"
 HARDENED = {"edge_wide_characters_that_do_not_fit"}
 
 
-def tokens(make, count):
-    return [make.pick(TOKENS) for _ in range(count)]
+NARROW = [token for token in TOKENS if token.isascii()]
+
+
+def tokens(make, count, words=TOKENS):
+    return [make.pick(words) for _ in range(count)]
 
 
 def grid(make, T, S):
@@ -32,7 +35,9 @@ def case(make):
         T, S = make.size(1, 5), make.size(1, 6)
         weights = grid(make, T, S)
         if make.flag():
-            make.call("attention_to_text", weights, tokens(make, T), tokens(make, S), make.pick([1, 3, 4, 2]))
+            columns = make.pick([1, 3, 4, 2])  # wide characters that have to be cut are an edge case
+            keys = tokens(make, S, NARROW if columns % 2 else TOKENS)
+            make.call("attention_to_text", weights, tokens(make, T), keys, columns)
         else:
             make.call("attention_to_text", weights, tokens(make, T), tokens(make, S))
         return

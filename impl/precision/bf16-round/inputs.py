@@ -10,7 +10,6 @@ SIXTEEN_BITS = "technique"
 
 BOTH = ("round_to_bf16", "round_to_fp16")
 SHAPES = [(), (1,), (5,), (2, 3), (3, 1, 2), (2, 2, 2, 2)]
-HARDENED = {"edge_nan"}
 
 
 def pattern(make, bits):
