@@ -22,6 +22,7 @@ REACHED: dict[str, Localised] = {
     "solved": _T("solved: right at the whiteboard", "已解出：白板面试这样写就对了"),
     "hardened": _T("hardened: ready for production", "已加固：可以上生产环境"),
 }
+NOT_HARDENED = _T("solved, but not hardened", "已解出，但未加固")
 STATUSES: dict[str, Localised] = {
     "pass": _T("pass", "通过"),
     "fail": _T("FAIL", "失败"),
@@ -68,8 +69,9 @@ def told(check: Mapping[str, Any], lang: Lang) -> str:
 
 
 def headline(report: Mapping[str, Any], lang: Lang) -> str:
-    """What was reached; where nothing was, the verdict."""
-    reached = REACHED.get(str(report.get("rung")))
+    """What was reached; where nothing was, the verdict; where more was asked for, that it was not."""
+    short = report["verdict"] == "rejected" and report.get("rung") == "solved"
+    reached = NOT_HARDENED if short else REACHED.get(str(report.get("rung")))
     return reached[lang] if reached else VERDICTS[report["verdict"]][lang]
 
 

@@ -209,7 +209,7 @@ def test_what_is_right_at_the_whiteboard_is_accepted_unless_more_is_asked_for(at
     code, out, err = attn("grade", "sdpa", file, "--rung", "hardened")
     assert (code, len(err.splitlines())) == (1, 1)
     assert "is solved, not hardened: edge-cases: float16 inputs" in err
-    assert out.startswith("Scaled dot-product attention: solved: right at the whiteboard (")
+    assert out.startswith("Scaled dot-product attention: solved, but not hardened (")
     _, listed, _ = attn("challenges", "--json")
     assert {item["id"]: item["standing"] for item in json.loads(listed)}["sdpa"] == "solved"
     code, out, err = attn("grade", "sdpa", file, "--json", "--no-record")

@@ -74,6 +74,9 @@ def report(rung: str, *checks: dict) -> dict:
 def test_what_is_read_first_is_what_was_reached(rung: str, en: str, zh: str) -> None:
     assert (headline(report(rung), "en"), headline(report(rung), "zh")) == (en, zh)
     assert headline({"verdict": "error", "rung": "none"}, "en") == "the judge failed"
+    asked_for_more = {**report("solved"), "verdict": "rejected"}
+    assert headline(asked_for_more, "en") == "solved, but not hardened"
+    assert headline(asked_for_more, "zh") == "已解出，但未加固"
 
 
 def test_what_fails_on_the_second_rung_alone_is_the_next_step() -> None:
