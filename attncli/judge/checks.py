@@ -180,7 +180,8 @@ class Checks:
         touched = self.findings.touched(name)
         if touched is not None:
             return touched
-        leak = self._leak() if name == "pure" and rung == "solved" and self._may_leak() else None
+        leaks = name == "pure" and rung == "solved" and "loads" not in self.options.settled
+        leak = self._leak() if leaks else None
         if leak is not None:
             return self.findings.found("pure", leak, None, tried, "case", "")
         if name == "device" and self.examiner.device_unproved:
@@ -215,10 +216,6 @@ class Checks:
     def _question(self, name: str) -> Examine:
         asked = {"gradients": self.examiner.gradients, "device": self.examiner.device, "pure": self.examiner.pure}
         return asked.get(name, self.examiner.values)
-
-    def _may_leak(self) -> bool:
-        """Answers that share memory differ after other calls for that reason alone."""
-        return "loads" not in self.options.settled and "pure" not in self._waiting
 
     def _leak(self) -> Finding | None:
         """The same cases in a worker that has seen no others: an answer must not depend on earlier calls."""

@@ -173,3 +173,12 @@ def test_what_could_not_be_asked_behind_a_badge_that_ended_the_file_is_not_prove
     report = grade(folder, body(f"if x.dtype == torch.bfloat16: {ends}\n    {RIGHT}"))
     assert check(report, "low-precision")["status"] == "fail"
     assert report["rung"] == rung
+
+
+def test_a_shared_result_does_not_hide_what_is_remembered_between_calls(tmp_path):
+    """Twelve calls in, the answer drifts: more than a buffer that is handed out twice."""
+    folder = write_challenge(tmp_path, {"required": ["loads", "pure"]})
+    drifts = ONE_BUFFER.replace("* scale", "* scale + 1e-3 * (len(seen) > 12)")
+    source = body(f"seen.append(1)\n    {drifts}", "kept, seen = {}, []")
+    assert grade(folder, source)["rung"] == "none"
+    assert grade(folder, source.replace("len(seen) > 12", "len(seen) > 10**6"))["rung"] == "solved"
