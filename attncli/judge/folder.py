@@ -13,7 +13,7 @@ from typing import Any
 from attncli.errors import JudgeFailed
 from attncli.judge.drawing import Declared
 from attncli.judge.facts import Facts, facts_of
-from attncli.judge.motifs import BRANCHES, Motif, every_branch, motifs, recorded
+from attncli.judge.motifs import BRANCHES, PREFIX, Motif, every_branch, motifs, recorded
 from attncli.judge.recorder import Recorder
 
 
@@ -73,7 +73,7 @@ class Folder:
 
     def record(self, attribute: str) -> Callable[[Recorder], Any]:
         """What records the cases that go by this name: a function of `inputs.py` or a motif, else LookupError."""
-        if attribute in self.motifs:
+        if attribute.startswith(PREFIX):
             return recorded(self.motifs[attribute], self.inputs.case)
         if attribute.startswith(BRANCHES):
             return every_branch(self.inputs.case, int(attribute.removeprefix(BRANCHES)))

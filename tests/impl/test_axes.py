@@ -66,10 +66,10 @@ def calls_of(path: Path) -> list[Call]:
 
 
 def cases(folder: Folder) -> Iterator[Case]:
-    ordinary = profile_of("ordinary", folder.inputs)
-    yield from drawn(folder.inputs.case, ordinary, DRAWN, 0, 0)
+    ordinary = profile_of("ordinary", folder.facts)
+    yield from drawn(folder.inputs.case, ordinary, DRAWN, 0, 0, folder.declared)
     for label, _, record in edge_functions(folder):
-        recorder = Recorder(fixed_draw, ordinary, 0, label)
+        recorder = Recorder(fixed_draw, ordinary, 0, label, folder.declared)
         record(recorder)
         yield recorder.case
 
