@@ -40,7 +40,7 @@ def test_no_line_begins_with_a_chinese_comma_or_ends_with_an_opening_bracket() -
     assert not any(line.startswith(("、", "）")) or line.endswith("（") for line in lines)
 
 
-@given(st.text(alphabet="ab \"\\'\n一，`-$|# ", max_size=60))
+@given(st.text(alphabet="ab \"\\'\n一，（`-$|# ", max_size=60))
 def test_any_text_is_a_docstring_with_all_its_letters(text: str) -> None:
     kept = "".join("\n".join(lines_of(text)).split())
     assert kept == "".join(text.replace('"""', "'''").split())
