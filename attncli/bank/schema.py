@@ -200,6 +200,7 @@ class ChallengeShape(Shape):
     title: LocalisedText
     entry: Annotated[list[Name], Field(min_length=1)]
     statement: LocalisedText
+    hardened: LocalisedText | None = None
     hints: Annotated[list[LocalisedText], Field(min_length=1)]
     required: Annotated[list[Literal[CHECK_NAMES]], Field(min_length=1)]  # type: ignore[valid-type]
     badges: list[Literal[CHECK_NAMES]] = []  # type: ignore[valid-type]

@@ -44,6 +44,7 @@ class Challenge:
     level: int
     title: Localised
     statement: Localised
+    hardened: Localised
     entry: tuple[str, ...]
     hints: tuple[Localised, ...]
     required: tuple[str, ...]

@@ -12,5 +12,6 @@ def challenge_of(document: dict[str, Any]) -> Challenge:
     """The challenge that a validated document (see `attncli.bank.schema`) describes."""
     tuples = {key: tuple(document[key]) for key in ("entry", "required", "badges", "forbidden", "cards")}
     texts = {key: Localised.of(document[key]) for key in ("title", "statement")}
+    texts["hardened"] = Localised.of(document.get("hardened") or {"en": "", "zh": ""})
     hints = tuple(Localised.of(hint) for hint in document["hints"])
     return Challenge(**{**document, **tuples, **texts, "hints": hints})
