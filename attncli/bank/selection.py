@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -33,13 +33,6 @@ class Surroundings:
     @property
     def challenge_folders(self) -> list[Path]:
         return [self.impl, *([self.own_challenges] if self.own_challenges else [])]
-
-
-_JUDGES: dict[str, Callable[[Any], list[Finding]]] = {
-    "cards": topic_findings,
-    "glossary": glossary_findings,
-    "challenge": challenge_findings,
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +67,12 @@ class Checked:
     @staticmethod
     def of(path: Path) -> Checked:
         role = {GLOSSARY: "glossary", CHALLENGE: "challenge"}.get(path.name, "cards")
-        return Checked(path, role, judge(path, _JUDGES[role]))
+        judges: dict[str, Callable[[Any], list[Finding]]] = {
+            "cards": topic_findings,
+            "glossary": glossary_findings,
+            "challenge": partial(challenge_findings, folder=path.parent),
+        }
+        return Checked(path, role, judge(path, judges[role]))
 
     @cached_property
     def cards(self) -> list[tuple[int, dict[str, Any]]]:

@@ -68,9 +68,3 @@ def test_right_and_wrong_solutions_have_the_signatures_of_the_reference(folder: 
         assert not missing, f"{path.parent.name}/{path.name} lacks {sorted(missing)}"
         for name, parameters_due in due.items():
             assert mine[name] == parameters_due, f"{path.parent.name}/{path.name}: {name} takes other parameters"
-
-
-@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
-def test_every_wrong_solution_is_described_and_every_description_has_one(folder: Path) -> None:
-    mistakes = yaml.safe_load((folder / "challenge.yaml").read_text(encoding="utf-8"))["mistakes"]
-    assert set(mistakes) == {path.stem for path in folder.glob("wrong/*.py")}
