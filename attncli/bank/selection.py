@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from attncli.bank.loader import GLOSSARY, SUFFIXES, Judged, bank_files, judge
-from attncli.bank.problems import Finding, Way, shown_path
+from attncli.bank.problems import Finding, Problem, Way, shown_path
 from attncli.bank.schema import SHAPES, CardShape
 from attncli.bank.validate import challenge_findings, glossary_findings, topic_findings
 from attncli.errors import NotFound
@@ -55,7 +55,8 @@ class Readable:
 class Checked:
     """A file that was judged, and what else is found about it.
 
-    `role` is cards, glossary or challenge; `repeated` are the positions of cards whose id another file uses.
+    `role` is cards, glossary or challenge; `repeated` are the positions of cards whose id another file uses; `beside`
+    is what is wrong with the files beside a challenge's.
     """
 
     path: Path
@@ -63,6 +64,7 @@ class Checked:
     judged: Judged
     findings: list[Finding] = field(default_factory=list)
     repeated: set[int] = field(default_factory=set)
+    beside: list[Problem] = field(default_factory=list)
 
     @staticmethod
     def of(path: Path) -> Checked:
