@@ -98,7 +98,7 @@ class Proving:
             candidate.done = failed.name in SAME_ON_EVERY_STREAM
 
     def _surprised(self, candidate: Candidate, stream: int, verdict: Verdict, message: str) -> None:
-        file = f"{candidate.file.parent.name}/{candidate.file.name}"
+        file = candidate.file.relative_to(self.folder.path).as_posix()
         line = 1 if candidate.sound else _line_of_rung(candidate.file)
         found = {"file": file, "line": line, "stream": stream, "verdict": verdict, "message": message}
         self.surprises.append(found)
