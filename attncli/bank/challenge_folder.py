@@ -111,6 +111,8 @@ class _Files:
                 yield _at(self.yaml, line, f"{said}, the reference {due[signature.name].written}; write the same")
             elif signature.name not in due and signature.name.partition(".")[0] in self.entry:
                 yield _at(self.yaml, line, f"the reference has no {signature.name}; correct one of the two")
+        if any(isinstance(signature, Unreadable) for signature in found):
+            return
         names = {signature.name.partition(".")[0] for signature in found if isinstance(signature, Signature)}
         for name in self.entry:
             if name not in names and any(known.partition(".")[0] == name for known in due):

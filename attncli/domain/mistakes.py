@@ -85,9 +85,11 @@ def is_chinese(text: str) -> bool:
 def _pieces(docstring: str) -> Iterator[tuple[str, list[str], int]]:
     """(name, lines, number of the first line) of each field."""
     current: tuple[str, list[str], int] | None = None
+    in_summary = True
     for number, raw in enumerate(docstring.splitlines(), 1):
         line = raw.strip()
-        begun = _begun(line, current[0] if current else "")
+        in_summary = in_summary and (bool(line) or current is None)
+        begun = _begun(line, current[0] if current else "", in_summary)
         if begun is not None:
             if current:
                 yield current
@@ -98,10 +100,9 @@ def _pieces(docstring: str) -> Iterator[tuple[str, list[str], int]]:
         yield current
 
 
-def _begun(line: str, before: str) -> tuple[str, str] | None:
+def _begun(line: str, before: str, in_summary: bool) -> tuple[str, str] | None:
     """The field that begins in this line, and the line's part of its text; `before` is the one above."""
     named = _NAMED.match(line)
-    in_summary = before in ("", SUMMARY, SUMMARY_ZH)
     if named and (named["name"] in FIELDS or not in_summary):
         return named["name"], named["text"].strip()
     if line and (not before or (before == SUMMARY and is_chinese(line))):
