@@ -67,9 +67,10 @@ def report_lines(report: Mapping[str, Any], challenge: Challenge, lang: Lang) ->
 
 def diagnosis_lines(report: Mapping[str, Any], challenge: Challenge, lang: Lang) -> Iterator[str]:
     for found in report.get("diagnosis") or ():
-        said = challenge.mistakes.get(found["wrong"], {}).get("says", {})
+        known = challenge.mistakes.get(found["wrong"])
+        says = (known.says[lang] if known else "") or found["says"]
         cards = SAY["cards"][lang].format(cards=", ".join(found["cards"])) if found["cards"] else ""
-        yield f"  {SAY['same'][lang].format(says=said.get(lang) or found['says'])}{cards}"
+        yield f"  {SAY['same'][lang].format(says=says)}{cards}"
 
 
 def counterexample_lines(shown: Mapping[str, Any], indent: str, lang: Lang = "en", file: str = "") -> Iterator[str]:

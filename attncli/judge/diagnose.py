@@ -91,8 +91,5 @@ def _differ(value: Any, other: Any, rules: Rules) -> bool:
 
 
 def _named(folder: Folder, name: str) -> Diagnosis:
-    said = folder.spec.get("mistakes", {}).get(name, {})
-    docstring = (folder.wrong(name).__doc__ or name).strip().splitlines()[0]
-    says = said.get("says", {}).get("en") or docstring
-    cards = tuple(said.get("cards") or folder.spec.get("cards") or ())
-    return Diagnosis(name, says, cards)
+    mistake = folder.mistake(name)
+    return Diagnosis(name, mistake.says.en or name, mistake.cards or tuple(folder.spec.get("cards") or ()))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -10,6 +11,7 @@ from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
 
+from attncli.domain.mistakes import Mistake, mistake_in
 from attncli.errors import JudgeFailed
 from attncli.judge.drawing import Declared
 from attncli.judge.facts import Facts, facts_of
@@ -40,7 +42,7 @@ class Folder:
 
     @property
     def id(self) -> str:
-        return str(self.spec["id"])
+        return str(self.spec.get("id") or self.path.name)
 
     @property
     def entry(self) -> list[str]:
@@ -89,3 +91,13 @@ class Folder:
         if name not in self._wrong:
             self._wrong[name] = load_module(self.path / "wrong" / f"{name}.py", f"wrong_{name.replace('-', '_')}")
         return self._wrong[name]
+
+    def mistake(self, name: str) -> Mistake:
+        """What the wrong solution gets wrong, without running it. JudgeFailed if it is no Python."""
+        path = self.path / "wrong" / f"{name}.py"
+        try:
+            return mistake_in(ast.get_docstring(ast.parse(path.read_bytes()), clean=False) or "")
+        except (OSError, SyntaxError, ValueError) as error:
+            raise JudgeFailed(
+                f"{path}: this wrong solution cannot be read ({error}); `attn verify` says more"
+            ) from error

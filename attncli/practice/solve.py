@@ -224,9 +224,9 @@ def _next_bug(workspace: Workspace, challenge: Challenge) -> Path:
 
 
 def _symptom(challenge: Challenge, wrong: str) -> Localised:
-    told = challenge.mistakes.get(wrong, {}).get("symptom")
-    if told:
-        return Localised.of(told)
+    told = challenge.mistakes.get(wrong)
+    if told is not None and told.symptom.en:
+        return told.symptom
     return Localised("This solution is rejected. Find out why, and mend it.", "这份解答通不过评测。找出原因并改正。")
 
 

@@ -155,7 +155,7 @@ CONTRACTS = [
 """
 WRONG = {"no-scale": REFERENCE.replace(" * scale", "")}
 ENTRY = ["halves", "turned", "Gate", "follow", "dropped", "drawn", "tiled"]
-SPEC = {"entry": ENTRY, "required": ["loads", "matches-reference"], "forbidden": [], "mistakes": {}}
+SPEC = {"entry": ENTRY, "required": ["loads", "matches-reference"], "forbidden": []}
 
 Ask = Callable[["Kind", random.Random], Finding | None]
 

@@ -104,7 +104,6 @@ SPEC: dict[str, Any] = {
     "badges": [],
     "forbidden": ["cumsum"],
     "cards": ["att-01"],
-    "mistakes": {"no-scale": {"says": {"en": "Forgets the scale.", "zh": "忘了缩放。"}, "cards": ["att-02"]}},
 }
 
 REFERENCE = """
@@ -127,7 +126,15 @@ def edge_single(make):
 '''
 
 WRONG = {
-    "no-scale": '"""Forgets the scale."""\ndef scaled_sum(x, weight, scale=2.0):\n    return (x * weight).sum(-1)\n'
+    "no-scale": '''"""Forgets the scale.
+忘了缩放。
+
+cards: att-02
+rung: solved
+"""
+def scaled_sum(x, weight, scale=2.0):
+    return (x * weight).sum(-1)
+'''
 }
 
 

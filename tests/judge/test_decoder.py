@@ -34,7 +34,7 @@ from attncli.judge.search import fixed_draw
 from attncli.sandbox import script, wire
 
 FRAMES = 10_000
-SPEC = {"entry": ["f"], "required": ["loads", "matches-reference"], "mistakes": {}}
+SPEC = {"entry": ["f"], "required": ["loads", "matches-reference"]}
 REFERENCE = "def f(x, w):\n    return {'y': (x @ w, [x.sum(), 3, 'word']), 'n': None}\n"
 MEMORY_BYTES = 1 << 30
 

@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from in_process import check, grade, write_challenge
 
 HEAD = "import torch\n"
-SPEC = {"entry": ["project"], "required": ["loads", "matches-reference", "edge-cases", "pure"], "mistakes": {}}
+SPEC = {"entry": ["project"], "required": ["loads", "matches-reference", "edge-cases", "pure"]}
 REFERENCE = HEAD + "def project(x, w):\n    return x @ w\n"
 INPUTS = """
 def case(make):

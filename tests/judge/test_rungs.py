@@ -141,7 +141,7 @@ def edge_one(make):
     ],
 )
 def test_faults_of_the_technique_lead_whatever_the_order_of_the_cases(tmp_path, line, rung, label):
-    spec = {"required": ["loads", "edge-cases"], "forbidden": [], "mistakes": {}}
+    spec = {"required": ["loads", "edge-cases"], "forbidden": []}
     folder = write_challenge(tmp_path, {**SPEC, **spec}, inputs=EDGES, wrong={})
     report = grade(folder, body(line))
     assert report["rung"] == rung
