@@ -12,8 +12,7 @@ GRADIENTS = False
 HARDENED = {"edge_temperature_almost_zero"}
 
 _STATES = 11  # what the model remembers of the past: a number below this
-# Sound solutions may loop over rows: what frequencies need, and no more.
-_ROWS, _SOME_ROWS, _FEW_ROWS, _SIGMAS = 1000, 500, 40, 5.5
+_ROWS, _SOME_ROWS, _FEW_ROWS, _SIGMAS = 1000, 500, 40, 5.5  # sound solutions may loop over rows
 
 
 def model_over(table):
