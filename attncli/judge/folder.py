@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import ast
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import Any
 
 from attncli.domain.mistakes import Mistake, mistake_in
 from attncli.errors import JudgeFailed
+from attncli.judge.drawing import Declared
+from attncli.judge.facts import Facts, facts_of
+from attncli.judge.motifs import BRANCHES, PREFIX, Motif, every_branch, motifs, recorded
+from attncli.judge.recorder import Recorder
 
 
 def load_module(path: Path, name: str) -> ModuleType:
@@ -54,6 +59,30 @@ class Folder:
     @cached_property
     def inputs(self) -> ModuleType:
         return load_module(self.path / "inputs.py", f"inputs_{self.id.replace('-', '_')}")
+
+    @cached_property
+    def facts(self) -> Facts:
+        return facts_of(self.inputs, self.path / "inputs.py")
+
+    @cached_property
+    def declared(self) -> Declared:
+        return Declared(self.facts, self.reference.__dict__)
+
+    @cached_property
+    def motifs(self) -> dict[str, Motif]:
+        """The shared edge cases that say something here, by attribute."""
+        return {motif.attribute: motif for motif in motifs(self.inputs.case, self.declared)}
+
+    def record(self, attribute: str) -> Callable[[Recorder], Any]:
+        """What records the cases that go by this name: a function of `inputs.py` or a motif, else LookupError."""
+        if attribute.startswith(PREFIX):
+            return recorded(self.motifs[attribute], self.inputs.case)
+        if attribute.startswith(BRANCHES):
+            return every_branch(self.inputs.case, int(attribute.removeprefix(BRANCHES)))
+        function = vars(self.inputs).get(attribute)
+        if not isinstance(function, FunctionType) or function.__module__ != self.inputs.__name__:
+            raise LookupError(f"{self.path}/inputs.py records nothing by the name {attribute}")
+        return function
 
     def wrong_names(self) -> list[str]:
         return sorted(path.stem for path in (self.path / "wrong").glob("*.py"))

@@ -14,6 +14,7 @@ def challenge_of(document: dict[str, Any]) -> Challenge:
     """The challenge that a validated document (see `attncli.bank.schema`) describes."""
     told: dict[str, Any] = {key: document[key] for key in ("id", "track", "level", "version", "folder")}
     told |= {key: tuple(document[key]) for key in ("entry", "required", "badges", "forbidden", "cards")}
-    told |= {key: Localised.of(document[key]) for key in ("title", "statement", "hardened")}
+    told |= {key: Localised.of(document[key]) for key in ("title", "statement")}
+    told["hardened"] = Localised.of(document.get("hardened") or {"en": "", "zh": ""})
     hints = tuple(Localised.of(hint) for hint in document["hints"])
     return Challenge(**told, hints=hints, mistakes=Mistakes(Path(document["folder"])))

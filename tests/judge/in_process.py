@@ -144,7 +144,8 @@ def write_challenge(
     """A small challenge of the tests' own."""
     (root / "wrong").mkdir(parents=True, exist_ok=True)
     (root / "reference.py").write_text(reference, encoding="utf-8")
-    (root / "inputs.py").write_text(inputs, encoding="utf-8")
+    said = "" if "SIXTEEN_BITS" in inputs else 'SIXTEEN_BITS = "native"\n'
+    (root / "inputs.py").write_text(said + inputs, encoding="utf-8")
     for name, source in (WRONG if wrong is None else wrong).items():
         (root / "wrong" / f"{name}.py").write_text(source, encoding="utf-8")
     return Folder({**SPEC, **(spec or {})}, root)

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from attncli.judge.case import Recorder
 from attncli.judge.counterexample import restore
+from attncli.judge.recorder import Recorder
 
 sys.path.insert(0, str(Path(__file__).parent))
 from in_process import INPUTS, REFERENCE, check, grade, write_challenge

@@ -25,7 +25,7 @@ SOUND = WEIGHTED.format(share="weight.to(wide) / weight.to(wide).sum()")
 SUM_ROUNDED = WEIGHTED.format(share="weight.to(wide) / weight.to(wide).sum().to(x.dtype)")
 SHARE_ROUNDED = WEIGHTED.format(share="(weight.to(wide) / weight.to(wide).sum()).to(x.dtype)")
 INPUTS = """
-FLOAT32_INSIDE = True
+SIXTEEN_BITS = 'float32'
 def case(make):
     D = make.size(2, 7)
     make.call("average", make.normal(make.size(1, 4), D), make.uniform(D, low=0.1, high=0.9))

@@ -22,13 +22,14 @@ def case(make):
 def longer(make, size):
     make.call("total", make.normal(size, 2))
 
-SAYS = {"en": "it grows too fast", "zh": "增长过快"}
+_SAYS = {"en": "it grows too fast", "zh": "增长过快"}
 CONTRACTS = [
-    {"check": "work", "measure": "flops", "case": longer, "sizes": (64, 128, 256), "growth_at_most": 3.0, "says": SAYS},
+    {"check": "work", "measure": "flops", "case": longer, "sizes": (64, 128, 256), "growth_at_most": 3.0,
+     "says": _SAYS},
     {"check": "memory", "measure": "largest", "case": longer, "sizes": (64, 128, 256), "growth_at_most": 3.0,
-     "says": SAYS, "real": {"size": 65_536, "en": "64k context", "zh": "64k 上下文"}},
+     "says": _SAYS, "real": {"size": 65_536, "en": "64k context", "zh": "64k 上下文"}},
     {"check": "work", "measure": "calls", "case": longer, "sizes": (8, 16, 32), "growth_at_most": 1.0,
-     "bound": lambda size: 10, "says": SAYS},
+     "bound": lambda size: 10, "says": _SAYS},
 ]
 """
 

@@ -234,7 +234,7 @@ def test_calls_may_be_judged_by_what_is_sound_instead_of_by_what_the_reference_d
 
 LOOSE_INPUTS = """
 import torch
-FLOAT32_INSIDE = True
+SIXTEEN_BITS = 'float32'
 def case(make):
     make.dtypes(make.call("pair", make.normal(make.size(1, 4)))[1], torch.float32, make.dtype)
 """

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 import torch
 
-from attncli.judge.case import Recorder
 from attncli.judge.expected import as_given, run_reference
 from attncli.judge.profiles import Profile
+from attncli.judge.recorder import Recorder
 from attncli.judge.refill import refilled
 
 sys.path.insert(0, str(Path(__file__).parent))
