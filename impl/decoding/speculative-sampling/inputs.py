@@ -212,7 +212,8 @@ def swallowed(tally, draws):
         came = sum(count for (_, token), count in tally.items() if token > 0 and token % 4 == rest) / draws
         if abs(came - 1 / 8) > 7 * math.sqrt(7 / 64 / draws) + 8 / draws:
             return (
-                f"of 256 equal chances, those of the tokens {rest or 4}, {(rest or 4) + 4}, … make up {came:.1%} of the draws, where 12.5% are due",
+                f"of 256 equal chances, those of the tokens {rest or 4}, {(rest or 4) + 4}, … make up {came:.1%} of the draws, "
+                "where 12.5% are due",
                 f"256 个相等的概率里，token {rest or 4}、{(rest or 4) + 4}、……合占 {came:.1%}，应为 12.5%",
             )
     return None
