@@ -12,6 +12,8 @@ from .conftest import Attn
 
 pytestmark = pytest.mark.sandbox
 
+LEFT_TO_WRITE = 'raise NotImplementedError("return (…).to(x.dtype)")'
+
 
 @pytest.fixture
 def folder(attn: Attn, home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -20,8 +22,8 @@ def folder(attn: Attn, home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     done = attn("new", "challenge", "mine/soft-sign")
     folder = home / "challenges" / "mine" / "soft-sign"
     assert (done.code, done.out) == (0, f"{folder}\n")
-    change(folder / "reference.py", "raise NotImplementedError", "return x / (1 + x.abs())")
-    change(folder / "wrong" / "first-mistake.py", "raise NotImplementedError", "return x / (2 + x.abs())")
+    change(folder / "reference.py", LEFT_TO_WRITE, "return (y / (1 + y.abs())).to(x.dtype)")
+    change(folder / "wrong" / "first-mistake.py", LEFT_TO_WRITE, "return (y / (2 + y.abs())).to(x.dtype)")
     change(folder / "wrong" / "first-mistake.py", "cards:", "cards: kv-02")
     return folder
 
@@ -43,7 +45,7 @@ def test_a_scaffold_holds_once_reference_and_one_wrong_solution_are_written(attn
 
 WORDY = ("so many words " * 8 + "\n    ") * 7
 FAULTS = [
-    ("inputs.py", "AXES", "AXIS", 'inputs.py:5:1: there is no fact AXIS; did you mean "AXES"?'),
+    ("inputs.py", "AXES", "AXIS", 'inputs.py:7:1: there is no fact AXIS; did you mean "AXES"?'),
     ("challenge.yaml", "(x: Tensor)", "(y: Tensor)", "challenge.yaml:9:1: the statement has soft_sign(y: Tensor)"),
     ("challenge.yaml", "zh: 第一条提示点出思路。", "zh: ''", "challenge.yaml:22:"),
     ("challenge.yaml", "用一句话说明它是什么。", "词\n    " * 25, "challenge.yaml:13:7: the first part has 3"),
@@ -70,7 +72,7 @@ def test_faults_of_the_files_are_told_before_anything_is_run(
 
 
 def test_a_wrong_file_that_passes_is_told_with_its_line(attn: Attn, folder: Path) -> None:
-    change(folder / "wrong" / "first-mistake.py", "2 + x.abs()", "1 + x.abs()")
+    change(folder / "wrong" / "first-mistake.py", "2 + y.abs()", "1 + y.abs()")
     done = attn("verify", "soft-sign", "--jobs", "1")
     assert done.code == 1
     assert done.out.startswith("FAILS  soft-sign: 1/1 right accepted, 0/1 wrong rejected\n")
