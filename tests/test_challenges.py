@@ -9,6 +9,7 @@ import pytest
 
 from attncli import paths
 from attncli.judge.client import Judge
+from attncli.practice import challenge_faults
 from attncli.practice.proof import prove_one
 from attncli.practice.workspace import Workspace
 
@@ -37,9 +38,21 @@ def challenges(tmp_path_factory):
 @pytest.mark.parametrize("id", IDS)
 def test_every_right_solution_is_accepted_and_every_wrong_one_rejected(id, challenges, judge):
     proof = prove_one(judge, challenges[id], streams=1)
-    assert proof.holds, proof.surprises
+    assert proof.holds, proof.failures()
     assert proof.sound >= 3
     assert proof.wrong >= 6
+
+
+@pytest.fixture(scope="module")
+def faults(tmp_path_factory):
+    home = paths.home(tmp_path_factory.mktemp("home"), {})
+    with Workspace.open(home, lambda: datetime(2026, 1, 1, tzinfo=UTC)) as workspace:
+        return challenge_faults.faults(workspace, [])
+
+
+@pytest.mark.parametrize("id", IDS)
+def test_reading_a_challenge_shows_nothing_wrong(id, faults):
+    assert [str(fault) for fault in faults if f"/{id}/" in fault.file] == []
 
 
 @pytest.mark.parametrize("id", IDS)

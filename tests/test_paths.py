@@ -7,6 +7,16 @@ from pathlib import Path
 from attncli import paths
 
 
+def test_a_checkout_is_told_from_an_installed_wheel(tmp_path: Path) -> None:
+    package = tmp_path / "attncli"
+    package.mkdir()
+    assert not paths.in_checkout(package)
+    (tmp_path / "pyproject.toml").touch()
+    assert paths.in_checkout(package)
+    (package / "_data").mkdir()
+    assert not paths.in_checkout(package)
+
+
 def test_a_checkout_is_used_when_the_package_carries_no_data(tmp_path: Path) -> None:
     assert paths.bundled_quizbank(tmp_path / "attncli") == tmp_path / "quizbank"
     assert paths.bundled_impl(tmp_path / "attncli") == tmp_path / "impl"

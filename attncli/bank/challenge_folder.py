@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from attncli.bank.docstrings import MOST_COLUMNS, docstring_faults
 from attncli.bank.facts import fact_faults
 from attncli.bank.identity import card_faults
 from attncli.bank.links import Known
-from attncli.bank.mistakes import MOST_COLUMNS, docstring_faults
 from attncli.bank.places import located
 from attncli.bank.problems import Finding, Problem, shown, shown_path, visible
 from attncli.bank.reading import Unreadable as UnreadableFile

@@ -16,7 +16,7 @@ _LONGEST = 60
 _FILES = {
     "challenge.yaml": """\
 level: 1
-title: {{en: {title}, zh: "{title}（中文名）"}}
+title: {{en: "{title}", zh: "{title}（中文名）"}}
 entry: [{function}]
 statement:
   en: |
@@ -52,31 +52,35 @@ Decisions: what a reader would ask about. Authors, year, arXiv number.
 
 from __future__ import annotations
 
+import torch
 from torch import Tensor
 
 
 def {function}(x: Tensor) -> Tensor:
-    raise NotImplementedError  # (..., D)
+    y = x.to(torch.promote_types(x.dtype, torch.float32))  # (..., D): 16 bits are computed in float32
+    raise NotImplementedError("return (…).to(x.dtype)")
 ''',
     "inputs.py": '''\
 """What is drawn, in one sentence."""
 
 from __future__ import annotations
 
+import torch
+
 AXES = {{"x": "... D", "return": "... D"}}
+SIZES = {{"D": (1, 7, 150)}}
 
 
 def case(make):
-    lead = (make.size(1, 3), make.size(1, 4))[: make.pick([1, 0, 2])]
-    make.call("{function}", make.normal(*lead, make.size(1, 7)))
+    make.call("{function}", make.argument("x"))
 
 
-def edge_one_entry(make):
-    """a single vector with a single entry
+def edge_zeros(make):
+    """nothing but zeros
 
-    只有一个元素的单个向量
+    全是零
     """
-    make.call("{function}", make.normal(1))
+    make.call("{function}", make.keep(torch.zeros(2, 5), grad=True))
 ''',
     "wrong/first-mistake.py": '''\
 """Says in one line what is wrong with this file.
@@ -91,11 +95,13 @@ rung: solved
 
 from __future__ import annotations
 
+import torch
 from torch import Tensor
 
 
 def {function}(x: Tensor) -> Tensor:
-    raise NotImplementedError
+    y = x.to(torch.promote_types(x.dtype, torch.float32))  # (..., D): 16 bits are computed in float32
+    raise NotImplementedError("return (…).to(x.dtype)")
 ''',
 }
 

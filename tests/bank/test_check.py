@@ -216,16 +216,32 @@ def challenge(folder: Path, **changes: Any) -> Path:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({}, None),
         ({"id": "sdpa"}, 'key "id" is not known here; known are level, version, title'),
         ({"cards": ["att-99"]}, 'there is no card "att-99"; correct the id or remove it'),
         ({"statement": {"en": "$\\frac{1}$", "zh": "甲"}}, 'formula "\\frac{1}" is not valid LaTeX'),
     ],
 )
-def test_challenges_are_checked_where_they_are_given(around: Surroundings, changes: Card, message: str | None) -> None:
+def test_challenges_are_checked_where_they_are_given(around: Surroundings, changes: Card, message: str) -> None:
     challenge(around.impl, **changes)
-    found = messages(check([around.impl], around))
-    assert found == [] if message is None else found[0].startswith(message)
+    assert any(found.startswith(message) for found in messages(check([around.impl], around)))
+
+
+def test_the_files_beside_a_challenge_are_checked_with_it(around: Surroundings) -> None:
+    path = challenge(around.impl)
+    found = {(Path(problem.file).name, problem.message) for problem in check([path], around).problems}
+    assert ("challenge.yaml", "there is no reference.py; write the technique, plain and slow, as the spec") in found
+    assert (
+        "no-scale.py",
+        "the docstring has no rung; write the rung that it must not reach as rung: solved "
+        "(a mistake in the technique) or rung: hardened",
+    ) in found
+
+
+def test_a_challenge_may_not_have_a_cards_id(around: Surroundings, cards: dict[str, Card], bank_file: Writer) -> None:
+    bank = bank_file({**cards["qa"], "id": "sdpa"})
+    path = challenge(around.impl)
+    said = "\"sdpa\" is a card's id, and both are kept in one log; give this challenge's folder another name"
+    assert said in messages(check([path, bank], around))
 
 
 def test_ten_mistakes_in_two_files_are_ten_problems(

@@ -142,31 +142,6 @@ def test_without_torch_the_judge_fails_with_the_remedy(attn, tmp_path):
     assert "torch" in err and len(err.splitlines()) == 1
 
 
-def test_verify_proves_a_challenge_and_prints_the_score(attn):
-    code, out, _ = attn("verify", "causal-mask", "--json", "--jobs", "1")
-    document = json.loads(out)
-    assert code == 0
-    assert document["challenges"][0]["holds"] is True
-    assert document["score"]["wrong"]["rejected"] == document["score"]["wrong"]["total"] >= 6
-
-
-def test_verify_exits_1_when_a_challenge_does_not_hold(attn, tmp_path):
-    folder = tmp_path / "home" / "challenges" / "attention" / "mine"
-    folder.mkdir(parents=True)
-    text = (ROOT / "impl/attention/causal-mask/challenge.yaml").read_text(encoding="utf-8")
-    (folder / "challenge.yaml").write_text(text, encoding="utf-8")
-    for name in ("reference.py", "inputs.py"):
-        (folder / name).write_text((ROOT / "impl/attention/causal-mask" / name).read_text(encoding="utf-8"))
-    for kind in ("wrong", "right"):
-        (folder / kind).mkdir()
-    for path in (ROOT / "impl/attention/causal-mask/wrong").glob("*.py"):
-        (folder / "wrong" / path.name).write_text((folder / "reference.py").read_text())
-    code, out, err = attn("verify", "mine", "--jobs", "1")
-    assert code == 1
-    assert "FAILS  mine" in out
-    assert "do not hold: mine" in err
-
-
 def test_the_summary_holds_the_graded_code(attn, tmp_path):
     attn("grade", "sdpa", SDPA / "right" / "einsum.py")
     code, _, err = attn("export", "summary", "-o", tmp_path / "s.html", "--lang", "zh")

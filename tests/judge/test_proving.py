@@ -43,7 +43,41 @@ def test_a_challenge_that_holds_has_no_surprises(folder):
 def test_a_wrong_file_that_passes_is_a_surprise_told_once(folder):
     (folder.path / "wrong" / "none.py").write_text(f'"""No mistake."""\n{REFERENCE}')
     (found,) = prove(folder)[0]["surprises"]
-    assert found == {"file": "wrong/none.py", "stream": 0, "verdict": "accepted", "message": ""}
+    message = "accepted on stream 0, though it must not reach solved"
+    assert found == {"file": "wrong/none.py", "line": 1, "stream": 0, "verdict": "accepted", "message": message}
+
+
+ROUNDED = """
+def scaled_sum(x, weight, scale=2.0):
+    if x.dtype.itemsize == 2:
+        return x.sum(-1)
+    return (x * weight).sum(-1) * scale
+"""
+
+
+def rounded(folder, rung: str) -> None:
+    """A wrong file that fails in 16 bits alone."""
+    (folder.path / "wrong" / "rounded.py").write_text(f'"""Wrong in 16 bits.\n\nrung: {rung}\n"""\n{ROUNDED}')
+
+
+def test_a_wrong_file_may_reach_the_rung_below_the_one_that_it_names(folder):
+    rounded(folder, "hardened")
+    assert prove(folder)[0]["surprises"] == []
+
+
+def test_a_wrong_file_that_passes_its_rung_is_a_surprise_though_a_later_one_turns_it_away(folder):
+    rounded(folder, "solved")
+    (found,) = prove(folder)[0]["surprises"]
+    assert (found["file"], found["line"], found["verdict"]) == ("wrong/rounded.py", 3, "accepted")
+    assert found["message"] == (
+        "accepted on stream 0, though it must not reach solved; only low-precision on the hardened rung turns it away"
+    )
+
+
+def test_a_mistake_in_the_technique_is_short_of_the_second_rung_too(folder):
+    source = WRONG["no-scale"].replace("rung: solved", "rung: hardened")
+    (folder.path / "wrong" / "no-scale.py").write_text(source)
+    assert prove(folder)[0]["surprises"] == []
 
 
 def test_a_right_file_that_fails_is_a_surprise_with_its_check(folder):
@@ -51,7 +85,8 @@ def test_a_right_file_that_fails_is_a_surprise_with_its_check(folder):
     (found,) = prove(folder)[0]["surprises"]
     assert found["file"] == "right/not.py"
     assert found["verdict"] == "rejected"
-    assert found["message"].startswith("matches-reference: ")
+    assert found["message"].startswith("rejected on stream 0: matches-reference: ")
+    assert found["line"] == 1
 
 
 def test_a_right_file_that_fails_late_is_found_where_it_fails(folder):
@@ -80,5 +115,5 @@ def test_a_right_file_of_which_a_required_check_proves_nothing_is_a_surprise(tmp
     spec = {"id": "twice", "entry": ["twice"], "required": ["loads", "device"], "forbidden": []}
     inputs = 'def case(make):\n    make.call("twice", make.normal(make.size(1, 3)))\n'
     (found,) = prove(write_challenge(tmp_path, spec, source, inputs, {}), 1)[0]["surprises"]
-    assert (found["file"].rpartition("/")[2], found["verdict"]) == ("reference.py", "accepted")
-    assert found["message"].startswith("device: ")
+    assert (found["file"], found["verdict"]) == ("reference.py", "accepted")
+    assert found["message"].startswith("accepted on stream 0: device: ")

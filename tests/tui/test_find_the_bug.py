@@ -17,14 +17,14 @@ async def test_b_hands_out_a_wrong_solution_under_the_challenges_own_name_with_i
         file = app.workspace.home.solutions / "sdpa.py"
         handed_out = file.read_text(encoding="utf-8")
         [row] = app.workspace.store.log.of_kind(RowKind.START)
-        symptom = app.workspace.library.challenge("sdpa").mistakes[row.payload["bug"]]["symptom"]
+        symptom = app.workspace.library.challenge("sdpa").mistakes[row.payload["bug"]].symptom
         text = " ".join(shown(app).split())
-        assert "Find the bug" in text and symptom["en"][:40] in text
+        assert "Find the bug" in text and symptom.en[:40] in text
         assert any("A wrong solution is in" in note.message for note in app._notifications)
         assert "def sdpa(" in handed_out and row.payload["bug"] not in handed_out
         await pilot.press("l")
         await pilot.pause(0.3)
-        assert "找出错误" in shown(app) and symptom["zh"][:10] in shown(app)
+        assert "找出错误" in shown(app) and symptom.zh[:10] in shown(app)
 
 
 async def test_b_asks_before_it_sets_a_file_aside_and_keeps_it(make_app: MakeApp) -> None:

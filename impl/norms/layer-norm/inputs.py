@@ -12,9 +12,8 @@ TOLERANCE_STABLE = {"float32": 5e-3}
 
 def affine(make, D):
     """Gains in 0.5 … 2 and shifts in −1 … 1, whatever the profile does to x."""
-    gamma = 0.5 + 1.5 * torch.rand(D, generator=make.random, dtype=torch.float64)
-    beta = 2.0 * torch.rand(D, generator=make.random, dtype=torch.float64) - 1.0
-    return make.keep(gamma, grad=True), make.keep(beta, grad=True)
+    gamma, beta = (torch.rand(D, generator=make.random, dtype=torch.float64) for _ in range(2))
+    return make.keep(0.5 + 1.5 * gamma, grad=True), make.keep(2.0 * beta - 1.0, grad=True)
 
 
 def case(make):
