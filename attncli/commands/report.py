@@ -8,6 +8,7 @@ from typing import Any
 
 from attncli.commands.stdout import echo
 from attncli.domain.axes import first_wrong, named
+from attncli.domain.calls import earlier_calls
 from attncli.domain.challenge import Challenge
 from attncli.domain.digits import digits_apart
 from attncli.domain.frames import frame_lines
@@ -32,6 +33,7 @@ SAY: dict[str, Localised] = {
     "same": Localised("the same answers as: {says}", "与这种错误的结果完全一致：{says}"),
     "cards": Localised(" (cards: {cards})", "（卡片：{cards}）"),
     "call": Localised("(call {number} of: {calls})", "（第 {number} 次调用，依次为：{calls}）"),
+    "earlier": Localised("call {number}, {name}:", "第 {number} 次调用 {name}："),
     "expected": Localised("expected:", "期望："),
     "got": Localised("got:", "得到："),
     "first-wrong": Localised("first wrong at {index}", "第一个不对的位置：{index}"),
@@ -79,6 +81,10 @@ def counterexample_lines(shown: Mapping[str, Any], indent: str, lang: Lang = "en
     if "call" in shown:
         calls = ", ".join(str(call["call"]) for call in shown["calls"])
         yield indent + SAY["call"][lang].format(number=shown["call"], calls=calls)
+    for number, call in earlier_calls(shown):
+        yield indent + SAY["earlier"][lang].format(number=number, name=call["call"])
+        for name, value in call["args"].items():
+            yield from value_lines(f"{name} =", value, f"{indent}  ", lang)
     digits = digits_apart(shown, DIGITS)
     for key in ("expected", "got"):
         if key in shown:

@@ -258,6 +258,7 @@ TEXTS: dict[str, Localised] = {
     "counterexample.got": _T("got", "得到"),
     "counterexample.differs": _T("* differs", "* 与期望不同"),
     "counterexample.call": _T("call {number} of: {calls}", "第 {number} 次调用，依次为：{calls}"),
+    "counterexample.earlier": _T("call {number}, {name}:", "第 {number} 次调用 {name}："),
     "counterexample.first-wrong": _T("first wrong at {index}", "第一个不对的位置：{index}"),
     "challenge.symptom": _T("Find the bug", "找出错误"),
     "challenge.bug-written": _T(

@@ -64,6 +64,20 @@ def test_the_failing_call_the_first_wrong_index_and_the_learners_lines_are_named
     ]
 
 
+def test_the_calls_that_the_failing_one_needs_are_shown_with_what_they_were_given():
+    calls = [{"call": "Norm", "args": {"D": 3}}, {"call": "forward", "args": {"x": 1}}]
+    shown = {"args": {"x": 1}, "calls": calls, "call": 2, "expected": 1.0, "got": 2.0}
+    assert list(counterexample_lines(shown, " "))[:4] == [
+        " x = 1",
+        " (call 2 of: Norm, forward)",
+        " call 1, Norm:",
+        "   D = 3",
+    ]
+    assert "第 1 次调用 Norm：" in " ".join(counterexample_lines(shown, "", "zh"))
+    many = {**shown, "calls": calls[:1] * 6 + calls[1:], "call": 7}
+    assert not any("Norm:" in line for line in counterexample_lines(many, ""))
+
+
 REPORT = {
     "file": "sdpa.py",
     "verdict": "accepted",
