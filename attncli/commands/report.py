@@ -31,6 +31,8 @@ SAY: dict[str, Localised] = {
     "printed": Localised("printed by your code:", "你的代码打印的内容："),
     "foot": Localised("{seconds} s, seed {seed}, sandbox: {layers}", "用时 {seconds} 秒，种子 {seed}，沙箱：{layers}"),
     "same": Localised("the same answers as: {says}", "与这种错误的结果完全一致：{says}"),
+    "two": Localised("two mistakes at once explain every answer:", "两种错误同时出现，能解释所有结果："),
+    "common": Localised("what all the answers have in common: {says}", "所有结果的共同点：{says}"),
     "cards": Localised(" (cards: {cards})", "（卡片：{cards}）"),
     "call": Localised("(call {number} of: {calls})", "（第 {number} 次调用，依次为：{calls}）"),
     "earlier": Localised("call {number}, {name}:", "第 {number} 次调用 {name}："),
@@ -68,7 +70,12 @@ def report_lines(report: Mapping[str, Any], challenge: Challenge, lang: Lang) ->
 
 
 def diagnosis_lines(report: Mapping[str, Any], challenge: Challenge, lang: Lang) -> Iterator[str]:
-    for found in report.get("diagnosis") or ():
+    for number, found in enumerate(report.get("diagnosis") or ()):
+        if found.get("beside") and number == 0:
+            yield f"  {SAY['two'][lang]}"
+        if "says_zh" in found:
+            yield f"  {SAY['common'][lang].format(says=found['says_zh' if lang == 'zh' else 'says'])}"
+            continue
         said = challenge.mistakes.get(found["wrong"], {}).get("says", {})
         cards = SAY["cards"][lang].format(cards=", ".join(found["cards"])) if found["cards"] else ""
         yield f"  {SAY['same'][lang].format(says=said.get(lang) or found['says'])}{cards}"

@@ -239,6 +239,7 @@ TEXTS: dict[str, Localised] = {
     "verdict.fresh": _T("f: a fresh exam, on other inputs", "f：换一组输入再考一次"),
     "verdict.exam": _T("fresh exam {seed}", "第 {seed} 套新题"),
     "verdict.next-due": _T("comes back in {interval}", "{interval}后再练"),
+    "verdict.two-mistakes": _T("Two mistakes at once explain every answer:", "两种错误同时出现，能解释所有结果："),
     "verdict.diagnosis": _T("What it looks like", "可能的原因"),
     "verdict.checks": _T("All checks", "全部检查"),
     "verdict.first-failure": _T("What failed first: {check}", "首先失败的检查：{check}"),

@@ -127,3 +127,22 @@ def test_two_numbers_that_differ_are_printed_so_that_they_differ():
         "expected: [0.25, 0.1234567] (float64, shape [2])",
         "got: [0.25, 0.1234569] (float64, shape [2])",
     ]
+
+
+CHALLENGE = SimpleNamespace(title={"en": "SDPA", "zh": "注意力"}, mistakes={})
+
+
+@pytest.mark.parametrize(("lang", "said"), [("en", "Two axes swapped."), ("zh", "有两个轴互换了。")])
+def test_what_the_answers_have_in_common_is_said_in_the_learners_language(lang, said):
+    diagnosis = [{"wrong": "transposed", "says": "Two axes swapped.", "says_zh": "有两个轴互换了。", "cards": []}]
+    lines = "\n".join(report_lines({**REPORT, "diagnosis": diagnosis}, CHALLENGE, lang))
+    assert said in lines and ("in common" if lang == "en" else "共同点") in lines
+
+
+@pytest.mark.parametrize(("lang", "said"), [("en", "two mistakes at once"), ("zh", "两种错误同时出现")])
+def test_two_mistakes_at_once_are_introduced_as_such(lang, said):
+    one = {"wrong": "no-scale", "says": "No scale.", "cards": ["att-01"], "beside": "nan-rows"}
+    other = {"wrong": "nan-rows", "says": "Rows of NaN.", "cards": [], "beside": "no-scale"}
+    lines = list(report_lines({**REPORT, "diagnosis": [one, other]}, CHALLENGE, lang))
+    places = [next(k for k, line in enumerate(lines) if text in line) for text in (said, "No scale.", "Rows of NaN.")]
+    assert places == sorted(places) and said not in "\n".join(report_lines(REPORT, CHALLENGE, lang))

@@ -72,7 +72,9 @@ class GradeReport(Page):
         yield self._verdict(report, after)
         if report.get("diagnosis"):
             yield self._heading("verdict.diagnosis")
-            yield Plain(Content("\n").join(map(self._diagnosis, report["diagnosis"])), classes="lines")
+            told = [self._diagnosis(entry) for entry in report["diagnosis"]]
+            two = [Content(say("verdict.two-mistakes", self.lang))] if report["diagnosis"][0].get("beside") else []
+            yield Plain(Content("\n").join([*two, *told]), classes="lines")
         yield from self._first_failure(report["checks"], Path(report["file"]).name)
         yield self._heading("verdict.checks")
         yield CheckList(report["checks"], self.lang)
@@ -117,6 +119,8 @@ class GradeReport(Page):
         return Plain(head, classes="verdict -accepted" if reached in RUNGS else "verdict")
 
     def _diagnosis(self, entry: Mapping[str, Any]) -> Content:
+        if "says_zh" in entry:
+            return Content(str(entry["says_zh" if self.lang == "zh" else "says"]))
         told = self.challenge.mistakes.get(entry["wrong"], {}).get("says")
         says = Localised.of(told)[self.lang] if told else str(entry["says"])
         cards = say("verdict.cards", self.lang, cards=", ".join(entry["cards"])) if entry.get("cards") else ""
