@@ -14,7 +14,7 @@ from attncli.domain.digits import digits_apart
 from attncli.domain.frames import frame_lines
 from attncli.domain.printable import printable
 from attncli.domain.text import Lang, Localised
-from attncli.domain.verdicts import STATUSES, headline, status_of, to_harden, told, unproved
+from attncli.domain.verdicts import STATUSES, follows, headline, status_of, to_harden, told, unproved
 
 PRINTED_LINES = 20
 GRID_COLUMNS = 32
@@ -59,7 +59,7 @@ def report_lines(report: Mapping[str, Any], challenge: Challenge, lang: Lang) ->
     for check in report["checks"]:
         badge = "" if check.get("required", True) else SAY["badge"][lang]
         yield f"  {STATUSES[status_of(check)][lang]}  {check['name']}{badge}  {told(check, lang)}".rstrip()
-        if check["status"] == "fail" and check.get("counterexample"):
+        if check["status"] == "fail" and check.get("counterexample") and not follows(check, report["checks"]):
             yield from counterexample_lines(check["counterexample"], "        ", lang, Path(report["file"]).name)
     yield from diagnosis_lines(report, challenge, lang)
     if report.get("printed"):

@@ -18,8 +18,8 @@ from attncli.domain.text import Localised
 from attncli.judge.constants import named_constant, near, of_a_size
 from attncli.judge.samples import Sample, axis_name
 
-# So many tensors, of two sizes at least, must have been able to refute a pattern; more of them where one place is wrong,
-# which it may be by chance.
+# So many tensors, of two sizes at least, must have been able to refute a pattern; more of them where one place is
+# wrong, which it may be by chance.
 LEAST_TELLING = 2
 LEAST_AT_ONE_PLACE = 4
 MOST_DIMENSIONS = 5

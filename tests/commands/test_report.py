@@ -146,3 +146,21 @@ def test_two_mistakes_at_once_are_introduced_as_such(lang, said):
     lines = list(report_lines({**REPORT, "diagnosis": [one, other]}, CHALLENGE, lang))
     places = [next(k for k, line in enumerate(lines) if text in line) for text in (said, "No scale.", "Rows of NaN.")]
     assert places == sorted(places) and said not in "\n".join(report_lines(REPORT, CHALLENGE, lang))
+
+
+FORBIDDEN = {"name": "forbidden", "status": "fail", "required": True, "message": "line 4: F.sdpa is not allowed here"}
+FOLLOWS = {
+    "name": "matches-reference",
+    "status": "fail",
+    "required": True,
+    "message": "IndexError",
+    "counterexample": {"args": {"x": 7}},
+}
+
+
+def test_a_forbidden_call_is_not_buried_under_what_follows_from_it():
+    report = {**REPORT, "verdict": "rejected", "rung": "none", "checks": [FORBIDDEN, FOLLOWS]}
+    lines = list(report_lines(report, CHALLENGE, "en"))
+    assert "forbidden" in lines[1] and "IndexError" in lines[2] and not any("x = 7" in line for line in lines)
+    alone = report_lines({**report, "checks": [FOLLOWS]}, CHALLENGE, "en")
+    assert any("x = 7" in line for line in alone)
