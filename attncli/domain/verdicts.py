@@ -84,7 +84,7 @@ _FIRST = {"forbidden": 0, "loads": 1}
 
 
 def deciding_checks(checks: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """The required checks that failed, what says most first: a forbidden call or import, the file, then rung by rung."""
+    """The required checks that failed, what says most first: a forbidden name, the file, then rung by rung."""
     failed = [check for check in checks if check["status"] == "fail" and check.get("required", True)]
     return sorted(failed, key=lambda check: _FIRST.get(check["name"], 3 if check.get("rung") == "hardened" else 2))
 
