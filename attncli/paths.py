@@ -27,6 +27,11 @@ def bundled_impl(package: Path = _PACKAGE) -> Path:
     return _bundled("impl", package)
 
 
+def in_checkout(package: Path = _PACKAGE) -> bool:
+    """Whether the program runs from a checkout, in whose folders new challenges are contributed."""
+    return not (package / "_data").is_dir() and (package.parent / "pyproject.toml").is_file()
+
+
 @dataclass(frozen=True, slots=True)
 class Home:
     """Everything that belongs to one learner, under one folder."""

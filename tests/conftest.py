@@ -91,8 +91,6 @@ cards:
 }
 
 CHALLENGE = """\
-id: double
-track: basics
 level: 1
 title: {en: Doubling, zh: 加倍}
 entry: [double]
@@ -102,10 +100,6 @@ hints:
   - {en: Add it to itself., zh: 与自身相加。}
   - {en: "x + x", zh: "x + x"}
 required: [loads, matches-reference]
-mistakes:
-  squares:
-    says: {en: Squares instead., zh: 求成了平方。}
-    symptom: {en: Right for 0 and 2 only., zh: 只有 0 和 2 对。}
 """
 REFERENCE = '''\
 """Twice the input."""
@@ -122,7 +116,15 @@ def double(x: Tensor, times: float = math.pi) -> Tensor:
     return x + x  # (...)
 '''
 SQUARES = '''\
-"""Squares instead of doubling."""
+"""Squares instead.
+求成了平方。
+
+symptom: Right for 0 and 2 only.
+症状：只有 0 和 2 对。
+
+cards: att-02
+rung: solved
+"""
 
 
 def double(x, times=2.0):

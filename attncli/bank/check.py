@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from attncli.bank.challenge_folder import folder_problems
 from attncli.bank.formulas import formula_findings
 from attncli.bank.hidden import hidden_findings
 from attncli.bank.identity import challenge_rules, compare_files, topic_rules
@@ -20,6 +21,7 @@ from attncli.bank.problems import Finding, Problem, shown_path
 from attncli.bank.prose import Terms, fix_findings, short_findings, style_findings
 from attncli.bank.quantities import number_findings
 from attncli.bank.selection import CHALLENGE, Checked, Readable, Surroundings, files_in, files_of
+from attncli.bank.statements import statement_findings
 from attncli.bank.validate import glossary_findings
 
 
@@ -49,7 +51,28 @@ def check(paths: Iterable[Path], around: Surroundings) -> Report:
     compare_files(files)
     for file in files:
         file.findings += _file_findings(file, known, terms, around)
+        if file.role == "challenge":
+            _look_into(file, known)
     return _report(files, list(_missing_cards(files, known, around)) if everything else [])
+
+
+def check_challenges(paths: Iterable[Path], known: Known) -> tuple[Problem, ...]:
+    """What reading shows to be wrong with some challenges and the files in their folders; nothing of them is run."""
+    files = [Checked.of(path) for path in paths]
+    for file in files:
+        file.findings += hidden_findings(file.judged.value)
+        _look_into(file, known)
+    return _report(files, []).problems
+
+
+def _look_into(file: Checked, known: Known) -> None:
+    """Adds what is found about a challenge and the files beside it."""
+    value = file.judged.value
+    if file.judged.sound:
+        file.findings += challenge_rules(file, known)
+        file.findings += formula_findings(value)
+    file.findings += statement_findings(value if isinstance(value, dict) else {})
+    file.beside += folder_problems(file.path, value, known)
 
 
 def _known(files: Sequence[Checked], around: Surroundings) -> Known:
@@ -84,9 +107,6 @@ def _terms(files: Iterable[Checked], around: Surroundings) -> Terms:
 
 
 def _file_findings(file: Checked, known: Known, terms: Terms, around: Surroundings) -> Iterator[Finding]:
-    if file.role == "challenge" and file.judged.sound:
-        yield from challenge_rules(file, known)
-        yield from formula_findings(file.judged.value)
     yield from hidden_findings(file.judged.value)
     bundled = file.path.absolute().parent == around.quizbank.absolute()
     if file.role == "cards":
@@ -123,7 +143,7 @@ def _report(files: Sequence[Checked], notes: list[Problem]) -> Report:
     cards = 0
     for file in files:
         errors = [finding for finding in (*file.judged.findings, *file.findings) if finding.error]
-        found = {*file.judged.problems, *locate(file.path, errors)}
+        found = {*file.judged.problems, *locate(file.path, errors), *file.beside}
         problems += sorted(found)
         notes += sorted({*locate(file.path, [finding for finding in file.findings if not finding.error])})
         cards += 0 if found else len(file.cards)

@@ -99,30 +99,17 @@ def _repeated_ids(files: Sequence[Checked]) -> None:
 
 
 def challenge_rules(file: Checked, known: Known) -> Iterator[Finding]:
-    """A challenge lies where it says, its cards exist, and `mistakes` and the files of `wrong/` name each other."""
-    value, folder = file.judged.value, file.path.absolute().parent
-    for key, name in (("id", folder.name), ("track", folder.parent.name)):
-        if value[key] != name:
-            yield Finding((key,), f'{key} "{value[key]}" lies in the folder {shown(name, 60)}; name both the same')
-    if value["id"] in known.cards:
-        said = f'id "{value["id"]}" is a card\'s, and both are kept in one log'
-        yield Finding(("id",), f"{said}; give this challenge another id")
-    for number, card in enumerate(value.get("cards") or ()):
-        yield from _card_exists(("cards", number), card, known)
-    wrong = sorted(path.stem for path in (folder / "wrong").glob("*.py"))
-    mistakes = value.get("mistakes") or {}
-    for name, mistake in mistakes.items():
-        if name not in wrong:
-            guess = did_you_mean(name, wrong) or "write that file or remove the entry"
-            yield Finding(("mistakes", name), f"there is no wrong/{name}.py; {guess}", at_key=True)
-        for number, card in enumerate(mistake.get("cards") or ()):
-            yield from _card_exists(("mistakes", name, "cards", number), card, known)
-    for name in wrong:
-        if name not in mistakes:
-            yield Finding(("mistakes",), f"wrong/{name}.py has no entry; say what it gets wrong", at_key=True)
+    """A challenge has an id of its own, and its cards exist."""
+    name = file.path.absolute().parent.name
+    if name in known.cards:
+        said = f'"{name}" is a card\'s id, and both are kept in one log'
+        yield Finding((), f"{said}; give this challenge's folder another name")
+    for number, card in enumerate(file.judged.value.get("cards") or ()):
+        yield from (Finding(("cards", number), message) for message in card_faults(card, known))
 
 
-def _card_exists(way: Way, card: str, known: Known) -> Iterator[Finding]:
+def card_faults(card: str, known: Known) -> Iterator[str]:
+    """What is wrong with naming `card`: nothing if there is such a card, or one is planned."""
     if card not in known.cards and card not in known.planned.cards:
         guess = did_you_mean(card, {*known.cards, *known.planned.cards}) or "correct the id or remove it"
-        yield Finding(way, f"there is no card {shown(card, 60)}; {guess}")
+        yield f"there is no card {shown(card, 60)}; {guess}"

@@ -167,12 +167,13 @@ def load_challenges(folder: Path) -> tuple[tuple[Document, ...], tuple[Problem, 
 
 def load_challenge(path: Path) -> BankFile:
     """One `challenge.yaml`."""
-    judged = judge(path, challenge_findings)
+    judged = judge(path, lambda value: challenge_findings(value, path.parent))
     documents = (challenge_document(judged.value, path.parent),) if judged.sound else ()
     return BankFile(path, documents=documents, problems=judged.located)
 
 
 def challenge_document(value: dict[str, Any], folder: Path) -> Document:
-    """A valid challenge with every optional key filled in, and its place on disk."""
-    optional: Document = {"version": 1, "badges": [], "forbidden": [], "cards": [], "mistakes": {}}
-    return {**optional, **value, "folder": str(folder)}
+    """A valid challenge with every optional key filled in, its id and track, and its place on disk."""
+    optional: Document = {"version": 1, "badges": [], "forbidden": [], "cards": [], "hardened": {"en": "", "zh": ""}}
+    place = folder.absolute()
+    return {**optional, **value, "id": place.name, "track": place.parent.name, "folder": str(folder)}

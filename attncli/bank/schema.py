@@ -12,7 +12,9 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, WithJsonSc
 
 from attncli.domain.challenge import CHECK_NAMES
 
-Id = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=60)]
+ID_PATTERN = r"^[a-z0-9]+(-[a-z0-9]+)*$"
+LONGEST_ID = 60
+Id = Annotated[str, StringConstraints(pattern=ID_PATTERN, max_length=LONGEST_ID)]
 Text = Annotated[str, StringConstraints(pattern=r"\S")]
 Date = Annotated[str, StringConstraints(pattern=r"^\d{4}(-\d{2}(-\d{2})?)?$")]
 Errata = Annotated[str, StringConstraints(pattern=r"^E\d{2,3}$")]
@@ -184,28 +186,20 @@ class GlossaryShape(Shape):
     terms: list[TermShape]
 
 
-class MistakeShape(Shape):
-    says: LocalisedText
-    symptom: LocalisedText | None = None
-    cards: list[Id] = []
-
-
 class ChallengeShape(Shape):
-    """`impl/<track>/<id>/challenge.yaml`."""
+    """`impl/<track>/<id>/challenge.yaml`; the folder says its track and its id."""
 
-    id: Id
-    track: Id
     level: Annotated[int, Field(ge=1, le=5)]
     version: Annotated[int, Field(ge=1)] = 1
     title: LocalisedText
     entry: Annotated[list[Name], Field(min_length=1)]
     statement: LocalisedText
+    hardened: LocalisedText | None = None
     hints: Annotated[list[LocalisedText], Field(min_length=1)]
     required: Annotated[list[Literal[CHECK_NAMES]], Field(min_length=1)]  # type: ignore[valid-type]
     badges: list[Literal[CHECK_NAMES]] = []  # type: ignore[valid-type]
     forbidden: list[Text] = []
     cards: list[Id] = []
-    mistakes: dict[str, MistakeShape] = {}
 
 
 def json_schema() -> dict[str, Any]:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
 from attncli.bank.loader import GLOSSARY, SUFFIXES, Judged, bank_files, judge
-from attncli.bank.problems import Finding, Way, shown_path
+from attncli.bank.problems import Finding, Problem, Way, shown_path
 from attncli.bank.schema import SHAPES, CardShape
 from attncli.bank.validate import challenge_findings, glossary_findings, topic_findings
 from attncli.errors import NotFound
@@ -35,13 +35,6 @@ class Surroundings:
         return [self.impl, *([self.own_challenges] if self.own_challenges else [])]
 
 
-_JUDGES: dict[str, Callable[[Any], list[Finding]]] = {
-    "cards": topic_findings,
-    "glossary": glossary_findings,
-    "challenge": challenge_findings,
-}
-
-
 @dataclass(frozen=True, slots=True)
 class Readable:
     """A card without the keys whose values are not understood; `faulty` are those keys."""
@@ -62,7 +55,8 @@ class Readable:
 class Checked:
     """A file that was judged, and what else is found about it.
 
-    `role` is cards, glossary or challenge; `repeated` are the positions of cards whose id another file uses.
+    `role` is cards, glossary or challenge; `repeated` are the positions of cards whose id another file uses; `beside`
+    is what is wrong with the files beside a challenge's.
     """
 
     path: Path
@@ -70,11 +64,17 @@ class Checked:
     judged: Judged
     findings: list[Finding] = field(default_factory=list)
     repeated: set[int] = field(default_factory=set)
+    beside: list[Problem] = field(default_factory=list)
 
     @staticmethod
     def of(path: Path) -> Checked:
         role = {GLOSSARY: "glossary", CHALLENGE: "challenge"}.get(path.name, "cards")
-        return Checked(path, role, judge(path, _JUDGES[role]))
+        judges: dict[str, Callable[[Any], list[Finding]]] = {
+            "cards": topic_findings,
+            "glossary": glossary_findings,
+            "challenge": partial(challenge_findings, folder=path.parent),
+        }
+        return Checked(path, role, judge(path, judges[role]))
 
     @cached_property
     def cards(self) -> list[tuple[int, dict[str, Any]]]:

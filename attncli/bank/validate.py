@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
@@ -9,7 +12,15 @@ from pydantic import BaseModel, ValidationError
 from attncli.bank.messages import findings_of, kind_of_value
 from attncli.bank.problems import Finding, Way, did_you_mean, one_of, shown
 from attncli.bank.rules import card_findings, choices_of
-from attncli.bank.schema import SHAPES, ChallengeShape, GlossaryShape, TopicShape, UnknownKindShape
+from attncli.bank.schema import (
+    ID_PATTERN,
+    LONGEST_ID,
+    SHAPES,
+    ChallengeShape,
+    GlossaryShape,
+    TopicShape,
+    UnknownKindShape,
+)
 
 Document = dict[str, Any]
 
@@ -92,9 +103,16 @@ def glossary_findings(value: Any) -> list[Finding]:
     return findings
 
 
-def challenge_findings(value: Any) -> list[Finding]:
-    """Every finding about a `challenge.yaml`."""
-    return shape_findings(value, ChallengeShape, ())
+def challenge_findings(value: Any, folder: Path) -> list[Finding]:
+    """Every finding about the `challenge.yaml` of `folder`, whose name is the id and whose parent's is the track."""
+    return [*shape_findings(value, ChallengeShape, ()), *_place_findings(folder.absolute())]
+
+
+def _place_findings(folder: Path) -> Iterator[Finding]:
+    for what, name in (("challenge", folder.name), ("track", folder.parent.name)):
+        if not re.match(ID_PATTERN, name) or len(name) > LONGEST_ID:
+            said = f"the folder {shown(name, 40)} is named like no {what}"
+            yield Finding((), f"{said}; use lower-case letters, digits and single hyphens")
 
 
 def card_document(topic: str, card: dict[str, Any]) -> Document:

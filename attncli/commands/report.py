@@ -76,9 +76,10 @@ def diagnosis_lines(report: Mapping[str, Any], challenge: Challenge, lang: Lang)
         if "says_zh" in found:
             yield f"  {SAY['common'][lang].format(says=found['says_zh' if lang == 'zh' else 'says'])}"
             continue
-        said = challenge.mistakes.get(found["wrong"], {}).get("says", {})
+        known = challenge.mistakes.get(found["wrong"])
+        says = (known.says[lang] if known else "") or found["says"]
         cards = SAY["cards"][lang].format(cards=", ".join(found["cards"])) if found["cards"] else ""
-        yield f"  {SAY['same'][lang].format(says=said.get(lang) or found['says'])}{cards}"
+        yield f"  {SAY['same'][lang].format(says=says)}{cards}"
 
 
 def counterexample_lines(shown: Mapping[str, Any], indent: str, lang: Lang = "en", file: str = "") -> Iterator[str]:

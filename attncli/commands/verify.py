@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
@@ -13,6 +14,10 @@ from attncli.commands.session import session
 from attncli.commands.stdout import echo, show_progress, verdict_counts
 from attncli.errors import Rejected
 
+if TYPE_CHECKING:
+    from attncli.bank.problems import Problem
+    from attncli.practice.proof import Proof
+
 
 @click.command()
 @click.argument("challenges", nargs=-1)
@@ -20,10 +25,16 @@ from attncli.errors import Rejected
 @click.option("--jobs", type=click.IntRange(1, 64), default=None, help="Judges at work at once (default: the cores).")
 @json_option
 def verify(challenges: tuple[str, ...], streams: int, jobs: int | None, as_json: bool) -> None:
-    """Prove CHALLENGES (all of them by default): right solutions are accepted, wrong ones rejected."""
+    """Prove CHALLENGES (all of them by default): right solutions are accepted, wrong ones rejected.
+
+    What reading shows to be wrong with their files is told first, all at once, and then nothing is run.
+    """
+    from attncli.practice.challenge_faults import faults
     from attncli.practice.proof import prove
 
     with session().workspace() as workspace:
+        if problems := faults(workspace, challenges):
+            _tell(problems, as_json)
         chosen = [workspace.library.challenge(id) for id in challenges] or workspace.library.challenges()
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     proofs = prove(chosen, streams, jobs or cores, _progress())
@@ -31,12 +42,24 @@ def verify(challenges: tuple[str, ...], streams: int, jobs: int | None, as_json:
     score = _score(documents, streams)
     with verdict_counts():
         if as_json:
-            print_json({"challenges": documents, "score": score})
+            print_json({"challenges": documents, "problems": [], "score": score})
         else:
-            _print(documents, score)
+            _print(proofs, score)
     failing = [document["id"] for document in documents if not document["holds"]]
     if failing:
         raise Rejected(f"{len(failing)} of {len(documents)} challenges do not hold: {', '.join(failing)}; see above")
+
+
+def _tell(problems: Sequence[Problem], as_json: bool) -> NoReturn:
+    """Shows every fault of the files. Raises Rejected."""
+    with verdict_counts():
+        if as_json:
+            print_json({"challenges": [], "problems": [problem.as_json() for problem in problems], "score": None})
+        else:
+            for problem in problems:
+                echo(problem)
+    found = "1 problem" if len(problems) == 1 else f"{len(problems)} problems"
+    raise Rejected(f"{found} in the files of challenges, and nothing was run; correct them and run attn verify again")
 
 
 def _score(documents: list[dict[str, Any]], streams: int) -> dict[str, Any]:
@@ -51,15 +74,16 @@ def _score(documents: list[dict[str, Any]], streams: int) -> dict[str, Any]:
     }
 
 
-def _print(documents: list[dict[str, Any]], score: dict[str, Any]) -> None:
-    for document in documents:
+def _print(proofs: Sequence[Proof], score: dict[str, Any]) -> None:
+    for proof in proofs:
+        document = proof.document()
         right, wrong = document["right"], document["wrong"]
         echo(
             f"{'holds' if document['holds'] else 'FAILS'}  {document['id']}: "
             f"{right['accepted']}/{right['total']} right accepted, {wrong['rejected']}/{wrong['total']} wrong rejected"
         )
-        for failure in document["failures"]:
-            echo(f"       {failure['file']} on stream {failure['stream']} {failure['verdict']}: {failure['message']}")
+        for failure in proof.failures():
+            echo(f"       {failure}")
     streams = "1 stream" if score["streams"] == 1 else f"{score['streams']} streams"
     echo(
         f"{score['wrong']['rejected']} of {score['wrong']['total']} wrong solutions rejected, "

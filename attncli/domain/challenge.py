@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from attncli.domain.mistakes import Mistake
 from attncli.domain.rungs import CaseRung, Rung
 from attncli.domain.sentences import NOTHING
 from attncli.domain.text import Localised
@@ -37,20 +39,25 @@ SEEDS = 2**31
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Challenge:
-    """One folder of `impl/`: what is asked, how it is graded. `folder` is its place on disk."""
+    """One folder of `impl/`: what is asked, how it is graded. `folder` is its place on disk.
+
+    `hardened` says what the second rung asks for besides, empty where that is nothing special. `mistakes` are those
+    of the files in `wrong/`, each read when it is asked for.
+    """
 
     id: str
     track: str
     level: int
     title: Localised
     statement: Localised
+    hardened: Localised
     entry: tuple[str, ...]
     hints: tuple[Localised, ...]
     required: tuple[str, ...]
     badges: tuple[str, ...]
     forbidden: tuple[str, ...]
     cards: tuple[str, ...]
-    mistakes: dict[str, dict[str, Any]]
+    mistakes: Mapping[str, Mistake]
     folder: str
     version: int = 1
 

@@ -132,7 +132,7 @@ class Checks:
         """The same question, to which only faults of this rung are an answer."""
 
         def examined(case: Case) -> Finding | None:
-            of_case = rung_of(case, name, attribute, self.folder.inputs)
+            of_case = rung_of(case, name, attribute, self.folder.facts)
             finding = examine(case) if of_case == rung or rung == "hardened" else None
             return finding if finding is not None and rung_of_finding(finding, of_case) == rung else None
 
@@ -209,7 +209,13 @@ class Checks:
 
     def _shrunk(self, stratum: Stratum, index: int, finding: Finding, examine: Examine) -> Finding:
         """The smallest counterexample that is found from the question at `index` on."""
-        search = Search(stratum.record, stratum.profile, stream=self.exam.stream, shrink_calls=SHRINK_CALLS)
+        search = Search(
+            stratum.record,
+            stratum.profile,
+            stream=self.exam.stream,
+            shrink_calls=SHRINK_CALLS,
+            declared=self.folder.declared,
+        )
         found = search.run(examine, len(stratum.questions), stratum.seed, sound=index)
         return found or finding
 

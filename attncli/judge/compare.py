@@ -70,6 +70,7 @@ class Rules:
     `dtypes(path)` are dtypes that a part may have besides the one due.
     `exact`: every bit counts, the sign of zero too; a NaN is a NaN whatever its payload.
     `float32_inside`: 16-bit results are float32 results rounded once, so half an ulp is all they may miss by it.
+    `inside` is what float32 misses the truth by, before that rounding.
     `closer` is asked where an answer misses by little: slack from many more measurements.
     `kept` remembers what was found to be allowed where the truth is finite: the next answer needs one look.
     """
@@ -82,6 +83,7 @@ class Rules:
     exact: bool = False
     dtypes: Callable[[Path], Collection[torch.dtype]] = lambda path: ()
     closer: Slack = lambda path: None
+    inside: Slack = lambda path: None
     kept: dict[tuple[Path, torch.dtype], tuple[Tensor, Tensor]] | None = None
 
     def rounded_once(self, dtype: torch.dtype) -> bool:
@@ -220,17 +222,17 @@ def _compare_floating(expected: Tensor, native: Any, got: Tensor, rules: Rules, 
         rules.kept[path, got.dtype] = truth, allowed
     if not bool((error > allowed).any()):
         return None
-    if not rules.rounded_once(got.dtype):
-        for measured in (rules.slack, partial(_closer, truth, odd, rules)):
-            slack = _fitting(measured(path), truth)
-            if slack is not None:
-                allowed = torch.maximum(allowed, _quick(truth, odd, got.dtype, rules) + slack.to(allowed.dtype))
-            if not bool((error > allowed).any()):
-                if rules.kept is not None and not bool(odd.any()):
-                    rules.kept[path, got.dtype] = truth, allowed
-                return None
-            if bool((error > CLOSE * allowed).any()):
-                break
+    once = rules.rounded_once(got.dtype)
+    for measured in (rules.inside,) if once else (rules.slack, partial(_closer, truth, odd, rules)):
+        slack = _fitting(measured(path), truth)
+        if slack is not None:
+            allowed = torch.maximum(allowed, _quick(truth, odd, got.dtype, rules) + slack.to(allowed.dtype))
+        if not bool((error > allowed).any()):
+            if rules.kept is not None and not bool(odd.any()):
+                rules.kept[path, got.dtype] = truth, allowed
+            return None
+        if bool((error > CLOSE * allowed).any()):
+            break
     return _value_mismatch(error, allowed, error > allowed, expected, got, path)
 
 

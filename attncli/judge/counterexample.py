@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
-from types import FunctionType
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from attncli.judge.case import Case, Recorder
+from attncli.judge.case import Case
 from attncli.judge.compare import Mismatch
 from attncli.judge.demands import Demands, named_arguments
 from attncli.judge.finding import Finding
 from attncli.judge.folder import Folder
 from attncli.judge.profiles import profile_of
+from attncli.judge.recorder import Recorder
 from attncli.judge.reduce import failing_step
 from attncli.judge.shown import Axes, Room, plain
 from attncli.sandbox.tables import DTYPES, bytes_of
@@ -123,21 +123,15 @@ def restore(stored: Mapping[str, Any], folder: Folder) -> Case | None:
     """
     try:
         stream = int(stored.get("stream", 0))
-        record = _record_named(stored["record"], folder)
-        recorder = Recorder(_Replayed(stored["draws"]), profile_of(stored["profile"], folder.inputs), stream)
+        record = folder.record(stored["record"])
+        recorder = Recorder(
+            _Replayed(stored["draws"]), profile_of(stored["profile"], folder.facts), stream, "", folder.declared
+        )
         record(recorder)
         entries = zip(stored["values"], recorder.case.inputs, strict=True)
         return recorder.case.with_values([_restored(entry, item.value) for entry, item in entries])
     except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError, AssertionError, RuntimeError):
         return None
-
-
-def _record_named(name: Any, folder: Folder) -> Callable[[Recorder], Any]:
-    """The function `name` that stands in the challenge's own `inputs.py`."""
-    function = vars(folder.inputs).get(name) if isinstance(name, str) else None
-    if not isinstance(function, FunctionType) or function.__module__ != folder.inputs.__name__:
-        raise ValueError("no function of the inputs")
-    return function
 
 
 class _Replayed:

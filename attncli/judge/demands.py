@@ -9,6 +9,7 @@ from typing import Any
 
 from attncli.domain.axes import spread
 from attncli.judge.case import Case
+from attncli.judge.facts import Facts
 from attncli.judge.folder import Folder
 from attncli.judge.profiles import Profile
 from attncli.judge.sampling import labels_in_chinese
@@ -26,26 +27,26 @@ class Demands:
 
     def absolute(self, profile: Profile) -> dict[str, float]:
         """Absolute tolerances by dtype that the statement grants, added to what rounding explains."""
-        ordinary = self._said("TOLERANCE", {})
-        stable = self._said("TOLERANCE_STABLE", ordinary)
-        return dict(stable if profile.name in ("large", "offset") else ordinary)
+        stable = self._facts.tolerance_stable
+        granted = stable is not None and profile.name in ("large", "offset")
+        return dict(stable if granted and stable is not None else self._facts.tolerance)
 
     @cached_property
     def float32_inside(self) -> bool:
-        return bool(self._said("FLOAT32_INSIDE", False))
+        return self._facts.sixteen_bits == "float32"
 
     @cached_property
     def alias_allowed(self) -> frozenset[str]:
-        return frozenset(self._said("ALIAS_ALLOWED", ()))
+        return frozenset(self._facts.alias_allowed)
 
     @cached_property
     def without_graph(self) -> frozenset[str]:
-        return frozenset(self._said("WITHOUT_GRAPH", ()))
+        return frozenset(self._facts.without_graph)
 
     @cached_property
     def modules_unchanged(self) -> bool:
         """Whether a call must leave nothing in its module."""
-        return bool(self._said("MODULES_UNCHANGED", False))
+        return self._facts.modules_unchanged
 
     @cached_property
     def watched(self) -> list[str]:
@@ -54,11 +55,11 @@ class Demands:
 
     @cached_property
     def gradients_at_edges(self) -> bool:
-        return bool(self._said("GRADIENTS", True))
+        return self._facts.gradients
 
     def axes(self, function: str, name: str, dimensions: int) -> list[str]:
         """The names of the axes of an argument, or of a result (`return`, `return[0]`), as `AXES` tells them."""
-        said = self._said("AXES", {})
+        said = self._facts.axes
         return spread(said.get(f"{function}.{name}", said.get(name, "...")), dimensions)
 
     def label_in_chinese(self, label: str) -> str:
@@ -78,8 +79,9 @@ class Demands:
                     found.setdefault(tensor_tree[1], name + suffix)
         return found
 
-    def _said(self, name: str, default: Any) -> Any:
-        return getattr(self._folder.inputs, name, default)
+    @property
+    def _facts(self) -> Facts:
+        return self._folder.facts
 
 
 def named_arguments(reference: Mapping[str, Any], step: Mapping[str, Any]) -> list[tuple[str, Any]]:

@@ -49,14 +49,14 @@ class Probe:
         return run_reference(namespace, case, as_given, leaf_indices=leaves, cotangents=cotangents)
 
 
-def diagnose(folder: Folder, probes: Sequence[Probe]) -> list[Diagnosis]:
+def diagnose(folder: Folder, probes: Sequence[Probe], among: Sequence[str] = ()) -> list[Diagnosis]:
     """The wrong solutions that agree with what the submission returned on every probe, or else two that do so together,
-    or what the answers have in common; [] without a proof."""
+    or what the answers have in common; [] without a proof. `among`: those of these names alone."""
     if not probes:
         return []
     tried = _Tried(folder, probes)
-    matching = [name for name in folder.wrong_names() if tried.agrees(name)]
-    if matching:
+    matching = [name for name in among or folder.wrong_names() if tried.agrees(name)]
+    if matching or among:
         return [_named(folder, name) for name in matching]
     pairs = pairs_of(tried.answers, folder.wrong_names(), tried.outcome)
     if len(pairs) == 1:
@@ -133,8 +133,5 @@ def _differ(value: Any, other: Any, rules: Rules) -> bool:
 
 
 def _named(folder: Folder, name: str) -> Diagnosis:
-    said = folder.spec.get("mistakes", {}).get(name, {})
-    docstring = (folder.wrong(name).__doc__ or name).strip().splitlines()[0]
-    says = said.get("says", {}).get("en") or docstring
-    cards = tuple(said.get("cards") or folder.spec.get("cards") or ())
-    return Diagnosis(name, says, cards)
+    mistake = folder.mistake(name)
+    return Diagnosis(name, mistake.says.en or name, mistake.cards or tuple(folder.spec.get("cards") or ()))

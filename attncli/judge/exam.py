@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeVar
@@ -11,11 +11,12 @@ from typing import Any, TypeVar
 import torch
 
 from attncli.domain.rungs import CaseRung
-from attncli.judge.case import Case, Recorder
+from attncli.judge.case import Case
 from attncli.judge.demands import Demands
 from attncli.judge.devices import Devices, EdgeDevice
 from attncli.judge.expected import as_given, run_reference
 from attncli.judge.folder import Folder
+from attncli.judge.motifs import BRANCHES, BRANCHES_AT_ONCE
 from attncli.judge.profiles import Profile, profile_of, strata
 from attncli.judge.questions import (
     TRACED_ELEMENTS,
@@ -27,6 +28,7 @@ from attncli.judge.questions import (
     Question,
     Values,
 )
+from attncli.judge.recorder import Recorder
 from attncli.judge.request import Request
 from attncli.judge.rungs import PRODUCTION, rung_of, rung_of_values
 from attncli.judge.sampling import drawn, edge_functions, shares
@@ -58,6 +60,9 @@ REPEATED_STEPS = 8
 
 _KINDS: dict[str, Callable[[Demands, Case], Any]] = {"gradients": Gradients, "device": Devices, "pure": Purity}
 _OWN_RECORDS = ("stable", "random")
+# Checks that draw so few cases that each takes several branches.
+_FEW = frozenset({"device", "forbidden"})
+_FIRST_BRANCHES = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +120,9 @@ class Exam:
     def record(self, check: str) -> tuple[CaseFunction, str]:
         """The function of `inputs.py` that records the cases of a check, and its name."""
         attribute = check if check in _OWN_RECORDS and hasattr(self.folder.inputs, check) else "case"
-        return getattr(self.folder.inputs, attribute), attribute
+        if check in _FEW and self.folder.facts.sizes:
+            attribute = f"{BRANCHES}{self.stream % _FIRST_BRANCHES * BRANCHES_AT_ONCE}"
+        return self.folder.record(attribute), attribute
 
     def strata(self, check: str, examples: int = 0) -> list[Stratum]:
         """The drawn questions of a check; `examples` overrides how many."""
@@ -132,9 +139,9 @@ class Exam:
     def probes(self, attribute: str, profile: Profile, count: int) -> list[Case]:
         """Further cases of the kind that a function of `inputs.py` records."""
         seed = self._seed("probes", profile)
-        function = getattr(self.folder.inputs, attribute)
+        function, declared = self.folder.record(attribute), self.folder.declared
         return self._once(
-            ("probes", attribute, profile, count), lambda: drawn(function, profile, count, seed, self.stream)
+            ("probes", attribute, profile, count), lambda: drawn(function, profile, count, seed, self.stream, declared)
         )
 
     def probe(self, case: Case, gradients: bool) -> Request:
@@ -162,7 +169,8 @@ class Exam:
         """The case at which a growth contract takes its measure for `size`; "meta" has no values."""
 
         def make() -> Sized:
-            recorder = Recorder(fixed_draw, profile_of(profile, self.folder.inputs), label=f"size {size}")
+            where = profile_of(profile, self.folder.facts)
+            recorder = Recorder(fixed_draw, where, label=f"size {size}", declared=self.folder.declared)
             record(recorder, size)
             return Sized(self.demands, recorder.case, measure)
 
@@ -181,32 +189,47 @@ class Exam:
         text = f"{self.folder.id}:{self.folder.spec.get('version', 1)}:{check}:{profile.name}:{self.stream}"
         return zlib.crc32(text.encode())
 
+    def _search(self, record: CaseFunction, profile: Profile) -> Search:
+        return Search(record, profile, stream=self.stream, shrink_calls=0, declared=self.folder.declared)
+
     def _drawn_strata(self, check: str, examples: int) -> list[Stratum]:
         record, attribute = self.record(check)
         kind = _KINDS.get(check, Values)
         found = []
-        for profile, share in shares(strata(check, self.folder.inputs), examples):
+        for profile, share in shares(strata(check, self.folder.facts), examples):
             seed = self._seed(check, profile)
             cases: list[Case] = []
-            Search(record, profile, stream=self.stream, shrink_calls=0).run(cases.append, share, seed)
+            self._search(record, profile).run(cases.append, share, seed)
             questions: list[Question | Compound] = [kind(self.demands, case) for case in cases]
-            rungs = [rung_of(case, check, attribute, self.folder.inputs) for case in cases]
+            rungs = [rung_of(case, check, attribute, self.folder.facts) for case in cases]
             found.append(Stratum(profile, record, attribute, seed, questions, rungs))
         return found
 
     def _edge_questions(self, check: str) -> list[EdgeQuestion]:
         found: list[EdgeQuestion] = []
         for label, attribute, record in edge_functions(self.folder):
-            for profile in strata(check, self.folder.inputs):
-                recorder = Recorder(fixed_draw, profile, label=label)
+            for profile in self._edge_profiles(attribute, check):
+                recorder = Recorder(fixed_draw, profile, label=label, declared=self.folder.declared)
                 record(recorder)
                 if check == "edge-cases" or _repeated(recorder.case, check):
                     found += self._asked_at(recorder.case, check, label, attribute)
         return found
 
+    def _edge_profiles(self, attribute: str, check: str) -> Sequence[Profile]:
+        """Where an edge case is asked: in the profiles of the check, or in the one that it is about."""
+        motif = self.folder.motifs.get(attribute)
+        if motif is None or (motif.elsewhere and not motif.profile):
+            return strata(check, self.folder.facts)
+        if check != "edge-cases":
+            return ()
+        if not motif.profile:
+            return strata(check, self.folder.facts)
+        asked = "low-precision" in self.folder.spec["required"]
+        return (profile_of(motif.profile, self.folder.facts),) if asked else ()
+
     def _asked_at(self, case: Case, check: str, label: str, attribute: str) -> Iterator[EdgeQuestion]:
-        rung = rung_of(case, check, attribute, self.folder.inputs)
-        of_values = rung_of_values(case, attribute, self.folder.inputs)
+        rung = rung_of(case, check, attribute, self.folder.facts)
+        of_values = rung_of_values(case, attribute, self.folder.facts)
         for kind in self._edge_kinds(check, case.profile):
             yield EdgeQuestion(label, attribute, kind(self.demands, case), rung, of_values)
 
@@ -221,8 +244,8 @@ class Exam:
 
     def _sampled(self, check: str, count: int) -> list[Request]:
         record, _ = self.record(check)
-        profile = strata(check, self.folder.inputs)[0]
-        cases = drawn(record, profile, count, self._seed(f"{check}-drawn", profile), self.stream)
+        profile = strata(check, self.folder.facts)[0]
+        cases = drawn(record, profile, count, self._seed(f"{check}-drawn", profile), self.stream, self.folder.declared)
         return [Request(case, ["calls", "operations"] if check == "forbidden" else []) for case in cases]
 
 

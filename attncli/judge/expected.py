@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import torch
@@ -150,7 +150,7 @@ def run_reference(
 def _module_dtype(case: Case, cast: Cast) -> torch.dtype:
     if cast is as_given or isinstance(cast, Rounded):
         return case.profile.dtype
-    return torch.float32 if cast is narrowed else torch.float64
+    return torch.float32 if cast is narrowed or isinstance(cast, Narrowed) else torch.float64
 
 
 class Expectation:
@@ -194,6 +194,22 @@ class Expectation:
             _widen(moved, truth, dict(leaves(natively.parts(self.case))), NATIVE_FACTOR)
         return moved
 
+    def inside(self, path: Path) -> Tensor | None:
+        """How far float32 misses this part of the truth; measured once, at inputs that lie close by."""
+        return self._inside.get(path)
+
+    @cached_property
+    @alone
+    def _inside(self) -> dict[Path, Tensor]:
+        moved: dict[Path, Tensor] = {}
+        for turn in range(PERTURBATIONS):
+            near = perturbed(torch.float32, turn)
+            exactly = run_reference(self._namespace, self.case, partial(_through_float32, near))
+            coarsely = run_reference(self._namespace, self.case, Narrowed(near))
+            truth = dict(leaves(exactly.parts(self.case)))
+            _widen(moved, truth, dict(leaves(coarsely.parts(self.case))), NATIVE_FACTOR)
+        return moved
+
     @cached_property
     @alone
     def _slack(self) -> dict[Path, Tensor]:
@@ -224,6 +240,22 @@ def perturbed(dtype: torch.dtype, turn: int) -> Cast:
         return value * (1 + eps * sign)
 
     return cast
+
+
+@dataclass(frozen=True, slots=True)
+class Narrowed:
+    """What another cast gives, in float32; modules are in float32 then."""
+
+    cast: Cast
+
+    def __call__(self, item: Input) -> Tensor:
+        value = self.cast(item)
+        return value.to(torch.float32) if item.follow else value
+
+
+def _through_float32(cast: Cast, item: Input) -> Tensor:
+    value = cast(item)
+    return value.to(torch.float32).to(torch.float64) if value.dtype is torch.float64 else value
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 SIMPLIFY_CALLS = 80
 PROBES = 8
+# Where these leave several names, so many tell them apart, if anything does.
+MORE_PROBES = 40
 # What a submission raises, names and returns is quoted; a report is read by people.
 MESSAGE_LENGTH = 2000
 DIAGNOSED = frozenset({"values", "shape", "dtype", "not-finite", "exception", "gradient"})
@@ -106,9 +108,17 @@ class Findings:
 
     def _name_mistake(self, finding: Finding, attribute: str, gradients: bool) -> None:
         if not self.diagnosis and not finding.fatal and finding.reason in DIAGNOSED:
-            probes = self._probes(finding, attribute, gradients or finding.reason == "gradient")
-            with suppress(Unjudgeable):
-                self.diagnosis = self.submission.judging.look(lambda: diagnose(self.exam.folder, probes))
+            gradients = gradients or finding.reason == "gradient"
+            found = self._diagnosed(self._probes(finding, attribute, gradients, PROBES))
+            if len(found) > 1 and not found[0].beside:
+                among = [known.wrong for known in found]
+                found = self._diagnosed(self._probes(finding, attribute, gradients, MORE_PROBES), among)
+            self.diagnosis = found
+
+    def _diagnosed(self, probes: Sequence[Probe], among: Sequence[str] = ()) -> list[Diagnosis]:
+        with suppress(Unjudgeable):
+            return self.submission.judging.look(lambda: diagnose(self.exam.folder, probes, among))
+        return []
 
     def _in_fresh_worker(self, finding: Finding, examine: Examine) -> tuple[Finding, bool]:
         """The finding again from a new process, and whether it is there; if it is gone, that is the verdict."""
@@ -121,11 +131,11 @@ class Findings:
         message = say("only-after-other-calls", fault=finding.message)
         return replace(finding, reason="depends-on-earlier-calls", message=message), False
 
-    def _probes(self, finding: Finding, attribute: str, gradients: bool) -> list[Probe]:
+    def _probes(self, finding: Finding, attribute: str, gradients: bool, count: int) -> list[Probe]:
         """The failing case and further ones of its kind, with what the submission returned for each."""
         cases = [finding.case]
         for name in dict.fromkeys([attribute, "case"]):
-            cases += self.exam.probes(name, finding.case.profile, 1 if name.startswith("edge_") else PROBES)
+            cases += self.exam.probes(name, finding.case.profile, 1 if name.startswith("edge_") else count)
         probes: list[Probe] = []
         for case in cases:
             request = self.exam.probe(case, gradients)

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import ast
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import Any
 
+from attncli.domain.mistakes import Mistake, mistake_in
 from attncli.errors import JudgeFailed
+from attncli.judge.drawing import Declared
+from attncli.judge.facts import Facts, facts_of
+from attncli.judge.motifs import BRANCHES, PREFIX, Motif, every_branch, motifs, recorded
+from attncli.judge.recorder import Recorder
 
 
 def load_module(path: Path, name: str) -> ModuleType:
@@ -35,7 +42,7 @@ class Folder:
 
     @property
     def id(self) -> str:
-        return str(self.spec["id"])
+        return str(self.spec.get("id") or self.path.name)
 
     @property
     def entry(self) -> list[str]:
@@ -53,6 +60,30 @@ class Folder:
     def inputs(self) -> ModuleType:
         return load_module(self.path / "inputs.py", f"inputs_{self.id.replace('-', '_')}")
 
+    @cached_property
+    def facts(self) -> Facts:
+        return facts_of(self.inputs, self.path / "inputs.py")
+
+    @cached_property
+    def declared(self) -> Declared:
+        return Declared(self.facts, self.reference.__dict__)
+
+    @cached_property
+    def motifs(self) -> dict[str, Motif]:
+        """The shared edge cases that say something here, by attribute."""
+        return {motif.attribute: motif for motif in motifs(self.inputs.case, self.declared)}
+
+    def record(self, attribute: str) -> Callable[[Recorder], Any]:
+        """What records the cases that go by this name: a function of `inputs.py` or a motif, else LookupError."""
+        if attribute.startswith(PREFIX):
+            return recorded(self.motifs[attribute], self.inputs.case)
+        if attribute.startswith(BRANCHES):
+            return every_branch(self.inputs.case, int(attribute.removeprefix(BRANCHES)))
+        function = vars(self.inputs).get(attribute)
+        if not isinstance(function, FunctionType) or function.__module__ != self.inputs.__name__:
+            raise LookupError(f"{self.path}/inputs.py records nothing by the name {attribute}")
+        return function
+
     def wrong_names(self) -> list[str]:
         return sorted(path.stem for path in (self.path / "wrong").glob("*.py"))
 
@@ -60,3 +91,13 @@ class Folder:
         if name not in self._wrong:
             self._wrong[name] = load_module(self.path / "wrong" / f"{name}.py", f"wrong_{name.replace('-', '_')}")
         return self._wrong[name]
+
+    def mistake(self, name: str) -> Mistake:
+        """What the wrong solution gets wrong, without running it. JudgeFailed if it is no Python."""
+        path = self.path / "wrong" / f"{name}.py"
+        try:
+            return mistake_in(ast.get_docstring(ast.parse(path.read_bytes()), clean=False) or "")
+        except (OSError, SyntaxError, ValueError) as error:
+            raise JudgeFailed(
+                f"{path}: this wrong solution cannot be read ({error}); `attn verify` says more"
+            ) from error

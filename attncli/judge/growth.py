@@ -12,12 +12,12 @@ from itertools import pairwise
 from typing import Any
 
 from attncli.domain.sentences import say
-from attncli.judge.case import Recorder
 from attncli.judge.exam import Exam, Sized
 from attncli.judge.expected import Observed
 from attncli.judge.finding import Finding
 from attncli.judge.folder import Folder
 from attncli.judge.judging import Unjudgeable
+from attncli.judge.recorder import Recorder
 from attncli.judge.submission import Failure, Submission
 
 # Bytes of what a measure counts, for measures of memory.
@@ -95,7 +95,7 @@ def contracts(folder: Folder, check: str) -> list[Contract]:
             from_nothing=bool(said.get("from_nothing", False)),
             beside=said.get("beside"),
         )
-        for said in getattr(folder.inputs, "CONTRACTS", ())
+        for said in folder.facts.contracts
         if said["check"] == check
     ]
 

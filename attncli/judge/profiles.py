@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from types import ModuleType
 
 import torch
 from torch import Tensor
+
+from attncli.judge.facts import Facts
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,28 +45,31 @@ DEFAULT_STRATA: dict[str, tuple[str, ...]] = {
 }
 
 
-def profile_of(name: str, inputs: ModuleType) -> Profile:
+def profile_of(name: str, facts: Facts) -> Profile:
     """The profile of that name; a challenge sets its own amplitudes with LARGE and OFFSET."""
     if name == "large":
-        return Profile("large", gain=float(getattr(inputs, "LARGE", 60.0)))
+        return Profile("large", gain=float(facts.large))
     if name == "offset":
-        return Profile("offset", offset=float(getattr(inputs, "OFFSET", 100.0)))
+        return Profile("offset", offset=float(facts.offset))
     return _PLAIN[name]
 
 
-def strata(check: str, inputs: ModuleType) -> tuple[Profile, ...]:
+def strata(check: str, facts: Facts) -> tuple[Profile, ...]:
     """The profiles that a check draws from, one run each."""
-    names = getattr(inputs, "PROFILES", {}).get(check, DEFAULT_STRATA[check])
-    return tuple(profile_of(name, inputs) for name in names)
+    names = facts.profiles.get(check, DEFAULT_STRATA[check])
+    return tuple(profile_of(name, facts) for name in names)
 
 
 def relayout(tensor: Tensor, turn: int) -> Tensor:
-    """The same values in another memory layout: transposed at even turns, else every second element of longer rows.
+    """The same values in another memory layout: transposed, as heads cut out of a projection, or every second element
+    of longer rows.
 
     The rows are one longer than twice, so that no two dimensions can be merged without a copy.
     """
     if not tensor.is_contiguous():
         return tensor
+    if tensor.dim() >= 3 and turn % 4 == 0:
+        return tensor.transpose(-2, -3).contiguous().transpose(-2, -3)
     if tensor.dim() >= 2 and turn % 2 == 0:
         return tensor.transpose(-1, -2).contiguous().transpose(-1, -2)
     if tensor.dim() >= 1 and tensor.numel() > 0:

@@ -72,6 +72,7 @@ class Values:
             exact=key in self.case.exact,
             dtypes=lambda path: self.case.dtypes.get((key, *path), ()),
             closer=lambda path: self.expectation.closer((key, *path)),
+            inside=lambda path: self.expectation.inside((key, *path)),
             kept=self._kept[key],
         )
 

@@ -11,31 +11,12 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import lru_cache
 
+from attncli.domain.allowed import FORBIDDEN_EVERYWHERE, IMPORTS
 from attncli.domain.sentences import say
 from attncli.domain.text import Localised
 
-ALLOWED_IMPORTS = frozenset(
-    "torch math typing collections dataclasses functools heapq itertools unicodedata __future__".split()
-)
-UNIVERSAL = (
-    "scaled_dot_product_attention",
-    "_scaled_dot_product_attention_math",
-    "_scaled_dot_product_flash_attention_for_cpu",
-    "MultiheadAttention",
-    "multi_head_attention_forward",
-    "Transformer",
-    "TransformerEncoder",
-    "TransformerEncoderLayer",
-    "TransformerDecoder",
-    "TransformerDecoderLayer",
-    "torch.compile",
-    "torch.ops.*",
-    "torch._*",
-    "torch.utils",
-    "torch.utils.*",
-    "torch.overrides",
-    "torch.overrides.*",
-)
+ALLOWED_IMPORTS = frozenset({*IMPORTS, "__future__"})
+UNIVERSAL = tuple(name for names in FORBIDDEN_EVERYWHERE.values() for name in names)
 REFUSED_NAMES = frozenset("eval exec compile open input breakpoint globals __import__ __builtins__".split())
 # Modules that others hold, as `dataclasses.sys`: what cannot be imported is not to be had through them either.
 REFUSED_MODULES = frozenset(

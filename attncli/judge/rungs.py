@@ -8,13 +8,13 @@ it differs: `HARDENED`, the edge cases that the technique as such does not meet,
 
 from __future__ import annotations
 
-from types import ModuleType
-
 import torch
 
 from attncli.domain.rungs import CaseRung
 from attncli.judge.case import Case
+from attncli.judge.facts import Facts
 from attncli.judge.finding import Finding
+from attncli.judge.motifs import HARDENED_MOTIFS, PREFIX
 
 _SIXTEEN_BITS = frozenset({torch.float16, torch.bfloat16})
 # Checks of production alone, whatever they ask.
@@ -23,16 +23,16 @@ PRODUCTION = frozenset({"low-precision", "layout", "device"})
 _OF_PRODUCTION = frozenset({"aliased"})
 
 
-def rung_of(case: Case, check: str, attribute: str, inputs: ModuleType) -> CaseRung:
+def rung_of(case: Case, check: str, attribute: str, facts: Facts) -> CaseRung:
     """The rung of a case that the function `attribute` of `inputs.py` records for `check`."""
-    return "hardened" if check in PRODUCTION else rung_of_values(case, attribute, inputs)
+    return "hardened" if check in PRODUCTION else rung_of_values(case, attribute, facts)
 
 
-def rung_of_values(case: Case, attribute: str, inputs: ModuleType) -> CaseRung:
+def rung_of_values(case: Case, attribute: str, facts: Facts) -> CaseRung:
     """The rung of a case of which nothing but the values is asked for."""
-    if attribute in getattr(inputs, "HARDENED", ()):
+    if attribute in facts.hardened or attribute.removeprefix(PREFIX) in facts.hardened | HARDENED_MOTIFS:
         return "hardened"
-    if getattr(inputs, "SIXTEEN_BITS", "") == "technique":
+    if facts.sixteen_bits == "technique":
         return "solved"
     dtypes = {case.profile.dtype, *(item.value.dtype for item in case.inputs)}
     return "solved" if dtypes.isdisjoint(_SIXTEEN_BITS) else "hardened"

@@ -11,9 +11,11 @@ from hypothesis import seed as pinned
 from hypothesis import strategies as st
 from hypothesis.errors import HypothesisException
 
-from attncli.judge.case import Case, Draw, Recorder
+from attncli.judge.case import Case
+from attncli.judge.drawing import Declared, Draw
 from attncli.judge.finding import Finding
 from attncli.judge.profiles import Profile
+from attncli.judge.recorder import Recorder
 
 CaseFunction = Callable[[Recorder], Any]
 Examine = Callable[[Case], Finding | None]
@@ -36,11 +38,14 @@ class _Failed(Exception):
 class Search:
     """One stratum of one check: draws `examples` cases and keeps the smallest that `examine` finds fault with."""
 
-    def __init__(self, record: CaseFunction, profile: Profile, *, stream: int, shrink_calls: int) -> None:
+    def __init__(
+        self, record: CaseFunction, profile: Profile, *, stream: int, shrink_calls: int, declared: Declared
+    ) -> None:
         self._record = record
         self._profile = profile
         self._stream = stream
         self._shrink_calls = shrink_calls
+        self._declared = declared
         self.best: Finding | None = None
         self.first: Finding | None = None
         self.examples = 0
@@ -76,7 +81,7 @@ class Search:
     def _one(self, data: st.DataObject, examine: Examine, sound: int) -> None:
         if self.best is not None and (self.best.fatal or self._after_failure >= self._shrink_calls):
             return
-        recorder = Recorder(_hypothesis_draw(data), self._profile, self._stream)
+        recorder = Recorder(_hypothesis_draw(data), self._profile, self._stream, declared=self._declared)
         self._record(recorder)
         if self.best is None:
             self.examples += 1

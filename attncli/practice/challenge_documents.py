@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
+from attncli.bank.mistakes import Mistakes
 from attncli.domain.challenge import Challenge
 from attncli.domain.text import Localised
 
 
 def challenge_of(document: dict[str, Any]) -> Challenge:
     """The challenge that a validated document (see `attncli.bank.schema`) describes."""
-    tuples = {key: tuple(document[key]) for key in ("entry", "required", "badges", "forbidden", "cards")}
-    texts = {key: Localised.of(document[key]) for key in ("title", "statement")}
+    told: dict[str, Any] = {key: document[key] for key in ("id", "track", "level", "version", "folder")}
+    told |= {key: tuple(document[key]) for key in ("entry", "required", "badges", "forbidden", "cards")}
+    told |= {key: Localised.of(document[key]) for key in ("title", "statement")}
+    told["hardened"] = Localised.of(document.get("hardened") or {"en": "", "zh": ""})
     hints = tuple(Localised.of(hint) for hint in document["hints"])
-    return Challenge(**{**document, **tuples, **texts, "hints": hints})
+    return Challenge(**told, hints=hints, mistakes=Mistakes(Path(document["folder"])))

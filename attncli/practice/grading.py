@@ -42,7 +42,6 @@ def specification(challenge: Challenge) -> dict[str, Any]:
         "badges": list(challenge.badges),
         "forbidden": list(challenge.forbidden),
         "cards": list(challenge.cards),
-        "mistakes": challenge.mistakes,
     }
 
 

@@ -10,6 +10,7 @@ from queue import SimpleQueue
 from threading import Lock
 from typing import Any
 
+from attncli.bank.problems import shown_path
 from attncli.domain.challenge import Challenge
 from attncli.judge.client import Judge, ProveRequest
 from attncli.practice.grading import specification
@@ -25,6 +26,7 @@ class Proof:
     """The outcome for one challenge: how many sound and wrong files it has, and which were misjudged."""
 
     challenge: str
+    folder: Path
     sound: int
     wrong: int
     surprises: Sequence[dict[str, Any]]
@@ -34,8 +36,8 @@ class Proof:
         return not self.surprises
 
     def document(self) -> dict[str, Any]:
-        missed = {found["file"] for found in self.surprises if found["verdict"] == "accepted"}
-        turned_away = {found["file"] for found in self.surprises if found["verdict"] != "accepted"}
+        missed = {found["file"] for found in self.surprises if found["file"].startswith("wrong/")}
+        turned_away = {found["file"] for found in self.surprises} - missed
         return {
             "id": self.challenge,
             "holds": self.holds,
@@ -43,6 +45,10 @@ class Proof:
             "wrong": {"rejected": self.wrong - len(missed), "total": self.wrong},
             "failures": list(self.surprises),
         }
+
+    def failures(self) -> list[str]:
+        """Each misjudged file as `file:line: message`."""
+        return [f"{shown_path(self.folder / at['file'])}:{at['line']}: {at['message']}" for at in self.surprises]
 
 
 def prove(
@@ -94,7 +100,7 @@ def prove_one(
         spec=specification(challenge), folder=Path(challenge.folder), streams=streams, timeout_seconds=SECONDS
     )
     found = judge.prove(request, on_event)
-    return Proof(challenge.id, found["sound"], found["wrong"], found["surprises"])
+    return Proof(challenge.id, request.folder, found["sound"], found["wrong"], found["surprises"])
 
 
 def _files(challenge: Challenge) -> int:

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from attncli.store.bank_files import Stamp
     from attncli.store.database import Database
 
+CHALLENGES = "*/*/challenge.yaml"
+
 
 @dataclass(frozen=True)
 class Shelves:
@@ -25,12 +27,16 @@ class Shelves:
         """Every bank and challenge file with its size and time; bundled ones come first."""
         files = [
             *_matching(self.quizbank, "*.yaml"),
-            *_matching(self.impl, "*/*/challenge.yaml"),
+            *_matching(self.impl, CHALLENGES),
             *_matching(self.own_banks, "*.yaml"),
             *_matching(self.own_banks, "*.yml"),
-            *_matching(self.own_challenges, "*/*/challenge.yaml"),
+            *_matching(self.own_challenges, CHALLENGES),
         ]
         return {str(path): _stamp(path) for path in files}
+
+    def challenge_files(self) -> list[Path]:
+        """Every `challenge.yaml`, good or bad."""
+        return [*_matching(self.impl, CHALLENGES), *_matching(self.own_challenges, CHALLENGES)]
 
     def is_own(self, file: Path) -> bool:
         """Whether `file` is the learner's."""

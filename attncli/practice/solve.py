@@ -28,6 +28,7 @@ from attncli.practice.derivation import derive_subject
 from attncli.practice.recording import recording
 from attncli.practice.stamping import stamp
 from attncli.practice.starters import disguised, starter
+from attncli.practice.statements import statement
 from attncli.practice.workspace import Workspace
 
 MOST_STORED = 16
@@ -209,7 +210,7 @@ def solved(workspace: Workspace) -> list[Solved]:
 
 
 def _heading(challenge: Challenge, workspace: Workspace) -> str:
-    return f"{challenge.title[workspace.lang]}\n\n{challenge.statement[workspace.lang]}"
+    return f"{challenge.title[workspace.lang]}\n\n{statement(challenge).whole(workspace.lang)}"
 
 
 def _next_bug(workspace: Workspace, challenge: Challenge) -> Path:
@@ -223,9 +224,9 @@ def _next_bug(workspace: Workspace, challenge: Challenge) -> Path:
 
 
 def _symptom(challenge: Challenge, wrong: str) -> Localised:
-    told = challenge.mistakes.get(wrong, {}).get("symptom")
-    if told:
-        return Localised.of(told)
+    told = challenge.mistakes.get(wrong)
+    if told is not None and told.symptom.en:
+        return told.symptom
     return Localised("This solution is rejected. Find out why, and mend it.", "这份解答通不过评测。找出原因并改正。")
 
 

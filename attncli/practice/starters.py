@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import ast
 import builtins
-import re
-import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from attncli.errors import EnvironmentFailure
+from attncli.practice.docstrings import docstring
 
 _Definition = ast.FunctionDef | ast.ClassDef
-_WIDTH = 110
-_VERBATIM = (" ", "|", "$$", "- ", "* ", "#", "```")
-_PIECE = re.compile(r"\s*(?:[\u2e80-\u9fff\uff00-\uffef](?:[，。；：！？、）」》”])*|[^\s\u2e80-\u9fff\uff00-\uffef]+)")
 
 
 def starter(reference: Path, entry: Sequence[str], statement: str) -> str:
@@ -29,7 +25,7 @@ def starter(reference: Path, entry: Sequence[str], statement: str) -> str:
         imports.append("import torch")
     imports.sort(key=lambda line: ("torch" in line, line))
     constants = [ast.unparse(node) for node in needed if not _is_import(node)]
-    head = f"{_docstring(statement)}\n\n" + "\n".join(imports)
+    head = f"{docstring(statement)}\n\n" + "\n".join(imports)
     return "\n\n\n".join([head, *constants, *hollow]) + "\n"
 
 
@@ -39,7 +35,7 @@ def disguised(wrong: Path, symptom: str) -> str:
     for node in ast.walk(tree):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(node) is not None:
             node.body = node.body[1:] or [ast.Pass()]
-    return f"{_docstring(symptom)}\n\n{ast.unparse(ast.fix_missing_locations(tree))}\n"
+    return f"{docstring(symptom)}\n\n{ast.unparse(ast.fix_missing_locations(tree))}\n"
 
 
 def _source(path: Path) -> str:
@@ -58,39 +54,6 @@ def _parsed(source: str, path: Path) -> ast.Module:
         raise EnvironmentFailure(
             f"{path} is no Python ({error}); the installation or the challenge is damaged"
         ) from error
-
-
-def _docstring(text: str) -> str:
-    body = "\n".join(_laid_out(text.strip().replace('"""', "'''")))
-    raw = "r" if "\\" in text else ""
-    return f'{raw}"""{body}\n"""'
-
-
-def _laid_out(text: str) -> Iterator[str]:
-    """The lines of a Markdown text with its prose broken to the width; code, tables and lists stay as they are."""
-    in_code = False
-    for line in text.splitlines():
-        in_code ^= line.startswith("```")
-        if in_code or line.startswith(_VERBATIM) or _columns(line) <= _WIDTH:
-            yield line
-        else:
-            yield from _broken(line)
-
-
-def _broken(line: str) -> Iterator[str]:
-    current = ""
-    for piece in _PIECE.findall(line):
-        if current and _columns(current + piece) > _WIDTH:
-            yield current
-            current = piece.lstrip()
-        else:
-            current += piece
-    if current:
-        yield current
-
-
-def _columns(text: str) -> int:
-    return sum(2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text)
 
 
 def _hollow(node: _Definition, source: str) -> str:

@@ -50,7 +50,7 @@ class Workspace:
         self.settings = settings
         self.lang: Lang = lang
         self.store = store
-        self._shelves = shelves
+        self.shelves = shelves
         self.calendar = StudyCalendar(settings.day_start)
         self._fit = ""
 
@@ -86,7 +86,7 @@ class Workspace:
     def _bring_up_to_date(self) -> None:
         if self.store.unwritable:
             return
-        self._shelves.index_into(self.store, self._derive_renamed)
+        self.shelves.index_into(self.store, self._derive_renamed)
         if self.store.scheduling != self.settings.scheduling:
             self.derive_all()
 

@@ -18,7 +18,7 @@ from attncli.tui.latex import Unreadable, one_line
 FORMULA_FENCE = "formula"
 
 _CJK = "\u3000-\u303f\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uff00-\uffef"
-_FOLD = re.compile(rf"(?<=[{_CJK}])[ \n](?=[{_CJK}])")
+_FOLD = re.compile(rf"(?<=[{_CJK}])(?: |\n *)(?=[{_CJK}])")
 _PART = re.compile(
     r"(?P<fence>^ *(?P<ticks>```+|~~~+).*?^ *(?P=ticks)[`~]* *$)"
     r"|(?P<code>(?P<tick>`+)(?!`).+?(?<!`)(?P=tick)(?!`))"

@@ -41,6 +41,7 @@ TEXTS: dict[str, Localised] = {
     "key.card": _T("Card", "卡片"),
     "key.fresh": _T("Fresh exam", "换题再考"),
     "key.bug": _T("Debug", "找错"),
+    "key.harden": _T("What hardening asks", "加固要求"),
     "key.cancel": _T("Cancel", "取消"),
     "key.track-name": _T("Track", "类别"),
     "key.track": _T("Next track", "下一类"),
@@ -225,6 +226,12 @@ TEXTS: dict[str, Localised] = {
     "challenge.no-editor": _T(
         "The editor “{editor}” cannot be started: set one with `attn config editor vim`.",
         "无法启动编辑器“{editor}”：请用 `attn config editor vim` 设置。",
+    ),
+    "challenge.unfold": _T(
+        "▸ {title}: what production asks for besides (x shows it)", "▸ {title}：生产环境还要求什么（按 x 展开）"
+    ),
+    "challenge.fold": _T(
+        "▾ {title}: what production asks for besides (x hides it)", "▾ {title}：生产环境还要求什么（按 x 收起）"
     ),
     "challenge.needs": _T("Checks of both rungs: {checks}", "两级检查项：{checks}"),
     "challenge.forbidden": _T("Not to be called: {calls}", "禁止调用：{calls}"),

@@ -27,7 +27,6 @@ from in_process import write_challenge
 from attncli.domain.challenge import GradeReport
 from attncli.domain.verdicts import REASONS
 from attncli.judge.callables import Callables
-from attncli.judge.case import Recorder
 from attncli.judge.devices import Devices, EdgeDevice
 from attncli.judge.diagnose import Probe, diagnose
 from attncli.judge.exam import Exam
@@ -38,6 +37,7 @@ from attncli.judge.growth import contracts, examine_growth
 from attncli.judge.judging import Judging
 from attncli.judge.profiles import Profile, profile_of
 from attncli.judge.questions import Edge, EdgeWithGradients, Gradients, Purity, Values
+from attncli.judge.recorder import Recorder
 from attncli.judge.report import LARGEST, document
 from attncli.judge.request import Request
 from attncli.judge.search import fixed_draw
@@ -155,7 +155,7 @@ CONTRACTS = [
 """
 WRONG = {"no-scale": REFERENCE.replace(" * scale", "")}
 ENTRY = ["halves", "turned", "Gate", "follow", "dropped", "drawn", "tiled"]
-SPEC = {"entry": ENTRY, "required": ["loads", "matches-reference"], "forbidden": [], "mistakes": {}}
+SPEC = {"entry": ENTRY, "required": ["loads", "matches-reference"], "forbidden": []}
 
 Ask = Callable[["Kind", random.Random], Finding | None]
 

@@ -204,8 +204,8 @@ def challenge(folder: Path, **changes: Any) -> Path:
     def text() -> dict[str, str]:
         return {"en": "a", "zh": "甲"}
 
-    value = {"id": "sdpa", "track": "attention", "level": 1, "title": text(), "entry": ["sdpa"], "statement": text()}
-    value |= {"hints": [text()], "required": ["loads"], "mistakes": {"no-scale": {"says": text()}}, **changes}
+    value = {"level": 1, "title": text(), "entry": ["sdpa"], "statement": text()}
+    value |= {"hints": [text()], "required": ["loads"], **changes}
     path = folder / "attention" / "sdpa" / "challenge.yaml"
     (path.parent / "wrong").mkdir(parents=True)
     (path.parent / "wrong" / "no-scale.py").touch()
@@ -217,8 +217,7 @@ def challenge(folder: Path, **changes: Any) -> Path:
     ("changes", "message"),
     [
         ({}, None),
-        ({"id": "sdp"}, 'id "sdp" lies in the folder "sdpa"; name both the same'),
-        ({"track": "norms"}, 'track "norms" lies in the folder "attention"; name both the same'),
+        ({"id": "sdpa"}, 'key "id" is not known here; known are level, version, title'),
         ({"cards": ["att-99"]}, 'there is no card "att-99"; correct the id or remove it'),
         ({"statement": {"en": "$\\frac{1}$", "zh": "甲"}}, 'formula "\\frac{1}" is not valid LaTeX'),
     ],
@@ -227,16 +226,6 @@ def test_challenges_are_checked_where_they_are_given(around: Surroundings, chang
     challenge(around.impl, **changes)
     found = messages(check([around.impl], around))
     assert found == [] if message is None else found[0].startswith(message)
-
-
-def test_mistakes_and_wrong_files_name_each_other(around: Surroundings) -> None:
-    mistake = {"says": {"en": "a", "zh": "甲"}, "cards": ["zz-1"]}
-    challenge(around.impl, mistakes={"no-scal": mistake})
-    assert messages(check([around.impl], around)) == [
-        "wrong/no-scale.py has no entry; say what it gets wrong",
-        'there is no wrong/no-scal.py; did you mean "no-scale"?',
-        'there is no card "zz-1"; correct the id or remove it',
-    ]
 
 
 def test_ten_mistakes_in_two_files_are_ten_problems(

@@ -96,7 +96,7 @@ def test_a_broken_glossary_is_reported_and_the_cards_work(cards: dict[str, Card]
 
 def test_challenges_get_their_folder_and_what_was_left_out(tmp_path: Path) -> None:
     text = {"en": "a", "zh": "甲"}
-    value = {"id": "sdpa", "track": "attention", "level": 1, "title": text, "entry": ["sdpa"], "statement": text}
+    value = {"level": 1, "title": text, "entry": ["sdpa"], "statement": text}
     value |= {"hints": [dict(text)], "required": ["loads"]}
     for name, content in (
         ("sdpa", yaml.safe_dump({**value, "statement": dict(text), "title": dict(text)})),
@@ -107,7 +107,8 @@ def test_challenges_get_their_folder_and_what_was_left_out(tmp_path: Path) -> No
         (folder / "challenge.yaml").write_text(content)
     (document,), (problem,) = load_challenges(tmp_path)
     assert document["folder"] == str(tmp_path / "attention" / "sdpa")
-    assert (document["version"], document["badges"], document["mistakes"]) == (1, [], {})
+    assert (document["id"], document["track"]) == ("sdpa", "attention")
+    assert (document["version"], document["badges"], document["hardened"]) == (1, [], {"en": "", "zh": ""})
     assert Path(problem.file).parent.name == "bad"
 
 

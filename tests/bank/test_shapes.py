@@ -192,15 +192,12 @@ def test_a_broken_glossary_says_why(tmp_path: Path, term: Card, message: str) ->
 
 
 CHALLENGE = {
-    "id": "sdpa",
-    "track": "attention",
     "level": 1,
     "title": {"en": "a", "zh": "甲"},
     "entry": ["sdpa"],
     "statement": {"en": "a", "zh": "甲"},
     "hints": [{"en": "a", "zh": "甲"}],
     "required": ["loads"],
-    "mistakes": {"no-scale": {"says": {"en": "a", "zh": "甲"}}},
 }
 
 
@@ -210,11 +207,13 @@ CHALLENGE = {
         ("level", 6, '"level" is 6, must be at most 5; correct the number'),
         ("required", ["load"], 'item 1 of "required" "load" is not known; did you mean "loads"? use one of loads'),
         ("entry", [], '"entry" has 0 entries, must have at least 1; add 1 more'),
-        ("mistakes", {"no-scale": {}}, 'missing "says" in "mistakes.no-scale": write what the text says as says: …'),
+        ("hardened", {"en": "a"}, 'missing "zh" in "hardened": write the Chinese text as zh: …'),
+        ("mistakes", {}, 'key "mistakes" is not known here; known are level, version, title'),
     ],
 )
 def test_a_broken_challenge_says_why(tmp_path: Path, key: str, value: object, message: str) -> None:
-    path = tmp_path / "challenge.yaml"
+    path = tmp_path / "attention" / "sdpa" / "challenge.yaml"
+    path.parent.mkdir(parents=True)
     path.write_text(yaml.safe_dump(CHALLENGE, allow_unicode=True), encoding="utf-8")
     assert load_challenge(path).problems == ()
     path.write_text(yaml.safe_dump({**CHALLENGE, key: value}, allow_unicode=True), encoding="utf-8")

@@ -23,19 +23,22 @@ Attn = Callable[..., Any]
 BANKS = Path(__file__).parents[1] / "attacks" / "banks"
 HOSTILE = "\u202e\u2066\u200b\U000e0041"
 CHALLENGE = f"""\
-id: own
-track: mine
 level: 1
 title: {{en: "Own {HOSTILE}title", zh: "自己的{HOSTILE}"}}
 entry: [own]
 statement: {{en: "Say {HOSTILE}.", zh: "说{HOSTILE}。"}}
 hints: [{{en: "Hint {HOSTILE}here", zh: "提示{HOSTILE}"}}]
 required: [loads]
-mistakes:
-  wrong:
-    says: {{en: "Says {HOSTILE}", zh: "说{HOSTILE}"}}
-    symptom: {{en: "Symptom {HOSTILE}", zh: "现象{HOSTILE}"}}
 """
+MISTAKE = f'''"""Says {HOSTILE}
+说{HOSTILE}
+
+symptom: Symptom {HOSTILE}
+症状：现象{HOSTILE}
+
+rung: solved
+"""
+'''
 COMMENT = f"\x1b]0;pwned\x07\x1b[31m red {HOSTILE} </code><script>alert(1)</script>"
 REFERENCE = f'"""Own."""\n\n\ndef own(x):\n    return x  # {COMMENT}\n'
 KEPT = REFERENCE.replace("\x1b", r"\x1b").replace("\x07", r"\x07")
@@ -49,7 +52,7 @@ def hostile_home(home: Path) -> Path:
     (folder / "wrong").mkdir(parents=True)
     (folder / "challenge.yaml").write_text(CHALLENGE, encoding="utf-8")
     (folder / "reference.py").write_text(REFERENCE, encoding="utf-8")
-    (folder / "wrong" / "wrong.py").write_text(f'"""Wrong {HOSTILE}."""\n{REFERENCE}', encoding="utf-8")
+    (folder / "wrong" / "wrong.py").write_text(f"{MISTAKE}{REFERENCE}", encoding="utf-8")
     return home
 
 

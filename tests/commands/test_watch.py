@@ -130,8 +130,6 @@ def test_the_next_challenge_is_started_or_there_is_none_left(small_impl, workspa
     assert capsys.readouterr().out == "no other challenge is left to solve\n"
     second = small_impl / "basics" / "twice"
     shutil.copytree(small_impl / "basics" / "double", second)
-    text = (second / "challenge.yaml").read_text(encoding="utf-8")
-    (second / "challenge.yaml").write_text(text.replace("id: double", "id: twice"), encoding="utf-8")
     with Workspace.open(
         workspace.home, workspace.clock, quizbank=small_impl.parent / "small-bank", impl=small_impl
     ) as two:

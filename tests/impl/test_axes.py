@@ -15,12 +15,13 @@ import pytest
 import yaml
 from torch import Tensor
 
-from attncli.judge.case import Case, Recorder
+from attncli.judge.case import Case
 from attncli.judge.compare import leaves
 from attncli.judge.demands import Demands, named_arguments
 from attncli.judge.expected import as_given, run_reference
 from attncli.judge.folder import Folder
 from attncli.judge.profiles import profile_of
+from attncli.judge.recorder import Recorder
 from attncli.judge.sampling import drawn, edge_functions
 from attncli.judge.search import fixed_draw
 
@@ -65,10 +66,10 @@ def calls_of(path: Path) -> list[Call]:
 
 
 def cases(folder: Folder) -> Iterator[Case]:
-    ordinary = profile_of("ordinary", folder.inputs)
-    yield from drawn(folder.inputs.case, ordinary, DRAWN, 0, 0)
+    ordinary = profile_of("ordinary", folder.facts)
+    yield from drawn(folder.inputs.case, ordinary, DRAWN, 0, 0, folder.declared)
     for label, _, record in edge_functions(folder):
-        recorder = Recorder(fixed_draw, ordinary, 0, label)
+        recorder = Recorder(fixed_draw, ordinary, 0, label, folder.declared)
         record(recorder)
         yield recorder.case
 

@@ -104,7 +104,6 @@ SPEC: dict[str, Any] = {
     "badges": [],
     "forbidden": ["cumsum"],
     "cards": ["att-01"],
-    "mistakes": {"no-scale": {"says": {"en": "Forgets the scale.", "zh": "忘了缩放。"}, "cards": ["att-02"]}},
 }
 
 REFERENCE = """
@@ -127,7 +126,15 @@ def edge_single(make):
 '''
 
 WRONG = {
-    "no-scale": '"""Forgets the scale."""\ndef scaled_sum(x, weight, scale=2.0):\n    return (x * weight).sum(-1)\n'
+    "no-scale": '''"""Forgets the scale.
+忘了缩放。
+
+cards: att-02
+rung: solved
+"""
+def scaled_sum(x, weight, scale=2.0):
+    return (x * weight).sum(-1)
+'''
 }
 
 
@@ -137,7 +144,8 @@ def write_challenge(
     """A small challenge of the tests' own."""
     (root / "wrong").mkdir(parents=True, exist_ok=True)
     (root / "reference.py").write_text(reference, encoding="utf-8")
-    (root / "inputs.py").write_text(inputs, encoding="utf-8")
+    said = "" if "SIXTEEN_BITS" in inputs else 'SIXTEEN_BITS = "native"\n'
+    (root / "inputs.py").write_text(said + inputs, encoding="utf-8")
     for name, source in (WRONG if wrong is None else wrong).items():
         (root / "wrong" / f"{name}.py").write_text(source, encoding="utf-8")
     return Folder({**SPEC, **(spec or {})}, root)

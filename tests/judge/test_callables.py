@@ -10,9 +10,10 @@ import torch
 
 from attncli.judge import callables as module
 from attncli.judge.callables import LARGER, LEAST_ELEMENTS, Callables
-from attncli.judge.case import Case, Input, Recorder
+from attncli.judge.case import Case, Input
 from attncli.judge.judging import Judging, Unjudgeable
 from attncli.judge.profiles import Profile
+from attncli.judge.recorder import Recorder
 from attncli.judge.request import Request
 from attncli.judge.search import fixed_draw
 from attncli.judge.submission import Budget, Failure, Submission

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from attncli.judge.case import Recorder
 from attncli.judge.counterexample import restore
+from attncli.judge.recorder import Recorder
 
 sys.path.insert(0, str(Path(__file__).parent))
 from in_process import INPUTS, REFERENCE, check, grade, write_challenge
@@ -62,7 +62,7 @@ def case(make):
     [("x * 2", "x * 3", ["T", "d"]), (".sum(-1)", ".sum(-1) + 1", ["T"]), ("[x]", "[x + 1]", ["T", "d"])],
 )
 def test_parts_of_a_result_have_names_of_their_own(tmp_path: Path, old: str, new: str, axes: list[str]) -> None:
-    spec = {"entry": ["halves"], "required": ["loads", "matches-reference"], "mistakes": {}, "forbidden": []}
+    spec = {"entry": ["halves"], "required": ["loads", "matches-reference"], "forbidden": []}
     folder = write_challenge(tmp_path, spec, NESTED, NESTED_INPUTS, {})
     found = shown(grade(folder, NESTED.replace(old, new)))
     assert found["expected"]["axes"] == axes
@@ -70,7 +70,7 @@ def test_parts_of_a_result_have_names_of_their_own(tmp_path: Path, old: str, new
 
 
 def test_a_result_of_another_form_is_shown_with_the_axes_that_fit(tmp_path: Path) -> None:
-    spec = {"entry": ["halves"], "required": ["loads", "matches-reference"], "mistakes": {}, "forbidden": []}
+    spec = {"entry": ["halves"], "required": ["loads", "matches-reference"], "forbidden": []}
     folder = write_challenge(tmp_path, spec, NESTED, NESTED_INPUTS, {})
     found = shown(grade(folder, "def halves(x):\n    return x * 2\n"))
     assert "axes" not in found["got"] and found["expected"][0]["axes"] == ["T", "d"]
@@ -102,7 +102,7 @@ def case(make):
 
 def test_weights_that_are_set_go_by_their_own_names(tmp_path: Path) -> None:
     required = ["loads", "matches-reference", "gradients"]
-    spec = {"entry": ["Gate"], "required": required, "mistakes": {}, "forbidden": []}
+    spec = {"entry": ["Gate"], "required": required, "forbidden": []}
     folder = write_challenge(tmp_path, spec, MODULE, MODULE_INPUTS, {})
     found = shown(grade(folder, MODULE.replace("self.proj(x)", "self.proj(x) + 1")))
     assert found["calls"][1]["args"]["proj.weight"]["axes"] == ["2d", "d"] and found["got"]["axes"] == ["B", "2d"]

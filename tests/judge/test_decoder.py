@@ -21,12 +21,12 @@ import torch
 sys.path.insert(0, str(Path(__file__).parent))
 from in_process import write_challenge
 
-from attncli.judge.case import Recorder
 from attncli.judge.demands import Demands
 from attncli.judge.expected import Expectation
 from attncli.judge.profiles import Profile
 from attncli.judge.purity import with_graph
 from attncli.judge.questions import EdgeWithGradients
+from attncli.judge.recorder import Recorder
 from attncli.judge.reply import Unreadable, read_reply
 from attncli.judge.request import Request
 from attncli.judge.sameness import same
@@ -34,7 +34,7 @@ from attncli.judge.search import fixed_draw
 from attncli.sandbox import script, wire
 
 FRAMES = 10_000
-SPEC = {"entry": ["f"], "required": ["loads", "matches-reference"], "mistakes": {}}
+SPEC = {"entry": ["f"], "required": ["loads", "matches-reference"]}
 REFERENCE = "def f(x, w):\n    return {'y': (x @ w, [x.sum(), 3, 'word']), 'n': None}\n"
 MEMORY_BYTES = 1 << 30
 

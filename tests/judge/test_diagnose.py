@@ -25,7 +25,7 @@ SOUND = WEIGHTED.format(share="weight.to(wide) / weight.to(wide).sum()")
 SUM_ROUNDED = WEIGHTED.format(share="weight.to(wide) / weight.to(wide).sum().to(x.dtype)")
 SHARE_ROUNDED = WEIGHTED.format(share="(weight.to(wide) / weight.to(wide).sum()).to(x.dtype)")
 INPUTS = """
-FLOAT32_INSIDE = True
+SIXTEEN_BITS = 'float32'
 def case(make):
     D = make.size(2, 7)
     make.call("average", make.normal(make.size(1, 4), D), make.uniform(D, low=0.1, high=0.9))
@@ -35,7 +35,7 @@ def case(make):
 @pytest.mark.parametrize("name", ["sum-rounded", "share-rounded"])
 def test_two_mistakes_of_the_last_digit_are_told_apart(tmp_path, name):
     wrong = {"sum-rounded": SUM_ROUNDED, "share-rounded": SHARE_ROUNDED}
-    spec = {"entry": ["average"], "required": ["loads", "low-precision"], "forbidden": [], "mistakes": {}}
+    spec = {"entry": ["average"], "required": ["loads", "low-precision"], "forbidden": []}
     folder = write_challenge(tmp_path, spec, SOUND, INPUTS, wrong)
     assert grade(folder, SOUND)["verdict"] == "accepted"
     report = grade(folder, wrong[name].replace("(x.to(wide) *", "(1 * x.to(wide) *"))
@@ -50,7 +50,7 @@ HUNGRY += "    torch.empty({mib} * 2**20, dtype=torch.uint8)\n    return (x * we
 @pytest.mark.skipif(sys.platform != "linux", reason="the judge runs on Linux")
 def test_a_wrong_solution_that_takes_much_memory_is_no_danger_to_the_judge(tmp_path):
     wrong = {"takes-little": HUNGRY.format(mib=256), "takes-much": HUNGRY.format(mib=3072)}
-    report = grade(write_challenge(tmp_path, {"mistakes": {}}, wrong=wrong), HUNGRY.format(mib=0))
+    report = grade(write_challenge(tmp_path, {}, wrong=wrong), HUNGRY.format(mib=0))
     assert [found["wrong"] for found in report["diagnosis"]] == ["takes-little"]
 
 

@@ -12,9 +12,7 @@ from in_process import check, grade, write_challenge
 
 
 def challenge(root, reference, inputs, entry, required, **spec):
-    return write_challenge(
-        root, {"entry": [entry], "required": required, "mistakes": {}, **spec}, reference, inputs, {}
-    )
+    return write_challenge(root, {"entry": [entry], "required": required, **spec}, reference, inputs, {})
 
 
 NEGATE = "def negate(x):\n    return -x\n"

@@ -22,13 +22,14 @@ def case(make):
 def longer(make, size):
     make.call("total", make.normal(size, 2))
 
-SAYS = {"en": "it grows too fast", "zh": "增长过快"}
+_SAYS = {"en": "it grows too fast", "zh": "增长过快"}
 CONTRACTS = [
-    {"check": "work", "measure": "flops", "case": longer, "sizes": (64, 128, 256), "growth_at_most": 3.0, "says": SAYS},
+    {"check": "work", "measure": "flops", "case": longer, "sizes": (64, 128, 256), "growth_at_most": 3.0,
+     "says": _SAYS},
     {"check": "memory", "measure": "largest", "case": longer, "sizes": (64, 128, 256), "growth_at_most": 3.0,
-     "says": SAYS, "real": {"size": 65_536, "en": "64k context", "zh": "64k 上下文"}},
+     "says": _SAYS, "real": {"size": 65_536, "en": "64k context", "zh": "64k 上下文"}},
     {"check": "work", "measure": "calls", "case": longer, "sizes": (8, 16, 32), "growth_at_most": 1.0,
-     "bound": lambda size: 10, "says": SAYS},
+     "bound": lambda size: 10, "says": _SAYS},
 ]
 """
 
@@ -39,7 +40,6 @@ def folder(tmp_path_factory):
         "entry": ["total"],
         "required": ["loads", "matches-reference", "work", "memory"],
         "forbidden": [],
-        "mistakes": {},
     }
     return write_challenge(tmp_path_factory.mktemp("growth"), spec, REFERENCE, INPUTS, {})
 
@@ -101,7 +101,7 @@ CONTRACTS = [
 
 @pytest.mark.parametrize(("spare", "verdict"), [(0, "accepted"), (64, "rejected")])
 def test_room_to_spare_of_any_constant_size_is_seen_where_the_first_size_counts(tmp_path, spare, verdict):
-    spec = {"entry": ["total"], "required": ["loads", "memory"], "forbidden": [], "mistakes": {}}
+    spec = {"entry": ["total"], "required": ["loads", "memory"], "forbidden": []}
     folder = write_challenge(tmp_path, spec, "def total(x):\n    return x.cumsum(0)\n", ROOM, {})
     line = f"x.new_empty(len(x) + {spare}, 2)[: len(x)].copy_(x.cumsum(0))"
     report = grade(folder, f"def total(x):\n    return {line}\n")
@@ -129,7 +129,7 @@ SIXTEEN_BITS = (
 
 @pytest.mark.parametrize(("also", "verdict"), [(["low-precision"], "rejected"), ([], "accepted")])
 def test_another_way_in_sixteen_bits_is_measured_where_these_are_asked_for(tmp_path, also, verdict):
-    spec = {"entry": ["total"], "required": ["loads", *also, "memory"], "forbidden": [], "mistakes": {}}
+    spec = {"entry": ["total"], "required": ["loads", *also, "memory"], "forbidden": []}
     folder = write_challenge(tmp_path, spec, REFERENCE, INPUTS, {})
     report = grade(folder, SIXTEEN_BITS)
     assert report["verdict"] == verdict
@@ -142,7 +142,7 @@ def test_another_way_in_sixteen_bits_is_measured_where_these_are_asked_for(tmp_p
 
 
 def test_every_size_counts(tmp_path):
-    spec = {"entry": ["total"], "required": ["loads", "work"], "forbidden": [], "mistakes": {}}
+    spec = {"entry": ["total"], "required": ["loads", "work"], "forbidden": []}
     folder = write_challenge(tmp_path, spec, REFERENCE, INPUTS.replace("(64, 128, 256)", "(8, 16, 32, 64, 128)"), {})
     late = "def total(x):\n    return (x.new_ones(len(x), len(x)) @ x)[0] if len(x) == 128 else x.sum(0)\n"
     assert check(grade(folder, late), "work")["reason"] == "growth"
@@ -177,7 +177,7 @@ PART = "def total(x, half):\n    return (x[: len(x) // 2] if half else x).cumsum
     ],
 )
 def test_a_part_is_judged_beside_the_whole_of_the_same_solution(tmp_path, line, verdict):
-    spec = {"entry": ["total"], "required": ["loads", "work"], "forbidden": [], "mistakes": {}}
+    spec = {"entry": ["total"], "required": ["loads", "work"], "forbidden": []}
     folder = write_challenge(tmp_path, spec, PART, BESIDE, {})
     report = grade(folder, f"def total(x, half):\n    return {line}\n")
     assert report["verdict"] == verdict

@@ -14,7 +14,7 @@ CHECKS = ["loads", "matches-reference", "gradients", "low-precision", "layout", 
 
 
 def challenge(root, reference, inputs, entry, **spec):
-    return write_challenge(root, {"entry": [entry], "required": CHECKS, "mistakes": {}, **spec}, reference, inputs, {})
+    return write_challenge(root, {"entry": [entry], "required": CHECKS, **spec}, reference, inputs, {})
 
 
 MODULE = """
@@ -223,7 +223,7 @@ def test_calls_may_be_judged_by_what_is_sound_instead_of_by_what_the_reference_d
     once = "def squares(f, x):\n    return f(x, 2)\n"
     twice = "def squares(f, x):\n    f(x, 2)\n    return f(x, power=2)\n"
     thrice = "def squares(f, x):\n    f(x, 2), f(x, 2)\n    return f(x, 2)\n"
-    spec = {"entry": ["squares"], "required": ["loads", "matches-reference"], "mistakes": {}}
+    spec = {"entry": ["squares"], "required": ["loads", "matches-reference"]}
     folder = write_challenge(tmp_path, spec, once, WATCHED_INPUTS, {"thrice": thrice})
     assert grade(folder, once)["verdict"] == grade(folder, twice)["verdict"] == "accepted"
     report = grade(folder, thrice)
@@ -234,7 +234,7 @@ def test_calls_may_be_judged_by_what_is_sound_instead_of_by_what_the_reference_d
 
 LOOSE_INPUTS = """
 import torch
-FLOAT32_INSIDE = True
+SIXTEEN_BITS = 'float32'
 def case(make):
     make.dtypes(make.call("pair", make.normal(make.size(1, 4)))[1], torch.float32, make.dtype)
 """

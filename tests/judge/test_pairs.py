@@ -30,9 +30,7 @@ def bundled(place: str) -> Folder:
     said = yaml.safe_load((IMPL / place / "challenge.yaml").read_text(encoding="utf-8"))
     spec = {"id": Path(place).name, "entry": said["entry"], "badges": [], "forbidden": said.get("forbidden", [])}
     required = ["loads", "matches-reference", "edge-cases"]
-    return Folder(
-        {**spec, "required": required, "cards": said["cards"], "mistakes": said.get("mistakes", {})}, IMPL / place
-    )
+    return Folder({**spec, "required": required, "cards": said["cards"]}, IMPL / place)
 
 
 def wrong(place: str, name: str, old: str = "", new: str = "") -> str:
@@ -85,7 +83,6 @@ SPEC: dict[str, Any] = {
     "entry": ["clipped"],
     "required": ["loads", "matches-reference"],
     "forbidden": [],
-    "mistakes": {},
 }
 
 

@@ -30,7 +30,6 @@ SPEC: dict[str, Any] = {
     "entry": ["scores"],
     "required": ["loads", "matches-reference"],
     "forbidden": [],
-    "mistakes": {},
 }
 
 

@@ -77,7 +77,7 @@ def test_no_stream_changes_an_edge_case_and_every_stream_changes_what_is_drawn(f
 def test_a_right_file_of_which_a_required_check_proves_nothing_is_a_surprise(tmp_path):
     """A reference that runs on the CPU alone cannot prove that another file runs elsewhere."""
     source = "import torch\ndef twice(x):\n    return torch.tensor(x.tolist(), dtype=x.dtype) + x\n"
-    spec = {"id": "twice", "entry": ["twice"], "required": ["loads", "device"], "forbidden": [], "mistakes": {}}
+    spec = {"id": "twice", "entry": ["twice"], "required": ["loads", "device"], "forbidden": []}
     inputs = 'def case(make):\n    make.call("twice", make.normal(make.size(1, 3)))\n'
     (found,) = prove(write_challenge(tmp_path, spec, source, inputs, {}), 1)[0]["surprises"]
     assert (found["file"].rpartition("/")[2], found["verdict"]) == ("reference.py", "accepted")

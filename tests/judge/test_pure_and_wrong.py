@@ -46,7 +46,7 @@ def test_wrong_values_are_not_called_impure(place: str) -> None:
     path, name = IMPL / Path(place).parent, Path(place).name
     said = yaml.safe_load((path / "challenge.yaml").read_text(encoding="utf-8"))
     required = ["loads", "matches-reference", "edge-cases", "stable", "pure"]
-    spec = {"id": path.name, "entry": said["entry"], "required": required, "mistakes": {}}
+    spec = {"id": path.name, "entry": said["entry"], "required": required}
     report = grade(Folder(spec, path), (path / "wrong" / f"{name}.py").read_text(encoding="utf-8"))
     failed = [item for item in report["checks"] if item["status"] == "fail"]
     pure = check(report, "pure")
@@ -58,6 +58,6 @@ def test_wrong_values_are_not_called_impure(place: str) -> None:
 def test_what_is_kept_is_still_found(place: str) -> None:
     path, name = IMPL / Path(place).parent, Path(place).name
     said = yaml.safe_load((path / "challenge.yaml").read_text(encoding="utf-8"))
-    spec = {"id": path.name, "entry": said["entry"], "required": ["loads", "pure"], "mistakes": {}}
+    spec = {"id": path.name, "entry": said["entry"], "required": ["loads", "pure"]}
     report = grade(Folder(spec, path), (path / "wrong" / f"{name}.py").read_text(encoding="utf-8"))
     assert check(report, "pure")["status"] == "fail"

@@ -42,7 +42,7 @@ PRIVATE = REFERENCE.replace(
 
 @pytest.fixture
 def folder(tmp_path):
-    spec = {"id": "draw", "entry": ["draw"], "required": ["loads", "edge-cases", "pure"], "mistakes": {}}
+    spec = {"id": "draw", "entry": ["draw"], "required": ["loads", "edge-cases", "pure"]}
 
     def made(inputs: str):
         return write_challenge(tmp_path, {**spec, "forbidden": []}, REFERENCE, inputs, {})

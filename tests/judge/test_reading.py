@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
+import sys
 
+import pytest
+import torch
+
+from attncli.domain.allowed import FORBIDDEN_EVERYWHERE, IMPORTS
 from attncli.judge.reading import read_source
 
 
@@ -85,3 +89,26 @@ def test_modules_that_may_not_be_imported_are_not_had_through_others(source):
 def test_the_modules_of_a_network_are_its_own():
     line = "return list(net.modules()), torch.random, collections.abc"
     assert named(f"import collections.abc\nimport torch\ndef f(net):\n    {line}\n") == []
+
+
+def as_told(call: str) -> list[str]:
+    """What a learner may write for a name as statements write it; a star stands for every such name of torch."""
+    if not call.endswith("*"):
+        return [call]
+    owner, start = call[:-1].split(".")
+    names = dir({"nn": torch.nn, "torch": torch}[owner])
+    return [f"{owner}.{name}" for name in names if name.startswith(start) and not name.startswith("__")]
+
+
+@pytest.mark.parametrize("call", FORBIDDEN_EVERYWHERE)
+def test_what_every_statement_forbids_is_refused(call):
+    calls = as_told(call)
+    head = "import torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n"
+    found = named(head + "".join(f"a = {written}\n" for written in calls))
+    assert calls and len(set(found)) == len(calls)
+
+
+def test_what_every_statement_allows_to_import_may_be_imported_and_nothing_else():
+    assert named("from __future__ import annotations\n" + "".join(f"import {module}\n" for module in IMPORTS)) == []
+    for module in sorted({*sys.stdlib_module_names, "numpy", "attncli"} - {*IMPORTS, "__future__"}):
+        assert named(f"import {module}\n") == [module]

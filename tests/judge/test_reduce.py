@@ -12,8 +12,9 @@ import torch
 sys.path.insert(0, str(Path(__file__).parent))
 from in_process import REFERENCE, check, grade, write_challenge
 
-from attncli.judge.case import Case, Recorder
+from attncli.judge.case import Case
 from attncli.judge.profiles import Profile
+from attncli.judge.recorder import Recorder
 from attncli.judge.reduce import needed, only
 from attncli.judge.search import fixed_draw
 
@@ -28,7 +29,7 @@ def edge_many(make):
         make.call("scaled_sum", x, weight, scale)
     make.call("scaled_sum", make.normal(1, 4), make.normal(4), 1.0)
 '''
-SPEC = {"required": ["loads", "edge-cases"], "mistakes": {}, "forbidden": []}
+SPEC = {"required": ["loads", "edge-cases"], "forbidden": []}
 
 
 def shown(folder: Any, source: str) -> tuple[dict[str, Any], dict[str, Any]]:

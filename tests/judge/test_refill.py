@@ -8,16 +8,16 @@ from pathlib import Path
 import pytest
 import torch
 
-from attncli.judge.case import Recorder
 from attncli.judge.expected import as_given, run_reference
 from attncli.judge.profiles import Profile
+from attncli.judge.recorder import Recorder
 from attncli.judge.refill import refilled
 
 sys.path.insert(0, str(Path(__file__).parent))
 from in_process import check, grade, write_challenge
 
 HEAD = "import torch\n"
-SPEC = {"entry": ["project"], "required": ["loads", "matches-reference", "edge-cases", "pure"], "mistakes": {}}
+SPEC = {"entry": ["project"], "required": ["loads", "matches-reference", "edge-cases", "pure"]}
 REFERENCE = HEAD + "def project(x, w):\n    return x @ w\n"
 INPUTS = """
 def case(make):

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 sys.path.insert(0, str(Path(__file__).parent))
 from in_process import INPUTS, REFERENCE, InProcessWorker, check, grade, write_challenge
 
-from attncli.judge.case import Recorder
 from attncli.judge.profiles import Profile
+from attncli.judge.recorder import Recorder
 from attncli.judge.reply import (
     MOST_FRAMES,
     MOST_TOUCHED,

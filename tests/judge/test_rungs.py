@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 import torch
@@ -17,6 +16,7 @@ from in_process import INPUTS, SPEC, check, grade, write_challenge
 from attncli.domain.challenge import CHECK_NAMES
 from attncli.domain.text import Localised
 from attncli.judge.case import Case, Input
+from attncli.judge.facts import Facts
 from attncli.judge.finding import Finding
 from attncli.judge.profiles import Profile
 from attncli.judge.rungs import PRODUCTION, rung_of, rung_of_finding
@@ -31,11 +31,11 @@ def case(profile: torch.dtype, *inputs: torch.dtype) -> Case:
 
 @given(check=st.sampled_from(CHECK_NAMES), profile=DTYPES, inputs=st.lists(DTYPES, max_size=3), named=st.booleans())
 def test_the_rung_follows_from_check_dtypes_and_name(check, profile, inputs, named):
-    said = SimpleNamespace(HARDENED={"edge_far"} if named else set())
+    said = Facts(hardened={"edge_far"} if named else set())
     in_16_bits = any(dtype.itemsize == 2 for dtype in (profile, *inputs))
     due = "hardened" if check in PRODUCTION or named or in_16_bits else "solved"
     assert rung_of(case(profile, *inputs), check, "edge_far", said) == due
-    technique = SimpleNamespace(SIXTEEN_BITS="technique")
+    technique = Facts(sixteen_bits="technique")
     assert (rung_of(case(profile, *inputs), check, "edge_far", technique) == "hardened") == (check in PRODUCTION)
 
 
@@ -141,7 +141,7 @@ def edge_one(make):
     ],
 )
 def test_faults_of_the_technique_lead_whatever_the_order_of_the_cases(tmp_path, line, rung, label):
-    spec = {"required": ["loads", "edge-cases"], "forbidden": [], "mistakes": {}}
+    spec = {"required": ["loads", "edge-cases"], "forbidden": []}
     folder = write_challenge(tmp_path, {**SPEC, **spec}, inputs=EDGES, wrong={})
     report = grade(folder, body(line))
     assert report["rung"] == rung

@@ -13,9 +13,9 @@ sys.path.insert(0, str(Path(__file__).parent))
 from in_process import InProcessWorker
 
 from attncli.judge import submission as module
-from attncli.judge.case import Recorder
 from attncli.judge.expected import Observed
 from attncli.judge.profiles import Profile
+from attncli.judge.recorder import Recorder
 from attncli.judge.request import Request
 from attncli.judge.search import fixed_draw
 from attncli.judge.submission import Budget, Failure, Submission

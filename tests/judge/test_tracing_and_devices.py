@@ -37,7 +37,7 @@ def folder(tmp_path_factory):
     return write_challenge(tmp_path_factory.mktemp("weigh"), SPEC, REFERENCE, INPUTS, {})
 
 
-SPEC = {"id": "weigh", "entry": ["weigh"], "forbidden": FORBIDDEN, "mistakes": {}}
+SPEC = {"id": "weigh", "entry": ["weigh"], "forbidden": FORBIDDEN}
 
 
 def weigh(*lines: str, before: str = "") -> str:
@@ -203,7 +203,7 @@ def case(make):
     x = make.uniform(make.size(2, 4), low=0.1, high=0.5, grad=False)
     make.call("walk", make.callable(lambda x: x + 0.25), x, 3)
 """
-WALK_SPEC = {"id": "walk", "entry": ["walk"], "required": ["loads", "matches-reference", "device"], "mistakes": {}}
+WALK_SPEC = {"id": "walk", "entry": ["walk"], "required": ["loads", "matches-reference", "device"]}
 
 
 def test_a_callable_gives_results_on_the_device_of_its_arguments(tmp_path):
@@ -221,7 +221,7 @@ def case(make):
     state = make.shared({})
     make.call("note", make.normal(make.size(1, 4)), state)
 """
-KEEP_SPEC = {"id": "note", "entry": ["note"], "required": ["loads", "pure"], "mistakes": {}}
+KEEP_SPEC = {"id": "note", "entry": ["note"], "required": ["loads", "pure"]}
 
 
 def test_what_is_kept_between_calls_is_no_memory_of_the_callers(tmp_path):
@@ -254,7 +254,7 @@ def edge_default(make):
     ],
 )
 def test_none_stands_for_the_default_device_whichever_that_is(tmp_path, line, verdict):
-    spec = {"id": "ones", "entry": ["ones"], "required": ["loads", "device"], "forbidden": [], "mistakes": {}}
+    spec = {"id": "ones", "entry": ["ones"], "required": ["loads", "device"], "forbidden": []}
     reference = HEAD + "def ones(count, device=None):\n    return torch.ones(count, device=device)\n"
     folder = write_challenge(tmp_path, spec, reference, DEFAULT, {})
     report = grade(folder, HEAD + f"def ones(count, device=None):\n    return {line}\n")
@@ -287,7 +287,7 @@ SOMEWHERE = "import torch\ndef twice(x):\n    return torch.tensor(x.tolist(), dt
 
 def test_a_required_check_that_proves_nothing_is_said_aloud(tmp_path):
     """The reference itself can run on the CPU alone, so nothing can be shown of anybody's device."""
-    spec = {"id": "twice", "entry": ["twice"], "required": ["loads", "device"], "forbidden": [], "mistakes": {}}
+    spec = {"id": "twice", "entry": ["twice"], "required": ["loads", "device"], "forbidden": []}
     inputs = 'def case(make):\n    make.call("twice", make.normal(make.size(1, 3)))\n'
     report = grade(write_challenge(tmp_path, spec, SOMEWHERE, inputs, {}), SOMEWHERE)
     assert check(report, "device")["status"] == "skipped"

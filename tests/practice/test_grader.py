@@ -22,7 +22,6 @@ SPEC = {
     "badges": [],
     "forbidden": [],
     "cards": [],
-    "mistakes": {},
 }
 
 

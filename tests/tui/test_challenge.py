@@ -128,6 +128,51 @@ async def test_the_statement_says_what_to_write(make_app: MakeApp, lang: str, wo
         assert "def sdpa(" in text and all(word in text for word in words if word != "No file")
 
 
+@pytest.mark.parametrize(
+    ("lang", "everywhere", "title", "folded"),
+    [("en", "torch.compile", "Hardened", "Any memory layout"), ("zh", "torch.compile", "加固", "任意内存布局")],
+)
+async def test_what_production_asks_for_is_folded_until_x_is_pressed_or_it_is_clicked(
+    make_app: MakeApp, lang: str, everywhere: str, title: str, folded: str
+) -> None:
+    app = opened(make_app, lang=lang)
+    async with app.run_test(size=(100, 120)) as pilot:
+        await pilot.pause(0.3)
+        assert everywhere in shown(app) and f"▸ {title}" in shown(app) and folded not in shown(app)
+        await pilot.press("x")
+        await pilot.pause(0.3)
+        assert f"▾ {title}" in shown(app) and folded in shown(app)
+        await pilot.press("x")
+        await pilot.pause(0.3)
+        assert f"▸ {title}" in shown(app) and folded not in shown(app)
+        await pilot.click("Fold > .heading")
+        await pilot.pause(0.3)
+        assert folded in shown(app)
+
+
+async def test_what_was_unfolded_stays_so_while_the_screen_is_open(make_app: MakeApp) -> None:
+    app = opened(make_app)
+    async with app.run_test(size=(100, 120)) as pilot:
+        await pilot.press("x", "h")
+        await pilot.pause(0.3)
+        assert "Hint 1 of 3" in shown(app) and "Any memory layout" in shown(app)
+        await pilot.press("l")
+        await pilot.pause(0.3)
+        assert "任意内存布局" in shown(app)
+
+
+async def test_unfolding_turns_to_the_statement_and_brings_it_into_sight(make_app: MakeApp) -> None:
+    app = opened(make_app)
+    write_solution(app)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("g")
+        await settled(pilot)
+        await pilot.press("x")
+        await pilot.pause(0.3)
+        assert "✗ Rejected" not in shown(app)
+        assert "▾ Hardened" in shown(app) and "Any memory layout" in shown(app)
+
+
 async def test_editing_writes_the_starter_once_and_opens_the_editor(
     make_app: MakeApp, monkeypatch: pytest.MonkeyPatch
 ) -> None:

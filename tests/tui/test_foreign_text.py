@@ -28,8 +28,6 @@ ROOT = Path(__file__).parents[2]
 BANKS = ROOT / "tests" / "attacks" / "banks"
 MARKUP = "@click=app.quit]"
 CHALLENGE = """\
-id: own
-track: mine
 level: 1
 title: {en: "[/x] [@click=app.quit]own[/]", zh: "[/x] 自己的"}
 entry: [own]

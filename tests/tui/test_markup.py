@@ -40,6 +40,8 @@ def test_an_unreadable_formula_is_shown_as_code() -> None:
 
 def test_folded_chinese_has_no_gap_between_characters() -> None:
     assert unfolded("收不到\n梯度。 所以 W_K 很小") == "收不到梯度。所以 W_K 很小"
+    assert unfolded("- 收不到\n  梯度") == "- 收不到梯度"
+    assert unfolded("收不到\n\n梯度。\n- 所以") == "收不到\n\n梯度。\n- 所以"
 
 
 def test_one_line_texts_keep_signs_and_mark_code() -> None:

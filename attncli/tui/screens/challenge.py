@@ -15,15 +15,18 @@ from textual.app import SuspendNotSupported
 from textual.binding import Binding, BindingType
 from textual.widget import Widget
 
+from attncli.domain.statements import EVERYWHERE, HARDENED
 from attncli.domain.text import Localised
 from attncli.errors import AttnError, JudgeFailed
 from attncli.practice import grading, solve
 from attncli.practice.grader import GradeRequest, GradingCancelled
+from attncli.practice.statements import statement
 from attncli.tui.editor import editor_command
 from attncli.tui.intervals import interval_text
 from attncli.tui.messages import CheckChanged, Graded, GradingFailed
 from attncli.tui.screens.base import AttnScreen
 from attncli.tui.strings import TEXTS, say
+from attncli.tui.widgets.fold import Fold
 from attncli.tui.widgets.grade_report import GradeReport
 from attncli.tui.widgets.page import Page
 from attncli.tui.widgets.plain import Plain
@@ -43,6 +46,7 @@ class ChallengeScreen(AttnScreen):
         Binding("o", "solution", "key.solution"),
         Binding("c", "card", "key.card"),
         Binding("b", "bug", "key.bug"),
+        Binding("x", "harden", "key.harden", show=False),
         Binding("tab", "other_side", "key.tab", key_display="Tab", priority=True),
         Binding("escape", "cancel", "key.cancel", key_display="Esc"),
         Binding("escape,q", "back", "key.back", key_display="Esc"),
@@ -57,9 +61,11 @@ class ChallengeScreen(AttnScreen):
         self.report: dict[str, Any] | None = None
         self.request: GradeRequest | None = None
         self.options = grading.GradeOptions()
+        self.unfolded = False
 
     def title_bar(self) -> TitleBar:
         self.challenge = self.workspace.library.challenge(self.challenge_id)
+        self.statement = statement(self.challenge)
         self.file = solve.solution_file(self.workspace, self.challenge_id)
         track = f"track.{self.challenge.track}"
         detail = say(track, self.lang) if track in TEXTS else self.challenge.track
@@ -91,7 +97,11 @@ class ChallengeScreen(AttnScreen):
         if self.reference:
             yield Plain(say("challenge.solution", lang), classes="heading")
             yield CardMarkdown(f"```python\n{self.reference.rstrip()}\n```")
-        yield CardMarkdown(self.challenge.statement[lang])
+        yield CardMarkdown(self.statement.first[lang])
+        yield Plain(EVERYWHERE[lang], classes="heading")
+        yield CardMarkdown(self.statement.everywhere[lang])
+        if self.statement.hardened[lang]:
+            yield Fold(HARDENED[lang], CardMarkdown(self.statement.hardened[lang]), lang, self.unfolded)
         yield Plain(say("challenge.needs", lang, checks=", ".join(self.challenge.required)))
         if self.challenge.forbidden:
             yield Plain(say("challenge.forbidden", lang, calls=", ".join(self.challenge.forbidden)))
@@ -137,6 +147,15 @@ class ChallengeScreen(AttnScreen):
 
     def action_other_side(self) -> None:
         self._turn(report=not self.has_class("-report"))
+
+    def action_harden(self) -> None:
+        """Shows or hides what the second rung asks for besides."""
+        self._turn(report=False)
+        for fold in self.query(Fold):
+            fold.turn()
+
+    def on_fold_turned(self, message: Fold.Turned) -> None:
+        self.unfolded = message.unfolded
 
     async def action_edit(self) -> None:
         if not self.file.exists():

@@ -11,7 +11,7 @@ from textual.widget import Widget
 
 from attncli.domain.challenge import Challenge
 from attncli.domain.rungs import RUNGS
-from attncli.domain.text import Lang, Localised
+from attncli.domain.text import Lang
 from attncli.domain.verdicts import deciding_checks, follows, status_of, told, unproved
 from attncli.tui.markup import inline
 from attncli.tui.strings import say
@@ -127,7 +127,7 @@ class GradeReport(Page):
     def _diagnosis(self, entry: Mapping[str, Any]) -> Content:
         if "says_zh" in entry:
             return Content(str(entry["says_zh" if self.lang == "zh" else "says"]))
-        told = self.challenge.mistakes.get(entry["wrong"], {}).get("says")
-        says = Localised.of(told)[self.lang] if told else str(entry["says"])
+        known = self.challenge.mistakes.get(entry["wrong"])
+        says = (known.says[self.lang] if known else "") or str(entry["says"])
         cards = say("verdict.cards", self.lang, cards=", ".join(entry["cards"])) if entry.get("cards") else ""
         return Content.assemble(inline(says), "  " if cards else "", (cards, "$text-muted"))

@@ -7,9 +7,10 @@ import torch
 AXES = {"weights": "... T S", "return": "... T S"}
 ALIAS_ALLOWED = ("attention_dropout",)
 
-RANKS = ((2, 6, 8), (8, 12), (2, 2, 5, 6), (2, 1, 2, 5, 6))
+SIXTEEN_BITS = "native"
+_RANKS = ((2, 6, 8), (8, 12), (2, 2, 5, 6), (2, 1, 2, 5, 6))
 
-EXACT = {torch.float64: 1e-9, torch.float32: 1e-5, torch.bfloat16: 2e-2, torch.float16: 3e-3}
+_EXACT = {torch.float64: 1e-9, torch.float32: 1e-5, torch.bfloat16: 2e-2, torch.float16: 3e-3}
 
 
 def maps(make, *shape):
@@ -57,7 +58,7 @@ def entries(outcome, weights, p):
         )
     kept = outcome != 0
     due = weights.double() / (1.0 - p)
-    wrong = kept & ((outcome.double() - due).abs() > EXACT[weights.dtype] * due)
+    wrong = kept & ((outcome.double() - due).abs() > _EXACT[weights.dtype] * due)
     if bool(wrong.any()):
         index = [int(i) for i in wrong.nonzero()[0]]
         return (
@@ -69,7 +70,7 @@ def entries(outcome, weights, p):
 
 def masked_alike(outcome, gradient, p):
     due = (outcome != 0).double() / (1.0 - p)
-    if bool(((gradient.double() - due).abs() > EXACT[outcome.dtype] * 2 / (1.0 - p)).any()):
+    if bool(((gradient.double() - due).abs() > _EXACT[outcome.dtype] * 2 / (1.0 - p)).any()):
         return (
             "the gradient must be 1/(1 − p) where an entry was kept, and 0 where it was dropped",
             "保留的位置梯度应为 1/(1 − p)，丢掉的位置应为 0",
@@ -82,7 +83,7 @@ def edge_two_layers(make):
 
     形状相同的两次调用，之后再求两个梯度：各自对应自己那次保留的位置
     """
-    for k, shape in enumerate(shape for shape in RANKS for _ in range(2)):
+    for k, shape in enumerate(shape for shape in _RANKS for _ in range(2)):
         handle = drop(make, maps(make, *shape), 0.5)
         make.gradient_property(lambda o, g, h=handle, i=k: masked_alike(o[h.step], g[i], 0.5))
 
@@ -144,7 +145,7 @@ def edge_same_generator_state(make):
 
     generator 状态相同则结果相同，不管中间别处抽过什么
     """
-    for k, shape in enumerate(RANKS):
+    for k, shape in enumerate(_RANKS):
         weights = maps(make, *shape)
         first = drop(make, weights, 0.4, make.generator(11 + k))
         make.compare(make.call("attention_dropout", weights, 0.5, True), False)
@@ -157,7 +158,7 @@ def edge_same_global_state(make):
 
     不传 generator 时，torch 全局生成器状态相同则结果相同
     """
-    for k, shape in enumerate(RANKS):
+    for k, shape in enumerate(_RANKS):
         weights, handles = maps(make, *shape), []
         for _ in range(2):
             make.manual_seed(11 + k)
@@ -179,7 +180,7 @@ def edge_state_moves_on(make):
 
     同一个 generator 再用一次就是另一个掩码，全局生成器也一样
     """
-    for k, shape in enumerate(RANKS):
+    for k, shape in enumerate(_RANKS):
         weights = maps(make, *shape)
         for generator in (make.generator(5 + k), None):
             first, second = drop(make, weights, 0.5, generator), drop(make, weights, 0.5, generator)

@@ -5,14 +5,15 @@ from __future__ import annotations
 import torch
 
 AXES = {"weights": "T S", "return": "B T T", **{f"weights[{layer}]": "B H T T" for layer in range(8)}}
-TOKENS = ["the", "cat", "a", "注意力", "模型", "ｗide", "かな", "한국", "attention", "mat.", "x1", "力"]
+SIXTEEN_BITS = "native"
+_TOKENS = ["the", "cat", "a", "注意力", "模型", "ｗide", "かな", "한국", "attention", "mat.", "x1", "力"]
 HARDENED = {"edge_wide_characters_that_do_not_fit"}
 
 
-NARROW = [token for token in TOKENS if token.isascii()]
+_NARROW = [token for token in _TOKENS if token.isascii()]
 
 
-def tokens(make, count, words=TOKENS):
+def tokens(make, count, words=_TOKENS):
     return [make.pick(words) for _ in range(count)]
 
 
@@ -36,7 +37,7 @@ def case(make):
         weights = grid(make, T, S)
         if make.flag():
             columns = make.pick([1, 3, 4, 2])  # wide characters that have to be cut are an edge case
-            keys = tokens(make, S, NARROW if columns % 2 else TOKENS)
+            keys = tokens(make, S, _NARROW if columns % 2 else _TOKENS)
             make.call("attention_to_text", weights, tokens(make, T), keys, columns)
         else:
             make.call("attention_to_text", weights, tokens(make, T), tokens(make, S))
@@ -177,7 +178,7 @@ def edge_long_lines(make):
     标签超过二十列，十一个 key，有的比哪个 query 都长，每格七列
     """
     weights = grid(make, 2, 11)
-    keys = [*TOKENS[:10], "a token that is longer than the queries, 很长很长的一个"]
+    keys = [*_TOKENS[:10], "a token that is longer than the queries, 很长很长的一个"]
     make.call("attention_to_text", weights, ["internationalisation", "注意力机制的可视化方法"], keys, 7)
     make.call("attention_to_text", weights, ["a", "b"], keys)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 
 AXES = {"return": "T S"}
+SIXTEEN_BITS = "native"
 GRADIENTS = False
 
 

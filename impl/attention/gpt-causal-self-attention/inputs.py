@@ -12,6 +12,7 @@ AXES = {
     "c_proj.weight": "D D",
     "c_proj.bias": "D",
 }
+SIXTEEN_BITS = "native"
 LARGE = 4.0  # activations and weights grow together, so the logits reach ±200
 PROFILES = {"stable": ["large"]}
 MODULES_UNCHANGED = True  # a call leaves nothing in the module

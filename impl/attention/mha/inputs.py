@@ -16,6 +16,7 @@ AXES = {
     "return[0]": "B T D",
     "return[1]": "B H T S",
 }
+SIXTEEN_BITS = "native"
 LARGE = 4.0  # activations and weights grow together, so the logits reach ±200
 PROFILES = {"stable": ["large"]}
 HARDENED = {"edge_visible_scores_very_low"}
@@ -230,11 +231,11 @@ def few(n_heads):
     return n_heads / 3
 
 
-CALLS = {
+_CALLS = {
     "en": "the number of tensor operations grows with the number of heads: a Python loop over the heads",
     "zh": "张量操作的次数随头数增长：用 Python 循环逐头计算",
 }
-FLOPS = {
+_FLOPS = {
     "en": "the work grows with the number of heads, as if every head worked on the full width",
     "zh": "计算量随头数增长，好像每个头都在整个宽度上计算",
 }
@@ -256,5 +257,5 @@ CONTRACTS = [
         "says": says,
     }
     for record in (heads_at, masked_heads_at)
-    for measure, bound, says in (("flops", softmax_work, FLOPS), ("calls", few, CALLS))
+    for measure, bound, says in (("flops", softmax_work, _FLOPS), ("calls", few, _CALLS))
 ]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import torch
 
-FLOAT32_INSIDE = True  # 16-bit results are float32 results, rounded once
 PROFILES = {"stable": ["ordinary", "float64"]}
 
 

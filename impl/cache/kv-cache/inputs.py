@@ -20,6 +20,7 @@ AXES = {
     "decode_step.return[1]['k']": "B H t+1 d",
     "decode_step.return[1]['v']": "B H t+1 d",
 }
+SIXTEEN_BITS = "native"
 LARGE = 4.0  # activations and weights grow together, so the logits reach ±200
 PROFILES = {"stable": ["large"]}
 HARDENED = {"edge_visible_scores_very_low", "edge_cache_from_elsewhere"}
@@ -197,16 +198,16 @@ def step_at(make, size, B=2):
     make.call("decode_step", make.normal(B, 1, 32), cache, params_for(make, 32), 4)
 
 
-KEPT = {8: 3, 24: 2, 50: 1}  # tokens, and sequences: one alone has no batch to tell it from a view
+_KEPT = {8: 3, 24: 2, 50: 1}  # tokens, and sequences: one alone has no batch to tell it from a view
 
 
 def kept_by_step_at(make, size):
-    step_at(make, size, KEPT.get(size, 1))
+    step_at(make, size, _KEPT.get(size, 1))
 
 
 def kept_by_prompt_at(make, size):
     """A prompt of `size` tokens."""
-    make.call("prefill", make.normal(KEPT.get(size, 1), size, 32), params_for(make, 32), 4)
+    make.call("prefill", make.normal(_KEPT.get(size, 1), size, 32), params_for(make, 32), 4)
 
 
 CONTRACTS = [
@@ -228,7 +229,7 @@ CONTRACTS = [
             "from_nothing": True,
             "real": {"size": 65_536, "en": "64k context", "zh": "64k 上下文"},
             "case": record,
-            "sizes": tuple(KEPT),
+            "sizes": tuple(_KEPT),
             "growth_at_most": 1.05,  # 2·B·t·D numbers, and y
             "says": {
                 "en": "the cache keeps more memory alive than its keys and values need",

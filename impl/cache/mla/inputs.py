@@ -5,42 +5,43 @@ from __future__ import annotations
 import torch
 
 AXES = {
-    "x": "B T D",
-    "x_t": "B ... D",
+    "x": "B T _D",
+    "x_t": "B ... _D",
     "forward.pos": "B T",
     "step.pos": "B ...",
     "cache['c']": "B t r_kv",
     "cache['kr']": "B t d_rope",
-    "w_dq": "D r_q",
+    "w_dq": "_D r_q",
     "g_q": "r_q",
     "w_uq": "r_q H d_nope+d_rope",
-    "w_dkv": "D r_kv",
+    "w_dkv": "_D r_kv",
     "g_kv": "r_kv",
-    "w_kr": "D d_rope",
+    "w_kr": "_D d_rope",
     "w_uk": "r_kv H d_nope",
     "w_uv": "r_kv H d_v",
-    "w_o": "H·d_v D",
-    "forward.return": "B T D",
-    "step.return[0]": "B ... D",
+    "w_o": "H·d_v _D",
+    "forward.return": "B T _D",
+    "step.return[0]": "B ... _D",
     "step.return[1]['c']": "B t+1 r_kv",
     "step.return[1]['kr']": "B t+1 d_rope",
 }
+SIXTEEN_BITS = "native"
 MODULES_UNCHANGED = True
 LARGE = 3.0  # activations and weights grow together, so the logits reach ±200
 PROFILES = {"stable": ["large"]}
 
 
-def layer(make, D, H, d_nope, d_rope, d_v, r_kv, r_q):
+def layer(make, _D, H, d_nope, d_rope, d_v, r_kv, r_q):
     """A layer with all nine weights set."""
-    made = make.new("MLA", D, H, d_nope, d_rope, d_v, r_kv, r_q)
+    made = make.new("MLA", _D, H, d_nope, d_rope, d_v, r_kv, r_q)
     shapes = {
-        "w_dq": (D, r_q),
+        "w_dq": (_D, r_q),
         "w_uq": (r_q, H, d_nope + d_rope),
-        "w_dkv": (D, r_kv),
-        "w_kr": (D, d_rope),
+        "w_dkv": (_D, r_kv),
+        "w_kr": (_D, d_rope),
         "w_uk": (r_kv, H, d_nope),
         "w_uv": (r_kv, H, d_v),
-        "w_o": (H * d_v, D),
+        "w_o": (H * d_v, _D),
     }
     values = {name: make.normal(*shape, scale=shape[0] ** -0.5 + 0.2) for name, shape in shapes.items()}
     gains = {"g_q": make.uniform(r_q, low=0.5, high=2.0), "g_kv": make.uniform(r_kv, low=0.5, high=2.0)}
@@ -49,8 +50,8 @@ def layer(make, D, H, d_nope, d_rope, d_v, r_kv, r_q):
 
 
 def widths(make):
-    D, H = make.size(1, 5), make.size(1, 3)
-    return D, H, make.size(1, 4), 2 * make.size(1, 3), make.size(1, 4), make.size(1, 4), make.size(1, 4)
+    _D, H = make.size(1, 5), make.size(1, 3)
+    return _D, H, make.size(1, 4), 2 * make.size(1, 3), make.size(1, 4), make.size(1, 4), make.size(1, 4)
 
 
 def at(make, pos):
@@ -79,44 +80,48 @@ def drawn_places(make, B, T):
 
 def case(make):
     sizes = widths(make)
-    D, B, T = sizes[0], make.size(2, 3), make.size(1, 5)  # torch cannot turn odd slices of one row into complex numbers
+    _D, B, T = (
+        sizes[0],
+        make.size(2, 3),
+        make.size(1, 5),
+    )  # torch cannot turn odd slices of one row into complex numbers
     mla = layer(make, *sizes)
     if make.profile == "meta":
-        make.method(mla, "forward", make.normal(B, T, D), places(make, B, T))
-        step(make, mla, B, D, step(make, mla, B, D, {}))
+        make.method(mla, "forward", make.normal(B, T, _D), places(make, B, T))
+        step(make, mla, B, _D, step(make, mla, B, _D, {}))
         return
     kind = make.pick(["forward", "steps", "given cache", "branches", "names"])
     if kind == "forward":
-        make.method(mla, "forward", make.normal(B, T, D), places(make, B, T))
+        make.method(mla, "forward", make.normal(B, T, _D), places(make, B, T))
     elif kind == "names":
         make.read(mla, "trainable")
     elif kind == "given cache":
         cache = {"c": make.normal(B, T, sizes[5]), "kr": make.normal(B, T, sizes[3])}
-        step(make, mla, B, D, step(make, mla, B, D, cache))
+        step(make, mla, B, _D, step(make, mla, B, _D, cache))
     else:
         cache = {}
         for _ in range(make.size(1, 3)):
-            cache = step(make, mla, B, D, cache)
+            cache = step(make, mla, B, _D, cache)
         if kind == "branches":
-            branches(make, mla, B, D, cache)
+            branches(make, mla, B, _D, cache)
 
 
-def step(make, mla, B, D, cache, pos=None):
+def step(make, mla, B, _D, cache, pos=None):
     """One step at a position of its own; the cache it returns."""
     pos = make.integers(0, far(make), B, 1) if pos is None else pos
-    return make.method(mla, "step", make.normal(B, 1, D), at(make, pos), cache)[1]
+    return make.method(mla, "step", make.normal(B, 1, _D), at(make, pos), cache)[1]
 
 
-def branches(make, mla, B, D, cache):
+def branches(make, mla, B, _D, cache):
     """Two continuations of one cache, and then the cache once more."""
-    left, right = step(make, mla, B, D, cache), step(make, mla, B, D, cache)
-    step(make, mla, B, D, left)
-    step(make, mla, B, D, right)
-    step(make, mla, B, D, cache)
+    left, right = step(make, mla, B, _D, cache), step(make, mla, B, _D, cache)
+    step(make, mla, B, _D, left)
+    step(make, mla, B, _D, right)
+    step(make, mla, B, _D, cache)
 
 
-SIZES = (5, 3, 2, 4, 3, 4, 2)  # D, H, d_nope, d_rope, d_v, r_kv, r_q
-D = SIZES[0]
+_SIZES = (5, 3, 2, 4, 3, 4, 2)  # _D, H, d_nope, d_rope, d_v, r_kv, r_q
+_D = _SIZES[0]
 
 
 def edge_parameters(make):
@@ -124,7 +129,7 @@ def edge_parameters(make):
 
     九个参数，名字和形状与题目一致，全部可训练，没有偏置
     """
-    mla = layer(make, *SIZES)
+    mla = layer(make, *_SIZES)
     make.read(mla, "trainable")
     for name in ("w_dq", "g_q", "w_uq", "w_dkv", "g_kv", "w_kr", "w_uk", "w_uv", "w_o"):
         make.read(mla, name)
@@ -135,10 +140,10 @@ def edge_one_token(make):
 
     T = 1，一条序列：forward，以及从 {} 开始的 step
     """
-    mla = layer(make, *SIZES)
+    mla = layer(make, *_SIZES)
     B = 2 if make.profile == "strided" else 1  # torch cannot turn odd slices of one row into complex numbers
-    make.method(mla, "forward", make.normal(B, 1, D), at(make, [[3], [0]][:B]))
-    step(make, mla, B, D, step(make, mla, B, D, {}))
+    make.method(mla, "forward", make.normal(B, 1, _D), at(make, [[3], [0]][:B]))
+    step(make, mla, B, _D, step(make, mla, B, _D, {}))
 
 
 def edge_forward_is_causal(make):
@@ -146,9 +151,9 @@ def edge_forward_is_causal(make):
 
     36 个 token，不管 pos 是什么，都看不到排在后面的
     """
-    mla = layer(make, *SIZES)
+    mla = layer(make, *_SIZES)
     forth = torch.arange(36)
-    make.method(mla, "forward", make.normal(2, 36, D), at(make, torch.stack([forth, (35 - forth) * 7 % 11])))
+    make.method(mla, "forward", make.normal(2, 36, _D), at(make, torch.stack([forth, (35 - forth) * 7 % 11])))
 
 
 def edge_steps_are_forward(make):
@@ -156,8 +161,8 @@ def edge_steps_are_forward(make):
 
     同样的 token，一次 forward 和逐个 step 各做一遍
     """
-    mla = layer(make, *SIZES)
-    x, pos = make.normal(2, 4, D), at(make, [[0, 1, 2, 3], [7, 8, 9, 10]])
+    mla = layer(make, *_SIZES)
+    x, pos = make.normal(2, 4, _D), at(make, [[0, 1, 2, 3], [7, 8, 9, 10]])
     make.method(mla, "forward", x, pos)
     cache = {}
     for t in range(4):
@@ -170,10 +175,10 @@ def edge_cache_from_elsewhere(make):
 
     cache 来自别处，不是这一层生成的：潜在向量已归一化，key 已旋转
     """
-    mla = layer(make, *SIZES)
+    mla = layer(make, *_SIZES)
     cache = {"c": make.normal(2, 70, 4), "kr": make.normal(2, 70, 4)}
-    step(make, mla, 2, D, cache)
-    step(make, mla, 2, D, cache)
+    step(make, mla, 2, _D, cache)
+    step(make, mla, 2, _D, cache)
 
 
 def edge_branches(make):
@@ -181,8 +186,8 @@ def edge_branches(make):
 
     同一个 cache 的两条续写互相看不到
     """
-    mla = layer(make, *SIZES)
-    branches(make, mla, 2, D, step(make, mla, 2, D, step(make, mla, 2, D, {})))
+    mla = layer(make, *_SIZES)
+    branches(make, mla, 2, _D, step(make, mla, 2, _D, step(make, mla, 2, _D, {})))
 
 
 def edge_two_layers(make):
@@ -190,10 +195,10 @@ def edge_two_layers(make):
 
     两层尺寸相同、权重不同，交替解码
     """
-    first, second = layer(make, *SIZES), layer(make, *SIZES)
+    first, second = layer(make, *_SIZES), layer(make, *_SIZES)
     a, b = {}, {}
     for _ in range(2):
-        a, b = step(make, first, 2, D, a), step(make, second, 2, D, b)
+        a, b = step(make, first, 2, _D, a), step(make, second, 2, _D, b)
 
 
 def edge_all_widths_equal(make):
@@ -231,9 +236,9 @@ def edge_other_weights(make):
 
     权重更新之后，step 和 forward 都按新权重计算
     """
-    mla = layer(make, *SIZES)
+    mla = layer(make, *_SIZES)
     cache = {"c": make.normal(2, 3, 4), "kr": make.normal(2, 3, 4)}
-    x, x_t, pos = make.normal(2, 2, D), make.normal(2, 1, D), at(make, [[0, 1], [2, 3]])
+    x, x_t, pos = make.normal(2, 2, _D), make.normal(2, 1, _D), at(make, [[0, 1], [2, 3]])
     for before in (make.method(mla, "forward", x, pos), make.method(mla, "step", x_t, pos[:, :1].clone(), cache)):
         make.compare(before, False)  # the update is in place: their graph is gone
     shapes = {"w_dq": (5, 2), "w_uq": (2, 3, 6), "w_uk": (4, 3, 2), "w_uv": (4, 3, 3), "w_o": (9, 5)}
@@ -247,8 +252,8 @@ def edge_small_activations(make):
 
     激活在 0.001 左右：归一化里的 1e-6 不可忽略
     """
-    mla = layer(make, *SIZES)
-    make.method(mla, "forward", make.normal(2, 3, D, scale=1e-3), at(make, make.integers(0, 9, 2, 3)))
+    mla = layer(make, *_SIZES)
+    make.method(mla, "forward", make.normal(2, 3, _D, scale=1e-3), at(make, make.integers(0, 9, 2, 3)))
 
 
 def step_at(make, t, B=2):
@@ -258,11 +263,11 @@ def step_at(make, t, B=2):
     make.method(mla, "step", make.normal(B, 1, 8), torch.full((B, 1), t), cache)
 
 
-KEPT = {16: 3, 64: 2, 256: 1}  # tokens, and sequences: one alone has no batch to tell it from a view
+_KEPT = {16: 3, 64: 2, 256: 1}  # tokens, and sequences: one alone has no batch to tell it from a view
 
 
 def kept_at(make, t):
-    step_at(make, t, KEPT.get(t, 1))
+    step_at(make, t, _KEPT.get(t, 1))
 
 
 CONTRACTS = [
@@ -296,7 +301,7 @@ CONTRACTS = [
         "from_nothing": True,
         "real": {"size": 65_536, "en": "64k context", "zh": "64k 上下文"},
         "case": kept_at,
-        "sizes": tuple(KEPT),
+        "sizes": tuple(_KEPT),
         "growth_at_most": 1.05,  # B·t·(r_kv + d_rope) numbers
         "says": {
             "en": "the cache keeps more memory alive than r_kv + d_rope numbers a token",

@@ -7,16 +7,17 @@ import math
 import torch
 
 AXES = {"ids": "B T", "return": "B T+n"}
+SIXTEEN_BITS = "native"
 GRADIENTS = False
-STATES = 11  # what the model remembers of the past: a number below this
+_STATES = 11  # what the model remembers of the past: a number below this
 # Sound solutions may loop over rows: what frequencies need, and no more.
-ROWS, SOME_ROWS, FEW_ROWS = 1000, 500, 40
-SIGMAS = 5.5
+_ROWS, _SOME_ROWS, _FEW_ROWS = 1000, 500, 40
+_SIGMAS = 5.5
 HARDENED = {"edge_temperature_almost_zero", "edge_float16_over_a_small_temperature"}
 
 
 def model_over(table):
-    """A causal model whose logits depend on the order of all tokens so far; table is (STATES, V)."""
+    """A causal model whose logits depend on the order of all tokens so far; table is (_STATES, V)."""
 
     def model(ids, cache):
         if ids.is_floating_point() or ids.dim() != 2:
@@ -26,7 +27,7 @@ def model_over(table):
         state = ids.new_zeros(ids.shape[0]) if cache is None else cache["state"]
         rows = []
         for column in ids.unbind(1):
-            state = (3 * state + column + 1) % STATES
+            state = (3 * state + column + 1) % _STATES
             rows.append(table.to(ids.device)[state])
         return torch.stack(rows, dim=1), {"state": state, "seen": ids.shape[1] + (cache["seen"] if cache else 0)}
 
@@ -75,12 +76,12 @@ def call(make, table, ids, max_new, *args, **kwargs):
 
 def apart(make, V):
     """Logits of which no two in a row are closer than 1."""
-    order = torch.stack([torch.randperm(V, generator=make.random) for _ in range(STATES)])
+    order = torch.stack([torch.randperm(V, generator=make.random) for _ in range(_STATES)])
     return (order.double() - V / 2).float()
 
 
 def tied(make, V):
-    return make.integers(0, 3, STATES, V).float()
+    return make.integers(0, 3, _STATES, V).float()
 
 
 def case(make):
@@ -162,7 +163,7 @@ def edge_eos_in_the_prompt(make):
 
     提示里的 eos 不算结束，哪怕它是最后一个 token
     """
-    table, ids = ending(make, 4, 2, [[2, 2], [0, 2], [2, 1]], range(STATES))
+    table, ids = ending(make, 4, 2, [[2, 2], [0, 2], [2, 1]], range(_STATES))
     call(make, table, ids, 4, 2, 0.0)
 
 
@@ -171,8 +172,8 @@ def edge_equal_logits(make):
 
     temperature 为 0，logits 全部相等：取最小的 id
     """
-    call(make, torch.zeros(STATES, 5), make.integers(0, 5, 2, 2), 3, None, 0.0)
-    table = torch.tensor([[0.5, 2.0, -1.0, 2.0, 2.0]]).repeat(STATES, 1)
+    call(make, torch.zeros(_STATES, 5), make.integers(0, 5, 2, 2), 3, None, 0.0)
+    table = torch.tensor([[0.5, 2.0, -1.0, 2.0, 2.0]]).repeat(_STATES, 1)
     call(make, table, make.integers(0, 5, 2, 2), 3, None, 0)
 
 
@@ -208,7 +209,7 @@ def edge_rows_of_different_height(make):
 
     top_k = 1，某一行的 logits 远高于其他行，温度再高也一样
     """
-    table = 0.01 * apart(make, 4) + 10.0 * (torch.arange(STATES) % 3)[:, None]
+    table = 0.01 * apart(make, 4) + 10.0 * (torch.arange(_STATES) % 3)[:, None]
     for temperature in (1.0, 1e12):
         call(make, table, make.integers(0, 4, 4, 3), 8, None, temperature, 1)
 
@@ -271,7 +272,7 @@ def random(make):
     row = torch.randperm(V, generator=make.random).double() * 0.4
     table = torch.stack([row.flip(0), *[row] * (T + n - 1)]).float()
     due, other_due = (torch.softmax(kept(row, k) / temperature, dim=-1) for k in (top_k, other_k))
-    prompts = {count: make.integers(0, V, count, T) for count in (ROWS, SOME_ROWS, FEW_ROWS)}
+    prompts = {count: make.integers(0, V, count, T) for count in (_ROWS, _SOME_ROWS, _FEW_ROWS)}
     seed = int(make.real(1, 2**31))
     shared = make.generator(seed)
 
@@ -284,14 +285,14 @@ def random(make):
 
     level = (row >= row.topk(2).values[-1]).double()  # two largest logits, equal: they share, however cold it is
     judged = [
-        (sample(ROWS, temperature, top_k, make.generator(seed + 1)), ROWS, due),
-        (sample(ROWS, temperature, other_k), ROWS, other_due),
-        (sample(SOME_ROWS, top_k=None), SOME_ROWS, torch.softmax(row, dim=-1)),
-        (sample(SOME_ROWS, 1e-6, table=level.float().expand(T + n, V)), SOME_ROWS, level / 2),
+        (sample(_ROWS, temperature, top_k, make.generator(seed + 1)), _ROWS, due),
+        (sample(_ROWS, temperature, other_k), _ROWS, other_due),
+        (sample(_SOME_ROWS, top_k=None), _SOME_ROWS, torch.softmax(row, dim=-1)),
+        (sample(_SOME_ROWS, 1e-6, table=level.float().expand(T + n, V)), _SOME_ROWS, level / 2),
     ]
-    first, second = (sample(FEW_ROWS, temperature, top_k, shared) for _ in range(2))
-    free, again = (sample(FEW_ROWS, temperature, other_k) for _ in range(2))
-    repeated = sample(FEW_ROWS, temperature, top_k, make.generator(seed))
+    first, second = (sample(_FEW_ROWS, temperature, top_k, shared) for _ in range(2))
+    free, again = (sample(_FEW_ROWS, temperature, other_k) for _ in range(2))
+    repeated = sample(_FEW_ROWS, temperature, top_k, make.generator(seed))
 
     def holds(outcomes):
         for step, rows, shares in judged:
@@ -339,14 +340,14 @@ def frequencies(out, ids, due, n):
     for step in range(n):
         for token, p in enumerate(due.tolist()):
             share = float((new[:, step] == token).double().mean())
-            if abs(share - p) > SIGMAS * math.sqrt(p * (1 - p) / len(ids)) + (4 / len(ids) if p else 0):
+            if abs(share - p) > _SIGMAS * math.sqrt(p * (1 - p) / len(ids)) + (4 / len(ids) if p else 0):
                 return (
                     f"token {token} is drawn in {share:.1%} of the rows where {p:.1%} are due",
                     f"{share:.1%} 的行抽到了 token {token}，应为 {p:.1%}",
                 )
     p = float((due * due).sum())
     share = float((new[:, 0] == new[:, 1]).double().mean())
-    if abs(share - p) > SIGMAS * math.sqrt(p * (1 - p) / len(ids)) + 4 / len(ids):
+    if abs(share - p) > _SIGMAS * math.sqrt(p * (1 - p) / len(ids)) + 4 / len(ids):
         return (
             f"two steps of equal distribution draw the same token in {share:.1%} of the rows where {p:.1%} are due",
             f"两步的分布相同，抽到同一个 token 的行占 {share:.1%}，应为 {p:.1%}",

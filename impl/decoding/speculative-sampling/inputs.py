@@ -7,6 +7,7 @@ import math
 import torch
 
 AXES = {"target_probs": "γ+1 V", "draft_probs": "γ V", "draft_tokens": "γ"}
+SIXTEEN_BITS = "native"
 GRADIENTS = False
 
 
@@ -218,7 +219,7 @@ def swallowed(tally, draws):
 
 
 # Generators whose first or second number is exactly 0 where it is drawn in 16 bits, as once in 256 or 2,048 times.
-FIRST_IS_ZERO, SECOND_IS_ZERO = 2616, 5259
+_FIRST_IS_ZERO, _SECOND_IS_ZERO = 2616, 5259
 
 
 def edge_zero_is_drawn_in_sixteen_bits(make):
@@ -229,7 +230,7 @@ def edge_zero_is_drawn_in_sixteen_bits(make):
     never, surely = one_hot(3, 2), one_hot(3, 0)
     hardly = torch.tensor([1e-6, 0.0, 1.0 - 1e-6])
     for dtype in (torch.bfloat16, torch.float16):
-        for seed in (FIRST_IS_ZERO, SECOND_IS_ZERO):
+        for seed in (_FIRST_IS_ZERO, _SECOND_IS_ZERO):
             for p in (never, hardly, surely):  # of token 0: rejected, so that 2 follows; accepted, and 2 follows
                 rows = [torch.stack([p, never]), surely[None]]
                 args = [make.keep(t.to(dtype), dtype="fixed") for t in rows]
@@ -317,7 +318,7 @@ def complaint(tally, chances, draws):
     return None
 
 
-DRAWS = 1500
+_DRAWS = 1500
 
 
 def random(make):
@@ -325,8 +326,8 @@ def random(make):
     target, draft, tokens = loose_step(make, gamma, V)
     chances = joint(target, draft, tokens)
     args = (target, draft, make.keep(torch.tensor(tokens)))
-    counts = make.tally(DRAWS, "spec_step", *args, make.generator())
-    make.property(lambda outcomes: complaint(outcomes[counts.step], chances, DRAWS))
+    counts = make.tally(_DRAWS, "spec_step", *args, make.generator())
+    make.property(lambda outcomes: complaint(outcomes[counts.step], chances, _DRAWS))
     same_generator_same_draws(make, args)
 
 

@@ -18,12 +18,11 @@ AXES = {
     "return[1][0]": "B H d dv",
     "return[1][1]": "B H d",
 }
-FLOAT32_INSIDE = True  # 16-bit results are float32 results, rounded once
 LARGE = 1.0
 PROFILES = {"stable": ["large"]}
 # exp(-80) is 2e-35 where φ is computed exactly and 0 where it is computed as elu(x) + 1: both are sound.
 TOLERANCE = {"float32": 1e-20, "float64": 1e-20}
-SIXTEEN_BITS = ("bf16", "fp16")
+_SIXTEEN_BITS = ("bf16", "fp16")
 HARDENED = {"edge_values_of_100"}
 
 
@@ -40,7 +39,7 @@ def feature_map(make, d):
         return make.new("torch.nn.Softmax", -1)
     if kind == "sigmoid":
         return make.new("torch.nn.Sigmoid")
-    if kind == "wider" and make.profile not in SIXTEEN_BITS:
+    if kind == "wider" and make.profile not in _SIXTEEN_BITS:
         linear = make.new("torch.nn.Linear", d, d + 2)
         make.set(linear, {"weight": make.normal(d + 2, d), "bias": make.normal(d + 2)})
         return make.new("torch.nn.Sequential", linear, make.new("torch.nn.Softplus"))
@@ -81,7 +80,7 @@ def steps(make):
     """Tokens written to one state after another; two continuations of the last one."""
     B, H, d, dv = make.size(1, 3), make.size(1, 3), make.size(1, 5), make.size(1, 6)
     state = state_for(make, B, H, d, dv)
-    if make.profile in SIXTEEN_BITS:  # a state rounded to 16 bits on the way would have no single right value
+    if make.profile in _SIXTEEN_BITS:  # a state rounded to 16 bits on the way would have no single right value
         make.call("linear_attention_step", state, *token(make, B, H, d, dv))
         return
     for _ in range(make.size(1, 3)):

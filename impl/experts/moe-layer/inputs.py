@@ -13,6 +13,7 @@ AXES = {
     "shared[1]": "F' D",
     "return": "N D",
 }
+SIXTEEN_BITS = "native"
 
 
 def layer(make, N, D, E, F):
@@ -154,11 +155,11 @@ def more_tokens_to_one(make, N):
     make.call("moe_forward", *layer(make, N, 8, 4, 8), 1, (make.normal(8, 4), make.normal(4, 8)))
 
 
-ALL_EXPERTS = {
+_ALL_EXPERTS = {
     "en": "the work grows with the number of experts, as if all of them were computed",
     "zh": "计算量随专家数增长，好像每个专家都算了一遍",
 }
-TOKEN_BY_TOKEN = {
+_TOKEN_BY_TOKEN = {
     "en": "the number of tensor operations grows with the number of tokens: a loop over tokens",
     "zh": "张量操作的次数随 token 数增长：对 token 做了循环",
 }
@@ -170,7 +171,7 @@ CONTRACTS = [
         "sizes": (4, 8, 16, 32),
         "growth_at_most": 4.0,
         "bound": lambda E: 2 * 48 * 16 * E,
-        "says": ALL_EXPERTS,
+        "says": _ALL_EXPERTS,
     },
     {
         "check": "work",
@@ -179,7 +180,7 @@ CONTRACTS = [
         "sizes": (4, 12, 24),
         "growth_at_most": 1.0,
         "bound": lambda E: 4000 * E,  # a few operations on (N, D) for each; computing it for all would be 12,000
-        "says": ALL_EXPERTS,
+        "says": _ALL_EXPERTS,
     },
     {
         "check": "work",
@@ -200,7 +201,7 @@ CONTRACTS = [
             "sizes": (16, 64, 128),
             "growth_at_most": 1.0,
             "bound": lambda N: N / 2,
-            "says": TOKEN_BY_TOKEN,
+            "says": _TOKEN_BY_TOKEN,
         }
         for record in (more_tokens, more_tokens_to_one)
     ),

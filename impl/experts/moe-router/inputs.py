@@ -5,8 +5,7 @@ from __future__ import annotations
 import torch
 
 AXES = {"x": "N D", "wg": "D E", "bias": "E", "return[0]": "N k", "return[1]": "N k", "return[2]": "N E"}
-MODES = ["softmax_topk", "topk_softmax", "sigmoid_bias"]
-FLOAT32_INSIDE = True
+_MODES = ["softmax_topk", "topk_softmax", "sigmoid_bias"]
 
 
 def apart(make, N, D, E, spread=0.25):
@@ -30,7 +29,7 @@ def off_grid(make, E):
 def case(make):
     N, D, E = make.size(1, 5), make.size(2, 5), make.size(1, 7)
     k = min(E, make.size(1, 4))
-    mode = make.pick(MODES)
+    mode = make.pick(_MODES)
     x, wg = apart(make, N, D, E)
     bias = make.keep(off_grid(make, E), grad=True) if make.flag() else None
     if bias is None and make.flag():
@@ -44,7 +43,7 @@ def edge_one_expert(make):
 
     只有一个专家：所有 token 都归它
     """
-    for mode in MODES:
+    for mode in _MODES:
         make.call("route", *apart(make, 3, 2, 1), 1, mode)
 
 
@@ -53,7 +52,7 @@ def edge_top_one(make):
 
     k = 1：softmax_topk 保留原始概率，也保留它的梯度
     """
-    for mode in MODES:
+    for mode in _MODES:
         make.call("route", *apart(make, 4, 3, 5), 1, mode)
 
 
@@ -62,7 +61,7 @@ def edge_all_experts(make):
 
     k = E：全部选中，按分数从高到低排列
     """
-    for mode in MODES:
+    for mode in _MODES:
         make.call("route", *apart(make, 3, 4, 4), 4, mode)
 
 
@@ -71,7 +70,7 @@ def edge_one_token(make):
 
     只有一个 token
     """
-    for mode in MODES:
+    for mode in _MODES:
         make.call("route", *apart(make, 1, 3, 6), 2, mode)
 
 
@@ -80,7 +79,7 @@ def edge_as_many_tokens_as_experts(make):
 
     N = E：softmax 做错了维度，形状也照样对
     """
-    for mode in MODES:
+    for mode in _MODES:
         make.call("route", *apart(make, 5, 3, 5), 2, mode)
 
 
@@ -91,7 +90,7 @@ def edge_bias_selects_only(make):
     """
     x, wg = apart(make, 4, 3, 6)
     bias = make.keep(torch.tensor([9.0, -9.0, 5.0, 1.0, -5.0, -2.0]), grad=True)
-    for mode in reversed(MODES):
+    for mode in reversed(_MODES):
         make.call("route", x, wg, 3, mode, bias)
     x, wg = torch.tensor([[1.0, 0.0], [0.0, 1.0]]), torch.tensor([[0.5, 0.25, 0.0, -0.25], [0.25, 0.5, -0.25, 0.0]])
     bias = make.keep(torch.tensor([0.0, 0.125, 0.25, 0.0625]), grad=True)
@@ -107,7 +106,7 @@ def edge_many_experts(make):
         x = make.keep(2.0 * torch.eye(tokens), grad=True)
         wg = torch.stack([torch.randperm(experts, generator=make.random) for _ in range(tokens)]) * 0.05 - 1.0
         bias = make.keep(torch.arange(experts) % 3.0, grad=True)  # whole numbers: no two sums of sigmoid and bias meet
-        for mode in MODES:
+        for mode in _MODES:
             make.call("route", x, make.keep(wg, grad=True), k, mode, bias)
 
 
@@ -119,7 +118,7 @@ def edge_large_logits(make):
     x = make.keep(torch.tensor([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]), grad=True)
     rows = [[190.0, 200.0, 150.0], [-200.0, -150.0, -190.0], [50.0, -50.0, 10.0]]
     wg = make.keep(torch.tensor(rows), grad=True)
-    for mode in MODES[:2]:
+    for mode in _MODES[:2]:
         make.call("route", x, wg, 2, mode)
 
 

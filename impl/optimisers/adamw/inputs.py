@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import torch
 
+SIXTEEN_BITS = "native"
 GRADIENTS = False
 WITHOUT_GRAPH = ("p", "g")
 
-SHAPES = [(3,), (2, 5), (), (4, 1, 3), (1,)]
+_SHAPES = [(3,), (2, 5), (), (4, 1, 3), (1,)]
 HARDENED = {"edge_resumed", "edge_tiny_gradient", "edge_huge_spike"}
 
 
@@ -33,7 +34,7 @@ def steps(make, count, shape, state, lr, chosen, scale=1.0):
 
 
 def case(make):
-    shape = make.pick(SHAPES)
+    shape = make.pick(_SHAPES)
     lr, chosen = settings(make)
     state = make.shared({})
     if make.profile == "meta":

@@ -14,7 +14,8 @@ AXES = {
     "base.weight.return": "out in",
     "base.bias.return": "out",
 }
-LEADS = [(2,), (), (2, 3), (1, 2, 2)]
+SIXTEEN_BITS = "native"
+_LEADS = [(2,), (), (2, 3), (1, 2, 2)]
 
 
 def linear(make, i, o, bias=True):
@@ -64,7 +65,7 @@ def trains_the_factors_alone(make, lora):
 
 def case(make):
     i, o, r = make.size(1, 6), make.size(1, 5), make.size(1, 3)
-    lead, bias, alpha = make.pick(LEADS), make.flag(), make.pick([1.0, 2.0, 0.5, 5.0])
+    lead, bias, alpha = make.pick(_LEADS), make.flag(), make.pick([1.0, 2.0, 0.5, 5.0])
     kind = make.pick(["trained", "trained", "fresh", "merged", "there and back", "one step", "two layers"])
     if make.profile == "meta":
         every_method(make, adapted(make, i, o, r, alpha, bias), i, lead)
@@ -372,7 +373,7 @@ def edge_one_layer_used_twice(make):
     make.method(lora, "forward", make.method(lora, "forward", make.normal(2, 3)))
 
 
-ROWS = 3000
+_ROWS = 3000
 
 
 def random(make):
@@ -385,7 +386,7 @@ def random(make):
     ones = torch.tensor([[1.0, 2.0, 4.0]]).expand(2, 3).contiguous()
     make.set(lora, {"lora_A": make.keep(ones), "lora_B": make.keep(torch.eye(2))})
     make.train(lora, True)
-    y = make.method(lora, "forward", make.keep(torch.ones(ROWS, 3)))
+    y = make.method(lora, "forward", make.keep(torch.ones(_ROWS, 3)))
     make.compare(y, False)
 
     def holds(outcomes):
@@ -403,13 +404,13 @@ def random(make):
             )
         for bit in range(3):
             kept = float(((codes.long() >> bit) & 1).double().mean())
-            if abs(kept - keep) > 6 * (p * keep / ROWS) ** 0.5:
+            if abs(kept - keep) > 6 * (p * keep / _ROWS) ** 0.5:
                 return (
                     f"input {bit} is kept in {kept:.0%} of the rows, where 1 − p = {keep:.0%}",
                     f"1 − p = {keep:.0%}，输入 {bit} 却在 {kept:.0%} 的行里保留下来",
                 )
         full = float((codes == 7).double().mean())
-        if abs(full - keep**3) > 6 * (keep**3 * (1 - keep**3) / ROWS) ** 0.5:
+        if abs(full - keep**3) > 6 * (keep**3 * (1 - keep**3) / _ROWS) ** 0.5:
             return (
                 "the inputs are not dropped independently",
                 "各个输入不是相互独立地丢掉的",
@@ -420,17 +421,17 @@ def random(make):
 
 
 # Width: in training, and the leading dimensions. No shortcut may multiply BA out in one of them.
-WIDTHS = {8: (False, (1,)), 32: (True, (3,)), 96: (False, (3,)), 192: (True, ()), 384: (False, ())}
+_WIDTHS = {8: (False, (1,)), 32: (True, (3,)), 96: (False, (3,)), 192: (True, ()), 384: (False, ())}
 
 
 def wide(make, n):
     lora = adapted(make, n, n, 2, 4.0, bias=False, grad=False)
-    training, lead = WIDTHS[n]
+    training, lead = _WIDTHS[n]
     make.train(lora, training)
     make.method(lora, "forward", make.normal(*lead, n, grad=False))
 
 
-HIGH_WIDTHS = (32, 64, 96)
+_HIGH_WIDTHS = (32, 64, 96)
 
 
 def wide_at_high_rank(make, n):
@@ -444,7 +445,7 @@ CONTRACTS = [
         "check": "memory",
         "measure": "largest",
         "case": wide,
-        "sizes": tuple(WIDTHS),
+        "sizes": tuple(_WIDTHS),
         "growth_at_most": 1.0,
         "bound": lambda n: 8 * n,  # three rows of x, or a factor
         "says": {
@@ -456,7 +457,7 @@ CONTRACTS = [
         "check": "memory",
         "measure": "largest",
         "case": wide_at_high_rank,
-        "sizes": HIGH_WIDTHS,
+        "sizes": _HIGH_WIDTHS,
         "growth_at_most": 1.0,
         "bound": lambda n: 0.8 * n * n,  # a factor is 0.625·n², BA is n²
         "says": {

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+SIXTEEN_BITS = "native"
 GRADIENTS = False
 PROFILES = {"matches-reference": ["ordinary"], "edge-cases": ["ordinary"]}
 
-ALPHABETS = ["ab", "abc", "a", "aab ", "xyzzy", "abcdefgh", "é漢🙂"]
-PROSE = (
+_ALPHABETS = ["ab", "abc", "a", "aab ", "xyzzy", "abcdefgh", "é漢🙂"]
+_PROSE = (
     "the cat sat on the mat; the rat sat on the cat. "
     "low lower lowest, new newer newest, wide wider widest. "
     "注意力机制：注意力，就是注意力。 naïve café, naïve café 🙂🙂"
@@ -17,14 +18,14 @@ HARDENED = {"edge_merges_that_do_not_build_up"}
 def random_bytes(make, length):
     """Bytes over a small alphabet, or over all 256."""
     if make.flag():
-        letters = list(make.pick(ALPHABETS).encode())
+        letters = list(make.pick(_ALPHABETS).encode())
         return bytes(letters[k] for k in make.integers(0, len(letters), length).tolist())
     return bytes(make.integers(0, 256, length).tolist())
 
 
 def random_text(make, length):
     """Mostly over few letters, so that there is something to merge."""
-    letters = list(make.pick(ALPHABETS).encode())
+    letters = list(make.pick(_ALPHABETS).encode())
     return bytes(letters[k] for k in make.integers(0, len(letters), length).tolist())
 
 
@@ -183,8 +184,8 @@ def edge_a_text_from_elsewhere(make):
 
     一段文本训练出的合并规则，用在另一段文本上
     """
-    merges = make.call("bpe_train", PROSE, 40)
-    round_trip(make, PROSE, merges)
+    merges = make.call("bpe_train", _PROSE, 40)
+    round_trip(make, _PROSE, merges)
     round_trip(make, b"the newest hat is the widest mat", merges)
 
 

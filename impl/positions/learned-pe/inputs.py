@@ -5,13 +5,14 @@ from __future__ import annotations
 import torch
 
 AXES = {"x": "B T D", "forward.return": "B T D", "parameters.0": "max_len D", "parameters.return[0]": "max_len D"}
+SIXTEEN_BITS = "native"
 MODULES_UNCHANGED = True  # a call leaves nothing in the module
-TABLE = "parameters.0"  # the only parameter, whatever its name
+_TABLE = "parameters.0"  # the only parameter, whatever its name
 
 
 def module(make, max_len, D):
     made = make.new("LearnedPositional", max_len, D)
-    make.set(made, {TABLE: make.normal(max_len, D)})
+    make.set(made, {_TABLE: make.normal(max_len, D)})
     return made
 
 
@@ -170,7 +171,7 @@ def edge_another_table(make):
     made = module(make, 5, 3)
     x = make.normal(2, 3, 3)
     make.compare(make.method(made, "forward", x, 1), False)  # the update is in place: its graph is gone
-    make.set(made, {TABLE: make.normal(5, 3)})
+    make.set(made, {_TABLE: make.normal(5, 3)})
     make.method(made, "forward", x, 1)
 
 
@@ -190,7 +191,7 @@ def edge_mixed_dtypes(make):
     表是 float32，激活是 float16 或 float64：结果的 dtype 与 x 相同
     """
     made = make.new("LearnedPositional", 4, 3)
-    make.set(made, {TABLE: make.normal(4, 3)})
+    make.set(made, {_TABLE: make.normal(4, 3)})
     for dtype in (torch.float16, torch.bfloat16, torch.float64):
         make.method(made, "forward", make.keep(torch.full((1, 2, 3), 0.5, dtype=dtype), dtype="fixed"), 1)
 
@@ -203,6 +204,6 @@ def edge_narrow_table(make):
     for dtype in (torch.float32, torch.float64):
         made = make.new("LearnedPositional", 4, 3)
         make.cast(made, torch.bfloat16)
-        make.set(made, {TABLE: make.keep(torch.linspace(-2, 2, 12).reshape(4, 3).bfloat16(), dtype="fixed")})
+        make.set(made, {_TABLE: make.keep(torch.linspace(-2, 2, 12).reshape(4, 3).bfloat16(), dtype="fixed")})
         x = torch.linspace(-1, 1.3, 12, dtype=dtype).reshape(2, 2, 3)
         make.method(made, "forward", make.keep(x, dtype="fixed"), 1)

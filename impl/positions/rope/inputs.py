@@ -8,6 +8,7 @@ AXES = {"x": "B H T d", "positions": "... B T", "return": "B H T d"}
 
 # Angles in float32 are good enough for float64 inputs too, so gradients are compared in float32, and float64 values
 # within what float32 angles can reach at the small positions drawn here.
+SIXTEEN_BITS = "native"
 PROFILES = {"gradients": ["ordinary"], "edge-cases": ["ordinary"], "stable": ["large"]}
 TOLERANCE = {"float64": 2e-5, "bfloat16": 0.06, "float16": 0.008}
 
@@ -15,7 +16,7 @@ TOLERANCE = {"float64": 2e-5, "bfloat16": 0.06, "float16": 0.008}
 LARGE = 1.0
 TOLERANCE_STABLE = {"float32": 5e-3}
 
-LAYOUTS = ["interleaved", "half"]
+_LAYOUTS = ["interleaved", "half"]
 
 
 def positions_for(make, B, T, high):
@@ -37,7 +38,7 @@ def case(make):
         at_position_zero(make, x, T)
         return
     if make.profile == "meta":
-        for layout in LAYOUTS:
+        for layout in _LAYOUTS:
             make.call("apply_rope", x, make.integers(0, 20, T), layout=layout)
             make.call("apply_rope", x, make.integers(0, 20, B, T), layout=layout)
         return
@@ -48,13 +49,13 @@ def case(make):
     elif style == "base":
         make.call("apply_rope", x, positions, make.pick([500000.0, 100.0, 10000.0, 7.5]))
     elif style == "layout":
-        make.call("apply_rope", x, positions, layout=make.pick(LAYOUTS))
+        make.call("apply_rope", x, positions, layout=make.pick(_LAYOUTS))
     else:
-        make.call("apply_rope", x, positions, base=make.pick([10000.0, 1e6, 50.0]), layout=make.pick(LAYOUTS))
+        make.call("apply_rope", x, positions, base=make.pick([10000.0, 1e6, 50.0]), layout=make.pick(_LAYOUTS))
 
 
 def at_position_zero(make, x, T):
-    for layout in LAYOUTS:
+    for layout in _LAYOUTS:
         make.call("apply_rope", x, torch.zeros(T, dtype=torch.long), 10000.0, layout)
     make.property(lambda outcomes: unchanged(outcomes, x.detach()))
 
@@ -70,7 +71,7 @@ def unchanged(outcomes, x):
 
 def stable(make):
     """Positions around 10⁴ at width 64, and around 10⁵ where a float32 angle still holds them."""
-    T, layout = make.size(1, 4), make.pick(LAYOUTS)
+    T, layout = make.size(1, 4), make.pick(_LAYOUTS)
     d, start = make.pick([(64, 10_000), (64, 4_097), (4, 100_000), (2, 131_071)])
     x = make.normal(1, 2, T, d)
     make.call("apply_rope", x, make.integers(start, start + 100, T), layout=layout)
@@ -82,7 +83,7 @@ def edge_first_pair(make):
     只有一对，位置 1：逆时针转 1 弧度
     """
     x = make.keep(torch.tensor([[[[1.0, 0.0], [0.0, 1.0]]]]), grad=True)
-    for layout in LAYOUTS:
+    for layout in _LAYOUTS:
         make.call("apply_rope", x, torch.tensor([1, 1]), layout=layout)
 
 
@@ -108,7 +109,7 @@ def edge_one_token(make):
 
     单个 token，在位置 11
     """
-    for layout in LAYOUTS:
+    for layout in _LAYOUTS:
         make.call("apply_rope", make.normal(1, 1, 1, 8), torch.tensor([11]), layout=layout)
 
 
@@ -118,7 +119,7 @@ def edge_one_token_at_the_start(make):
     单个 token，在位置 0：数值与 x 相同，但有自己的内存
     """
     x = make.normal(2, 3, 1, 6)
-    for layout in LAYOUTS:
+    for layout in _LAYOUTS:
         make.call("apply_rope", x, torch.tensor([0]), layout=layout)
         make.call("apply_rope", x, torch.tensor([[0], [0]]), layout=layout)
         make.call("apply_rope", x, torch.tensor([[0], [7]]), layout=layout)
@@ -151,7 +152,7 @@ def edge_positions_per_item(make):
     """
     x = make.normal(3, 2, 4, 6)
     positions = torch.tensor([[0, 1, 2, 3], [7, 8, 9, 10], [0, 0, 1, 2]])
-    for layout in LAYOUTS:
+    for layout in _LAYOUTS:
         make.call("apply_rope", x, positions, layout=layout)
 
 
@@ -172,7 +173,7 @@ def edge_unsorted_and_repeated(make):
     """
     x = make.normal(2, 2, 6, 8)
     positions = torch.tensor([5, 2, 2, 19, 0, 5])
-    for layout in LAYOUTS:
+    for layout in _LAYOUTS:
         make.call("apply_rope", x, positions, layout=layout)
 
 
@@ -182,7 +183,7 @@ def edge_two_turns(make):
     转两次等于转一次角度之和
     """
     x = make.normal(1, 2, 3, 6)
-    for layout in LAYOUTS:
+    for layout in _LAYOUTS:
         once = make.call("apply_rope", x, torch.tensor([3, 5, 0]), layout=layout)
         make.call("apply_rope", once, torch.tensor([4, 1, 9]), layout=layout)
 
@@ -205,7 +206,7 @@ def edge_bfloat16_far_out(make):
     """
     x = make.keep(torch.tensor([1.0, -0.5, 0.25, 2.0]).bfloat16().expand(1, 1, 5, 4).clone(), dtype="fixed")
     positions = torch.tensor([257, 258, 1001, 4099, 10007])
-    for layout in LAYOUTS:
+    for layout in _LAYOUTS:
         make.call("apply_rope", x, positions, layout=layout)
 
 
@@ -215,7 +216,7 @@ def edge_float16_far_out(make):
     float16 输入，位置是 float16 分不清、甚至存不下的
     """
     x = make.keep(torch.tensor([1.0, -0.5, 0.25, 2.0]).half().expand(1, 1, 4, 4).clone(), dtype="fixed")
-    for layout in LAYOUTS:
+    for layout in _LAYOUTS:
         make.call("apply_rope", x, torch.tensor([2049, 4099, 10007, 70001]), layout=layout)
 
 
@@ -225,7 +226,7 @@ def edge_heads_cut_out_of_a_projection(make):
     头是 (B, T, H, d) 的视图，一行位置 expand 到整个 batch
     """
     x = make.keep(make.normal(2, 4, 3, 6).transpose(1, 2), grad=True)
-    for layout in LAYOUTS:
+    for layout in _LAYOUTS:
         make.call("apply_rope", x, torch.tensor([5, 2, 8, 0]).expand(2, 4), layout=layout)
 
 

@@ -8,8 +8,8 @@ GRADIENTS = False
 PROFILES = {"matches-reference": ["ordinary"], "edge-cases": ["ordinary"]}
 SIXTEEN_BITS = "technique"
 
-BOTH = ("round_to_bf16", "round_to_fp16")
-SHAPES = [(), (1,), (5,), (2, 3), (3, 1, 2), (2, 2, 2, 2)]
+_BOTH = ("round_to_bf16", "round_to_fp16")
+_SHAPES = [(), (1,), (5,), (2, 3), (3, 1, 2), (2, 2, 2, 2)]
 
 
 def pattern(make, bits):
@@ -18,7 +18,7 @@ def pattern(make, bits):
     return make.keep(torch.where(bits >= 2**31, bits - 2**32, bits).to(torch.int32).view(torch.float32), dtype="fixed")
 
 
-def both(make, x, names=BOTH):
+def both(make, x, names=_BOTH):
     for name in names:
         make.exact(make.call(name, x))
 
@@ -43,7 +43,7 @@ def random_bits(make, shape):
 
 
 def case(make):
-    shape = make.pick(SHAPES)
+    shape = make.pick(_SHAPES)
     both(make, pattern(make, random_bits(make, shape)))
     if make.flag():
         both(
@@ -182,6 +182,6 @@ def edge_every_upper_half(make):
     """
     upper = torch.arange(2**16)[:, None] << 16
     lower = torch.tensor([0x0000, 0x8000, 0x7FFF, 0x8001])
-    both(make, pattern(make, upper | lower), BOTH[:1])
+    both(make, pattern(make, upper | lower), _BOTH[:1])
     lower = torch.tensor([0x0000, 0x1000, 0x0001, 0x3001, 0xFFFF])
-    both(make, pattern(make, upper | lower), BOTH[1:])
+    both(make, pattern(make, upper | lower), _BOTH[1:])

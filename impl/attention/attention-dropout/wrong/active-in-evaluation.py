@@ -1,4 +1,12 @@
-"""Drops in evaluation too."""
+"""Drops in evaluation too.
+评估时也在丢弃。
+
+symptom: Two evaluations of the same input differ.
+症状：同样的输入评估两次，结果不同。
+
+cards: mask-12
+rung: solved
+"""
 import torch
 
 

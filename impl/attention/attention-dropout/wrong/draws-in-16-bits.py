@@ -1,4 +1,12 @@
-"""Draws in bfloat16, whose 256 levels round p up."""
+"""Draws uniform numbers in bfloat16.
+用 bfloat16 抽均匀随机数。
+
+symptom: A small p becomes a larger one: 0.002 drops 0.4 % of the weights.
+症状：很小的 p 会变大：0.002 实际丢掉 0.4%。
+
+cards: mask-12
+rung: solved
+"""
 
 from __future__ import annotations
 

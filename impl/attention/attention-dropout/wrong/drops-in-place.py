@@ -1,4 +1,12 @@
-"""Zeroes the entries in the caller's tensor."""
+"""Zeroes the entries in the caller's tensor.
+直接在调用者的张量上清零。
+
+symptom: The map that is shown afterwards is not the attention distribution.
+症状：之后拿去画图的已经不是注意力分布了。
+
+cards: mask-12
+rung: solved
+"""
 import torch
 
 

@@ -1,4 +1,12 @@
-"""Draws the mask on the CPU."""
+"""Draws the mask on the CPU.
+掩码抽在了 CPU 上。
+
+symptom: Fails on the GPU with tensors on two devices.
+症状：在 GPU 上报“张量不在同一设备”。
+
+cards: mask-12
+rung: hardened
+"""
 import torch
 
 

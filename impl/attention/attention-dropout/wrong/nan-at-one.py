@@ -1,4 +1,12 @@
-"""Divides 0 by 0 for p = 1."""
+"""Divides 0 by 0 for p = 1.
+p = 1 时算成了 0 / 0。
+
+symptom: p = 1 gives NaN.
+症状：p = 1 得到 NaN。
+
+cards: mask-12
+rung: solved
+"""
 import torch
 
 

@@ -1,4 +1,12 @@
-"""Does not multiply what is kept by 1/(1 − p)."""
+"""Does not multiply what is kept by 1/(1 − p).
+保留下来的没有乘 1/(1 − p)。
+
+symptom: Activations are smaller in training than in evaluation.
+症状：训练时的激活比评估时小。
+
+cards: mask-12
+rung: solved
+"""
 import torch
 
 

@@ -1,4 +1,12 @@
-"""Draws one mask for the first item and uses it for all."""
+"""Draws one mask for the first item and uses it for all.
+只抽一个掩码，整个 batch 共用。
+
+symptom: All items of a batch lose the same entries.
+症状：batch 里每一条丢的位置都一样。
+
+cards: mask-12
+rung: solved
+"""
 import torch
 
 

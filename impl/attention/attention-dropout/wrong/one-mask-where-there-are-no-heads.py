@@ -1,4 +1,12 @@
-"""Takes three dimensions for a batch of one head and draws one mask for all items."""
+"""Draws one mask for the whole batch when the weights have three dimensions.
+权重只有三维时，整个 batch 共用一个掩码。
+
+symptom: All items of the batch lose the same weights.
+症状：batch 里每个样本丢掉的权重都一样。
+
+cards: mask-12
+rung: solved
+"""
 
 from __future__ import annotations
 

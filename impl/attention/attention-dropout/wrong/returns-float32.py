@@ -1,4 +1,12 @@
-"""Returns float32 for half-precision weights."""
+"""Returns float32 for half-precision weights.
+半精度权重返回了 float32。
+
+symptom: The next matmul fails on unequal dtypes.
+症状：下一个矩阵乘报 dtype 不一致。
+
+cards: mask-12
+rung: hardened
+"""
 import torch
 
 

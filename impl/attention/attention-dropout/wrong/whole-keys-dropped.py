@@ -1,4 +1,12 @@
-"""Draws one number per key and drops it for all queries."""
+"""Draws one number per key and drops it for all queries.
+每个 key 只抽一次，对所有 query 一起丢。
+
+symptom: Whole columns vanish.
+症状：整列整列地消失。
+
+cards: mask-12
+rung: solved
+"""
 import torch
 
 

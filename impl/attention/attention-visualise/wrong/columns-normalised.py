@@ -1,4 +1,12 @@
-"""Divides by the column sums."""
+"""Divides by the column sums.
+除以了列和。
+
+symptom: Rows of the rollout do not sum to 1.
+症状：rollout 的行和不为 1。
+
+cards: att-05
+rung: solved
+"""
 import math
 import unicodedata
 

@@ -1,4 +1,12 @@
-"""Takes the layers out of the caller's list."""
+"""Takes the layers out of the caller's list.
+把调用者列表里的层取走了。
+
+symptom: The second call finds an empty list.
+症状：第二次调用时列表空了。
+
+cards: eval-06
+rung: solved
+"""
 import math
 import unicodedata
 

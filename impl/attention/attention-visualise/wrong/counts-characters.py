@@ -1,4 +1,12 @@
-"""Measures with len() instead of display width."""
+"""Measures with len() instead of display width.
+用 len() 量宽度，而不是显示宽度。
+
+symptom: Rows with Chinese tokens are shifted.
+症状：带中文的行会错位。
+
+cards: eval-06
+rung: solved
+"""
 import math
 
 import torch

@@ -1,4 +1,12 @@
-"""Pads by display width but cuts by characters."""
+"""Pads by display width but cuts by characters.
+补齐按显示宽度，截断却按字符数。
+
+symptom: Long Chinese key tokens push the columns to the right.
+症状：较长的中文 key 会把后面的列挤歪。
+
+cards: eval-06
+rung: solved
+"""
 import math
 import unicodedata
 

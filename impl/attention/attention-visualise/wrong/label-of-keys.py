@@ -1,4 +1,12 @@
-"""Makes the label column as wide as the widest token of all."""
+"""Makes the label column as wide as the widest token of all.
+标签列宽按所有 token 里最宽的算。
+
+symptom: A gap behind the labels when a key is long.
+症状：key 较长时，标签后面空出一大截。
+
+cards: eval-06
+rung: solved
+"""
 import math
 import unicodedata
 

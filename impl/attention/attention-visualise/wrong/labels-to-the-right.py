@@ -1,4 +1,12 @@
-"""Pads the labels on the left."""
+"""Pads the labels on the left.
+标签在左侧补空格，成了右对齐。
+
+symptom: Labels stand at the right of their column.
+症状：标签靠在列的右边。
+
+cards: eval-06
+rung: solved
+"""
 import math
 import unicodedata
 

@@ -1,4 +1,12 @@
-"""Takes the largest head instead of the mean."""
+"""Takes the largest head instead of the mean.
+各头取了最大值，而不是平均。
+
+symptom: One head's glance looks like the whole layer's.
+症状：一个头瞟一眼，就成了整层的注意力。
+
+cards: eval-06
+rung: solved
+"""
 import math
 import unicodedata
 

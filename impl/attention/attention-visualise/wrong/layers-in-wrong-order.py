@@ -1,4 +1,12 @@
-"""Multiplies the layers the wrong way round."""
+"""Multiplies the layers the wrong way round.
+层的连乘顺序反了。
+
+symptom: Right for one layer, plausible and wrong for more.
+症状：一层时对，多层时看着像样却是错的。
+
+cards: eval-06
+rung: solved
+"""
 import math
 import unicodedata
 

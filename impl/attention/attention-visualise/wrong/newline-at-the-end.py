@@ -1,4 +1,12 @@
-"""Ends the last line with a newline."""
+"""Ends the last line with a newline.
+最后一行末尾多了换行。
+
+symptom: An empty line behind every map.
+症状：每张图后面多出一个空行。
+
+cards: eval-06
+rung: solved
+"""
 import math
 import unicodedata
 

@@ -1,4 +1,12 @@
-"""Does not divide the rows by their sums."""
+"""Does not divide the rows by their sums.
+没有把每行除以它的和。
+
+symptom: Right for maps that sum to 1; after dropout rows grow or fade.
+症状：行和为 1 时对；经过 dropout 的图会越乘越大或越小。
+
+cards: mask-12, eval-06
+rung: solved
+"""
 import math
 import unicodedata
 

@@ -1,4 +1,12 @@
-"""Divides the averaged map by its row sums before mixing with the identity."""
+"""Divides the averaged map by its row sums before mixing with the identity.
+先把平均后的图按行归一化，再与单位阵混合。
+
+symptom: After dropout the residual weighs more or less than it should.
+症状：经过 dropout 时，残差的比重不对。
+
+cards: eval-06
+rung: solved
+"""
 import math
 import unicodedata
 

@@ -1,4 +1,12 @@
-"""Uses one half whatever residual is given."""
+"""Uses one half whatever residual is given.
+不管传什么 residual，都用一半。
+
+symptom: Changing residual changes nothing.
+症状：改 residual 没有任何变化。
+
+cards: eval-06
+rung: solved
+"""
 import math
 import unicodedata
 

@@ -1,4 +1,12 @@
-"""Leaves the identity out."""
+"""Leaves the identity out.
+没有加单位阵。
+
+symptom: Deep rollouts become uniform.
+症状：层数一多，rollout 就变得均匀。
+
+cards: eval-06
+rung: solved
+"""
 import math
 import unicodedata
 

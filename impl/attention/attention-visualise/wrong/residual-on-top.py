@@ -1,4 +1,12 @@
-"""Adds residual·I to the whole map instead of mixing."""
+"""Adds residual·I to the whole map instead of mixing.
+单位阵是额外加上去的，而不是按比例混合。
+
+symptom: The residual weighs less than it should.
+症状：残差的比重偏小。
+
+cards: eval-06
+rung: solved
+"""
 import math
 import unicodedata
 

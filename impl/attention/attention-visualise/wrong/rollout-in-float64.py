@@ -1,4 +1,12 @@
-"""Returns the rollout in float64."""
+"""Returns the rollout in float64.
+rollout 返回了 float64。
+
+symptom: The dtype of the inputs is lost.
+症状：没有保持输入的 dtype。
+
+cards: eval-06
+rung: solved
+"""
 import math
 import unicodedata
 

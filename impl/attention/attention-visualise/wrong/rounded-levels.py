@@ -1,4 +1,12 @@
-"""Rounds 10·w instead of taking the floor."""
+"""Rounds 10·w instead of taking the floor.
+对 10·w 四舍五入，而不是向下取整。
+
+symptom: Half of the cells are one level too dark.
+症状：一半的格子深了一档。
+
+cards: eval-06
+rung: solved
+"""
 import unicodedata
 
 import torch

@@ -1,4 +1,12 @@
-"""Strips the spaces around tokens."""
+"""Strips the spaces around tokens.
+去掉 token 两边的空格。
+
+symptom: Byte-pair tokens such as “ the” move one column to the left.
+症状：“ the” 这样的 BPE token 会左移一列。
+
+cards: eval-06
+rung: solved
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,12 @@
-"""Returns the additive form, 0 and −inf, instead of a boolean mask."""
+"""Returns the additive form of 0 and −inf.
+返回 0 和 −inf 的加性掩码。
+
+symptom: Used as a bool mask it allows exactly the future.
+症状：当成 bool 用时，放行的恰好是未来。
+
+cards: mask-01
+rung: solved
+"""
 import torch
 
 

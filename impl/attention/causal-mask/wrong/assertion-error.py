@@ -1,4 +1,12 @@
-"""Guards S < T with an assert, so the error is an AssertionError, or none at all under python -O."""
+"""Guards S < T with assert instead of ValueError.
+用 assert 拦 S < T，而不是抛 ValueError。
+
+symptom: The check vanishes under python -O.
+症状：python -O 下检查就没了。
+
+cards: mask-08
+rung: solved
+"""
 import torch
 
 

@@ -1,4 +1,12 @@
-"""Honours a torch.device and takes the name of one for the default."""
+"""Honours a torch.device and takes the name of one for the default.
+只认 torch.device 对象，传设备名字符串时当成默认设备。
+
+symptom: device="cuda" gives a mask on the CPU.
+症状：device="cuda" 得到的掩码却在 CPU 上。
+
+cards: mask-06
+rung: hardened
+"""
 import torch
 
 

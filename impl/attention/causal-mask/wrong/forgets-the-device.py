@@ -1,4 +1,12 @@
-"""Accepts device and makes the mask on the default one."""
+"""Makes the mask on the default device.
+掩码总建在默认设备上。
+
+symptom: Fails on the GPU with tensors on two devices.
+症状：在 GPU 上报“张量不在同一设备”。
+
+cards: mask-06
+rung: hardened
+"""
 import torch
 
 

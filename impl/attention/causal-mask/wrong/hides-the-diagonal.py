@@ -1,4 +1,12 @@
-"""Uses ~triu(diagonal=0): every token is hidden from itself, and the first one sees nothing."""
+"""Uses ~triu(diagonal=0), which hides every token from itself.
+用了 ~triu(diagonal=0)，每个 token 连自己也看不到。
+
+symptom: The first query sees nothing at all and its row is NaN.
+症状：第一个 query 什么都看不到，那一行是 NaN。
+
+cards: mask-16
+rung: solved
+"""
 import torch
 
 

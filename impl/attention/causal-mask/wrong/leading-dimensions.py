@@ -1,4 +1,12 @@
-"""Returns (1, 1, T, S) ready for broadcasting instead of (T, S)."""
+"""Returns (1, 1, T, S) instead of (T, S).
+返回 (1, 1, T, S) 而不是 (T, S)。
+
+symptom: Fits four-dimensional scores and nothing else.
+症状：只能配四维分数用。
+
+cards: mask-06
+rung: solved
+"""
 import torch
 
 

@@ -1,4 +1,12 @@
-"""Returns a mask for S < T too, whose first rows see nothing."""
+"""Does not refuse S < T.
+S < T 时没有报错。
+
+symptom: The first rows see nothing, and the mistake surfaces as NaN much later.
+症状：前几行什么都看不到，很久以后才以 NaN 的形式暴露。
+
+cards: mask-08
+rung: solved
+"""
 import torch
 
 

@@ -1,4 +1,12 @@
-"""Uses tril(diagonal=S−T+1): every query sees one key of the future."""
+"""Shifts the diagonal by one too much: every query sees the next token.
+对角线多移了一格，每个 query 都能看到下一个 token。
+
+symptom: Training loss is suspiciously low, generation is garbage.
+症状：训练 loss 低得可疑，生成一塌糊涂。
+
+cards: mask-09
+rung: solved
+"""
 import torch
 
 

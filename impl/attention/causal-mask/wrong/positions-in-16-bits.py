@@ -1,4 +1,12 @@
-"""Compares positions in float16, which cannot tell them apart above 2048."""
+"""Compares positions in float16.
+用 float16 比较位置。
+
+symptom: Behind a past of some thousand tokens a query sees later ones.
+症状：过去有几千个 token 时，query 会看到后面的 key。
+
+cards: mask-08
+rung: solved
+"""
 
 from __future__ import annotations
 

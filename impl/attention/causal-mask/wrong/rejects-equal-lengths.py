@@ -1,4 +1,12 @@
-"""Raises for S ≤ T where only S < T is an error."""
+"""Refuses S = T as well.
+连 S = T 也拒绝。
+
+symptom: A call with both lengths given fails on a square mask.
+症状：两个长度都传、且相等时报错。
+
+cards: mask-06
+rung: solved
+"""
 import torch
 
 

@@ -1,4 +1,12 @@
-"""Uses triu where tril is meant: queries see the present and the future."""
+"""Uses triu where tril is meant.
+该用 tril 的地方用了 triu。
+
+symptom: The last query sees one key, the first one all of them.
+症状：最后一个 query 只看到一个 key，第一个反而全看到。
+
+cards: mask-09
+rung: solved
+"""
 import torch
 
 

@@ -1,4 +1,12 @@
-"""Caches the mask and hands the same tensor to every caller."""
+"""Hands the same cached tensor to every caller.
+把同一个缓存张量交给所有调用者。
+
+symptom: One caller edits its mask and everybody's changes.
+症状：一处改了掩码，处处都变。
+
+cards: mask-06
+rung: hardened
+"""
 import functools
 
 import torch

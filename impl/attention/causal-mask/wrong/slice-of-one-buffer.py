@@ -1,4 +1,12 @@
-"""Cuts every mask out of one large buffer that all callers share."""
+"""Cuts every mask out of one shared buffer.
+所有掩码都切自同一块缓冲区。
+
+symptom: One caller edits its mask and others change with it.
+症状：一处改了掩码，别处跟着变。
+
+cards: mask-06
+rung: solved
+"""
 import torch
 
 largest = {}

@@ -1,4 +1,12 @@
-"""Ignores S and returns a square mask."""
+"""Ignores S and returns (T, T).
+不理会 S，返回 (T, T)。
+
+symptom: Shapes do not fit as soon as there is a cache.
+症状：一有缓存形状就对不上。
+
+cards: mask-07
+rung: solved
+"""
 import torch
 
 

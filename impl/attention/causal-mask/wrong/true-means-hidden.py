@@ -1,4 +1,12 @@
-"""Marks the hidden keys True instead of the visible ones."""
+"""Marks the hidden keys True instead of the visible ones.
+把该挡住的位置标成 True。
+
+symptom: Every row is the complement of what it should be.
+症状：每一行都正好取反。
+
+cards: mask-01
+rung: solved
+"""
 import torch
 
 

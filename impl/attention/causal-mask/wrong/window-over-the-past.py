@@ -1,4 +1,12 @@
-"""Lets a query see the last 1024 positions only."""
+"""Lets a query see the last 1024 positions only.
+query 只能看到最近的 1024 个位置。
+
+symptom: Long contexts forget their beginning.
+症状：上下文一长，开头就看不见了。
+
+cards: mask-16
+rung: solved
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,12 @@
-"""Ignores bias=False."""
+"""Ignores bias=False.
+不理会 bias=False。
+
+symptom: Parameters that the checkpoint does not have.
+症状：多出检查点里没有的参数。
+
+cards: head-17
+rung: solved
+"""
 import torch
 import torch.nn.functional as F
 from torch import nn

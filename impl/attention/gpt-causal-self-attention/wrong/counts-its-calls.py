@@ -1,4 +1,12 @@
-"""Counts its calls in a buffer."""
+"""Counts its calls in a buffer.
+用一个 buffer 记录调用次数。
+
+symptom: A call changes the module.
+症状：每次调用都会改动模块。
+
+cards: head-12
+rung: solved
+"""
 
 from __future__ import annotations
 

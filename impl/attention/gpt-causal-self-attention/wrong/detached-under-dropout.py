@@ -1,4 +1,12 @@
-"""Detaches the weights in training with dropout."""
+"""Detaches the weights wherever dropout is on.
+只要开了 dropout，权重就被 detach。
+
+symptom: W_Q and W_K stop learning as soon as dropout is switched on.
+症状：一打开 dropout，W_Q 和 W_K 就不再学习。
+
+cards: att-13
+rung: solved
+"""
 
 from __future__ import annotations
 

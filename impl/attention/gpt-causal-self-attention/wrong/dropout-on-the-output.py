@@ -1,4 +1,12 @@
-"""Drops the output only, not the attention weights."""
+"""Drops the output only, not the attention weights.
+只对输出做了 dropout，没有作用在注意力权重上。
+
+symptom: No attention weight is ever dropped.
+症状：从来没有哪个注意力权重被丢弃。
+
+cards: mask-12
+rung: solved
+"""
 import torch
 import torch.nn.functional as F
 from torch import nn

@@ -1,4 +1,12 @@
-"""Drops scores before the softmax: a score of 0 is not nothing."""
+"""Drops scores before the softmax: a score of 0 is not nothing.
+在 softmax 之前丢弃分数：分数为 0 不等于没有。
+
+symptom: The first token never loses anything.
+症状：第一个 token 永远什么都不会丢。
+
+cards: mask-12
+rung: solved
+"""
 import torch
 import torch.nn.functional as F
 from torch import nn

@@ -1,4 +1,12 @@
-"""Refuses T = max_len as well."""
+"""Refuses T = max_len as well.
+T = max_len 也拒绝。
+
+symptom: The last position can never be used.
+症状：最后一个位置永远用不上。
+
+cards: mask-17
+rung: solved
+"""
 import torch
 import torch.nn.functional as F
 from torch import nn

@@ -1,4 +1,12 @@
-"""Cuts c_attn into heads first and each head into q, k, v."""
+"""Cuts c_attn into heads first and each head into q, k, v.
+先按头切 c_attn，再在每个头里切 q、k、v。
+
+symptom: Trains well, checkpoints of GPT-2 give garbage (GPT-NeoX stores it that way).
+症状：自己训练没问题，加载 GPT-2 权重就乱（GPT-NeoX 才是这种存法）。
+
+cards: head-12
+rung: solved
+"""
 import torch
 import torch.nn.functional as F
 from torch import nn

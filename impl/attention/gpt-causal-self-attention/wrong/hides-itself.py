@@ -1,4 +1,12 @@
-"""Masks the token itself."""
+"""Masks the token itself.
+连自己也挡住了。
+
+symptom: The first token's result is NaN.
+症状：第一个 token 的输出是 NaN。
+
+cards: mask-16
+rung: solved
+"""
 import torch
 import torch.nn.functional as F
 from torch import nn

@@ -1,4 +1,12 @@
-"""Keeps the mask as a parameter."""
+"""Keeps the mask as a parameter.
+把掩码做成了参数。
+
+symptom: It is counted, saved, and one day trained.
+症状：它会被计数、被保存，哪天还会被训练。
+
+cards: mask-17
+rung: solved
+"""
 import torch
 import torch.nn.functional as F
 from torch import nn

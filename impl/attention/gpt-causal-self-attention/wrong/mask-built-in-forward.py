@@ -1,4 +1,12 @@
-"""Builds the mask anew in every call instead of keeping a buffer."""
+"""Builds the mask anew in every call instead of keeping a buffer.
+每次前向都重新建掩码，没有用 buffer。
+
+symptom: Right, with an allocation in every layer and step.
+症状：结果对，但每层每步都要分配一次。
+
+cards: mask-17
+rung: solved
+"""
 import torch
 import torch.nn.functional as F
 from torch import nn

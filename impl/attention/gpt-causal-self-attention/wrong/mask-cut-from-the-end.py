@@ -1,4 +1,12 @@
-"""Takes the last rows of the mask for a short input."""
+"""Takes the last rows of the mask for a short input.
+输入较短时取了掩码的最后几行。
+
+symptom: Right for T = max_len, everything visible for shorter inputs.
+症状：T = max_len 时对，短输入就全看得见。
+
+cards: mask-17
+rung: solved
+"""
 import torch
 import torch.nn.functional as F
 from torch import nn

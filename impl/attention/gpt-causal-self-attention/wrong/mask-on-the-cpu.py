@@ -1,4 +1,12 @@
-"""Keeps the mask as a plain attribute, which stays on the CPU."""
+"""Keeps the mask as a plain attribute, which stays on the CPU.
+掩码只是普通属性，永远留在 CPU 上。
+
+symptom: Fails on the GPU with tensors on two devices.
+症状：在 GPU 上报“张量不在同一设备”。
+
+cards: mask-17
+rung: hardened
+"""
 import torch
 import torch.nn.functional as F
 from torch import nn

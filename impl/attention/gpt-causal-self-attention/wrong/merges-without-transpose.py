@@ -1,4 +1,12 @@
-"""Merges the heads without transposing back."""
+"""Merges the heads without transposing back.
+合并头时没有 transpose 回来。
+
+symptom: The output at one position contains other positions.
+症状：某个位置的输出里混进了别的位置。
+
+cards: head-18
+rung: solved
+"""
 import torch
 import torch.nn.functional as F
 from torch import nn

@@ -1,4 +1,12 @@
-"""Masks one key too few: every token sees the next one."""
+"""Masks one key too few: every token sees the next one.
+掩码少挡一个：每个 token 都能看到下一个。
+
+symptom: Training loss drops to almost nothing, generation is garbage.
+症状：训练 loss 几乎降到 0，生成却一塌糊涂。
+
+cards: mask-09
+rung: solved
+"""
 import torch
 import torch.nn.functional as F
 from torch import nn

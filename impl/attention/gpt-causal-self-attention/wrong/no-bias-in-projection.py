@@ -1,4 +1,12 @@
-"""Gives c_proj no bias."""
+"""Gives c_proj no bias.
+c_proj 没有偏置。
+
+symptom: GPT-2's c_proj.bias has nowhere to go.
+症状：GPT-2 的 c_proj.bias 没地方放。
+
+cards: head-17
+rung: solved
+"""
 import torch
 import torch.nn.functional as F
 from torch import nn

@@ -1,4 +1,12 @@
-"""Takes dropout and never uses it."""
+"""Takes dropout and never uses it.
+收了 dropout 参数却没用。
+
+symptom: Training is as calm as evaluation.
+症状：训练时和评估时一样平静。
+
+cards: mask-12
+rung: solved
+"""
 import torch
 from torch import nn
 

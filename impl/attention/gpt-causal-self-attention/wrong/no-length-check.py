@@ -1,4 +1,12 @@
-"""Does not check the length."""
+"""Does not check the length.
+没有检查长度。
+
+symptom: A shape error from deep inside instead of a clear one.
+症状：从里层冒出一个形状错误，而不是清楚的提示。
+
+cards: mask-17
+rung: solved
+"""
 import torch
 import torch.nn.functional as F
 from torch import nn

@@ -1,4 +1,12 @@
-"""Never applies c_proj."""
+"""Never applies c_proj.
+没有用 c_proj。
+
+symptom: Heads never mix, and c_proj gets no gradient.
+症状：各头之间没有混合，c_proj 没有梯度。
+
+cards: head-03
+rung: solved
+"""
 import torch
 import torch.nn.functional as F
 from torch import nn

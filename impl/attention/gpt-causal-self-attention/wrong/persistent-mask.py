@@ -1,4 +1,12 @@
-"""Registers the mask as a persistent buffer."""
+"""Registers the mask as a persistent buffer.
+掩码注册成了持久 buffer。
+
+symptom: Checkpoints carry it, and do not load at another context length.
+症状：检查点里多出掩码，换个上下文长度就加载不了。
+
+cards: mask-17
+rung: solved
+"""
 import torch
 import torch.nn.functional as F
 from torch import nn

@@ -1,4 +1,12 @@
-"""Adds x to the result; that belongs to the block."""
+"""Adds x to the result; that belongs to the block.
+把 x 加进了输出，那是外层 block 的事。
+
+symptom: The residual is added twice in a block.
+症状：放进 block 里残差就加了两遍。
+
+cards: norm-13
+rung: solved
+"""
 import torch
 import torch.nn.functional as F
 from torch import nn

@@ -1,4 +1,12 @@
-"""Scales by √D instead of √d."""
+"""Scales by √D instead of √d.
+除以 √D，而不是 √d。
+
+symptom: Attention gets flatter the more heads there are.
+症状：头越多，注意力越平。
+
+cards: att-02
+rung: solved
+"""
 import torch
 import torch.nn.functional as F
 from torch import nn

@@ -1,4 +1,12 @@
-"""Uses three Linears instead of one."""
+"""Uses three Linears instead of one.
+用了三个 Linear，而不是一个。
+
+symptom: Checkpoints with c_attn do not load.
+症状：带 c_attn 的检查点加载不了。
+
+cards: head-12
+rung: solved
+"""
 import torch
 import torch.nn.functional as F
 from torch import nn

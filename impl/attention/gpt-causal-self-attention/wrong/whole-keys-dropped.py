@@ -1,4 +1,12 @@
-"""Drops whole keys, for all queries at once."""
+"""Drops whole keys instead of single weights.
+整个 key 一起丢，而不是逐个权重。
+
+symptom: A dropped token is invisible to every query.
+症状：被丢掉的 token 对所有 query 都不可见。
+
+cards: mask-12
+rung: solved
+"""
 
 from __future__ import annotations
 

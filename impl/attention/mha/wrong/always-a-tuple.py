@@ -1,4 +1,12 @@
-"""Returns a tuple although the weights were not asked for."""
+"""Returns a tuple although the weights were not asked for.
+没要权重也返回元组。
+
+symptom: The next layer fails on a tuple.
+症状：下一层拿到元组就报错。
+
+cards: eval-06
+rung: solved
+"""
 
 
 def multi_head_attention(x_q, x_kv, wq, wk, wv, wo, n_heads, mask=None, return_weights=False):

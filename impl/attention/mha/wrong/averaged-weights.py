@@ -1,4 +1,12 @@
-"""Returns the weights averaged over the heads."""
+"""Returns the weights averaged over the heads.
+返回的权重对各头取了平均。
+
+symptom: (B, T, S) comes back instead of (B, H, T, S).
+症状：返回 (B, T, S)，而不是 (B, H, T, S)。
+
+cards: eval-06
+rung: solved
+"""
 
 
 def multi_head_attention(x_q, x_kv, wq, wk, wv, wo, n_heads, mask=None, return_weights=False):

@@ -1,4 +1,12 @@
-"""Concatenates the heads interleaved: component 0 of every head first."""
+"""Concatenates the heads interleaved.
+拼接时把各头的分量交错排列。
+
+symptom: wo meets the components in the wrong order.
+症状：wo 对上的分量顺序是错的。
+
+cards: head-18
+rung: solved
+"""
 
 
 def multi_head_attention(x_q, x_kv, wq, wk, wv, wo, n_heads, mask=None, return_weights=False):

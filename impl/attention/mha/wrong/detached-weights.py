@@ -1,4 +1,12 @@
-"""Returns detached weights: the values are right, the gradient is gone."""
+"""Returns detached weights.
+返回的权重被 detach 了。
+
+symptom: A loss on the attention map trains nothing.
+症状：在注意力图上加的 loss 训不动任何东西。
+
+cards: eval-06
+rung: solved
+"""
 
 
 def multi_head_attention(x_q, x_kv, wq, wk, wv, wo, n_heads, mask=None, return_weights=False):

@@ -1,4 +1,12 @@
-"""Casts everything to float32 and returns that."""
+"""Casts everything to float32 and returns that.
+全部转成 float32 计算并返回。
+
+symptom: The dtype of the model changes along the way.
+症状：模型的 dtype 中途变了。
+
+cards: prec-07
+rung: solved
+"""
 
 
 def multi_head_attention(x_q, x_kv, wq, wk, wv, wo, n_heads, mask=None, return_weights=False):

@@ -1,4 +1,12 @@
-"""Leaves out the output projection."""
+"""Leaves out the output projection.
+漏了输出投影。
+
+symptom: Heads never mix, and wo gets no gradient.
+症状：各头之间没有混合，wo 没有梯度。
+
+cards: head-03
+rung: solved
+"""
 
 
 def multi_head_attention(x_q, x_kv, wq, wk, wv, wo, n_heads, mask=None, return_weights=False):

@@ -1,4 +1,12 @@
-"""Lets every head work on the full width with the other heads' components zeroed: right values, H times the work."""
+"""Lets every head work on the full width.
+每个头都在整个宽度上计算。
+
+symptom: Right, at H times the FLOPs.
+症状：结果对，FLOPs 却是 H 倍。
+
+cards: head-02
+rung: solved
+"""
 import torch
 
 

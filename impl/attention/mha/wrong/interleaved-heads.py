@@ -1,4 +1,12 @@
-"""Takes every H-th component for a head instead of a contiguous slice."""
+"""Takes every H-th component for a head instead of a contiguous slice.
+每隔 H 个分量取一个组成头，而不是取连续切片。
+
+symptom: Pretrained weights give garbage, training from scratch works.
+症状：加载预训练权重就乱，从头训练却正常。
+
+cards: head-09
+rung: solved
+"""
 
 
 def multi_head_attention(x_q, x_kv, wq, wk, wv, wo, n_heads, mask=None, return_weights=False):

@@ -1,4 +1,12 @@
-"""Loops over the heads in Python as soon as there is a mask."""
+"""Loops over the heads in Python as soon as there is a mask.
+一有掩码就用 Python 逐头循环。
+
+symptom: The number of kernel launches grows with H.
+症状：kernel 启动次数随 H 增长。
+
+cards: head-03
+rung: solved
+"""
 
 from __future__ import annotations
 

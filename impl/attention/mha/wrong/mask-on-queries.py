@@ -1,4 +1,12 @@
-"""Applies a key mask (B, 1, 1, S) to the queries."""
+"""Applies a key mask (B, 1, 1, S) to the queries.
+把 key 的掩码 (B, 1, 1, S) 用到了 query 上。
+
+symptom: Padding keys still get weight, padded positions give zero rows.
+症状：padding 的 key 仍有权重，对应位置的 query 却成了全 0。
+
+cards: mask-06
+rung: solved
+"""
 
 
 def multi_head_attention(x_q, x_kv, wq, wk, wv, wo, n_heads, mask=None, return_weights=False):

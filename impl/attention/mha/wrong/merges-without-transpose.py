@@ -1,4 +1,12 @@
-"""Merges the heads without transposing back, so tokens are scrambled."""
+"""Merges the heads without transposing back.
+合并头时没有 transpose 回来。
+
+symptom: The output at one position contains other positions.
+症状：某个位置的输出里混进了别的位置。
+
+cards: head-18
+rung: solved
+"""
 
 
 def multi_head_attention(x_q, x_kv, wq, wk, wv, wo, n_heads, mask=None, return_weights=False):

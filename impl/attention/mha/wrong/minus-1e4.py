@@ -1,4 +1,12 @@
-"""Masks with −1e4, so a fully masked row becomes uniform."""
+"""Masks with −1e4, so a fully masked row becomes uniform.
+用 −1e4 做掩码，全掩码的行变成均匀分布。
+
+symptom: Padding queries return the mean of all values.
+症状：padding 位置返回所有 value 的平均。
+
+cards: mask-05
+rung: solved
+"""
 
 
 def multi_head_attention(x_q, x_kv, wq, wk, wv, wo, n_heads, mask=None, return_weights=False):

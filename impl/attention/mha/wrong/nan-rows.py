@@ -1,4 +1,12 @@
-"""Leaves fully masked rows NaN."""
+"""Leaves fully masked rows NaN.
+全掩码的行成了 NaN。
+
+symptom: One padded sentence turns the loss into NaN.
+症状：一条全 padding 的句子让 loss 变成 NaN。
+
+cards: mask-04
+rung: solved
+"""
 
 
 def multi_head_attention(x_q, x_kv, wq, wk, wv, wo, n_heads, mask=None, return_weights=False):

@@ -1,4 +1,12 @@
-"""Forgets the scale."""
+"""Forgets the scale.
+忘了缩放。
+
+symptom: Attention is nearly one-hot for wide heads.
+症状：头一宽，注意力就几乎是 one-hot。
+
+cards: att-02
+rung: solved
+"""
 
 
 def multi_head_attention(x_q, x_kv, wq, wk, wv, wo, n_heads, mask=None, return_weights=False):

@@ -1,4 +1,12 @@
-"""Remembers projected keys and values under the address of x_kv and the weights."""
+"""Remembers projected keys and values under the address of x_kv and the weights.
+按 x_kv 和权重的地址记住投影好的 key 和 value。
+
+symptom: After an optimiser step in place, attention still reads the old weights.
+症状：优化器原地更新之后，注意力读到的还是旧权重。
+
+cards: head-09
+rung: solved
+"""
 
 import math
 

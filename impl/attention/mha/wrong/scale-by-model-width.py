@@ -1,4 +1,12 @@
-"""Scales by √D instead of √d, the width of one head."""
+"""Scales by √D instead of √d.
+除以 √D，而不是 √d。
+
+symptom: Attention gets flatter the more heads there are.
+症状：头越多，注意力越平。
+
+cards: att-02
+rung: solved
+"""
 
 
 def multi_head_attention(x_q, x_kv, wq, wk, wv, wo, n_heads, mask=None, return_weights=False):

@@ -1,4 +1,12 @@
-"""Scales by the width of a head, but by 8 at most."""
+"""Scales by the square root of min(d, 8).
+按 min(d, 8) 开根号缩放。
+
+symptom: Right for narrow heads, too sharp for wide ones.
+症状：窄头没问题，头一宽注意力就太尖。
+
+cards: head-02
+rung: solved
+"""
 
 from __future__ import annotations
 

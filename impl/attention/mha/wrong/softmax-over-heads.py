@@ -1,4 +1,12 @@
-"""Takes the softmax over the heads instead of the keys."""
+"""Takes the softmax over the heads.
+softmax 沿头那一维做了。
+
+symptom: With one head every weight is 1.
+症状：只有一个头时所有权重都是 1。
+
+cards: att-05
+rung: solved
+"""
 
 
 def multi_head_attention(x_q, x_kv, wq, wk, wv, wo, n_heads, mask=None, return_weights=False):

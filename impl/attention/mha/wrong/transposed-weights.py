@@ -1,4 +1,12 @@
-"""Multiplies by the transposed weights, as nn.Linear stores them."""
+"""Multiplies by the transposed weights, as nn.Linear stores them.
+乘了权重的转置，按 nn.Linear 的存法来了。
+
+symptom: Right only for symmetric weights.
+症状：只有权重对称时才对。
+
+cards: head-09
+rung: solved
+"""
 
 
 def multi_head_attention(x_q, x_kv, wq, wk, wv, wo, n_heads, mask=None, return_weights=False):

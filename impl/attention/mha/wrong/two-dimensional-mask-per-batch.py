@@ -1,4 +1,12 @@
-"""Takes the first dimension of a 2-D mask for the batch: (T, S) becomes (T, 1, 1, S)."""
+"""Takes the first dimension of a 2-D mask for the batch.
+把 2 维掩码的第一维当成了 batch。
+
+symptom: Wrong exactly when T equals the batch size.
+症状：恰好在 T 等于 batch 大小时出错。
+
+cards: mask-06
+rung: solved
+"""
 
 
 def multi_head_attention(x_q, x_kv, wq, wk, wv, wo, n_heads, mask=None, return_weights=False):

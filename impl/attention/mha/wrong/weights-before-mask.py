@@ -1,4 +1,12 @@
-"""Returns the weights of the unmasked scores."""
+"""Returns the weights of the unmasked scores.
+返回的是没加掩码的权重。
+
+symptom: The returned map shows mass on keys that are hidden.
+症状：返回的注意力图在被挡的 key 上也有权重。
+
+cards: mask-06
+rung: solved
+"""
 
 
 def multi_head_attention(x_q, x_kv, wq, wk, wv, wo, n_heads, mask=None, return_weights=False):

@@ -1,4 +1,12 @@
-"""Adds −1e4 to hidden scores: with large logits hidden keys come through."""
+"""Adds −1e4 to hidden scores, which large logits outweigh.
+给被挡的分数加 −1e4，大 logits 能盖过它。
+
+symptom: Hidden keys leak once logits reach 10⁴.
+症状：logits 到 10⁴ 量级，被挡的 key 就漏出来。
+
+cards: mask-03
+rung: hardened
+"""
 import math
 
 import torch

@@ -1,4 +1,12 @@
-"""Detaches the weights: right values, but no gradient reaches q and k."""
+"""Detaches the weights, so q and k get no gradient.
+权重被 detach，q 和 k 收不到梯度。
+
+symptom: Values are right; W_Q and W_K never move.
+症状：值都对，但 W_Q、W_K 永远不更新。
+
+cards: att-04, att-27
+rung: solved
+"""
 import math
 
 import torch

@@ -1,4 +1,12 @@
-"""Divides the scores by d instead of √d."""
+"""Divides the scores by d instead of √d.
+除以了 d 而不是 √d。
+
+symptom: Attention is nearly uniform for wide heads.
+症状：头一宽，注意力就几乎均匀。
+
+cards: att-02, att-23
+rung: solved
+"""
 import torch
 
 

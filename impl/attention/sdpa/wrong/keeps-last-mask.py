@@ -1,4 +1,12 @@
-"""Remembers the mask of the last call and uses it when none is given."""
+"""Remembers the mask of an earlier call.
+记住了上一次调用的掩码。
+
+symptom: A call without mask gives another answer after one with a mask.
+症状：先带掩码调用一次，之后不带掩码的结果就不同了。
+
+cards: mask-06
+rung: solved
+"""
 import math
 
 import torch

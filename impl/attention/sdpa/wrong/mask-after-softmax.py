@@ -1,4 +1,12 @@
-"""Zeroes hidden weights after the softmax: they are already in the denominator, so rows sum to less than 1."""
+"""Zeroes hidden weights after the softmax.
+softmax 之后才把权重清零。
+
+symptom: Rows sum to less than 1, and hidden scores change the visible weights.
+症状：行和小于 1，被挡的分数还会影响可见的权重。
+
+cards: att-08
+rung: solved
+"""
 import math
 
 import torch

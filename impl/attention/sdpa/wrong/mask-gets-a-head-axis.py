@@ -1,4 +1,12 @@
-"""Reads a mask of three dimensions as (B, T, S) and slips an axis for the heads in."""
+"""Takes a mask of three dimensions for (B, T, S) and inserts an axis for the heads.
+把三维掩码当成 (B, T, S)，自作主张插入一个头维。
+
+symptom: A mask per head hides the wrong keys as soon as B = H.
+症状：B = H 时，按头给的掩码挡错了 key。
+
+cards: mask-01
+rung: solved
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,12 @@
-"""Reads True in the mask as hidden instead of visible."""
+"""Reads True in the mask as hidden.
+把 True 理解成“挡住”。
+
+symptom: Queries see exactly what they should not.
+症状：query 看到的恰好是不该看的。
+
+cards: mask-01
+rung: solved
+"""
 import math
 
 import torch

@@ -1,4 +1,12 @@
-"""Works through the queries in blocks of 16 and applies the first rows of the mask to each block."""
+"""Works through the queries in blocks and gives every block the first rows of the mask.
+把 query 分块处理，每一块用的都是掩码的前几行。
+
+symptom: Right up to 16 queries, wrong from the 17th on.
+症状：16 个 query 以内都对，从第 17 个开始错。
+
+cards: mask-01
+rung: solved
+"""
 
 from __future__ import annotations
 

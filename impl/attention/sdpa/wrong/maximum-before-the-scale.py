@@ -1,4 +1,12 @@
-"""Subtracts the largest score before it multiplies by the scale."""
+"""Subtracts the largest score before it multiplies by the scale.
+先减去最大的分数，再乘 scale。
+
+symptom: A negative scale turns the largest score into the smallest, and exp overflows.
+症状：scale 为负时，最大的分数成了最小的，exp 就溢出。
+
+cards: att-02
+rung: solved
+"""
 import math
 
 import torch

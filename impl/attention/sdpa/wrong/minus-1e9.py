@@ -1,4 +1,12 @@
-"""Masks with −1e9: a fully masked row becomes uniform instead of zero."""
+"""Masks with −1e9, so a fully masked row becomes uniform.
+用 −1e9 做掩码，全掩码的行变成均匀分布。
+
+symptom: Padding queries return the mean of all values.
+症状：padding 位置返回所有 value 的平均。
+
+cards: mask-05, mask-03
+rung: solved
+"""
 import math
 
 import torch

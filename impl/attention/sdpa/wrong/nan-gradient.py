@@ -1,4 +1,12 @@
-"""Patches NaN rows with nan_to_num on a mask that was added: the value is 0, the gradient NaN."""
+"""Replaces NaN in the result, while the gradient stays NaN.
+只把输出里的 NaN 换掉，梯度仍是 NaN。
+
+symptom: The forward pass is clean, the weights are NaN after one step.
+症状：前向干净，更新一步后权重全是 NaN。
+
+cards: mask-04
+rung: solved
+"""
 import math
 
 import torch

@@ -1,4 +1,12 @@
-"""Zeroes hidden weights after the softmax and renormalises: 0/0 where a hidden key led by far."""
+"""Zeroes hidden weights after the softmax and renormalises.
+softmax 之后清零再重新归一化。
+
+symptom: Right until a hidden logit leads by 200; then the visible weights have underflowed.
+症状：平时都对，一旦被挡的 logit 领先 200，可见权重全部下溢。
+
+cards: att-08
+rung: solved
+"""
 import math
 
 import torch

@@ -1,4 +1,12 @@
-"""Scales by the square root of the number of keys instead of their width."""
+"""Scales by the square root of the number of keys instead of their width.
+用 key 的个数开根号来缩放，而不是 key 的宽度。
+
+symptom: The same query attends differently when keys are added that it ignores.
+症状：加几个它根本不看的 key，注意力分布也会变。
+
+cards: att-02
+rung: solved
+"""
 import torch
 
 

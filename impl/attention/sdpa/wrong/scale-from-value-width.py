@@ -1,4 +1,12 @@
-"""Scales by the square root of the width of the values instead of that of the keys."""
+"""Scales by the width of the values instead of that of the keys.
+用 value 的宽度来缩放，而不是 key 的宽度。
+
+symptom: Right as long as dv = d, wrong otherwise.
+症状：dv = d 时看不出来，不等就错。
+
+cards: att-02
+rung: solved
+"""
 import torch
 
 

@@ -1,4 +1,12 @@
-"""Applies a given scale on top of 1/√d instead of in its place."""
+"""Applies a given scale on top of 1/√d.
+传入的 scale 又叠加在 1/√d 之上。
+
+symptom: scale=1.0 gives the same as no scale.
+症状：scale=1.0 与不传的结果一样。
+
+cards: att-23
+rung: solved
+"""
 import math
 
 import torch

@@ -1,4 +1,12 @@
-"""Writes `scale or 1/√d`, so a given scale of 0.0 is taken for no scale."""
+"""Takes a given scale of 0.0 for no scale (`scale or ...`).
+写成 `scale or ...`，把传入的 0.0 当成没传。
+
+symptom: scale=0.0 does not give uniform weights.
+症状：scale=0.0 时权重并不均匀。
+
+cards: att-01
+rung: hardened
+"""
 import math
 
 import torch

@@ -1,4 +1,12 @@
-"""Scales the caller's query tensor in place."""
+"""Scales the caller's query tensor in place.
+原地缩放了调用者的 query。
+
+symptom: A second call with the same q gives another answer.
+症状：同一个 q 再调用一次，结果就变了。
+
+cards: att-02
+rung: solved
+"""
 import math
 
 import torch

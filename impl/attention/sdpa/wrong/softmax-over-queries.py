@@ -1,4 +1,12 @@
-"""Takes the softmax over the queries (dim −2) instead of the keys."""
+"""Takes the softmax over the queries instead of the keys.
+softmax 沿 query 那一维做了。
+
+symptom: Columns sum to 1, rows do not.
+症状：列和为 1，行和不为 1。
+
+cards: att-05
+rung: solved
+"""
 import math
 
 import torch

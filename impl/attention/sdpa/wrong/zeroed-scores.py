@@ -1,4 +1,12 @@
-"""Multiplies hidden scores by zero before the softmax: exp(0) = 1 is not nothing."""
+"""Multiplies hidden scores by zero before the softmax.
+softmax 之前把被挡的分数乘成 0。
+
+symptom: Hidden keys still get weight, as exp(0) = 1.
+症状：exp(0) = 1，被挡的 key 照样有权重。
+
+cards: mask-01
+rung: solved
+"""
 import math
 
 import torch

@@ -1,4 +1,12 @@
-"""Ignores `dim` and always normalises the last one."""
+"""Ignores dim and normalises the last dimension.
+不理会 dim，总在最后一维上归一化。
+
+symptom: Right with the default, wrong as soon as dim is given.
+症状：默认参数时对，一传 dim 就错。
+
+cards: att-05
+rung: solved
+"""
 import torch
 
 

@@ -1,4 +1,12 @@
-"""Detaches the denominator: right values, but the gradient lacks the −p_i·p_j part of the Jacobian."""
+"""Detaches the denominator, so the gradient lacks −p_i·p_j.
+分母被 detach，梯度少了 −p_i·p_j 这一项。
+
+symptom: Right values; the gradient of a slice does not sum to 0.
+症状：值都对，但一个切片的梯度之和不为 0。
+
+cards: att-04
+rung: solved
+"""
 import torch
 
 

@@ -1,4 +1,12 @@
-"""Casts everything to float32, float64 included: half of the digits are lost on the way."""
+"""Casts float64 to float32 on the way.
+float64 中途被转成 float32。
+
+symptom: gradcheck fails although everything looks right.
+症状：看起来都对，gradcheck 却过不了。
+
+cards: prec-07
+rung: solved
+"""
 import torch
 
 

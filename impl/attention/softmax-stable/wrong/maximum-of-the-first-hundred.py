@@ -1,4 +1,12 @@
-"""Looks for the maximum among the first hundred entries of a slice only."""
+"""Takes the maximum over the first hundred entries of a slice.
+只在切片的前一百个元素里找最大值。
+
+symptom: inf and NaN as soon as a large logit stands further back.
+症状：大的 logit 一旦排在后面，就出现 inf 和 NaN。
+
+cards: att-24
+rung: solved
+"""
 
 from __future__ import annotations
 

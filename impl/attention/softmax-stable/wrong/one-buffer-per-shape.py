@@ -1,4 +1,12 @@
-"""Keeps one result tensor per shape and writes into it again."""
+"""Keeps one result tensor per shape and writes the next result into it.
+每种形状只保留一个结果张量，下一次结果写进同一块内存。
+
+symptom: An earlier result changes when softmax is called again without autograd.
+症状：不求梯度时再调用一次，之前的结果就变了。
+
+cards: att-05
+rung: hardened
+"""
 
 from __future__ import annotations
 

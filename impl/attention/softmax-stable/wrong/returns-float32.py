@@ -1,4 +1,12 @@
-"""Upcasts half-precision inputs and forgets to cast the result back."""
+"""Upcasts half precision and does not cast back.
+半精度升上去之后没有转回来。
+
+symptom: A float32 tensor comes out of a bfloat16 model.
+症状：bfloat16 模型里冒出 float32 张量。
+
+cards: prec-07
+rung: hardened
+"""
 import torch
 
 

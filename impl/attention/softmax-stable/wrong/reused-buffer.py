@@ -1,4 +1,12 @@
-"""Keeps one result buffer per shape between calls: the second call overwrites what the first one returned."""
+"""Hands out one buffer per shape again and again.
+同一形状反复返回同一块缓冲区。
+
+symptom: The result of the first call changes when the second is made.
+症状：第二次调用会改掉第一次的结果。
+
+cards: att-24
+rung: hardened
+"""
 import torch
 
 buffers = {}

@@ -1,4 +1,12 @@
-"""Subtracts the maximum in place: the caller's logits are changed."""
+"""Subtracts the maximum from the caller's tensor.
+直接在调用者的张量上减最大值。
+
+symptom: The logits have changed after the call.
+症状：调用之后 logits 变了。
+
+cards: att-24
+rung: solved
+"""
 import torch
 
 

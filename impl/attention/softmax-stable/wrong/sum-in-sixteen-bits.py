@@ -1,4 +1,12 @@
-"""Computes in float32 but holds the sum in the dtype of x."""
+"""Holds the sum of the exponentials in 16 bits.
+指数的和只用 16 位存。
+
+symptom: Weights are off in the last digit; a float16 slice of 70,000 entries comes out as zeros.
+症状：权重末位不对；7 万个元素的 float16 切片结果全 0。
+
+cards: prec-07
+rung: hardened
+"""
 import torch
 
 

@@ -1,4 +1,12 @@
-"""Sums without keepdim, so the division lines the totals up with the wrong dimension (or fails to)."""
+"""Sums without keepdim, so the totals are divided along the wrong dimension.
+求和时没写 keepdim，分母沿错误的维度广播。
+
+symptom: An error for most shapes, silently wrong numbers for square ones.
+症状：多数形状直接报错，方阵则悄悄算错。
+
+cards: att-05
+rung: solved
+"""
 import torch
 
 

@@ -1,4 +1,12 @@
-"""Replaces −inf by −1e9 first, so a slice of nothing but −inf becomes uniform instead of zero."""
+"""Turns −inf into −1e9 first, so an empty slice becomes uniform.
+先把 −inf 换成 −1e9，空切片于是变成均匀分布。
+
+symptom: Fully padded rows attend evenly to the padding.
+症状：全是 padding 的行会平均地关注 padding。
+
+cards: mask-05
+rung: solved
+"""
 import torch
 
 

@@ -1,4 +1,12 @@
-"""Averages the query heads of a group before attending."""
+"""Averages the query heads of a group before attending.
+先把一组里的 query 头平均了再做注意力。
+
+symptom: All heads of a group give the same result.
+症状：同一组的头输出完全一样。
+
+cards: kv-11
+rung: solved
+"""
 import torch
 
 

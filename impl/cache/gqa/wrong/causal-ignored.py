@@ -1,4 +1,12 @@
-"""Ignores causal."""
+"""Ignores causal.
+不理会 causal。
+
+symptom: Every query sees the future.
+症状：每个 query 都能看到未来。
+
+cards: mask-09
+rung: solved
+"""
 import torch
 
 

@@ -1,4 +1,12 @@
-"""Expands keys and values and reshapes them, which copies."""
+"""Expands keys and values and reshapes them, which copies.
+expand 之后又 reshape，等于复制。
+
+symptom: Right, but the view has turned into H/G copies.
+症状：结果对，但视图变成了 H/G 份拷贝。
+
+cards: kv-12
+rung: solved
+"""
 import torch
 
 

@@ -1,4 +1,12 @@
-"""Lets every head read the first group."""
+"""Lets every head read the first group.
+所有头都读第一组。
+
+symptom: Right for G = 1 only.
+症状：只有 G = 1 时对。
+
+cards: kv-08
+rung: solved
+"""
 import torch
 
 

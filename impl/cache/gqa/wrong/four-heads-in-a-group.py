@@ -1,4 +1,12 @@
-"""Serves the first four query heads of a group only; the others get their results."""
+"""Serves four query heads of a group at most.
+每组最多只算四个 query 头。
+
+symptom: Right for small groups; with six heads in a group two are copies.
+症状：组小时正确；一组六个头时，有两个只是拷贝。
+
+cards: kv-08
+rung: solved
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,12 @@
-"""Gathers the key of every head by an index."""
+"""Gathers the key of every head by an index.
+用下标给每个头取一份 key。
+
+symptom: Right, but indexing makes H/G copies.
+症状：结果对，但索引会产生 H/G 份拷贝。
+
+cards: kv-12
+rung: solved
+"""
 import torch
 
 

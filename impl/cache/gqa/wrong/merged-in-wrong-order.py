@@ -1,4 +1,12 @@
-"""Merges (H/G, G) where (G, H/G) was split."""
+"""Merges (H/G, G) where (G, H/G) was split.
+拆的时候是 (G, H/G)，合的时候成了 (H/G, G)。
+
+symptom: Heads come back in another order than they went in.
+症状：输出的头和输入的头顺序不同。
+
+cards: kv-12
+rung: solved
+"""
 import torch
 
 

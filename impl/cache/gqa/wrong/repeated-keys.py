@@ -1,4 +1,12 @@
-"""Copies keys and values once per head with repeat_interleave."""
+"""Copies keys and values once per head with repeat_interleave.
+用 repeat_interleave 给每个头复制了一份 key 和 value。
+
+symptom: Right, and the memory that grouping saved is gone.
+症状：结果对，但分组省下的内存又还回去了。
+
+cards: kv-10, kv-12
+rung: solved
+"""
 import torch
 
 

@@ -1,4 +1,12 @@
-"""Repeats keys and values per head as soon as there is more than one query."""
+"""Copies K and V once per head when several queries come at once.
+一次来多个 query 时，为每个头复制 K 和 V。
+
+symptom: Decoding is lean, reading a long prompt takes H/G times the memory.
+症状：解码省内存，读长提示时却要 H/G 倍。
+
+cards: kv-10
+rung: solved
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,12 @@
-"""Scales by the square root of the model width H·d."""
+"""Scales by the square root of the model width H·d.
+除以了 √(H·d)。
+
+symptom: Attention gets flatter the more heads there are.
+症状：头越多，注意力越平。
+
+cards: att-02
+rung: solved
+"""
 import torch
 
 

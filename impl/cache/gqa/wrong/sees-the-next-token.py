@@ -1,4 +1,12 @@
-"""Masks one key too few."""
+"""Masks one key too few.
+掩码少挡了一个 key。
+
+symptom: Training loss is suspiciously low.
+症状：训练 loss 低得可疑。
+
+cards: mask-09
+rung: solved
+"""
 import torch
 
 

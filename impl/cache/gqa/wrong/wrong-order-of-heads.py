@@ -1,4 +1,12 @@
-"""Lets head h read group h % G, as repeat does."""
+"""Lets head h read group h % G, as repeat does.
+第 h 个头读了第 h % G 组，就像用了 repeat。
+
+symptom: Right for G = 1 and G = H, garbage with loaded weights in between.
+症状：G = 1 和 G = H 时都对，中间情形加载权重就乱。
+
+cards: kv-12
+rung: solved
+"""
 import torch
 
 

@@ -1,4 +1,12 @@
-"""Attends to the newest 32 keys only, although the cache holds them all."""
+"""Lets a step see the newest 32 keys only.
+单步只看最新的 32 个 key。
+
+symptom: Right for short prompts; forgets how a longer one began.
+症状：短提示时正确；提示一长就忘了开头。
+
+cards: kv-01
+rung: solved
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,12 @@
-"""Expects a non-empty cache."""
+"""Expects a non-empty cache.
+没有处理空 cache。
+
+symptom: KeyError when decoding starts from {}.
+症状：从 {} 开始解码就 KeyError。
+
+cards: kv-01
+rung: solved
+"""
 import torch
 
 

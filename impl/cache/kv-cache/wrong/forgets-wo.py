@@ -1,4 +1,12 @@
-"""Leaves out the output projection in the step."""
+"""Leaves out the output projection in the step.
+解码时漏了输出投影。
+
+symptom: Prefill and decoding disagree.
+症状：prefill 和解码的结果对不上。
+
+cards: head-03
+rung: solved
+"""
 import torch
 
 

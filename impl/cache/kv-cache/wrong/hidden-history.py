@@ -1,4 +1,12 @@
-"""Keeps the inputs of every sequence in a global and recomputes from them; the cache it returns is right, the work is not."""
+"""Keeps the inputs in a global and recomputes everything from them.
+把输入存在全局变量里，每步从头重算。
+
+symptom: Memory grows for ever, a step costs a full pass, foreign caches fail.
+症状：内存只增不减，每步都是完整前向，换个 cache 就失败。
+
+cards: kv-03
+rung: solved
+"""
 import torch
 
 history = []

@@ -1,4 +1,12 @@
-"""Joins the new key along the head dimension."""
+"""Joins the new key along the head dimension.
+沿头的维度拼接新的 key。
+
+symptom: An error at the second step, or a head too many.
+症状：第二步就报错，或者多出头来。
+
+cards: kv-01
+rung: solved
+"""
 import torch
 
 

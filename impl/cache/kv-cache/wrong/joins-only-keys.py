@@ -1,4 +1,12 @@
-"""Joins the keys only and takes the new value for all of them."""
+"""Joins the keys only and takes the new value for all of them.
+只拼了 key，value 全用新的那个。
+
+symptom: Every step returns the value of its own token.
+症状：每一步返回的都是自己的 value。
+
+cards: kv-01
+rung: solved
+"""
 import torch
 
 

@@ -1,4 +1,12 @@
-"""The causal mask is made for eight positions; a longer prompt sees its future behind them."""
+"""Makes the causal mask for a fixed number of positions.
+因果掩码只按固定的位置数来做。
+
+symptom: Short prompts are right, longer ones look ahead.
+症状：短提示正确，长提示会看到未来。
+
+cards: mask-07
+rung: solved
+"""
 
 from __future__ import annotations
 

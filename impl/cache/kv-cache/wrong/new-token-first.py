@@ -1,4 +1,12 @@
-"""Puts the new token before the old ones."""
+"""Puts the new token before the old ones.
+把新 token 接在了旧的前面。
+
+symptom: Outputs are right, the cache is in reverse, and a mask or RoPE on top of it fails.
+症状：输出是对的，但 cache 顺序反了，一加掩码或 RoPE 就错。
+
+cards: kv-01, kv-21
+rung: solved
+"""
 import torch
 
 

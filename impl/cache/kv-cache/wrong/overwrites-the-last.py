@@ -1,4 +1,12 @@
-"""Writes the new token over the last slot instead of behind it."""
+"""Writes the new token over the last slot instead of behind it.
+新 token 覆盖了最后一格，而不是接在后面。
+
+symptom: The cache stops growing and forgets the newest token each time.
+症状：cache 不再变长，每次都忘掉上一个 token。
+
+cards: kv-02
+rung: solved
+"""
 import torch
 
 

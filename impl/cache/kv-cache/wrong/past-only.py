@@ -1,4 +1,12 @@
-"""Attends to the old cache only, without the token itself."""
+"""Attends to the old cache only, without the token itself.
+只看旧 cache，看不到自己。
+
+symptom: Every step lags one token behind.
+症状：每一步都慢一个 token。
+
+cards: mask-16
+rung: solved
+"""
 import torch
 
 

@@ -1,4 +1,12 @@
-"""Hands out views of a buffer with room to grow and writes the next token into it."""
+"""Hands out views of a buffer with room to grow and writes the next token into it.
+返回带余量缓冲区的视图，下一个 token 原地写进去。
+
+symptom: Fast; the second continuation overwrites the token of the first.
+症状：很快，但第二条续写会覆盖第一条的 token。
+
+cards: kv-22
+rung: solved
+"""
 import torch
 
 ROOM = 64

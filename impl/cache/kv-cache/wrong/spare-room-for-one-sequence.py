@@ -1,4 +1,12 @@
-"""For a single sequence the cache is a view of a buffer with room to spare."""
+"""Keeps spare room behind the cache of a single sequence.
+单条序列的 cache 后面还占着空余的内存。
+
+symptom: The cache of one sequence takes twice the memory it needs.
+症状：单条序列的 cache 占了两倍的内存。
+
+cards: kv-02
+rung: solved
+"""
 
 from __future__ import annotations
 

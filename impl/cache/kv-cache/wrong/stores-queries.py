@@ -1,4 +1,12 @@
-"""Keeps the queries as well."""
+"""Keeps the queries as well.
+把 query 也存了。
+
+symptom: The cache is half as large again, for nothing.
+症状：cache 白白大了一半。
+
+cards: kv-01
+rung: solved
+"""
 import torch
 
 

@@ -1,4 +1,12 @@
-"""Masks the step with a top-left causal mask, so the query sees the first key only."""
+"""Masks the step with a top-left causal mask, so the query sees the first key only.
+解码时用了左上对齐的因果掩码，query 只看得到第一个 key。
+
+symptom: Prefill is right, decoding repeats the first token.
+症状：prefill 没问题，解码总盯着第一个 token。
+
+cards: mask-08
+rung: solved
+"""
 import torch
 
 

@@ -1,4 +1,12 @@
-"""Caches views of the fused projection, which keep the queries in memory too."""
+"""Caches views of the fused projection, which keep the queries in memory too.
+缓存的是融合投影的视图，query 也跟着留在内存里。
+
+symptom: Shapes are right, memory after the prompt is three halves of what the cache holds.
+症状：形状都对，但读完提示后的内存是 cache 本身的 1.5 倍。
+
+cards: kv-01, head-12
+rung: solved
+"""
 import torch
 
 

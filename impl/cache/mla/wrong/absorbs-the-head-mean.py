@@ -1,4 +1,12 @@
-"""Absorbs the mean of W_UK over the heads."""
+"""Absorbs the mean of W_UK over the heads.
+吸收的是 W_UK 在各头上的平均。
+
+symptom: Right for one head only.
+症状：只有一个头时对。
+
+cards: kv-14
+rung: solved
+"""
 import torch
 from torch import nn
 

@@ -1,4 +1,12 @@
-"""Absorbs W_UK with its two widths swapped."""
+"""Absorbs W_UK with its two widths swapped.
+吸收 W_UK 时两个宽度弄反了。
+
+symptom: Prefill is right, every decoded token is wrong.
+症状：预填充没问题，解码出的 token 全错。
+
+cards: kv-14
+rung: solved
+"""
 import torch
 from torch import nn
 

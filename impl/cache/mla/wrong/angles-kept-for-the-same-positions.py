@@ -1,4 +1,12 @@
-"""Keeps the angles and takes them again for the same pos tensor."""
+"""Keeps the angles and takes them again for the same pos tensor.
+把角度存起来，见到同一个 pos 张量就直接复用。
+
+symptom: After pos += 1 in place, every token is turned by the old angles.
+症状：原地执行 pos += 1 之后，每个 token 仍按旧角度旋转。
+
+cards: pos-10
+rung: solved
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,12 @@
-"""Caches the latent before its norm and normalises the past in every step."""
+"""Caches the latent before its norm and normalises the past in every step.
+缓存了归一化之前的潜在向量，每步再归一化一遍。
+
+symptom: Right outputs, but a cache that others cannot read.
+症状：输出是对的，但别的实现用不了这个 cache。
+
+cards: kv-13
+rung: solved
+"""
 import torch
 from torch import nn
 

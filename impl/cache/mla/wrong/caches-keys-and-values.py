@@ -1,4 +1,12 @@
-"""Caches expanded keys and values of every head instead of the latent."""
+"""Caches expanded keys and values of every head instead of the latent.
+缓存的是每个头展开后的 key 和 value，而不是潜在向量。
+
+symptom: Right outputs from a cache as large as that of multi-head attention.
+症状：输出是对的，但 cache 和多头注意力一样大。
+
+cards: kv-13, kv-06
+rung: solved
+"""
 import torch
 from torch import nn
 

@@ -1,4 +1,12 @@
-"""Hides keys by their positions instead of their order."""
+"""Hides keys by their positions instead of their order.
+按位置大小而不是先后顺序来做因果掩码。
+
+symptom: Differs as soon as positions repeat or run backwards.
+症状：位置倒序时就不对了。
+
+cards: mask-06
+rung: solved
+"""
 import torch
 from torch import nn
 

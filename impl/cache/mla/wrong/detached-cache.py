@@ -1,4 +1,12 @@
-"""Detaches what it caches."""
+"""Detaches what it caches.
+缓存时做了 detach。
+
+symptom: Values are right; nothing before the current token learns.
+症状：值都对，当前 token 之前的部分收不到梯度。
+
+cards: kv-02
+rung: solved
+"""
 import torch
 from torch import nn
 

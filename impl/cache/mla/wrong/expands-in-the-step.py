@@ -1,4 +1,12 @@
-"""Expands the keys and values of the whole past in every step."""
+"""Expands the keys and values of the whole past in every step.
+每一步都把整个前缀的 key 和 value 展开一遍。
+
+symptom: The cache is small, a step is slow and needs the memory all the same.
+症状：cache 是小了，但每步又慢又占内存。
+
+cards: kv-14, kv-15
+rung: solved
+"""
 import torch
 from torch import nn
 

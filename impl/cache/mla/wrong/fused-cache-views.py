@@ -1,4 +1,12 @@
-"""Caches views of one tensor that holds latent, rotary key and the last queries' width besides."""
+"""Caches views of one larger tensor.
+缓存的是一个更大张量的视图。
+
+symptom: Shapes are right, memory is not.
+症状：形状都对，占用的内存不对。
+
+cards: kv-06
+rung: solved
+"""
 import torch
 from torch import nn
 

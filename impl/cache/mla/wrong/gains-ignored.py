@@ -1,4 +1,12 @@
-"""Normalises without the gains."""
+"""Normalises without the gains.
+归一化没有乘增益。
+
+symptom: Right as long as the gains are 1.
+症状：增益为 1 时才对。
+
+cards: norm-07
+rung: solved
+"""
 import torch
 from torch import nn
 

@@ -1,4 +1,12 @@
-"""Keeps the gains as buffers, so they never train."""
+"""Keeps the gains as buffers, so they never train.
+增益存成了 buffer，永远不会训练。
+
+symptom: The gains stay at 1.
+症状：增益一直是 1。
+
+cards: norm-07
+rung: solved
+"""
 import torch
 from torch import nn
 

@@ -1,4 +1,12 @@
-"""Caches k_R without its rotation."""
+"""Caches k_R without its rotation.
+k_R 没有旋转就存了。
+
+symptom: Scores depend on the query's position alone.
+症状：分数只取决于 query 的绝对位置。
+
+cards: pos-10
+rung: solved
+"""
 import torch
 from torch import nn
 

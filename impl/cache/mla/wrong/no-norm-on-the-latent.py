@@ -1,4 +1,12 @@
-"""Leaves out the norm of the key-value latent."""
+"""Leaves out the norm of the key-value latent.
+key-value 潜在向量没有归一化。
+
+symptom: Scores and values grow with the activations.
+症状：分数和 value 随激活一起变大。
+
+cards: kv-13
+rung: solved
+"""
 import torch
 from torch import nn
 

@@ -1,4 +1,12 @@
-"""Leaves out the norm of the query latent."""
+"""Leaves out the norm of the query latent.
+query 潜在向量没有归一化。
+
+symptom: Logits grow with the activations.
+症状：logits 随激活一起变大。
+
+cards: kv-13
+rung: solved
+"""
 import torch
 from torch import nn
 

@@ -1,4 +1,12 @@
-"""Leaves out W_O in the step."""
+"""Leaves out W_O in the step.
+step 漏了 W_O。
+
+symptom: Prefill and decoding disagree.
+症状：预填充和解码的结果对不上。
+
+cards: head-03
+rung: solved
+"""
 import torch
 from torch import nn
 

@@ -1,4 +1,12 @@
-"""Forgets the causal mask in forward."""
+"""Forgets the causal mask in forward.
+forward 忘了因果掩码。
+
+symptom: Training loss is too good, steps disagree.
+症状：训练损失好得不正常，逐步解码对不上。
+
+cards: mask-09
+rung: solved
+"""
 import torch
 from torch import nn
 

@@ -1,4 +1,12 @@
-"""Uses 1e-5 in the norms instead of 1e-6."""
+"""Uses 1e-5 in the norms instead of 1e-6.
+归一化的 eps 用了 1e-5，而不是 1e-6。
+
+symptom: Differs where activations are small.
+症状：激活很小时对不上。
+
+cards: norm-07
+rung: solved
+"""
 import torch
 from torch import nn
 

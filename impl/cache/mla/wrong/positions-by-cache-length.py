@@ -1,4 +1,12 @@
-"""Takes the length of the cache for the position of the new token."""
+"""Takes the length of the cache for the position of the new token.
+用 cache 的长度当新 token 的位置。
+
+symptom: Padded batches and shifted prompts decode wrongly.
+症状：有 padding 或位置平移时，解码就错了。
+
+cards: mask-10
+rung: solved
+"""
 import torch
 from torch import nn
 

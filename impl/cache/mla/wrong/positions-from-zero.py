@@ -1,4 +1,12 @@
-"""Takes the order of the tokens for their positions."""
+"""Takes the order of the tokens for their positions.
+把 token 的顺序当成了位置。
+
+symptom: Right for prompts that start at 0 without padding.
+症状：从 0 开始、没有 padding 的提示才对。
+
+cards: mask-10
+rung: solved
+"""
 import torch
 from torch import nn
 

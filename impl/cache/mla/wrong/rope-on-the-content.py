@@ -1,4 +1,12 @@
-"""Rotates the content part of the queries as well."""
+"""Rotates the content part of the queries as well.
+query 的内容部分也旋转了。
+
+symptom: Content scores change with the position of the query.
+症状：内容分数随 query 的位置变化。
+
+cards: pos-21
+rung: solved
+"""
 import torch
 from torch import nn
 

@@ -1,4 +1,12 @@
-"""Takes the first d_rope dimensions of q for the rotary part."""
+"""Takes the first d_rope dimensions of q for the rotary part.
+把 q 的前 d_rope 维当成了旋转部分。
+
+symptom: Shapes fit, a checkpoint gives gibberish.
+症状：形状都对得上，加载权重后输出乱码。
+
+cards: kv-13
+rung: solved
+"""
 import torch
 from torch import nn
 

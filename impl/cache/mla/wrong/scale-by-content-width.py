@@ -1,4 +1,12 @@
-"""Scales by 1/√d_nope."""
+"""Scales by 1/√d_nope.
+除以了 √d_nope。
+
+symptom: Attention is sharper than in training.
+症状：注意力比训练时更尖锐。
+
+cards: att-02
+rung: solved
+"""
 import torch
 from torch import nn
 

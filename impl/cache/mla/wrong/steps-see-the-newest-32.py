@@ -1,4 +1,12 @@
-"""A step attends to the newest 32 tokens only, although the cache holds them all."""
+"""Lets a step see the newest 32 tokens only.
+单步只看最新的 32 个 token。
+
+symptom: Steps and forward part ways behind a long prompt.
+症状：提示一长，step 与 forward 就对不上了。
+
+cards: kv-13
+rung: solved
+"""
 
 from __future__ import annotations
 

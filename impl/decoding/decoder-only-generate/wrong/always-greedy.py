@@ -1,4 +1,12 @@
-"""Takes the most probable token whatever the temperature."""
+"""Takes the most probable token whatever the temperature.
+不管温度多少，都取概率最大的 token。
+
+symptom: Every run gives the same text.
+症状：每次生成的文本都一样。
+
+cards: dec-01
+rung: solved
+"""
 import torch
 
 

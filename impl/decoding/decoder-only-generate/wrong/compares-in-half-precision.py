@@ -1,4 +1,12 @@
-"""Takes the argmax of the logits in float16."""
+"""Compares logits in half precision.
+在半精度里比较 logits。
+
+symptom: Close logits tie, and the lower id wins.
+症状：相近的 logits 并列，结果总是 id 小的胜出。
+
+cards: dec-01
+rung: solved
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,12 @@
-"""Divides by the temperature even if it is 0."""
+"""Divides by the temperature even if it is 0.
+temperature 为 0 也照样去除。
+
+symptom: NaN probabilities, and multinomial raises.
+症状：概率全是 NaN，multinomial 直接报错。
+
+cards: dec-01
+rung: solved
+"""
 import torch
 
 

@@ -1,4 +1,12 @@
-"""Takes temperature 0 for no temperature and draws (`temperature or 1.0`)."""
+"""Takes temperature 0 for no temperature and draws.
+把 temperature 0 当成没设，照样采样。
+
+symptom: “Greedy” answers differ from run to run.
+症状：“贪心”解码每次结果都不同。
+
+cards: dec-01, dec-17
+rung: solved
+"""
 import torch
 
 

@@ -1,4 +1,12 @@
-"""Leaves out the column in which the last row ends."""
+"""Leaves out the column in which the last row ends.
+最后一行结束的那一列没有放进结果。
+
+symptom: The eos of the longest answer is missing.
+症状：最长的那条答案缺了 eos。
+
+cards: dec-06
+rung: solved
+"""
 import torch
 
 

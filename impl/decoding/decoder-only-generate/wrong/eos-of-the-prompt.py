@@ -1,4 +1,12 @@
-"""Counts an eos in the prompt as the end."""
+"""Counts an eos in the prompt as the end.
+把提示里的 eos 当成了结束。
+
+symptom: Models whose bos is their eos, GPT-2 for one, say nothing.
+症状：bos 与 eos 相同的模型（如 GPT-2）什么都生成不出来。
+
+cards: dec-06
+rung: solved
+"""
 import torch
 
 

@@ -1,4 +1,12 @@
-"""Tests `if eos`, so that eos = 0 counts as none."""
+"""Tests `if eos`, so that eos = 0 counts as none.
+写成 `if eos`，eos = 0 被当成没有。
+
+symptom: Right for every vocabulary but those whose eos has id 0.
+症状：只有 eos 的 id 是 0 的词表才出错。
+
+cards: dec-06
+rung: solved
+"""
 import torch
 
 

@@ -1,4 +1,12 @@
-"""Draws from torch's global generator instead of the given one."""
+"""Draws from torch's global generator instead of the given one.
+采样用的是全局生成器，而不是传进来的那个。
+
+symptom: A seeded generator does not make the text reproducible.
+症状：给了固定种子的 generator，结果还是不能复现。
+
+cards: dec-17
+rung: solved
+"""
 import torch
 
 

@@ -1,4 +1,12 @@
-"""Lets finished rows go on until all are done."""
+"""Lets finished rows go on until all are done.
+已结束的行没有停在 eos，继续往后生成。
+
+symptom: Rubbish behind the eos of short answers in a batch.
+症状：batch 里短答案的 eos 后面跟着一串垃圾。
+
+cards: dec-06
+rung: solved
+"""
 import torch
 
 

@@ -1,4 +1,12 @@
-"""Is greedy below a temperature of 10⁻⁴."""
+"""Is greedy below a temperature of 10⁻⁴.
+温度低于 10⁻⁴ 时改成贪心。
+
+symptom: Equal largest logits no longer share the probability.
+症状：并列最大的 logits 不再平分概率。
+
+cards: dec-05
+rung: solved
+"""
 
 from collections.abc import Callable
 from typing import Any

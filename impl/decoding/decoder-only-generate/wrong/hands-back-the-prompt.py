@@ -1,4 +1,12 @@
-"""Returns the very tensor that was passed in when there is nothing to generate."""
+"""Returns the very tensor that was passed in when there is nothing to generate.
+没有东西要生成时，直接返回了传进来的张量。
+
+symptom: Writing to the result changes the caller's prompt.
+症状：改动结果就改动了调用者的提示。
+
+cards: dec-06
+rung: hardened
+"""
 import torch
 
 

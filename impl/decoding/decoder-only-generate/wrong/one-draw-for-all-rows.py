@@ -1,4 +1,12 @@
-"""Uses one random number for all rows."""
+"""Uses one random number for all rows.
+所有行共用一个随机数。
+
+symptom: The samples of a batch are copies of each other.
+症状：同一个 batch 里的样本都是彼此的复制品。
+
+cards: dec-18
+rung: solved
+"""
 import torch
 
 

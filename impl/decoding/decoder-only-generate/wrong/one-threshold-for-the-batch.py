@@ -1,4 +1,12 @@
-"""Takes one top-k threshold for the whole batch."""
+"""Takes one top-k threshold for the whole batch.
+整个 batch 共用一个 top-k 阈值。
+
+symptom: A row whose logits lie higher samples from everything.
+症状：logits 整体偏高的那一行，等于没有截断。
+
+cards: dec-06
+rung: solved
+"""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,4 +1,12 @@
-"""Generates max_new + 1 tokens."""
+"""Generates max_new + 1 tokens.
+生成了 max_new + 1 个 token。
+
+symptom: max_new = 0 gives a token.
+症状：max_new = 0 也会多出一个 token。
+
+cards: dec-06
+rung: solved
+"""
 import torch
 
 

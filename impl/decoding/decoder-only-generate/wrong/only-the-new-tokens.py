@@ -1,4 +1,12 @@
-"""Returns the new tokens without the prompt."""
+"""Returns the new tokens without the prompt.
+只返回新 token，没带提示。
+
+symptom: The result is shorter than was asked for.
+症状：返回的序列比要求的短。
+
+cards: dec-06
+rung: solved
+"""
 import torch
 
 

@@ -1,4 +1,12 @@
-"""Draws from a generator of its own where none is given."""
+"""Draws from a generator of its own where none is given.
+没传 generator 时，用了自己新建的生成器。
+
+symptom: torch.manual_seed does not make the text reproducible.
+症状：torch.manual_seed 之后文本还是无法复现。
+
+cards: dec-17
+rung: solved
+"""
 import torch
 
 

@@ -1,4 +1,12 @@
-"""Feeds the prompt one token at a time instead of in one call."""
+"""Feeds the prompt one token at a time instead of in one call.
+提示也是一个一个 token 喂的，没有一次读完。
+
+symptom: The same text, and a time to first token that grows by one step per prompt token.
+症状：文本一样，但首 token 时间随提示长度逐步增长。
+
+cards: dec-05
+rung: solved
+"""
 import torch
 
 

@@ -1,4 +1,12 @@
-"""Draws from a copy of the generator, whose own state never advances."""
+"""Draws from a copy of the generator, whose own state never advances.
+用的是 generator 的副本，本身的状态从不推进。
+
+symptom: Several samples of one prompt are all the same.
+症状：同一个提示采样多次，结果全都一样。
+
+cards: dec-18
+rung: solved
+"""
 import torch
 
 

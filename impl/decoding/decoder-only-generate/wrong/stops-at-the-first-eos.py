@@ -1,4 +1,12 @@
-"""Stops all rows at the first eos."""
+"""Stops all rows at the first eos.
+任何一行出现 eos 就全部停止。
+
+symptom: Answers in a batch are cut to the length of the shortest.
+症状：batch 里的答案都被截成最短那条的长度。
+
+cards: dec-13
+rung: solved
+"""
 import torch
 
 

@@ -1,4 +1,12 @@
-"""Ignores any temperature but 0."""
+"""Ignores any temperature but 0.
+除了 0，temperature 完全不起作用。
+
+symptom: The setting has no effect.
+症状：调温度没有任何变化。
+
+cards: dec-01
+rung: solved
+"""
 import torch
 
 

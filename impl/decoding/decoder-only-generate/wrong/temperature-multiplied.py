@@ -1,4 +1,12 @@
-"""Multiplies the logits by the temperature."""
+"""Multiplies the logits by the temperature.
+logits 乘了 temperature。
+
+symptom: A low temperature makes the text wilder.
+症状：温度越低，文本反而越发散。
+
+cards: dec-01
+rung: solved
+"""
 import torch
 
 

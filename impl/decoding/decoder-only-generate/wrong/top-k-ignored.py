@@ -1,4 +1,12 @@
-"""Ignores top_k."""
+"""Ignores top_k.
+top_k 不起作用。
+
+symptom: Now and then a token from the far tail derails the text.
+症状：偶尔抽到尾部的 token，文本就跑偏。
+
+cards: dec-01
+rung: solved
+"""
 import torch
 
 

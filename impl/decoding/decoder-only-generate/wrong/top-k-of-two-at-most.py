@@ -1,4 +1,12 @@
-"""Leaves out the filter for top_k above two."""
+"""Applies top_k only when it is small.
+top_k 只在很小时才生效。
+
+symptom: Samples from the whole vocabulary at top_k = 3.
+症状：top_k = 3 时从整个词表采样。
+
+cards: dec-06
+rung: solved
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,12 @@
-"""Passes the cache and the whole prefix again, so the past is read twice."""
+"""Passes the cache and the whole prefix again, so the past is read twice.
+传了 cache 又喂整个前缀，过去被读了两遍。
+
+symptom: The first token is right, the rest is not, and the cache grows quadratically.
+症状：第一个 token 对，后面都不对，cache 还按平方增长。
+
+cards: kv-21
+rung: solved
+"""
 import torch
 
 

@@ -1,4 +1,12 @@
-"""Accepts a token exactly if p ≥ q, without a draw."""
+"""Accepts a token exactly if p ≥ q, without a draw.
+p ≥ q 就接受，否则一律拒绝，没有抽随机数。
+
+symptom: Too few tokens are accepted, and the output is too diverse.
+症状：接受率偏低，输出分布也走样。
+
+cards: dec-09
+rung: solved
+"""
 import torch
 
 

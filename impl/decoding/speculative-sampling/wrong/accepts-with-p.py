@@ -1,4 +1,12 @@
-"""Accepts a token with probability p instead of p/q."""
+"""Accepts a token with probability p instead of p/q.
+以概率 p 而不是 p/q 接受。
+
+symptom: Hardly anything is accepted in a large vocabulary.
+症状：词表一大就几乎什么都不接受。
+
+cards: dec-09
+rung: solved
+"""
 import torch
 
 

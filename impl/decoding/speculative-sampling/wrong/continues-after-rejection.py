@@ -1,4 +1,12 @@
-"""Goes on checking after a rejection and counts all that fit."""
+"""Goes on checking after a rejection and counts all that fit.
+拒绝之后继续检查后面的 token，合适的都计数。
+
+symptom: Keeps tokens whose prefix was thrown away.
+症状：前缀已被丢弃，后面的 token 却留下了。
+
+cards: dec-09
+rung: solved
+"""
 import torch
 
 

@@ -1,4 +1,12 @@
-"""Adds 10⁻⁶ to q so that nothing is divided by 0."""
+"""Adds a small constant to q in the ratio.
+在比值的 q 上加一个小常数。
+
+symptom: Rare tokens are rejected although p = q.
+症状：p = q 时，罕见的 token 也会被拒绝。
+
+cards: dec-09
+rung: solved
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,12 @@
-"""Draws from torch's global generator."""
+"""Draws from torch's global generator.
+用了 torch 的全局随机数。
+
+symptom: A run cannot be repeated from its seed.
+症状：用同一个种子也复现不出来。
+
+cards: dec-17
+rung: solved
+"""
 import torch
 
 

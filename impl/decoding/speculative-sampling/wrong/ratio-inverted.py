@@ -1,4 +1,12 @@
-"""Accepts with probability q/p."""
+"""Accepts with probability q/p.
+接受概率写成了 q/p。
+
+symptom: Tokens that the target excludes are accepted.
+症状：目标模型概率为 0 的 token 也被接受。
+
+cards: dec-09
+rung: solved
+"""
 import torch
 
 

@@ -1,4 +1,12 @@
-"""Draws from the target after a rejection instead of from the residual."""
+"""Draws from the target after a rejection instead of from the residual.
+拒绝后从目标分布而不是残差中采样。
+
+symptom: Tokens that the draft favours come too often.
+症状：草稿偏爱的 token 出现得过多。
+
+cards: dec-09
+rung: solved
+"""
 import torch
 
 

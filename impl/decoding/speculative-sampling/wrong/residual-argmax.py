@@ -1,4 +1,12 @@
-"""Takes the likeliest token of the residual instead of drawing one."""
+"""Takes the likeliest token of the residual instead of drawing one.
+取残差中概率最大的 token，而不是采样。
+
+symptom: After a rejection always the same token follows.
+症状：拒绝之后总是接同一个 token。
+
+cards: dec-09
+rung: solved
+"""
 import torch
 
 

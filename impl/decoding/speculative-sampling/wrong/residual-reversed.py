@@ -1,4 +1,12 @@
-"""Takes max(0, q − p) for the residual."""
+"""Takes max(0, q − p) for the residual.
+残差写成了 max(0, q − p)。
+
+symptom: What is rejected comes right back.
+症状：拒绝什么就采出什么。
+
+cards: dec-09
+rung: solved
+"""
 import torch
 
 

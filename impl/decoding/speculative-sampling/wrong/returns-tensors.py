@@ -1,4 +1,12 @@
-"""Returns tensors instead of ints."""
+"""Returns tensors instead of ints.
+返回的是张量而不是 int。
+
+symptom: Lists of tokens fill with tensors.
+症状：token 列表里混进了张量。
+
+cards: dec-09
+rung: solved
+"""
 import torch
 
 

@@ -1,4 +1,12 @@
-"""Makes a generator of its own from the seed of the given one, whose state then never advances."""
+"""Makes a generator of its own from the seed of the given one, whose state then never advances.
+用传入 generator 的种子另建了一个，原来的状态从不前进。
+
+symptom: Every step makes the same decisions.
+症状：每一步做的决定都一样。
+
+cards: dec-17
+rung: solved
+"""
 import torch
 
 

@@ -1,4 +1,12 @@
-"""Inverts the cumulative sum of the residual without normalising it."""
+"""Inverts the cumulative sum of the residual without normalising it.
+对残差的累积和求逆时没有归一化。
+
+symptom: The last token of the vocabulary comes far too often.
+症状：词表最后一个 token 出现得太多。
+
+cards: dec-09
+rung: solved
+"""
 import torch
 
 

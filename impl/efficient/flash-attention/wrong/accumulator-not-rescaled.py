@@ -1,4 +1,12 @@
-"""Does not shrink the accumulator when the maximum rises."""
+"""Does not shrink the accumulator when the maximum rises.
+最大值变大时没有缩小累加器。
+
+symptom: Right as long as the first block holds the maximum.
+症状：最大值恰好在第一块时才对。
+
+cards: flash-02
+rung: solved
+"""
 import math
 import torch
 

@@ -1,4 +1,12 @@
-"""Takes a softmax in every block and averages the blocks."""
+"""Takes a softmax in every block and averages the blocks.
+每块各做 softmax，再取平均。
+
+symptom: Every block has the same total weight.
+症状：每一块的总权重都一样。
+
+cards: flash-02
+rung: solved
+"""
 import math
 import torch
 

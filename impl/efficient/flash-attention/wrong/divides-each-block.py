@@ -1,4 +1,12 @@
-"""Divides by the sum after every block."""
+"""Divides by the sum after every block.
+每一块之后都除了一次和。
+
+symptom: Early blocks are divided many times.
+症状：越早的块被除的次数越多。
+
+cards: flash-02, flash-07
+rung: solved
+"""
 import math
 import torch
 

@@ -1,4 +1,12 @@
-"""Returns 0 as the lse of a row that sees no key."""
+"""Returns 0 as the lse of a row that sees no key.
+看不到任何 key 的行 lse 返回了 0。
+
+symptom: An empty part gets weight when partial results are merged.
+症状：合并分块结果时，空的那部分也占了权重。
+
+cards: flash-08
+rung: hardened
+"""
 import math
 import torch
 

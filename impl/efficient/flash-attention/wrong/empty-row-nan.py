@@ -1,4 +1,12 @@
-"""Divides by a sum of 0 in rows that see no key."""
+"""Divides by a sum of 0 in rows that see no key.
+看不到任何 key 的行除以了 0。
+
+symptom: NaN in the first rows where S < T.
+症状：S < T 时最前面几行是 NaN。
+
+cards: mask-04
+rung: hardened
+"""
 import math
 import torch
 

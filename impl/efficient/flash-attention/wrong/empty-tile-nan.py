@@ -1,4 +1,12 @@
-"""Subtracts −inf from −inf in rows that have seen no key yet."""
+"""Subtracts −inf from −inf in rows that have seen no key yet.
+还没见过任何 key 的行做了 −inf − (−inf)。
+
+symptom: NaN as soon as a row's first tile is fully masked.
+症状：某一行的第一块被全部掩掉时就是 NaN。
+
+cards: flash-09, mask-04
+rung: hardened
+"""
 import math
 import torch
 

@@ -1,4 +1,12 @@
-"""Computes all scores at once with the default blocks."""
+"""Builds the T×S matrix when the blocks are left at their default.
+块大小用默认值时，直接建出 T×S 的矩阵。
+
+symptom: Memory is quadratic for everybody who gives no block sizes.
+症状：不指定块大小的人都要付平方级的内存。
+
+cards: flash-01
+rung: solved
+"""
 
 from __future__ import annotations
 

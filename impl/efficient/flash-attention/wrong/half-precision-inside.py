@@ -1,4 +1,12 @@
-"""Computes scores and sums in float16 or bfloat16."""
+"""Computes scores and sums in float16 or bfloat16.
+分数和累加直接用 float16 或 bfloat16。
+
+symptom: Scores beyond 65504 overflow; sums in bfloat16 stop growing.
+症状：分数超过 65504 就溢出；bfloat16 的累加会停止增长。
+
+cards: prec-05, prec-07
+rung: hardened
+"""
 import math
 import torch
 

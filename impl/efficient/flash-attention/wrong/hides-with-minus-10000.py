@@ -1,4 +1,12 @@
-"""Gives hidden keys a score of −10⁴."""
+"""Gives hidden keys a score of −10⁴.
+被遮住的 key 得分设为 −10⁴。
+
+symptom: Where visible scores are lower still, hidden keys take all the weight.
+症状：可见的得分更低时，权重全跑到被遮住的 key 上。
+
+cards: mask-04
+rung: hardened
+"""
 
 import math
 import torch

@@ -1,4 +1,12 @@
-"""Walks over the first 64 keys only."""
+"""Stops after the first 64 keys.
+只走前 64 个 key。
+
+symptom: Right up to one default block, wrong behind it.
+症状：一个默认块以内正确，再往后就错。
+
+cards: flash-02
+rung: solved
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,12 @@
-"""Loses the last block of keys when it is not full."""
+"""Loses the last block of keys when it is not full.
+最后一块 key 不满时被丢掉了。
+
+symptom: Right for multiples of the block size.
+症状：长度是块大小整数倍时才对。
+
+cards: flash-01
+rung: solved
+"""
 import math
 import torch
 

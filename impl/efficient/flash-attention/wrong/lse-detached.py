@@ -1,4 +1,12 @@
-"""Returns an lse without gradients."""
+"""Returns an lse without gradients.
+lse 没有梯度。
+
+symptom: A loss on lse, or merging partial results, does not train.
+症状：对 lse 求损失或合并分块结果时没有梯度。
+
+cards: flash-04
+rung: solved
+"""
 import math
 import torch
 

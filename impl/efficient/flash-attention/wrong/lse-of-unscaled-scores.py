@@ -1,4 +1,12 @@
-"""Returns the log-sum-exp as if the scores had not been scaled."""
+"""Returns the log-sum-exp as if the scores had not been scaled.
+lse 里的最大值用的是没缩放的分数。
+
+symptom: Right for d = 1 only.
+症状：只有 d = 1 时对。
+
+cards: flash-04
+rung: solved
+"""
 import math
 import torch
 

@@ -1,4 +1,12 @@
-"""Returns log l without the maximum."""
+"""Returns log l without the maximum.
+lse 只返回 log l，漏了最大值。
+
+symptom: The forward pass is right, the backward pass rebuilds wrong weights.
+症状：前向没问题，反向重算出的权重全错。
+
+cards: flash-04
+rung: solved
+"""
 import math
 import torch
 

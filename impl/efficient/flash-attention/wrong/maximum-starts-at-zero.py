@@ -1,4 +1,12 @@
-"""Starts the running maximum at 0."""
+"""Starts the running maximum at 0.
+最大值从 0 开始。
+
+symptom: Everything underflows where all logits are very low.
+症状：logits 全都很小时，全部下溢。
+
+cards: flash-02
+rung: solved
+"""
 import math
 import torch
 

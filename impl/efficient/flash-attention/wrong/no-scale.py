@@ -1,4 +1,12 @@
-"""Forgets to divide the scores by √d."""
+"""Forgets to divide the scores by √d.
+忘了除以 √d。
+
+symptom: Attention is nearly one-hot for wide heads.
+症状：头一宽注意力就几乎是 one-hot。
+
+cards: att-02
+rung: solved
+"""
 import math
 import torch
 

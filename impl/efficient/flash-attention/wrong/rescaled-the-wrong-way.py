@@ -1,4 +1,12 @@
-"""Shrinks by exp(m_new − m_old) instead of exp(m_old − m_new)."""
+"""Shrinks by exp(m_new − m_old) instead of exp(m_old − m_new).
+乘了 exp(m_new − m_old)，方向反了。
+
+symptom: Overflows as soon as logits grow from block to block.
+症状：logits 逐块变大时就溢出。
+
+cards: flash-02
+rung: solved
+"""
 import math
 import torch
 

@@ -1,4 +1,12 @@
-"""Computes the scores of a tile before it looks whether any key of it is visible."""
+"""Computes the scores of a tile before it looks whether any key of it is visible.
+先算出一块的分数，才看其中有没有可见的 key。
+
+symptom: Right, but causal attention saves a quarter of the work and not half.
+症状：结果对，但因果注意力只省下四分之一的计算，而不是一半。
+
+cards: flash-09
+rung: solved
+"""
 import math
 import torch
 

@@ -1,4 +1,12 @@
-"""Skips the tile in which the diagonal begins."""
+"""Skips the tile in which the diagonal begins.
+把对角线所在的块也跳过了。
+
+symptom: Queries lose their nearest neighbours.
+症状：query 看不到离自己最近的 key。
+
+cards: flash-09
+rung: solved
+"""
 import math
 import torch
 

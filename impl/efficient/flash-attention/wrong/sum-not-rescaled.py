@@ -1,4 +1,12 @@
-"""Does not shrink the running sum when the maximum rises."""
+"""Does not shrink the running sum when the maximum rises.
+最大值变大时没有缩小累计的和。
+
+symptom: Outputs too small, lse too large.
+症状：输出偏小，lse 偏大。
+
+cards: flash-02
+rung: solved
+"""
 import math
 import torch
 

@@ -1,4 +1,12 @@
-"""Aligns the causal mask at the first key instead of the last."""
+"""Aligns the causal mask at the first key instead of the last.
+因果掩码左上对齐，而不是右下对齐。
+
+symptom: Right for T = S; with a cache the query sees the first key only.
+症状：T = S 时没问题；带 cache 时 query 只看得到第一个 key。
+
+cards: mask-08
+rung: solved
+"""
 import math
 import torch
 

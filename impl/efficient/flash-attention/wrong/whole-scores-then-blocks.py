@@ -1,4 +1,12 @@
-"""Computes the whole score matrix first and reads it in blocks."""
+"""Computes the whole score matrix first and reads it in blocks.
+先算出整个分数矩阵，再分块读取。
+
+symptom: All the bookkeeping, and none of the memory saved.
+症状：该写的都写了，内存一点没省。
+
+cards: flash-05
+rung: solved
+"""
 import math
 import torch
 

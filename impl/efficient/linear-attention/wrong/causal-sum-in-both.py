@@ -1,4 +1,12 @@
-"""Sums causally although causal is False."""
+"""Sums causally although causal is False.
+causal 为 False 也做了因果求和。
+
+symptom: An encoder that only looks back.
+症状：编码器只能往回看。
+
+cards: sparse-07
+rung: solved
+"""
 import torch
 import torch.nn.functional as F
 

@@ -1,4 +1,12 @@
-"""Forgets the + 1, so features may be negative."""
+"""Forgets the + 1, so features may be negative.
+忘了 + 1，特征可能为负。
+
+symptom: Denominators near zero, loss spikes.
+症状：分母接近 0，损失突然飙升。
+
+cards: sparse-15
+rung: solved
+"""
 import torch
 import torch.nn.functional as F
 

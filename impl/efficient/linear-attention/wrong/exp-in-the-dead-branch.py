@@ -1,4 +1,12 @@
-"""Computes exp(x) for positive x as well, where its gradient overflows."""
+"""Computes exp(x) for positive x as well, where its gradient overflows.
+x 为正时也算了 exp(x)，梯度溢出。
+
+symptom: Values are fine, gradients are NaN once an activation passes 88.
+症状：数值没问题，激活一过 88，梯度就是 NaN。
+
+cards: sparse-15
+rung: hardened
+"""
 import torch
 import torch.nn.functional as F
 

@@ -1,4 +1,12 @@
-"""Uses elu(x) + 1 whatever feature map is passed."""
+"""Uses elu(x) + 1 whatever feature map is passed.
+不管传什么特征映射，都用 elu(x) + 1。
+
+symptom: All feature maps perform the same.
+症状：换什么特征映射效果都一样。
+
+cards: sparse-07
+rung: solved
+"""
 import torch
 import torch.nn.functional as F
 

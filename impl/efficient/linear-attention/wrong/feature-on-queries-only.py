@@ -1,4 +1,12 @@
-"""Applies the feature map to the queries only."""
+"""Applies the feature map to the queries only.
+只对 query 做了特征映射。
+
+symptom: The denominator changes sign, and outputs explode near its zeros.
+症状：分母会变号，过零处输出爆炸。
+
+cards: sparse-07, sparse-15
+rung: solved
+"""
 import torch
 import torch.nn.functional as F
 

@@ -1,4 +1,12 @@
-"""The causal sums begin anew at the 65th token."""
+"""Loses the sums between chunks of 64.
+64 个 token 一块，块与块之间丢了累积和。
+
+symptom: Short sequences are right; later tokens forget the first ones.
+症状：短序列正确，后面的 token 会忘掉开头。
+
+cards: sparse-08
+rung: solved
+"""
 
 from __future__ import annotations
 

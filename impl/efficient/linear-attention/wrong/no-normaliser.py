@@ -1,4 +1,12 @@
-"""Leaves out the denominator."""
+"""Leaves out the denominator.
+漏了分母。
+
+symptom: Outputs grow with the length of the sequence.
+症状：序列越长，输出越大。
+
+cards: sparse-15
+rung: solved
+"""
 import torch
 import torch.nn.functional as F
 

@@ -1,4 +1,12 @@
-"""Writes the new token to S only; z keeps the old sum."""
+"""Writes the new token to S only; z keeps the old sum.
+只更新了 S，z 还是旧的和。
+
+symptom: Outputs grow with every step.
+症状：每走一步输出就变大一点。
+
+cards: sparse-15
+rung: solved
+"""
 import torch
 import torch.nn.functional as F
 

@@ -1,4 +1,12 @@
-"""Reads the state before the token is written to it."""
+"""Reads the state before the token is written to it.
+先读状态，再写入当前 token。
+
+symptom: Steps lag one token behind the causal form.
+症状：逐步结果比因果形式慢一个 token。
+
+cards: sparse-07
+rung: solved
+"""
 import torch
 import torch.nn.functional as F
 

@@ -1,4 +1,12 @@
-"""Uses ReLU as the default feature map."""
+"""Uses ReLU as the default feature map.
+默认特征映射用了 ReLU。
+
+symptom: Tokens with negative keys vanish and get no gradient.
+症状：key 为负的 token 消失了，也没有梯度。
+
+cards: sparse-07
+rung: solved
+"""
 import torch
 import torch.nn.functional as F
 

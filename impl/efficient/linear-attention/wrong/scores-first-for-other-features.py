@@ -1,4 +1,12 @@
-"""Goes back to T² scores for a feature map of one's own."""
+"""Computes T² scores when a feature map is given.
+给了特征映射就去算 T² 的分数。
+
+symptom: Cost is quadratic again as soon as φ is not the default.
+症状：φ 一换掉默认值，开销又成了平方级。
+
+cards: sparse-07
+rung: solved
+"""
 
 from __future__ import annotations
 

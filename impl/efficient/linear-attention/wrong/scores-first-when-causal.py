@@ -1,4 +1,12 @@
-"""Falls back to T² masked scores when causal."""
+"""Falls back to T² masked scores when causal.
+因果时退回到 T² 的带掩码分数。
+
+symptom: The encoder is fast, the decoder is not.
+症状：编码器快，解码器照样慢。
+
+cards: sparse-07
+rung: solved
+"""
 import torch
 import torch.nn.functional as F
 

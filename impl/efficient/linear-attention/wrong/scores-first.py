@@ -1,4 +1,12 @@
-"""Multiplies (φ(Q)φ(K)ᵀ)V in this order: T² scores."""
+"""Multiplies (φ(Q)φ(K)ᵀ)V in this order: T² scores.
+按 (φ(Q)φ(K)ᵀ)V 的顺序乘，出现 T² 个分数。
+
+symptom: Right values at the cost that was to be avoided.
+症状：数值都对，但本想省掉的代价一点没省。
+
+cards: sparse-08
+rung: solved
+"""
 import torch
 import torch.nn.functional as F
 

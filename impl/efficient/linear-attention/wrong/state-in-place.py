@@ -1,4 +1,12 @@
-"""Adds the token to the caller's state in place."""
+"""Adds the token to the caller's state in place.
+原地改了传进来的状态。
+
+symptom: A second continuation of one state sees the tokens of the first.
+症状：同一个状态的第二条续写会看到第一条的 token。
+
+cards: sparse-07
+rung: solved
+"""
 import torch
 import torch.nn.functional as F
 

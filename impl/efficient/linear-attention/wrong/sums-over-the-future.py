@@ -1,4 +1,12 @@
-"""Uses the sums over all tokens in causal mode, too."""
+"""Uses the sums over all tokens in causal mode, too.
+因果模式下也用了对全部 token 的求和。
+
+symptom: Training loss is far too good, generation is rubbish.
+症状：训练损失好得离谱，生成一塌糊涂。
+
+cards: mask-09
+rung: solved
+"""
 import torch
 import torch.nn.functional as F
 

@@ -1,4 +1,12 @@
-"""Leaves a token out of its own causal sums."""
+"""Leaves a token out of its own causal sums.
+因果求和没有包含 token 自己。
+
+symptom: The first token gets zeros.
+症状：第一个 token 的输出是 0。
+
+cards: mask-16
+rung: solved
+"""
 import torch
 import torch.nn.functional as F
 

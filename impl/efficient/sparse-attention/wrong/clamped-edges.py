@@ -1,4 +1,12 @@
-"""Clamps positions before the start to key 0, which then counts several times."""
+"""Clamps positions before the start to key 0, which then counts several times.
+越界位置被 clamp 到第 0 个 key，它被重复计算。
+
+symptom: Wrong in the first window of every sequence only.
+症状：只有每条序列的第一个窗口是错的。
+
+cards: sparse-03
+rung: solved
+"""
 import torch
 
 

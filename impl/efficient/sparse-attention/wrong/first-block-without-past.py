@@ -1,4 +1,12 @@
-"""Treats queries of the first window as if only their own key existed."""
+"""Treats queries of the first window as if only their own key existed.
+第一个窗口里的 query 只看自己。
+
+symptom: Short texts come out as if there was no attention.
+症状：短文本就像没有注意力一样。
+
+cards: sparse-03
+rung: solved
+"""
 import torch
 
 

@@ -1,4 +1,12 @@
-"""Scores every key when there is no sink."""
+"""Computes T×T scores when n_sink is 0.
+n_sink 为 0 时计算 T×T 的分数。
+
+symptom: The plain window costs T² again.
+症状：纯窗口的开销又成了 T²。
+
+cards: sparse-02
+rung: solved
+"""
 
 from __future__ import annotations
 

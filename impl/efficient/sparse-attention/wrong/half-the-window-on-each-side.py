@@ -1,4 +1,12 @@
-"""Splits the window over both sides when not causal."""
+"""Splits the window over both sides when not causal.
+非因果时把窗口分到了两边，每边一半。
+
+symptom: Half as much context on either side as was asked for.
+症状：每一侧的上下文只有要求的一半。
+
+cards: sparse-02
+rung: solved
+"""
 import torch
 
 

@@ -1,4 +1,12 @@
-"""Looks back only although causal is False."""
+"""Looks back only although causal is False.
+causal 为 False 也只往回看。
+
+symptom: An encoder without right context.
+症状：编码器看不到右边的上下文。
+
+cards: sparse-01
+rung: solved
+"""
 import torch
 
 

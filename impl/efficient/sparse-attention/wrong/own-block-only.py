@@ -1,4 +1,12 @@
-"""Attends inside blocks of the window's size, so neighbours across a border are lost."""
+"""Attends inside blocks of the window's size, so neighbours across a border are lost.
+只在窗口大小的块内做注意力，跨块的邻居丢了。
+
+symptom: The first token of every block forgets its past.
+症状：每一块的第一个 token 都忘了前文。
+
+cards: sparse-02
+rung: solved
+"""
 import torch
 
 

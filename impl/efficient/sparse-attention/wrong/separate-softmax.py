@@ -1,4 +1,12 @@
-"""Takes one softmax over the window and one over the sinks."""
+"""Takes one softmax over the window and one over the sinks.
+窗口和 sink 各做了一个 softmax。
+
+symptom: Sinks always take half of the weight.
+症状：sink 总是占走一半权重。
+
+cards: sparse-04
+rung: solved
+"""
 import torch
 
 

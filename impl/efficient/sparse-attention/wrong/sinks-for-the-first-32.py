@@ -1,4 +1,12 @@
-"""Only the first 32 queries see the sinks."""
+"""Forgets the sinks behind the 32nd query.
+第 32 个 query 之后就看不到 sink 了。
+
+symptom: Long sequences lose what the sinks are for.
+症状：序列一长，sink 就失去了作用。
+
+cards: sparse-03
+rung: solved
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,12 @@
-"""Ignores n_sink."""
+"""Ignores n_sink.
+n_sink 不起作用。
+
+symptom: Perplexity jumps as soon as the first token leaves the window.
+症状：第一个 token 一离开窗口，困惑度就猛涨。
+
+cards: sparse-04
+rung: solved
+"""
 import torch
 
 

@@ -1,4 +1,12 @@
-"""Makes room for the sinks by shrinking the window."""
+"""Makes room for the sinks by shrinking the window.
+为了放 sink，把窗口缩小了。
+
+symptom: More sinks, less context.
+症状：sink 越多，上下文越短。
+
+cards: sparse-04
+rung: solved
+"""
 import torch
 
 

@@ -1,4 +1,12 @@
-"""Looks ahead in a causal window."""
+"""Looks ahead in a causal window.
+因果窗口里也看了后面的 key。
+
+symptom: Training loss is too good.
+症状：训练损失好得不正常。
+
+cards: mask-09
+rung: solved
+"""
 import torch
 
 

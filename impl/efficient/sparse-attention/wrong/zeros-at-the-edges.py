@@ -1,4 +1,12 @@
-"""Pads the keys with zeros that take part in the softmax."""
+"""Pads the keys with zeros that take part in the softmax.
+补的 0 也参与了 softmax。
+
+symptom: Weights near the ends of a sequence sum to less than 1.
+症状：序列两端的权重和小于 1。
+
+cards: mask-01
+rung: solved
+"""
 import torch
 
 

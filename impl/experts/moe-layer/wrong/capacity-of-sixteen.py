@@ -1,4 +1,12 @@
-"""Gives every expert sixteen places: what comes later is dropped."""
+"""Drops tokens behind the sixteenth of an expert.
+每个专家只收前十六个 token。
+
+symptom: Popular experts lose tokens in long batches.
+症状：批次一长，热门专家就丢 token。
+
+cards: moe-06
+rung: solved
+"""
 
 from __future__ import annotations
 

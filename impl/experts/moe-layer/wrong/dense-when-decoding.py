@@ -1,4 +1,12 @@
-"""Computes all experts when there are eight tokens or fewer."""
+"""Computes every expert when there are few tokens.
+token 少的时候把所有专家都算一遍。
+
+symptom: Decoding does the work of E experts for one token.
+症状：解码时一个 token 要算 E 个专家。
+
+cards: moe-08
+rung: solved
+"""
 
 from __future__ import annotations
 

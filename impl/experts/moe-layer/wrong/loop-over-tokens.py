@@ -1,4 +1,12 @@
-"""Loops over the tokens in Python."""
+"""Loops over the tokens in Python.
+用 Python 循环逐个处理 token。
+
+symptom: Right and a thousand times too slow.
+症状：结果对，但慢上千倍。
+
+cards: moe-06
+rung: solved
+"""
 import torch
 
 

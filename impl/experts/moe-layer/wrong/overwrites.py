@@ -1,4 +1,12 @@
-"""Writes an expert's output over what earlier experts added."""
+"""Writes an expert's output over what earlier experts added.
+后算的专家覆盖了先前专家的结果，而不是累加。
+
+symptom: Only the last chosen expert counts.
+症状：只有最后一个专家算数。
+
+cards: moe-24
+rung: solved
+"""
 import torch
 
 

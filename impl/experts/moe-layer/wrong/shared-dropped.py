@@ -1,4 +1,12 @@
-"""Leaves the shared expert out."""
+"""Leaves the shared expert out.
+漏了共享专家。
+
+symptom: The shared weights get no gradient.
+症状：共享专家没有梯度。
+
+cards: moe-16
+rung: solved
+"""
 import torch
 
 

@@ -1,4 +1,12 @@
-"""Multiplies the shared expert by the largest gate."""
+"""Multiplies the shared expert by the largest gate.
+共享专家也乘了门控。
+
+symptom: What every token needs is weighted by chance.
+症状：每个 token 都需要的那部分被门控削弱了。
+
+cards: moe-16
+rung: solved
+"""
 import torch
 
 

@@ -1,4 +1,12 @@
-"""Skips an expert that a single token has chosen."""
+"""Skips experts with a single token.
+跳过只有一个 token 的专家。
+
+symptom: Rare tokens come out as zeros.
+症状：少见的 token 输出为零。
+
+cards: moe-06
+rung: solved
+"""
 
 from __future__ import annotations
 

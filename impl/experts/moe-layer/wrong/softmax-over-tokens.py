@@ -1,4 +1,12 @@
-"""Takes the softmax of the router over the tokens."""
+"""Takes the softmax of the router over the tokens.
+路由器的 softmax 做在了 token 维上。
+
+symptom: A token's gates depend on what else is in the batch.
+症状：token 的门控取决于 batch 里还有谁。
+
+cards: moe-03
+rung: solved
+"""
 import torch
 
 

@@ -1,4 +1,12 @@
-"""Uses the best expert only."""
+"""Uses the best expert only.
+只用了得分最高的那一个专家。
+
+symptom: k has no effect.
+症状：k 不起作用。
+
+cards: moe-24
+rung: solved
+"""
 import torch
 
 

@@ -1,4 +1,12 @@
-"""Adds the experts' outputs without their gates."""
+"""Adds the experts' outputs without their gates.
+专家输出没有乘门控。
+
+symptom: The router gets no gradient.
+症状：路由器没有梯度。
+
+cards: moe-04
+rung: solved
+"""
 import torch
 
 

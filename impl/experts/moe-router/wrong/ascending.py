@@ -1,4 +1,12 @@
-"""Chooses the experts with the smallest scores."""
+"""Chooses the experts with the smallest scores.
+选了分数最小的专家。
+
+symptom: The router learns to avoid what fits.
+症状：路由器学着避开合适的专家。
+
+cards: moe-24
+rung: solved
+"""
 import torch
 
 

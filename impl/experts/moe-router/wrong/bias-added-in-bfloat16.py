@@ -1,4 +1,12 @@
-"""Adds the bias in the dtype of the input."""
+"""Adds scores and bias in 16 bits.
+在 16 位里把得分和 bias 相加。
+
+symptom: Close scores tie behind a large bias: the lowest index wins.
+症状：bias 一大，相近的得分就并列，总是下标小的胜出。
+
+cards: moe-13
+rung: hardened
+"""
 
 from __future__ import annotations
 

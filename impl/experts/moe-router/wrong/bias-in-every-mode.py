@@ -1,4 +1,12 @@
-"""Adds the bias in the softmax modes too."""
+"""Adds the bias in the softmax modes too.
+softmax 的两种模式也加了 bias。
+
+symptom: A bias that should be ignored changes the choice.
+症状：本该忽略的 bias 改变了选择。
+
+cards: moe-13
+rung: solved
+"""
 import torch
 
 

@@ -1,4 +1,12 @@
-"""Lets the bias into the weights."""
+"""Lets the bias into the weights.
+bias 混进了权重。
+
+symptom: Balancing changes the output of the layer.
+症状：调节均衡时连层的输出也变了。
+
+cards: moe-13
+rung: solved
+"""
 import torch
 
 

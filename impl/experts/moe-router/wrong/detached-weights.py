@@ -1,4 +1,12 @@
-"""Cuts the weights off from the graph."""
+"""Cuts the weights off from the graph.
+权重和计算图断开了。
+
+symptom: The values are right and the router gets no gradient.
+症状：值都对，路由器却没有梯度。
+
+cards: moe-04
+rung: solved
+"""
 import torch
 
 

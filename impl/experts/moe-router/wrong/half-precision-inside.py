@@ -1,4 +1,12 @@
-"""Computes 16-bit inputs in 16 bits."""
+"""Computes 16-bit inputs in 16 bits.
+16 位输入直接用 16 位计算。
+
+symptom: Close logits tie, and the choice flips.
+症状：接近的 logits 打成平手，选择翻转。
+
+cards: prec-07
+rung: hardened
+"""
 import torch
 
 

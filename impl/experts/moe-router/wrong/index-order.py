@@ -1,4 +1,12 @@
-"""Returns the chosen experts in order of their index."""
+"""Returns the chosen experts in order of their index.
+按专家编号而不是按分数排列。
+
+symptom: The first expert is not the best one.
+症状：第一个不是得分最高的专家。
+
+cards: moe-24
+rung: solved
+"""
 import torch
 
 

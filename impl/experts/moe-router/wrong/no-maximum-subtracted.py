@@ -1,4 +1,12 @@
-"""Softmax without subtracting the maximum."""
+"""Does not subtract the maximum in the softmax.
+softmax 没有减去最大值。
+
+symptom: NaN for logits above 88.
+症状：logits 超过 88 就是 NaN。
+
+cards: moe-03
+rung: solved
+"""
 
 from __future__ import annotations
 

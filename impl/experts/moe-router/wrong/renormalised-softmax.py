@@ -1,4 +1,12 @@
-"""Renormalises the chosen probabilities in softmax_topk."""
+"""Renormalises the chosen probabilities in softmax_topk.
+softmax_topk 里把选中的概率又归一化了。
+
+symptom: With k = 1 every weight is 1 and the router stops learning.
+症状：k = 1 时权重恒为 1，路由器学不到东西。
+
+cards: moe-05
+rung: solved
+"""
 import torch
 
 

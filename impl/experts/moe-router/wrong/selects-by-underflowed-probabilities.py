@@ -1,4 +1,12 @@
-"""Selects by the softmax over all experts where the logits were to choose."""
+"""Selects by the softmax over all experts where the logits were to choose.
+本该按 logits 选专家，却按全体专家的 softmax 来选。
+
+symptom: Logits far apart: the probabilities underflow to equal zeros, and a worse expert is chosen.
+症状：logits 相差很大时，概率都下溢成 0，选到了更差的专家。
+
+cards: moe-05
+rung: solved
+"""
 from typing import Literal, Optional
 import torch
 from torch import Tensor

@@ -1,4 +1,12 @@
-"""Returns the raw sigmoids as weights in sigmoid_bias."""
+"""Returns the raw sigmoids as weights in sigmoid_bias.
+sigmoid_bias 里直接把 sigmoid 当权重，没有归一化。
+
+symptom: The weights of a token do not sum to 1.
+症状：一个 token 的权重之和不是 1。
+
+cards: moe-13
+rung: solved
+"""
 import torch
 
 

@@ -1,4 +1,12 @@
-"""Takes the softmax of the chosen probabilities instead of the chosen logits."""
+"""Takes the softmax of the chosen probabilities instead of the chosen logits.
+topk_softmax 对选中的概率又做了一次 softmax，而不是对 logits。
+
+symptom: The weights are far too even.
+症状：权重过于平均。
+
+cards: moe-24
+rung: solved
+"""
 import torch
 
 

@@ -1,4 +1,12 @@
-"""Sorts the first four choices only."""
+"""Leaves the choices behind the fourth unsorted.
+第四个之后的选择没有排序。
+
+symptom: idx is out of order for k > 4.
+症状：k > 4 时 idx 顺序不对。
+
+cards: moe-03
+rung: solved
+"""
 
 from __future__ import annotations
 

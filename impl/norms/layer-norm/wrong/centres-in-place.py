@@ -1,4 +1,12 @@
-"""Subtracts the mean from the caller's tensor."""
+"""Subtracts the mean from the caller's tensor.
+直接在调用者的张量上减均值。
+
+symptom: The residual stream is centred behind the model's back.
+症状：残差流被悄悄改掉了。
+
+cards: norm-13
+rung: solved
+"""
 import torch
 
 

@@ -1,4 +1,12 @@
-"""Clamps the normalised values to ±6."""
+"""Clamps the normalised values to ±6.
+把归一化之后的值截断到 ±6。
+
+symptom: The outlier features of a wide model are cut off.
+症状：宽模型里的离群特征被削平。
+
+cards: norm-01
+rung: solved
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,12 @@
-"""Computes float16 and bfloat16 in their own precision."""
+"""Computes float16 and bfloat16 in their own precision.
+float16、bfloat16 直接用原精度计算。
+
+symptom: Squares of float16 values overflow and the row becomes 0 or NaN.
+症状：float16 的平方溢出，整行变成 0 或 NaN。
+
+cards: norm-08
+rung: hardened
+"""
 import torch
 
 

@@ -1,4 +1,12 @@
-"""Takes the statistics without keepdim."""
+"""Takes the statistics without keepdim.
+统计时没写 keepdim。
+
+symptom: An error for most shapes, silently wrong for square ones.
+症状：多数形状报错，方阵则悄悄算错。
+
+cards: norm-06
+rung: solved
+"""
 import torch
 
 

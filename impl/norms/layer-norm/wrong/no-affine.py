@@ -1,4 +1,12 @@
-"""Leaves out gamma and beta."""
+"""Leaves out gamma and beta.
+漏了 gamma 和 beta。
+
+symptom: Right at initialisation, wrong after training; both get no gradient.
+症状：初始化时对，训练后就错；两个参数都没有梯度。
+
+cards: norm-03
+rung: solved
+"""
 import torch
 
 

@@ -1,4 +1,12 @@
-"""Leaves eps out."""
+"""Leaves eps out.
+漏了 eps。
+
+symptom: A constant row gives NaN.
+症状：常数行得 NaN。
+
+cards: norm-03
+rung: solved
+"""
 import torch
 
 

@@ -1,4 +1,12 @@
-"""Leaves out beta."""
+"""Leaves out beta.
+漏了 beta。
+
+symptom: Right at initialisation, beta gets no gradient.
+症状：初始化时对，beta 没有梯度。
+
+cards: norm-03
+rung: solved
+"""
 import torch
 
 

@@ -1,4 +1,12 @@
-"""Takes the mean of everything off first and then E[x²] − E[x]² in one pass."""
+"""Takes off the mean of the whole tensor, then computes E[x²] − E[x]² in one pass.
+先减去整个张量的均值，再一遍算 E[x²] − E[x]²。
+
+symptom: Fine until tokens with different means share a batch.
+症状：一个 batch 里各 token 的均值相差很大时就错。
+
+cards: norm-03
+rung: solved
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,12 @@
-"""Takes the statistics over everything but the features, as BatchNorm does."""
+"""Takes the statistics over everything but the features, as BatchNorm does.
+像 BatchNorm 那样，在特征以外的所有维度上统计。
+
+symptom: Results depend on what else is in the batch.
+症状：结果依赖同一个 batch 里的其他样本。
+
+cards: norm-02
+rung: solved
+"""
 import torch
 
 

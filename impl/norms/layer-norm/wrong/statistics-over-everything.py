@@ -1,4 +1,12 @@
-"""Takes one mean and one variance for the whole tensor."""
+"""Takes one mean and one variance for the whole tensor.
+整个张量只用一个均值和一个方差。
+
+symptom: Right for a single token, wrong for more.
+症状：只有一个 token 时对，多了就错。
+
+cards: norm-06
+rung: solved
+"""
 import torch
 
 

@@ -1,4 +1,12 @@
-"""Divides by std + eps, with the unbiased std."""
+"""Divides by std + eps, with the unbiased std.
+除以 std + eps，用的还是无偏的 std。
+
+symptom: Grossly different where the spread is small.
+症状：离散程度小的时候差得很远。
+
+cards: norm-04
+rung: solved
+"""
 import torch
 
 

@@ -1,4 +1,12 @@
-"""Divides by the largest second moment so far."""
+"""Divides by the largest second moment so far.
+除以历史上最大的二阶矩。
+
+symptom: Never recovers from one large gradient.
+症状：碰上一个大梯度就再也缓不过来。
+
+cards: opt-05
+rung: solved
+"""
 import torch
 
 

@@ -1,4 +1,12 @@
-"""Takes the two betas for each other."""
+"""Takes the two betas for each other.
+两个 β 用反了。
+
+symptom: Momentum of a thousand steps, scale of ten.
+症状：动量记一千步，尺度只看十步。
+
+cards: opt-02
+rung: solved
+"""
 import torch
 
 

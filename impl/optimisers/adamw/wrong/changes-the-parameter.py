@@ -1,4 +1,12 @@
-"""Decays the caller's parameter in place."""
+"""Decays the caller's parameter in place.
+原地衰减了调用者的参数。
+
+symptom: The old parameter is gone after the call.
+症状：调用之后旧参数变了。
+
+cards: opt-07
+rung: solved
+"""
 import torch
 
 

@@ -1,4 +1,12 @@
-"""Stops correcting the first moment after twenty steps."""
+"""Stops the bias correction after a fixed number of steps.
+固定步数之后就不再做偏差修正。
+
+symptom: With β1 = 0.99 the step jumps at t = 21.
+症状：β1 = 0.99 时，第 21 步的步长突然变化。
+
+cards: opt-02
+rung: solved
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,12 @@
-"""Divides the decay by √v̂ together with the step."""
+"""Divides the decay by √v̂ together with the step.
+衰减也跟着除以了 √v̂。
+
+symptom: Parameters with small gradients vanish.
+症状：梯度小的参数很快消失。
+
+cards: opt-07
+rung: solved
+"""
 import torch
 
 

@@ -1,4 +1,12 @@
-"""Adds the decay instead of subtracting it."""
+"""Adds the decay instead of subtracting it.
+衰减的符号反了，权重越来越大。
+
+symptom: Weights without gradient grow.
+症状：没有梯度的权重不断变大。
+
+cards: opt-06
+rung: solved
+"""
 import torch
 
 

@@ -1,4 +1,12 @@
-"""Decays by λ instead of lr·λ."""
+"""Decays by λ instead of lr·λ.
+衰减用了 λ，而不是 lr·λ。
+
+symptom: Weights collapse within a few steps.
+症状：几步之内权重就塌了。
+
+cards: opt-06
+rung: solved
+"""
 import torch
 
 

@@ -1,4 +1,12 @@
-"""Decays after the step, so the update is shrunk as well."""
+"""Decays after the step, so the update is shrunk as well.
+先更新再衰减，连更新量也被缩小。
+
+symptom: Off by lr²·λ per step, visible at large learning rates only.
+症状：每步差 lr²·λ，学习率大时才看得出。
+
+cards: opt-06
+rung: solved
+"""
 import torch
 
 

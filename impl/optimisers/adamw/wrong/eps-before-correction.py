@@ -1,4 +1,12 @@
-"""Adds eps to √v before the correction."""
+"""Adds eps to √v before the correction.
+在修正之前就把 eps 加到了 √v 上。
+
+symptom: A large eps acts too strongly in the first steps.
+症状：eps 较大时，前几步被压得过重。
+
+cards: opt-09
+rung: solved
+"""
 import torch
 
 

@@ -1,4 +1,12 @@
-"""Adds eps inside the root."""
+"""Adds eps inside the root.
+eps 放进了根号里。
+
+symptom: Tiny gradients hardly move anything.
+症状：梯度很小时几乎不动。
+
+cards: opt-09
+rung: solved
+"""
 import torch
 
 

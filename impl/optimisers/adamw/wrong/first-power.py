@@ -1,4 +1,12 @@
-"""Averages |g| instead of g²."""
+"""Averages |g| instead of g².
+二阶矩累积的是 |g| 而不是 g²。
+
+symptom: Step sizes are no longer independent of the gradient's scale.
+症状：步长不再与梯度尺度无关。
+
+cards: opt-03
+rung: solved
+"""
 import torch
 
 

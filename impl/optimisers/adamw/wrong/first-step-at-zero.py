@@ -1,4 +1,12 @@
-"""Corrects with t before it is counted up."""
+"""Corrects with t before it is counted up.
+用加一之前的 t 做修正。
+
+symptom: The first step divides by zero.
+症状：第一步就除以 0。
+
+cards: opt-04
+rung: solved
+"""
 import torch
 
 

@@ -1,4 +1,12 @@
-"""Rounds the gradient to the dtype of p first."""
+"""Rounds the gradient to the dtype of p first.
+先把梯度舍入到 p 的 dtype。
+
+symptom: float32 gradients of a bfloat16 parameter lose 16 bits, small ones under float16 vanish.
+症状：bfloat16 参数的 float32 梯度丢掉 16 位；float16 下小梯度直接变成 0。
+
+cards: prec-06
+rung: hardened
+"""
 from typing import Any
 import torch
 from torch import Tensor

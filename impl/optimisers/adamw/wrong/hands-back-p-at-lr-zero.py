@@ -1,4 +1,12 @@
-"""With lr = 0 the parameter itself is returned."""
+"""Returns the parameter itself when lr is 0.
+lr 为 0 时直接返回参数本身。
+
+symptom: Old and new parameter share memory in the first step of a warm-up.
+症状：warmup 的第一步里，新旧参数共用内存。
+
+cards: opt-01
+rung: hardened
+"""
 
 from __future__ import annotations
 

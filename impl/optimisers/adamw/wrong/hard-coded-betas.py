@@ -1,4 +1,12 @@
-"""Ignores the betas and uses 0.9 and 0.999."""
+"""Ignores the betas and uses 0.9 and 0.999.
+不理会传入的 β，写死 0.9 和 0.999。
+
+symptom: Changing the betas changes nothing.
+症状：怎么调 β 都没有变化。
+
+cards: opt-09
+rung: solved
+"""
 import torch
 
 

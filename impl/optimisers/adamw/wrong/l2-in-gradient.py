@@ -1,4 +1,12 @@
-"""Adds λ·p to the gradient, which is Adam with L2."""
+"""Adds λ·p to the gradient, which is Adam with L2.
+把 λ·p 加进梯度，那是带 L2 的 Adam。
+
+symptom: Parameters with large gradients hardly decay.
+症状：梯度大的参数几乎不衰减。
+
+cards: opt-06, opt-07
+rung: solved
+"""
 import torch
 
 

@@ -1,4 +1,12 @@
-"""Keeps m and v in the wider dtype of p and g: a float64 gradient makes float64 moments for a float32 parameter."""
+"""Takes the dtype of the moments from the gradient too.
+矩的 dtype 也参照了梯度。
+
+symptom: A float64 gradient doubles the memory of a float32 parameter's state.
+症状：梯度是 float64 时，float32 参数的状态占用翻倍。
+
+cards: opt-07
+rung: hardened
+"""
 
 from __future__ import annotations
 

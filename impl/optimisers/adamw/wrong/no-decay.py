@@ -1,4 +1,12 @@
-"""Leaves the decay out: plain Adam."""
+"""Leaves the decay out: plain Adam.
+漏了衰减，就是普通的 Adam。
+
+symptom: Weights without gradient stay.
+症状：没有梯度的权重一动不动。
+
+cards: opt-06
+rung: solved
+"""
 import torch
 
 

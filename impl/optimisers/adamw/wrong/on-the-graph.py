@@ -1,4 +1,12 @@
-"""Leaves out `torch.no_grad()`."""
+"""Runs under autograd.
+没有关掉 autograd。
+
+symptom: The graph of every step stays alive: memory grows with each step.
+症状：每一步的计算图都留着，内存一步步增长。
+
+cards: opt-01
+rung: solved
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,12 @@
-"""Corrects both moments with β1."""
+"""Corrects both moments with β1.
+两个矩都用 β1 修正。
+
+symptom: Early steps are far too long.
+症状：前期步子大得多。
+
+cards: opt-02
+rung: solved
+"""
 import torch
 
 

@@ -1,4 +1,12 @@
-"""Counts the steps of all parameters together."""
+"""Counts the steps of all parameters together.
+所有参数共用一个步数。
+
+symptom: With many parameters the bias correction vanishes.
+症状：参数一多，偏差修正就失效。
+
+cards: opt-04
+rung: solved
+"""
 import torch
 
 count = 0

@@ -1,4 +1,12 @@
-"""Returns float32 for half-precision parameters."""
+"""Returns float32 for half-precision parameters.
+半精度参数更新后返回了 float32。
+
+symptom: The model changes its dtype after the first step.
+症状：第一步之后模型就换了 dtype。
+
+cards: prec-06
+rung: hardened
+"""
 import torch
 
 

@@ -1,4 +1,12 @@
-"""Leaves the base trainable."""
+"""Leaves the base trainable.
+没有冻结 base。
+
+symptom: Memory as in full fine-tuning.
+症状：显存和全量微调一样。
+
+cards: peft-01
+rung: solved
+"""
 import math
 
 import torch

@@ -1,4 +1,12 @@
-"""Starts A at zero as well, so that neither factor ever gets a gradient."""
+"""Starts A at zero as well, so that neither factor ever gets a gradient.
+A 也初始化为零，两个因子永远没有梯度。
+
+symptom: The loss never moves.
+症状：loss 纹丝不动。
+
+cards: peft-03
+rung: solved
+"""
 import math
 
 import torch

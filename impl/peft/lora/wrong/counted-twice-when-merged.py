@@ -1,4 +1,12 @@
-"""Adds the thin path although it is merged already."""
+"""Adds the thin path although it is merged already.
+已经合并了，forward 还在加低秩支路。
+
+symptom: After merging the update counts twice.
+症状：合并后更新量算了两遍。
+
+cards: peft-10
+rung: solved
+"""
 import math
 
 import torch

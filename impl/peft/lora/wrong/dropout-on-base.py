@@ -1,4 +1,12 @@
-"""Drops out the input of the base path as well."""
+"""Drops out the input of the base path as well.
+主路的输入也做了 dropout。
+
+symptom: The frozen model gets worse the moment training mode is on.
+症状：一切到训练模式，冻结的模型就变差。
+
+cards: peft-01
+rung: solved
+"""
 import math
 
 import torch

@@ -1,4 +1,12 @@
-"""Drops out the result of the thin path instead of its input."""
+"""Drops out the result of the thin path instead of its input.
+dropout 做在低秩支路的输出上，而不是输入上。
+
+symptom: Outputs vanish one by one instead of inputs.
+症状：消失的是一个个输出，而不是输入。
+
+cards: peft-01
+rung: solved
+"""
 import math
 
 import torch

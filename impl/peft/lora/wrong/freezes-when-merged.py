@@ -1,4 +1,12 @@
-"""Freezes A and B while merged, so that training stops silently."""
+"""Freezes A and B while merged, so that training stops silently.
+合并时把 A、B 也冻结了，训练悄悄停住。
+
+symptom: An optimizer built after merging holds nothing.
+症状：合并后再建的优化器里什么都没有。
+
+cards: peft-10
+rung: solved
+"""
 import math
 
 import torch

@@ -1,4 +1,12 @@
-"""Multiplies BA out where the rank is so high that it is the cheaper product."""
+"""Multiplies BA out where the rank is so high that it is the cheaper product.
+秩高到乘出来更省计算时，就把 BA 乘出来。
+
+symptom: A high rank takes the memory of a full weight.
+症状：秩一高，就要占用一整个权重的内存。
+
+cards: peft-04
+rung: solved
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,12 @@
-"""In training without dropout BA is multiplied out."""
+"""Multiplies BA out as long as it trains.
+训练时把 BA 乘出来。
+
+symptom: A training step takes the memory of a full weight.
+症状：训练一步要占用一整个权重的内存。
+
+cards: peft-02
+rung: solved
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,12 @@
-"""Multiplies BA out in every forward pass."""
+"""Multiplies BA out in every forward pass.
+每次 forward 都把 BA 乘出来。
+
+symptom: Needs as much memory as another weight matrix.
+症状：显存多占一整个权重矩阵。
+
+cards: peft-01, peft-04
+rung: solved
+"""
 import math
 
 import torch

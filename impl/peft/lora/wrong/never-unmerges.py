@@ -1,4 +1,12 @@
-"""unmerge switches the thin path on again and leaves the weight merged."""
+"""unmerge switches the thin path on again and leaves the weight merged.
+unmerge 只恢复了支路，权重还是合并后的。
+
+symptom: After unmerging the update counts twice.
+症状：unmerge 之后更新量算了两遍。
+
+cards: peft-10
+rung: solved
+"""
 import math
 
 import torch

@@ -1,4 +1,12 @@
-"""Merging puts a new parameter in the place of `base.weight`."""
+"""Replaces base.weight by a new parameter when merging.
+合并时用新参数替换 base.weight。
+
+symptom: Whoever ties or holds the weight keeps the unmerged one.
+症状：共享或持有这个权重的一方，拿到的还是未合并的值。
+
+cards: peft-04
+rung: solved
+"""
 
 from __future__ import annotations
 

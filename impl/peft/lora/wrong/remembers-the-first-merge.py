@@ -1,4 +1,12 @@
-"""Unmerging takes away what the very first merge added."""
+"""Remembers what the first merge added, for ever.
+一直记着第一次合并时加上的量。
+
+symptom: The second round of merge and unmerge leaves another weight behind.
+症状：第二轮合并、拆出之后，权重变了。
+
+cards: peft-04
+rung: solved
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,12 @@
-"""Scales by α alone."""
+"""Scales by α alone.
+只乘了 α。
+
+symptom: Changing the rank needs another learning rate.
+症状：换个秩就得重调学习率。
+
+cards: peft-06
+rung: solved
+"""
 import math
 
 import torch

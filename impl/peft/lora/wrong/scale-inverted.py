@@ -1,4 +1,12 @@
-"""Scales by r/α."""
+"""Scales by r/α.
+缩放写成了 r/α。
+
+symptom: A larger α learns less.
+症状：α 越大学得越少。
+
+cards: peft-02, peft-06
+rung: solved
+"""
 import math
 
 import torch

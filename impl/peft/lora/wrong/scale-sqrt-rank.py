@@ -1,4 +1,12 @@
-"""Scales by α/√r, as rsLoRA does."""
+"""Scales by α/√r, as rsLoRA does.
+用了 rsLoRA 的 α/√r。
+
+symptom: Right for r = 1 only.
+症状：只有 r = 1 时才对。
+
+cards: peft-06
+rung: solved
+"""
 import math
 
 import torch

@@ -1,4 +1,12 @@
-"""Seeds torch's global generator before it draws A."""
+"""Seeds torch's global generator to draw A.
+为了抽取 A 而重设全局随机种子。
+
+symptom: Every layer starts with the same A, and so does whatever is drawn after it.
+症状：每一层的 A 都一样，之后抽的随机数也全都重复。
+
+cards: peft-03
+rung: solved
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,12 @@
-"""Gives A the shape (in, r) and B the shape (r, out)."""
+"""Gives A the shape (in, r) and B the shape (r, out).
+A 做成 (in, r)，B 做成 (r, out)。
+
+symptom: Checkpoints of others do not load.
+症状：别人的检查点加载不进来。
+
+cards: peft-02
+rung: solved
+"""
 import math
 
 import torch

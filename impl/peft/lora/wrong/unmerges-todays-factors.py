@@ -1,4 +1,12 @@
-"""Unmerging subtracts the A and B of today, not those that were merged."""
+"""Unmerging subtracts the A and B of today, not those that were merged.
+unmerge 减的是当前的 A、B，而不是当时合并进去的。
+
+symptom: The base is damaged after merge, train, unmerge.
+症状：merge、训练、unmerge 之后 base 被改坏。
+
+cards: peft-10
+rung: solved
+"""
 import math
 
 import torch

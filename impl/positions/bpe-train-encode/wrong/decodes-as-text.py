@@ -1,4 +1,12 @@
-"""Decodes through UTF-8, which damages other bytes."""
+"""Decodes through UTF-8, which damages other bytes.
+解码时经过 UTF-8，其他字节被破坏。
+
+symptom: Half an emoji becomes a replacement character.
+症状：半个 emoji 变成了替换字符。
+
+cards: emb-03
+rung: solved
+"""
 from collections import Counter
 
 

@@ -1,4 +1,12 @@
-"""Asks for the best pair when none is left."""
+"""Asks for the best pair when none is left.
+已经没有对了，还去取最优的对。
+
+symptom: Fails on empty or very short texts.
+症状：文本为空或太短时报错。
+
+cards: emb-02
+rung: solved
+"""
 from collections import Counter
 
 

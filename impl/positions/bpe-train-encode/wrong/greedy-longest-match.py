@@ -1,4 +1,12 @@
-"""Encodes by the longest token that fits, from left to right."""
+"""Encodes by the longest token that fits, from left to right.
+编码时从左到右取能匹配的最长 token。
+
+symptom: Token ids differ from those the model was trained on (this is WordPiece's way).
+症状：token 序列与模型训练时不一致（那是 WordPiece 的做法）。
+
+cards: emb-03, emb-04
+rung: solved
+"""
 from collections import Counter
 
 

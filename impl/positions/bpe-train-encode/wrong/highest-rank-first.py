@@ -1,4 +1,12 @@
-"""Encodes with the highest rank that is present first."""
+"""Encodes with the highest rank that is present first.
+编码时先合并 rank 最大的对。
+
+symptom: Rare merges win over frequent ones.
+症状：罕见的合并压过常见的。
+
+cards: emb-03
+rung: solved
+"""
 from collections import Counter
 
 

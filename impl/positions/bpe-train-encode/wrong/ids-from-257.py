@@ -1,4 +1,12 @@
-"""Numbers the new tokens from 257."""
+"""Numbers the new tokens from 257.
+新 token 从 257 开始编号。
+
+symptom: Every id is one too large for the embedding table.
+症状：所有新 id 都比 embedding 表大一位。
+
+cards: emb-02
+rung: solved
+"""
 from collections import Counter
 
 

@@ -1,4 +1,12 @@
-"""Encodes by merging the leftmost known pair, whatever its rank."""
+"""Encodes by merging the leftmost known pair, whatever its rank.
+编码时合并最左边的已知对，不看 rank。
+
+symptom: Right for most words, wrong where pairs compete.
+症状：多数词是对的，几个对竞争时就错。
+
+cards: emb-03
+rung: solved
+"""
 from collections import Counter
 
 

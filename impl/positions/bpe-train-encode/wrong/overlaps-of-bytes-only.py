@@ -1,4 +1,12 @@
-"""Counts overlaps of bytes, but not of tokens that were made."""
+"""Counts overlapping pairs of bytes, but not of merged tokens.
+字节对重叠时计数，合并出来的 token 重叠时却不计。
+
+symptom: Repetitive text learns other merges from the second round on.
+症状：重复性强的文本，从第二轮起学到的合并就不同。
+
+cards: emb-02
+rung: solved
+"""
 
 from __future__ import annotations
 

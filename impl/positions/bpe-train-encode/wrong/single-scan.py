@@ -1,4 +1,12 @@
-"""Encodes in one scan from the left that merges any pair it knows."""
+"""Encodes in one scan from the left that merges any pair it knows.
+编码时从左扫一遍，见到已知的对就合并。
+
+symptom: A late merge takes a letter that an early one needs.
+症状：靠后的规则抢走了靠前规则要用的字母。
+
+cards: emb-03
+rung: solved
+"""
 from collections import Counter
 
 

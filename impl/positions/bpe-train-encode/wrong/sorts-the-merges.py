@@ -1,4 +1,12 @@
-"""Sorts the caller's merges, which loses their ranks."""
+"""Sorts the caller's merges, which loses their ranks.
+把调用者的 merges 排了序，rank 就丢了。
+
+symptom: After the first call every model is broken.
+症状：调用一次之后，模型就坏了。
+
+cards: emb-03
+rung: solved
+"""
 from collections import Counter
 
 

@@ -1,4 +1,12 @@
-"""Encodes line by line."""
+"""Splits the data at line ends before encoding.
+编码前先按换行切开。
+
+symptom: Merges across a line end are never used.
+症状：跨换行的合并永远用不上。
+
+cards: emb-03
+rung: solved
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,12 @@
-"""Stops as soon as no pair occurs twice."""
+"""Stops as soon as no pair occurs twice.
+没有出现两次以上的对就停了。
+
+symptom: Short texts give fewer merges than asked for.
+症状：短文本得到的合并数不够。
+
+cards: emb-02
+rung: solved
+"""
 from collections import Counter
 
 

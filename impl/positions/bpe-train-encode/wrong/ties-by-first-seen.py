@@ -1,4 +1,12 @@
-"""Breaks ties by which pair came first in the text."""
+"""Breaks ties by which pair came first in the text.
+平局时取文本中先出现的对。
+
+symptom: Sorting the corpus changes the tokenizer.
+症状：语料换个顺序，分词器就变了。
+
+cards: emb-02
+rung: solved
+"""
 from collections import Counter
 
 

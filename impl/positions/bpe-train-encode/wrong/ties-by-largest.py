@@ -1,4 +1,12 @@
-"""Breaks ties by the largest pair."""
+"""Breaks ties by the largest pair.
+平局时取最大的对。
+
+symptom: Right until two pairs are equally frequent.
+症状：没有平局时都对。
+
+cards: emb-02
+rung: solved
+"""
 from collections import Counter
 
 

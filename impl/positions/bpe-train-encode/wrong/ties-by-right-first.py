@@ -1,4 +1,12 @@
-"""Breaks ties by the right token before the left one."""
+"""Breaks ties by the right token before the left one.
+平局时先比右边的 token。
+
+symptom: Right until two pairs are equally frequent.
+症状：没有平局时都对。
+
+cards: emb-02
+rung: solved
+"""
 from collections import Counter
 
 

@@ -1,4 +1,12 @@
-"""Registers the table as a buffer."""
+"""Registers the table as a buffer.
+把表注册成了 buffer。
+
+symptom: The optimiser never sees it and positions stay random.
+症状：优化器看不到它，位置永远是随机的。
+
+cards: pos-06
+rung: solved
+"""
 import torch
 from torch import nn
 

@@ -1,4 +1,12 @@
-"""Moves start into the table in evaluation instead of raising."""
+"""Clamps start in evaluation mode instead of raising ValueError.
+评估模式下把 start 截到表内，而不是抛 ValueError。
+
+symptom: A text that is too long goes unnoticed in production.
+症状：上线后文本超长也不报错。
+
+cards: pos-08
+rung: solved
+"""
 
 from __future__ import annotations
 

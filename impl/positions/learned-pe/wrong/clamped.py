@@ -1,4 +1,12 @@
-"""Clamps positions to the end of the table."""
+"""Clamps positions to the end of the table.
+超出的位置被截到表尾。
+
+symptom: All late tokens stand on the same spot, and nothing says so.
+症状：靠后的 token 都站在同一处，而且没有任何提示。
+
+cards: pos-08
+rung: solved
+"""
 import torch
 from torch import nn
 

@@ -1,4 +1,12 @@
-"""Lets the table decide the dtype of the result."""
+"""Lets the table decide the dtype of the result.
+结果的 dtype 由表决定。
+
+symptom: Float16 activations leave as float32.
+症状：float16 的激活出来成了 float32。
+
+cards: pos-24
+rung: hardened
+"""
 import torch
 from torch import nn
 

@@ -1,4 +1,12 @@
-"""Makes a parameter without gradient."""
+"""Makes a parameter without gradient.
+参数不需要梯度。
+
+symptom: The table never changes.
+症状：表从不更新。
+
+cards: pos-06
+rung: solved
+"""
 import torch
 from torch import nn
 

@@ -1,4 +1,12 @@
-"""Adds into x."""
+"""Adds into x.
+直接加到了 x 上。
+
+symptom: The embedding that was passed in has changed.
+症状：传进来的 embedding 被改了。
+
+cards: pos-26
+rung: solved
+"""
 import torch
 from torch import nn
 

@@ -1,4 +1,12 @@
-"""Refuses start + T = max_len."""
+"""Refuses start + T = max_len.
+start + T = max_len 也拒绝。
+
+symptom: The last row of the table can never be used.
+症状：表的最后一行永远用不上。
+
+cards: pos-08
+rung: solved
+"""
 import torch
 from torch import nn
 

@@ -1,4 +1,12 @@
-"""Accepts a negative start, which counts from the end."""
+"""Accepts a negative start, which counts from the end.
+接受负的 start，变成从表尾数。
+
+symptom: A bug in the caller reads the last positions silently.
+症状：调用方出错时悄悄读到了表尾的位置。
+
+cards: pos-08
+rung: solved
+"""
 import torch
 from torch import nn
 

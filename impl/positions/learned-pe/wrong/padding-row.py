@@ -1,4 +1,12 @@
-"""Uses nn.Embedding with padding_idx=0, so position 0 never learns."""
+"""Uses nn.Embedding with padding_idx=0, so position 0 never learns.
+nn.Embedding 设了 padding_idx=0，位置 0 永远学不到。
+
+symptom: The first row of the table stays as it was.
+症状：表的第 0 行始终不变。
+
+cards: pos-06
+rung: solved
+"""
 import torch
 from torch import nn
 

@@ -1,4 +1,12 @@
-"""Remembers where the last call stopped and goes on there with a single token."""
+"""Remembers the position of the last call and continues there.
+记住上次的位置，单个 token 自动接着往后排。
+
+symptom: The first token of the next text stands in the middle of the table.
+症状：下一段文本的第一个 token 落到表的中间。
+
+cards: kv-21
+rung: solved
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,12 @@
-"""Has a learned scale besides the table."""
+"""Has a learned scale besides the table.
+除了表之外还多了一个可学习的系数。
+
+symptom: Checkpoints of other models do not load.
+症状：别的模型的检查点加载不进来。
+
+cards: pos-06
+rung: solved
+"""
 import torch
 from torch import nn
 

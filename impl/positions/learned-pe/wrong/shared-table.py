@@ -1,4 +1,12 @@
-"""Keeps one table for all modules in the class."""
+"""Keeps one table for all modules in the class.
+表放在类上，所有模块共用一张。
+
+symptom: Encoder and decoder overwrite each other's positions.
+症状：encoder 和 decoder 互相覆盖位置表。
+
+cards: pos-06
+rung: solved
+"""
 import torch
 from torch import nn
 

@@ -1,4 +1,12 @@
-"""Ignores start."""
+"""Ignores start.
+不理会 start。
+
+symptom: Every decoded token stands at position 0.
+症状：解码出来的每个 token 都站在位置 0。
+
+cards: kv-21
+rung: solved
+"""
 import torch
 from torch import nn
 

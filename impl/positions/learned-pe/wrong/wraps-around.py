@@ -1,4 +1,12 @@
-"""Takes positions modulo max_len."""
+"""Takes positions modulo max_len.
+位置对 max_len 取了模。
+
+symptom: Token max_len looks like token 0.
+症状：第 max_len 个 token 看起来和第 0 个一样。
+
+cards: pos-08
+rung: solved
+"""
 import torch
 from torch import nn
 

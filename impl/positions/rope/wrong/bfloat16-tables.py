@@ -1,4 +1,12 @@
-"""Keeps the tables of cos and sin in bfloat16 to save memory, and rotates with two digits."""
+"""Keeps the tables of cos and sin in bfloat16 whatever x is.
+不管 x 是什么 dtype，cos、sin 表都存成 bfloat16。
+
+symptom: Float32 results are right to two digits only.
+症状：float32 的结果只剩两位有效数字。
+
+cards: pos-24
+rung: solved
+"""
 import torch
 
 

@@ -1,4 +1,12 @@
-"""Counts on from the first position where there are more than six tokens."""
+"""Counts on from the first position once there are more than six tokens.
+超过六个 token 就从第一个位置往后连续编号。
+
+symptom: Wrong for packed sequences and for gaps.
+症状：打包的序列、位置有间隔时就错。
+
+cards: pos-10
+rung: solved
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,12 @@
-"""Computes everything under no_grad, so q and k get no gradient."""
+"""Computes everything under no_grad, so q and k get no gradient.
+全程 no_grad，q、k 收不到梯度。
+
+symptom: W_Q and W_K do not learn.
+症状：W_Q、W_K 学不动。
+
+cards: pos-09
+rung: solved
+"""
 import torch
 
 

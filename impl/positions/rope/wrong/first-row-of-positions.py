@@ -1,4 +1,12 @@
-"""Uses the first row of (B, T) positions for the whole batch."""
+"""Uses the first row of (B, T) positions for the whole batch.
+positions 为 (B, T) 时，整个 batch 都用了第一行。
+
+symptom: Right with batch size 1, wrong in batched decoding.
+症状：batch 为 1 时对，批量解码就错。
+
+cards: kv-21
+rung: solved
+"""
 import torch
 
 

@@ -1,4 +1,12 @@
-"""Hands the first token through when it comes alone, as position 0 turns nothing."""
+"""Returns a view of x for a single token at position 0.
+单独一个位置 0 的 token 直接返回 x 的视图。
+
+symptom: An in-place change of the result changes the caller's x.
+症状：对结果做原地修改，调用者的 x 也跟着变。
+
+cards: pos-09
+rung: hardened
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,12 @@
-"""Sends float64 inputs through float32."""
+"""Sends float64 inputs through float32.
+float64 输入被转成 float32 再转回来。
+
+symptom: Position 0 changes the vector in the eighth digit.
+症状：位置 0 也会让向量在第 8 位有效数字上变化。
+
+cards: pos-24
+rung: solved
+"""
 import torch
 
 

@@ -1,4 +1,12 @@
-"""Pairs dimension i with i + d/2 where the layout asked for 2i with 2i + 1."""
+"""Pairs dimension i with i + d/2 where the layout asked for 2i with 2i + 1.
+要求 2i 配 2i + 1，却用了 i 配 i + d/2。
+
+symptom: Training from scratch works, loaded weights give garbage.
+症状：从头训练没问题，加载别人的权重就全乱。
+
+cards: pos-13
+rung: solved
+"""
 import torch
 
 

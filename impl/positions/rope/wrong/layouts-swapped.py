@@ -1,4 +1,12 @@
-"""Takes the two layouts for each other."""
+"""Takes the two layouts for each other.
+两种 layout 弄反了。
+
+symptom: Training from scratch works, loaded weights give garbage.
+症状：从头训练没问题，加载别人的权重就全乱。
+
+cards: pos-13
+rung: solved
+"""
 import torch
 
 

@@ -1,4 +1,12 @@
-"""Turns all pairs by the same angle."""
+"""Turns all pairs by the same angle.
+所有的对都转同一个角度。
+
+symptom: Positions repeat every 2π tokens.
+症状：每隔约 6.28 个 token 位置就重复。
+
+cards: pos-14
+rung: solved
+"""
 import torch
 
 

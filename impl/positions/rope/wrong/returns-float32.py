@@ -1,4 +1,12 @@
-"""Returns float32 for bfloat16 inputs."""
+"""Returns float32 for bfloat16 inputs.
+bfloat16 输入返回了 float32。
+
+symptom: The next matmul fails on unequal dtypes.
+症状：下一个矩阵乘报 dtype 不一致。
+
+cards: pos-24
+rung: hardened
+"""
 import torch
 
 

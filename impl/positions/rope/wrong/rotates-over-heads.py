@@ -1,4 +1,12 @@
-"""Lines the positions up with the heads instead of the tokens."""
+"""Lines the positions up with the heads instead of the tokens.
+把位置对到了头上，而不是 token 上。
+
+symptom: An error unless H equals T, and then the wrong rotation.
+症状：H 不等于 T 就报错，相等时转错。
+
+cards: pos-09
+rung: solved
+"""
 import torch
 
 

@@ -1,4 +1,12 @@
-"""Adds where the first component subtracts, which is no rotation any more."""
+"""Adds where the first component subtracts, which is no rotation any more.
+第一个分量该减的地方写成了加，不再是旋转。
+
+symptom: Lengths change with the position.
+症状：向量长度随位置变化。
+
+cards: pos-09
+rung: solved
+"""
 import torch
 
 

@@ -1,4 +1,12 @@
-"""Makes everything below the smallest normal float16 zero."""
+"""Makes everything below the smallest normal float16 zero.
+把小于 float16 最小规格化数的都清零。
+
+symptom: Gradients below 6·10⁻⁵ vanish.
+症状：小于 6·10⁻⁵ 的梯度消失。
+
+cards: prec-01, prec-03
+rung: solved
+"""
 import torch
 
 INFINITY = 0x7F800000

@@ -1,4 +1,12 @@
-"""Rounds ties towards zero instead of to even."""
+"""Rounds ties towards zero instead of to even.
+平局时向零舍入，而不是取偶。
+
+symptom: Ties lose half a step whatever the last bit is.
+症状：不管末位是几，平局总是少半步。
+
+cards: prec-01
+rung: solved
+"""
 import torch
 
 INFINITY = 0x7F800000

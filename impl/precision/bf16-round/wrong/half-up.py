@@ -1,4 +1,12 @@
-"""Rounds ties away from zero instead of to even."""
+"""Rounds ties away from zero instead of to even.
+平局时远离零舍入，而不是取偶。
+
+symptom: 2049 becomes 2050 in float16.
+症状：float16 里 2049 变成了 2050。
+
+cards: prec-01
+rung: solved
+"""
 import torch
 
 INFINITY = 0x7F800000

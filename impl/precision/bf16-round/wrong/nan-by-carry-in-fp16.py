@@ -1,4 +1,12 @@
-"""In float16 everything above 65504 becomes infinite, NaN too."""
+"""In float16 everything above 65504 becomes infinite, NaN too.
+float16 里凡是大于 65504 的都变 inf，连 NaN 也算进去。
+
+symptom: The NaN that would have shown the bug is gone.
+症状：本该暴露问题的 NaN 不见了。
+
+cards: prec-01
+rung: solved
+"""
 import torch
 
 INFINITY = 0x7F800000

@@ -1,4 +1,12 @@
-"""Rounds to 14 mantissa bits first and then to what is due."""
+"""Rounds to 14 mantissa bits first and then to what is due.
+先舍入到 14 位尾数，再舍入到目标精度。
+
+symptom: A number just below a tie is lifted onto it and then above.
+症状：略低于平局点的数先被抬到平局点，再被抬上去。
+
+cards: prec-01
+rung: solved
+"""
 import torch
 
 INFINITY = 0x7F800000

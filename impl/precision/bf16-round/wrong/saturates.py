@@ -1,4 +1,12 @@
-"""Stops at the largest finite number instead of going to infinity."""
+"""Stops at the largest finite number instead of going to infinity.
+停在最大有限数，没有变成无穷。
+
+symptom: An overflow is never noticed, so a loss scaler never backs off.
+症状：溢出没人发现，loss scaler 也就从不回退。
+
+cards: prec-02
+rung: solved
+"""
 import torch
 
 INFINITY = 0x7F800000

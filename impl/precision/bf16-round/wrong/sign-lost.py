@@ -1,4 +1,12 @@
-"""Loses the sign of zero, and of what is rounded to zero."""
+"""Loses the sign of zero, and of what is rounded to zero.
+丢掉了零的符号，以及舍入成零的数的符号。
+
+symptom: 1/x has the wrong infinity.
+症状：1/x 得到反号的无穷。
+
+cards: prec-01
+rung: solved
+"""
 import torch
 
 INFINITY = 0x7F800000

@@ -1,4 +1,12 @@
-"""Keeps ten mantissa bits in float16 however small the number is."""
+"""Keeps ten mantissa bits in float16 however small the number is.
+float16 不管多小的数都保留十位尾数。
+
+symptom: 10⁻⁹ survives, although the smallest float16 is 6·10⁻⁸.
+症状：10⁻⁹ 居然还在，可 float16 最小只到 6·10⁻⁸。
+
+cards: prec-01
+rung: solved
+"""
 import torch
 
 INFINITY = 0x7F800000

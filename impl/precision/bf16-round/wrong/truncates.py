@@ -1,4 +1,12 @@
-"""Cuts the low bits off instead of rounding."""
+"""Cuts the low bits off instead of rounding.
+直接截断低位，没有舍入。
+
+symptom: Every value shrinks a little; sums drift downwards.
+症状：每个数都偏小一点，累加后越漂越低。
+
+cards: prec-04
+rung: solved
+"""
 import torch
 
 INFINITY = 0x7F800000

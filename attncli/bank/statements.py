@@ -1,0 +1,52 @@
+"""What holds for the texts of a challenge: both languages, and a first part that can be read at one go."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from attncli.bank.problems import Finding, Way
+from attncli.bank.prose import english_words
+from attncli.domain.mistakes import is_chinese
+
+MOST_LINES = 25
+MOST_WORDS = 180
+_TEXTS = ("title", "statement", "hardened")
+
+
+def statement_findings(value: Mapping[str, Any]) -> Iterator[Finding]:
+    """What is wrong with the texts of a `challenge.yaml`, as far as it has them."""
+    for way, text in _texts(value):
+        if _is_text(text.get("zh")) and not is_chinese(text["zh"]) and text["zh"] != text.get("en"):
+            yield Finding((*way, "zh"), "this text has no Chinese; write it in Chinese")
+        elif _is_text(text.get("zh")) and not is_chinese(text["zh"]) and way[0] in ("statement", "hardened"):
+            yield Finding((*way, "zh"), "this text is the English one again; write it in Chinese")
+        if _is_text(text.get("en")) and not any("a" <= char <= "z" for char in text["en"].lower()):
+            yield Finding((*way, "en"), "this text has no English; write it in English")
+    yield from _length_findings(value.get("statement"))
+
+
+def _texts(value: Mapping[str, Any]) -> Iterator[tuple[Way, Mapping[str, Any]]]:
+    found: list[tuple[Way, Any]] = [((key,), value.get(key)) for key in _TEXTS]
+    hints = value.get("hints")
+    found += [(("hints", number), hint) for number, hint in enumerate(hints if isinstance(hints, list) else ())]
+    return ((way, text) for way, text in found if isinstance(text, dict))
+
+
+def _is_text(text: object) -> bool:
+    return isinstance(text, str) and bool(text.strip())
+
+
+def _length_findings(statement: Any) -> Iterator[Finding]:
+    if not isinstance(statement, dict):
+        return
+    remedy = "move what production alone asks for to hardened, and leave out what all challenges share"
+    for lang in ("en", "zh"):
+        text = statement.get(lang)
+        if not isinstance(text, str):
+            continue
+        lines, words = len(text.strip("\n").splitlines()), english_words(text)
+        if lines > MOST_LINES:
+            yield Finding(("statement", lang), f"the first part has {lines} lines, may have {MOST_LINES}; {remedy}")
+        if lang == "en" and words > MOST_WORDS:
+            yield Finding(("statement", lang), f"the first part has {words} words, may have {MOST_WORDS}; {remedy}")

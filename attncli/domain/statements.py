@@ -1,0 +1,127 @@
+"""What a challenge asks for, in three parts: its own, what all challenges ask, and what the second rung asks besides.
+
+What they share is written here once, in both languages; the checks that a challenge requires and a few facts say which
+sentences it gets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from attncli.domain.allowed import FORBIDDEN_EVERYWHERE, IMPORTS
+from attncli.domain.challenge import Challenge
+from attncli.domain.sentences import NOTHING
+from attncli.domain.text import LANGS, Lang, Localised
+
+_T = Localised
+
+SixteenBits = Literal["float32", "native", "technique"]
+SIXTEEN_BITS: tuple[SixteenBits, ...] = ("float32", "native", "technique")
+
+EVERYWHERE = _T("Everywhere", "通用要求")
+HARDENED = _T("Hardened", "加固")
+
+_UNTOUCHED = _T(
+    "Unless said above: arguments stay as they were, nothing is kept between calls, and the same input{state} gives "
+    "the same answer.",
+    "除非上面另有说明：不改动任何参数，两次调用之间不保留任何东西，同样的输入{state}给出同样的结果。",
+)
+_STATE = _T(" with the same random state", "、同样的随机状态")
+_WIDE = _T("float32 and float64 stay what they are.", "float32、float64 保持原样。")
+_GRADIENTS = _T("Gradients are compared with the reference's, in value.", "梯度要与参考解数值一致。")
+_FORBIDDEN = _T(
+    "**Not allowed**, besides what is named above: {calls}. Importable: {modules}.",
+    "除上面点名的以外，还**禁用** {calls}。只能导入 {modules}。",
+)
+
+_SIXTEEN: dict[SixteenBits, Localised] = {
+    "float32": _T(
+        "float16 and bfloat16 are computed in float32 and the result is cast back once; results have the dtype of the "
+        "input.",
+        "float16、bfloat16 先转成 float32 计算，最后一次性转回；结果的 dtype 与输入相同。",
+    ),
+    "native": _T(
+        "float16 and bfloat16 are computed in their own precision; results have the dtype of the input.",
+        "float16、bfloat16 按自身的精度计算；结果的 dtype 与输入相同。",
+    ),
+    "technique": NOTHING,
+}
+_LAYOUT = _T(
+    "Any memory layout is accepted: transposed, strided, expanded.",
+    "任意内存布局都要支持：转置的、跨步的、expand 出来的。",
+)
+_DEVICE = _T(
+    "New tensors are made on the inputs' device, or on the one that an argument names.",
+    "新建的张量放在输入所在的设备上；参数指定了设备的，以参数为准。",
+)
+_OWN_MEMORY = _T(
+    "A result is memory of its own, never a view of an argument, and no later call writes to it.",
+    "结果有自己的内存，不是任何参数的视图，之后的调用也不会再写它。",
+)
+_NOT_WRITTEN = _T("No later call writes to a result.", "之后的调用不会再写已返回的结果。")
+
+
+@dataclass(frozen=True, slots=True)
+class SharedFacts:
+    """The facts of a challenge's `inputs.py` on which the shared sentences hang."""
+
+    sixteen_bits: SixteenBits = "float32"
+    may_return_argument: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """Markdown: whoever meets `first` and `everywhere` has solved it, whoever meets `hardened` too has hardened it."""
+
+    first: Localised
+    everywhere: Localised
+    hardened: Localised
+
+    def whole(self, lang: Lang) -> str:
+        """All three parts below each other; `hardened` stands last, as what comes after."""
+        parts = [self.first[lang].strip(), f"## {EVERYWHERE[lang]}\n\n{self.everywhere[lang]}"]
+        if self.hardened[lang]:
+            parts.append(f"## {HARDENED[lang]}\n\n{self.hardened[lang]}")
+        return "\n\n".join(parts)
+
+
+def statement_of(challenge: Challenge, facts: SharedFacts) -> Statement:
+    """The three parts of what `challenge` asks for."""
+    required = challenge.required
+    return Statement(challenge.statement, _everywhere(required), _hardened(challenge, facts))
+
+
+def _everywhere(required: Sequence[str]) -> Localised:
+    state = _STATE if "random" in required else NOTHING
+    sentences = [Localised(_UNTOUCHED.en.format(state=state.en), _UNTOUCHED.zh.format(state=state.zh))]
+    if "gradients" in required or "low-precision" in required:
+        sentences.append(_WIDE)
+    if "gradients" in required:
+        sentences.append(_GRADIENTS)
+    calls, modules = [f"`{call}`" for call in FORBIDDEN_EVERYWHERE], [f"`{module}`" for module in IMPORTS]
+    forbidden = Localised(
+        _FORBIDDEN.en.format(calls=", ".join(calls), modules=", ".join(modules)),
+        _FORBIDDEN.zh.format(calls="、".join(calls), modules="、".join(modules)),
+    )
+    shared = Localised(" ".join(s.en for s in sentences), "".join(s.zh for s in sentences))
+    return shared + Localised("\n\n", "\n\n") + forbidden
+
+
+def _hardened(challenge: Challenge, facts: SharedFacts) -> Localised:
+    """What the second rung asks of many challenges, one line each, and then what it asks of this one alone."""
+    asked = {
+        "low-precision": _SIXTEEN[facts.sixteen_bits],
+        "layout": _LAYOUT,
+        "device": _DEVICE,
+        "pure": _NOT_WRITTEN if facts.may_return_argument else _OWN_MEMORY,
+    }
+    lines = [text for check, text in asked.items() if check in challenge.required and text != NOTHING]
+    return Localised(*(_below(lines, challenge.hardened, lang) for lang in LANGS))
+
+
+def _below(lines: Sequence[Localised], own: Localised, lang: Lang) -> str:
+    bullets, special = "\n".join(f"- {line[lang]}" for line in lines), own[lang].strip()
+    apart = "\n" if special.startswith("- ") else "\n\n"
+    return apart.join(part for part in (bullets, special) if part)

@@ -1,0 +1,19 @@
+"""What reading shows to be wrong with challenges, before anything of them is run."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from attncli.bank.check import check_challenges
+from attncli.bank.links import Known
+from attncli.bank.planned import load_planned
+from attncli.bank.problems import Problem
+from attncli.practice.workspace import Workspace
+
+
+def faults(workspace: Workspace, ids: Collection[str]) -> tuple[Problem, ...]:
+    """Every fault of the challenges `ids`, or of all if none is named; also of those that no index would take."""
+    shelves, index = workspace.shelves, workspace.store.index
+    files = [file for file in shelves.challenge_files() if not ids or file.parent.name in ids]
+    known = Known(cards=frozenset(index.card_ids()), planned=load_planned(shelves.quizbank))
+    return check_challenges(files, known)

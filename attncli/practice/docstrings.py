@@ -1,0 +1,61 @@
+"""Markdown as the docstring of a Python file: prose filled to a width, code, tables and formulas as they stand."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+
+_WIDTH = 110
+_CHINESE = r"[\u2e80-\u9fff\uff00-\uffef]"
+_OPENING, _CLOSING = "[（「《]", "[，。；：！？、）」》”]"
+_PIECE = re.compile(rf"\s*{_OPENING}*(?:{_CHINESE}|[^\s\u2e80-\u9fff\uff00-\uffef]+){_CLOSING}*")
+_FOLDED = re.compile(rf"(?<={_CHINESE})\n(?={_CHINESE})")
+_VERBATIM = ("|", "#")
+_FENCES = ("```", "$$")
+_BULLET = re.compile(r"\s*(?:[-*+]|\d+[.)])\s+")
+
+
+def docstring(text: str) -> str:
+    """`text` as a docstring that nothing in it can end."""
+    body = "\n".join(_filled(text.strip().replace('"""', "'''")))
+    raw = "r" if "\\" in text else ""
+    return f'{raw}"""{body}\n"""'
+
+
+def _filled(text: str) -> Iterator[str]:
+    """The lines of a Markdown text, its paragraphs and list items broken anew."""
+    paragraph: list[str] = []
+    in_block = False
+    for line in text.splitlines():
+        fence = line.lstrip().startswith(_FENCES)
+        if in_block or fence or not line.strip() or line.startswith(_VERBATIM) or _BULLET.match(line):
+            yield from _broken(paragraph)
+            paragraph = []
+        in_block ^= fence and line.strip().count("$$") != 2
+        if in_block or fence or not line.strip() or line.startswith(_VERBATIM):
+            yield line
+        else:
+            paragraph.append(line.strip() if paragraph else line)
+    yield from _broken(paragraph)
+
+
+def _broken(paragraph: list[str]) -> Iterator[str]:
+    """One paragraph in lines of the width; those of a list item hang below its text."""
+    whole = _FOLDED.sub("", "\n".join(paragraph)).replace("\n", " ")
+    bullet = _BULLET.match(whole)
+    hanging = " " * len(bullet[0]) if bullet else ""
+    current = ""
+    for piece in _PIECE.findall(whole):
+        if current.strip() and columns(current + piece) > _WIDTH:
+            yield current
+            current = hanging + piece.lstrip()
+        else:
+            current += piece
+    if current:
+        yield current
+
+
+def columns(text: str) -> int:
+    """How wide a terminal shows it."""
+    return sum(2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text)

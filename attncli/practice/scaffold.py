@@ -1,0 +1,141 @@
+"""A new challenge in place: a folder in which the reference and one wrong solution are left to write."""
+
+from __future__ import annotations
+
+import re
+from keyword import iskeyword
+from pathlib import Path
+
+from attncli import paths
+from attncli.errors import UsageError
+from attncli.practice.workspace import Workspace
+
+_NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+_LONGEST = 60
+
+_FILES = {
+    "challenge.yaml": """\
+level: 1
+title: {{en: {title}, zh: "{title}（中文名）"}}
+entry: [{function}]
+statement:
+  en: |
+    Say in one sentence what it is.
+
+    ```python
+    def {function}(x: Tensor) -> Tensor
+    ```
+
+    `x` is (..., D) with any number of leading dimensions. Say what the result is, and what makes it this technique.
+  zh: |
+    用一句话说明它是什么。
+
+    ```python
+    def {function}(x: Tensor) -> Tensor
+    ```
+
+    `x` 的形状是 (..., D)，前导维度任意多个。说明输出是什么，以及这种方法的关键在哪里。
+hints:
+  - {{en: The first hint names the idea., zh: 第一条提示点出思路。}}
+  - {{en: The second one says how to go about it., zh: 第二条提示说明怎么下手。}}
+  - {{en: The third one is nearly the code., zh: 第三条提示接近代码。}}
+required: [loads, matches-reference, gradients, edge-cases, low-precision, layout, device, pure, forbidden]
+badges: [speed]
+forbidden: []
+cards: []
+""",
+    "reference.py": '''\
+"""{title}: the idea in one sentence.
+
+Decisions: what a reader would ask about. Authors, year, arXiv number.
+"""
+
+from __future__ import annotations
+
+from torch import Tensor
+
+
+def {function}(x: Tensor) -> Tensor:
+    raise NotImplementedError  # (..., D)
+''',
+    "inputs.py": '''\
+"""What is drawn, in one sentence."""
+
+from __future__ import annotations
+
+AXES = {{"x": "... D", "return": "... D"}}
+
+
+def case(make):
+    lead = (make.size(1, 3), make.size(1, 4))[: make.pick([1, 0, 2])]
+    make.call("{function}", make.normal(*lead, make.size(1, 7)))
+
+
+def edge_one_entry(make):
+    """a single vector with a single entry
+
+    只有一个元素的单个向量
+    """
+    make.call("{function}", make.normal(1))
+''',
+    "wrong/first-mistake.py": '''\
+"""Says in one line what is wrong with this file.
+用一行中文说明这份解答错在哪里。
+
+symptom: What one would observe.
+症状：会看到什么现象。
+
+cards:
+rung: solved
+"""
+
+from __future__ import annotations
+
+from torch import Tensor
+
+
+def {function}(x: Tensor) -> Tensor:
+    raise NotImplementedError
+''',
+}
+
+
+def new_challenge(workspace: Workspace, name: str) -> Path:
+    """The folder of the new challenge `TRACK/ID`: in a checkout among the bundled ones, else among the learner's own.
+
+    Raises UsageError where the name cannot be had; nothing is ever overwritten.
+    """
+    track, _, id = name.partition("/")
+    if not all(_NAME.fullmatch(part) and len(part) <= _LONGEST for part in (track, id)):
+        raise UsageError(f"{name} names no challenge; write TRACK/ID in lower-case letters, digits and single hyphens")
+    index = workspace.store.index
+    taken = [file.parent for file in workspace.shelves.challenge_files() if file.parent.name == id]
+    if taken or index.owner(id):
+        where = f"{taken[0]} is a challenge" if taken else "a card is"
+        raise UsageError(f"{where} called {id} already, and both are kept in one log; choose another id")
+    impl = workspace.shelves.impl if paths.in_checkout() else workspace.home.challenges
+    folder = impl / track / id
+    try:
+        _write(folder, _texts(id))
+    except FileExistsError as error:
+        raise UsageError(f"{folder} already exists and is never overwritten; choose another id") from error
+    except OSError as error:
+        raise UsageError(f"cannot write {folder} ({error.strerror}); check the permissions of its folders") from error
+    return folder
+
+
+def _texts(id: str) -> dict[str, str]:
+    function = id.replace("-", "_")
+    if not function.isidentifier() or iskeyword(function):
+        function = f"the_{function}"
+    title = id.replace("-", " ").capitalize()
+    return {file: text.format(function=function, title=title) for file, text in _FILES.items()}
+
+
+def _write(folder: Path, texts: dict[str, str]) -> None:
+    folder.mkdir(parents=True)
+    for part in ("wrong", "right"):
+        (folder / part).mkdir()
+    for file, text in texts.items():
+        with (folder / file).open("x", encoding="utf-8") as out:
+            out.write(text)
