@@ -8,12 +8,13 @@ from typing import Any
 
 from attncli.commands.stdout import echo
 from attncli.domain.axes import first_wrong, named
+from attncli.domain.calls import earlier_calls
 from attncli.domain.challenge import Challenge
 from attncli.domain.digits import digits_apart
 from attncli.domain.frames import frame_lines
 from attncli.domain.printable import printable
 from attncli.domain.text import Lang, Localised
-from attncli.domain.verdicts import STATUSES, headline, status_of, to_harden, told, unproved
+from attncli.domain.verdicts import STATUSES, follows, headline, status_of, to_harden, told, unproved
 
 PRINTED_LINES = 20
 GRID_COLUMNS = 32
@@ -30,8 +31,11 @@ SAY: dict[str, Localised] = {
     "printed": Localised("printed by your code:", "你的代码打印的内容："),
     "foot": Localised("{seconds} s, seed {seed}, sandbox: {layers}", "用时 {seconds} 秒，种子 {seed}，沙箱：{layers}"),
     "same": Localised("the same answers as: {says}", "与这种错误的结果完全一致：{says}"),
+    "two": Localised("two mistakes at once explain every answer:", "两种错误同时出现，能解释所有结果："),
+    "common": Localised("what all the answers have in common: {says}", "所有结果的共同点：{says}"),
     "cards": Localised(" (cards: {cards})", "（卡片：{cards}）"),
     "call": Localised("(call {number} of: {calls})", "（第 {number} 次调用，依次为：{calls}）"),
+    "earlier": Localised("call {number}, {name}:", "第 {number} 次调用 {name}："),
     "expected": Localised("expected:", "期望："),
     "got": Localised("got:", "得到："),
     "first-wrong": Localised("first wrong at {index}", "第一个不对的位置：{index}"),
@@ -55,7 +59,7 @@ def report_lines(report: Mapping[str, Any], challenge: Challenge, lang: Lang) ->
     for check in report["checks"]:
         badge = "" if check.get("required", True) else SAY["badge"][lang]
         yield f"  {STATUSES[status_of(check)][lang]}  {check['name']}{badge}  {told(check, lang)}".rstrip()
-        if check["status"] == "fail" and check.get("counterexample"):
+        if check["status"] == "fail" and check.get("counterexample") and not follows(check, report["checks"]):
             yield from counterexample_lines(check["counterexample"], "        ", lang, Path(report["file"]).name)
     yield from diagnosis_lines(report, challenge, lang)
     if report.get("printed"):
@@ -66,7 +70,12 @@ def report_lines(report: Mapping[str, Any], challenge: Challenge, lang: Lang) ->
 
 
 def diagnosis_lines(report: Mapping[str, Any], challenge: Challenge, lang: Lang) -> Iterator[str]:
-    for found in report.get("diagnosis") or ():
+    for number, found in enumerate(report.get("diagnosis") or ()):
+        if found.get("beside") and number == 0:
+            yield f"  {SAY['two'][lang]}"
+        if "says_zh" in found:
+            yield f"  {SAY['common'][lang].format(says=found['says_zh' if lang == 'zh' else 'says'])}"
+            continue
         known = challenge.mistakes.get(found["wrong"])
         says = (known.says[lang] if known else "") or found["says"]
         cards = SAY["cards"][lang].format(cards=", ".join(found["cards"])) if found["cards"] else ""
@@ -80,6 +89,10 @@ def counterexample_lines(shown: Mapping[str, Any], indent: str, lang: Lang = "en
     if "call" in shown:
         calls = ", ".join(str(call["call"]) for call in shown["calls"])
         yield indent + SAY["call"][lang].format(number=shown["call"], calls=calls)
+    for number, call in earlier_calls(shown):
+        yield indent + SAY["earlier"][lang].format(number=number, name=call["call"])
+        for name, value in call["args"].items():
+            yield from value_lines(f"{name} =", value, f"{indent}  ", lang)
     digits = digits_apart(shown, DIGITS)
     for key in ("expected", "got"):
         if key in shown:

@@ -84,11 +84,17 @@ class CheckResult:
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """A known wrong solution that gives the same outputs as the submission on the failing inputs."""
+    """A known wrong solution that gives the same outputs as the submission on the failing inputs.
+
+    Where none does: one of two that explain the outputs together, with the other one `beside` it; or what all outputs
+    have in common, such as "transposed", which `says_zh` tells in Chinese.
+    """
 
     wrong: str
     says: str
     cards: tuple[str, ...]
+    says_zh: str = ""
+    beside: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

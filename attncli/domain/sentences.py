@@ -107,6 +107,10 @@ SENTENCES: dict[str, Localised] = {
         "在新进程中与在其他调用之后得到不同的结果（{fault}）",
     ),
     "only-after-other-calls": _T("fails only after other calls: {fault}", "仅在其他调用之后出错：{fault}"),
+    "only-together": _T(
+        "{fault}; by itself this call is right: the ones before it change its answer",
+        "{fault}；单独调用时结果正确，是前面的调用改变了它",
+    ),
     "kept-counterexample": _T("the stored counterexample: {fault}", "上次保存的反例：{fault}"),
     # The file and its process
     "no-entry-point": _T(
@@ -166,6 +170,35 @@ SENTENCES: dict[str, Localised] = {
         "{name} has more required parameters than {asked}", "{name} 的必填参数比 {asked} 多"
     ),
     "other-keywords": _T("{name} has other keyword parameters than {asked}", "{name} 的关键字参数与 {asked} 不同"),
+    # What answers show where no known mistake gives them
+    "the-result": _T("The result", "结果"),
+    "part-of-the-result": _T("Part {part} of the result", "结果的 {part} 部分"),
+    "transposed": _T(
+        "{what} has two axes swapped: {first} and {second}.", "{what}有两个轴互换了：{first} 与 {second}。"
+    ),
+    "one-late": _T(
+        "{what} is off by one along {axis}: each position holds what belongs to the one before it.",
+        "{what}沿 {axis} 错开了一位：每个位置放的是前一个位置的值。",
+    ),
+    "one-early": _T(
+        "{what} is off by one along {axis}: each position holds what belongs to the one after it.",
+        "{what}沿 {axis} 错开了一位：每个位置放的是后一个位置的值。",
+    ),
+    "sign-flipped": _T("{what} has the opposite sign everywhere.", "{what}处处正负号相反。"),
+    "scaled": _T("{what} is {factor} times what is due, everywhere.", "{what}处处是正确值的 {factor} 倍。"),
+    "too-large-by": _T("{what} is too large by {amount}, everywhere.", "{what}处处比正确值大 {amount}。"),
+    "too-small-by": _T("{what} is too small by {amount}, everywhere.", "{what}处处比正确值小 {amount}。"),
+    "one-place-wrong": _T(
+        "{what} is wrong at {place} alone; everywhere else it is right.", "{what}只有 {place} 处不对，其余全对。"
+    ),
+    "digits-of": _T(
+        "{what} is right, but has only the digits of {dtype}: it was rounded to that on the way.",
+        "{what}本身是对的，但只有 {dtype} 的精度：中途被舍入成了 {dtype}。",
+    ),
+    "inputs-rounded": _T(
+        "{what} is right for inputs rounded to {dtype}: they are cast to it before anything is computed.",
+        "把输入舍入到 {dtype} 之后，{what}就完全一致：计算之前输入被转成了 {dtype}。",
+    ),
     # The course of a grading
     "needs": _T("needs {check}", "需先通过 {check}"),
     "needs-first-rung": _T("comes once the file is solved", "先解出来，再检查这一项"),

@@ -5,7 +5,7 @@ The sentences themselves come with the report (see domain/sentences.py), English
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from attncli.domain.printable import printable
@@ -78,6 +78,21 @@ def headline(report: Mapping[str, Any], lang: Lang) -> str:
 def status_of(check: Mapping[str, Any]) -> str:
     """The word for how a check stands: what fails on the second rung alone is the next step."""
     return "harden" if check["status"] == "fail" and check.get("rung") == "hardened" else str(check["status"])
+
+
+_FIRST = {"forbidden": 0, "loads": 1}
+
+
+def deciding_checks(checks: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """The required checks that failed, what says most first: a forbidden name, the file, then rung by rung."""
+    failed = [check for check in checks if check["status"] == "fail" and check.get("required", True)]
+    return sorted(failed, key=lambda check: _FIRST.get(check["name"], 3 if check.get("rung") == "hardened" else 2))
+
+
+def follows(check: Mapping[str, Any], checks: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether a forbidden call decides, so that what else fails may follow from it and is told in one line."""
+    deciding = next(iter(deciding_checks(checks)), None)
+    return deciding is not None and deciding["name"] == "forbidden" and check["name"] != "forbidden"
 
 
 def to_harden(report: Mapping[str, Any]) -> list[str]:

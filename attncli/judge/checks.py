@@ -251,5 +251,5 @@ class Checks:
             examine = self._of_rung(self._question(name), name, str(kept["record"]), rung)
             finding = examine(case)
             if finding is not None:
-                return self.findings.kept(name, finding, kept)
+                return self.findings.kept(name, finding, kept, examine)
         return None

@@ -236,6 +236,17 @@ def _compare_floating(expected: Tensor, native: Any, got: Tensor, rules: Rules, 
     return _value_mismatch(error, allowed, error > allowed, expected, got, path)
 
 
+def agreeing(expected: Tensor, got: Tensor, rules: Rules, path: Path = ()) -> Tensor:
+    """Which entries of `got`, a floating tensor of the same shape, are within what is allowed."""
+    truth, value = expected.detach().to(torch.float64), got.detach().to(torch.float64)
+    odd = ~torch.isfinite(truth)
+    allowed = _quick(truth, odd, got.dtype, rules)
+    slack = None if rules.rounded_once(got.dtype) else _fitting(rules.slack(path), truth)
+    allowed = allowed if slack is None else allowed + slack.to(allowed.dtype)
+    same = (value == truth) | (value.isnan() & truth.isnan())
+    return torch.where(odd, same, (value - truth).abs() <= allowed)
+
+
 def _fitting(slack: Tensor | None, truth: Tensor) -> Tensor | None:
     """Slack that was measured for values of this shape, or for all at once."""
     return slack if slack is not None and slack.shape in (truth.shape, ()) else None

@@ -17,6 +17,7 @@ from attncli.judge.finding import Finding
 from attncli.judge.folder import Folder
 from attncli.judge.profiles import profile_of
 from attncli.judge.recorder import Recorder
+from attncli.judge.reduce import failing_step
 from attncli.judge.shown import Axes, Room, plain
 from attncli.sandbox.tables import DTYPES, bytes_of
 
@@ -29,7 +30,9 @@ RESULT_ROOM = 30_000
 
 def render(finding: Finding, demands: Demands) -> dict[str, Any]:
     """The `counterexample` of a grade report."""
-    case, step = finding.case, _failing_step(finding)
+    case, last = finding.case, len(finding.case.steps) - 1
+    known = failing_step(finding)
+    step = last if known is None else min(known, last)
     shown: dict[str, Any] = {"args": _arguments(case, demands, step, Room(ARGUMENTS_ROOM))}
     if len(case.steps) > 1:
         room = Room(CALLS_ROOM)
@@ -64,12 +67,6 @@ def _place(path: Sequence[Any]) -> str:
     if path and path[0] == "gradient":
         return str(path[1])
     return "return" + "".join(f"[{key!r}]" for key in path[1:])
-
-
-def _failing_step(finding: Finding) -> int:
-    if finding.mismatch is not None and finding.mismatch.path and isinstance(finding.mismatch.path[0], int):
-        return min(finding.mismatch.path[0], len(finding.case.steps) - 1)
-    return len(finding.case.steps) - 1
 
 
 def _as_due(mismatch: Mismatch) -> Any:

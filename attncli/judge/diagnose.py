@@ -1,23 +1,29 @@
 """Naming the mistake: which known wrong solution gives the very outputs that the submission gave.
 
 A name is given only when the outputs prove it: the wrong solution must agree with the submission on every probed case,
-the failing ones among them, within the tolerance of the case.
+the failing ones among them, within the tolerance of the case. Where none does, two of them may (see pairs.py), or the
+answers have a pattern in common (see patterns.py).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from attncli.domain.challenge import Diagnosis
+from attncli.domain.sentences import say
 from attncli.judge.compare import Rules, compare
 from attncli.judge.demands import Demands
 from attncli.judge.expected import Expectation, Observed, as_given, run_reference
 from attncli.judge.folder import Folder
 from attncli.judge.gradients import largest
 from attncli.judge.judging import alone
+from attncli.judge.pairs import Answer, pairs_of
+from attncli.judge.patterns import pattern_of
 from attncli.judge.request import Request
+from attncli.judge.roundings import rounding_of
+from attncli.judge.samples import Sample, samples, subject, wrong_parts
 from attncli.sandbox.limits import memory_at_most
 from attncli.sandbox.values import Raised
 
@@ -43,27 +49,63 @@ class Probe:
         return run_reference(namespace, case, as_given, leaf_indices=leaves, cotangents=cotangents)
 
 
-def diagnose(folder: Folder, probes: Sequence[Probe]) -> list[Diagnosis]:
-    """The wrong solutions that agree with what the submission returned on every probe; [] without a proof."""
+def diagnose(folder: Folder, probes: Sequence[Probe], among: Sequence[str] = ()) -> list[Diagnosis]:
+    """The wrong solutions that agree with what the submission returned on every probe, or else two that do so together,
+    or what the answers have in common; [] without a proof. `among`: those of these names alone."""
     if not probes:
         return []
-    native = [alone(probe.on)(folder.reference.__dict__) for probe in probes]
-    matching = [name for name in folder.wrong_names() if _agrees(folder, name, probes, native)]
-    return [_named(folder, name) for name in matching]
+    tried = _Tried(folder, probes)
+    matching = [name for name in among or folder.wrong_names() if tried.agrees(name)]
+    if matching or among:
+        return [_named(folder, name) for name in matching]
+    pairs = pairs_of(tried.answers, folder.wrong_names(), tried.outcome)
+    if len(pairs) == 1:
+        first, second = pairs[0]
+        return [replace(_named(folder, first), beside=second), replace(_named(folder, second), beside=first)]
+    return _in_common(Demands(folder), probes)
 
 
-def _agrees(folder: Folder, name: str, probes: Sequence[Probe], native: Sequence[Observed]) -> bool:
-    namespace, float32_inside = folder.wrong(name).__dict__, Demands(folder).float32_inside
-    differs = False
-    for probe, sound in zip(probes, native, strict=True):
-        try:
-            other = _bounded(probe, namespace)
-        except Exception:  # noqa: BLE001 - a wrong solution may fail in any way; then its outputs prove nothing
-            return False
-        if not _same(probe, probe.observed, other, float32_inside):
-            return False
-        differs = differs or not _same(probe, sound, other, float32_inside)
-    return differs
+class _Tried:
+    """What the reference and each wrong solution make of the probes, in the dtypes of their inputs."""
+
+    def __init__(self, folder: Folder, probes: Sequence[Probe]) -> None:
+        self._folder, self._probes = folder, probes
+        self._float32_inside = Demands(folder).float32_inside
+        self._outcomes: dict[tuple[str, int], Observed | None] = {}
+        native = [alone(probe.on)(folder.reference.__dict__) for probe in probes]
+        pairs = zip(probes, native, strict=True)
+        self.answers = [Answer(probe.request.case, probe.due, probe.observed, sound) for probe, sound in pairs]
+
+    def outcome(self, name: str, k: int) -> Observed | None:
+        """What a wrong solution gives for the k-th probe; None where it fails."""
+        if (name, k) not in self._outcomes:
+            try:
+                self._outcomes[name, k] = _bounded(self._probes[k], self._folder.wrong(name).__dict__)
+            except Exception:  # noqa: BLE001 - it may fail in any way; then its outputs prove nothing
+                self._outcomes[name, k] = None
+        return self._outcomes[name, k]
+
+    def agrees(self, name: str) -> bool:
+        differs = False
+        for k, probe in enumerate(self._probes):
+            other = self.outcome(name, k)
+            if other is None or not _same(probe, probe.observed, other, self._float32_inside):
+                return False
+            differs = differs or not _same(probe, self.answers[k].sound, other, self._float32_inside)
+        return differs
+
+
+def _in_common(demands: Demands, probes: Sequence[Probe]) -> list[Diagnosis]:
+    found: list[Sample] = []
+    for probe in probes:
+        of_probe = samples(probe.request.case, probe.observed, probe.due, demands)
+        if of_probe is None:
+            return []
+        found += of_probe
+    wrong = wrong_parts(found)
+    what = subject(wrong, found) if wrong else say("the-result")
+    told = pattern_of(wrong, what) or rounding_of(wrong, what, demands)
+    return [Diagnosis(told[0], told[1].en, (), told[1].zh)] if told else []
 
 
 @alone

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -11,6 +11,7 @@ from attncli.domain.challenge import CheckResult, Diagnosis, Status
 from attncli.domain.printable import printable
 from attncli.domain.sentences import NOTHING, say
 from attncli.domain.text import Localised
+from attncli.judge.case import Case
 from attncli.judge.counterexample import render, store
 from attncli.judge.diagnose import Probe, diagnose
 from attncli.judge.exam import Exam
@@ -18,6 +19,7 @@ from attncli.judge.examine import Examiner
 from attncli.judge.expected import Expectation
 from attncli.judge.finding import Finding
 from attncli.judge.judging import Unjudgeable
+from attncli.judge.reduce import Reduction, reduced
 from attncli.judge.search import Examine
 from attncli.judge.simplify import simplify
 from attncli.judge.submission import Failure, Submission
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
 
 SIMPLIFY_CALLS = 80
 PROBES = 8
+# Where these leave several names, so many tell them apart, if anything does.
+MORE_PROBES = 40
 # What a submission raises, names and returns is quoted; a report is read by people.
 MESSAGE_LENGTH = 2000
 DIAGNOSED = frozenset({"values", "shape", "dtype", "not-finite", "exception", "gradient"})
@@ -50,8 +54,9 @@ class Findings:
         tried = ", ".join(self.submission.touched[:4])
         return self.failed(name, "refused", say("tried", names=tried))
 
-    def kept(self, name: str, finding: Finding, stored: Mapping[str, Any]) -> CheckResult:
+    def kept(self, name: str, finding: Finding, stored: Mapping[str, Any], examine: Examine) -> CheckResult:
         """The result of a check that a stored counterexample fails."""
+        finding = finding if self.options.quick else reduced(finding, examine).finding
         self.dead = self.dead or finding.fatal
         self.stored.append(dict(stored))
         self._name_mistake(finding, str(stored["record"]), name == "gradients")
@@ -75,37 +80,62 @@ class Findings:
 
     def _plainest(self, name: str, finding: Finding, examine: Examine, attribute: str, label: str) -> Finding:
         """The finding with plain values, as it is in a fresh process; it is kept, and its mistake named."""
-        simple = simplify(finding, examine, SIMPLIFY_CALLS)
+        small = reduced(finding, examine)
+        simple = simplify(small.finding, examine, SIMPLIFY_CALLS)
         simple.case.label = label
-        simple = self._in_fresh_worker(simple, examine) or simple
-        kept = store(simple, name, attribute, self.options.stream) if not label else None
+        simple, fresh = self._in_fresh_worker(simple, examine)
+        if not fresh and small.finding is not finding and (again := examine(finding.case)) is not None:
+            small, simple = Reduction(again, range(len(finding.case.inputs)), needs_all=True), again
+        if not label:
+            self._keep(name, attribute, finding.case, simple, small, examine)
+        self._name_mistake(simple, attribute, name == "gradients")
+        if small.needs_all and simple.reason == finding.reason:
+            return replace(simple, message=say("only-together", fault=simple.message))
+        return simple
+
+    def _keep(
+        self, name: str, attribute: str, drawn: Case, simple: Finding, small: Reduction, examine: Examine
+    ) -> None:
+        """Stores the counterexample as the whole that was drawn, with the plain values where it fails with them."""
+        whole = simple
+        if small.finding.case is not drawn:
+            case = small.in_whole(drawn, [item.value for item in simple.case.inputs])
+            found = None if simple.fatal else examine(case)
+            whole = replace(simple, case=drawn if found is None else case)
+        kept = store(whole, name, attribute, self.options.stream)
         if kept is not None:
             self.stored.append(kept)
-        self._name_mistake(simple, attribute, name == "gradients")
-        return simple
 
     def _name_mistake(self, finding: Finding, attribute: str, gradients: bool) -> None:
         if not self.diagnosis and not finding.fatal and finding.reason in DIAGNOSED:
-            probes = self._probes(finding, attribute, gradients or finding.reason == "gradient")
-            with suppress(Unjudgeable):
-                self.diagnosis = self.submission.judging.look(lambda: diagnose(self.exam.folder, probes))
+            gradients = gradients or finding.reason == "gradient"
+            found = self._diagnosed(self._probes(finding, attribute, gradients, PROBES))
+            if len(found) > 1 and not found[0].beside:
+                among = [known.wrong for known in found]
+                found = self._diagnosed(self._probes(finding, attribute, gradients, MORE_PROBES), among)
+            self.diagnosis = found
 
-    def _in_fresh_worker(self, finding: Finding, examine: Examine) -> Finding | None:
-        """The finding again from a new process; if it is gone there, that is the verdict."""
+    def _diagnosed(self, probes: Sequence[Probe], among: Sequence[str] = ()) -> list[Diagnosis]:
+        with suppress(Unjudgeable):
+            return self.submission.judging.look(lambda: diagnose(self.exam.folder, probes, among))
+        return []
+
+    def _in_fresh_worker(self, finding: Finding, examine: Examine) -> tuple[Finding, bool]:
+        """The finding again from a new process, and whether it is there; if it is gone, that is the verdict."""
         failure = self.submission.renew()
         if failure is not None:
             self.dead = True
-            return None
+            return finding, True
         if examine(finding.case) is not None:
-            return None
+            return finding, True
         message = say("only-after-other-calls", fault=finding.message)
-        return replace(finding, reason="depends-on-earlier-calls", message=message)
+        return replace(finding, reason="depends-on-earlier-calls", message=message), False
 
-    def _probes(self, finding: Finding, attribute: str, gradients: bool) -> list[Probe]:
+    def _probes(self, finding: Finding, attribute: str, gradients: bool, count: int) -> list[Probe]:
         """The failing case and further ones of its kind, with what the submission returned for each."""
         cases = [finding.case]
         for name in dict.fromkeys([attribute, "case"]):
-            cases += self.exam.probes(name, finding.case.profile, 1 if name.startswith("edge_") else PROBES)
+            cases += self.exam.probes(name, finding.case.profile, 1 if name.startswith("edge_") else count)
         probes: list[Probe] = []
         for case in cases:
             request = self.exam.probe(case, gradients)

@@ -83,13 +83,18 @@ class Grading:
             file=self.submission.filename,
             verdict=verdict,
             rung=reached,
-            checks=tuple(self.results[name] for name in CHECK_NAMES if name in self.results),
+            checks=self._told(),
             diagnosis=tuple(self.findings.diagnosis),
             seconds=round(time.monotonic() - start, 3),
             seed=self.options.stream,
             printed=self.submission.printed,
             extra={"stored": self.findings.stored},
         )
+
+    def _told(self) -> tuple[CheckResult, ...]:
+        """The results in the order of the checks; a forbidden call comes first, as other faults may follow from it."""
+        results = [self.results[name] for name in CHECK_NAMES if name in self.results]
+        return tuple(sorted(results, key=lambda r: not (r.name == "forbidden" and r.status == "fail" and r.required)))
 
     def _order(self) -> list[tuple[CaseRung, str]]:
         asked = {*self.required, *(() if self.options.quick else self.badges)}

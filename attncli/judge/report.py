@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from attncli.domain.challenge import CheckResult, GradeReport
+from attncli.domain.challenge import CheckResult, Diagnosis, GradeReport
 from attncli.domain.printable import printable
 
 # In bytes, as the command prints it: indented, where a number takes ten times the room.
@@ -26,7 +26,7 @@ def document(report: GradeReport) -> dict[str, Any]:
         "verdict": report.verdict,
         "rung": report.rung,
         "checks": [_check(check) for check in report.checks],
-        "diagnosis": [{"wrong": d.wrong, "says": d.says, "cards": list(d.cards)} for d in report.diagnosis],
+        "diagnosis": [_diagnosis(found) for found in report.diagnosis],
         "score": {"passed": sum(check.status == "pass" for check in judged), "total": len(judged)},
         "seconds": report.seconds,
         "seed": report.seed,
@@ -82,6 +82,12 @@ def _check(check: CheckResult) -> dict[str, Any]:
     if check.growth:
         shown["growth"] = list(check.growth)
     return shown
+
+
+def _diagnosis(found: Diagnosis) -> dict[str, Any]:
+    further = {"says_zh": found.says_zh, "beside": found.beside}
+    shown = {"wrong": found.wrong, "says": found.says, "cards": list(found.cards)}
+    return {**shown, **{name: text for name, text in further.items() if text}}
 
 
 def told(check: CheckResult) -> dict[str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -25,13 +26,13 @@ def same(case: Case, expectation: Expectation, first: Observed, second: Observed
         exact = key in case.exact or not _of_the_form_of(due, key, value)
         mismatch = compare(value, value, after[key], Rules(slack, {}, exact=exact))
         if mismatch is not None:
-            return mismatch
+            return replace(mismatch, path=(key, *mismatch.path))
     for k in sorted(case.ignored):
         value, again = first.outcomes[k], second.outcomes[k]
         if isinstance(value, Tensor) and case.steps[k]["op"] in ("call", "method"):
             mismatch = compare(value, value, again, Rules(lambda path: None, {}))
             if mismatch is not None:
-                return mismatch
+                return replace(mismatch, path=(k, *mismatch.path))
     return None
 
 

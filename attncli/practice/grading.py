@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 from attncli.domain.challenge import SEEDS, Challenge
 from attncli.domain.counterexamples import counterexamples_of
 from attncli.domain.rungs import CaseRung
+from attncli.domain.verdicts import deciding_checks
 from attncli.errors import JudgeFailed, NotFound, UsageError
 from attncli.judge.client import MEMORY_MIB, TIMEOUT_SECONDS, GradeRequest, Judge, OnEvent
 from attncli.practice import solve
@@ -126,15 +127,6 @@ def failed_report(id: str, path: Path, error: JudgeFailed) -> dict[str, Any]:
 def fresh_seed(report: Mapping[str, Any]) -> int:
     """The input stream after the one of `report`: what it accepted can be examined on inputs that it has not seen."""
     return (int(report.get("seed", 0)) + 1) % SEEDS
-
-
-_FIRST = {"loads": 0, "forbidden": 1}
-
-
-def deciding_checks(checks: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """The required checks that failed, what says most first: the file, a forbidden call, the first rung, the second."""
-    failed = [check for check in checks if check["status"] == "fail" and check.get("required", True)]
-    return sorted(failed, key=lambda check: _FIRST.get(check["name"], 3 if check.get("rung") == "hardened" else 2))
 
 
 def deciding_check(report: Mapping[str, Any]) -> Mapping[str, Any] | None:

@@ -246,6 +246,7 @@ TEXTS: dict[str, Localised] = {
     "verdict.fresh": _T("f: a fresh exam, on other inputs", "f：换一组输入再考一次"),
     "verdict.exam": _T("fresh exam {seed}", "第 {seed} 套新题"),
     "verdict.next-due": _T("comes back in {interval}", "{interval}后再练"),
+    "verdict.two-mistakes": _T("Two mistakes at once explain every answer:", "两种错误同时出现，能解释所有结果："),
     "verdict.diagnosis": _T("What it looks like", "可能的原因"),
     "verdict.checks": _T("All checks", "全部检查"),
     "verdict.first-failure": _T("What failed first: {check}", "首先失败的检查：{check}"),
@@ -265,6 +266,7 @@ TEXTS: dict[str, Localised] = {
     "counterexample.got": _T("got", "得到"),
     "counterexample.differs": _T("* differs", "* 与期望不同"),
     "counterexample.call": _T("call {number} of: {calls}", "第 {number} 次调用，依次为：{calls}"),
+    "counterexample.earlier": _T("call {number}, {name}:", "第 {number} 次调用 {name}："),
     "counterexample.first-wrong": _T("first wrong at {index}", "第一个不对的位置：{index}"),
     "challenge.symptom": _T("Find the bug", "找出错误"),
     "challenge.bug-written": _T(

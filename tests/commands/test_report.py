@@ -64,6 +64,20 @@ def test_the_failing_call_the_first_wrong_index_and_the_learners_lines_are_named
     ]
 
 
+def test_the_calls_that_the_failing_one_needs_are_shown_with_what_they_were_given():
+    calls = [{"call": "Norm", "args": {"D": 3}}, {"call": "forward", "args": {"x": 1}}]
+    shown = {"args": {"x": 1}, "calls": calls, "call": 2, "expected": 1.0, "got": 2.0}
+    assert list(counterexample_lines(shown, " "))[:4] == [
+        " x = 1",
+        " (call 2 of: Norm, forward)",
+        " call 1, Norm:",
+        "   D = 3",
+    ]
+    assert "第 1 次调用 Norm：" in " ".join(counterexample_lines(shown, "", "zh"))
+    many = {**shown, "calls": calls[:1] * 6 + calls[1:], "call": 7}
+    assert not any("Norm:" in line for line in counterexample_lines(many, ""))
+
+
 REPORT = {
     "file": "sdpa.py",
     "verdict": "accepted",
@@ -113,3 +127,40 @@ def test_two_numbers_that_differ_are_printed_so_that_they_differ():
         "expected: [0.25, 0.1234567] (float64, shape [2])",
         "got: [0.25, 0.1234569] (float64, shape [2])",
     ]
+
+
+CHALLENGE = SimpleNamespace(title={"en": "SDPA", "zh": "注意力"}, mistakes={})
+
+
+@pytest.mark.parametrize(("lang", "said"), [("en", "Two axes swapped."), ("zh", "有两个轴互换了。")])
+def test_what_the_answers_have_in_common_is_said_in_the_learners_language(lang, said):
+    diagnosis = [{"wrong": "transposed", "says": "Two axes swapped.", "says_zh": "有两个轴互换了。", "cards": []}]
+    lines = "\n".join(report_lines({**REPORT, "diagnosis": diagnosis}, CHALLENGE, lang))
+    assert said in lines and ("in common" if lang == "en" else "共同点") in lines
+
+
+@pytest.mark.parametrize(("lang", "said"), [("en", "two mistakes at once"), ("zh", "两种错误同时出现")])
+def test_two_mistakes_at_once_are_introduced_as_such(lang, said):
+    one = {"wrong": "no-scale", "says": "No scale.", "cards": ["att-01"], "beside": "nan-rows"}
+    other = {"wrong": "nan-rows", "says": "Rows of NaN.", "cards": [], "beside": "no-scale"}
+    lines = list(report_lines({**REPORT, "diagnosis": [one, other]}, CHALLENGE, lang))
+    places = [next(k for k, line in enumerate(lines) if text in line) for text in (said, "No scale.", "Rows of NaN.")]
+    assert places == sorted(places) and said not in "\n".join(report_lines(REPORT, CHALLENGE, lang))
+
+
+FORBIDDEN = {"name": "forbidden", "status": "fail", "required": True, "message": "line 4: F.sdpa is not allowed here"}
+FOLLOWS = {
+    "name": "matches-reference",
+    "status": "fail",
+    "required": True,
+    "message": "IndexError",
+    "counterexample": {"args": {"x": 7}},
+}
+
+
+def test_a_forbidden_call_is_not_buried_under_what_follows_from_it():
+    report = {**REPORT, "verdict": "rejected", "rung": "none", "checks": [FORBIDDEN, FOLLOWS]}
+    lines = list(report_lines(report, CHALLENGE, "en"))
+    assert "forbidden" in lines[1] and "IndexError" in lines[2] and not any("x = 7" in line for line in lines)
+    alone = report_lines({**report, "checks": [FOLLOWS]}, CHALLENGE, "en")
+    assert any("x = 7" in line for line in alone)

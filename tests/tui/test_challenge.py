@@ -265,6 +265,41 @@ async def test_the_mistake_is_named_in_chinese(make_app: MakeApp) -> None:
         assert "忘了除以 √d。" in shown(app) and "✗ 未通过" in shown(app)
 
 
+async def test_a_forbidden_call_is_not_buried_under_what_follows_from_it(make_app: MakeApp) -> None:
+    said = "line 4: F.scaled_dot_product_attention is not allowed here"
+    forbidden = {"name": "forbidden", "status": "fail", "required": True, "reason": "forbidden", "message": said}
+    app = opened(make_app, lambda: {**REJECTED, "checks": [forbidden, *REJECTED["checks"]]})
+    write_solution(app)
+    async with app.run_test(size=(100, 60)) as pilot:
+        await pilot.press("g")
+        await settled(pilot)
+        text = shown(app)
+        assert "0.91*" not in text, "the counterexample of another check says nothing of the forbidden call"
+        assert text.index(said) < text.index("Forgets to divide") < text.index("largest error 1.41")
+
+
+@pytest.mark.parametrize(("lang", "said"), [("en", "Two axes are swapped."), ("zh", "有两个轴互换了。")])
+async def test_what_all_answers_have_in_common_is_told(make_app: MakeApp, lang: str, said: str) -> None:
+    common = {"wrong": "transposed", "says": "Two axes are swapped.", "says_zh": "有两个轴互换了。", "cards": []}
+    app = opened(make_app, lambda: {**REJECTED, "diagnosis": [common]}, lang=lang)
+    write_solution(app)
+    async with app.run_test(size=(100, 60)) as pilot:
+        await pilot.press("g")
+        await settled(pilot)
+        assert said in shown(app)
+
+
+async def test_two_mistakes_at_once_are_introduced_as_such(make_app: MakeApp) -> None:
+    both = [{**REJECTED["diagnosis"][0], "beside": "nan-rows"}, {"wrong": "nan-rows", "says": "NaN rows.", "cards": []}]
+    app = opened(make_app, lambda: {**REJECTED, "diagnosis": both})
+    write_solution(app)
+    async with app.run_test(size=(100, 60)) as pilot:
+        await pilot.press("g")
+        await settled(pilot)
+        text = shown(app)
+        assert text.index("Two mistakes at once") < text.index("Forgets to divide")
+
+
 async def test_an_accepted_solution_says_when_it_comes_back(make_app: MakeApp) -> None:
     accepted = {
         **REJECTED,

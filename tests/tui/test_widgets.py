@@ -86,6 +86,12 @@ async def test_a_counterexample_without_values_shows_what_there_is() -> None:
     assert "最小反例" in text
 
 
+async def test_a_counterexample_shows_what_the_calls_before_were_given() -> None:
+    calls = [{"call": "Norm", "args": {"D": 3}}, {"call": "forward", "args": {"x": 1}}]
+    text = await text_of(Counterexample({"args": {"x": 1}, "calls": calls, "call": 2}, "en"), size=(60, 20))
+    assert "call 2 of: Norm, forward" in text and "call 1, Norm:" in text and "D" in text.split("call 1, Norm:")[1]
+
+
 @pytest.mark.parametrize("lang", ["en", "zh"])
 async def test_chinese_in_markdown_fills_the_line(lang: str) -> None:
     text = await text_of(CardMarkdown("KV cache：节省的是重复计算，不是显存；" * 6), size=(40, 24))

@@ -10,6 +10,7 @@ from textual.geometry import Size
 from textual.widget import Widget
 
 from attncli.domain.axes import first_wrong
+from attncli.domain.calls import earlier_calls
 from attncli.domain.digits import digits_apart
 from attncli.domain.frames import frame_lines
 from attncli.domain.text import Lang
@@ -43,6 +44,11 @@ class Counterexample(Widget):
             lines.append(Content.styled(say("counterexample.arguments", self.lang), "$text-muted"))
             lines += [Content(f"  {line}") for line in side_by_side(arguments, width - 2)]
         lines += [Content.styled(f"  {line}", "$text-muted") for line in self._where()]
+        for number, call in earlier_calls(self._shown):
+            heading = say("counterexample.earlier", self.lang, number=number, name=call["call"])
+            given = [named_lines(str(name), value) for name, value in call["args"].items()]
+            lines.append(Content.styled(f"  {heading}", "$text-muted"))
+            lines += [Content(f"    {line}") for line in side_by_side(given, width - 4)]
         if outcomes := self._outcomes():
             lines += [Content(""), *(Content(f"  {line}") for line in side_by_side(outcomes, width - 2))]
         return [*lines, *self._places(width)]

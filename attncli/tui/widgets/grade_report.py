@@ -12,8 +12,7 @@ from textual.widget import Widget
 from attncli.domain.challenge import Challenge
 from attncli.domain.rungs import RUNGS
 from attncli.domain.text import Lang
-from attncli.domain.verdicts import status_of, told, unproved
-from attncli.practice.grading import deciding_checks
+from attncli.domain.verdicts import deciding_checks, follows, status_of, told, unproved
 from attncli.tui.markup import inline
 from attncli.tui.strings import say
 from attncli.tui.widgets.check_list import Check, CheckList
@@ -70,15 +69,23 @@ class GradeReport(Page):
 
     def _report_parts(self, report: Mapping[str, Any], after: str) -> Iterator[Widget]:
         yield self._verdict(report, after)
-        if report.get("diagnosis"):
-            yield self._heading("verdict.diagnosis")
-            yield Plain(Content("\n").join(map(self._diagnosis, report["diagnosis"])), classes="lines")
-        yield from self._first_failure(report["checks"], Path(report["file"]).name)
+        parts = [self._mistake(report), self._first_failure(report["checks"], Path(report["file"]).name)]
+        for widgets in reversed(parts) if any(follows(c, report["checks"]) for c in report["checks"]) else parts:
+            yield from widgets
         yield self._heading("verdict.checks")
         yield CheckList(report["checks"], self.lang)
         if report.get("printed"):
             yield self._heading("verdict.printed")
             yield Plain(str(report["printed"]), classes="lines")
+
+    def _mistake(self, report: Mapping[str, Any]) -> Iterator[Widget]:
+        """The mistake it looks like, or two."""
+        if not report.get("diagnosis"):
+            return
+        yield self._heading("verdict.diagnosis")
+        told = [self._diagnosis(entry) for entry in report["diagnosis"]]
+        two = [Content(say("verdict.two-mistakes", self.lang))] if report["diagnosis"][0].get("beside") else []
+        yield Plain(Content("\n").join([*two, *told]), classes="lines")
 
     def _first_failure(self, checks: Sequence[Check], file: str) -> Iterator[Widget]:
         failed = deciding_checks(checks)
@@ -87,7 +94,8 @@ class GradeReport(Page):
         heading = "verdict.to-harden" if status_of(failed[0]) == "harden" else "verdict.first-failure"
         yield self._heading(heading, check=failed[0]["name"])
         yield Plain(told(failed[0], self.lang), classes="lines")
-        shown = next((check["counterexample"] for check in failed if check.get("counterexample")), None)
+        others = [check for check in failed if not follows(check, checks)]
+        shown = next((check["counterexample"] for check in others if check.get("counterexample")), None)
         if shown is not None:
             from attncli.tui.widgets.counterexample import Counterexample
 
@@ -117,6 +125,8 @@ class GradeReport(Page):
         return Plain(head, classes="verdict -accepted" if reached in RUNGS else "verdict")
 
     def _diagnosis(self, entry: Mapping[str, Any]) -> Content:
+        if "says_zh" in entry:
+            return Content(str(entry["says_zh" if self.lang == "zh" else "says"]))
         known = self.challenge.mistakes.get(entry["wrong"])
         says = (known.says[self.lang] if known else "") or str(entry["says"])
         cards = say("verdict.cards", self.lang, cards=", ".join(entry["cards"])) if entry.get("cards") else ""
