@@ -7,6 +7,7 @@ symptom: Off by √((D−1)/D): 13 % at D = 4, invisible at D = 512, NaN at D = 
 cards: norm-05
 rung: solved
 """
+
 import torch
 
 
