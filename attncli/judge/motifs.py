@@ -107,7 +107,7 @@ def _of_calls(used: Used) -> Iterator[Motif]:
     yield Motif("again", Localised("calls of equal shape do not meet", "形状相同的几次调用互不影响"), again)
     if used.named:
         label = Localised("arguments by position, by keyword and left out", "参数按位置、按名字传，或用默认值")
-        turns = [Turn(number=n, style=STYLES[n % len(STYLES)]) for n in range(2 * len(STYLES))]
+        turns = [Turn(number=n, style=STYLES[n // 2]) for n in range(2 * len(STYLES))]
         yield Motif("styles", label, turns)
     if used.alike:
         label = Localised("one tensor for several arguments", "几个参数是同一个张量")
