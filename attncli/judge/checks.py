@@ -11,8 +11,9 @@ from attncli.domain.growth import growth_told
 from attncli.domain.rungs import CaseRung
 from attncli.domain.sentences import say
 from attncli.judge.case import Case
+from attncli.judge.check_table import CHECKS, Kind, Way
 from attncli.judge.counterexample import restore
-from attncli.judge.exam import EXAMPLES, EdgeQuestion, Stratum
+from attncli.judge.exam import EdgeQuestion, Stratum
 from attncli.judge.examine import Counts
 from attncli.judge.expected import Expectation
 from attncli.judge.finding import Finding
@@ -48,16 +49,15 @@ class Checks:
         return result
 
     def _asked(self, name: str, rung: CaseRung) -> CheckResult:
-        if name == "loads":
-            return self._loads()
-        if name == "forbidden":
-            return self._forbidden()
-        if name == "edge-cases":
-            failed, tried = self._at_edges(name, rung, 0)
-            return failed or self.findings.touched(name) or self.findings.result(name, "pass", examples=tried)
-        if name in ("work", "memory"):
-            return self._growth(name, rung)
-        return self._speed() if name == "speed" else self._searched(name, rung)
+        ways: dict[Way, Callable[[], CheckResult]] = {
+            "file": self._loads,
+            "source": self._forbidden,
+            "edges": lambda: self._edges(name, rung),
+            "cases": lambda: self._searched(name, rung),
+            "growth": lambda: self._growth(name, rung),
+            "clock": self._speed,
+        }
+        return ways[CHECKS[name].way]()
 
     def _loads(self) -> CheckResult:
         failed = self.findings.failed
@@ -82,7 +82,7 @@ class Checks:
         if self.findings.dead or not self.submission.loaded:
             return self.findings.result("forbidden", "pass")
         named = Forbidden(self.folder.spec.get("forbidden", ()))
-        requests = self.exam.sample("forbidden", EXAMPLES["forbidden"])
+        requests = self.exam.sample("forbidden", CHECKS["forbidden"].examples)
         seen = list(self.examiner.seen)
         for request in requests:
             observed = self.submission.run(request)
@@ -93,6 +93,10 @@ class Checks:
             if line and named.names(called):
                 return self.findings.failed("forbidden", "forbidden", forbidden_message(line, called))
         return self.findings.touched("forbidden") or self.findings.result("forbidden", "pass", examples=len(requests))
+
+    def _edges(self, name: str, rung: CaseRung) -> CheckResult:
+        failed, tried = self._at_edges(name, rung, 0)
+        return failed or self.findings.touched(name) or self.findings.result(name, "pass", examples=tried)
 
     def _at_edges(self, name: str, rung: CaseRung, tried: int) -> tuple[CheckResult | None, int]:
         """Asks the questions of every edge case in the profiles of this check."""
@@ -173,7 +177,7 @@ class Checks:
             if failed is not None:
                 return failed
             tried += stratum.rungs.count(rung)
-        if name in ("layout", "device") and "edge-cases" not in self.options.settled:
+        if CHECKS[name].edges and "edge-cases" not in self.options.settled:
             failed, tried = self._at_edges(name, rung, tried)
             if failed is not None:
                 return failed
@@ -199,7 +203,7 @@ class Checks:
                 smallest = self._shrunk(stratum, places[index], finding, examine)
             return self.findings.found(name, smallest, examine, tried + index + 1, stratum.attribute, "")
 
-        ask = self.examiner.first_fault_in_turn if name in ("pure", "device") else self.examiner.first_fault
+        ask = self.examiner.first_fault_in_turn if CHECKS[name].in_turn else self.examiner.first_fault
         fault = ask([stratum.questions[k] for k in places], self._counting(name, rung, told))
         return None if fault is None else told(*fault)
 
@@ -220,8 +224,13 @@ class Checks:
         return found or finding
 
     def _question(self, name: str) -> Examine:
-        asked = {"gradients": self.examiner.gradients, "device": self.examiner.device, "pure": self.examiner.pure}
-        return asked.get(name, self.examiner.values)
+        asked: dict[Kind, Examine] = {
+            "values": self.examiner.values,
+            "gradients": self.examiner.gradients,
+            "device": self.examiner.device,
+            "pure": self.examiner.pure,
+        }
+        return asked[CHECKS[name].kind]
 
     def _leak(self) -> Finding | None:
         """The same cases in a worker that has seen no others: an answer must not depend on earlier calls."""

@@ -12,6 +12,7 @@ import torch
 
 from attncli.domain.rungs import CaseRung
 from attncli.judge.case import Case
+from attncli.judge.check_table import CHECKS, Kind
 from attncli.judge.demands import Demands
 from attncli.judge.devices import Devices, EdgeDevice
 from attncli.judge.expected import as_given, run_reference
@@ -30,38 +31,22 @@ from attncli.judge.questions import (
 )
 from attncli.judge.recorder import Recorder
 from attncli.judge.request import Request
-from attncli.judge.rungs import PRODUCTION, rung_of, rung_of_values
+from attncli.judge.rungs import rung_of, rung_of_values
 from attncli.judge.sampling import drawn, edge_functions, shares
 from attncli.judge.search import CaseFunction, Search, fixed_draw
 
 T = TypeVar("T")
 
-# Edge cases find most mistakes; of those left to drawn cases, nearly all show within the first few of a stratum
-# (docs/grading.md has the counts, and what fewer cost).
-EXAMPLES = {
-    "matches-reference": 24,
-    "gradients": 12,
-    "stable": 12,
-    "low-precision": 12,
-    "layout": 6,
-    "device": 2,
-    "pure": 3,
-    "random": 3,
-    "forbidden": 2,
-}
-# Edge cases and the cases that growth is measured on are written out: no stream changes them.
-SAME_ON_EVERY_STREAM = frozenset({"loads", "edge-cases", "work", "memory"})
-# What is asked whatever the rung, and what shows results that share memory besides values.
-ASKED_ONCE = frozenset({"loads", "forbidden", "speed"})
-SHOWS_SHARING = frozenset({"edge-cases", "pure"})
 # A longer edge case tries what shows late; in another layout or on another device its start shows as much, and a loop
 # over many elements would take seconds on a device that is played.
 REPEATED_STEPS = 8
 
-_KINDS: dict[str, Callable[[Demands, Case], Any]] = {"gradients": Gradients, "device": Devices, "pure": Purity}
-_OWN_RECORDS = ("stable", "random")
-# Checks that draw so few cases that each takes several branches.
-_FEW = frozenset({"device", "forbidden"})
+_KINDS: dict[Kind, Callable[[Demands, Case], Any]] = {
+    "values": Values,
+    "gradients": Gradients,
+    "device": Devices,
+    "pure": Purity,
+}
 _FIRST_BRANCHES = 3
 
 
@@ -119,14 +104,15 @@ class Exam:
 
     def record(self, check: str) -> tuple[CaseFunction, str]:
         """The function of `inputs.py` that records the cases of a check, and its name."""
-        attribute = check if check in _OWN_RECORDS and hasattr(self.folder.inputs, check) else "case"
-        if check in _FEW and self.folder.facts.sizes:
+        attribute = check if CHECKS[check].own_record and hasattr(self.folder.inputs, check) else "case"
+        if CHECKS[check].branches and self.folder.facts.sizes:
             attribute = f"{BRANCHES}{self.stream % _FIRST_BRANCHES * BRANCHES_AT_ONCE}"
         return self.folder.record(attribute), attribute
 
     def strata(self, check: str, examples: int = 0) -> list[Stratum]:
         """The drawn questions of a check; `examples` overrides how many."""
-        return self._once(("strata", check, examples), lambda: self._drawn_strata(check, examples or EXAMPLES[check]))
+        count = examples or CHECKS[check].examples
+        return self._once(("strata", check, examples), lambda: self._drawn_strata(check, count))
 
     def edges(self, check: str) -> list[EdgeQuestion]:
         """The questions about every edge case in the profiles of this check."""
@@ -157,13 +143,12 @@ class Exam:
 
     def has(self, check: str, rung: CaseRung) -> bool:
         """Whether the check has anything to ask for a rung."""
-        if check in PRODUCTION:
-            return rung == "hardened"
-        if check in ASKED_ONCE:
-            return rung == "solved"
-        if check in ("work", "memory"):
+        asked = CHECKS[check]
+        if asked.rung is not None:
+            return rung == asked.rung
+        if asked.way == "growth":
             return bool(self.growth_profiles(rung))
-        return check in SHOWS_SHARING or any(rung in stratum.rungs for stratum in self.strata(check))
+        return asked.shares or any(rung in stratum.rungs for stratum in self.strata(check))
 
     def sized(self, record: Callable[[Recorder, int], Any], size: int, measure: str, profile: str) -> Sized:
         """The case at which a growth contract takes its measure for `size`; "meta" has no values."""
@@ -194,7 +179,7 @@ class Exam:
 
     def _drawn_strata(self, check: str, examples: int) -> list[Stratum]:
         record, attribute = self.record(check)
-        kind = _KINDS.get(check, Values)
+        kind = _KINDS[CHECKS[check].kind]
         found = []
         for profile, share in shares(strata(check, self.folder.facts), examples):
             seed = self._seed(check, profile)

@@ -9,12 +9,12 @@ from functools import partial
 from attncli.domain.sentences import say
 from attncli.judge.case import Case
 from attncli.judge.demands import Demands
-from attncli.judge.devices import Devices, EdgeDevice, OnDevice
+from attncli.judge.devices import Devices, OnDevice
 from attncli.judge.expected import Expectation, Observed
 from attncli.judge.finding import Finding
 from attncli.judge.judging import Unjudgeable
 from attncli.judge.purity import impurity, with_graph
-from attncli.judge.questions import Compound, Edge, EdgeWithGradients, Gradients, Purity, Question, Values
+from attncli.judge.questions import Compound, Gradients, Purity, Question, Values
 from attncli.judge.request import Request
 from attncli.judge.sameness import same
 from attncli.judge.submission import Failure, Submission
@@ -88,27 +88,12 @@ class Examiner:
     def values(self, case: Case) -> Finding | None:
         return self.ask(Values(self._demands, case))
 
-    def edge(self, case: Case) -> Finding | None:
-        return self.ask(Edge(self._demands, case))
-
     def gradients(self, case: Case) -> Finding | None:
         return self.ask(Gradients(self._demands, case))
 
-    def edge_with_gradients(self, case: Case) -> Finding | None:
-        return self.ask(EdgeWithGradients(self._demands, case))
-
-    def edge_device(self, case: Case) -> Finding | None:
-        return self.ask(EdgeDevice(self._demands, case))
-
     def again(self, question: Question) -> Callable[[Case], Finding | None]:
         """The same question about other cases."""
-        if isinstance(question, Edge):
-            return self.edge
-        if isinstance(question, EdgeWithGradients):
-            return self.edge_with_gradients
-        if isinstance(question, Gradients):
-            return self.gradients
-        return self.edge_device if isinstance(question, EdgeDevice) else self.values
+        return lambda case: self.ask(type(question)(self._demands, case))
 
     def device(self, case: Case) -> Finding | None:
         return self.stays(Devices(self._demands, case))

@@ -10,24 +10,12 @@ from typing import Any
 from attncli.domain.challenge import CHECK_NAMES, CheckResult, GradeReport, Verdict
 from attncli.domain.rungs import RUNGS, CaseRung, Rung
 from attncli.domain.sentences import say
+from attncli.judge.check_table import CHECKS
 from attncli.judge.checks import Checks
 from attncli.judge.exam import Exam
 from attncli.judge.findings import Findings
 from attncli.judge.report import told
 from attncli.judge.submission import Submission
-
-# What a check needs to have passed before its own answer means anything.
-NEEDS = {
-    "gradients": "matches-reference",
-    "stable": "matches-reference",
-    "low-precision": "matches-reference",
-    "layout": "matches-reference",
-    "work": "matches-reference",
-    "memory": "matches-reference",
-    "speed": "matches-reference",
-}
-# On the second rung costs are measured in 16 bits, and only those of what is right there.
-NEEDS_HARDENED = {"work": "low-precision", "memory": "low-precision"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +136,7 @@ class Grading:
             return "" if name == "forbidden" and self.checks.reading.syntax is None else "loads"
         if self.findings.dead and name != "forbidden":
             return next((r.name for r in self.results.values() if r.status == "fail"), "loads")
-        needs = [NEEDS.get(name, ""), NEEDS_HARDENED.get(name, "") if rung == "hardened" else ""]
+        needs = [CHECKS[name].needs, CHECKS[name].needs_hardened if rung == "hardened" else ""]
         return next((n for n in needs if n in self.results and self.results[n].status == "fail"), "")
 
 

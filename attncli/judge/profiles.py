@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from attncli.judge.check_table import CHECKS
 from attncli.judge.facts import Facts
 
 
@@ -31,19 +32,6 @@ _PLAIN: dict[str, Profile] = {
     "meta": Profile("meta", device="meta"),
 }
 
-DEFAULT_STRATA: dict[str, tuple[str, ...]] = {
-    "matches-reference": ("ordinary", "float64"),
-    "gradients": ("float64", "ordinary"),
-    "edge-cases": ("ordinary", "float64"),
-    "stable": ("large", "offset"),
-    "low-precision": ("bf16", "fp16"),
-    "layout": ("strided",),
-    "device": ("meta",),
-    "pure": ("ordinary",),
-    "random": ("ordinary",),
-    "forbidden": ("ordinary",),
-}
-
 
 def profile_of(name: str, facts: Facts) -> Profile:
     """The profile of that name; a challenge sets its own amplitudes with LARGE and OFFSET."""
@@ -56,7 +44,7 @@ def profile_of(name: str, facts: Facts) -> Profile:
 
 def strata(check: str, facts: Facts) -> tuple[Profile, ...]:
     """The profiles that a check draws from, one run each."""
-    names = facts.profiles.get(check, DEFAULT_STRATA[check])
+    names = facts.profiles.get(check, CHECKS[check].strata)
     return tuple(profile_of(name, facts) for name in names)
 
 

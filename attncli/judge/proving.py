@@ -14,7 +14,8 @@ from typing import Any
 
 from attncli.domain.challenge import GradeReport, Verdict
 from attncli.domain.rungs import CaseRung
-from attncli.judge.exam import SAME_ON_EVERY_STREAM, Exam
+from attncli.judge.check_table import ONCE
+from attncli.judge.exam import Exam
 from attncli.judge.folder import Folder
 from attncli.judge.grading import Grading, Options
 from attncli.judge.submission import Submission
@@ -88,14 +89,14 @@ class Proving:
             if unproved is not None:
                 message = f"{report.verdict} on stream {stream}: {unproved.name}: {unproved.message.en}"
                 self._surprised(candidate, stream, report.verdict, message)
-            candidate.settled = SAME_ON_EVERY_STREAM - {"loads"}
+            candidate.settled = ONCE - {"loads"}
         elif failed is None or (candidate.rung == "solved" and failed.rung != "solved"):
             message = f"accepted on stream {stream}, though it must not reach {candidate.rung}"
             later = f"; only {failed.name} on the hardened rung turns it away" if failed is not None else ""
             self._surprised(candidate, stream, "accepted", message + later)
         else:
             candidate.failed = failed.name, failed.rung
-            candidate.done = failed.name in SAME_ON_EVERY_STREAM
+            candidate.done = failed.name in ONCE
 
     def _surprised(self, candidate: Candidate, stream: int, verdict: Verdict, message: str) -> None:
         file = candidate.file.relative_to(self.folder.path).as_posix()

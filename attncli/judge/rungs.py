@@ -12,20 +12,19 @@ import torch
 
 from attncli.domain.rungs import CaseRung
 from attncli.judge.case import Case
+from attncli.judge.check_table import CHECKS
 from attncli.judge.facts import Facts
 from attncli.judge.finding import Finding
 from attncli.judge.motifs import HARDENED_MOTIFS, PREFIX
 
 _SIXTEEN_BITS = frozenset({torch.float16, torch.bfloat16})
-# Checks of production alone, whatever they ask.
-PRODUCTION = frozenset({"low-precision", "layout", "device"})
 # A result that shares memory is right at the whiteboard.
 _OF_PRODUCTION = frozenset({"aliased"})
 
 
 def rung_of(case: Case, check: str, attribute: str, facts: Facts) -> CaseRung:
     """The rung of a case that the function `attribute` of `inputs.py` records for `check`."""
-    return "hardened" if check in PRODUCTION else rung_of_values(case, attribute, facts)
+    return "hardened" if CHECKS[check].rung == "hardened" else rung_of_values(case, attribute, facts)
 
 
 def rung_of_values(case: Case, attribute: str, facts: Facts) -> CaseRung:

@@ -16,10 +16,11 @@ from in_process import INPUTS, SPEC, check, grade, write_challenge
 from attncli.domain.challenge import CHECK_NAMES
 from attncli.domain.text import Localised
 from attncli.judge.case import Case, Input
+from attncli.judge.check_table import CHECKS
 from attncli.judge.facts import Facts
 from attncli.judge.finding import Finding
 from attncli.judge.profiles import Profile
-from attncli.judge.rungs import PRODUCTION, rung_of, rung_of_finding
+from attncli.judge.rungs import rung_of, rung_of_finding
 
 DTYPES = st.sampled_from([torch.float64, torch.float32, torch.float16, torch.bfloat16, torch.int64, torch.bool])
 WIDE = (torch.float64, torch.float32)
@@ -33,10 +34,12 @@ def case(profile: torch.dtype, *inputs: torch.dtype) -> Case:
 def test_the_rung_follows_from_check_dtypes_and_name(check, profile, inputs, named):
     said = Facts(hardened={"edge_far"} if named else set())
     in_16_bits = any(dtype.itemsize == 2 for dtype in (profile, *inputs))
-    due = "hardened" if check in PRODUCTION or named or in_16_bits else "solved"
+    due = "hardened" if CHECKS[check].rung == "hardened" or named or in_16_bits else "solved"
     assert rung_of(case(profile, *inputs), check, "edge_far", said) == due
     technique = Facts(sixteen_bits="technique")
-    assert (rung_of(case(profile, *inputs), check, "edge_far", technique) == "hardened") == (check in PRODUCTION)
+    assert (rung_of(case(profile, *inputs), check, "edge_far", technique) == "hardened") == (
+        CHECKS[check].rung == "hardened"
+    )
 
 
 @pytest.mark.parametrize(
