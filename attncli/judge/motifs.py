@@ -13,7 +13,7 @@ from attncli.domain.text import Localised
 from attncli.judge.drawing import Declared, Used
 from attncli.judge.profiles import Profile
 from attncli.judge.recorder import Recorder
-from attncli.judge.turns import LEADS, STYLES, Turn, in_turns
+from attncli.judge.turns import LEADS, Style, Turn, in_turns
 
 PREFIX = "motif_"
 # Extremes that no technique meets as such.
@@ -23,6 +23,7 @@ BRANCHES_AT_ONCE = 4
 MOST_MASKS = 18
 LONG_LEAD = 150
 _PROBED_TURNS = 12
+_IN_STYLES: tuple[Style, ...] = (*["by-keyword"] * 2, *["by-position"] * 2, *["left-out"] * 4)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +108,7 @@ def _of_calls(used: Used) -> Iterator[Motif]:
     yield Motif("again", Localised("calls of equal shape do not meet", "形状相同的几次调用互不影响"), again)
     if used.named:
         label = Localised("arguments by position, by keyword and left out", "参数按位置、按名字传，或用默认值")
-        turns = [Turn(number=n, style=STYLES[n // 2]) for n in range(2 * len(STYLES))]
+        turns = [Turn(number=n, style=style) for n, style in enumerate(_IN_STYLES)]
         yield Motif("styles", label, turns)
     if used.alike:
         label = Localised("one tensor for several arguments", "几个参数是同一个张量")
