@@ -23,7 +23,7 @@ BRANCHES_AT_ONCE = 4
 MOST_MASKS = 18
 LONG_LEAD = 150
 _PROBED_TURNS = 12
-_IN_STYLES: tuple[Style, ...] = (*["by-keyword"] * 2, *["by-position"] * 2, *["left-out"] * 4)
+_IN_STYLES: tuple[Style, ...] = ("by-keyword", "by-keyword", "by-position", "by-position", *("left-out",) * 4)
 
 
 @dataclass(frozen=True, slots=True)
