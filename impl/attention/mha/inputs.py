@@ -42,6 +42,16 @@ def edge_visible_scores_very_low(make):
     make.call("multi_head_attention", x, x, wq, wk, one, one, 1, mask, True)
 
 
+def edge_masks_of_several_ones(make):
+    """masks of which two dimensions or more are 1
+
+    掩码有两维以上是 1
+    """
+    arguments = [make.normal(3, 4, 6), make.normal(3, 5, 6), *weights(make, 6)]
+    for shape in ((3, 3, 1, 1), (1, 3, 1, 5), (3, 1, 4, 1), (1, 3, 4, 1), (1, 1, 1, 1), (1, 1)):
+        make.call("multi_head_attention", *arguments, 3, make.mask(*shape), True)
+
+
 def heads_at(make, n_heads):
     """The same attention of width 32, cut into more and more heads."""
     make.call("multi_head_attention", make.normal(2, 8, 32), make.normal(2, 8, 32), *weights(make, 32), n_heads)
