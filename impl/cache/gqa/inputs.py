@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 AXES = {"q": "B H T d", "k": "B G S d", "v": "B G S d", "return": "B H T d"}
-SIZES = {"B": (1, 3), "G": (1, 3), "R": (1, 6), "T": (1, 5, 40), "past": (0, 4, 87), "d": (1, 5, 33)}
+SIZES = {"B": (1, 3), "G": (1, 3, 5), "R": (1, 6), "T": (1, 5, 40), "past": (0, 4, 87), "d": (1, 5, 33)}
 DERIVED = {"H": "G * R", "S": "T + past"}
 LARGE = 10.0  # q and k both grow, so the logits reach ±200 and more
 PROFILES = {"stable": ["large"]}
