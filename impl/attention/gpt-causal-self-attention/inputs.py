@@ -12,90 +12,33 @@ AXES = {
     "c_proj.weight": "D D",
     "c_proj.bias": "D",
 }
+SIZES = {"B": (1, 3), "T": (1, 5, 40), "H": (1, 3), "d": (1, 4, 36), "spare": (0, 3, 9)}
+DERIVED = {"D": "H * d", "max_len": "T + spare"}
 SIXTEEN_BITS = "native"
 LARGE = 4.0  # activations and weights grow together, so the logits reach ±200
 PROFILES = {"stable": ["large"]}
-MODULES_UNCHANGED = True  # a call leaves nothing in the module
+MODULES_UNCHANGED = True
 HARDENED = {"edge_visible_scores_very_low"}
 
 
-def module(make, D, H, max_len, *rest, bias=True, **named):
-    """A module whose parameters are drawn; `rest` and `named` go to the constructor."""
-    if not bias:
-        named["bias"] = False
-    made = make.new("CausalSelfAttention", D, H, max_len, *rest, **named)
-    values = {
-        "c_attn.weight": make.normal(3 * D, D, scale=D**-0.5 + 0.2),
-        "c_proj.weight": make.normal(D, D, scale=D**-0.5 + 0.2),
-    }
-    if bias:
-        values["c_attn.bias"] = make.normal(3 * D, scale=0.5)
-        values["c_proj.bias"] = make.normal(D, scale=0.5)
-    make.set(made, values)
+def module(make, D, H, max_len, *dropout, bias=True):
+    """A module whose parameters are drawn."""
+    made = make.new("CausalSelfAttention", D, H, max_len, *dropout, **({} if bias else {"bias": False}))
+    scale = D**-0.5 + 0.2
+    maps = {"c_attn.weight": make.normal(3 * D, D, scale=scale), "c_proj.weight": make.normal(D, D, scale=scale)}
+    shifts = {"c_attn.bias": make.normal(3 * D, scale=0.5), "c_proj.bias": make.normal(D, scale=0.5)} if bias else {}
+    make.set(made, {**maps, **shifts})
     return made
 
 
 def case(make):
-    B, T, H, d = make.size(1, 3), make.size(1, 5), make.size(1, 3), make.size(1, 4)
-    max_len, bias = T + make.size(0, 3), make.flag()
-    kind = make.pick(["plain", "evaluation", "several", "too long", "parts"])
-    if kind == "evaluation":
-        made = module(make, H * d, H, max_len, make.pick([0.5, 0.9, 0.1]), bias=bias)
+    """Without dropout as in training, with dropout in evaluation."""
+    D, H, max_len = make.sizes("D", "H", "max_len")
+    dropout = make.pick([(), (0.5,), (0.9,)])
+    made = module(make, D, H, max_len, *dropout, bias=make.flag())
+    if dropout:
         make.train(made, False)
-        make.method(made, "forward", make.normal(B, T, H * d))
-        return
-    made = module(make, H * d, H, max_len, bias=bias)
-    make.method(made, "forward", make.normal(B, T, H * d))
-    if kind == "several":
-        make.method(made, "forward", make.normal(B, max_len, H * d))
-        make.method(made, "forward", make.normal(1, 1, H * d))
-    elif kind == "too long":
-        make.method_raises(ValueError, made, "forward", make.normal(B, max_len + 1, H * d))
-    elif kind == "parts":
-        parts(make, made, max_len)
-
-
-def parts(make, made, max_len):
-    """What a checkpoint holds, and the mask among the buffers."""
-    make.read(made, "state_dict")
-    make.read(made, "trainable")
-    buffers = make.read(made, "named_buffers")
-    make.compare(buffers, False)
-    make.property(lambda outcomes: mask_among(outcomes[buffers.step], max_len))
-
-
-def mask_among(buffers, max_len):
-    for buffer in buffers.values():
-        if tuple(buffer.shape[-2:]) == (max_len, max_len):
-            return None
-    return (
-        f"no buffer holds a mask of {max_len} by {max_len}: it must move with the module, and not be built anew",
-        f"没有哪个 buffer 存着 {max_len} × {max_len} 的掩码：它要随模块一起移动，而不是每次重建",
-    )
-
-
-def edge_one_token(make):
-    """one token attends to itself
-
-    只有一个 token：只看自己
-    """
-    make.method(module(make, 6, 3, 4), "forward", make.normal(2, 1, 6))
-
-
-def edge_full_context(make):
-    """T = max_len still fits
-
-    T = max_len 正好放得下
-    """
-    make.method(module(make, 6, 2, 5), "forward", make.normal(2, 5, 6))
-
-
-def edge_shorter_than_the_context(make):
-    """three tokens in a context of nine see what three tokens see
-
-    上下文长 9，输入三个 token：看到的和上下文长 3 时一样
-    """
-    make.method(module(make, 4, 2, 9), "forward", make.normal(2, 3, 4))
+    make.method(made, "forward", make.argument("x"))
 
 
 def edge_visible_scores_very_low(make):
@@ -109,64 +52,57 @@ def edge_visible_scores_very_low(make):
     make.method(made, "forward", make.keep(torch.tensor([[[1.0], [1.001], [-1.0]]])))
 
 
-def edge_one_head(make):
-    """H = 1
-
-    H = 1：只有一个头
-    """
-    make.method(module(make, 5, 1, 6), "forward", make.normal(2, 4, 5))
-
-
-def edge_as_many_heads_as_width(make):
-    """H = D: heads of width 1
-
-    H = D：每个头宽 1
-    """
-    make.method(module(make, 5, 5, 6), "forward", make.normal(2, 4, 5))
-
-
-def edge_without_bias(make):
-    """bias=False leaves out both biases
-
-    bias=False：两个偏置都没有
-    """
-    made = module(make, 6, 3, 5, bias=False)
-    make.method(made, "forward", make.normal(2, 4, 6))
-    parts(make, made, 5)
-
-
 def edge_parts(make):
-    """state_dict holds c_attn and c_proj only, all of it trainable; the mask is a buffer
+    """state_dict holds c_attn and c_proj only, with biases or without, all of it trainable; the mask is a buffer
 
-    state_dict 里只有 c_attn 和 c_proj，全部可训练；掩码是 buffer
+    state_dict 里只有 c_attn 和 c_proj，偏置可有可无，全部可训练；掩码是 buffer
     """
-    made = module(make, 6, 2, 7)
-    parts(make, made, 7)
-    make.method(made, "forward", make.normal(1, 3, 6))
-    parts(make, made, 7)
+    for bias in (True, False):
+        made = module(make, 6, 2, 7, bias=bias)
+        make.method(made, "forward", make.normal(1, 3, 6))
+        make.read(made, "state_dict")
+        make.read(made, "trainable")
+        buffers = make.read(made, "named_buffers")
+        make.compare(buffers, False)
+        make.property(lambda outcomes, step=buffers.step: mask_among(outcomes[step], 7))
 
 
-def edge_a_call_changes_nothing(make):
-    """what the module holds is after a call what it was before, in training and in evaluation
+def mask_among(buffers, max_len):
+    for buffer in buffers.values():
+        if tuple(buffer.shape[-2:]) == (max_len, max_len):
+            return None
+    return (
+        f"no buffer holds a mask of {max_len} by {max_len}: it must move with the module, and not be built anew",
+        f"没有哪个 buffer 存着 {max_len} × {max_len} 的掩码：它要随模块一起移动，而不是每次重建",
+    )
 
-    不论训练还是评估，模块里的东西在调用前后都不变
+
+def edge_two_modules(make):
+    """two modules in turns have nothing in common, and a call leaves nothing in its own, in training and in evaluation
+
+    两个模块轮流调用，互不相干；不论训练还是评估，调用后模块里不留下任何东西
     """
-    made = module(make, 6, 2, 7, 0.5)
+    first, second = module(make, 4, 2, 6), module(make, 4, 1, 3, 0.5)
+    x = make.normal(2, 3, 4)
+    for tokens in (x, make.normal(1, 6, 4)):
+        make.method(first, "forward", tokens)
     for training in (True, False):
-        make.train(made, training)
-        make.compare(make.method(made, "forward", make.normal(1, 3, 6)), training is False)
+        make.train(second, training)
+        make.compare(make.method(second, "forward", x), not training)
+    make.method(first, "forward", x)
 
 
-def edge_many_wide_tokens(make):
-    """20 tokens, six heads of ten, in training and in evaluation
+def edge_too_long(make):
+    """more tokens than max_len raise ValueError
 
-    20 个 token，六个宽 10 的头，训练和评估各一次
+    token 数超过 max_len 时抛 ValueError
     """
-    made = module(make, 60, 6, 24)
-    x = make.normal(2, 20, 60, scale=0.7)
-    make.method(made, "forward", x)
+    made, one = module(make, 4, 2, 3), module(make, 4, 2, 1)
+    make.method_raises(ValueError, made, "forward", make.normal(1, 4, 4))
     make.train(made, False)
-    make.method(made, "forward", x)
+    make.method_raises(ValueError, made, "forward", make.normal(2, 9, 4))
+    make.method_raises(ValueError, one, "forward", make.normal(1, 2, 4))
+    make.method(one, "forward", make.normal(1, 1, 4))
 
 
 def edge_gradients_under_dropout(make):
@@ -174,7 +110,7 @@ def edge_gradients_under_dropout(make):
 
     训练时有 dropout，梯度照样要传到 x、Q、K、V 和 c_proj
     """
-    made = make.new("CausalSelfAttention", 4, 2, 9, 0.2)
+    made = make.new("CausalSelfAttention", 4, 2, 9, dropout=0.2)
     x, fused = make.normal(3, 8, 4), make.normal(12, 4, scale=0.7)
     make.set(made, {"c_attn.weight": fused, "c_proj.weight": make.normal(4, 4, scale=0.7)})
     make.train(made, True)
@@ -191,46 +127,6 @@ def reaches_all(gradients):
                 "有 dropout 时，x、Q、K、V、c_proj 中有一处收不到梯度",
             )
     return None
-
-
-def edge_too_long(make):
-    """more tokens than max_len raise ValueError
-
-    token 数超过 max_len 时抛 ValueError
-    """
-    made = module(make, 4, 2, 3)
-    make.method_raises(ValueError, made, "forward", make.normal(1, 4, 4))
-    make.train(made, False)
-    make.method_raises(ValueError, made, "forward", make.normal(2, 9, 4))
-    make.method_raises(ValueError, made, "forward", make.normal(1, 4, 4))
-    one = module(make, 4, 2, 1)
-    make.method_raises(ValueError, one, "forward", make.normal(1, 2, 4))
-    make.method(one, "forward", make.normal(1, 1, 4))
-
-
-def edge_dropout_in_evaluation(make):
-    """dropout=0.9 does nothing in evaluation, and dropout=0 nothing in training
-
-    dropout=0.9 在评估时不起作用，dropout=0 在训练时也不起作用
-    """
-    made = module(make, 6, 3, 5, 0.9)
-    make.train(made, False)
-    make.method(made, "forward", make.normal(2, 4, 6))
-    silent = module(make, 6, 3, 5, dropout=0.0)
-    make.train(silent, True)
-    make.method(silent, "forward", make.normal(2, 4, 6))
-
-
-def edge_two_modules(make):
-    """two modules in turns have nothing in common
-
-    两个模块轮流调用，互不相干
-    """
-    first, second = module(make, 4, 2, 6), module(make, 4, 1, 3)
-    x = make.normal(2, 3, 4)
-    make.method(first, "forward", x)
-    make.method(second, "forward", x)
-    make.method(first, "forward", x)
 
 
 def random(make):

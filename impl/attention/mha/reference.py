@@ -5,7 +5,8 @@ Queries come from x_q, keys and values from x_kv (the same tensor in self-attent
 - head h is the contiguous slice h·d … (h+1)·d−1 of the projected D = H·d, the merge is the same layout backwards;
 - scores are scaled by 1/√d, the width of one head, not of the model;
 - the mask is boolean, True = may attend, of 2 or 4 dimensions, broadcast to (B, H, T, S); empty rows give zeros;
-- all heads go through one product each, so neither the work nor the number of calls depends on H.
+- all heads go through one product each, so neither the work nor the number of calls depends on H;
+- float16 and bfloat16 are computed in float32 and rounded once, at the end.
 
 Vaswani et al. 2017, arXiv 1706.03762, §3.2.2.
 """
@@ -29,6 +30,9 @@ def multi_head_attention(
     mask: Tensor | None = None,
     return_weights: bool = False,
 ) -> Tensor | tuple[Tensor, Tensor]:
+    dtype = x_q.dtype
+    if dtype in (torch.float16, torch.bfloat16):
+        x_q, x_kv, wq, wk, wv, wo = (t.float() for t in (x_q, x_kv, wq, wk, wv, wo))
     q = split_heads(x_q @ wq, n_heads)  # (B, H, T, d)
     k = split_heads(x_kv @ wk, n_heads)  # (B, H, S, d)
     v = split_heads(x_kv @ wv, n_heads)  # (B, H, S, d)
@@ -36,8 +40,8 @@ def multi_head_attention(
     scores = q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])  # (B, H, T, S)
     weights = masked_softmax(scores, mask)
 
-    out = merge_heads(weights @ v) @ wo  # (B, T, D)
-    return (out, weights) if return_weights else out
+    out = (merge_heads(weights @ v) @ wo).to(dtype)  # (B, T, D)
+    return (out, weights.to(dtype)) if return_weights else out
 
 
 def split_heads(x: Tensor, n_heads: int) -> Tensor:

@@ -8,6 +8,9 @@ def fold(x, n_heads):
 
 
 def multi_head_attention(x_q, x_kv, wq, wk, wv, wo, n_heads, mask=None, return_weights=False):
+    dtype = x_q.dtype
+    if dtype.itemsize == 2:
+        x_q, x_kv, wq, wk, wv, wo = (t.float() for t in (x_q, x_kv, wq, wk, wv, wo))
     B, T, D = x_q.shape
     S = x_kv.size(1)
     q = fold(torch.matmul(x_q, wq).contiguous(), n_heads) * (D / n_heads) ** -0.5
@@ -24,7 +27,7 @@ def multi_head_attention(x_q, x_kv, wq, wk, wv, wo, n_heads, mask=None, return_w
         p = p * alive
     y = torch.bmm(p, v).view(B, n_heads, T, D // n_heads)
     y = torch.cat(y.unbind(1), dim=2) if n_heads == 1 else y.permute(0, 2, 1, 3).flatten(2)
-    y = y @ wo
+    y = (y @ wo).to(dtype)
     if return_weights:
-        return y, p.view(B, n_heads, T, S)
+        return y, p.view(B, n_heads, T, S).to(dtype)
     return y

@@ -3,6 +3,8 @@ import torch
 
 
 def multi_head_attention(x_q, x_kv, wq, wk, wv, wo, n_heads, mask=None, return_weights=False):
+    dtype, wide = x_q.dtype, torch.promote_types(x_q.dtype, torch.float32)
+    x_q, x_kv, wq, wk, wv, wo = (t.to(wide) for t in (x_q, x_kv, wq, wk, wv, wo))
     D = wq.shape[0]
     d = D // n_heads
     heads = (D, n_heads, d)
@@ -17,4 +19,4 @@ def multi_head_attention(x_q, x_kv, wq, wk, wv, wo, n_heads, mask=None, return_w
         weights = weights * mask.any(-1, keepdim=True)
     mixed = torch.einsum("bhts,bhsd->bthd", weights, v)
     out = torch.einsum("bthd,hdm->btm", mixed, wo.reshape(n_heads, d, D))
-    return (out, weights) if return_weights else out
+    return (out.to(dtype), weights.to(dtype)) if return_weights else out.to(dtype)

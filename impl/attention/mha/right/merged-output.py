@@ -1,11 +1,15 @@
 """Multiplies the values by their slice of wo first and adds up the heads, instead of concatenating them."""
 import math
 
+import torch
 import torch.nn.functional as F
 
 
 def multi_head_attention(x_q, x_kv, wq, wk, wv, wo, n_heads, mask=None, return_weights=False):
-    d = wq.shape[1] // n_heads
+    narrow, d = x_q.dtype in (torch.float16, torch.bfloat16), wq.shape[1] // n_heads
+    dtype = x_q.dtype
+    if narrow:
+        x_q, x_kv, wq, wk, wv, wo = [t.to(torch.float32) for t in (x_q, x_kv, wq, wk, wv, wo)]
     q = (x_q @ wq).unflatten(-1, (n_heads, d)).movedim(-2, 1)
     k = (x_kv @ wk).unflatten(-1, (n_heads, d)).movedim(-2, 1)
     v = (x_kv @ wv).unflatten(-1, (n_heads, d)).movedim(-2, 1)
@@ -17,4 +21,6 @@ def multi_head_attention(x_q, x_kv, wq, wk, wv, wo, n_heads, mask=None, return_w
         weights = F.softmax(scores + bias, dim=3) * mask.any(-1, keepdim=True)
     mixed = weights @ v
     out = (mixed @ wo.unflatten(0, (n_heads, d))).sum(dim=1)
+    if narrow:
+        out, weights = out.to(dtype), weights.to(dtype)
     return (out, weights) if return_weights else out

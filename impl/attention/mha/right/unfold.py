@@ -6,6 +6,9 @@ import torch
 
 
 def multi_head_attention(x_q, x_kv, wq, wk, wv, wo, n_heads, mask=None, return_weights=False):
+    if torch.finfo(x_q.dtype).bits == 16:
+        wide = multi_head_attention(*(t.float() for t in (x_q, x_kv, wq, wk, wv, wo)), n_heads, mask, return_weights)
+        return tuple(t.to(x_q.dtype) for t in wide) if return_weights else wide.to(x_q.dtype)
     d = wq.shape[1] // n_heads
     q = (x_q @ wq).unfold(2, d, d).transpose(1, 2)
     k = (x_kv @ wk).unfold(2, d, d).transpose(1, 2)

@@ -6,6 +6,8 @@ import torch
 
 
 def multi_head_attention(x_q, x_kv, wq, wk, wv, wo, n_heads, mask=None, return_weights=False):
+    dtype, wide = x_q.dtype, torch.promote_types(x_q.dtype, torch.float32)
+    x_q, x_kv, wq, wk, wv, wo = (t.to(wide) for t in (x_q, x_kv, wq, wk, wv, wo))
     B, T, D = x_q.shape
     S = x_kv.shape[1]
     full = torch.ones(1, 1, dtype=torch.bool, device=x_q.device) if mask is None else mask
@@ -22,4 +24,4 @@ def multi_head_attention(x_q, x_kv, wq, wk, wv, wo, n_heads, mask=None, return_w
         return (p @ v).movedim(0, 1).reshape(T, D) @ wo, p
 
     out, p = torch.vmap(item)(x_q, x_kv, full)
-    return (out, p) if return_weights else out
+    return (out.to(dtype), p.to(dtype)) if return_weights else out.to(dtype)
