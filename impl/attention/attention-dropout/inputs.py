@@ -119,13 +119,10 @@ def edge_state_moves_on(make):
             make.property(lambda outcomes, pairs=(pair,): same_masks(outcomes, pairs, False))
 
 
-_SAME = (
-    "the second call dropped exactly the same entries as the first",
-    "第二次调用丢掉的位置与第一次完全相同",
-)
+_SAME = "the second call dropped the same entries as the first", "第二次调用丢掉的位置与第一次完全相同"
 _OTHER = (
-    "two generators in the same state dropped different entries: some randomness comes from elsewhere",
-    "两个状态相同的生成器丢的位置不同：有一部分随机数来自别处",
+    "equal states dropped different entries: some randomness is from elsewhere",
+    "状态相同，丢的位置却不同：还有别处的随机数",
 )
 
 
@@ -185,14 +182,13 @@ def share(kept, p):
     )
 
 
+_LINES = ("row", "行", 4), ("column", "列", 3), ("position", "个位置", 2)
+_NAMES = ("calls", "调用"), ("items of the batch", "序列"), ("heads", "头"), ("queries", " query "), ("keys", " key ")
+
+
 def spread(kept, p):
     """The number of entries dropped has to vary as independent draws do, neither less nor more."""
-    for name, zh, dims in (
-        ("row", "行", 4),
-        ("column", "列", 3),
-        ("position", "个位置", 2),
-        ("call", "次调用", (1, 2, 3, 4)),
-    ):
+    for name, zh, dims in (*_LINES, ("call", "次调用", (1, 2, 3, 4))):
         counts = kept.sum(dims)
         n = kept.numel() // counts.numel()
         variance = float((counts - n * (1 - p)).square().mean()) / (n * p * (1 - p))
@@ -208,14 +204,7 @@ def spread(kept, p):
 def togetherness(kept, p):
     """Neighbours along any dimension are dropped independently of each other."""
     centred = kept - (1 - p)
-    names = [
-        ("calls", "调用"),
-        ("items of the batch", "序列"),
-        ("heads", "头"),
-        ("queries", " query "),
-        ("keys", " key "),
-    ]
-    for dim, (name, zh) in enumerate(names):
+    for dim, (name, zh) in enumerate(_NAMES):
         product = centred.narrow(dim, 1, kept.shape[dim] - 1) * centred.narrow(dim, 0, kept.shape[dim] - 1)
         if abs(float(product.mean())) > 6 * p * (1 - p) / product.numel() ** 0.5:
             return f"different {name} do not draw independently of each other", f"不同的{zh}之间不是独立抽取的"
