@@ -43,7 +43,7 @@ def rounding(due, dtype):
     """What float32 may miss, and half a step of 16 bits, to which it is rounded once."""
     within = due * (1e-9 if dtype == torch.float64 else 1e-5)
     bits = torch.finfo(dtype)
-    return within if bits.bits > 16 else within + torch.exp2(due.log2().floor()) * bits.eps / 2
+    return within if bits.bits > 16 else within + due.log2().floor().exp2() * bits.eps / 2
 
 
 def entries(got, weights, p):
@@ -151,8 +151,9 @@ def edge_rarely_in_16_bits(make):
 
 def rare(make, weights, p):
     """A small p is that small: a coarse draw, such as one in 16 bits, rounds it up or down."""
-    handle = drop(make, weights, p)
-    make.property(lambda outcomes: share((outcomes[handle.step] != 0).double(), p))
+    handle = make.call("attention_dropout", weights, p, True)
+    make.compare(handle, False)
+    make.property(lambda outcomes: share(outcomes[handle.step] != 0, p))
 
 
 def random(make):
@@ -173,7 +174,7 @@ def statistics(outcomes, p):
 
 
 def share(kept, p):
-    rate, sigma = 1.0 - float(kept.mean()), (p * (1 - p) / kept.numel()) ** 0.5
+    rate, sigma = 1.0 - float(kept.double().mean()), (p * (1 - p) / kept.numel()) ** 0.5
     if abs(rate - p) <= 5 * sigma:
         return None
     return (
