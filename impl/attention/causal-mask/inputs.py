@@ -2,85 +2,43 @@
 
 from __future__ import annotations
 
-import torch
-
 AXES = {"return": "T S"}
-SIXTEEN_BITS = "native"
+SIZES = {"T": (1, 7, 260), "past": (0, 9, 5000)}
+DERIVED = {"S": "T + past"}
 GRADIENTS = False
 
 
 def case(make):
-    T, past = make.size(1, 7), make.size(0, 9)
-    device = make.device
-    if make.profile == "meta":
-        make.call("causal_mask", T, device=device)
-        make.call("causal_mask", T, T + past, device=str(device))
-        return
-    style = make.pick(["square", "past", "keyword", "none", "error"])
-    if style == "square":
-        make.call("causal_mask", T, device=device)
-    elif style == "past":
-        make.call("causal_mask", T, T + past, device=device)
-    elif style == "keyword":
-        make.call("causal_mask", T, S=T + past)
-    elif style == "none":
-        make.call("causal_mask", T, None, device=None)
+    kind = make.pick(["past", "square", "by keyword", "no S", "too few"])
+    T, S = make.sizes("T", "S")
+    elsewhere = make.profile == "meta"
+    device = make.pick([make.device, str(make.device), make.device if elsewhere else None])
+    if kind == "too few":
+        make.raises(ValueError, "causal_mask", S + 1, T, device=device)
+    elif kind == "by keyword":
+        make.call("causal_mask", T, S=S, device=device)
+    elif kind == "square" and not elsewhere:
+        make.call("causal_mask", T)
     else:
-        make.raises(ValueError, "causal_mask", T + 1, T - past % T, device=device)
-
-
-def edge_one_query_over_a_past(make):
-    """decoding: one query, seven keys, and it sees them all
-
-    解码：一个 query、七个 key，全都看得到
-    """
-    make.call("causal_mask", 1, 7)
-
-
-def edge_one_by_one(make):
-    """T = S = 1
-
-    T = S = 1：只有一格
-    """
-    make.call("causal_mask", 1)
-    make.call("causal_mask", 1, 1)
-
-
-def edge_diagonal(make):
-    """a square mask: every query sees itself
-
-    方形掩码：每个 query 都看得到自己
-    """
-    make.call("causal_mask", 5)
+        make.call("causal_mask", T, S if kind == "past" else None, device=device)
 
 
 def edge_queries_come_last(make):
-    """three queries over eight keys: they are positions 5, 6 and 7
+    """three queries over eight keys are positions 5, 6 and 7; one query over seven sees them all
 
-    三个 query、八个 key：query 在位置 5、6、7
+    八个 key、三个 query：query 在位置 5、6、7；七个 key、一个 query：全都看得到
     """
-    make.call("causal_mask", 3, 8)
-    make.call("causal_mask", 7, 8)
+    for T, S in ((3, 8), (7, 8), (1, 7)):
+        make.call("causal_mask", T, S)
 
 
 def edge_too_few_keys(make):
-    """S < T raises ValueError
+    """S < T raises ValueError, by one or by thousands
 
-    S < T 时抛 ValueError
+    S < T 就抛 ValueError，差一个、差几千个都一样
     """
-    make.raises(ValueError, "causal_mask", 2, 1)
-    make.raises(ValueError, "causal_mask", 5, 4)
-    make.raises(ValueError, "causal_mask", 7, S=3)
-
-
-def edge_device_as_text(make):
-    """device= may be a string, a torch.device or None
-
-    device= 可以是字符串、torch.device 或 None
-    """
-    make.call("causal_mask", 3, 5, device="cpu")
-    make.call("causal_mask", 4, device=torch.device("cpu"))
-    make.call("causal_mask", 4, device=None)
+    for T, S in ((2, 1), (5, 4), (40, 20), (2000, 1999), (3000, 1)):
+        make.raises(ValueError, "causal_mask", T, S)
 
 
 def edge_default_device(make):
@@ -93,35 +51,10 @@ def edge_default_device(make):
     make.call("causal_mask", 3, device=None)
 
 
-def edge_two_calls(make):
-    """each call returns a tensor of its own, equal arguments or not
-
-    不管参数是否相同，每次调用都返回自己的张量
-    """
-    make.call("causal_mask", 4, 6)
-    make.call("causal_mask", 4, 6)
-    make.call("causal_mask", 6)
-    make.call("causal_mask", 4)
-    make.call("causal_mask", 4)
-
-
 def edge_long(make):
-    """many queries, and few over a very long past: positions beyond 8 and 16 bits
+    """a very long past, and many queries: positions beyond 16 bits
 
-    query 很多，或 query 少而过去极长：位置超出 8 位、16 位
+    过去极长，query 很多：位置超出 16 位
     """
-    make.call("causal_mask", 65, 130)
-    make.call("causal_mask", 140, 300)
-    make.call("causal_mask", 260)
-    make.call("causal_mask", 3, 5000)
-    make.call("causal_mask", 2, 70_000)
-
-
-def edge_far_too_few_keys(make):
-    """S < T raises ValueError, however short S falls
-
-    S < T 就抛 ValueError，不管 S 小多少
-    """
-    make.raises(ValueError, "causal_mask", 300, 1)
-    make.raises(ValueError, "causal_mask", 40, 20, device=torch.device("cpu"))
-    make.raises(ValueError, "causal_mask", 2000, S=1999)
+    for T, S in ((65, 130), (140, 300), (2, 70_000)):
+        make.call("causal_mask", T, S)

@@ -13,6 +13,7 @@ AXES = {
     "shared[1]": "F' D",
     "return": "N D",
 }
+SIZES = {"N": (1, 7, 70), "D": (2, 5), "E": (1, 6, 13), "F": (1, 6), "F'": (1, 4)}
 SIXTEEN_BITS = "native"
 
 
@@ -28,44 +29,14 @@ def layer(make, N, D, E, F):
         if E == 1 or bool((scores.diff(dim=-1) > 0.05).all()):
             break
         spread += 0.5
-    w1 = torch.randn((E, D, F), generator=make.random, dtype=torch.float64)
-    w2 = torch.randn((E, F, D), generator=make.random, dtype=torch.float64)
-    return tuple(make.keep(t, grad=True) for t in (x, wg, w1, w2))
+    return make.keep(x, grad=True), make.keep(wg, grad=True), make.normal(E, D, F), make.normal(E, F, D)
 
 
 def case(make):
-    N, D, E, F = make.size(1, 7), make.size(2, 5), make.size(1, 6), make.size(1, 6)
-    k = min(E, make.size(1, 3))
-    tensors = layer(make, N, D, E, F)
-    if make.flag():
-        width = make.size(1, 4)
-        make.call("moe_forward", *tensors, k, (make.normal(D, width), make.normal(width, D)))
-    else:
-        make.call("moe_forward", *tensors, k)
-
-
-def edge_one_token(make):
-    """a single token: most experts have nothing to do
-
-    只有一个 token：大多数专家无事可做
-    """
-    make.call("moe_forward", *layer(make, 1, 3, 5, 4), 2)
-
-
-def edge_one_expert(make):
-    """one expert, k = 1: its gate is 1
-
-    只有一个专家，k = 1：门控为 1
-    """
-    make.call("moe_forward", *layer(make, 4, 3, 1, 2), 1)
-
-
-def edge_all_experts(make):
-    """k = E: every expert is chosen by every token
-
-    k = E：每个 token 选中所有专家
-    """
-    make.call("moe_forward", *layer(make, 3, 4, 6, 2), 6)
+    k, shared = make.pick([2, 1, 3, 99]), make.pick([False, True])
+    sizes = make.sizes("N", "D", "E", "F")
+    pair = tuple(make.arguments("shared[0]", "shared[1]")) if shared else None
+    make.call("moe_forward", *layer(make, *sizes), min(k, sizes[2]), shared=pair)
 
 
 def edge_everybody_to_one(make):
@@ -108,101 +79,36 @@ def edge_sixteen_bits(make):
         make.call("moe_forward", *fixed[:4], 1, tuple(fixed[4:]))
 
 
-def edge_as_many_tokens_as_experts(make):
-    """N = E = D = F: a transposition keeps every shape
+def at(N, D, E, F, k, shared=0):
+    """Records a call in which the number that is None is what a contract asks for."""
 
-    N = E = D = F：就算转置错了，形状也都对得上
-    """
-    make.call("moe_forward", *layer(make, 4, 4, 4, 4), 2)
+    def record(make, size):
+        n, d, e, f, chosen = (size if said is None else said for said in (N, D, E, F, k))
+        pair = (make.normal(d, shared), make.normal(shared, d)) if shared else None
+        make.call("moe_forward", *layer(make, n, d, e, f), chosen, pair)
 
-
-def edge_shared(make):
-    """a shared expert of another width, ungated
-
-    共享专家的宽度不同，不乘门控
-    """
-    make.call("moe_forward", *layer(make, 4, 3, 3, 5), 2, (make.normal(3, 2), make.normal(2, 3)))
+    return record
 
 
-def edge_two_calls(make):
-    """two calls of equal shape do not meet
-
-    形状相同的两次调用互不影响
-    """
-    make.call("moe_forward", *layer(make, 3, 3, 4, 2), 2)
-    make.call("moe_forward", *layer(make, 3, 3, 4, 2), 2)
-
-
-def more_experts(make, E):
-    make.call("moe_forward", *layer(make, 48, 16, E, 32), 2)
-
-
-def more_experts_for_few(make, E):
-    """Six tokens, one choice each, and a shared expert."""
-    make.call("moe_forward", *layer(make, 6, 16, E, 32), 1, (make.normal(16, 8), make.normal(8, 16)))
-
-
-def more_choices(make, k):
-    make.call("moe_forward", *layer(make, 48, 16, 8, 32), k)
-
-
-def more_tokens(make, N):
-    make.call("moe_forward", *layer(make, N, 8, 4, 8), 2)
-
-
-def more_tokens_to_one(make, N):
-    """One choice each, and a shared expert."""
-    make.call("moe_forward", *layer(make, N, 8, 4, 8), 1, (make.normal(8, 4), make.normal(4, 8)))
+def work(says, measure, at_most, sizes, bound, record):
+    said = {"check": "work", "says": says, "measure": measure, "growth_at_most": at_most, "sizes": sizes}
+    return {**said, "bound": bound, "case": record}
 
 
 _ALL_EXPERTS = {
     "en": "the work grows with the number of experts, as if all of them were computed",
     "zh": "计算量随专家数增长，好像每个专家都算了一遍",
 }
+_MORE_CHOICES = {"en": "the work grows faster than the number of chosen experts", "zh": "计算量比选中的专家数涨得更快"}
 _TOKEN_BY_TOKEN = {
     "en": "the number of tensor operations grows with the number of tokens: a loop over tokens",
     "zh": "张量操作的次数随 token 数增长：对 token 做了循环",
 }
 CONTRACTS = [
-    {
-        "check": "work",
-        "measure": "flops",
-        "case": more_experts,
-        "sizes": (4, 8, 16, 32),
-        "growth_at_most": 4.0,
-        "bound": lambda E: 2 * 48 * 16 * E,
-        "says": _ALL_EXPERTS,
-    },
-    {
-        "check": "work",
-        "measure": "flops",
-        "case": more_experts_for_few,
-        "sizes": (4, 12, 24),
-        "growth_at_most": 1.0,
-        "bound": lambda E: 4000 * E,  # a few operations on (N, D) for each; computing it for all would be 12,000
-        "says": _ALL_EXPERTS,
-    },
-    {
-        "check": "work",
-        "measure": "flops",
-        "case": more_choices,
-        "sizes": (1, 2, 4),
-        "growth_at_most": 2.5,
-        "says": {
-            "en": "the work grows faster than the number of chosen experts",
-            "zh": "计算量比选中的专家数涨得更快",
-        },
-    },
-    *(
-        {
-            "check": "work",
-            "measure": "calls",
-            "case": record,
-            "sizes": (16, 64, 128),
-            "growth_at_most": 1.0,
-            "bound": lambda N: N / 2,
-            "says": _TOKEN_BY_TOKEN,
-        }
-        for record in (more_tokens, more_tokens_to_one)
-    ),
+    work(_ALL_EXPERTS, "flops", 4.0, (4, 8, 16, 32), lambda E: 2 * 48 * 16 * E, at(48, 16, None, 32, 2)),
+    # A few operations on (N, D) for each expert; computing it for all would be 12,000.
+    work(_ALL_EXPERTS, "flops", 1.0, (4, 12, 24), lambda E: 4000 * E, at(6, 16, None, 32, 1, 8)),
+    work(_MORE_CHOICES, "flops", 2.5, (1, 2, 4), None, at(48, 16, 8, 32, None)),
+    work(_TOKEN_BY_TOKEN, "calls", 1.0, (16, 64, 128), lambda N: N / 2, at(None, 8, 4, 8, 2)),
+    work(_TOKEN_BY_TOKEN, "calls", 1.0, (16, 64, 128), lambda N: N / 2, at(None, 8, 4, 8, 1, 4)),
 ]

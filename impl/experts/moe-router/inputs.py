@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 
 AXES = {"x": "N D", "wg": "D E", "bias": "E", "return[0]": "N k", "return[1]": "N k", "return[2]": "N E"}
+SIZES = {"N": (1, 5, 24), "D": (1, 5), "E": (1, 7)}
 _MODES = ["softmax_topk", "topk_softmax", "sigmoid_bias"]
 
 
@@ -21,66 +22,12 @@ def apart(make, N, D, E, spread=0.25):
         spread += 0.25
 
 
-def off_grid(make, E):
-    """A bias that changes choices and leaves sums of sigmoid and bias apart."""
-    return torch.randperm(E, generator=make.random).double() * 2.0 - E
-
-
 def case(make):
-    N, D, E = make.size(1, 5), make.size(2, 5), make.size(1, 7)
-    k = min(E, make.size(1, 4))
-    mode = make.pick(_MODES)
+    mode, k, biased = make.pick(_MODES), make.pick([2, 1, 4, 99]), make.flag()
+    N, D, E = make.sizes("N", "D", "E")
     x, wg = apart(make, N, D, E)
-    bias = make.keep(off_grid(make, E), grad=True) if make.flag() else None
-    if bias is None and make.flag():
-        make.call("route", x, wg, k, mode)
-    else:
-        make.call("route", x, wg, k, mode, bias)
-
-
-def edge_one_expert(make):
-    """one expert: it gets every token
-
-    只有一个专家：所有 token 都归它
-    """
-    for mode in _MODES:
-        make.call("route", *apart(make, 3, 2, 1), 1, mode)
-
-
-def edge_top_one(make):
-    """k = 1: softmax_topk keeps the raw probability, and its gradient
-
-    k = 1：softmax_topk 保留原始概率，也保留它的梯度
-    """
-    for mode in _MODES:
-        make.call("route", *apart(make, 4, 3, 5), 1, mode)
-
-
-def edge_all_experts(make):
-    """k = E: everybody is chosen, in the order of the scores
-
-    k = E：全部选中，按分数从高到低排列
-    """
-    for mode in _MODES:
-        make.call("route", *apart(make, 3, 4, 4), 4, mode)
-
-
-def edge_one_token(make):
-    """a single token
-
-    只有一个 token
-    """
-    for mode in _MODES:
-        make.call("route", *apart(make, 1, 3, 6), 2, mode)
-
-
-def edge_as_many_tokens_as_experts(make):
-    """N = E: a softmax over the wrong dimension keeps its shape
-
-    N = E：softmax 做错了维度，形状也照样对
-    """
-    for mode in _MODES:
-        make.call("route", *apart(make, 5, 3, 5), 2, mode)
+    bias = torch.randperm(E, generator=make.random).double() * 2.0 - E  # sums of sigmoid and bias stay apart
+    make.call("route", x, wg, min(k, E), mode, bias=make.keep(bias, grad=True) if biased else None)
 
 
 def edge_bias_selects_only(make):
@@ -111,53 +58,32 @@ def edge_many_experts(make):
 
 
 def edge_large_logits(make):
-    """logits around ±200, and ±50 in one row: no softmax overflows
+    """logits around ±200: no softmax overflows, and where all probabilities but one are 0, topk_softmax goes by logits
 
-    logits 在 ±200 附近，有一行是 ±50：softmax 都不能溢出
+    logits 在 ±200 附近：softmax 都不能溢出；除一个之外概率全是 0 时，topk_softmax 仍按 logits 选
     """
-    x = make.keep(torch.tensor([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]), grad=True)
-    rows = [[190.0, 200.0, 150.0], [-200.0, -150.0, -190.0], [50.0, -50.0, 10.0]]
-    wg = make.keep(torch.tensor(rows), grad=True)
-    for mode in _MODES[:2]:
-        make.call("route", x, wg, 2, mode)
+    near = [[190.0, 200.0, 150.0], [-200.0, -150.0, -190.0], [50.0, -50.0, 10.0]]
+    apart = [
+        [-150.0, -200.0, 200.0, 0.0],
+        [200.0, -190.0, -180.0, 20.0],
+        [-200.0, -100.0, 30.0, 190.0],
+        [-10.0, 200.0, 60.0, -60.0],
+    ]
+    for rows, mode in ((near, "softmax_topk"), (near, "topk_softmax"), (apart, "topk_softmax")):
+        x = make.keep(torch.eye(len(rows)), grad=True)
+        make.call("route", x, make.keep(torch.tensor(rows), grad=True), 2, mode)
 
 
-def edge_logits_far_apart(make):
-    """topk_softmax with logits 200 and more apart: where every probability but one is 0, the logits still choose
+def edge_bfloat16(make):
+    """bfloat16 logits that differ by less than its step, and a bias of 256, which would swallow every score
 
-    topk_softmax，logits 相差 200 以上：除一个之外概率全是 0，仍按 logits 选
+    bfloat16 输入，logits 相差不到它的一步；bias 为 256，若用 bfloat16 相加，所有分数都成了 256
     """
-    x = make.keep(torch.eye(4), grad=True)
-    wg = torch.tensor(
-        [
-            [-150.0, -200.0, 200.0, 0.0],
-            [200.0, -190.0, -180.0, 20.0],
-            [-200.0, -100.0, 30.0, 190.0],
-            [-10.0, 200.0, 60.0, -60.0],
-        ]
-    )
-    make.call("route", x, make.keep(wg, grad=True), 2, "topk_softmax")
-
-
-def edge_bfloat16_close_logits(make):
-    """bfloat16 logits that differ by less than a bfloat16 step: float32 tells them apart
-
-    bfloat16 输入，logits 相差不到 bfloat16 的一步：float32 能分清
-    """
-    x = make.keep(torch.tensor([[1.0, 1.0]]).bfloat16(), dtype="fixed")
-    wg = make.keep(torch.tensor([[8.0, 8.0, 8.0], [0.0078125, 0.015625, 0.0]]).bfloat16(), dtype="fixed")
-    for mode in ("softmax_topk", "topk_softmax"):
-        make.call("route", x, wg, 2, mode)
-
-
-def edge_bfloat16_bias(make):
-    """bfloat16 and a bias of 256: added in bfloat16, every score would be 256
-
-    bfloat16，bias 为 256：若用 bfloat16 相加，所有分数都成了 256
-    """
-    x = make.keep(torch.tensor([[1.0]]).bfloat16(), dtype="fixed")
-    wg = make.keep(torch.tensor([[-0.5, 0.25, -1.0, 1.0]]).bfloat16(), dtype="fixed")
-    make.call("route", x, wg, 2, "sigmoid_bias", make.keep(torch.full((4,), 256.0).bfloat16(), dtype="fixed"))
+    close, steep = [[8.0, 8.0, 8.0], [0.0078125, 0.015625, 0.0]], [[-0.5, 0.25, -1.0, 1.0]]
+    for rows, mode in ((close, "softmax_topk"), (close, "topk_softmax"), (steep, "sigmoid_bias")):
+        tensors = torch.ones(1, len(rows)), torch.tensor(rows), torch.full((len(rows[0]),), 256.0)
+        x, wg, bias = (make.keep(tensor.bfloat16(), dtype="fixed") for tensor in tensors)
+        make.call("route", x, wg, 2, mode, bias)
 
 
 def edge_unknown_mode(make):
@@ -167,12 +93,3 @@ def edge_unknown_mode(make):
     """
     for mode in ("argmax", "softmax", "sigmoid", "topk", ""):
         make.raises(ValueError, "route", *apart(make, 2, 2, 3), 1, mode)
-
-
-def edge_two_calls(make):
-    """two calls of equal shape do not meet
-
-    形状相同的两次调用互不影响
-    """
-    for mode in ("softmax_topk", "softmax_topk"):
-        make.call("route", *apart(make, 3, 3, 4), 2, mode)
