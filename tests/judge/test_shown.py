@@ -57,7 +57,7 @@ def test_any_value_is_shown_within_its_room(value):
     "value",
     [
         [torch.rand(256, dtype=torch.float64)] * 19_000,
-        {k: {"a" * 5000: "b" * 10**6} for k in range(9000)},
+        dict.fromkeys(range(9000), {"a" * 5000: "b" * 10**6}),
         [[[["x" * 400] * 99] * 99] * 99] * 99,
         ["\u202e" * 10**6] * 500,
     ],
