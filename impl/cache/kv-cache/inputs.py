@@ -20,7 +20,7 @@ AXES = {
     "decode_step.return[1]['k']": "B H t+1 d",
     "decode_step.return[1]['v']": "B H t+1 d",
 }
-SIZES = {"T": (1, 5, 50), "steps": (1, 4), "H": (1, 3), "d": (1, 4, 40), "B": (1, 3)}
+SIZES = {"T": (1, 5, 50), "steps": (1, 3), "H": (1, 3), "d": (1, 4, 40), "B": (1, 3)}
 DERIVED = {"D": "H * d"}
 SIXTEEN_BITS = "native"
 LARGE = 4.0  # activations and weights grow together, so the logits reach ±200

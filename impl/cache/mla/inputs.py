@@ -25,10 +25,10 @@ AXES = {
     "step.return[1]['c']": "B t+1 r_kv",
     "step.return[1]['kr']": "B t+1 d_rope",
 }
-_WIDTHS = {"D": (1, 5), "H": (1, 4), "d_nope": (1, 4), "pairs": (1, 3), "d_v": (1, 4), "r_kv": (1, 4), "r_q": (1, 4)}
 # torch cannot turn odd slices of one row into complex numbers: at least two sequences
-SIZES = {"steps": (1, 3, 35), "T": (1, 5, 36), "B": (2, 3), **_WIDTHS}
-DERIVED = {"d_rope": "2 * pairs"}
+SIZES = {"steps": (1, 3, 35), "T": (1, 5, 36), "B": (2, 3), "D": (1, 5), "H": (1, 4), "pairs": (1, 3)}
+SIZES |= dict.fromkeys(("d_nope", "d_v", "r_kv", "r_q"), (1, 4))
+DERIVED = {"d_rope": "2 * pairs", "H·d_v": "H * d_v"}
 SIXTEEN_BITS = "native"
 MODULES_UNCHANGED = True
 LARGE = 3.0  # activations and weights grow together, so the logits reach ±200
@@ -36,22 +36,13 @@ PROFILES = {"stable": ["large"]}
 HARDENED = {"edge_cache_from_elsewhere"}
 
 
-def layer(make, D, H, d_nope, pairs, d_v, r_kv, r_q):
+def layer(make):
     """A layer with all nine weights set."""
-    d_rope = 2 * pairs
-    made = make.new("MLA", D, H, d_nope, d_rope, d_v, r_kv, r_q)
-    shapes = {
-        "w_dq": (D, r_q),
-        "w_uq": (r_q, H, d_nope + d_rope),
-        "w_dkv": (D, r_kv),
-        "w_kr": (D, d_rope),
-        "w_uk": (r_kv, H, d_nope),
-        "w_uv": (r_kv, H, d_v),
-        "w_o": (H * d_v, D),
-    }
-    values = {name: make.normal(*shape, scale=shape[0] ** -0.5 + 0.2) for name, shape in shapes.items()}
-    gains = {"g_q": make.uniform(r_q, low=0.5, high=2.0), "g_kv": make.uniform(r_kv, low=0.5, high=2.0)}
-    make.set(made, {**values, **gains})
+    made = make.new("MLA", *make.sizes("D", "H", "d_nope", "d_rope", "d_v", "r_kv", "r_q"))
+    names = ("w_dq", "w_uq", "w_dkv", "w_kr", "w_uk", "w_uv", "w_o")
+    weights = {name: make.argument(name, scale=make.shape(name)[0] ** -0.5 + 0.2) for name in names}
+    gains = {name: make.uniform(*make.shape(name), low=0.5, high=2.0) for name in ("g_q", "g_kv")}
+    make.set(made, {**weights, **gains})
     return made
 
 
@@ -71,24 +62,31 @@ def places(make, B, T):
 
 
 def case(make):
-    kind, B, D = make.pick(["forward", "steps"]), *make.sizes("B", "D")
-    mla = layer(make, *make.sizes(*_WIDTHS))
+    kind, mla = make.pick(["forward", "steps"]), layer(make)
     if kind == "forward":
         make.read(mla, "trainable")
-        make.method(mla, "forward", make.argument("x"), places(make, B, make.size("T")))
+        make.method(mla, "forward", make.argument("x"), places(make, *make.sizes("B", "T")))
         return
     branching, cache = make.flag(), {}
     for _ in range(make.size("steps")):
-        cache = step(make, mla, B, D, cache)
+        cache = step(make, mla, cache)
     if branching:
-        left, right = step(make, mla, B, D, cache), step(make, mla, B, D, cache)
+        left, right = step(make, mla, cache), step(make, mla, cache)
         for other in (left, right, cache):
-            step(make, mla, B, D, other)
+            step(make, mla, other)
 
 
-def step(make, mla, B, D, cache):
+def step(make, mla, cache, pos=None):
     """One step at a position of its own; the cache it returns."""
-    return make.method(mla, "step", make.normal(B, 1, D), places(make, B, 1), cache)[1]
+    B, D = make.sizes("B", "D")
+    pos = places(make, B, 1) if pos is None else at(make, pos)
+    return make.method(mla, "step", make.normal(B, 1, D), pos, cache)[1]
+
+
+def past(make, t):
+    """A cache of t tokens from anywhere."""
+    B, r_kv, d_rope = make.sizes("B", "r_kv", "d_rope")
+    return {"c": make.normal(B, t, r_kv), "kr": make.normal(B, t, d_rope)}
 
 
 def edge_one_token_far_out(make):
@@ -96,11 +94,12 @@ def edge_one_token_far_out(make):
 
     一条序列、一个 token：forward，以及从 {} 开始的 step，位置在 500 左右
     """
-    mla = layer(make, 5, 3, 2, 2, 3, 4, 2)
-    B, cache = 2 if make.profile == "strided" else 1, {}
-    make.method(mla, "forward", make.normal(B, 1, 5), at(make, [[498], [5]][:B]))
+    B = 2 if make.profile == "strided" else 1
+    make.hold(B=B, T=1)
+    mla, cache = layer(make), {}
+    make.method(mla, "forward", make.argument("x"), at(make, [[498], [5]][:B]))
     for pos in ([[498], [5]], [[501], [8]], [[500], [6]]):
-        cache = make.method(mla, "step", make.normal(B, 1, 5), at(make, pos[:B]), cache)[1]
+        cache = step(make, mla, cache, pos[:B])
 
 
 def edge_cache_from_elsewhere(make):
@@ -108,10 +107,9 @@ def edge_cache_from_elsewhere(make):
 
     cache 来自别处，不是这一层生成的：潜在向量已归一化，key 已旋转
     """
-    mla = layer(make, 5, 3, 2, 2, 3, 4, 2)
-    cache = {"c": make.normal(2, 70, 4), "kr": make.normal(2, 70, 4)}
+    mla, cache = layer(make), past(make, 70)
     for _ in range(2):
-        step(make, mla, 2, 5, cache)
+        step(make, mla, cache)
 
 
 def edge_small_activations(make):
@@ -119,15 +117,13 @@ def edge_small_activations(make):
 
     激活在 0.001 左右：归一化里的 1e-6 不可忽略
     """
-    mla = layer(make, 5, 3, 2, 2, 3, 4, 2)
-    make.method(mla, "forward", make.normal(2, 3, 5, scale=1e-3), at(make, make.integers(0, 9, 2, 3)))
+    make.method(layer(make), "forward", make.argument("x", scale=1e-3), places(make, *make.sizes("B", "T")))
 
 
 def step_at(make, t, B=2):
     """One step behind t tokens, with many wide heads over a small latent."""
-    mla = layer(make, 8, 4, 24, 1, 24, 4, 4)
-    cache = {"c": make.normal(B, t, 4), "kr": make.normal(B, t, 2)}
-    make.method(mla, "step", make.normal(B, 1, 8), torch.full((B, 1), t), cache)
+    make.hold(B=B, D=8, H=4, d_nope=24, pairs=1, d_v=24, r_kv=4, r_q=4)
+    step(make, layer(make), past(make, t), [[t]] * B)
 
 
 _KEPT = {16: 3, 64: 2, 256: 1}  # tokens, and sequences: one alone has no batch to tell it from a view

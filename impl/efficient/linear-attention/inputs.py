@@ -39,7 +39,7 @@ def case(make):
 
 def steps(make):
     """Tokens written to one state after another, from nothing or an unknown past; two continuations of the last one."""
-    state = make.argument("state[0]", scale=2.0), make.uniform(*make.shape("state[1]"), low=0.5, high=3.0)
+    state = past(make)
     if make.flag():
         state = tuple(make.keep(torch.zeros(part.shape)) for part in state)
     # a state rounded to 16 bits on the way would have no single right value
@@ -48,6 +48,11 @@ def steps(make):
     left, _ = step(make, state), step(make, state)
     if make.dtype.itemsize > 2:
         step(make, left)
+
+
+def past(make):
+    """The sums of an unknown past: z is positive."""
+    return make.argument("state[0]", scale=2.0), make.uniform(*make.shape("state[1]"), low=0.5, high=3.0)
 
 
 def step(make, state):
@@ -71,14 +76,14 @@ def edge_no_feature_left(make):
 
     所有 key 或开头几个 key 的 φ(k) = 0：和为 0，靠 1e-6 让商保持有限；单步也一样
     """
-    q, v = make.normal(1, 2, 3, 2), make.normal(1, 2, 3, 4)
-    none, some = torch.full((1, 2, 3, 2), -200.0), torch.full((1, 2, 3, 2), -200.0)
+    make.hold(B=1, H=2, T=3, d=2, dv=4)
+    q, v, none = *make.arguments("q", "v"), torch.full(make.shape("k"), -200.0)
+    some = none.clone()
     some[:, :, 1] = 0.5
     make.call("linear_attention", q, make.keep(none, grad=True), v, False)
     make.call("linear_attention", q, make.keep(some, grad=True), v, True)
-    make.call("linear_attention", make.keep(none - 100, grad=True), make.normal(1, 2, 3, 2), v, True)
-    state = make.normal(1, 2, 2, 4), make.uniform(1, 2, 2, low=0.5, high=3.0)
-    make.call("linear_attention_step", state, make.normal(1, 2, 2), make.keep(none[:, :, 0]), make.normal(1, 2, 4))
+    make.call("linear_attention", make.keep(none - 100, grad=True), make.argument("k"), v, True)
+    make.call("linear_attention_step", past(make), make.argument("q_t"), make.keep(none[:, :, 0]), make.argument("v_t"))
 
 
 def edge_feature_maps(make):
@@ -86,7 +91,8 @@ def edge_feature_maps(make):
 
     ReLU 会留下整行的 0；φ 把宽度 3 变成 5 或 2，累加的和按这个宽度；φ 在 1e-6 左右，分母里的 1e-6 不可忽略
     """
-    q, k, v = make.normal(1, 2, 5, 3), make.normal(1, 2, 5, 3), make.normal(1, 2, 5, 4)
+    make.hold(B=1, d=3)
+    q, k, v = make.arguments("q", "k", "v")
     features = [make.new("torch.nn.ReLU")]
     for width, shift in ((5, 0.0), (2, 0.0), (3, -6.5)):
         linear = make.new("torch.nn.Linear", 3, width)
@@ -104,8 +110,7 @@ def edge_gradients_far_out(make):
     """
     for causal in (True, False):
         make.call("linear_attention", *far(make, "q", "k"), make.argument("v"), causal)
-    state = make.argument("state[0]"), make.uniform(*make.shape("state[1]"), low=0.5, high=2.0)
-    make.call("linear_attention_step", state, *far(make, "q_t", "k_t"), make.argument("v_t"))
+    make.call("linear_attention_step", past(make), *far(make, "q_t", "k_t"), make.argument("v_t"))
 
 
 def edge_sums_in_16_bits(make):
@@ -135,8 +140,8 @@ def edge_state_in_float32(make):
 
 def at(causal, *feature, B=1, d=4):
     def record(make, T):
-        q, k, v = make.normal(B, 1, T, d), make.normal(B, 1, T, d), make.normal(B, 1, T, d)
-        make.call("linear_attention", q, k, v, causal, *map(make.new, feature))
+        make.hold(B=B, H=1, T=T, d=d, dv=d)
+        make.call("linear_attention", *make.arguments("q", "k", "v"), causal, *map(make.new, feature))
 
     return record
 

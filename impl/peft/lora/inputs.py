@@ -14,11 +14,10 @@ AXES = {
     "lora_A.return": "r in",
     "lora_B.return": "out r",
     "base.weight.return": "out in",
-    "base.bias.return": "out",
 }
 SIZES = {"in": (1, 6, 70), "out": (1, 5, 67), "r": (1, 3, 20)}
 SIXTEEN_BITS = "native"
-_KINDS = ("trained", "there and back", "two layers", "merged", "one step")
+_KINDS = ("trained", "there and back", "two layers", "merged", "one step", "trained")
 
 
 def linear(make, i, o, bias=True):
@@ -93,12 +92,11 @@ def there_and_back(make, base, i, o, r, alpha):
     make.set(base, {"weight": weights(make, i, o)})
     set_factors(make, lora, i, o, r)
     silently(make, lora, *["unmerge"] * make.pick([1, 0]))
-    for count in make.pick([1, 2]), make.pick([2, 1]):
-        for name in ("merge", "unmerge"):
-            silently(make, lora, *[name] * count)
-            make.method(lora, "forward", x)
-            make.method(weight, "clone")
-            set_factors(make, lora, i, o, r)
+    for name in ["merge", "unmerge"] * make.pick([2, 1]):
+        silently(make, lora, *[name] * make.pick([1, 2]))
+        make.method(lora, "forward", x)
+        make.method(weight, "clone")
+        set_factors(make, lora, i, o, r)
     make.method(lora, "forward", x)
 
 
