@@ -7,20 +7,14 @@ import torch
 AXES = {
     "x": "B T D",
     "x_t": "B ... D",
-    "params['wq']": "D D",
-    "params['wk']": "D D",
-    "params['wv']": "D D",
-    "params['wo']": "D D",
-    "cache['k']": "B H t d",
-    "cache['v']": "B H t d",
+    **{f"params['{name}']": "D D" for name in ("wq", "wk", "wv", "wo")},
+    **{f"cache['{name}']": "B H t d" for name in "kv"},
     "prefill.return[0]": "B T D",
-    "prefill.return[1]['k']": "B H T d",
-    "prefill.return[1]['v']": "B H T d",
+    **{f"prefill.return[1]['{name}']": "B H T d" for name in "kv"},
     "decode_step.return[0]": "B ... D",
-    "decode_step.return[1]['k']": "B H t+1 d",
-    "decode_step.return[1]['v']": "B H t+1 d",
+    **{f"decode_step.return[1]['{name}']": "B H t+1 d" for name in "kv"},
 }
-SIZES = {"T": (1, 5, 50), "steps": (1, 3), "H": (1, 3), "d": (1, 4, 40), "B": (1, 3)}
+SIZES = {"T": (1, 5, 130), "steps": (1, 2), "H": (1, 3), "d": (1, 4, 40), "B": (1, 3)}
 DERIVED = {"D": "H * d"}
 SIXTEEN_BITS = "native"
 LARGE = 4.0  # activations and weights grow together, so the logits reach ±200
@@ -39,20 +33,20 @@ def step(make, cache, params, H, B=None):
 
 
 def case(make):
-    kind, (H, D) = make.pick(["branches", "in turns", "from nothing"]), make.sizes("H", "D")
+    kind, (H, D) = make.pick(["two continuations", "from nothing", "in turns", "prompt"]), make.sizes("H", "D")
     params, cache = params_for(make, D), {}
     if kind != "from nothing":
         cache = make.call("prefill", make.argument("x"), params, H)[1]
     if kind == "in turns":  # with a second sequence of another length and batch size
         other_B = make.size(1, 3)
         other = make.call("prefill", make.normal(other_B, make.size(1, 4), D), params, H)[1]
-    for _ in range(make.size("steps")):
+    for _ in range(0 if kind == "prompt" else make.size("steps")):
         cache = step(make, cache, params, H)
         if kind == "in turns":
             other = step(make, other, params, H, other_B)
-    if kind == "branches":
-        left, right = step(make, cache, params, H), step(make, cache, params, H)
-        for one in (left, right, cache):
+    if kind == "two continuations":
+        left, _ = step(make, cache, params, H), step(make, cache, params, H)
+        for one in (left, cache):
             step(make, one, params, H)
 
 
