@@ -26,7 +26,7 @@ AXES = {
     "step.return[1]['kr']": "B t+1 d_rope",
 }
 # torch cannot turn odd slices of one row into complex numbers: at least two sequences
-SIZES = {"steps": (1, 3, 35), "T": (1, 5, 36), "B": (2, 3), "D": (1, 5), "H": (1, 4), "pairs": (1, 3)}
+SIZES = {"steps": (1, 2), "T": (1, 5), "B": (2, 3), "D": (1, 5), "H": (1, 4), "pairs": (1, 3)}
 SIZES |= dict.fromkeys(("d_nope", "d_v", "r_kv", "r_q"), (1, 4))
 DERIVED = {"d_rope": "2 * pairs", "H·d_v": "H * d_v"}
 SIXTEEN_BITS = "native"
@@ -87,6 +87,17 @@ def past(make, t):
     """A cache of t tokens from anywhere."""
     B, r_kv, d_rope = make.sizes("B", "r_kv", "d_rope")
     return {"c": make.normal(B, t, r_kv), "kr": make.normal(B, t, d_rope)}
+
+
+def edge_order_and_positions(make):
+    """36 tokens, whatever their positions say: none sees a later one
+
+    36 个 token，不管 pos 是什么，都看不到排在后面的
+    """
+    make.hold(B=2, T=36)
+    forth = torch.arange(36)
+    pos = at(make, torch.stack([35 - forth, (35 - forth) * 7 % 11]))
+    make.method(layer(make), "forward", make.argument("x"), pos)
 
 
 def edge_one_token_far_out(make):

@@ -18,7 +18,7 @@ AXES = {
     "return[1][0]": "B H d dv",
     "return[1][1]": "B H d",
 }
-SIZES = {"B": (1, 2), "H": (1, 3, 7), "T": (1, 7, 150), "d": (1, 5, 20), "dv": (1, 6, 20)}
+SIZES = {"B": (1, 2), "H": (1, 3, 7), "T": (1, 7, 150), "d": (1, 5), "dv": (1, 6)}
 LARGE = 1.0
 PROFILES = {"stable": ["large"]}
 # exp(-80) is 2e-35 where φ is computed exactly and 0 where it is computed as elu(x) + 1: both are sound.
