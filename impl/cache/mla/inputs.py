@@ -34,6 +34,7 @@ MODULES_UNCHANGED = True
 LARGE = 3.0  # activations and weights grow together, so the logits reach ±200
 PROFILES = {"stable": ["large"]}
 HARDENED = {"edge_cache_from_elsewhere"}
+WITHOUT_MOTIFS = {"one"}  # nine sizes, each drawn from 1 on
 
 
 def layer(make):
