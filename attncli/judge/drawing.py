@@ -98,6 +98,10 @@ class Drawing:
         self.case.sizes.append(value)
         return value
 
+    def hold(self, **sizes: int) -> None:
+        """These axes have these sizes in what is recorded from here on."""
+        self._drawn.update(sizes)
+
     def sizes(self, *axes: str) -> list[int]:
         return [self._axis(axis) for axis in axes]
 

@@ -24,4 +24,4 @@ class LearnedPositional(nn.Module):
         if start < 0 or start + T > max_len:
             raise ValueError(f"positions {start} to {start + T - 1} do not fit into a table of {max_len}")
         rows = self.table[start : start + T]  # (T, D)
-        return x + rows.to(x.dtype)  # (B, T, D)
+        return (x + rows).to(x.dtype)  # (B, T, D), added in the wider dtype and rounded once
