@@ -53,11 +53,14 @@ def test_any_value_is_shown_within_its_room(value):
     assert len(text) <= 2 * ROOM
 
 
+LONG = {"a" * 5000: "b" * 10**6}
+
+
 @pytest.mark.parametrize(
     "value",
     [
         [torch.rand(256, dtype=torch.float64)] * 19_000,
-        dict.fromkeys(range(9000), {"a" * 5000: "b" * 10**6}),
+        dict.fromkeys(range(9000), LONG),
         [[[["x" * 400] * 99] * 99] * 99] * 99,
         ["\u202e" * 10**6] * 500,
     ],
