@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from textual.content import Content
 from textual.widget import Widget
 
-from attncli.domain.card import Card, ChoiceCard, ClozeCard, DebugCard, NumericCard, OrderingCard, Source
+from attncli.domain.card import Card, ChoiceCard, ClozeCard, DebugCard, FollowUp, NumericCard, OrderingCard, Source
 from attncli.domain.text import Lang, Localised
 from attncli.tui.asking import Asked
 from attncli.tui.markup import inline
@@ -124,7 +124,7 @@ def explanation_parts(card: Card, lang: Lang, questions: Questions) -> Iterator[
         yield Plain(say("review.challenge", lang, id=card.challenge), classes="note")
     if card.follow_ups:
         yield _heading("review.follow-ups", lang)
-        yield Plain(Content("\n").join(_follow_up(id, lang, questions) for id in card.follow_ups), classes="lines")
+        yield Plain(Content("\n").join(_follow_up(next, lang, questions) for next in card.follow_ups), classes="lines")
     if card.sources:
         yield _heading("review.sources", lang)
         yield Plain("\n".join(source_text(source) for source in card.sources), classes="lines")
@@ -150,9 +150,9 @@ def a_right_order(card: OrderingCard) -> list[str]:
     return order
 
 
-def _follow_up(id: str, lang: Lang, questions: Questions) -> Content:
-    question = questions(id)
-    return Content.assemble((f"{id}  ", "$text-muted"), inline(question[lang]) if question else "")
+def _follow_up(next: FollowUp, lang: Lang, questions: Questions) -> Content:
+    question = next.ask or questions(next.card)
+    return Content.assemble((f"{next.card}  ", "$text-muted"), inline(question[lang]) if question else "")
 
 
 def _heading(key: str, lang: Lang) -> Plain:
