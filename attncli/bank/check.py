@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 from pathlib import Path
 
+from attncli.bank.ages import age_findings
 from attncli.bank.formulas import formula_findings
 from attncli.bank.hidden import hidden_findings
 from attncli.bank.identity import challenge_rules, compare_files, topic_rules
@@ -33,8 +35,10 @@ class Report:
     files: int
 
 
-def check(paths: Iterable[Path], around: Surroundings) -> Report:
+def check(paths: Iterable[Path], around: Surroundings, today: date | None = None) -> Report:
     """Checks files and folders, or the bundled bank and the learner's own where none are given.
+
+    Cards whose facts are more than a year old by `today` are noted; without it no age is looked at.
 
     Raises:
         NotFound: a path that does not exist, or a folder without bank files.
@@ -49,6 +53,8 @@ def check(paths: Iterable[Path], around: Surroundings) -> Report:
     compare_files(files)
     for file in files:
         file.findings += _file_findings(file, known, terms, around)
+        if today:
+            file.findings += _ages(file, today)
     return _report(files, list(_missing_cards(files, known, around)) if everything else [])
 
 
@@ -108,6 +114,12 @@ def _card_rules(entry: Readable, known: Known) -> Iterator[Finding]:
     yield from link_findings(card, known)
     yield from errata_findings(card)
     yield from source_findings(card)
+
+
+def _ages(file: Checked, today: date) -> Iterator[Finding]:
+    for entry in file.readable:
+        for finding in age_findings(entry.card, today):
+            yield finding.below(("cards", entry.number))
 
 
 def _missing_cards(files: Iterable[Checked], known: Known, around: Surroundings) -> Iterator[Problem]:

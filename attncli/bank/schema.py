@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, WithJsonSchema
+from pydantic import BaseModel, ConfigDict, Discriminator, Field, StringConstraints, Tag, WithJsonSchema
 
 from attncli.domain.challenge import CHECK_NAMES
 
@@ -56,6 +56,21 @@ class NumberShape(Shape):
     compute: NumberOrText
 
 
+class FollowUpShape(Shape):
+    """What an interviewer asks next, with its answer; `card` is one that says more."""
+
+    ask: LocalisedText
+    answer: LocalisedText
+    card: Id = ""
+
+
+FollowUp = Annotated[
+    Annotated[Id, Tag("<id>")] | Annotated[FollowUpShape, Tag("<question>")],
+    Discriminator(lambda value: "<question>" if isinstance(value, dict) else "<id>"),
+]
+"""A card's id, or a question with its answer."""
+
+
 class CardShape(Shape):
     """What every kind may have."""
 
@@ -68,11 +83,12 @@ class CardShape(Shape):
     explain: LocalisedText | None = None
     points: Annotated[list[LocalisedText], Field(min_length=1, max_length=7)] = []
     pitfalls: list[PitfallShape] = []
-    follow_ups: list[Id] = []
+    follow_ups: list[FollowUp] = []
     sources: list[SourceShape] = []
     numbers: list[NumberShape] = []
     tags: list[Text] = []
     formerly: list[Id] = []
+    as_of: Date = ""
     unverifiable: bool = False
     challenge: Id = ""
     experiment: Id = ""
@@ -97,6 +113,13 @@ class ChoiceShape(CardShape):
     options: Annotated[list[OptionShape], Field(min_length=3, max_length=5)]
 
 
+class SlipShape(Shape):
+    """A usual mistake: the number it leads to, and what went wrong."""
+
+    compute: NumberOrText
+    says: LocalisedText
+
+
 class NumericShape(CardShape):
     kind: Literal["numeric"]
     explain: LocalisedText
@@ -105,6 +128,7 @@ class NumericShape(CardShape):
     compute_unit: str = ""
     unit: str
     tolerance: NumberOrText
+    slips: list[SlipShape] = []
 
 
 class BlankShape(Shape):

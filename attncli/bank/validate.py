@@ -7,8 +7,9 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from attncli.bank.messages import findings_of, kind_of_value
+from attncli.bank.numeric_rules import choices_of
 from attncli.bank.problems import Finding, Way, did_you_mean, one_of, shown
-from attncli.bank.rules import card_findings, choices_of
+from attncli.bank.rules import card_findings
 from attncli.bank.schema import SHAPES, ChallengeShape, GlossaryShape, TopicShape, UnknownKindShape
 
 Document = dict[str, Any]
@@ -105,4 +106,6 @@ def card_document(topic: str, card: dict[str, Any]) -> Document:
     for key in ("compute", "tolerance"):
         if key in card:
             document[key] = str(card[key]).strip()
+    if "slips" in card:
+        document["slips"] = [{**slip, "compute": str(slip["compute"]).strip()} for slip in card["slips"]]
     return document
