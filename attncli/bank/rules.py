@@ -15,6 +15,7 @@ from attncli.bank.numeric_rules import (
     parameter_findings,
     placeholder_findings,
     slip_findings,
+    stray_placeholders,
     tolerance_findings,
 )
 from attncli.bank.problems import Finding, Way, did_you_mean, shown
@@ -200,6 +201,7 @@ _BY_KIND: dict[str, tuple[Rule, ...]] = {
     "numeric": (
         (("parameters",), parameter_findings),
         (("parameters", "question"), placeholder_findings),
+        (("parameters", "explain"), stray_placeholders),
         (("tolerance",), tolerance_findings),
         (("parameters", "compute", "unit", "compute_unit"), compute_findings),
         (("parameters", "compute", "unit", "compute_unit", "tolerance", "slips"), slip_findings),

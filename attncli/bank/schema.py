@@ -193,11 +193,13 @@ class TopicShape(Shape):
 
 
 class TermShape(Shape):
-    """One term: how cards write it in each language, and what they must not write instead."""
+    """One term: how cards write it in each language, what else people search it by, and what cards must not write."""
 
     en: Text
     zh: Text
     abbreviation: Text = ""
+    also_en: list[Text] = []
+    also_zh: list[Text] = []
     avoid_en: list[Text] = []
     avoid_zh: list[Text] = []
     note: LocalisedText | None = None

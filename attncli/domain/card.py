@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
+from attncli.domain.templates import example_labels, filled
 from attncli.domain.text import Localised
 
 Kind = Literal["qa", "choice", "numeric", "cloze", "ordering", "debug"]
@@ -70,6 +71,11 @@ class Card:
     challenge: str = ""
     experiment: str = ""
 
+    @property
+    def listed(self) -> Localised:
+        """The question as lists show it, where nothing is drawn."""
+        return self.question
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QaCard(Card):
@@ -124,6 +130,12 @@ class NumericCard(Card):
     unit: str
     tolerance: str
     slips: tuple[Slip, ...] = ()
+
+    @property
+    def listed(self) -> Localised:
+        """The question with the first value of each parameter."""
+        labels = example_labels(self.parameters)
+        return Localised(filled(self.question.en, labels), filled(self.question.zh, labels))
 
 
 @dataclass(frozen=True, slots=True)
