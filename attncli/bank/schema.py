@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Discriminator, Field, StringConstraints, Tag, WithJsonSchema
+from pydantic import BaseModel, ConfigDict, Discriminator, Field, StringConstraints, Tag, WithJsonSchema, create_model
 
 from attncli.domain.challenge import CHECK_NAMES
 
@@ -174,6 +174,20 @@ SHAPES: dict[str, type[CardShape]] = {
     "ordering": OrderingShape,
     "debug": DebugShape,
 }
+
+
+def _own(shape: type[CardShape]) -> type[CardShape]:
+    """The shape of a learner's own card: what explains the answer may be left out."""
+    fields: dict[str, Any] = {
+        "explain": (LocalisedText | None, None),
+        "points": (Annotated[list[LocalisedText], Field(max_length=7)], []),
+    }
+    if shape is ChoiceShape:
+        fields["options"] = (Annotated[list[OptionShape], Field(min_length=2, max_length=5)], ...)
+    return create_model(f"Own{shape.__name__}", __base__=shape, **fields)
+
+
+OWN_SHAPES: dict[str, type[CardShape]] = {kind: _own(shape) for kind, shape in SHAPES.items()}
 
 
 class UnknownKindShape(CardShape):

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
-from attncli.domain.templates import example_labels, filled
-from attncli.domain.text import Localised
+from attncli.domain.text import Localised, example_labels, filled
 
 Kind = Literal["qa", "choice", "numeric", "cloze", "ordering", "debug"]
 Level = Literal["screen", "onsite", "research"]

@@ -36,7 +36,7 @@ def reindex(
             store.files.remove(path)
         synonyms = _synonyms(stamps)
         for path in stale:
-            _read(store, path, stamps[path], synonyms)
+            _read(store, path, stamps[path], synonyms, own(Path(path)))
         moved = {id for rename in before.items() ^ store.index.renames().items() for id in rename}
         if moved:
             renamed(sorted(moved))
@@ -49,14 +49,14 @@ def _synonyms(stamps: Iterable[str]) -> Synonyms:
     return Synonyms(term for glossary in glossaries for term in glossary.documents)
 
 
-def _read(store: Database, path: str, stamp: Stamp, synonyms: Synonyms) -> None:
+def _read(store: Database, path: str, stamp: Stamp, synonyms: Synonyms, own: bool) -> None:
     file = Path(path)
     if file.name in NOT_CARDS:
         store.files.put(path, stamp, [])
     elif file.name == CHALLENGE:
         _add_challenges(store, load_challenge(file), stamp)
     else:
-        _add_cards(store, load_file(file), stamp, synonyms)
+        _add_cards(store, load_file(file, own), stamp, synonyms)
 
 
 def _add_cards(store: Database, bank: BankFile, stamp: Stamp, synonyms: Synonyms) -> None:

@@ -9,8 +9,7 @@ from random import Random
 
 from attncli.domain.arithmetic import ComputeError, evaluate
 from attncli.domain.card import NumericCard
-from attncli.domain.templates import filled
-from attncli.domain.text import Localised
+from attncli.domain.text import Localised, filled
 from attncli.domain.tolerance import is_within
 from attncli.domain.units import DIMENSIONS, KNOWN_UNITS, convert
 from attncli.errors import UsageError

@@ -6,7 +6,15 @@ import re
 from collections.abc import Iterable, Iterator
 
 from attncli.store.bank_index import BankIndex, CardSummary
-from attncli.store.search_text import any_of, every_of, in_question, parts_of_run, runs_of, starting_with
+from attncli.store.search_text import (
+    any_of,
+    beginning_with,
+    every_of,
+    in_question,
+    parts_of_run,
+    runs_of,
+    starting_with,
+)
 
 _ID = re.compile(r"([a-z]+)[\s_-]*(\d{1,3})")
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
@@ -53,9 +61,9 @@ def _attempts(index: BankIndex, runs: list[str]) -> Iterator[list[str]]:
     yield whole
     words: frozenset[str] = frozenset()
     for number, run in enumerate(runs):
-        if not index.has_text(whole[number]):
+        if not index.has_text(beginning_with(run)):
             words = words or index.words()
-            whole[number] = any_of(_near(run, words)) or whole[number]
+            whole[number] = any_of([*_near(run, words), whole[number]])
     yield whole
 
 

@@ -53,7 +53,7 @@ class BankIndex:
         """Indexes a validated card document whose id is not taken; `beside` gives other words for a line of text."""
         from hashlib import sha256
 
-        from attncli.domain.templates import example_labels, filled
+        from attncli.domain.text import example_labels, filled
         from attncli.store.search_text import searchable
 
         text = json.dumps(document, ensure_ascii=False)

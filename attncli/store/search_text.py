@@ -22,8 +22,8 @@ _NOT_TEXT = frozenset(
 
 
 def searchable(parts: Iterable[Any]) -> str:
-    """All text in nested documents as one line of tokens."""
-    return " ".join(token for part in parts for text in _texts(part) for token in _tokens(text))
+    """All text in nested documents as one line of tokens; a root is found by the name that people type."""
+    return " ".join(token for part in parts for text in _texts(part) for token in _tokens(text.replace("√", " sqrt ")))
 
 
 def match_expression(query: str) -> str:
@@ -37,10 +37,15 @@ def runs_of(query: str) -> list[str]:
 
 
 def starting_with(run: str) -> str:
+    """What finds a Latin word by its stem, and a Chinese run anywhere."""
+    return beginning_with(stem(run))
+
+
+def beginning_with(run: str) -> str:
     """What finds a Latin word by its beginning, and a Chinese run anywhere."""
     if _IS_CJK.match(run):
         return '"' + " ".join(run) + '"'
-    return f'"{stem(run)}"*'
+    return f'"{run}"*'
 
 
 def stem(word: str) -> str:

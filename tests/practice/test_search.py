@@ -49,6 +49,8 @@ QUERIES = {
     "why do activation outliers break int8": "prec-13",
     "ring attention": "flash-10",
     "hallucinate": "rag-07",
+    "softmax overflow": "att-24",
+    "zero redundancy": "dist-02",
     "bits per byte": "emb-11",
     "attention sink": "sparse-04",
     # other words for it
@@ -91,6 +93,9 @@ QUERIES = {
     "rotray": "pos-09",
     "负载均横": "moe-11",
     "投机解马": "dec-09",
+    "beam serach": "dec-04",
+    "fp8 trianing": "prec-09",
+    "embeding tying": "emb-08",
     "旋转位致编码": "pos-09",
 }
 
