@@ -28,6 +28,7 @@ COMMANDS: dict[str, str] = {
     "grade": "attncli.commands.grade:grade",
     "hint": "attncli.commands.challenges:hint",
     "import": "attncli.commands.exchange:import_",
+    "new": "attncli.commands.new:new",
     "restore": "attncli.commands.backup:restore",
     "review": "attncli.commands.review:review",
     "show": "attncli.commands.show:show",

@@ -22,7 +22,7 @@ def main(arguments: list[str]) -> int:
         print(json.dumps(json_schema(), indent=2, ensure_ascii=False))
         return 0
     try:
-        report = check(map(Path, arguments), Surroundings(bundled_quizbank(), bundled_impl()))
+        report = check(map(Path, arguments), Surroundings(bundled_quizbank(), bundled_impl(), complete=True))
     except AttnError as error:
         print(f"attn: {visible(error.message)}", file=sys.stderr)
         return error.exit_code

@@ -16,7 +16,7 @@ from attncli.bank.formulas import formula_findings
 from attncli.bank.hidden import hidden_findings
 from attncli.bank.identity import challenge_rules, compare_files, topic_rules
 from attncli.bank.links import Known, errata_findings, link_findings, source_findings
-from attncli.bank.loader import GLOSSARY, bank_files, judge, locate
+from attncli.bank.loader import GLOSSARY, bank_files, judge, lies_below, locate
 from attncli.bank.planned import PLANNED, load_planned
 from attncli.bank.problems import Finding, Problem, shown_path
 from attncli.bank.prose import Terms, fix_findings, short_findings, style_findings
@@ -47,7 +47,7 @@ def check(paths: Iterable[Path], around: Surroundings, today: date | None = None
     everything = not chosen
     if everything:
         chosen = [file for folder in around.bank_folders for file in files_in(folder)]
-    files = [Checked.of(path) for path in dict.fromkeys(chosen)]
+    files = [Checked.of(path, around.is_own(path)) for path in dict.fromkeys(chosen)]
     known = _known(files, around)
     terms = _terms(files, around)
     compare_files(files)
@@ -55,7 +55,11 @@ def check(paths: Iterable[Path], around: Surroundings, today: date | None = None
         file.findings += _file_findings(file, known, terms, around)
         if today:
             file.findings += _ages(file, today)
-    return _report(files, list(_missing_cards(files, known, around)) if everything else [])
+        file.findings = [found for found in file.findings if not lies_below(found.path, file.judged.filled)]
+    planned = list(_missing_cards(files, known, around)) if everything else []
+    if everything and any(file.own for file in files):
+        planned = list(_summed_up(files, planned, around))
+    return _report(files, planned)
 
 
 def _known(files: Sequence[Checked], around: Surroundings) -> Known:
@@ -98,16 +102,19 @@ def _file_findings(file: Checked, known: Known, terms: Terms, around: Surroundin
     if file.role == "cards":
         yield from topic_rules(file, known, bundled)
     for entry in file.readable:
-        for finding in _card_rules(entry, known):
+        for finding in _card_rules(entry, known, file.own):
             yield finding.below(("cards", entry.number))
+        if file.own:
+            continue
         for finding in (*style_findings(entry.card), *terms.findings(entry.card)):
             yield replace(finding.below(("cards", entry.number)), error=finding.error and bundled)
 
 
-def _card_rules(entry: Readable, known: Known) -> Iterator[Finding]:
+def _card_rules(entry: Readable, known: Known, own: bool) -> Iterator[Finding]:
     card = entry.card
-    yield from short_findings(card)
-    yield from fix_findings(card)
+    if not own:
+        yield from short_findings(card)
+        yield from fix_findings(card)
     yield from formula_findings(card)
     if not entry.faulty:
         yield from number_findings(card)
@@ -128,6 +135,18 @@ def _missing_cards(files: Iterable[Checked], known: Known, around: Surroundings)
     if missing:
         message = f"open: {len(missing)} planned cards are not there yet: {', '.join(missing)}"
         yield Problem(shown_path(around.quizbank / PLANNED), 1, 1, message)
+
+
+def _summed_up(files: Iterable[Checked], planned: list[Problem], around: Surroundings) -> Iterator[Problem]:
+    """One line for all notes about the bundled bank, beside a learner's own."""
+    count = len(planned)
+    for file in files:
+        if not file.own:
+            count += sum(not finding.error for finding in file.findings)
+            file.findings = [finding for finding in file.findings if finding.error]
+    if count:
+        message = f"{count} notes about the bundled bank are left out; `attn bank check` of this folder lists them"
+        yield Problem(shown_path(around.quizbank), 1, 1, message)
 
 
 def _report(files: Sequence[Checked], notes: list[Problem]) -> Report:

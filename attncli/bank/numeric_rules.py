@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from attncli.bank.problems import Finding, Way, did_you_mean, shown
+from attncli.bank.texts import localised
 from attncli.domain.arithmetic import FUNCTIONS, LARGEST, ComputeError, Number, compile_expression, names_in
 from attncli.domain.tolerance import is_within
 from attncli.domain.units import convert
@@ -66,6 +67,17 @@ def placeholder_findings(card: Document) -> Iterator[Finding]:
         for name in unshown:
             remedy = f"write {{{{{name}}}}} where it belongs"
             yield Finding(way, f'the question never shows parameter "{name}"; {remedy}')
+
+
+def stray_placeholders(card: Document) -> Iterator[Finding]:
+    """A parameter's place outside the question, where nothing fills it."""
+    names = set(card.get("parameters") or ())
+    for way, text in localised({key: value for key, value in card.items() if key != "question"}):
+        for lang in ("en", "zh"):
+            for name in dict.fromkeys(name.strip() for name in _PLACEHOLDER.findall(text[lang])):
+                if name in names:
+                    said = f"{{{{{name}}}}} is drawn in the question alone"
+                    yield Finding((*way, lang), f"{said}; say it without the value, or in numbers of its own")
 
 
 def tolerance_findings(card: Document) -> Iterator[Finding]:

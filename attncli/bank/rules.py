@@ -15,6 +15,7 @@ from attncli.bank.numeric_rules import (
     parameter_findings,
     placeholder_findings,
     slip_findings,
+    stray_placeholders,
     tolerance_findings,
 )
 from attncli.bank.problems import Finding, Way, did_you_mean, shown
@@ -29,12 +30,15 @@ _BLANK = re.compile(r"(?<!_)_{4}(?!_)")
 _UNDERSCORES = re.compile(r"_{3,}")
 
 
-def card_findings(card: Document, faulty: Collection[str] = ()) -> list[Finding]:
+def card_findings(card: Document, faulty: Collection[str] = (), own: bool = False) -> list[Finding]:
     """Every finding about one card; paths start at the card.
 
     `faulty` are keys that are missing or whose value has not its shape: rules that need one of them are left out.
+    A learner's `own` card need not say why an option is wrong.
     """
     rules = [*_COMMON, *_BY_KIND.get(str(card.get("kind")), ())]
+    if own:
+        rules = [rule for rule in rules if rule not in _NOT_OF_OWN]
     return [found for needs, rule in rules if not any(key in faulty for key in needs) for found in rule(card)]
 
 
@@ -75,14 +79,19 @@ def _choice(card: Document) -> Iterator[Finding]:
         yield Finding(("options",), "every option is right; add a wrong one with its why_not", at_key=True)
     for number, option in enumerate(options):
         way: Way = ("options", number)
-        if right and not option.get("correct") and not option.get("why_not"):
-            yield Finding(way, "a wrong option says why not; add why_not: {en: …, zh: …}")
         if option.get("correct") and option.get("errata"):
             yield Finding((*way, "errata"), "a right option cannot be an erratum; remove errata or correct: true")
     for lang in ("en", "zh"):
         texts = [option["text"][lang].strip() for option in options]
         for found in _repeated(texts, ("options",)):
             yield Finding((*found.path, "text", lang), "two options say the same; change one of them")
+
+
+def _reasons(card: Document) -> Iterator[Finding]:
+    has_right = any(option.get("correct") for option in card["options"])
+    for number, option in enumerate(card["options"]):
+        if has_right and not option.get("correct") and not option.get("why_not"):
+            yield Finding(("options", number), "a wrong option says why not; add why_not: {en: …, zh: …}")
 
 
 def _blank_counts(card: Document) -> Iterator[Finding]:
@@ -195,11 +204,13 @@ _COMMON: tuple[Rule, ...] = (
     (("tags",), _tags),
     (("formerly",), _formerly),
 )
+_NOT_OF_OWN: tuple[Rule, ...] = ((("options",), _reasons),)
 _BY_KIND: dict[str, tuple[Rule, ...]] = {
-    "choice": ((("options",), _choice),),
+    "choice": ((("options",), _choice), *_NOT_OF_OWN),
     "numeric": (
         (("parameters",), parameter_findings),
         (("parameters", "question"), placeholder_findings),
+        (("parameters", "explain"), stray_placeholders),
         (("tolerance",), tolerance_findings),
         (("parameters", "compute", "unit", "compute_unit"), compute_findings),
         (("parameters", "compute", "unit", "compute_unit", "tolerance", "slips"), slip_findings),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Discriminator, Field, StringConstraints, Tag, WithJsonSchema
+from pydantic import BaseModel, ConfigDict, Discriminator, Field, StringConstraints, Tag, WithJsonSchema, create_model
 
 from attncli.domain.challenge import CHECK_NAMES
 
@@ -176,6 +176,20 @@ SHAPES: dict[str, type[CardShape]] = {
 }
 
 
+def _own(shape: type[CardShape]) -> type[CardShape]:
+    """The shape of a learner's own card: what explains the answer may be left out."""
+    fields: dict[str, Any] = {
+        "explain": (LocalisedText | None, None),
+        "points": (Annotated[list[LocalisedText], Field(max_length=7)], []),
+    }
+    if shape is ChoiceShape:
+        fields["options"] = (Annotated[list[OptionShape], Field(min_length=2, max_length=5)], ...)
+    return create_model(f"Own{shape.__name__}", __base__=shape, **fields)
+
+
+OWN_SHAPES: dict[str, type[CardShape]] = {kind: _own(shape) for kind, shape in SHAPES.items()}
+
+
 class UnknownKindShape(CardShape):
     """What can still be said of a card whose kind is unknown: its common keys."""
 
@@ -193,11 +207,13 @@ class TopicShape(Shape):
 
 
 class TermShape(Shape):
-    """One term: how cards write it in each language, and what they must not write instead."""
+    """One term: how cards write it in each language, what else people search it by, and what cards must not write."""
 
     en: Text
     zh: Text
     abbreviation: Text = ""
+    also_en: list[Text] = []
+    also_zh: list[Text] = []
     avoid_en: list[Text] = []
     avoid_zh: list[Text] = []
     note: LocalisedText | None = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -19,12 +19,20 @@ CHALLENGE = "challenge.yaml"
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What lies around the files that are checked: the bundled bank and challenges, and the learner's own."""
+    """What lies around the files that are checked: the bundled bank and challenges, and the learner's own.
+
+    `complete` asks of every file what is asked of bundled ones, for those who write the bank.
+    """
 
     quizbank: Path
     impl: Path
     own_banks: Path | None = None
     own_challenges: Path | None = None
+    complete: bool = False
+
+    def is_own(self, path: Path) -> bool:
+        """Whether a bank file is a learner's, of which less is asked: all that are not in the bundled bank."""
+        return not self.complete and path.absolute().parent != self.quizbank.absolute()
 
     @property
     def bank_folders(self) -> list[Path]:
@@ -36,7 +44,6 @@ class Surroundings:
 
 
 _JUDGES: dict[str, Callable[[Any], list[Finding]]] = {
-    "cards": topic_findings,
     "glossary": glossary_findings,
     "challenge": challenge_findings,
 }
@@ -62,7 +69,8 @@ class Readable:
 class Checked:
     """A file that was judged, and what else is found about it.
 
-    `role` is cards, glossary or challenge; `repeated` are the positions of cards whose id another file uses.
+    `role` is cards, glossary or challenge; `repeated` are the positions of cards whose id another file uses; `own`
+    cards are a learner's.
     """
 
     path: Path
@@ -70,10 +78,13 @@ class Checked:
     judged: Judged
     findings: list[Finding] = field(default_factory=list)
     repeated: set[int] = field(default_factory=set)
+    own: bool = False
 
     @staticmethod
-    def of(path: Path) -> Checked:
+    def of(path: Path, own: bool = False) -> Checked:
         role = {GLOSSARY: "glossary", CHALLENGE: "challenge"}.get(path.name, "cards")
+        if role == "cards":
+            return Checked(path, role, judge(path, partial(topic_findings, own=own), own), own=own)
         return Checked(path, role, judge(path, _JUDGES[role]))
 
     @cached_property

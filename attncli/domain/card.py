@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
-from attncli.domain.text import Localised
+from attncli.domain.text import Localised, example_labels, filled
 
 Kind = Literal["qa", "choice", "numeric", "cloze", "ordering", "debug"]
 Level = Literal["screen", "onsite", "research"]
@@ -70,6 +70,11 @@ class Card:
     challenge: str = ""
     experiment: str = ""
 
+    @property
+    def listed(self) -> Localised:
+        """The question as lists show it, where nothing is drawn."""
+        return self.question
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QaCard(Card):
@@ -124,6 +129,12 @@ class NumericCard(Card):
     unit: str
     tolerance: str
     slips: tuple[Slip, ...] = ()
+
+    @property
+    def listed(self) -> Localised:
+        """The question with the first value of each parameter."""
+        labels = example_labels(self.parameters)
+        return Localised(filled(self.question.en, labels), filled(self.question.zh, labels))
 
 
 @dataclass(frozen=True, slots=True)

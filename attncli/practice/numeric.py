@@ -9,7 +9,7 @@ from random import Random
 
 from attncli.domain.arithmetic import ComputeError, evaluate
 from attncli.domain.card import NumericCard
-from attncli.domain.text import Localised
+from attncli.domain.text import Localised, filled
 from attncli.domain.tolerance import is_within
 from attncli.domain.units import DIMENSIONS, KNOWN_UNITS, convert
 from attncli.errors import UsageError
@@ -65,7 +65,7 @@ def draw(card: NumericCard, rng: Random) -> NumericTask:
 
     return NumericTask(
         card=card.id,
-        question=Localised(_filled(card.question.en, labels), _filled(card.question.zh, labels)),
+        question=Localised(filled(card.question.en, labels), filled(card.question.zh, labels)),
         expected=answer(card.compute),
         unit=card.unit,
         tolerance=card.tolerance.strip(),
@@ -122,10 +122,6 @@ def shown(value: Number) -> str:
     if float(value).is_integer() and abs(value) < 1e15:
         return f"{int(value):,}"
     return f"{value:.6g}"
-
-
-def _filled(question: str, labels: dict[str, str]) -> str:
-    return re.sub(r"\{\{\s*(\w+)\s*\}\}", lambda match: labels.get(match[1], match[0]), question)
 
 
 def _arithmetic(text: str) -> str:

@@ -266,6 +266,13 @@ def test_a_slip_that_cannot_be_told_apart_is_refused(
     assert any(message in told for told in found), found
 
 
+def test_a_parameter_outside_the_question_is_refused(cards: dict[str, Card]) -> None:
+    card = cards["numeric"] | {"explain": {"en": "With {{layers}} of {{d}}.", "zh": "{{ layers }} 层。"}}
+    found = [(finding.path, finding.message) for finding in card_findings(card)]
+    said = "{{layers}} is drawn in the question alone; say it without the value, or in numbers of its own"
+    assert found == [(("explain", "en"), said), (("explain", "zh"), said)]
+
+
 def test_slips_that_can_be_told_apart_pass(cards: dict[str, Card]) -> None:
     card = cards["numeric"] | {"slips": slips("layers * dtype * 2 ** 30", "2 * layers * dtype * 1e9")}
     assert card_findings(card) == []
