@@ -15,7 +15,7 @@ from attncli.bank.ages import age_findings
 from attncli.bank.formulas import formula_findings
 from attncli.bank.hidden import hidden_findings
 from attncli.bank.identity import challenge_rules, compare_files, topic_rules
-from attncli.bank.links import Known, errata_findings, link_findings, source_findings
+from attncli.bank.links import Known, errata_findings, experiment_findings, link_findings, source_findings
 from attncli.bank.loader import GLOSSARY, bank_files, judge, lies_below, locate
 from attncli.bank.planned import PLANNED, load_planned
 from attncli.bank.problems import Finding, Problem, shown_path
@@ -119,6 +119,7 @@ def _card_rules(entry: Readable, known: Known, own: bool) -> Iterator[Finding]:
     if not entry.faulty:
         yield from number_findings(card)
     yield from link_findings(card, known)
+    yield from experiment_findings(card, known)
     yield from errata_findings(card)
     yield from source_findings(card)
 
