@@ -22,6 +22,7 @@ from attncli.bank.problems import Finding, Problem, shown_path
 from attncli.bank.prose import Terms, fix_findings, short_findings, style_findings
 from attncli.bank.quantities import number_findings
 from attncli.bank.selection import CHALLENGE, Checked, Readable, Surroundings, files_in, files_of
+from attncli.bank.snippets import snippet_findings
 from attncli.bank.validate import glossary_findings
 
 
@@ -106,7 +107,7 @@ def _file_findings(file: Checked, known: Known, terms: Terms, around: Surroundin
             yield finding.below(("cards", entry.number))
         if file.own:
             continue
-        for finding in (*style_findings(entry.card), *terms.findings(entry.card)):
+        for finding in (*style_findings(entry.card), *terms.findings(entry.card), *snippet_findings(entry.card)):
             yield replace(finding.below(("cards", entry.number)), error=finding.error and bundled)
 
 
