@@ -37,6 +37,7 @@ def test_every_card_is_one_of_the_plan() -> None:
 
 def test_every_topic_has_a_title() -> None:
     files = load_bank(bundled_quizbank()).files
+    assert len(files) == 24
     assert all(file.title for file in files)
     assert {file.topic for file in files} <= load_planned(bundled_quizbank()).topics
 
