@@ -20,6 +20,17 @@ from attncli.bank.texts import localised
 from attncli.paths import bundled_quizbank
 
 RUNS: dict[str, tuple[str, str]] = {
+    "agent-02": (
+        """
+def told(calls):
+    return {"tokens": 1000, "calls": [{"id": n, "name": "ls", "arguments": a} for n, a in enumerate(calls)]}
+def ends(replies, **limits):
+    left, ran = iter(replies), []
+    return run(lambda messages: told(next(left)), lambda call: (ran.append(call), "x")[1], [], **limits), len(ran)
+""",
+        "assert ends([['a', 'b'], ['c'], []]) == ('done', 3);"
+        " assert ends([['a']] * 9) == ('stuck', 3) and ends([['a'], ['b'], ['c']], max_tokens=1500) == ('budget', 2)",
+    ),
     "arch-05": (
         """
 seen, eos, prompt = [], 3, [1, 2]
@@ -194,6 +205,21 @@ before = model["w_q"].weight.std().item()
     "pos-06": (
         "tok, pos, ids = torch.nn.Embedding(9, 4), torch.nn.Embedding(6, 4), torch.tensor([1, 2, 3]); start, T = 3, 3",
         "assert x.shape == (3, 4)\nwith pytest.raises(IndexError): pos(torch.arange(4, 4 + T))",
+    ),
+    "sparse-18": (
+        """
+C = d = 16
+K, V, Q = (F.normalize(torch.randn(C, d, dtype=torch.float64), dim=-1) for _ in range(3))
+b, S0 = torch.rand(C, dtype=torch.float64), torch.randn(d, d, dtype=torch.float64)
+""",
+        """
+state, outputs = S0, []
+for k, v, q, beta in zip(K, V, Q, b):
+    state = state + beta * torch.outer(v - state @ k, k)
+    outputs.append(state @ q)
+torch.testing.assert_close(S, state)
+torch.testing.assert_close(O, torch.stack(outputs))
+""",
     ),
     "prec-07": (
         "",
