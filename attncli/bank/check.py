@@ -15,13 +15,15 @@ from attncli.bank.ages import age_findings
 from attncli.bank.formulas import formula_findings
 from attncli.bank.hidden import hidden_findings
 from attncli.bank.identity import challenge_rules, compare_files, topic_rules
-from attncli.bank.links import Known, errata_findings, link_findings, source_findings
-from attncli.bank.loader import GLOSSARY, bank_files, judge, lies_below, locate
+from attncli.bank.ledger import Readings, load_readings, reading_findings, stranger_findings, unread
+from attncli.bank.links import Known, errata_findings, experiment_findings, link_findings, source_findings
+from attncli.bank.loader import GLOSSARY, LEDGER, bank_files, judge, lies_below, locate
 from attncli.bank.planned import PLANNED, load_planned
 from attncli.bank.problems import Finding, Problem, shown_path
 from attncli.bank.prose import Terms, fix_findings, short_findings, style_findings
 from attncli.bank.quantities import number_findings
 from attncli.bank.selection import CHALLENGE, Checked, Readable, Surroundings, files_in, files_of
+from attncli.bank.snippets import snippet_findings
 from attncli.bank.validate import glossary_findings
 
 
@@ -51,12 +53,14 @@ def check(paths: Iterable[Path], around: Surroundings, today: date | None = None
     known = _known(files, around)
     terms = _terms(files, around)
     compare_files(files)
+    readings = load_readings(around.quizbank)
     for file in files:
         file.findings += _file_findings(file, known, terms, around)
+        file.findings += _readings(file, readings, known, around)
         if today:
             file.findings += _ages(file, today)
         file.findings = [found for found in file.findings if not lies_below(found.path, file.judged.filled)]
-    planned = list(_missing_cards(files, known, around)) if everything else []
+    planned = [*_missing_cards(files, known, around), *_unread_cards(files, readings, around)] if everything else []
     if everything and any(file.own for file in files):
         planned = list(_summed_up(files, planned, around))
     return _report(files, planned)
@@ -106,7 +110,7 @@ def _file_findings(file: Checked, known: Known, terms: Terms, around: Surroundin
             yield finding.below(("cards", entry.number))
         if file.own:
             continue
-        for finding in (*style_findings(entry.card), *terms.findings(entry.card)):
+        for finding in (*style_findings(entry.card), *terms.findings(entry.card), *snippet_findings(entry.card)):
             yield replace(finding.below(("cards", entry.number)), error=finding.error and bundled)
 
 
@@ -119,8 +123,20 @@ def _card_rules(entry: Readable, known: Known, own: bool) -> Iterator[Finding]:
     if not entry.faulty:
         yield from number_findings(card)
     yield from link_findings(card, known)
+    yield from experiment_findings(card, known)
     yield from errata_findings(card)
     yield from source_findings(card)
+
+
+def _readings(file: Checked, readings: Readings, known: Known, around: Surroundings) -> Iterator[Finding]:
+    """What the ledger of the bundled bank says of a file in it."""
+    if file.path.absolute().parent != around.quizbank.absolute():
+        return
+    if file.role == "ledger" and file.judged.sound:
+        yield from stranger_findings(readings, known.cards)
+    for entry in file.readable if file.role == "cards" else ():
+        for finding in reading_findings(entry.card, readings):
+            yield finding.below(("cards", entry.number))
 
 
 def _ages(file: Checked, today: date) -> Iterator[Finding]:
@@ -135,6 +151,15 @@ def _missing_cards(files: Iterable[Checked], known: Known, around: Surroundings)
     if missing:
         message = f"open: {len(missing)} planned cards are not there yet: {', '.join(missing)}"
         yield Problem(shown_path(around.quizbank / PLANNED), 1, 1, message)
+
+
+def _unread_cards(files: Iterable[Checked], readings: Readings, around: Surroundings) -> Iterator[Problem]:
+    """What the ledger lacks, where there is one."""
+    ledger = around.quizbank / LEDGER
+    bundled = [file for file in files if file.path.absolute().parent == around.quizbank.absolute()]
+    cards = [card["id"] for file in bundled for _, card in file.cards if isinstance(card.get("id"), str)]
+    if ledger.is_file() and (message := unread(readings, cards)):
+        yield Problem(shown_path(ledger), 1, 1, message)
 
 
 def _summed_up(files: Iterable[Checked], planned: list[Problem], around: Surroundings) -> Iterator[Problem]:

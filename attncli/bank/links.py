@@ -10,6 +10,7 @@ from typing import Any
 
 from attncli.bank.planned import Planned
 from attncli.bank.problems import Finding, Way, did_you_mean, shown
+from attncli.bank.texts import localised
 
 LAST_ERRATUM = 113
 
@@ -48,6 +49,17 @@ def follow_up_cards(card: Mapping[str, Any]) -> Iterator[tuple[Way, str]]:
             yield ("follow_ups", number), entry
         elif entry.get("card"):
             yield ("follow_ups", number, "card"), entry["card"]
+
+
+def experiment_findings(card: Mapping[str, Any], known: Known) -> Iterator[Finding]:
+    """Texts that send the reader to an experiment which is not there."""
+    absent = [name for name in known.planned.experiments if name not in known.experiments]
+    for way, text in localised(dict(card)):
+        for lang in ("en", "zh"):
+            for name in absent:
+                if f"`{name}`" in text[lang]:
+                    said = f'the text speaks of experiment "{name}", which is not there yet'
+                    yield Finding((*way, lang), f"{said}; say what holds without it")
 
 
 def _card_link(way: Way, target: str, known: Known) -> Iterator[Finding]:

@@ -17,8 +17,9 @@ from attncli.domain.card import Card, card_of
 
 GLOSSARY = "glossary.yaml"
 ERRATA = "errata.yaml"
+LEDGER = "review.yaml"
 SUFFIXES = frozenset({".yaml", ".yml"})
-NOT_CARDS = frozenset({GLOSSARY, ERRATA, "planned.yaml"})
+NOT_CARDS = frozenset({GLOSSARY, ERRATA, LEDGER, "planned.yaml"})
 
 
 @dataclass(frozen=True, slots=True)

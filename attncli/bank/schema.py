@@ -16,6 +16,7 @@ Id = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_l
 Text = Annotated[str, StringConstraints(pattern=r"\S")]
 Date = Annotated[str, StringConstraints(pattern=r"^\d{4}(-\d{2}(-\d{2})?)?$")]
 Errata = Annotated[str, StringConstraints(pattern=r"^E\d{2,3}$")]
+Hash = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{12}$")]
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$", max_length=40)]
 NumberOrText = Annotated[Any, WithJsonSchema({"type": ["number", "string"]})]
 Choices = Annotated[
@@ -222,6 +223,19 @@ class TermShape(Shape):
 class GlossaryShape(Shape):
     licence: Text = ""
     terms: list[TermShape]
+
+
+class ReadingShape(Shape):
+    """One reading of a card by somebody who had not written it: the text read, by its hash, and how it was checked."""
+
+    date: Date
+    en: Hash
+    zh: Hash
+    checked: Text
+
+
+class LedgerShape(Shape):
+    cards: dict[Id, ReadingShape]
 
 
 class MistakeShape(Shape):

@@ -8,10 +8,10 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
-from attncli.bank.loader import GLOSSARY, SUFFIXES, Judged, bank_files, judge
+from attncli.bank.loader import GLOSSARY, LEDGER, SUFFIXES, Judged, bank_files, judge
 from attncli.bank.problems import Finding, Way, shown_path
 from attncli.bank.schema import SHAPES, CardShape
-from attncli.bank.validate import challenge_findings, glossary_findings, topic_findings
+from attncli.bank.validate import challenge_findings, glossary_findings, ledger_findings, topic_findings
 from attncli.errors import NotFound
 
 CHALLENGE = "challenge.yaml"
@@ -45,6 +45,7 @@ class Surroundings:
 
 _JUDGES: dict[str, Callable[[Any], list[Finding]]] = {
     "glossary": glossary_findings,
+    "ledger": ledger_findings,
     "challenge": challenge_findings,
 }
 
@@ -69,8 +70,8 @@ class Readable:
 class Checked:
     """A file that was judged, and what else is found about it.
 
-    `role` is cards, glossary or challenge; `repeated` are the positions of cards whose id another file uses; `own`
-    cards are a learner's.
+    `role` is cards, glossary, ledger or challenge; `repeated` are the positions of cards whose id another file uses;
+    `own` cards are a learner's.
     """
 
     path: Path
@@ -82,7 +83,7 @@ class Checked:
 
     @staticmethod
     def of(path: Path, own: bool = False) -> Checked:
-        role = {GLOSSARY: "glossary", CHALLENGE: "challenge"}.get(path.name, "cards")
+        role = {GLOSSARY: "glossary", LEDGER: "ledger", CHALLENGE: "challenge"}.get(path.name, "cards")
         if role == "cards":
             return Checked(path, role, judge(path, partial(topic_findings, own=own), own), own=own)
         return Checked(path, role, judge(path, _JUDGES[role]))
@@ -99,7 +100,7 @@ class Checked:
     @cached_property
     def readable(self) -> list[Readable]:
         """What can be looked at more closely of each card; nothing where the file as a whole was not understood."""
-        if not self.judged.whole or any(not finding.path for finding in self.judged.findings):
+        if self.role != "cards" or not self.judged.whole or any(not finding.path for finding in self.judged.findings):
             return []
         faulty: dict[int, set[str]] = {}
         for way in self._faulty_ways():
@@ -135,7 +136,7 @@ def files_in(folder: Path) -> list[Path]:
     """The bank files of a folder, its glossary, and the challenges below it."""
     if not folder.is_dir():
         return []
-    glossary = folder / GLOSSARY
+    beside = [path for name in (GLOSSARY, LEDGER) if (path := folder / name).exists()]
     challenges = [*folder.glob(CHALLENGE), *folder.glob(f"*/{CHALLENGE}"), *folder.glob(f"*/*/{CHALLENGE}")]
     banks = [path for path in bank_files(folder) if path.name != CHALLENGE]
-    return [*banks, *([glossary] if glossary.exists() else []), *sorted(challenges)]
+    return [*banks, *beside, *sorted(challenges)]

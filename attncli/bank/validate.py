@@ -10,7 +10,15 @@ from attncli.bank.messages import findings_of, kind_of_value
 from attncli.bank.numeric_rules import choices_of
 from attncli.bank.problems import Finding, Way, did_you_mean, one_of, shown
 from attncli.bank.rules import card_findings
-from attncli.bank.schema import OWN_SHAPES, SHAPES, ChallengeShape, GlossaryShape, TopicShape, UnknownKindShape
+from attncli.bank.schema import (
+    OWN_SHAPES,
+    SHAPES,
+    ChallengeShape,
+    GlossaryShape,
+    LedgerShape,
+    TopicShape,
+    UnknownKindShape,
+)
 
 Document = dict[str, Any]
 
@@ -91,6 +99,11 @@ def glossary_findings(value: Any) -> list[Finding]:
                 message = f"{shown(term[lang], 40)} is both the term and avoided; keep one"
                 findings.append(Finding(("terms", number, f"avoid_{lang}"), message))
     return findings
+
+
+def ledger_findings(value: Any) -> list[Finding]:
+    """Every finding about the ledger of readings."""
+    return shape_findings(value, LedgerShape, ())
 
 
 def challenge_findings(value: Any) -> list[Finding]:

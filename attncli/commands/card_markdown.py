@@ -68,7 +68,7 @@ def background(card: Card, lang: Lang) -> Iterator[str]:
         points = "\n".join(f"{number}. {point[lang]}" for number, point in enumerate(card.points, 1))
         yield f"## {WORDS['points'][lang]}\n\n{points}"
     if card.pitfalls:
-        yield _section("pitfalls", [_with_errata(p.says[lang], p.errata) for p in card.pitfalls], lang)
+        yield _section("pitfalls", [pitfall.says[lang] for pitfall in card.pitfalls], lang)
     if card.unverifiable:
         yield WORDS["unverifiable"][lang]
     if card.as_of:
@@ -85,10 +85,6 @@ def background(card: Card, lang: Lang) -> Iterator[str]:
 
 def _section(word: str, lines: list[str], lang: Lang) -> str:
     return f"## {WORDS[word][lang]}\n\n" + "\n".join(f"- {line}" for line in lines)
-
-
-def _with_errata(text: str, errata: str) -> str:
-    return f"{text} ({errata})" if errata else text
 
 
 def _follow_up(follow_up: FollowUp, lang: Lang) -> str:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from attncli.bank.loader import BankFile, load_file
+from attncli.bank.loader import NOT_CARDS, BankFile, load_file
 from attncli.bank.own import completed
 from attncli.bank.problems import shown_path
 from attncli.bank.reading import parse
@@ -47,6 +47,8 @@ def add_card(workspace: Workspace, topic: str, question: str = "", answer: str =
     if not _TOPIC.match(topic) or len(topic) > LONGEST_TOPIC:
         raise UsageError(f"“{topic[:40]}” is no topic; use lower-case letters, digits and single hyphens, such as mine")
     path = _file_of(workspace.home.banks, topic)
+    if path.name in NOT_CARDS:
+        raise UsageError(f"“{topic}” cannot be a topic, since {path.name} is no file of cards; choose another name")
     there = load_file(path, own=True) if path.exists() else BankFile(path, topic)
     if there.problems:
         raise UsageError(f"{there.problems[0]}; correct it first, then add a card")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from attncli.bank.validate import card_document
 from attncli.commands.card_markdown import whole_card
 from attncli.domain.card import card_of
+from attncli.domain.text import LANGS
 
 CARD = {
     "id": "kv-90",
@@ -44,3 +45,10 @@ def test_slips_and_the_date_of_the_facts_are_told() -> None:
     assert "Usual slips:\n\n- `layers * 2 ** 30` — K without V." in whole_card(card, "en")
     assert "常见失误:\n\n- `layers * 2 ** 30` — 只算了 K。" in whole_card(card, "zh")
     assert "As of: 2026-06" in whole_card(card, "en") and "截至: 2026-06" in whole_card(card, "zh")
+
+
+def test_no_code_of_an_erratum_reaches_a_reader() -> None:
+    pitfall = {"en": "They vanish.", "zh": "会消失。", "errata": "E19"}
+    card = card_of(card_document("kv", CARD | {"pitfalls": [pitfall]}))
+    for lang in LANGS:
+        assert pitfall[lang] in whole_card(card, lang) and "E19" not in whole_card(card, lang)
