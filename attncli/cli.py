@@ -64,7 +64,7 @@ class Commands(click.Group):
         if name not in COMMANDS and not name.startswith("-"):
             from difflib import get_close_matches
 
-            near = get_close_matches(name, COMMANDS, n=1)
+            near = sorted(get_close_matches(name, COMMANDS), key=lambda known: known[0] != name[:1])
             hint = f"did you mean {near[0]}?" if near else "`attn --help` lists the commands"
             raise click.UsageError(f"there is no command {name}; {hint}", ctx)
         return super().resolve_command(ctx, args)

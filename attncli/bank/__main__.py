@@ -1,18 +1,22 @@
 """`python -m attncli.bank PATH...`: what `attn bank check` says, without the rest of the program.
 
 `python -m attncli.bank schema > quizbank/schema.json` writes the JSON Schema anew.
+`python -m attncli.bank read CARD... --on DATE --checked TEXT` writes into the ledger that these cards were read again.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import sys
 from pathlib import Path
 
 from attncli.bank.check import check
+from attncli.bank.ledger import load_readings, reading, written
+from attncli.bank.loader import LEDGER, bank_files
 from attncli.bank.problems import visible
 from attncli.bank.schema import json_schema
-from attncli.bank.selection import Surroundings
+from attncli.bank.selection import Checked, Surroundings
 from attncli.errors import AttnError
 from attncli.paths import bundled_impl, bundled_quizbank
 
@@ -21,8 +25,10 @@ def main(arguments: list[str]) -> int:
     if arguments == ["schema"]:
         print(json.dumps(json_schema(), indent=2, ensure_ascii=False))
         return 0
+    if arguments[:1] == ["read"]:
+        return read(arguments[1:], bundled_quizbank())
     try:
-        report = check(map(Path, arguments), Surroundings(bundled_quizbank(), bundled_impl()))
+        report = check(map(Path, arguments), Surroundings(bundled_quizbank(), bundled_impl(), complete=True))
     except AttnError as error:
         print(f"attn: {visible(error.message)}", file=sys.stderr)
         return error.exit_code
@@ -32,6 +38,27 @@ def main(arguments: list[str]) -> int:
         print(f"note: {note}", file=sys.stderr)
     print(f"{report.cards} cards, {len(report.problems)} problems, {len(report.notes)} notes", file=sys.stderr)
     return 1 if report.problems else 0
+
+
+def read(arguments: list[str], quizbank: Path) -> int:
+    """Writes down that cards were read; their texts are taken as they stand."""
+    parser = argparse.ArgumentParser("python -m attncli.bank read")
+    parser.add_argument("cards", nargs="+", metavar="CARD")
+    parser.add_argument("--on", required=True, metavar="DATE")
+    parser.add_argument("--checked", required=True, metavar="TEXT")
+    asked = parser.parse_args(arguments)
+    files = [Checked.of(path) for path in bank_files(quizbank)]
+    there = {card["id"]: card for file in files if file.judged.sound for _, card in file.cards}
+    if missing := [card for card in asked.cards if card not in there]:
+        print(
+            f"attn: there is no card {visible(missing[0])} that can be read; correct the id or its file",
+            file=sys.stderr,
+        )
+        return 2
+    new = {card: reading(there[card], asked.on, asked.checked) for card in asked.cards}
+    text = "".join(written({**load_readings(quizbank), **new}))
+    (quizbank / LEDGER).write_text(text, encoding="utf-8")
+    return 0
 
 
 if __name__ == "__main__":

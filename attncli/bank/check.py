@@ -8,19 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 from pathlib import Path
 
+from attncli.bank.ages import age_findings
 from attncli.bank.challenge_folder import folder_problems
 from attncli.bank.formulas import formula_findings
 from attncli.bank.hidden import hidden_findings
 from attncli.bank.identity import challenge_rules, compare_files, topic_rules
-from attncli.bank.links import Known, errata_findings, link_findings, source_findings
-from attncli.bank.loader import GLOSSARY, bank_files, judge, locate
+from attncli.bank.ledger import Readings, load_readings, reading_findings, stranger_findings, unread
+from attncli.bank.links import Known, errata_findings, experiment_findings, link_findings, source_findings
+from attncli.bank.loader import GLOSSARY, LEDGER, bank_files, judge, lies_below, locate
 from attncli.bank.planned import PLANNED, load_planned
 from attncli.bank.problems import Finding, Problem, shown_path
 from attncli.bank.prose import Terms, fix_findings, short_findings, style_findings
 from attncli.bank.quantities import number_findings
 from attncli.bank.selection import CHALLENGE, Checked, Readable, Surroundings, files_in, files_of
+from attncli.bank.snippets import snippet_findings
 from attncli.bank.statements import statement_findings
 from attncli.bank.validate import glossary_findings
 
@@ -35,8 +39,10 @@ class Report:
     files: int
 
 
-def check(paths: Iterable[Path], around: Surroundings) -> Report:
+def check(paths: Iterable[Path], around: Surroundings, today: date | None = None) -> Report:
     """Checks files and folders, or the bundled bank and the learner's own where none are given.
+
+    Cards whose facts are more than a year old by `today` are noted; without it no age is looked at.
 
     Raises:
         NotFound: a path that does not exist, or a folder without bank files.
@@ -45,15 +51,23 @@ def check(paths: Iterable[Path], around: Surroundings) -> Report:
     everything = not chosen
     if everything:
         chosen = [file for folder in around.bank_folders for file in files_in(folder)]
-    files = [Checked.of(path) for path in dict.fromkeys(chosen)]
+    files = [Checked.of(path, around.is_own(path)) for path in dict.fromkeys(chosen)]
     known = _known(files, around)
     terms = _terms(files, around)
     compare_files(files)
+    readings = load_readings(around.quizbank)
     for file in files:
         file.findings += _file_findings(file, known, terms, around)
         if file.role == "challenge":
             _look_into(file, known)
-    return _report(files, list(_missing_cards(files, known, around)) if everything else [])
+        file.findings += _readings(file, readings, known, around)
+        if today:
+            file.findings += _ages(file, today)
+        file.findings = [found for found in file.findings if not lies_below(found.path, file.judged.filled)]
+    planned = [*_missing_cards(files, known, around), *_unread_cards(files, readings, around)] if everything else []
+    if everything and any(file.own for file in files):
+        planned = list(_summed_up(files, planned, around))
+    return _report(files, planned)
 
 
 def check_challenges(paths: Iterable[Path], known: Known) -> tuple[Problem, ...]:
@@ -112,22 +126,43 @@ def _file_findings(file: Checked, known: Known, terms: Terms, around: Surroundin
     if file.role == "cards":
         yield from topic_rules(file, known, bundled)
     for entry in file.readable:
-        for finding in _card_rules(entry, known):
+        for finding in _card_rules(entry, known, file.own):
             yield finding.below(("cards", entry.number))
-        for finding in (*style_findings(entry.card), *terms.findings(entry.card)):
+        if file.own:
+            continue
+        for finding in (*style_findings(entry.card), *terms.findings(entry.card), *snippet_findings(entry.card)):
             yield replace(finding.below(("cards", entry.number)), error=finding.error and bundled)
 
 
-def _card_rules(entry: Readable, known: Known) -> Iterator[Finding]:
+def _card_rules(entry: Readable, known: Known, own: bool) -> Iterator[Finding]:
     card = entry.card
-    yield from short_findings(card)
-    yield from fix_findings(card)
+    if not own:
+        yield from short_findings(card)
+        yield from fix_findings(card)
     yield from formula_findings(card)
     if not entry.faulty:
         yield from number_findings(card)
     yield from link_findings(card, known)
+    yield from experiment_findings(card, known)
     yield from errata_findings(card)
     yield from source_findings(card)
+
+
+def _readings(file: Checked, readings: Readings, known: Known, around: Surroundings) -> Iterator[Finding]:
+    """What the ledger of the bundled bank says of a file in it."""
+    if file.path.absolute().parent != around.quizbank.absolute():
+        return
+    if file.role == "ledger" and file.judged.sound:
+        yield from stranger_findings(readings, known.cards)
+    for entry in file.readable if file.role == "cards" else ():
+        for finding in reading_findings(entry.card, readings):
+            yield finding.below(("cards", entry.number))
+
+
+def _ages(file: Checked, today: date) -> Iterator[Finding]:
+    for entry in file.readable:
+        for finding in age_findings(entry.card, today):
+            yield finding.below(("cards", entry.number))
 
 
 def _missing_cards(files: Iterable[Checked], known: Known, around: Surroundings) -> Iterator[Problem]:
@@ -136,6 +171,27 @@ def _missing_cards(files: Iterable[Checked], known: Known, around: Surroundings)
     if missing:
         message = f"open: {len(missing)} planned cards are not there yet: {', '.join(missing)}"
         yield Problem(shown_path(around.quizbank / PLANNED), 1, 1, message)
+
+
+def _unread_cards(files: Iterable[Checked], readings: Readings, around: Surroundings) -> Iterator[Problem]:
+    """What the ledger lacks, where there is one."""
+    ledger = around.quizbank / LEDGER
+    bundled = [file for file in files if file.path.absolute().parent == around.quizbank.absolute()]
+    cards = [card["id"] for file in bundled for _, card in file.cards if isinstance(card.get("id"), str)]
+    if ledger.is_file() and (message := unread(readings, cards)):
+        yield Problem(shown_path(ledger), 1, 1, message)
+
+
+def _summed_up(files: Iterable[Checked], planned: list[Problem], around: Surroundings) -> Iterator[Problem]:
+    """One line for all notes about the bundled bank, beside a learner's own."""
+    count = len(planned)
+    for file in files:
+        if not file.own:
+            count += sum(not finding.error for finding in file.findings)
+            file.findings = [finding for finding in file.findings if finding.error]
+    if count:
+        message = f"{count} notes about the bundled bank are left out; `attn bank check` of this folder lists them"
+        yield Problem(shown_path(around.quizbank), 1, 1, message)
 
 
 def _report(files: Sequence[Checked], notes: list[Problem]) -> Report:

@@ -10,6 +10,7 @@ from typing import Any
 
 from attncli.bank.planned import Planned
 from attncli.bank.problems import Finding, Way, did_you_mean, shown
+from attncli.bank.texts import localised
 
 LAST_ERRATUM = 113
 
@@ -31,14 +32,34 @@ class Known:
 
 def link_findings(card: Mapping[str, Any], known: Known) -> Iterator[Finding]:
     """Links to nothing as problems, links to what is planned as notes."""
-    for number, target in enumerate(card.get("follow_ups") or ()):
-        yield from _card_link(("follow_ups", number), target, known)
-    if target := card.get("challenge"):
-        yield from _link(("challenge",), "challenge", target, known.challenges, known.planned.challenges)
-    if target := card.get("experiment"):
-        yield from _link(("experiment",), "experiment", target, known.experiments, known.planned.experiments)
+    for way, target in follow_up_cards(card):
+        yield from _card_link(way, target, known)
+    if challenge := card.get("challenge"):
+        yield from _link(("challenge",), "challenge", challenge, known.challenges, known.planned.challenges)
+    if experiment := card.get("experiment"):
+        yield from _link(("experiment",), "experiment", experiment, known.experiments, known.planned.experiments)
     if wrong := card.get("wrong"):
         yield from _wrong_link(wrong, known)
+
+
+def follow_up_cards(card: Mapping[str, Any]) -> Iterator[tuple[Way, str]]:
+    """The cards that follow up on a card, with the way to each id; a question of its own need not name one."""
+    for number, entry in enumerate(card.get("follow_ups") or ()):
+        if isinstance(entry, str):
+            yield ("follow_ups", number), entry
+        elif entry.get("card"):
+            yield ("follow_ups", number, "card"), entry["card"]
+
+
+def experiment_findings(card: Mapping[str, Any], known: Known) -> Iterator[Finding]:
+    """Texts that send the reader to an experiment which is not there."""
+    absent = [name for name in known.planned.experiments if name not in known.experiments]
+    for way, text in localised(dict(card)):
+        for lang in ("en", "zh"):
+            for name in absent:
+                if f"`{name}`" in text[lang]:
+                    said = f'the text speaks of experiment "{name}", which is not there yet'
+                    yield Finding((*way, lang), f"{said}; say what holds without it")
 
 
 def _card_link(way: Way, target: str, known: Known) -> Iterator[Finding]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
+from attncli.bank.own import completed
 from attncli.bank.places import located
 from attncli.bank.problems import Finding, Problem, Way, shown_path
 from attncli.bank.reading import Unreadable, parse, read_text
@@ -16,8 +17,9 @@ from attncli.domain.card import Card, card_of
 
 GLOSSARY = "glossary.yaml"
 ERRATA = "errata.yaml"
+LEDGER = "review.yaml"
 SUFFIXES = frozenset({".yaml", ".yml"})
-NOT_CARDS = frozenset({GLOSSARY, ERRATA, "planned.yaml"})
+NOT_CARDS = frozenset({GLOSSARY, ERRATA, LEDGER, "planned.yaml"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +31,7 @@ class Judged:
     problems: tuple[Problem, ...] = ()
     findings: tuple[Finding, ...] = ()
     broken: frozenset[Way] = frozenset()
+    filled: frozenset[Way] = frozenset()
     whole: bool = True
 
     @property
@@ -65,20 +68,22 @@ class Bank:
         return tuple(card_of(document) for document in self.documents)
 
 
-def judge(path: Path, findings_in: Callable[[Any], list[Finding]]) -> Judged:
-    """A file read and judged; never raises for what is in it."""
+def judge(path: Path, findings_in: Callable[[Any], list[Finding]], own: bool = False) -> Judged:
+    """A file read and judged; never raises for what is in it. What a learner's `own` leaves out is filled in before."""
     try:
         parsed = parse(shown_path(path), read_text(path))
     except Unreadable as stop:
         return Judged(path, problems=(stop.problem,), whole=False)
-    found = findings_in(parsed.value) if parsed.whole else []
-    if parsed.broken:
-        found = [finding for finding in found if not _below(finding.path, parsed.broken)]
-    return Judged(path, parsed.value, tuple(parsed.problems), tuple(found), frozenset(parsed.broken), parsed.whole)
+    value, filled = completed(parsed.value) if own else (parsed.value, frozenset())
+    found = findings_in(value) if parsed.whole else []
+    broken = frozenset(parsed.broken)
+    found = [finding for finding in found if not lies_below(finding.path, broken | filled)]
+    return Judged(path, value, tuple(parsed.problems), tuple(found), broken, filled, parsed.whole)
 
 
-def _below(path: Way, broken: set[Way]) -> bool:
-    return any(path[:length] in broken for length in range(len(path) + 1))
+def lies_below(path: Way, ways: Collection[Way]) -> bool:
+    """Whether a path is one of some ways or goes on from it."""
+    return bool(ways) and any(path[:length] in ways for length in range(len(path) + 1))
 
 
 def locate(path: Path, findings: Iterable[Finding]) -> list[Problem]:
@@ -93,9 +98,9 @@ def locate(path: Path, findings: Iterable[Finding]) -> list[Problem]:
         return [stop.problem, *(Problem(name, 1, 1, finding.message) for finding in findings)]
 
 
-def load_file(path: Path) -> BankFile:
-    """One bank file; never raises for what is in it."""
-    judged = judge(path, topic_findings)
+def load_file(path: Path, own: bool = False) -> BankFile:
+    """One bank file, bundled or a learner's `own`; never raises for what is in it."""
+    judged = judge(path, partial(topic_findings, own=own), own)
     if not judged.sound:
         return BankFile(path, problems=judged.located)
     value = judged.value
@@ -114,9 +119,9 @@ def load_bank(folder: Path) -> Bank:
 
 
 def load_banks(folders: Iterable[Path]) -> Bank:
-    """The card files of several folders, earlier ones first, and the glossary of the first."""
+    """The card files of the bundled folder and then of own ones, and the glossary of the first."""
     folders = list(folders)
-    files = (load_file(path) for folder in folders for path in bank_files(folder))
+    files = (load_file(path, number > 0) for number, folder in enumerate(folders) for path in bank_files(folder))
     return assemble(files, load_glossary(folders[0] / GLOSSARY))
 
 

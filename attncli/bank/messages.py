@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, get_args
+from types import UnionType
+from typing import Any, Union, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 
@@ -26,7 +27,8 @@ _TEXT_HINTS = {
     "unit": "name the unit of the answer as unit: GiB (unit: '' for a plain number)",
     "tolerance": "say how far off an answer may be as tolerance: 2%",
     "blanks": "add one entry for each ____ as blanks: [{answer: …}]",
-    "answer": "write the expected text as answer: …",
+    "answer": "write it as answer: …",
+    "ask": "write the next question as ask: {en: …, zh: …}",
     "items": "add what is to be ordered as items: [{key: …, text: {en: …, zh: …}}, …]",
     "key": "give the item a short name as key: …",
     "before": "say what must come first as before: [[first, second], …]",
@@ -68,14 +70,19 @@ def findings_of(error: ValidationError, model: type[BaseModel], base: Way) -> li
     A key that is missing because it is misspelt is told once, as misspelt.
     """
     every = error.errors(include_url=False)
-    items = [dict(item) for item in every[:MAX_FINDINGS]]
+    items = [{**item, "loc": _in_file(item["loc"])} for item in every[:MAX_FINDINGS]]
     meant = {_meant(item, model) for item in items if item["type"] == "extra_forbidden"}
     told = [item for item in items if not (item["type"] == "missing" and item["loc"] in meant)]
     findings = [_finding(item, model, base) for item in told]
     if len(every) > MAX_FINDINGS:
         message = f"{len(every) - MAX_FINDINGS} more problems of this kind; correct these first"
-        findings.append(Finding((*base, *every[MAX_FINDINGS]["loc"]), message, shape=True))
+        findings.append(Finding((*base, *_in_file(every[MAX_FINDINGS]["loc"])), message, shape=True))
     return findings
+
+
+def _in_file(loc: Way) -> Way:
+    """Where pydantic says that something is, without its names for the forms that an entry may have."""
+    return tuple(step for step in loc if step not in ("<id>", "<question>"))
 
 
 def _meant(item: Mapping[str, Any], model: type[BaseModel]) -> Way:
@@ -144,6 +151,7 @@ _NAME_REMEDY = "use letters, digits and _, and start with a letter"
 _PATTERNS = {
     r"\S": "is empty; write its text",
     r"^\d{4}(-\d{2}(-\d{2})?)?$": "is no date; write 2017, 2017-06 or 2017-06-12 in quotes",
+    r"^[0-9a-f]{12}$": "is no hash; let `python -m attncli.bank read` write it",
     r"^E\d{2,3}$": "is no errata id; write E01 … E113",
     r"^[A-Za-z_][A-Za-z0-9_]*$": f"is no name; {_NAME_REMEDY}",
     r"^[a-z0-9-]+/[a-z0-9_-]+$": "must name a challenge and one of its wrong files, such as sdpa/no-scale",
@@ -213,10 +221,6 @@ def _models(annotation: Any) -> list[type[BaseModel]]:
         return [annotation]
     if "Annotated" in str(type(annotation)):
         return _models(get_args(annotation)[0])
-    return [
-        m for m in get_args(annotation) if isinstance(m, type) and issubclass(m, BaseModel) and _is_union(annotation)
-    ]
-
-
-def _is_union(annotation: Any) -> bool:
-    return type(None) in get_args(annotation)
+    if get_origin(annotation) not in (Union, UnionType):
+        return []
+    return [model for form in get_args(annotation) for model in _models(form)]

@@ -6,45 +6,50 @@ A card that passes its shape and these rules can be asked and marked; everything
 from __future__ import annotations
 
 import ast
-import itertools
-import math
-import random
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any
 
+from attncli.bank.numeric_rules import (
+    compute_findings,
+    parameter_findings,
+    placeholder_findings,
+    slip_findings,
+    stray_placeholders,
+    tolerance_findings,
+)
 from attncli.bank.problems import Finding, Way, did_you_mean, shown
 from attncli.domain.algebra import algebra_equal
-from attncli.domain.arithmetic import FUNCTIONS, LARGEST, ComputeError, Number, compile_expression, names_in
-from attncli.domain.units import convert
+from attncli.domain.arithmetic import ComputeError
 
 Document = Mapping[str, Any]
 
 MAX_CODE_LINES = 15
-MAX_COMBINATIONS = 500
 BLANK = "____"
 _BLANK = re.compile(r"(?<!_)_{4}(?!_)")
 _UNDERSCORES = re.compile(r"_{3,}")
-_PLACEHOLDER = re.compile(r"\{\{([^{}]*)\}\}")
-_TOLERANCE = re.compile(r"(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][-+]?\d+)?\s*%?\Z")
 
 
-def card_findings(card: Document, faulty: Collection[str] = ()) -> list[Finding]:
+def card_findings(card: Document, faulty: Collection[str] = (), own: bool = False) -> list[Finding]:
     """Every finding about one card; paths start at the card.
 
     `faulty` are keys that are missing or whose value has not its shape: rules that need one of them are left out.
+    A learner's `own` card need not say why an option is wrong.
     """
     rules = [*_COMMON, *_BY_KIND.get(str(card.get("kind")), ())]
+    if own:
+        rules = [rule for rule in rules if rule not in _NOT_OF_OWN]
     return [found for needs, rule in rules if not any(key in faulty for key in needs) for found in rule(card)]
 
 
-def is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
 def _follow_ups(card: Document) -> Iterator[Finding]:
-    yield from _repeated(card.get("follow_ups") or (), ("follow_ups",))
-    for number, target in enumerate(card.get("follow_ups") or ()):
+    entries = card.get("follow_ups") or ()
+    ids = [entry if isinstance(entry, str) else entry.get("card") or number for number, entry in enumerate(entries)]
+    yield from _repeated(ids, ("follow_ups",))
+    for lang in ("en", "zh"):
+        asked = [number if isinstance(entry, str) else entry["ask"][lang] for number, entry in enumerate(entries)]
+        yield from _repeated(asked, ("follow_ups",))
+    for number, target in enumerate(ids):
         if target == card.get("id"):
             yield Finding(("follow_ups", number), "the card follows up on itself; remove it from follow_ups")
 
@@ -74,8 +79,6 @@ def _choice(card: Document) -> Iterator[Finding]:
         yield Finding(("options",), "every option is right; add a wrong one with its why_not", at_key=True)
     for number, option in enumerate(options):
         way: Way = ("options", number)
-        if right and not option.get("correct") and not option.get("why_not"):
-            yield Finding(way, "a wrong option says why not; add why_not: {en: …, zh: …}")
         if option.get("correct") and option.get("errata"):
             yield Finding((*way, "errata"), "a right option cannot be an erratum; remove errata or correct: true")
     for lang in ("en", "zh"):
@@ -84,98 +87,11 @@ def _choice(card: Document) -> Iterator[Finding]:
             yield Finding((*found.path, "text", lang), "two options say the same; change one of them")
 
 
-def choices_of(values: Any) -> list[list[Any]]:
-    """The choices of one parameter as [label, value] pairs."""
-    if isinstance(values, dict):
-        return [[label, value] for label, value in values.items()]
-    return [[f"{value}", value] for value in values]
-
-
-def _parameter_findings(card: Document) -> Iterator[Finding]:
-    for name, values in (card.get("parameters") or {}).items():
-        way: Way = ("parameters", name)
-        if not isinstance(values, dict | list) or not values:
-            yield Finding(
-                way, f'parameter "{name}" has no values; write a list such as [24, 32] or {{bf16: 2, fp8: 1}}'
-            )
-            continue
-        if name in FUNCTIONS or name == "pi":
-            yield Finding(way, f'parameter "{name}" has the name of a function; give it another name', at_key=True)
-        entries = values.items() if isinstance(values, dict) else enumerate(values)
-        for step, value in entries:
-            if not is_number(value):
-                yield Finding(
-                    (*way, step), f'a value of "{name}" must be a number, found {shown(value, 30)}; correct it'
-                )
-
-
-def _placeholder_findings(card: Document) -> Iterator[Finding]:
-    names = list(card.get("parameters") or ())
-    for lang in ("en", "zh"):
-        way: Way = ("question", lang)
-        found = [name.strip() for name in _PLACEHOLDER.findall(card["question"][lang])]
-        unshown = [name for name in names if name not in found]
-        for name in dict.fromkeys(name for name in found if name not in names):
-            guess = did_you_mean(name, unshown)
-            unshown = [meant for meant in unshown if f'"{meant}"' not in guess]
-            remedy = guess or "add it to parameters or remove it"
-            yield Finding(way, f"{{{{{name[:40]}}}}} is not among the parameters; {remedy}")
-        for name in unshown:
-            remedy = f"write {{{{{name}}}}} where it belongs"
-            yield Finding(way, f'the question never shows parameter "{name}"; {remedy}')
-
-
-def _tolerance_findings(card: Document) -> Iterator[Finding]:
-    tolerance = card["tolerance"]
-    if not (isinstance(tolerance, str) or is_number(tolerance)) or not _TOLERANCE.match(str(tolerance).strip()):
-        yield Finding(("tolerance",), f"tolerance {shown(tolerance, 30)} cannot be read; write 2% or 0.5")
-
-
-def _compute_findings(card: Document) -> Iterator[Finding]:
-    if any(_parameter_findings(card)):
-        return
-    way: Way = ("compute",)
-    if not isinstance(card["compute"], str) and not is_number(card["compute"]):
-        yield Finding(way, '"compute" must be a formula; write it as text')
-        return
-    try:
-        compute = compile_expression(str(card["compute"]))
-        unused = (card.get("parameters") or {}).keys() - names_in(str(card["compute"]))
-        for values in combinations(card):
-            _positive(compute(values), values)
-    except ComputeError as error:
-        yield Finding(way, str(error))
-        return
-    for name in sorted(unused):
-        yield Finding(
-            ("parameters", name), f'compute does not use parameter "{name}"; use it or remove it', at_key=True
-        )
-    try:
-        convert(1, card.get("compute_unit") or card["unit"], card["unit"])
-    except ComputeError as error:
-        yield Finding(("compute_unit",) if "compute_unit" in card else ("unit",), str(error))
-
-
-def _positive(result: Number, values: Mapping[str, Number]) -> None:
-    if not 0 < result <= LARGEST:
-        where = ", ".join(f"{name} = {value}" for name, value in values.items()) or "its value"
-        shown_as = f"{result:g}" if abs(result) <= LARGEST else f"more than {LARGEST:g}"
-        raise ComputeError(f"the answer is {shown_as} for {where}; choose values that give a positive number")
-
-
-def combinations(card: Document, limit: int = MAX_COMBINATIONS) -> Iterator[dict[str, Number]]:
-    """Every combination of a numeric card's values; a fixed sample of them where there are more than `limit`."""
-    parameters = card.get("parameters") or {}
-    values = [[value for _, value in choices_of(choices)] for choices in parameters.values()]
-    if math.prod(len(choice) for choice in values) <= limit:
-        for row in itertools.product(*values):
-            yield dict(zip(parameters, row, strict=True))
-        return
-    draw = random.Random(0)
-    yield dict(zip(parameters, map(min, values), strict=True))
-    yield dict(zip(parameters, map(max, values), strict=True))
-    for _ in range(limit):
-        yield {name: draw.choice(choice) for name, choice in zip(parameters, values, strict=True)}
+def _reasons(card: Document) -> Iterator[Finding]:
+    has_right = any(option.get("correct") for option in card["options"])
+    for number, option in enumerate(card["options"]):
+        if has_right and not option.get("correct") and not option.get("why_not"):
+            yield Finding(("options", number), "a wrong option says why not; add why_not: {en: …, zh: …}")
 
 
 def _blank_counts(card: Document) -> Iterator[Finding]:
@@ -288,13 +204,16 @@ _COMMON: tuple[Rule, ...] = (
     (("tags",), _tags),
     (("formerly",), _formerly),
 )
+_NOT_OF_OWN: tuple[Rule, ...] = ((("options",), _reasons),)
 _BY_KIND: dict[str, tuple[Rule, ...]] = {
-    "choice": ((("options",), _choice),),
+    "choice": ((("options",), _choice), *_NOT_OF_OWN),
     "numeric": (
-        (("parameters",), _parameter_findings),
-        (("parameters", "question"), _placeholder_findings),
-        (("tolerance",), _tolerance_findings),
-        (("parameters", "compute", "unit", "compute_unit"), _compute_findings),
+        (("parameters",), parameter_findings),
+        (("parameters", "question"), placeholder_findings),
+        (("parameters", "explain"), stray_placeholders),
+        (("tolerance",), tolerance_findings),
+        (("parameters", "compute", "unit", "compute_unit"), compute_findings),
+        (("parameters", "compute", "unit", "compute_unit", "tolerance", "slips"), slip_findings),
     ),
     "cloze": ((("question", "blanks"), _blank_counts), (("blanks",), _blanks)),
     "ordering": ((("items",), _items), (("items", "before"), _order_keys), (("before",), _order)),

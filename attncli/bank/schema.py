@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, WithJsonSchema
+from pydantic import BaseModel, ConfigDict, Discriminator, Field, StringConstraints, Tag, WithJsonSchema, create_model
 
 from attncli.domain.challenge import CHECK_NAMES
 
@@ -18,6 +18,7 @@ Id = Annotated[str, StringConstraints(pattern=ID_PATTERN, max_length=LONGEST_ID)
 Text = Annotated[str, StringConstraints(pattern=r"\S")]
 Date = Annotated[str, StringConstraints(pattern=r"^\d{4}(-\d{2}(-\d{2})?)?$")]
 Errata = Annotated[str, StringConstraints(pattern=r"^E\d{2,3}$")]
+Hash = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{12}$")]
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$", max_length=40)]
 NumberOrText = Annotated[Any, WithJsonSchema({"type": ["number", "string"]})]
 Choices = Annotated[
@@ -58,6 +59,21 @@ class NumberShape(Shape):
     compute: NumberOrText
 
 
+class FollowUpShape(Shape):
+    """What an interviewer asks next, with its answer; `card` is one that says more."""
+
+    ask: LocalisedText
+    answer: LocalisedText
+    card: Id = ""
+
+
+FollowUp = Annotated[
+    Annotated[Id, Tag("<id>")] | Annotated[FollowUpShape, Tag("<question>")],
+    Discriminator(lambda value: "<question>" if isinstance(value, dict) else "<id>"),
+]
+"""A card's id, or a question with its answer."""
+
+
 class CardShape(Shape):
     """What every kind may have."""
 
@@ -70,11 +86,12 @@ class CardShape(Shape):
     explain: LocalisedText | None = None
     points: Annotated[list[LocalisedText], Field(min_length=1, max_length=7)] = []
     pitfalls: list[PitfallShape] = []
-    follow_ups: list[Id] = []
+    follow_ups: list[FollowUp] = []
     sources: list[SourceShape] = []
     numbers: list[NumberShape] = []
     tags: list[Text] = []
     formerly: list[Id] = []
+    as_of: Date = ""
     unverifiable: bool = False
     challenge: Id = ""
     experiment: Id = ""
@@ -99,6 +116,13 @@ class ChoiceShape(CardShape):
     options: Annotated[list[OptionShape], Field(min_length=3, max_length=5)]
 
 
+class SlipShape(Shape):
+    """A usual mistake: the number it leads to, and what went wrong."""
+
+    compute: NumberOrText
+    says: LocalisedText
+
+
 class NumericShape(CardShape):
     kind: Literal["numeric"]
     explain: LocalisedText
@@ -107,6 +131,7 @@ class NumericShape(CardShape):
     compute_unit: str = ""
     unit: str
     tolerance: NumberOrText
+    slips: list[SlipShape] = []
 
 
 class BlankShape(Shape):
@@ -154,6 +179,20 @@ SHAPES: dict[str, type[CardShape]] = {
 }
 
 
+def _own(shape: type[CardShape]) -> type[CardShape]:
+    """The shape of a learner's own card: what explains the answer may be left out."""
+    fields: dict[str, Any] = {
+        "explain": (LocalisedText | None, None),
+        "points": (Annotated[list[LocalisedText], Field(max_length=7)], []),
+    }
+    if shape is ChoiceShape:
+        fields["options"] = (Annotated[list[OptionShape], Field(min_length=2, max_length=5)], ...)
+    return create_model(f"Own{shape.__name__}", __base__=shape, **fields)
+
+
+OWN_SHAPES: dict[str, type[CardShape]] = {kind: _own(shape) for kind, shape in SHAPES.items()}
+
+
 class UnknownKindShape(CardShape):
     """What can still be said of a card whose kind is unknown: its common keys."""
 
@@ -171,11 +210,13 @@ class TopicShape(Shape):
 
 
 class TermShape(Shape):
-    """One term: how cards write it in each language, and what they must not write instead."""
+    """One term: how cards write it in each language, what else people search it by, and what cards must not write."""
 
     en: Text
     zh: Text
     abbreviation: Text = ""
+    also_en: list[Text] = []
+    also_zh: list[Text] = []
     avoid_en: list[Text] = []
     avoid_zh: list[Text] = []
     note: LocalisedText | None = None
@@ -184,6 +225,19 @@ class TermShape(Shape):
 class GlossaryShape(Shape):
     licence: Text = ""
     terms: list[TermShape]
+
+
+class ReadingShape(Shape):
+    """One reading of a card by somebody who had not written it: the text read, by its hash, and how it was checked."""
+
+    date: Date
+    en: Hash
+    zh: Hash
+    checked: Text
+
+
+class LedgerShape(Shape):
+    cards: dict[Id, ReadingShape]
 
 
 class ChallengeShape(Shape):

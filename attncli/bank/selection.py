@@ -8,10 +8,10 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
-from attncli.bank.loader import GLOSSARY, SUFFIXES, Judged, bank_files, judge
+from attncli.bank.loader import GLOSSARY, LEDGER, SUFFIXES, Judged, bank_files, judge
 from attncli.bank.problems import Finding, Problem, Way, shown_path
 from attncli.bank.schema import SHAPES, CardShape
-from attncli.bank.validate import challenge_findings, glossary_findings, topic_findings
+from attncli.bank.validate import challenge_findings, glossary_findings, ledger_findings, topic_findings
 from attncli.errors import NotFound
 
 CHALLENGE = "challenge.yaml"
@@ -19,12 +19,20 @@ CHALLENGE = "challenge.yaml"
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What lies around the files that are checked: the bundled bank and challenges, and the learner's own."""
+    """What lies around the files that are checked: the bundled bank and challenges, and the learner's own.
+
+    `complete` asks of every file what is asked of bundled ones, for those who write the bank.
+    """
 
     quizbank: Path
     impl: Path
     own_banks: Path | None = None
     own_challenges: Path | None = None
+    complete: bool = False
+
+    def is_own(self, path: Path) -> bool:
+        """Whether a bank file is a learner's, of which less is asked: all that are not in the bundled bank."""
+        return not self.complete and path.absolute().parent != self.quizbank.absolute()
 
     @property
     def bank_folders(self) -> list[Path]:
@@ -55,8 +63,8 @@ class Readable:
 class Checked:
     """A file that was judged, and what else is found about it.
 
-    `role` is cards, glossary or challenge; `repeated` are the positions of cards whose id another file uses; `beside`
-    is what is wrong with the files beside a challenge's.
+    `role` is cards, glossary, ledger or challenge; `repeated` are the positions of cards whose id another file uses;
+    `own` cards are a learner's; `beside` is what is wrong with the files beside a challenge's.
     """
 
     path: Path
@@ -64,17 +72,20 @@ class Checked:
     judged: Judged
     findings: list[Finding] = field(default_factory=list)
     repeated: set[int] = field(default_factory=set)
+    own: bool = False
     beside: list[Problem] = field(default_factory=list)
 
     @staticmethod
-    def of(path: Path) -> Checked:
-        role = {GLOSSARY: "glossary", CHALLENGE: "challenge"}.get(path.name, "cards")
+    def of(path: Path, own: bool = False) -> Checked:
+        role = {GLOSSARY: "glossary", LEDGER: "ledger", CHALLENGE: "challenge"}.get(path.name, "cards")
         judges: dict[str, Callable[[Any], list[Finding]]] = {
-            "cards": topic_findings,
+            "cards": partial(topic_findings, own=own),
             "glossary": glossary_findings,
+            "ledger": ledger_findings,
             "challenge": partial(challenge_findings, folder=path.parent),
         }
-        return Checked(path, role, judge(path, judges[role]))
+        own_cards = own and role == "cards"
+        return Checked(path, role, judge(path, judges[role], own_cards), own=own_cards)
 
     @cached_property
     def cards(self) -> list[tuple[int, dict[str, Any]]]:
@@ -88,7 +99,7 @@ class Checked:
     @cached_property
     def readable(self) -> list[Readable]:
         """What can be looked at more closely of each card; nothing where the file as a whole was not understood."""
-        if not self.judged.whole or any(not finding.path for finding in self.judged.findings):
+        if self.role != "cards" or not self.judged.whole or any(not finding.path for finding in self.judged.findings):
             return []
         faulty: dict[int, set[str]] = {}
         for way in self._faulty_ways():
@@ -124,7 +135,7 @@ def files_in(folder: Path) -> list[Path]:
     """The bank files of a folder, its glossary, and the challenges below it."""
     if not folder.is_dir():
         return []
-    glossary = folder / GLOSSARY
+    beside = [path for name in (GLOSSARY, LEDGER) if (path := folder / name).exists()]
     challenges = [*folder.glob(CHALLENGE), *folder.glob(f"*/{CHALLENGE}"), *folder.glob(f"*/*/{CHALLENGE}")]
     banks = [path for path in bank_files(folder) if path.name != CHALLENGE]
-    return [*banks, *([glossary] if glossary.exists() else []), *sorted(challenges)]
+    return [*banks, *beside, *sorted(challenges)]

@@ -10,14 +10,17 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from attncli.bank.messages import findings_of, kind_of_value
+from attncli.bank.numeric_rules import choices_of
 from attncli.bank.problems import Finding, Way, did_you_mean, one_of, shown
-from attncli.bank.rules import card_findings, choices_of
+from attncli.bank.rules import card_findings
 from attncli.bank.schema import (
     ID_PATTERN,
     LONGEST_ID,
+    OWN_SHAPES,
     SHAPES,
     ChallengeShape,
     GlossaryShape,
+    LedgerShape,
     TopicShape,
     UnknownKindShape,
 )
@@ -34,8 +37,8 @@ def shape_findings(value: Any, model: type[BaseModel], base: Way) -> list[Findin
     return []
 
 
-def topic_findings(value: Any) -> list[Finding]:
-    """Every finding about a whole bank file."""
+def topic_findings(value: Any, own: bool = False) -> list[Finding]:
+    """Every finding about a whole bank file; of a learner's `own`, completed, less is asked."""
     if not isinstance(value, dict):
         found = kind_of_value(value)
         return [Finding((), f"a bank file is a mapping with topic and cards, found {found}; start it with topic: …")]
@@ -43,20 +46,20 @@ def topic_findings(value: Any) -> list[Finding]:
     cards = value.get("cards")
     if isinstance(cards, list):
         for number, card in enumerate(cards):
-            findings += _card(card, ("cards", number))
+            findings += _card(card, ("cards", number), own)
         findings += _repeated_ids(cards)
     return findings
 
 
-def _card(card: Any, base: Way) -> list[Finding]:
+def _card(card: Any, base: Way, own: bool) -> list[Finding]:
     if not isinstance(card, dict):
         return [Finding(base, f"a card is a mapping, found {kind_of_value(card)}; start it with id: …")]
     kind = card.get("kind")
-    model = SHAPES.get(str(kind), UnknownKindShape)
+    model = (OWN_SHAPES if own else SHAPES).get(str(kind), UnknownKindShape)
     findings = [*_kind(card, base), *shape_findings(card, model, base)]
     faulty = {str(found.path[len(base)]) for found in findings}
     faulty |= {name for name, shape in model.model_fields.items() if shape.is_required() and name not in card}
-    return [*findings, *(found.below(base) for found in card_findings(card, faulty))]
+    return [*findings, *(found.below(base) for found in card_findings(card, faulty, own))]
 
 
 def _kind(card: dict[str, Any], base: Way) -> list[Finding]:
@@ -103,6 +106,11 @@ def glossary_findings(value: Any) -> list[Finding]:
     return findings
 
 
+def ledger_findings(value: Any) -> list[Finding]:
+    """Every finding about the ledger of readings."""
+    return shape_findings(value, LedgerShape, ())
+
+
 def challenge_findings(value: Any, folder: Path) -> list[Finding]:
     """Every finding about the `challenge.yaml` of `folder`, whose name is the id and whose parent's is the track."""
     return [*shape_findings(value, ChallengeShape, ()), *_place_findings(folder.absolute())]
@@ -123,4 +131,6 @@ def card_document(topic: str, card: dict[str, Any]) -> Document:
     for key in ("compute", "tolerance"):
         if key in card:
             document[key] = str(card[key]).strip()
+    if "slips" in card:
+        document["slips"] = [{**slip, "compute": str(slip["compute"]).strip()} for slip in card["slips"]]
     return document

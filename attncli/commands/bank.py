@@ -39,7 +39,7 @@ def check(paths: tuple[Path, ...], as_json: bool) -> None:
 
     home = session().home
     around = Surroundings(places.bundled_quizbank(), places.bundled_impl(), home.banks, home.challenges)
-    report = checked(paths, around)
+    report = checked(paths, around, session().clock().date())
     with verdict_counts():
         if as_json:
             problems = [problem.as_json() for problem in report.problems]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from attncli.domain.card import Card, ChoiceCard, ClozeCard, DebugCard, NumericCard, OrderingCard
+from attncli.domain.card import Card, ChoiceCard, ClozeCard, DebugCard, FollowUp, NumericCard, OrderingCard
 from attncli.domain.text import Lang, Localised
 
 WORDS: dict[str, Localised] = {
@@ -15,6 +15,9 @@ WORDS: dict[str, Localised] = {
     "pitfalls": Localised("Pitfalls", "常见错误"),
     "sources": Localised("Sources", "出处"),
     "see": Localised("See also", "相关"),
+    "next": Localised("Follow-ups", "追问"),
+    "slips": Localised("Usual slips", "常见失误"),
+    "as-of": Localised("As of", "截至"),
     "why": Localised("why not", "为什么不对"),
     "unverifiable": Localised("Nobody has published this.", "没有公开资料可以证实。"),
     "parameters": Localised("Parameters", "参数"),
@@ -65,12 +68,17 @@ def background(card: Card, lang: Lang) -> Iterator[str]:
         points = "\n".join(f"{number}. {point[lang]}" for number, point in enumerate(card.points, 1))
         yield f"## {WORDS['points'][lang]}\n\n{points}"
     if card.pitfalls:
-        yield _section("pitfalls", [_with_errata(p.says[lang], p.errata) for p in card.pitfalls], lang)
+        yield _section("pitfalls", [pitfall.says[lang] for pitfall in card.pitfalls], lang)
     if card.unverifiable:
         yield WORDS["unverifiable"][lang]
+    if card.as_of:
+        yield f"{WORDS['as-of'][lang]}: {card.as_of}"
     if card.sources:
         yield _section("sources", [" ".join(filter(None, (s.id, s.where, s.date))) for s in card.sources], lang)
-    links = {"see": ", ".join(card.follow_ups), "challenge": card.challenge, "experiment": card.experiment}
+    if asked := [follow_up for follow_up in card.follow_ups if follow_up.ask]:
+        yield "\n\n".join([f"## {WORDS['next'][lang]}", *(_follow_up(follow_up, lang) for follow_up in asked)])
+    see = ", ".join(follow_up.card for follow_up in card.follow_ups if not follow_up.ask)
+    links = {"see": see, "challenge": card.challenge, "experiment": card.experiment}
     if lines := [f"{WORDS[word][lang]}: {value}" for word, value in links.items() if value]:
         yield "  \n".join(lines)
 
@@ -79,8 +87,10 @@ def _section(word: str, lines: list[str], lang: Lang) -> str:
     return f"## {WORDS[word][lang]}\n\n" + "\n".join(f"- {line}" for line in lines)
 
 
-def _with_errata(text: str, errata: str) -> str:
-    return f"{text} ({errata})" if errata else text
+def _follow_up(follow_up: FollowUp, lang: Lang) -> str:
+    assert follow_up.ask and follow_up.answer
+    more = f" ({follow_up.card})" if follow_up.card else ""
+    return f"**{follow_up.ask[lang].strip()}**\n\n{follow_up.answer[lang].strip()}{more}"
 
 
 def _solution(card: Card, lang: Lang) -> str:
@@ -89,7 +99,8 @@ def _solution(card: Card, lang: Lang) -> str:
             return "\n".join(_option(option.text, option.correct, option.why_not, lang) for option in card.options)
         case NumericCard():
             drawn = [f"- *{name}*: {', '.join(label for label, _ in choices)}" for name, choices in card.parameters]
-            return "\n".join([f"`{card.compute}` {card.compute_unit} → {card.unit or '1'} ± {card.tolerance}", *drawn])
+            formula = f"`{card.compute}` {card.compute_unit} → {card.unit or '1'} ± {card.tolerance}"
+            return "\n".join([formula, *drawn]) + _slips(card, lang)
         case ClozeCard():
             return "\n".join(f"{number}. `{blank.answer}`" for number, blank in enumerate(card.blanks, 1))
         case OrderingCard():
@@ -99,6 +110,11 @@ def _solution(card: Card, lang: Lang) -> str:
             where = f"{WORDS['line'][lang]} {', '.join(map(str, card.lines))}: {card.symptom[lang]}"
             return f"{where}\n\n{WORDS['fix'][lang]}: `{card.fix[lang].strip()}`" if card.fix else where
     return ""
+
+
+def _slips(card: NumericCard, lang: Lang) -> str:
+    lines = [f"- `{slip.compute}` — {slip.says[lang].strip()}" for slip in card.slips]
+    return "\n\n" + "\n".join([f"{WORDS['slips'][lang]}:", "", *lines]) if lines else ""
 
 
 def _option(text: Localised, correct: bool, why_not: Localised | None, lang: Lang) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from attncli.commands.new_card import card
 from attncli.commands.session import session
 from attncli.commands.stdout import echo
 from attncli.domain.text import Localised
@@ -16,7 +17,7 @@ NEXT = Localised(
 
 @click.group(no_args_is_help=False)
 def new() -> None:
-    """Scaffolds a challenge in place."""
+    """Scaffolds a card or a challenge in place."""
 
 
 @new.command()
@@ -32,3 +33,6 @@ def challenge(name: str) -> None:
         folder = new_challenge(workspace, name)
         echo(folder)
         echo(NEXT[workspace.lang].format(id=folder.name), err=True)
+
+
+new.add_command(card)

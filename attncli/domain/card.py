@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
-from attncli.domain.text import Localised
+from attncli.domain.text import Localised, example_labels, filled
 
 Kind = Literal["qa", "choice", "numeric", "cloze", "ordering", "debug"]
 Level = Literal["screen", "onsite", "research"]
@@ -34,9 +34,21 @@ class Source:
     date: str
 
 
+@dataclass(frozen=True, slots=True)
+class FollowUp:
+    """What an interviewer asks next: a question with its answer, a card that is worth asking, or both.
+
+    Without a question of its own it asks what `card` asks; `card` is empty where no card says more.
+    """
+
+    card: str
+    ask: Localised | None = None
+    answer: Localised | None = None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Card:
-    """What every kind of card has."""
+    """What every kind of card has. `as_of` is when its facts were true: `2026-06`, or empty where they do not age."""
 
     kind: ClassVar[Kind]
 
@@ -49,13 +61,19 @@ class Card:
     explain: Localised | None = None
     points: tuple[Localised, ...] = ()
     pitfalls: tuple[Pitfall, ...] = ()
-    follow_ups: tuple[str, ...] = ()
+    follow_ups: tuple[FollowUp, ...] = ()
     sources: tuple[Source, ...] = ()
     tags: tuple[str, ...] = ()
     formerly: tuple[str, ...] = ()
+    as_of: str = ""
     unverifiable: bool = False
     challenge: str = ""
     experiment: str = ""
+
+    @property
+    def listed(self) -> Localised:
+        """The question as lists show it, where nothing is drawn."""
+        return self.question
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,6 +105,14 @@ class ChoiceCard(Card):
         return sum(option.correct for option in self.options) > 1
 
 
+@dataclass(frozen=True, slots=True)
+class Slip:
+    """A usual mistake in a numeric card: what it computes (as `compute` of the card does), and what went wrong."""
+
+    compute: str
+    says: Localised
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NumericCard(Card):
     """A number computed from parameters that are drawn afresh each time.
@@ -102,6 +128,13 @@ class NumericCard(Card):
     compute_unit: str
     unit: str
     tolerance: str
+    slips: tuple[Slip, ...] = ()
+
+    @property
+    def listed(self) -> Localised:
+        """The question with the first value of each parameter."""
+        labels = example_labels(self.parameters)
+        return Localised(filled(self.question.en, labels), filled(self.question.zh, labels))
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,16 +202,23 @@ def _common(document: Document) -> dict[str, Any]:
         "explain": _text(document, "explain"),
         "points": tuple(Localised.of(point) for point in document.get("points") or ()),
         "pitfalls": tuple(Pitfall(Localised.of(p), p.get("errata") or "") for p in document.get("pitfalls") or ()),
-        "follow_ups": tuple(document.get("follow_ups") or ()),
+        "follow_ups": tuple(_follow_up(entry) for entry in document.get("follow_ups") or ()),
         "sources": tuple(
             Source(s["id"], s.get("where") or "", s.get("date") or "") for s in document.get("sources") or ()
         ),
         "tags": tuple(document.get("tags") or ()),
         "formerly": tuple(document.get("formerly") or ()),
+        "as_of": document.get("as_of") or "",
         "unverifiable": bool(document.get("unverifiable")),
         "challenge": document.get("challenge") or "",
         "experiment": document.get("experiment") or "",
     }
+
+
+def _follow_up(entry: str | Document) -> FollowUp:
+    if isinstance(entry, str):
+        return FollowUp(entry)
+    return FollowUp(entry.get("card") or "", Localised.of(entry["ask"]), Localised.of(entry["answer"]))
 
 
 def _qa(document: Document, common: dict[str, Any]) -> Card:
@@ -205,6 +245,7 @@ def _numeric(document: Document, common: dict[str, Any]) -> Card:
         compute_unit=document.get("compute_unit") or document.get("unit") or "",
         unit=document.get("unit") or "",
         tolerance=document["tolerance"],
+        slips=tuple(Slip(slip["compute"], Localised.of(slip["says"])) for slip in document.get("slips") or ()),
     )
 
 

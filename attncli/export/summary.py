@@ -165,7 +165,7 @@ def card_line(card: Card, lang: Lang, recall: float, lapses: int) -> CardLine:
     return CardLine(
         id=card.id,
         topic=card.topic,
-        question=card.question[lang].strip(),
+        question=card.listed[lang].strip(),
         answer=answer[lang].strip() if answer else "",
         explain=card.explain[lang].strip() if card.explain and card.short else "",
         points=tuple(point[lang] for point in card.points),

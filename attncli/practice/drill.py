@@ -67,7 +67,7 @@ class Drill:
 
     def __init__(self, workspace: Workspace, topic: str | None = None, limit: int | None = None) -> None:
         if topic is not None:
-            workspace.library.topic(topic)
+            topic = workspace.library.topic(topic).id
         self.workspace = workspace
         self.topic = topic
         self.limit = limit

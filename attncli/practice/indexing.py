@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
-from attncli.bank.loader import NOT_CARDS, BankFile, load_challenge, load_file
+from attncli.bank.loader import GLOSSARY, NOT_CARDS, BankFile, load_challenge, load_file, load_glossary
 from attncli.practice.introduction import rebuild_queue
+from attncli.practice.synonyms import Synonyms
 from attncli.store.bank_files import Stamp
 from attncli.store.database import Database
 
@@ -22,34 +23,43 @@ def reindex(
     """Reads what changed, in one transaction; in it, `renamed` is told both ids of each rename that came or went.
 
     `own` tells the learner's files from bundled ones. They are read after those and yield their ids to them, so they
-    are all read again whenever anything has changed.
+    are all read again whenever anything has changed. All files are, where the glossary has: it says what else finds
+    a card.
     """
     with store.transaction():
         known, before = store.files.stamps(), store.index.renames()
         changed = {path for path in {*known, *stamps} if known.get(path) != stamps.get(path)}
         gone = changed - set(stamps)
-        stale = [path for path in stamps if path in changed or own(Path(path))]
+        all_anew = any(Path(path).name == GLOSSARY for path in changed)
+        stale = [path for path in stamps if all_anew or path in changed or own(Path(path))]
         for path in [*gone, *stale]:
             store.files.remove(path)
+        synonyms = _synonyms(stamps)
         for path in stale:
-            _read(store, path, stamps[path])
+            _read(store, path, stamps[path], synonyms, own(Path(path)))
         moved = {id for rename in before.items() ^ store.index.renames().items() for id in rename}
         if moved:
             renamed(sorted(moved))
         rebuild_queue(store)
 
 
-def _read(store: Database, path: str, stamp: Stamp) -> None:
+def _synonyms(stamps: Iterable[str]) -> Synonyms:
+    """What the glossaries say that terms are also called."""
+    glossaries = [load_glossary(Path(path)) for path in stamps if Path(path).name == GLOSSARY]
+    return Synonyms(term for glossary in glossaries for term in glossary.documents)
+
+
+def _read(store: Database, path: str, stamp: Stamp, synonyms: Synonyms, own: bool) -> None:
     file = Path(path)
     if file.name in NOT_CARDS:
         store.files.put(path, stamp, [])
     elif file.name == CHALLENGE:
         _add_challenges(store, load_challenge(file), stamp)
     else:
-        _add_cards(store, load_file(file), stamp)
+        _add_cards(store, load_file(file, own), stamp, synonyms)
 
 
-def _add_cards(store: Database, bank: BankFile, stamp: Stamp) -> None:
+def _add_cards(store: Database, bank: BankFile, stamp: Stamp, synonyms: Synonyms) -> None:
     path, index = str(bank.path), store.index
     owners = _owners(store, bank)
     store.files.put(path, stamp, [*map(str, bank.problems), *_taken(path, "card", owners)])
@@ -57,7 +67,7 @@ def _add_cards(store: Database, bank: BankFile, stamp: Stamp) -> None:
         index.add_topic(bank.topic, bank.title["en"], bank.title["zh"], path)
     for position, document in enumerate(bank.documents):
         if not owners[document["id"]]:
-            index.add_card(document, position, path)
+            index.add_card(document, position, path, synonyms.beside)
 
 
 def _add_challenges(store: Database, found: BankFile, stamp: Stamp) -> None:

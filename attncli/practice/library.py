@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -68,16 +68,14 @@ class Library:
         return frozenset(self._store.index.challenge_ids())
 
     def cards(self, query: str | None = None, topic: str | None = None) -> list[CardSummary]:
-        """All cards, or those that match a full-text `query` (the best first), in one `topic` if it is given."""
+        """All cards, or those that `query` means (the best first), in one `topic` if it is given."""
         if topic is not None:
-            self.topic(topic)
+            topic = self.topic(topic).id
         if not query or not query.strip():
             return self._store.index.list_cards(topic)
-        from attncli.store.search_text import match_expression
+        from attncli.practice.search import find
 
-        if match := match_expression(query):
-            return self._store.index.matching_cards(match, topic)
-        return self._store.index.containing_cards(_readable(query.strip()), topic)
+        return find(self._store.index, _readable(query), topic)
 
     def topics(self) -> list[Topic]:
         from attncli.domain.text import Localised
@@ -85,11 +83,13 @@ class Library:
         return [Topic(id, Localised(en, zh), count) for id, en, zh, count in self._store.index.topics()]
 
     def topic(self, id: str) -> Topic:
-        """The topic `id`. Raises NotFound with the nearest id."""
+        """The topic `id`, in whatever case it is written. Raises NotFound with the nearest one and all there are."""
         topics = {topic.id: topic for topic in self.topics()}
-        if id not in topics:
-            raise NotFound(f"there is no topic {id}; " + _nearest(id, sorted(topics), "`attn cards`"))
-        return topics[id]
+        if (meant := id.strip().lower()) in topics:
+            return topics[meant]
+        guess = _meant_topic(meant, topics.values())
+        said = f"did you mean {guess.id}? " if guess else ""
+        raise NotFound(f"there is no topic {_readable(id)}; {said}topics are {', '.join(sorted(topics)) or 'none'}")
 
     def challenges(self, track: str | None = None) -> list[Challenge]:
         """All challenges, or those of one track, by track and level. Raises NotFound for an unknown track."""
@@ -113,6 +113,19 @@ class Library:
             ids = self._store.index.challenge_ids()
             raise NotFound(f"there is no challenge {id}; " + _nearest(id, ids, "`attn challenges`"))
         return challenge_of(document)
+
+
+def _meant_topic(name: str, topics: Collection[Topic]) -> Topic | None:
+    """The topic whose title has the word, whose id is like it, or whose title has a word like it."""
+    from difflib import get_close_matches
+
+    titles = {topic.id: f"{topic.title.en} {topic.title.zh}".lower() for topic in topics}
+    words = {word: id for id, title in reversed(titles.items()) for word in title.split()}
+    said = sorted((id for id, title in titles.items() if name in title), key=lambda id: titles[id].find(name))
+    near = said if len(name) > 3 or not name.isascii() else []
+    near = near or get_close_matches(name[:40], titles, n=1)
+    near = near or [words[word] for word in get_close_matches(name[:40], words, n=1)]
+    return next((topic for topic in topics if topic.id in near[:1]), None)
 
 
 def _readable(id: str) -> str:

@@ -9,19 +9,27 @@ from random import Random
 
 from attncli.domain.arithmetic import ComputeError, evaluate
 from attncli.domain.card import NumericCard
-from attncli.domain.text import Localised
+from attncli.domain.text import Localised, filled
+from attncli.domain.tolerance import is_within
 from attncli.domain.units import DIMENSIONS, KNOWN_UNITS, convert
 from attncli.errors import UsageError
 from attncli.practice.marking import Marked
 
 Number = int | float
 LONGEST = 200
-_ROUNDING = 1e-9
 _ANSWER = re.compile(
     r"(?P<value>(?:[\d.+*/^()_\-,\s]|(?<=[\d.])e(?=[+-]?\d))*[\d.)])\s*(?P<unit>[^\d]*)", re.IGNORECASE
 )
 _GROUPED = re.compile(r"\d{1,3}(,\d{3})+(?!\d)")
 _SHORT_PLAIN = {"k": "K", "m": "M", "b": "billion", "bn": "billion", "t": "trillion"}
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnSlip:
+    """A usual mistake: the number it gives for the drawn parameters, in the unit of the answer."""
+
+    value: Number
+    says: Localised
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,27 +42,35 @@ class NumericTask:
     unit: str
     tolerance: str
     values: dict[str, str]
+    slips: tuple[DrawnSlip, ...] = ()
 
     def fits(self, value: Number) -> bool:
         """Whether `value` (in `unit`) lies within the tolerance."""
-        margin = abs(self.expected) * _ROUNDING
-        if self.tolerance.endswith("%"):
-            return abs(value - self.expected) <= abs(self.expected) * float(self.tolerance[:-1]) / 100 + margin
-        return abs(value - self.expected) <= float(self.tolerance) + margin
+        return is_within(value, self.expected, self.tolerance)
+
+    def slip(self, value: Number) -> Localised | None:
+        """What went wrong, where `value` (in `unit`) is what a usual mistake gives; the nearest of several."""
+        near = [slip for slip in self.slips if is_within(value, slip.value, self.tolerance)]
+        return min(near, key=lambda slip: abs(value - slip.value)).says if near else None
 
 
 def draw(card: NumericCard, rng: Random) -> NumericTask:
     """Draws each parameter of `card` from its choices."""
     chosen = {name: rng.choice(choices) for name, choices in card.parameters}
     labels = {name: label for name, (label, _) in chosen.items()}
-    value = evaluate(card.compute, {name: value for name, (_, value) in chosen.items()})
+    values = {name: value for name, (_, value) in chosen.items()}
+
+    def answer(formula: str) -> Number:
+        return convert(evaluate(formula, values), card.compute_unit, card.unit)
+
     return NumericTask(
         card=card.id,
-        question=Localised(_filled(card.question.en, labels), _filled(card.question.zh, labels)),
-        expected=convert(value, card.compute_unit, card.unit),
+        question=Localised(filled(card.question.en, labels), filled(card.question.zh, labels)),
+        expected=answer(card.compute),
         unit=card.unit,
         tolerance=card.tolerance.strip(),
         values=labels,
+        slips=tuple(DrawnSlip(answer(slip.compute), slip.says) for slip in card.slips),
     )
 
 
@@ -69,13 +85,12 @@ def mark_numeric(task: NumericTask, text: str) -> Marked:
     if task.fits(value):
         return Marked(True, Localised(f"Right: {expected}.", f"正确：{expected}。"))
     given = f"{shown(value)} {task.unit}".strip()
-    return Marked(
-        False,
-        Localised(
-            f"{expected} was wanted (within {task.tolerance}), not {given}.",
-            f"应为 {expected}（误差 {task.tolerance} 以内），而不是 {given}。",
-        ),
+    told = Localised(
+        f"{expected} was wanted (within {task.tolerance}), not {given}.",
+        f"应为 {expected}（误差 {task.tolerance} 以内），而不是 {given}。",
     )
+    slip = task.slip(value)
+    return Marked(False, told + Localised(f" {slip.en}", slip.zh) if slip else told)
 
 
 def give_up(task: NumericTask) -> Marked:
@@ -107,10 +122,6 @@ def shown(value: Number) -> str:
     if float(value).is_integer() and abs(value) < 1e15:
         return f"{int(value):,}"
     return f"{value:.6g}"
-
-
-def _filled(question: str, labels: dict[str, str]) -> str:
-    return re.sub(r"\{\{\s*(\w+)\s*\}\}", lambda match: labels.get(match[1], match[0]), question)
 
 
 def _arithmetic(text: str) -> str:

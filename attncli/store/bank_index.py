@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +11,11 @@ from attncli.store.connection import Connection
 
 Document = dict[str, Any]
 _SUMMARY = "card.id, topic, kind, level, core, question_en, question_zh"
+_PLAINNESS = (
+    "(1 + 0.25 * core) * (CASE level WHEN 'screen' THEN 1.3 WHEN 'onsite' THEN 1.1 ELSE 1 END)"
+    " * (CASE kind WHEN 'qa' THEN 1.4 ELSE 1 END) / (1 + length(question_en) / 120.0)"
+)
+"""Of two cards that say the same words, the one that asks plainly is meant sooner: short, early, a question."""
 _NOT_A_CARD = "id NOT IN (SELECT id FROM card)"
 
 
@@ -42,15 +47,19 @@ class BankIndex:
             (id, file, title_en, title_zh),
         )
 
-    def add_card(self, document: Document, position: int, file: str) -> None:
-        """Indexes a validated card document whose id is not taken."""
+    def add_card(
+        self, document: Document, position: int, file: str, beside: Callable[[str], str] = lambda line: ""
+    ) -> None:
+        """Indexes a validated card document whose id is not taken; `beside` gives other words for a line of text."""
         from hashlib import sha256
 
+        from attncli.domain.text import example_labels, filled
         from attncli.store.search_text import searchable
 
         text = json.dumps(document, ensure_ascii=False)
         content = json.dumps(document, ensure_ascii=False, sort_keys=True)
         question = document["question"]
+        labels = example_labels(document.get("parameters") or ())
         self._connection.execute(
             "INSERT INTO card (id, topic, kind, level, core, question_en, question_zh, document, hash, position, file)"
             " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -60,17 +69,18 @@ class BankIndex:
                 document["kind"],
                 document["level"],
                 int(bool(document.get("core"))),
-                question["en"],
-                question["zh"],
+                filled(question["en"], labels),
+                filled(question["zh"], labels),
                 text,
                 sha256(content.encode()).hexdigest()[:16],
                 position,
                 file,
             ),
         )
+        lines = (searchable([document["id"], question]), searchable([document]))
         self._connection.execute(
             "INSERT INTO card_text (rowid, question, body) SELECT number, ?, ? FROM card WHERE id = ?",
-            (searchable([document["id"], question]), searchable([document]), document["id"]),
+            (*(f"{line} {beside(line)}".strip() for line in lines), document["id"]),
         )
         self._connection.execute_many(
             "INSERT OR IGNORE INTO former (id, card) VALUES (?, ?)",
@@ -156,14 +166,38 @@ class BankIndex:
             f"SELECT {_SUMMARY} FROM card WHERE ?1 IS NULL OR topic = ?1 ORDER BY topic, position", topic
         )
 
-    def matching_cards(self, match: str, topic: str | None) -> list[CardSummary]:
-        """The cards whose text matches a full-text expression (see `search_text`), the best first."""
+    def matching_cards(
+        self, match: str, in_question: Sequence[str], topic: str | None, first: str = ""
+    ) -> list[CardSummary]:
+        """The cards whose text matches a full-text expression (see `search_text`), the best first.
+
+        Before all others comes the card with the id `first`, then those whose question matches each of `in_question`.
+        """
+        from attncli.store.search_text import in_question as of_question
+
+        asked = [of_question(expression) for expression in in_question]
+        in_order = "".join(
+            f" card.number IN (SELECT rowid FROM card_text WHERE card_text MATCH ?{number}) DESC,"
+            for number in range(4, 4 + len(asked))
+        )
         return self._summaries(
             f"SELECT {_SUMMARY} FROM card_text JOIN card ON card.number = card_text.rowid"
-            " WHERE card_text MATCH ?2 AND (?1 IS NULL OR topic = ?1) ORDER BY bm25(card_text, 10.0, 1.0), card.id",
+            f" WHERE card_text MATCH ?2 AND (?1 IS NULL OR topic = ?1) ORDER BY card.id = ?3 DESC,{in_order}"
+            f" bm25(card_text, 10.0, 1.0) * {_PLAINNESS}, card.id",
             topic,
             match,
+            first,
+            *asked,
         )
+
+    def has_text(self, match: str) -> bool:
+        """Whether any card matches a full-text expression."""
+        return bool(self._connection.value("SELECT 1 FROM card_text WHERE card_text MATCH ? LIMIT 1", (match,)))
+
+    def words(self) -> frozenset[str]:
+        """Every word that can be searched for."""
+        texts = self._connection.rows("SELECT question, body FROM card_text")
+        return frozenset(word for line in texts for text in line for word in text.split())
 
     def containing_cards(self, literal: str, topic: str | None) -> list[CardSummary]:
         """The cards whose document contains `literal` as it is: for signs that no tokenizer keeps."""

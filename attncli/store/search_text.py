@@ -14,25 +14,66 @@ from typing import Any
 _CJK = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\u3040-\u30ff\uac00-\ud7af\U00020000-\U0003ffff"
 _TOKEN = re.compile(f"[{_CJK}]+|[^\\W_{_CJK}]+")
 _IS_CJK = re.compile(f"[{_CJK}]")
+_ENDING = re.compile(r"(?<=[a-z]{4})(?:ations?|ing|ed|(?<!s)e?s)$")
+SHORTEST_TAKEN_APART = 3
 _NOT_TEXT = frozenset(
     {"kind", "level", "core", "compute", "compute_unit", "tolerance", "numbers", "sources", "licence"}
 )
 
 
 def searchable(parts: Iterable[Any]) -> str:
-    """All text in nested documents as one line of tokens."""
-    return " ".join(token for part in parts for text in _texts(part) for token in _tokens(text))
+    """All text in nested documents as one line of tokens; a root is found by the name that people type."""
+    return " ".join(token for part in parts for text in _texts(part) for token in _tokens(text.replace("√", " sqrt ")))
 
 
 def match_expression(query: str) -> str:
     """The full-text expression that finds every word of `query`; empty if it has none that are indexed."""
-    return " AND ".join(_condition(run) for run in _TOKEN.findall(query.lower()))
+    return every_of(starting_with(run) for run in runs_of(query))
 
 
-def _condition(run: str) -> str:
+def runs_of(query: str) -> list[str]:
+    """The words of a query: Latin ones, and runs of Chinese."""
+    return _TOKEN.findall(query.lower())
+
+
+def starting_with(run: str) -> str:
+    """What finds a Latin word by its stem, and a Chinese run anywhere."""
+    return beginning_with(stem(run))
+
+
+def beginning_with(run: str) -> str:
+    """What finds a Latin word by its beginning, and a Chinese run anywhere."""
     if _IS_CJK.match(run):
         return '"' + " ".join(run) + '"'
     return f'"{run}"*'
+
+
+def stem(word: str) -> str:
+    """A longer word without its ending, so that `derivation` finds `derive`."""
+    found = _ENDING.search(word)
+    return word[: found.start()] if found else word
+
+
+def parts_of_run(run: str) -> list[str]:
+    """What finds each two characters of a longer Chinese run, so that a wrong one leaves the others; else nothing."""
+    if not _IS_CJK.match(run) or len(run) < SHORTEST_TAKEN_APART:
+        return []
+    return [starting_with(run[place : place + 2]) for place in range(len(run) - 1)]
+
+
+def every_of(conditions: Iterable[str]) -> str:
+    return " AND ".join(conditions)
+
+
+def any_of(conditions: Iterable[str]) -> str:
+    """One condition that holds where one of these does; empty for none."""
+    joined = " OR ".join(f"({condition})" for condition in conditions)
+    return f"({joined})" if joined else ""
+
+
+def in_question(expression: str) -> str:
+    """The same, for the question alone."""
+    return f"question : ({expression})"
 
 
 def _tokens(text: str) -> Iterable[str]:

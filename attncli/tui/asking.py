@@ -34,6 +34,7 @@ class Asked:
     texts: list[str] = field(default_factory=list)
     line: int = 0
     ticked: set[int] = field(default_factory=set)
+    opened: set[int] = field(default_factory=set)
     revealed: bool = False
     marked: Marked | None = None
 

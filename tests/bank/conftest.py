@@ -104,10 +104,10 @@ def cards() -> dict[str, Card]:
 
 @pytest.fixture
 def around(tmp_path: Path) -> Surroundings:
-    """An empty bundled bank and no challenges."""
+    """An empty bundled bank and no challenges; all files must be complete."""
     for name in ("bundled", "impl"):
         (tmp_path / name).mkdir()
-    return Surroundings(tmp_path / "bundled", tmp_path / "impl")
+    return Surroundings(tmp_path / "bundled", tmp_path / "impl", complete=True)
 
 
 @pytest.fixture

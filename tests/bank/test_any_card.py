@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -75,9 +76,10 @@ def test_any_values_end_in_messages(
     for way, how, junk in wounds:
         wound(card, way, how, junk)
     path: Path = bank_file(card)
-    report = check([path], around)
-    loaded = load_file(path)
-    assert bool(loaded.documents) == (not loaded.problems)
-    assert {problem.message for problem in loaded.problems} <= {problem.message for problem in report.problems}
-    for document in loaded.documents:
-        assert card_of(document).question.zh.strip()
+    for own in (False, True):
+        report = check([path], replace(around, complete=not own))
+        loaded = load_file(path, own)
+        assert bool(loaded.documents) == (not loaded.problems)
+        assert {problem.message for problem in loaded.problems} <= {problem.message for problem in report.problems}
+        for document in loaded.documents:
+            assert card_of(document).question.zh.strip()

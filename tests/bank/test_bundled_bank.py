@@ -37,8 +37,9 @@ def test_the_cards_are_those_of_the_plan() -> None:
 
 def test_every_topic_has_a_title() -> None:
     files = load_bank(bundled_quizbank()).files
-    assert len(files) == 22
+    assert len(files) == 24
     assert all(file.title for file in files)
+    assert {file.topic for file in files} == load_planned(bundled_quizbank()).topics
 
 
 def test_the_glossary_is_there() -> None:
@@ -64,3 +65,16 @@ def test_every_formula_is_drawn_by_the_app() -> None:
         except Unreadable:
             failed.append((card, formula))
     assert failed == []
+
+
+def test_no_text_leans_on_an_experiment_that_a_reader_cannot_run() -> None:
+    leaning = re.compile(
+        r"[Tt]he experiment (?:on|measures|shows)|[Ii]n our run\b|[Ii]n (?:our|the) experiment\b|对应实验|我们的实验"
+    )
+    found = [
+        (document["id"], way)
+        for document in load_bank(bundled_quizbank()).documents
+        for way, text in localised(document)
+        if leaning.search(text["en"] + text["zh"])
+    ]
+    assert found == []

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from attncli.bank.check import check
-from attncli.bank.links import Known, errata_findings, link_findings, source_findings
+from attncli.bank.links import Known, errata_findings, experiment_findings, link_findings, source_findings
 from attncli.bank.planned import Planned, PlannedCard
 from attncli.bank.selection import Surroundings
 
@@ -25,6 +25,18 @@ def known(tmp_path: Path) -> Known:
 
 def messages(card: Card, known: Known) -> list[tuple[bool, str]]:
     return [(finding.error, finding.message) for finding in link_findings(card, known)]
+
+
+def test_a_text_sends_nobody_to_an_experiment_that_is_not_there(known: Known) -> None:
+    card = {
+        "explain": {"en": "See `qk-variance` and `rope-relative`.", "zh": "qk-variance"},
+        "experiment": "qk-variance",
+    }
+    (found,) = experiment_findings(card, known)
+    assert (found.path, found.message) == (
+        ("explain", "en"),
+        'the text speaks of experiment "qk-variance", which is not there yet; say what holds without it',
+    )
 
 
 def test_links_to_what_exists_are_fine(known: Known) -> None:

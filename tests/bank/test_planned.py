@@ -11,10 +11,10 @@ def test_the_bundled_plan_has_the_published_numbers() -> None:
     planned = load_planned(bundled_quizbank())
     kinds = Counter(card.kind for card in planned.cards.values())
     levels = Counter(card.level for card in planned.cards.values())
-    assert kinds == {"qa": 284, "numeric": 40, "choice": 23, "ordering": 7, "debug": 28, "cloze": 9}
-    assert levels == {"screen": 140, "onsite": 199, "research": 52}
+    assert kinds == {"qa": 330, "numeric": 57, "choice": 30, "ordering": 11, "debug": 32, "cloze": 11}
+    assert levels == {"screen": 147, "onsite": 251, "research": 73}
     assert sum(card.core for card in planned.cards.values()) == 234
-    assert len(planned.topics) == 22
+    assert len(planned.topics) == 24
     assert (len(planned.challenges), len(planned.experiments)) == (81, 18)
 
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from attncli.bank import rules
-from attncli.bank.rules import choices_of, combinations
+from attncli.bank.numeric_rules import MAX_COMBINATIONS, choices_of, combinations
+from attncli.bank.rules import card_findings
 
 Card = dict[str, Any]
 Errors = Callable[..., list[str]]
@@ -200,7 +200,7 @@ def test_all_combinations_are_tried_and_many_are_sampled(
     assert len(list(combinations(card))) == 4
     card["parameters"] = {name: list(range(1, 20)) for name in "abcde"}
     sample = list(combinations(card))
-    assert len(sample) == rules.MAX_COMBINATIONS + 2
+    assert len(sample) == MAX_COMBINATIONS + 2
     assert dict.fromkeys("abcde", 1) in sample
     assert dict.fromkeys("abcde", 19) in sample
     assert sample == list(combinations(card))
@@ -219,3 +219,60 @@ def test_an_order_of_many_keys_without_a_circle_is_fine(cards: dict[str, Card], 
     card["items"] = [{"key": key, "text": {"en": key, "zh": key}} for key in keys]
     card["before"] = [[first, second] for first in keys for second in keys if first < second]
     assert errors(card) == []
+
+
+NEXT = {"ask": {"en": "And without it?", "zh": "不缩放呢？"}, "answer": {"en": "It saturates.", "zh": "会饱和。"}}
+
+
+@pytest.mark.parametrize(
+    ("follow_ups", "message"),
+    [
+        ([NEXT | {"card": "att-01"}], "the card follows up on itself; remove it from follow_ups"),
+        ([NEXT, NEXT], '"And without it?" is listed twice; remove one of the two'),
+        (["mask-01", NEXT | {"card": "mask-01"}], '"mask-01" is listed twice; remove one of the two'),
+    ],
+)
+def test_follow_ups_that_repeat_are_refused(cards: dict[str, Card], follow_ups: list[Any], message: str) -> None:
+    found = [finding.message for finding in card_findings(cards["qa"] | {"follow_ups": follow_ups})]
+    assert any(message in told for told in found)
+
+
+def test_a_follow_up_may_be_a_question_with_its_answer(cards: dict[str, Card]) -> None:
+    assert (
+        card_findings(cards["qa"] | {"follow_ups": ["att-02", NEXT, NEXT | {"ask": {"en": "How?", "zh": "如何？"}}]})
+        == []
+    )
+
+
+def slips(*formulas: object) -> list[dict[str, Any]]:
+    return [{"compute": formula, "says": {"en": "No.", "zh": "不对。"}} for formula in formulas]
+
+
+@pytest.mark.parametrize(
+    ("formulas", "message"),
+    [
+        (["2 * layers * dtype * 2 ** 30"], "the slip gives 96 for layers = 24, dtype = 2, and the right answer 96"),
+        (["64 * 2 ** 30"], "the slip gives 64 for layers = 32, dtype = 1, and the right answer 64"),
+        (["layers * dtype * 2 ** 30", "layers * dtype * 2 ** 30"], "and slip 1 48: within the tolerance they are one"),
+        (["layer * 2 ** 30"], '"layer"'),
+        ([True], '"compute" must be a formula; write it as text'),
+        (["2 ** 1000 * 2.0"], "the slip gives"),
+    ],
+)
+def test_a_slip_that_cannot_be_told_apart_is_refused(
+    cards: dict[str, Card], formulas: list[object], message: str
+) -> None:
+    found = [finding.message for finding in card_findings(cards["numeric"] | {"slips": slips(*formulas)})]
+    assert any(message in told for told in found), found
+
+
+def test_a_parameter_outside_the_question_is_refused(cards: dict[str, Card]) -> None:
+    card = cards["numeric"] | {"explain": {"en": "With {{layers}} of {{d}}.", "zh": "{{ layers }} 层。"}}
+    found = [(finding.path, finding.message) for finding in card_findings(card)]
+    said = "{{layers}} is drawn in the question alone; say it without the value, or in numbers of its own"
+    assert found == [(("explain", "en"), said), (("explain", "zh"), said)]
+
+
+def test_slips_that_can_be_told_apart_pass(cards: dict[str, Card]) -> None:
+    card = cards["numeric"] | {"slips": slips("layers * dtype * 2 ** 30", "2 * layers * dtype * 1e9")}
+    assert card_findings(card) == []

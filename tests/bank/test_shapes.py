@@ -17,6 +17,9 @@ Card = dict[str, Any]
 Errors = Callable[..., list[str]]
 
 
+FOLLOW_UP = {"ask": {"en": "Why?", "zh": "为什么？"}, "answer": {"en": "So.", "zh": "如此。"}}
+
+
 def test_a_good_card_of_each_kind_has_no_problem(cards: dict[str, Card], errors: Errors) -> None:
     assert errors(*cards.values()) == []
 
@@ -69,6 +72,26 @@ def set_at(card: Card, *way: str | int, to: object) -> None:
         ("qa", ("points", 0), {"en": "a"}, 'missing "zh" in item 1 of "points": write the Chinese text as zh: …'),
         ("qa", ("follow_ups",), "att-02", '"follow_ups" must be a list, found the text "att-02"; write a list here'),
         ("qa", ("follow_ups",), [3], 'item 1 of "follow_ups" must be text, found the number 3; put it in quotes'),
+        (
+            "qa",
+            ("follow_ups",),
+            [{"ask": {"en": "Why?", "zh": "为什么？"}}],
+            'missing "answer" in item 1 of "follow_ups": write it as answer',
+        ),
+        ("qa", ("follow_ups",), [FOLLOW_UP | {"asks": {}}], 'key "asks" is not known here; did you mean "ask"?'),
+        (
+            "qa",
+            ("follow_ups",),
+            [FOLLOW_UP | {"ask": "Why?"}],
+            '"follow_ups.ask" must have both languages, found the text "Why?"',
+        ),
+        ("qa", ("as_of",), "last June", '"as_of" "last June" is no date; write 2017, 2017-06'),
+        (
+            "numeric",
+            ("slips",),
+            [{"compute": "layers"}],
+            'missing "says" in item 1 of "slips": write what the text says',
+        ),
         ("qa", ("sources",), [3], 'item 1 of "sources" must be a mapping, found the number 3; write a mapping here'),
         (
             "qa",

@@ -14,6 +14,7 @@ from attncli.domain.card import AUTO_MARKED
 from attncli.domain.rating import Rating
 from attncli.errors import NotFound
 from attncli.practice import answering
+from attncli.practice.drill import Drill
 from attncli.practice.due import due_counts
 from attncli.practice.workspace import Workspace
 
@@ -66,13 +67,26 @@ def test_a_match_in_the_question_comes_before_one_in_the_text(open_workspace: Op
     assert [card.id for card in open_workspace().library.cards("zebra")] == ["own-2", "own-1"]
 
 
+@pytest.mark.parametrize("written", ["KV", "kv", " Kv "])
+def test_a_topic_is_known_in_any_case(workspace: Workspace, written: str) -> None:
+    assert workspace.library.topic(written).id == "kv"
+    assert {card.topic for card in workspace.library.cards(topic=written)} == {"kv"}
+    assert Drill(workspace, written).topic == "kv"
+
+
+def test_a_topic_is_guessed_by_its_title(workspace: Workspace) -> None:
+    for name, guess in (("attention", "att"), ("Atention", "att"), ("注意", "att"), ("缓存", "kv"), ("kvv", "kv")):
+        with pytest.raises(NotFound, match=f"there is no topic {name}; did you mean {guess}\\? topics are att, kv"):
+            workspace.library.topic(name)
+
+
 def test_unknown_names_suggest_the_nearest(workspace: Workspace) -> None:
     for look_up, message in [
         (lambda: workspace.library.card("att-1"), "did you mean att-0"),
         (lambda: workspace.library.topic("at"), "did you mean att"),
         (lambda: workspace.library.challenge("doubl"), "did you mean double"),
         (lambda: workspace.library.challenges("basic"), "did you mean basics"),
-        (lambda: workspace.library.cards(topic="zzz"), "`attn cards` lists them"),
+        (lambda: workspace.library.cards(topic="zzz"), "there is no topic zzz; topics are att, kv"),
     ]:
         with pytest.raises(NotFound, match=message):
             look_up()

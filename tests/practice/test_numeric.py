@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attncli.domain.card import NumericCard
+from attncli.domain.card import NumericCard, Slip
+from attncli.domain.text import Localised
 from attncli.errors import UsageError
 from attncli.practice.numeric import NumericTask, draw, give_up, mark_numeric, read_number
 from attncli.practice.workspace import Workspace
@@ -97,8 +98,6 @@ def test_whatever_is_typed_is_a_number_or_a_readable_refusal(text: str, unit: st
 
 
 def task(expected: float, tolerance: str, unit: str = "GiB") -> NumericTask:
-    from attncli.domain.text import Localised
-
     return NumericTask("x", Localised("", ""), expected, unit, tolerance, {})
 
 
@@ -127,3 +126,44 @@ def test_tolerance_is_relative_with_a_percent_sign_and_absolute_without(
 def test_giving_up_is_wrong_and_tells_the_number() -> None:
     told = give_up(task(57_982_058_496, "1%", ""))
     assert not told.correct and told.detail.en == "57,982,058,496 was wanted."
+
+
+def slipping(unit: str = "GiB") -> NumericCard:
+    return NumericCard(
+        id="x",
+        topic="x",
+        level="screen",
+        core=False,
+        question=Localised("{{layers}} layers?", "{{layers}} 层？"),
+        parameters=(("layers", (("24", 24), ("32", 32), ("80", 80))),),
+        compute="2 * layers * 2 ** 30",
+        compute_unit="B",
+        unit=unit,
+        tolerance="2%",
+        slips=(
+            Slip("layers * 2 ** 30", Localised("K without V.", "只算了 K。")),
+            Slip("4 * layers * 2 ** 30", Localised("The gradient too.", "多算了梯度。")),
+            Slip("4.1 * layers * 2 ** 30", Localised("And more.", "还多。")),
+        ),
+    )
+
+
+@given(st.integers(0, 10**6), st.sampled_from(["GiB", "GB", "MiB"]), st.floats(0.982, 1.018))
+def test_an_answer_that_is_a_usual_slip_is_told_which(seed: int, unit: str, off: float) -> None:
+    task = draw(slipping(unit), Random(seed))
+    for factor, said in ((0.5, ("K without V.", "只算了 K。")), (2, ("The gradient too.", "多算了梯度。"))):
+        marked = mark_numeric(task, repr(task.expected * factor * (off if factor < 1 else 1)))
+        assert not marked.correct
+        assert marked.detail.en.endswith(f". {said[0]}") and marked.detail.zh.endswith(f"。{said[1]}")
+
+
+def test_of_two_slips_that_fit_the_nearer_is_told() -> None:
+    task = draw(slipping(), Random(0))
+    assert task.slip(2.04 * task.expected) == Localised("And more.", "还多。")
+    assert task.slip(2.01 * task.expected) == Localised("The gradient too.", "多算了梯度。")
+
+
+def test_a_wrong_answer_that_is_no_slip_is_told_the_number_alone() -> None:
+    task = draw(slipping(), Random(0))
+    assert task.slip(3 * task.expected) is None
+    assert mark_numeric(task, "1").detail.en.endswith("not 1 GiB.")

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attncli.tui.markup import for_markdown, inline, unfolded
+from attncli.tui.widgets.markdown_card import _parser
 
 
 def test_an_inline_formula_becomes_one_escaped_line() -> None:
@@ -54,3 +55,9 @@ def test_one_line_texts_keep_signs_and_mark_code() -> None:
 def test_any_text_can_be_shown(text: str) -> None:
     inline(text)
     for_markdown(text)
+
+
+@pytest.mark.parametrize("info", ["python", "python sketch", " python  sketch "])
+def test_a_sketch_is_coloured_as_the_code_it_is(info: str) -> None:
+    (fence,) = _parser().parse(f"```{info}\nx = 1\n```")
+    assert fence.info == "python"

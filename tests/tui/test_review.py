@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from textual import events
 from textual.pilot import Pilot
 
-from attncli.domain.card import OrderingCard
+from attncli.domain.card import FollowUp, OrderingCard
 from attncli.domain.rating import Rating
 from attncli.domain.review import RowKind
+from attncli.domain.text import Localised
 from attncli.tui.app import AttnApp
 from attncli.tui.asking import Asked
 from attncli.tui.screens.home import HomeScreen
 from attncli.tui.screens.review import ReviewScreen
+from attncli.tui.widgets.follow_ups import AskedNext
 from attncli.tui.widgets.marked_rows import MarkedRow, MarkedRows
 from attncli.tui.widgets.rating_bar import RatingBar, RatingButton
 from attncli.tui.widgets.sheet import Sheet
@@ -192,6 +195,43 @@ async def test_an_answer_shows_formula_pitfalls_follow_ups_and_sources(make_app:
         assert "! “Without it gradients explode”" in text
         assert "att-04" in text and "arXiv:1706.03762 §3.2.1, footnote 4" in text
         assert "pᵢ(δᵢⱼ − pⱼ)" in text
+
+
+NEXT = (
+    FollowUp("att-04"),
+    FollowUp("", Localised("Why a sum?", "为什么是求和？"), Localised("Independent terms add.", "独立项相加。")),
+    FollowUp("att-23", Localised("What breaks?", "会坏在哪？"), Localised("It saturates.", "会饱和。")),
+)
+
+
+async def test_a_follow_up_shows_its_answer_once_it_is_opened(make_app: MakeApp) -> None:
+    async with reviewing(make_app) as (pilot, screen):
+        asked(screen).card = replace(asked(screen).card, follow_ups=NEXT)
+        await pilot.press("space")
+        await pilot.resize_terminal(80, 70)
+        await pilot.pause()
+        assert "▸ Why a sum?" in shown(screen.attn) and "Independent terms" not in shown(screen.attn)
+        await pilot.press("o")
+        await pilot.pause()
+        assert "▾ Why a sum?" in shown(screen.attn) and "Independent terms add." in shown(screen.attn)
+        assert "It saturates" not in shown(screen.attn)
+        await pilot.press("o", "o", "l")
+        await pilot.pause()
+        assert "独立项相加。" in shown(screen.attn) and "会饱和。  → att-23" in shown(screen.attn)
+
+
+async def test_enter_on_a_follow_up_turns_it_and_rates_nothing(make_app: MakeApp) -> None:
+    async with reviewing(make_app) as (pilot, screen):
+        asked(screen).card = replace(asked(screen).card, follow_ups=NEXT)
+        await pilot.press("space")
+        await pilot.pause()
+        screen.query(AskedNext).last().focus()
+        await pilot.press("enter")
+        await pilot.pause()
+        assert asked(screen).opened == {2} and rows(screen.attn) == []
+        await pilot.press("enter")
+        await pilot.pause()
+        assert asked(screen).opened == set()
 
 
 async def test_a_choice_is_marked_and_every_wrong_option_says_why(make_app: MakeApp) -> None:

@@ -54,7 +54,7 @@ class AttnScreen(Screen[None]):
     def question_of(self, card: str) -> Localised | None:
         """The question of a card, or None: links may name cards that are still to be written."""
         try:
-            return self.workspace.library.card(card).question
+            return self.workspace.library.card(card).listed
         except NotFound:
             return None
 

@@ -38,7 +38,15 @@ def _parser() -> MarkdownIt:
     """Textual's own Markdown, with nothing to click: a link is its text, a picture its description."""
     parser = MarkdownIt("gfm-like").disable("linkify")
     parser.core.ruler.push("unlinked", _unlinked)
+    parser.core.ruler.push("in-one-word", _in_one_word)
     return parser
+
+
+def _in_one_word(state: StateCore) -> None:
+    """`python sketch` behind a fence is coloured as python."""
+    for token in state.tokens:
+        if token.type == "fence":
+            token.info = token.info.strip().partition(" ")[0]
 
 
 def _unlinked(state: StateCore) -> None:

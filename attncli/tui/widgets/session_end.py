@@ -61,5 +61,5 @@ class SessionEnd(Plain):
         library = self.drill.workspace.library
         lines = [Content(""), Content.styled(say("done.again", self.lang), "bold $primary")]
         for card in failed:
-            lines.append(Content.assemble((f"{card}  ", "$text-muted"), inline(library.card(card).question[self.lang])))
+            lines.append(Content.assemble((f"{card}  ", "$text-muted"), inline(library.card(card).listed[self.lang])))
         return lines

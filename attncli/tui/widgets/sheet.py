@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, ClassVar
 
+from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.widget import Widget
 
-from attncli.domain.card import Card, ChoiceCard, ClozeCard, DebugCard, NumericCard, OrderingCard, Source
+from attncli.domain.card import ChoiceCard, ClozeCard, DebugCard, NumericCard, OrderingCard, Source
 from attncli.domain.text import Lang, Localised
 from attncli.tui.asking import Asked
 from attncli.tui.markup import inline
@@ -17,11 +19,16 @@ from attncli.tui.widgets.page import Page
 from attncli.tui.widgets.plain import Plain
 from attncli.tui.widgets.typed_answer import TypedAnswer
 
+if TYPE_CHECKING:
+    from attncli.tui.widgets.follow_ups import FollowUps
+
 Questions = Callable[[str], Localised | None]
 
 
 class Sheet(Page):
-    """A card on a page."""
+    """A card on a page; `o` opens the answer of the next follow-up."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("o", "open_next", "key.follow-up", show=False)]
 
     DEFAULT_CSS = """
     Sheet > * { max-width: 100; }
@@ -38,6 +45,19 @@ class Sheet(Page):
             if isinstance(child, (MarkedRows, TypedAnswer)):
                 return child
         return None
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        return action != "open_next" or any(shown.closed for shown in self._follow_ups)
+
+    def action_open_next(self) -> None:
+        for shown in self._follow_ups:
+            shown.open_next()
+
+    @property
+    def _follow_ups(self) -> list[FollowUps]:
+        from attncli.tui.widgets.follow_ups import FollowUps
+
+        return [child for child in self.children if isinstance(child, FollowUps)]
 
 
 def asked_parts(asked: Asked, lang: Lang, questions: Questions) -> Iterator[Widget]:
@@ -56,7 +76,7 @@ def asked_parts(asked: Asked, lang: Lang, questions: Questions) -> Iterator[Widg
         by_part = isinstance(card, ClozeCard) or (isinstance(card, ChoiceCard) and card.multiple)
         yield CardVerdict(asked.marked, asked.is_blank, lang, detail=not told_above, by_part=by_part)
     yield from answer_parts(asked, lang)
-    yield from explanation_parts(asked.card, lang, questions)
+    yield from explanation_parts(asked, lang, questions)
 
 
 def _answer_widgets(asked: Asked, lang: Lang) -> Iterator[Widget]:
@@ -109,8 +129,9 @@ def answer_parts(asked: Asked, lang: Lang) -> Iterator[Widget]:
         yield Points(card.points, lang, asked.ticked)
 
 
-def explanation_parts(card: Card, lang: Lang, questions: Questions) -> Iterator[Widget]:
+def explanation_parts(asked: Asked, lang: Lang, questions: Questions) -> Iterator[Widget]:
     """Explanation, pitfalls, follow-ups and sources."""
+    card = asked.card
     if card.explain is not None:
         yield _heading("review.explain", lang)
         yield _markdown(card.explain[lang])
@@ -123,8 +144,13 @@ def explanation_parts(card: Card, lang: Lang, questions: Questions) -> Iterator[
     if card.challenge:
         yield Plain(say("review.challenge", lang, id=card.challenge), classes="note")
     if card.follow_ups:
-        yield _heading("review.follow-ups", lang)
-        yield Plain(Content("\n").join(_follow_up(id, lang, questions) for id in card.follow_ups), classes="lines")
+        from attncli.tui.widgets.follow_ups import FollowUps
+
+        can_open = any(entry.answer for entry in card.follow_ups)
+        yield _heading("review.follow-ups-open" if can_open else "review.follow-ups", lang)
+        yield FollowUps(card.follow_ups, asked.opened, lang, questions)
+    if card.as_of:
+        yield Plain(say("review.as-of", lang, date=card.as_of), classes="note")
     if card.sources:
         yield _heading("review.sources", lang)
         yield Plain("\n".join(source_text(source) for source in card.sources), classes="lines")
@@ -148,11 +174,6 @@ def a_right_order(card: OrderingCard) -> list[str]:
         order.append((ready or left)[0])
         left.remove(order[-1])
     return order
-
-
-def _follow_up(id: str, lang: Lang, questions: Questions) -> Content:
-    question = questions(id)
-    return Content.assemble((f"{id}  ", "$text-muted"), inline(question[lang]) if question else "")
 
 
 def _heading(key: str, lang: Lang) -> Plain:

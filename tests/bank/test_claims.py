@@ -1,0 +1,135 @@
+"""Numbers that cards state of random data, drawn here and compared with what the card says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from statistics import mean
+
+import pytest
+import torch
+from torch import Tensor
+
+from attncli.bank.loader import load_bank
+from attncli.paths import bundled_quizbank
+
+Says = Callable[[str, str, str], bool]
+TOKENS, WIDTH, HEADS, SEEDS = 32, 64, 4, range(5)
+
+
+@pytest.fixture(scope="module")
+def says() -> Says:
+    texts = {document["id"]: str(document) for document in load_bank(bundled_quizbank()).documents}
+    return lambda card, english, chinese: english in texts[card] and chinese in texts[card]
+
+
+@pytest.fixture(autouse=True)
+def one_thread() -> Iterator[None]:
+    """The tensors are small: more threads only wait for each other."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+def drawn(seed: int, *shape: int) -> Tensor:
+    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+
+
+def test_att_02_the_trace_of_the_jacobian(says: Says) -> None:
+    assert says("att-02", "about 0.07 unscaled and 0.96 scaled", "不缩放约为 0.07，缩放后约为 0.96")
+    for scale, trace in ((1.0, 0.07), (1024**-0.5, 0.96)):
+        weights = [(drawn(2 * n, 64, 1024) @ drawn(2 * n + 1, 1024) * scale).softmax(0) for n in range(200)]
+        assert mean(float((p * (1 - p)).sum()) for p in weights) == pytest.approx(trace, abs=0.015)
+
+
+def test_prec_13_one_outlier_among_gaussians(says: Says) -> None:
+    assert says("prec-13", "from about 0.007 to 0.114", "从约 0.007 升到 0.114")
+
+    def error(x: Tensor, largest: float) -> float:
+        step = largest / 127
+        return float((x - (x / step).round() * step).square().mean().sqrt())
+
+    samples = [drawn(seed, 256) for seed in range(100)]
+    assert mean(error(x, float(x.abs().max())) for x in samples) == pytest.approx(0.007, abs=0.0005)
+    assert mean(error(x, 50.0) for x in samples) == pytest.approx(0.114, abs=0.001)
+
+
+class Layers:
+    """Random layers; each branch reads RMS-normalised tokens, and `residual` adds it to the stream."""
+
+    def __init__(self, seed: int, ffn: bool, residual: bool, branch: float = 1.0) -> None:
+        self.generator = torch.Generator().manual_seed(seed)
+        self.ffn, self.residual, self.branch = ffn, residual, branch
+
+    def weight(self, rows: int, columns: int) -> Tensor:
+        return torch.randn(rows, columns, generator=self.generator, dtype=torch.float64) / rows**0.5
+
+    def distances(self, layers: int) -> list[float]:
+        """The relative distance to the matrix with all tokens equal, at the input and after each layer."""
+        x = torch.randn(TOKENS, WIDTH, generator=self.generator, dtype=torch.float64)
+        found = [distance(x)]
+        for _ in range(layers):
+            x = self.joined(x, self.attention(normalised(x)))
+            if self.ffn:
+                inner = (normalised(x) @ self.weight(WIDTH, 4 * WIDTH)).relu()
+                x = self.joined(x, inner @ self.weight(4 * WIDTH, WIDTH))
+            found.append(distance(x))
+        return found
+
+    def attention(self, x: Tensor) -> Tensor:
+        q, k, v = ((x @ self.weight(WIDTH, WIDTH)).view(TOKENS, HEADS, -1).transpose(0, 1) for _ in range(3))
+        weights = (q @ k.transpose(1, 2) / (WIDTH // HEADS) ** 0.5).softmax(-1)
+        return (weights @ v).transpose(0, 1).reshape(TOKENS, WIDTH) @ self.weight(WIDTH, WIDTH)
+
+    def joined(self, x: Tensor, branch: Tensor) -> Tensor:
+        return x + self.branch * branch if self.residual else branch
+
+
+def normalised(x: Tensor) -> Tensor:
+    return x / x.square().mean(-1, keepdim=True).sqrt()
+
+
+def distance(x: Tensor) -> float:
+    return float((x - x.mean(0)).norm() / x.norm())
+
+
+def test_att_18_and_norm_13_attention_alone_collapses(says: Says) -> None:
+    falls = "about 0.8, 0.2, 0.004 and below 1e-6", "依次约为 0.8、0.2、0.004、不到 1e-6"
+    assert says("att-18", *falls) and says(
+        "norm-13", "0.98 → 0.8 → 0.2 → 0.004 → below 1e-6", "0.98 → 0.8 → 0.2 → 0.004"
+    )
+    runs = [Layers(seed, ffn=False, residual=False).distances(4) for seed in SEEDS]
+    for layer, (stated, slack) in enumerate([(0.98, 0.01), (0.8, 0.1), (0.2, 0.08), (0.004, 0.003)]):
+        assert all(run[layer] == pytest.approx(stated, abs=slack) for run in runs)
+    assert all(run[4] < 1e-6 for run in runs)
+
+
+@pytest.mark.parametrize(
+    ("ffn", "residual", "branch", "layers", "least", "most"),
+    [
+        (False, True, 1.0, 8, 0.575, 0.735),
+        (True, True, 1.0, 8, 0.555, 0.675),
+        (True, False, 1.0, 3, 0.0, 0.0015),
+        (False, True, 1.0, 64, 0.145, 0.175),
+        (False, True, 1 / 8, 64, 0.94, 1.0),
+    ],
+)
+def test_att_18_and_norm_13_what_prevents_it(
+    ffn: bool, residual: bool, branch: float, layers: int, least: float, most: float
+) -> None:
+    for seed in SEEDS:
+        assert least <= Layers(seed, ffn, residual, branch).distances(layers)[-1] <= most
+
+
+@pytest.mark.parametrize(("k", "renormalised", "learns"), [(1, True, False), (1, False, True), (2, True, True)])
+def test_moe_05_a_single_renormalised_gate_teaches_the_router_nothing(k: int, renormalised: bool, learns: bool) -> None:
+    router = drawn(0, 8, 4).requires_grad_()
+    x, experts = drawn(1, 16, 8), drawn(2, 4, 8, 8)
+    gate, chosen = (x @ router).softmax(-1).topk(k, dim=-1)
+    if renormalised:
+        gate = gate / gate.sum(-1, keepdim=True)
+    outputs = torch.einsum("td,tkde->tke", x, experts[chosen])
+    (gate.unsqueeze(-1) * outputs).sum(1).square().sum().backward()  # type: ignore[no-untyped-call]
+    assert router.grad is not None
+    assert (float(router.grad.abs().max()) > 1e-3) is learns
+    assert learns or float(router.grad.abs().max()) < 1e-12
