@@ -81,7 +81,11 @@ def _as_due(mismatch: Mismatch) -> Any:
 def _arguments(case: Case, demands: Demands, step: int, room: Room) -> dict[str, Any]:
     axes = partial(demands.axes, str(case.steps[step].get("name", "")))
     named = named_arguments(demands.reference, case.steps[step])
-    return {label: _shown_tree(case, tree, room, axes, label) for label, tree in named} if room.left else {}
+    if not room.left:
+        return {}
+    # An optional argument that is not there says nothing, however it was left out.
+    said = [(label, tree) for label, tree in named if tree[0] != "n"]
+    return {label: _shown_tree(case, tree, room, axes, label) for label, tree in said}
 
 
 def _shown_tree(case: Case, tree: Any, room: Room, axes: Axes, label: str) -> Any:

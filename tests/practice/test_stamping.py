@@ -160,12 +160,12 @@ def test_an_open_program_derives_under_the_settings_that_hold_now(
     for days in (40, 37, 28):
         answering.answer(first, "att-01", Rating.GOOD, first.clock() - timedelta(days=days))
     opened = Workspace.open(
-        first.home, first.clock, quizbank=first._shelves.quizbank, impl=first._shelves.impl, settings=first.settings
+        first.home, first.clock, quizbank=first.shelves.quizbank, impl=first.shelves.impl, settings=first.settings
     )
     config.save(first.home.config, "desired_retention", "0.8")
     settings = config.load(first.home.config, {})
     with Workspace.open(
-        first.home, first.clock, quizbank=first._shelves.quizbank, impl=first._shelves.impl, settings=settings
+        first.home, first.clock, quizbank=first.shelves.quizbank, impl=first.shelves.impl, settings=settings
     ) as changed:
         if what == "undo":
             answering.undo(opened)
