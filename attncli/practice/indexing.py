@@ -18,16 +18,17 @@ def reindex(
     store: Database,
     stamps: Mapping[str, Stamp],
     own: Callable[[Path], bool],
-    renamed: Callable[[list[str]], None],
+    moved: Callable[[list[str]], None],
 ) -> None:
-    """Reads what changed, in one transaction; in it, `renamed` is told both ids of each rename that came or went.
+    """Reads what changed, in one transaction; in it, `moved` is told both ids of each rename that came or went, and
+    each card and challenge that did: what its rows count for depends on which of the two it is.
 
     `own` tells the learner's files from bundled ones. They are read after those and yield their ids to them, so they
     are all read again whenever anything has changed. All files are, where the glossary has: it says what else finds
     a card.
     """
     with store.transaction():
-        known, before = store.files.stamps(), store.index.renames()
+        known, before = store.files.stamps(), _standing(store)
         changed = {path for path in {*known, *stamps} if known.get(path) != stamps.get(path)}
         gone = changed - set(stamps)
         all_anew = any(Path(path).name == GLOSSARY for path in changed)
@@ -37,10 +38,17 @@ def reindex(
         synonyms = _synonyms(stamps)
         for path in stale:
             _read(store, path, stamps[path], synonyms, own(Path(path)))
-        moved = {id for rename in before.items() ^ store.index.renames().items() for id in rename}
-        if moved:
-            renamed(sorted(moved))
+        ids = {id for entry in before ^ _standing(store) for id in entry[1:]}
+        if ids:
+            moved(sorted(ids))
         rebuild_queue(store)
+
+
+def _standing(store: Database) -> set[tuple[str, ...]]:
+    """What there is a name for: cards, challenges, and renames from one id to another."""
+    index = store.index
+    renames = {("rename", *rename) for rename in index.renames().items()}
+    return renames | {("card", id) for id in index.card_ids()} | {("challenge", id) for id in index.challenge_ids()}
 
 
 def _synonyms(stamps: Iterable[str]) -> Synonyms:

@@ -42,8 +42,9 @@ class Shelves:
         """Whether `file` is the learner's."""
         return file.is_relative_to(self.own_banks) or file.is_relative_to(self.own_challenges)
 
-    def index_into(self, store: Database, renamed: Callable[[list[str]], None]) -> None:
-        """Reads the files that changed; `renamed` is told the ids whose history is now another's, or their own again.
+    def index_into(self, store: Database, moved: Callable[[list[str]], None]) -> None:
+        """Reads the files that changed; `moved` is told the ids whose history is now another's or their own again, and
+        those that came or went.
 
         A file that is broken is named by `Library.problems`; it contributes nothing, all others what they have.
         YAML is loaded only if there is something to read.
@@ -53,7 +54,7 @@ class Shelves:
             return
         from attncli.practice.indexing import reindex
 
-        reindex(store, stamps, self.is_own, renamed)
+        reindex(store, stamps, self.is_own, moved)
 
 
 def _matching(folder: Path, pattern: str) -> list[Path]:

@@ -86,11 +86,11 @@ class Workspace:
     def _bring_up_to_date(self) -> None:
         if self.store.unwritable:
             return
-        self.shelves.index_into(self.store, self._derive_renamed)
+        self.shelves.index_into(self.store, self._derive_moved)
         if self.store.scheduling != self.settings.scheduling:
             self.derive_all()
 
-    def _derive_renamed(self, subjects: list[str]) -> None:
+    def _derive_moved(self, subjects: list[str]) -> None:
         from attncli.practice.derivation import derive_subjects
 
         derive_subjects(self, subjects)

@@ -169,3 +169,17 @@ def test_stored_is_replayed_after_any_operation(
             max_examples=25, stateful_step_count=20, deadline=None, suppress_health_check=list(HealthCheck)
         ),
     )
+
+
+def test_a_card_that_leaves_its_bank_counts_for_what_its_rows_say(
+    tmp_path: Path, small_bank: Path, small_impl: Path, qa_card: Callable[[str], str]
+) -> None:
+    """A hint for it came from elsewhere: without its card, the rows read like a challenge's."""
+    life = Life(tmp_path, small_bank, small_impl, qa_card)
+    life.answer("mine-1", Rating.GOOD, None)
+    life.import_a_row("mine-1", 0, RowKind.HINT)
+    for names in ({}, NAMES[0]):
+        life.rename_elsewhere(names)
+        with life.process() as fresh:
+            assert stored(fresh) == replayed(fresh)
+    life.teardown()
