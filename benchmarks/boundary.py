@@ -13,14 +13,14 @@ from typing import Any
 import torch
 from timing import ROOT
 
-from attncli.judge.demands import Demands
-from attncli.judge.examine import Examiner
-from attncli.judge.expected import as_given, run_reference
-from attncli.judge.folder import Folder
-from attncli.judge.profiles import profile_of
-from attncli.judge.questions import Values
-from attncli.judge.sampling import drawn
-from attncli.judge.submission import Budget, Submission
+from attncli.judge.answers.submission import Budget, Submission
+from attncli.judge.asking.examiner import Examiner
+from attncli.judge.asking.questions import Values
+from attncli.judge.cases.folder import Folder
+from attncli.judge.cases.profiles import profile_of
+from attncli.judge.searching.streams import drawn
+from attncli.judge.truth.demands import Demands
+from attncli.judge.truth.reference import as_given, run_reference
 from attncli.sandbox.compiler import postpone_compiler
 from attncli.sandbox.host import Zygote
 

@@ -55,6 +55,22 @@ RULES: dict[str, tuple[set[str], set[str]]] = {
     "__main__": ({"cli", "commands", "errors"}, set()),
     "__init__": (set(), set()),
 }
+# Inside the judge a room may import those above it alone, so that there is no circle.
+JUDGE_ROOMS: dict[str, set[str]] = {
+    "__init__": set(),
+    "client": set(),
+    "check_table": set(),
+    "guard": set(),
+    "cases": {"check_table"},
+    "truth": {"cases", "guard"},
+    "answers": {"cases", "truth", "guard"},
+    "searching": {"cases", "answers"},
+    "asking": {"check_table", "cases", "truth", "answers", "searching", "guard"},
+    "naming": {"cases", "truth", "answers", "guard"},
+    "telling": {"cases", "truth", "answers", "searching"},
+    "grading": {"check_table", "cases", "truth", "answers", "searching", "asking", "naming", "telling", "guard"},
+    "server": {"cases", "answers", "asking", "telling", "grading", "guard"},
+}
 OWNERS = {
     "sqlite3": {"store"},
     "yaml": {"bank"},
@@ -123,6 +139,34 @@ def test_a_module_imports_only_what_its_room_may(path: Path) -> None:
             assert root in outside, f"{where}; {room} may import {sorted(outside)}"
             assert not (top and (room, root) in NEVER_AT_THE_TOP), f"{where} at the top of the module"
         assert room in OWNERS.get(root, {room}), f"{where}; only {OWNERS[root]} may"
+
+
+JUDGE = PACKAGE / "judge"
+
+
+def imported_rooms(path: Path) -> dict[str, int]:
+    """The rooms of the judge that a file of it imports, each with a line where it does."""
+    parts = [(name.split("."), line) for name, line, _ in imports(path)]
+    return {part[2]: line for part, line in parts if part[:2] == ["attncli", "judge"] and len(part) > 2}
+
+
+@pytest.mark.parametrize("path", sorted(JUDGE.rglob("*.py")), ids=lambda p: str(p.relative_to(JUDGE)))
+def test_a_room_of_the_judge_imports_only_those_above_it(path: Path) -> None:
+    room = path.relative_to(JUDGE).parts[0].removesuffix(".py")
+    assert room in JUDGE_ROOMS, f"{path} stands in no room of the table"
+    for target, line in imported_rooms(path).items():
+        allowed = target == room or target in JUDGE_ROOMS[room]
+        assert allowed, f"{path.relative_to(ROOT)}:{line}; {room} may import {sorted(JUDGE_ROOMS[room])}"
+
+
+def test_the_rooms_of_the_judge_make_no_circle_and_nothing_in_their_table_is_unused() -> None:
+    before: set[str] = set()
+    for room, allowed in JUDGE_ROOMS.items():
+        assert allowed <= before, f"{room} may import what stands below it"
+        before.add(room)
+        files = [JUDGE / f"{room}.py"] if (JUDGE / f"{room}.py").exists() else sorted((JUDGE / room).rglob("*.py"))
+        used = {target for path in files for target in imported_rooms(path)}
+        assert allowed <= used, f"{room} imports no {sorted(allowed - used)}"
 
 
 @pytest.mark.parametrize("path", modules(), ids=lambda p: str(p.relative_to(ROOT)))

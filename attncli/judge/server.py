@@ -77,9 +77,10 @@ class Server:
     def _grade(self, request: Request, again: bool = False) -> None:
         from dataclasses import replace
 
-        from attncli.judge.grading import Grading, Options
-        from attncli.judge.report import document
-        from attncli.judge.submission import Budget, Submission
+        from attncli.judge.answers.submission import Budget, Submission
+        from attncli.judge.grading.course import Grading
+        from attncli.judge.grading.options import Options
+        from attncli.judge.telling.report_document import document
 
         exam = self._exam(request)
         self._memory_mib = int(request["memory_mib"])
@@ -89,7 +90,7 @@ class Server:
             entry=exam.folder.entry,
             open_worker=self._worker,
             budget=Budget(float(request["timeout_seconds"])),
-            judging=self._judging(),
+            guard=self._guard(),
         )
         options = Options(
             stream=int(request.get("seed", 0)),
@@ -110,22 +111,22 @@ class Server:
         self._grade(request, again=True)
 
     def _prove(self, request: Request) -> dict[str, Any]:
-        from attncli.judge.proving import Proving
-        from attncli.judge.submission import Budget, Submission
+        from attncli.judge.answers.submission import Budget, Submission
+        from attncli.judge.grading.proving import Proving
 
         folder = self._folder(request)
         self._memory_mib, seconds = int(request["memory_mib"]), float(request["timeout_seconds"])
 
         def submit(file: Path) -> Submission:
-            budget, judging = Budget(seconds), self._judging()
-            return Submission(file.read_bytes(), str(file), folder.entry, self._worker, budget, judging=judging)
+            budget, guard = Budget(seconds), self._guard()
+            return Submission(file.read_bytes(), str(file), folder.entry, self._worker, budget, guard=guard)
 
         number = request["id"]
         proving = Proving(folder, submit, lambda done: self._send({"id": number, "event": "proved", "gradings": done}))
         return proving.run(int(request["streams"]))
 
     def _folder(self, request: Request) -> Any:
-        from attncli.judge.folder import Folder
+        from attncli.judge.cases.folder import Folder
 
         key = json.dumps([request["folder"], request["spec"]], sort_keys=True)
         if key not in self._folders:
@@ -134,7 +135,7 @@ class Server:
 
     def _exam(self, request: Request) -> Any:
         """The exam of the challenge on the stream that is asked for; the last few are kept, most of all for a watch."""
-        from attncli.judge.exam import Exam
+        from attncli.judge.asking.exam import Exam
 
         folder, stream = self._folder(request), int(request.get("seed", 0))
         exam = self._exams.pop((id(folder), stream), None) or Exam(folder, stream)
@@ -143,11 +144,11 @@ class Server:
             self._exams.popitem(last=False)
         return exam
 
-    def _judging(self) -> Any:
+    def _guard(self) -> Any:
         """Judge and worker together take twice the limit at most: half of it for what the judge looks at."""
-        from attncli.judge.judging import LEAST_MEMORY_MIB, Judging
+        from attncli.judge.guard import LEAST_MEMORY_MIB, Guard
 
-        return Judging(max(LEAST_MEMORY_MIB, self._memory_mib // 2))
+        return Guard(max(LEAST_MEMORY_MIB, self._memory_mib // 2))
 
     def _worker(self) -> Worker:
         """A fresh worker, and the next one asked for; a zygote that has died is replaced once."""
@@ -183,7 +184,7 @@ def main(control: socket.socket, zygote: int) -> int:
     threading.Thread(target=_read, args=(sys.stdin, requests, server), daemon=True).start()
     threading.Thread(target=server.get_ready, daemon=True).start()
     try:
-        import attncli.judge.grading  # noqa: F401 - so that the first request does not pay for it
+        import attncli.judge.grading.course  # noqa: F401 - so that the first request does not pay for it
 
         gc.enable()
         gc.freeze()

@@ -10,40 +10,37 @@ from __future__ import annotations
 import json
 import os
 import random
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 
-sys.path.insert(0, str(Path(__file__).parent))
-sys.path.insert(0, str(Path(__file__).parent.parent / "judge"))
-from answers import Answer, Returns, anything, hostile, raised, served, with_other_outcomes
-from in_process import write_challenge
-
 from attncli.domain.challenge import GradeReport
 from attncli.domain.verdicts import REASONS
-from attncli.judge.callables import Callables
-from attncli.judge.devices import Devices, EdgeDevice
-from attncli.judge.diagnose import Probe, diagnose
-from attncli.judge.exam import Exam
-from attncli.judge.expected import Expectation, Observed
-from attncli.judge.finding import Finding
-from attncli.judge.grading import Grading, Options
-from attncli.judge.growth import contracts, examine_growth
-from attncli.judge.judging import Judging
-from attncli.judge.profiles import Profile, profile_of
-from attncli.judge.questions import Edge, EdgeWithGradients, Gradients, Purity, Values
-from attncli.judge.recorder import Recorder
-from attncli.judge.report import LARGEST, document
-from attncli.judge.request import Request
-from attncli.judge.search import fixed_draw
-from attncli.judge.submission import Budget, Failure, Submission
+from attncli.judge.answers.callables import Callables
+from attncli.judge.answers.finding import Finding
+from attncli.judge.answers.request import Request
+from attncli.judge.answers.submission import Budget, Failure, Submission
+from attncli.judge.asking.devices import Devices, EdgeDevice
+from attncli.judge.asking.exam import Exam
+from attncli.judge.asking.growth import contracts, examine_growth
+from attncli.judge.asking.questions import Edge, EdgeWithGradients, Gradients, Purity, Values
+from attncli.judge.cases.drawing import fixed_draw
+from attncli.judge.cases.profiles import Profile, profile_of
+from attncli.judge.cases.recorder import Recorder
+from attncli.judge.grading.course import Grading
+from attncli.judge.grading.options import Options
+from attncli.judge.guard import Guard
+from attncli.judge.naming.diagnose import Probe, diagnose
+from attncli.judge.telling.report_document import LARGEST, document
+from attncli.judge.truth.expectation import Expectation
+from attncli.judge.truth.reference import Observed
 from attncli.sandbox.host import Reply
 from attncli.sandbox.values import tensors_in
+from hostile_answers import Answer, Returns, anything, hostile, raised, served, with_other_outcomes
+from in_process import write_challenge
 
 ANSWERS = int(os.environ.get("ATTN_ANSWERS", "10000"))
 HONESTLY_PACKED = 0.04
@@ -205,7 +202,7 @@ class Kind:
         found = self.honest.get(id(request))
         if found is None:
             namespace = dict(self.grading.exam.demands.reference)
-            sound = served(namespace, request, answered_by(Callables(request.case, Judging())))
+            sound = served(namespace, request, answered_by(Callables(request.case, Guard())))
             shapes = [list(item.value.shape) for item in request.case.inputs]
             shapes += [entry["shape"] for entry in sound[0].get("tensors", ())]
             # The request is kept, so that its id is not another's.
@@ -272,7 +269,7 @@ def asked_of(kind: Kind, ask: Callable[[], Finding | None]) -> int:
     found = 0
     for number in range(ANSWERS):
         if number % 1000 == 0:
-            kind.grading.submission.judging = Judging()
+            kind.grading.submission.guard = Guard()
             kind.grading.findings.examiner.seen.clear()
         found += judged(kind, ask())
     return found
@@ -298,7 +295,7 @@ def test_there_is_a_verdict_on_every_answer(exam, name):
     def ask() -> Finding | None:
         question = asked.chance.choice(questions)
         if isinstance(question, Devices):
-            return examiner.stays(question)
+            return examiner.stays_on_device(question)
         return examiner.is_pure(question) if isinstance(question, Purity) else examiner.ask(question)
 
     found = asked_of(asked, ask)
@@ -350,7 +347,7 @@ def test_every_call_of_a_callable_is_answered(exam):
     answered = 0
     for number in range(ANSWERS):
         if number % 1000 == 0:
-            calls = Callables(case, Judging())
+            calls = Callables(case, Guard())
         honest = {"op": "result", "outcomes": [{"tree": ["n"], "first": 0}], "shared": {"tree": ["l", []], "first": 0}}
         header, payload = with_other_outcomes(chance, ({**honest, "tensors": [], "costs": []}, b""), values)
         tree = header["outcomes"][0]["tree"] if chance.random() < 0.5 else anything(chance)

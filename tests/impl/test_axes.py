@@ -15,15 +15,16 @@ import pytest
 import yaml
 from torch import Tensor
 
-from attncli.judge.case import Case
-from attncli.judge.compare import leaves
-from attncli.judge.demands import Demands, named_arguments
-from attncli.judge.expected import as_given, run_reference
-from attncli.judge.folder import Folder
-from attncli.judge.profiles import profile_of
-from attncli.judge.recorder import Recorder
-from attncli.judge.sampling import drawn, edge_functions
-from attncli.judge.search import fixed_draw
+from attncli.judge.cases.case import Case
+from attncli.judge.cases.drawing import fixed_draw
+from attncli.judge.cases.edges import edge_functions
+from attncli.judge.cases.folder import Folder
+from attncli.judge.cases.profiles import profile_of
+from attncli.judge.cases.recorder import Recorder
+from attncli.judge.searching.streams import drawn
+from attncli.judge.truth.compare import leaves
+from attncli.judge.truth.demands import Demands, named_arguments
+from attncli.judge.truth.reference import as_given, run_reference
 
 from .conftest import IMPL
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from attncli.judge.exam import Exam
-from attncli.judge.expected import Expectation
-from attncli.judge.folder import Folder
+from attncli.judge.asking.exam import Exam
+from attncli.judge.cases.folder import Folder
+from attncli.judge.truth.expectation import Expectation
 from attncli.sandbox.compiler import postpone_compiler
 
 FOLDERS = sorted(path.parent for path in (Path(__file__).parent.parent.parent / "impl").glob("*/*/inputs.py"))

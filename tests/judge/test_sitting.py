@@ -7,18 +7,15 @@ from __future__ import annotations
 
 import os
 import signal
-import sys
 import threading
 import time
 from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent))
-from in_process import SPEC, write_challenge
-
 from attncli.errors import JudgeFailed
 from attncli.judge.client import GradeRequest, Judge
+from in_process import SPEC, write_challenge
 
 pytestmark = pytest.mark.sandbox
 

@@ -11,12 +11,10 @@ from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent))
-from in_process import REFERENCE, SPEC, write_challenge
-
 from attncli.errors import JudgeFailed, SandboxUnavailable
 from attncli.judge.client import GradeRequest, Judge
 from attncli.sandbox import namespaces, start
+from in_process import REFERENCE, SPEC, write_challenge
 
 pytestmark = pytest.mark.sandbox
 

@@ -10,10 +10,10 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from attncli.judge.callables import Callables
-from attncli.judge.case import Case
-from attncli.judge.judging import Judging
-from attncli.judge.profiles import Profile
+from attncli.judge.answers.callables import Callables
+from attncli.judge.cases.case import Case
+from attncli.judge.cases.profiles import Profile
+from attncli.judge.guard import Guard
 from attncli.sandbox.tables import DTYPES, TreeError, bytes_of, describe_tensor, read_table
 from attncli.sandbox.values import Environment, Opaque, Packer, resolve
 
@@ -153,5 +153,5 @@ def test_a_shape_of_two_to_the_eighty_is_refused():
 def test_a_forged_call_of_a_callable_becomes_an_error_there(asked, payload):
     request = asked if isinstance(asked, dict) else {"callable": 0, "arguments": asked, "tensors": []}
     case = Case(Profile("ordinary"), callables=[lambda *args: args])
-    header, _ = Callables(case, Judging()).answer(request, memoryview(payload))
+    header, _ = Callables(case, Guard()).answer(request, memoryview(payload))
     assert "error" in header or "value" in header

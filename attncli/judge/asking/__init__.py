@@ -1,0 +1,1 @@
+"""The questions of an exam, and one submission that is asked them."""

@@ -1,0 +1,102 @@
+"""Questions about devices: does a program stay where its inputs are? Two devices are emulated, as there is no GPU."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from functools import cached_property
+
+from torch import Tensor
+
+from attncli.domain.sentences import say
+from attncli.judge.answers.finding import Finding
+from attncli.judge.answers.request import Request
+from attncli.judge.answers.submission import Failure
+from attncli.judge.cases.case import Case
+from attncli.judge.guard import alone
+from attncli.judge.truth.compare import leaves
+from attncli.judge.truth.demands import Demands
+from attncli.judge.truth.reference import Observed, as_given, run_reference
+from attncli.sandbox.elsewhere import MET
+
+_RAISES = re.compile(r"\b(?:raise|assert)\b")
+
+
+class OnDevice:
+    """Does it stay on the device of its inputs? "meta": torch's own, without values; "elsewhere": one with values."""
+
+    def __init__(self, demands: Demands, case: Case, device: str) -> None:
+        self._demands = demands
+        self.case = case
+        self._device = device
+
+    @cached_property
+    def request(self) -> Request:
+        return Request(self.case, ["elsewhere"] if self._device == "elsewhere" else [])
+
+    @cached_property
+    @alone
+    def truth(self) -> Observed | None:
+        """What the reference does there; None where it cannot run, so that nothing can be shown."""
+        try:
+            return run_reference(self._demands.reference, self.case, as_given, device=self._device)
+        except (RuntimeError, NotImplementedError, ValueError, TypeError, IndexError):
+            return None
+
+    def verdict(self, got: Observed | Failure) -> tuple[Finding | None, bool]:
+        """The fault found, and whether the run proves it, or proves that there is none.
+
+        That torch cannot do something on a device that is emulated proves nothing: a real one may be able to.
+        """
+        if self.truth is None:
+            return None, False
+        if isinstance(got, Failure):
+            return self._fault(got), got.fatal or self._met(got) or refused(got)
+        mine = dict(leaves(got.parts(self.case)))
+        for path, value in leaves(self.truth.parts(self.case)):
+            other = mine.get(path)
+            if isinstance(value, Tensor) and isinstance(other, Tensor) and value.device != other.device:
+                complaint = say("not-on-the-default" if self.case.default_device else "on-the-cpu")
+                return Finding(self.case, "values", complaint, self.truth, got), True
+        return None, True
+
+    def _fault(self, got: Failure) -> Finding:
+        finding = Finding.of_failure(self.case, got, self.truth)
+        if got.fatal or self._met(got):
+            return finding
+        return replace(finding, message=say("fails-on-another-device", fault=got.message))
+
+    def _met(self, got: Failure) -> bool:
+        """Whether it failed because two devices met."""
+        text = got.message.en
+        said = text.rpartition(" (line ")[0] or text  # without the learner's line of code
+        return MET in said if self._device == "elsewhere" else all(w in said for w in ("device", "meta", "cpu"))
+
+
+class EdgeDevice(OnDevice):
+    """The same of a special case, where most pass: the reference is asked only when something looks wrong."""
+
+    def __init__(self, demands: Demands, case: Case) -> None:
+        super().__init__(demands, case, "elsewhere")
+
+    def finding(self, got: Observed | Failure) -> Finding | None:
+        if isinstance(got, Failure):
+            suspect = MET in got.message.en or refused(got)
+        else:
+            suspect = any(isinstance(v, Tensor) and v.device.type == "cpu" for _, v in leaves(got.parts(self.case)))
+        return self.verdict(got)[0] if suspect else None
+
+
+def refused(got: Failure) -> bool:
+    """Whether the learner's own code raised: what the reference can do there, it would not."""
+    code = str(got.frames[-1].get("code", "")) if got.frames else ""
+    return _RAISES.search(code) is not None
+
+
+class Devices:
+    """Both devices in turn: the second where the first shows nothing. Torch's own meta device costs half a second of
+    imports, and code that looks at values cannot run on it."""
+
+    def __init__(self, demands: Demands, case: Case) -> None:
+        self.case = case
+        self.turns = [OnDevice(demands, case, device) for device in ("elsewhere", "meta")]

@@ -1,0 +1,42 @@
+"""Which rung a case belongs to: by one rule from its check, its profile and its dtypes.
+
+*Solved* is what an interviewer at the whiteboard insists on, *hardened* what production insists on: 16 bits, odd memory
+layouts, other devices, results that share memory, and the extremes that a challenge names. `inputs.py` says only where
+it differs: `HARDENED`, the edge cases that the technique as such does not meet, and `SIXTEEN_BITS = "technique"` where
+16 bits are what is asked for.
+"""
+
+from __future__ import annotations
+
+import torch
+
+from attncli.domain.rungs import CaseRung
+from attncli.judge.answers.finding import Finding
+from attncli.judge.cases.case import Case
+from attncli.judge.cases.facts import Facts
+from attncli.judge.cases.motifs import HARDENED_MOTIFS, PREFIX
+from attncli.judge.check_table import CHECKS
+
+_SIXTEEN_BITS = frozenset({torch.float16, torch.bfloat16})
+# A result that shares memory is right at the whiteboard.
+_OF_PRODUCTION = frozenset({"aliased"})
+
+
+def rung_of(case: Case, check: str, attribute: str, facts: Facts) -> CaseRung:
+    """The rung of a case that the function `attribute` of `inputs.py` records for `check`."""
+    return "hardened" if CHECKS[check].rung == "hardened" else rung_of_values(case, attribute, facts)
+
+
+def rung_of_values(case: Case, attribute: str, facts: Facts) -> CaseRung:
+    """The rung of a case of which nothing but the values is asked for."""
+    if attribute in facts.hardened or attribute.removeprefix(PREFIX) in facts.hardened | HARDENED_MOTIFS:
+        return "hardened"
+    if facts.sixteen_bits == "technique":
+        return "solved"
+    dtypes = {case.profile.dtype, *(item.value.dtype for item in case.inputs)}
+    return "solved" if dtypes.isdisjoint(_SIXTEEN_BITS) else "hardened"
+
+
+def rung_of_finding(finding: Finding, case_rung: CaseRung) -> CaseRung:
+    """The rung that a fault breaks."""
+    return "hardened" if finding.reason in _OF_PRODUCTION else case_rung

@@ -1,0 +1,264 @@
+"""How each check asks a submission: with which questions, and what is made of the answers."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+
+from attncli.domain.challenge import CheckResult
+from attncli.domain.growth import growth_told
+from attncli.domain.rungs import CaseRung
+from attncli.domain.sentences import say
+from attncli.judge.answers.finding import Examine, Finding
+from attncli.judge.answers.reading import Forbidden, Reading, entry_problem, forbidden_message, read_source
+from attncli.judge.answers.submission import Failure
+from attncli.judge.asking.exam import EdgeQuestion, Stratum
+from attncli.judge.asking.examiner import Counts
+from attncli.judge.asking.growth import Measured, contracts, examine_growth, projected
+from attncli.judge.asking.rungs import rung_of, rung_of_finding
+from attncli.judge.cases.case import Case
+from attncli.judge.check_table import CHECKS, Kind, Way
+from attncli.judge.grading.findings import Findings
+from attncli.judge.searching.hypothesis_search import Search
+from attncli.judge.telling.counterexample import restore
+from attncli.judge.truth.expectation import Expectation
+
+SHRINK_CALLS = 120
+
+
+class Checks:
+    """The checks of one grading. A fault of the second rung that shows on the first waits until that is asked for."""
+
+    def __init__(self, findings: Findings) -> None:
+        self.findings = findings
+        self.exam, self.submission, self.options = findings.exam, findings.submission, findings.options
+        self.examiner = findings.examiner
+        self.folder = self.exam.folder
+        self.reading: Reading = read_source(self.submission.source, tuple(self.folder.spec.get("forbidden", ())))
+        self._measured: Measured = {}
+        self._waiting: dict[str, Callable[[], CheckResult]] = {}
+        self._broken: set[str] = set()
+
+    def run(self, name: str, rung: CaseRung) -> CheckResult:
+        """The result of a check on one rung."""
+        waiting = self._waiting.get(name) if rung == "hardened" else None
+        result = self._asked(name, rung) if waiting is None else waiting()
+        if result.status == "fail":
+            self._broken.add(name)
+        return result
+
+    def _asked(self, name: str, rung: CaseRung) -> CheckResult:
+        ways: dict[Way, Callable[[], CheckResult]] = {
+            "file": self._loads,
+            "source": self._forbidden,
+            "edges": lambda: self._edges(name, rung),
+            "cases": lambda: self._searched(name, rung),
+            "growth": lambda: self._growth(name, rung),
+            "clock": self._speed,
+        }
+        return ways[CHECKS[name].way]()
+
+    def _loads(self) -> CheckResult:
+        failed = self.findings.failed
+        if self.reading.syntax is not None:
+            return failed("loads", "exception", say("does-not-parse", error=self.reading.syntax))
+        failure = self.submission.load()
+        if failure is None:
+            due = read_source(self.folder.reference_source.encode())
+            problem = entry_problem(self.folder.entry, self.reading, due)
+            if problem is None:
+                return self.findings.touched("loads") or self.findings.result("loads", "pass")
+            return failed("loads", "missing-entry-point", problem)
+        self.findings.dead = self.findings.dead or failure.fatal
+        result = failed("loads", failure.reason, failure.message)
+        if failure.frames:
+            return replace(result, counterexample={"frames": [dict(frame) for frame in failure.frames]})
+        return result
+
+    def _forbidden(self) -> CheckResult:
+        if self.reading.forbidden:
+            return self.findings.failed("forbidden", "forbidden", self.reading.forbidden[0].message)
+        if self.findings.dead or not self.submission.loaded:
+            return self.findings.result("forbidden", "pass")
+        named = Forbidden(self.folder.spec.get("forbidden", ()))
+        requests = self.exam.sample("forbidden", CHECKS["forbidden"].examples)
+        seen = list(self.examiner.seen)
+        for request in requests:
+            observed = self.submission.run(request)
+            if isinstance(observed, Failure):
+                break
+            seen += [(str(called), int(line)) for called, line in observed.seen]
+        for called, line in seen:
+            if line and named.names(called):
+                return self.findings.failed("forbidden", "forbidden", forbidden_message(line, called))
+        return self.findings.touched("forbidden") or self.findings.result("forbidden", "pass", examples=len(requests))
+
+    def _edges(self, name: str, rung: CaseRung) -> CheckResult:
+        failed, tried = self._at_edges(name, rung, 0)
+        return failed or self.findings.touched(name) or self.findings.result(name, "pass", examples=tried)
+
+    def _at_edges(self, name: str, rung: CaseRung, tried: int) -> tuple[CheckResult | None, int]:
+        """Asks the questions of every edge case in the profiles of this check."""
+        edges = [edge for edge in self.exam.edges(name) if edge.rung == rung and self._is_asked(edge, name)]
+
+        def result_of(index: int, finding: Finding) -> CheckResult:
+            edge = edges[index]
+            broken = rung_of_finding(finding, rung)
+            examine = self._of_rung(self.examiner.again(edge.question), name, edge.attribute, broken)
+            return self.findings.found(name, finding, examine, tried + index + 1, edge.attribute, edge.label)
+
+        fault = self.examiner.first_fault([edge.question for edge in edges], self._counting(name, rung, result_of))
+        if fault is None:
+            return None, tried + len(edges)
+        return result_of(*fault), tried + fault[0] + 1
+
+    def _is_asked(self, edge: EdgeQuestion, name: str) -> bool:
+        """Another layout or device shows nothing where the plain run was wrong, or where no tensor is made."""
+        if name == "edge-cases":
+            return True
+        if name == "device" and edge.label in self.examiner.made_nothing - self.examiner.made:
+            return False
+        return edge.rung_of_values == "solved" or self._broken.isdisjoint({"edge-cases", "low-precision"})
+
+    def _counting(self, name: str, rung: CaseRung, result_of: Callable[[int, Finding], CheckResult]) -> Counts:
+        """Which faults break this rung; the first of the other one waits until that is asked for."""
+
+        def counts(index: int, finding: Finding) -> bool:
+            if rung_of_finding(finding, rung) == rung:
+                return True
+            self._waiting.setdefault(name, lambda: result_of(index, finding))
+            return False
+
+        return counts
+
+    def _of_rung(self, examine: Examine, name: str, attribute: str, rung: CaseRung) -> Examine:
+        """The same question, to which only faults of this rung are an answer."""
+
+        def examined(case: Case) -> Finding | None:
+            of_case = rung_of(case, name, attribute, self.folder.facts)
+            finding = examine(case) if of_case == rung or rung == "hardened" else None
+            return finding if finding is not None and rung_of_finding(finding, of_case) == rung else None
+
+        return examined
+
+    def _growth(self, name: str, rung: CaseRung) -> CheckResult:
+        held = []
+        for contract in contracts(self.folder, name):
+            for profile in self.exam.growth_profiles(rung):
+                growth = examine_growth(self.exam, self.submission, contract, self._measured, profile)
+                if isinstance(growth, Finding):
+                    self.findings.dead = self.findings.dead or growth.fatal
+                    return self.findings.failed(name, growth.reason, growth.message)
+                if not growth.holds and not self.options.quick:
+                    growth = projected(self.exam, self.submission, growth)
+                shown = growth.document()
+                if not growth.holds:
+                    return replace(self.findings.failed(name, "growth", growth_told([shown])), growth=(shown,))
+                held.append(shown)
+        return replace(self.findings.result(name, "pass", growth_told(held), examples=len(held)), growth=tuple(held))
+
+    def _speed(self) -> CheckResult:
+        requests = self.exam.sample("pure", 3)
+        start = time.monotonic()
+        for request in requests:
+            if isinstance(self.submission.run(request), Failure):
+                return self.findings.result("speed", "info", say("not-measured"))
+        elapsed_ms = 1000 * (time.monotonic() - start) / max(1, len(requests))
+        return self.findings.result("speed", "info", say("milliseconds", ms=f"{elapsed_ms:.1f}"))
+
+    def _searched(self, name: str, rung: CaseRung) -> CheckResult:
+        replayed = self._replay(name, rung)
+        if replayed is not None:
+            return replayed
+        tried = 0
+        for stratum in self.exam.strata(name, self.options.examples if name == "matches-reference" else 0):
+            failed = self._in_stratum(name, rung, stratum, tried)
+            if failed is not None:
+                return failed
+            tried += stratum.rungs.count(rung)
+        if CHECKS[name].edges and "edge-cases" not in self.options.settled:
+            failed, tried = self._at_edges(name, rung, tried)
+            if failed is not None:
+                return failed
+        touched = self.findings.touched(name)
+        if touched is not None:
+            return touched
+        leaks = name == "pure" and rung == "solved" and "loads" not in self.options.settled
+        leak = self._leak() if leaks else None
+        if leak is not None:
+            return self.findings.found("pure", leak, None, tried, "case", "")
+        if name == "device" and self.examiner.device_unproved:
+            return self.findings.result("device", "skipped", say("no-proof-of-device"), tried)
+        return self.findings.result(name, "pass", examples=tried)
+
+    def _in_stratum(self, name: str, rung: CaseRung, stratum: Stratum, tried: int) -> CheckResult | None:
+        places = [k for k, of_case in enumerate(stratum.rungs) if of_case == rung]
+
+        def result_of(index: int, finding: Finding) -> CheckResult:
+            broken = rung_of_finding(finding, rung)
+            examine = self._of_rung(self._question(name), name, stratum.attribute, broken)
+            smallest = finding
+            if not self._conclusive(name, finding):
+                smallest = self._shrunk(stratum, places[index], finding, examine)
+            return self.findings.found(name, smallest, examine, tried + index + 1, stratum.attribute, "")
+
+        ask = self.examiner.first_fault_in_turn if CHECKS[name].in_turn else self.examiner.first_fault
+        fault = ask([stratum.questions[k] for k in places], self._counting(name, rung, result_of))
+        return None if fault is None else result_of(*fault)
+
+    def _conclusive(self, name: str, finding: Finding) -> bool:
+        """Statistics do not shrink: a smaller case proves less, and each costs thousands of draws."""
+        return self.options.quick or finding.fatal or name == "random"
+
+    def _shrunk(self, stratum: Stratum, index: int, finding: Finding, examine: Examine) -> Finding:
+        """The smallest counterexample that is found from the question at `index` on."""
+        search = Search(
+            stratum.record,
+            stratum.profile,
+            stream=self.exam.stream,
+            shrink_calls=SHRINK_CALLS,
+            declared=self.folder.declared,
+        )
+        found = search.run(examine, len(stratum.questions), stratum.seed, sound=index)
+        return found or finding
+
+    def _question(self, name: str) -> Examine:
+        asked: dict[Kind, Examine] = {
+            "values": self.examiner.values,
+            "gradients": self.examiner.gradients,
+            "device": self.examiner.device,
+            "pure": self.examiner.pure,
+        }
+        return asked[CHECKS[name].kind]
+
+    def _leak(self) -> Finding | None:
+        """The same cases in a worker that has seen no others: an answer must not depend on earlier calls."""
+        requests = self.exam.sample("pure", 3)
+        before = [self.submission.run(request) for request in requests]
+        failure = self.submission.renew()
+        if failure is not None:
+            return Finding.of_failure(requests[0].case, failure)
+        for request, first in reversed(list(zip(requests, before, strict=True))):
+            second = self.submission.run(request)
+            if isinstance(first, Failure) or isinstance(second, Failure):
+                continue
+            due = Expectation(self.exam.demands.reference, request.case)
+            reason, sentence = "depends-on-earlier-calls", "another-answer-when-fresh"
+            finding = self.examiner.same(due, second, first, reason, sentence)
+            if finding is not None:
+                return finding
+        return None
+
+    def _replay(self, name: str, rung: CaseRung) -> CheckResult | None:
+        for kept in self.options.replay:
+            if kept.get("check") != name:
+                continue
+            case = restore(kept, self.folder)
+            if case is None:
+                continue
+            examine = self._of_rung(self._question(name), name, str(kept["record"]), rung)
+            finding = examine(case)
+            if finding is not None:
+                return self.findings.kept(name, finding, kept, examine)
+        return None

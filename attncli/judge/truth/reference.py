@@ -1,0 +1,179 @@
+"""The reference run on a case in this process: in float64, in the dtypes of the inputs, or on inputs that are moved."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from attncli.judge.cases.case import Case, Input
+from attncli.sandbox.elsewhere import Elsewhere, across, two_devices
+from attncli.sandbox.script import execute, gradients
+from attncli.sandbox.values import Environment, resolve
+
+Namespace = Mapping[str, Any]
+Cast = Callable[[Input], Tensor]
+Cotangents = Sequence[tuple[int, list[Any], Tensor]]
+
+
+@dataclass(slots=True)
+class Observed:
+    """What a program did, on either side of the boundary. `calls` lists the shapes each callable was called with."""
+
+    outcomes: list[Any]
+    shared: list[Any] = field(default_factory=list)
+    gradients: list[Tensor] = field(default_factory=list)
+    calls: list[list[Any]] = field(default_factory=list)
+    pure: dict[str, Any] = field(default_factory=dict)
+    seen: list[list[Any]] = field(default_factory=list)
+    makes: bool = True
+    costs: list[dict[str, int]] = field(default_factory=list)
+
+    def parts(self, case: Case, watched: bool = False) -> dict[Any, Any]:
+        """What is compared: the outcome of each step that counts, and the shared objects afterwards.
+
+        With `watched` also the calls of callables that need not be called as the reference calls them.
+        """
+        parts: dict[Any, Any] = {k: v for k, v in enumerate(self.outcomes) if k not in case.ignored}
+        for k, value in enumerate(self.shared):
+            parts[f"shared {k}"] = value
+        for k in sorted({*case.counted, *(case.watched if watched else ())}):
+            parts[f"calls {k}"] = self.calls[k]
+        return parts
+
+
+def exact(item: Input) -> Tensor:
+    """The input in float64 where it may follow; fresh memory either way."""
+    return item.value.detach().to(torch.float64).clone() if item.follow else item.value.detach().clone()
+
+
+def narrowed(item: Input) -> Tensor:
+    """The input in float32 where it may follow."""
+    return item.value.detach().to(torch.float32).clone() if item.follow else item.value.detach().clone()
+
+
+def as_given(item: Input) -> Tensor:
+    return item.value.detach().clone()
+
+
+def logged(functions: Sequence[Callable[..., Any]]) -> tuple[list[Callable[..., Any]], list[list[Any]]]:
+    """The callables of a case, each noting the argument shapes of its calls."""
+    calls: list[list[Any]] = [[] for _ in functions]
+
+    def wrap(function: Callable[..., Any], log: list[Any]) -> Callable[..., Any]:
+        signature = _signature(function)
+
+        def call(*args: Any, **kwargs: Any) -> Any:
+            values = _in_order(signature, args, kwargs)
+            log.append([list(a.shape) if isinstance(a, Tensor) else str(type(a).__name__) for a in values])
+            return function(*args, **kwargs)
+
+        return call
+
+    return [wrap(f, log) for f, log in zip(functions, calls, strict=True)], calls
+
+
+def _signature(function: Callable[..., Any]) -> inspect.Signature | None:
+    """None for functions of C that tell none."""
+    try:
+        return inspect.signature(function)
+    except ValueError:
+        return None
+
+
+def _in_order(signature: inspect.Signature | None, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Any]:
+    """The arguments of a call in the order of the signature, however they were passed."""
+    if signature is None:
+        return [*args, *kwargs.values()]
+    try:
+        return list(signature.bind(*args, **kwargs).arguments.values())
+    except TypeError:
+        return [*args, *kwargs.values()]
+
+
+def run_reference(
+    namespace: Namespace,
+    case: Case,
+    cast: Cast,
+    *,
+    leaf_indices: Sequence[int] = (),
+    cotangents: Cotangents | Callable[[list[Any]], Cotangents] | None = None,
+    costs: Collection[str] = (),
+    device: str = "cpu",
+) -> Observed:
+    """The program on trusted code, in this process. With `cotangents` the gradients of the leaves as well.
+
+    They may be made from the outcomes, once these are known. `device` may be "elsewhere": see there.
+    """
+    tensors = [cast(item) for item in case.inputs]
+    if device == "elsewhere":
+        tensors = [Elsewhere(t) for t in tensors]
+    elif device != "cpu":
+        tensors = [t.to(device) for t in tensors]
+    if cotangents is not None:
+        chosen = set(leaf_indices)
+        tensors = [t.requires_grad_() if k in chosen else t for k, t in enumerate(tensors)]
+    functions, calls = logged(case.callables)
+    if device == "elsewhere":
+        functions = [across(function) for function in functions]
+    generators = [torch.Generator().manual_seed(seed) for seed in case.generators]
+    environment = Environment(tensors, functions, generators)
+    environment.module_dtype = _module_dtype(case, cast)
+    environment.module_device = "meta" if device == "elsewhere" else device
+    environment.repeats = False
+    environment.shared = [resolve(tree, environment) for tree in case.shared]
+    torch.default_generator.manual_seed(case.seed)
+    with two_devices(case.default_device) if device == "elsewhere" else nullcontext():
+        run = execute(namespace, case.steps, environment, costs=costs)
+    observed = Observed(run.outcomes, environment.shared, calls=calls, costs=run.costs)
+    if cotangents is not None:
+        vectors = cotangents(run.outcomes) if callable(cotangents) else cotangents
+        observed.gradients = gradients(run, environment, leaf_indices, vectors)
+    return observed
+
+
+def _module_dtype(case: Case, cast: Cast) -> torch.dtype:
+    if cast is as_given or isinstance(cast, Rounded):
+        return case.profile.dtype
+    return torch.float32 if cast is narrowed or isinstance(cast, Narrowed) else torch.float64
+
+
+def perturbed(dtype: torch.dtype, turn: int) -> Cast:
+    """Every floating input moved by one ulp of `dtype`, up or down at random."""
+    generator = torch.Generator().manual_seed(7919 + turn)
+    eps = torch.finfo(dtype).eps
+
+    def cast(item: Input) -> Tensor:
+        value = exact(item)
+        if not item.follow:
+            return value
+        sign = torch.randint(0, 2, value.shape, generator=generator).to(torch.float64) * 2 - 1
+        return value * (1 + eps * sign)
+
+    return cast
+
+
+@dataclass(frozen=True, slots=True)
+class Narrowed:
+    """What another cast gives, in float32; modules are in float32 then."""
+
+    cast: Cast
+
+    def __call__(self, item: Input) -> Tensor:
+        value = self.cast(item)
+        return value.to(torch.float32) if item.follow else value
+
+
+@dataclass(frozen=True, slots=True)
+class Rounded:
+    """What another cast gives, in the dtype of the input; modules are in the dtype of the case then."""
+
+    cast: Cast
+
+    def __call__(self, item: Input) -> Tensor:
+        return self.cast(item).to(item.value.dtype)

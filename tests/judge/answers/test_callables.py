@@ -1,0 +1,124 @@
+"""The judge's callables as learner code may call them: so often, with so much, on this device."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+import torch
+
+from attncli.judge.answers import callables as module
+from attncli.judge.answers.callables import LARGER, LEAST_ELEMENTS, Callables
+from attncli.judge.answers.request import Request
+from attncli.judge.answers.submission import Budget, Failure, Submission
+from attncli.judge.cases.case import Case, Input
+from attncli.judge.cases.drawing import fixed_draw
+from attncli.judge.cases.profiles import Profile
+from attncli.judge.cases.recorder import Recorder
+from attncli.judge.guard import Guard, Unjudgeable
+from attncli.sandbox.host import Zygote
+from attncli.sandbox.tables import bytes_of, describe_tensor
+from attncli.sandbox.values import Packer
+
+
+def callables(function: Any, elements: int = 0, device: str = "cpu", guard: Guard | None = None) -> Callables:
+    inputs = [Input(torch.zeros(elements), False, False)] if elements else []
+    case = Case(Profile("ordinary", device=device), callables=[function], inputs=inputs)
+    return Callables(case, guard or Guard())
+
+
+def called(asked: Callables, *args: Any, index: Any = 0, **kwargs: Any) -> dict[str, Any]:
+    packer = Packer()
+    tree = packer.pack([list(args), kwargs])
+    tensors = [describe_tensor(t) for t in packer.tensors]
+    header = json.loads(json.dumps({"callable": index, "arguments": tree, "tensors": tensors}))
+    answer, _ = asked.answer(header, memoryview(bytearray(b"".join(bytes_of(t) for t in packer.tensors))))
+    return answer
+
+
+def test_a_call_is_answered_and_noted():
+    asked = callables(lambda x, cache: (x + 1, {"seen": cache["seen"] + 1}))
+    assert called(asked, torch.zeros(2, 3), cache={"seen": 4})["value"][1][1] == ["d", [[["s", "seen"], ["i", 5]]]]
+    assert asked.calls == [[[[2, 3], "dict"]]]
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        ([torch.zeros(LEAST_ELEMENTS + 1)], "arguments of 4097 elements; no sound call has more than 4096"),
+        ([torch.zeros(1, device="meta")], "an argument on meta; the inputs are on cpu"),
+        ([{"seen": [(2**63,)]}], "a whole number of more than 64 bits"),
+        ([1, 2, 3], "TypeError"),
+    ],
+)
+def test_what_no_sound_call_holds_is_refused_and_not_called(args, said):
+    got: list[Any] = []
+    assert said in called(callables(got.append), *args)["error"]
+    assert got == []
+
+
+@pytest.mark.parametrize("index", [1, -1, True, None, "0", 10**30])
+def test_only_the_cases_own_callables_can_be_called(index):
+    assert "no callable" in called(callables(lambda: 1), index=index)["error"]
+
+
+@pytest.mark.parametrize("tree", [["t", 0], ["l", [["t", 0], ["d", []]]], ["l", [["l", []]]], ["n"]])
+def test_a_tensor_is_no_list_of_arguments(tree):
+    asked = {"callable": 0, "arguments": tree, "tensors": [{"dtype": "int8", "shape": [64], "nbytes": 64}]}
+    answer, _ = callables(lambda *args: len(args)).answer(asked, memoryview(bytearray(64)))
+    assert "no arguments" in answer["error"]
+
+
+def test_larger_inputs_allow_larger_arguments():
+    allowed = LEAST_ELEMENTS + LARGER * 1000
+    assert "value" in called(callables(lambda x: None, 1000), torch.zeros(allowed))
+    assert "error" in called(callables(lambda x: None, 1000), torch.zeros(allowed + 1))
+
+
+def test_a_case_without_values_is_called_with_tensors_without_values():
+    asked = callables(lambda x: x.device.type, device="meta")
+    assert called(asked, torch.zeros(2, device="meta"))["value"] == ["s", "meta"]
+    assert called(asked, torch.zeros(2))["value"] == ["s", "cpu"]
+
+
+def test_a_result_that_cannot_be_sent_is_an_error_there():
+    assert "4096 bits" in called(callables(lambda: 1 << 5000))["error"]
+
+
+@pytest.mark.parametrize("error", [ZeroDivisionError, AssertionError, RecursionError, MemoryError, KeyError])
+def test_whatever_a_callable_raises_is_an_error_there(error):
+    def fails() -> None:
+        raise error("why")
+
+    assert called(callables(fails))["error"]
+
+
+def test_a_call_without_end_ends_the_program():
+    def without_end() -> None:
+        while True:
+            pass
+
+    with pytest.raises(Unjudgeable) as caught:
+        called(callables(without_end, guard=Guard(seconds=0.1)))
+    assert caught.value.reason == "timeout"
+
+
+CALLING = "def f(model):\n    for _ in range({times}):\n        model()\n    return 1\n"
+
+
+@pytest.mark.sandbox
+def test_a_program_that_calls_too_often_is_over(monkeypatch):
+    monkeypatch.setattr(module, "CALLS", 5)
+    make = Recorder(fixed_draw, Profile("ordinary"))
+    make.call("f", make.callable(lambda: None))
+    with Zygote.start() as zygote:
+        for times in (5, 6):
+            source = CALLING.format(times=times).encode()
+            asked = Submission(source, "s.py", ["f"], lambda: zygote.worker(384), Budget(20.0))
+            assert asked.load() is None
+            answer = asked.run(Request(make.case))
+            assert isinstance(answer, Failure) == (times == 6)
+            asked.close()
+    assert isinstance(answer, Failure) and answer.reason == "timeout" and answer.fatal
+    assert answer.message.en == "called the functions that it was given more than 5 times"

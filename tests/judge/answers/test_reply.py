@@ -1,0 +1,209 @@
+"""What a worker says in words: each field has its kind and its length, or nothing of it is taken."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, ClassVar
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from attncli.judge.answers.reply import (
+    MOST_FRAMES,
+    MOST_TOUCHED,
+    NAME_LENGTH,
+    REASONS,
+    TEXT_LENGTH,
+    Unreadable,
+    read_names,
+    read_raised,
+    read_reply,
+    read_touched,
+)
+from attncli.judge.answers.request import Request
+from attncli.judge.cases.drawing import fixed_draw
+from attncli.judge.cases.profiles import Profile
+from attncli.judge.cases.recorder import Recorder
+from attncli.sandbox.host import Reply
+from in_process import INPUTS, REFERENCE, InProcessWorker, check, grade, write_challenge
+
+FRAME = {"line": 3, "function": "f", "code": "return x"}
+RAISED: dict[str, Any] = {"type": "ValueError", "text": "no", "reason": "exception", "frames": [FRAME]}
+NOTHING = {"op": "result", "outcomes": [], "shared": {"tree": ["l", []], "first": 0}, "tensors": [], "costs": []}
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=6), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+def request(*want: str, count: int = 1) -> Request:
+    make = Recorder(fixed_draw, Profile("ordinary"))
+    for _ in range(count):
+        make.call("f", make.normal(2, 3))
+    return Request(make.case, want, [0] if "gradients" in want else [])
+
+
+def test_an_honest_exception_is_told_whole():
+    told = read_raised(RAISED)
+    assert (told.type, told.text, told.reason, told.frames) == ("ValueError", "no", "exception", (FRAME,))
+
+
+@pytest.mark.parametrize("reason", REASONS)
+def test_reasons_of_the_public_interface_are_passed_on(reason):
+    assert read_raised({**RAISED, "reason": reason}).reason == reason
+
+
+@pytest.mark.parametrize("reason", ["timeout", "bogus", "R" * 4_000_000, None, 5, [], ["exception"]])
+def test_other_reasons_are_not(reason):
+    with pytest.raises(Unreadable):
+        read_raised({**RAISED, "reason": reason})
+
+
+def test_texts_and_lists_are_cut():
+    told = read_raised({**RAISED, "type": "T" * 10**6, "text": "t " * 10**6, "frames": [FRAME] * 500})
+    assert len(told.type) == NAME_LENGTH and len(told.text) <= TEXT_LENGTH and len(told.frames) == MOST_FRAMES
+    assert len(read_raised({**RAISED, "frames": [{**FRAME, "code": "c" * 10**6}]}).frames[0]["code"]) == NAME_LENGTH
+    assert len(read_touched({"touched": ["x" * 999] * 999})) == MOST_TOUCHED
+
+
+@pytest.mark.parametrize(
+    "frames",
+    [
+        5,
+        None,
+        [5],
+        [{}],
+        [{**FRAME, "line": math.nan}],
+        [{**FRAME, "line": -1}],
+        [{**FRAME, "line": 2**70}],
+        [{**FRAME, "code": ["x"]}],
+        [{**FRAME, "function": {"key": 1}}],
+        [FRAME] * 20_000,
+    ],
+)
+def test_frames_of_another_form_are_no_frames(frames):
+    with pytest.raises(Unreadable):
+        read_raised({**RAISED, "frames": frames})
+
+
+@given(st.sampled_from(["type", "text", "reason", "frames"]), json_values)
+def test_any_exception_is_told_in_words_or_unreadable(field, value):
+    try:
+        told = read_raised({**RAISED, field: value})
+    except Unreadable:
+        return
+    assert told.reason in REASONS and isinstance(told.text, str)
+    assert all(set(frame) == set(FRAME) for frame in told.frames)
+
+
+@given(json_values)
+def test_what_was_touched_and_what_was_loaded_are_names_or_unreadable(value):
+    for read, header in ((read_touched, {"touched": value}), (read_names, {"names": value})):
+        try:
+            assert all(isinstance(name, str) for name in read(header))
+        except Unreadable:
+            continue
+
+
+def test_a_tensor_without_elements_has_possible_sizes_all_the_same():
+    entry = {"dtype": "float32", "shape": [0, 2**39, 2**39, 2**39], "nbytes": 0}
+    reply = {**NOTHING, "outcomes": [{"tree": ["t", 0], "first": 0}], "tensors": [entry]}
+    with pytest.raises(Unreadable, match="impossible sizes"):
+        read_reply(reply, memoryview(b""), request())
+    entry["shape"] = [0, 2**20]
+    assert read_reply(reply, memoryview(b""), request()).outcomes[0].shape == (0, 2**20)
+
+
+def test_a_gradient_has_the_shape_of_its_input():
+    entry = {"dtype": "float32", "shape": [0], "nbytes": 0}
+    reply = {**NOTHING, "outcomes": [{"tree": ["n"], "first": 0}], "tensors": [entry], "gradients": 0}
+    with pytest.raises(Unreadable, match="gradient of another shape"):
+        read_reply(reply, memoryview(b""), request("gradients"))
+
+
+@pytest.mark.parametrize("key", [2**31, -(2**31), 2**61 - 1])
+def test_large_numbers_are_no_keys_of_dicts(key):
+    tree = ["d", [[["i", key], ["n"]]]]
+    with pytest.raises(Unreadable, match="key"):
+        read_reply({**NOTHING, "outcomes": [{"tree": tree, "first": 0}]}, memoryview(b""), request())
+
+
+def test_an_outcome_has_only_so_many_parts():
+    tree = ["l", [["n"]] * 20_000]
+    with pytest.raises(Unreadable):
+        read_reply({**NOTHING, "outcomes": [{"tree": tree, "first": 0}]}, memoryview(b""), request())
+
+
+def test_an_honest_dict_of_large_numbers_crosses_as_what_it_is(tmp_path):
+    source = (
+        "D = {k * (2**61 - 1): None for k in range(1, 9_900)}\ndef scaled_sum(x, weight, scale=2.0):\n    return D\n"
+    )
+    found = check(grade(write_challenge(tmp_path), source, quick=True), "matches-reference")
+    assert found["reason"] == "shape" and "a dict with keys <int>" in found["message"]
+
+
+@pytest.mark.parametrize(
+    ("value", "named"),
+    [("x.to(torch.float8_e4m3fn)", "float8_e4m3fn"), ("x.to_sparse()", "sparse"), ("torch.uint16", "torch.uint16")],
+)
+def test_tensors_and_dtypes_that_cannot_cross_are_told_by_name(tmp_path, value, named):
+    source = f"import torch\ndef scaled_sum(x, weight, scale=2.0):\n    return {value}\n"
+    found = check(grade(write_challenge(tmp_path), source, quick=True), "matches-reference")
+    assert found["reason"] == "shape" and named in found["message"]
+
+
+class Fed(InProcessWorker):
+    """Answers with what it is told to, whatever it is asked."""
+
+    header: ClassVar[dict[str, Any]] = {}
+
+    def receive(self, seconds: float) -> Reply:
+        super().receive(seconds)
+        return Reply({**self.header, "touched": []}, memoryview(b""))
+
+
+@pytest.mark.parametrize(
+    ("header", "message"),
+    [
+        ({"op": "result"}, "sent something that is not a result ('tensors')"),
+        ({**RAISED, "op": "raised", "reason": "bogus"}, "sent something that is not a result (an exception without"),
+        ({**RAISED, "op": "raised", "type": 7}, "sent something that is not a result (something else where a text is"),
+    ],
+)
+def test_a_reply_of_another_form_ends_the_grading_as_protocol(tmp_path, monkeypatch, header, message):
+    monkeypatch.setattr("in_process.InProcessWorker", Fed)
+    monkeypatch.setattr(Fed, "header", header)
+    report = grade(
+        write_challenge(tmp_path, {"required": ["loads", "matches-reference"]}, REFERENCE, INPUTS), REFERENCE
+    )
+    found = check(report, "matches-reference")
+    assert found["reason"] == "protocol" and found["message"].startswith(message)
+
+
+def test_a_whole_number_beyond_all_floats_is_another_value(tmp_path):
+    reference = "def scaled_sum(x, weight, scale=2.0):\n    return 0.5\n"
+    folder = write_challenge(tmp_path, {"required": ["loads", "matches-reference"]}, reference, INPUTS, {})
+    found = check(grade(folder, reference.replace("0.5", "2**4000"), quick=True), "matches-reference")
+    assert found["reason"] == "shape"
+
+
+COMPLEX = "import torch\ndef scaled_sum(x, weight, scale=2.0):\n    return torch.complex((x * weight), x)\n"
+EXACT = """
+def case(make):
+    make.exact(make.call("scaled_sum", make.normal(2, 3), make.normal(3)))
+"""
+
+
+@pytest.mark.parametrize("inputs", [INPUTS, EXACT], ids=["close", "exact"])
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [("", ""), (" + 1j", "values"), (" * float('nan')", "not-finite"), (".real", "dtype"), (".conj()", "values")],
+)
+def test_complex_results_are_compared(tmp_path, inputs, change, reason):
+    spec = {"required": ["loads", "matches-reference"]}
+    folder = write_challenge(tmp_path, spec, COMPLEX, inputs, {})
+    found = check(grade(folder, COMPLEX.rstrip() + change + "\n", quick=True), "matches-reference")
+    assert found.get("reason", "") == reason

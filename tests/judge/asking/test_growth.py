@@ -1,0 +1,206 @@
+"""Growth over sizes is judged against the reference or a bound, and projected to a real length."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from attncli.judge.asking.growth import extrapolate
+from in_process import check, grade, write_challenge
+
+REFERENCE = "def total(x):\n    return x.cumsum(0)[-1]\n"
+INPUTS = """
+def case(make):
+    make.call("total", make.normal(make.size(1, 5), 2))
+
+def longer(make, size):
+    make.call("total", make.normal(size, 2))
+
+_SAYS = {"en": "it grows too fast", "zh": "增长过快"}
+CONTRACTS = [
+    {"check": "work", "measure": "flops", "case": longer, "sizes": (64, 128, 256), "growth_at_most": 3.0,
+     "says": _SAYS},
+    {"check": "memory", "measure": "largest", "case": longer, "sizes": (64, 128, 256), "growth_at_most": 3.0,
+     "says": _SAYS, "real": {"size": 65_536, "en": "64k context", "zh": "64k 上下文"}},
+    {"check": "work", "measure": "calls", "case": longer, "sizes": (8, 16, 32), "growth_at_most": 1.0,
+     "bound": lambda size: 10, "says": _SAYS},
+]
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    spec = {
+        "entry": ["total"],
+        "required": ["loads", "matches-reference", "work", "memory"],
+        "forbidden": [],
+    }
+    return write_challenge(tmp_path_factory.mktemp("growth"), spec, REFERENCE, INPUTS, {})
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "return x.sum(0)",
+        "return x.mean(0) * len(x)",
+        "return x.mT @ x.new_ones(len(x))",
+        "return x.flip(0).cumsum(0)[-1]",
+    ],
+)
+def test_linear_ways_are_accepted_whatever_they_call(folder, line):
+    report = grade(folder, f"def total(x):\n    {line}\n")
+    assert report["verdict"] == "accepted", report
+
+
+def test_quadratic_work_and_memory_are_rejected_with_a_projection(folder):
+    source = "import torch\ndef total(x):\n    return (torch.ones(len(x), len(x), dtype=x.dtype) @ x)[0]\n"
+    report = grade(folder, source)
+    assert check(report, "work")["reason"] == check(report, "memory")["reason"] == "growth"
+    assert "it grows too fast" in check(report, "work")["message"]
+    assert check(report, "memory")["message"].endswith("; at 64k context that is 16.0 GiB")
+    assert check(report, "memory")["message_zh"].startswith("增长过快：规模 64 → 128 → 256 时，")
+    assert check(report, "memory")["message_zh"].endswith("；64k 上下文时为 16.0 GiB")
+    (growth,) = check(report, "memory")["growth"]
+    assert growth["real"]["bytes"] == 4 * 65_536**2
+    assert growth["got"] == [64**2, 128**2, 256**2]
+    assert growth["holds"] is False
+    assert "real" not in check(report, "work")["growth"][0], "work is not told in bytes"
+
+
+def test_the_real_size_is_measured_where_growth_bends_later(folder):
+    source = "import torch\ndef total(x):\n    m = len(x) if len(x) < 1000 else 10 * len(x)\n"
+    report = grade(folder, source + "    return (x.new_ones(m, len(x)) @ x)[0]\n")
+    assert check(report, "memory")["growth"][0]["real"]["bytes"] == 10 * 4 * 65_536**2
+
+
+def test_code_that_looks_at_values_is_extrapolated(folder):
+    source = "import torch\ndef total(x):\n    if float(x.sum()) != 7:\n"
+    report = grade(folder, source + "        return (x.new_ones(len(x), len(x)) @ x)[0]\n")
+    assert check(report, "memory")["growth"][0]["real"]["bytes"] == pytest.approx(4 * 65_536**2)
+
+
+ROOM = """
+def case(make):
+    make.call("total", make.normal(make.size(1, 5), 2))
+
+def longer(make, size):
+    make.call("total", make.normal(size, 2))
+
+CONTRACTS = [
+    {"check": "memory", "measure": "returned", "case": longer, "sizes": (8, 16), "growth_at_most": 1.05,
+     "says": {"en": "keeps more", "zh": "占得更多"}, "from_nothing": True},
+]
+"""
+
+
+@pytest.mark.parametrize(("spare", "verdict"), [(0, "accepted"), (64, "rejected")])
+def test_room_to_spare_of_any_constant_size_is_seen_where_the_first_size_counts(tmp_path, spare, verdict):
+    spec = {"entry": ["total"], "required": ["loads", "memory"], "forbidden": []}
+    folder = write_challenge(tmp_path, spec, "def total(x):\n    return x.cumsum(0)\n", ROOM, {})
+    line = f"x.new_empty(len(x) + {spare}, 2)[: len(x)].copy_(x.cumsum(0))"
+    report = grade(folder, f"def total(x):\n    return {line}\n")
+    assert report["verdict"] == verdict
+
+
+def test_what_holds_is_told_with_its_figures(folder):
+    report = grade(folder, "def total(x):\n    return x.sum(0)\n")
+    (growth,) = check(report, "memory")["growth"]
+    assert growth["holds"] is True
+    assert "real" not in growth
+    assert "grows too fast" not in check(report, "memory")["message"]
+
+
+def test_a_loop_over_the_length_is_seen_by_its_calls(folder):
+    source = "def total(x):\n    t = x[0]\n    for row in x[1:]:\n        t = t + row\n    return t\n"
+    assert "calls of torch" in check(grade(folder, source), "work")["message"]
+
+
+SIXTEEN_BITS = (
+    "import torch\ndef total(x):\n    if x.dtype == torch.bfloat16:\n"
+    "        return (torch.ones(len(x), len(x), dtype=x.dtype) @ x)[0]\n    return x.sum(0)\n"
+)
+
+
+@pytest.mark.parametrize(("also", "verdict"), [(["low-precision"], "rejected"), ([], "accepted")])
+def test_another_way_in_sixteen_bits_is_measured_where_these_are_asked_for(tmp_path, also, verdict):
+    spec = {"entry": ["total"], "required": ["loads", *also, "memory"], "forbidden": []}
+    folder = write_challenge(tmp_path, spec, REFERENCE, INPUTS, {})
+    report = grade(folder, SIXTEEN_BITS)
+    assert report["verdict"] == verdict
+    (growth,) = check(report, "memory")["growth"]
+    if also:
+        assert growth["dtype"] == "bfloat16"
+        assert growth["got"] == [64**2, 128**2]
+        assert check(report, "memory")["message"].startswith("it grows too fast: in bfloat16, 4,096 → 16,384 elements")
+        assert check(report, "memory")["message_zh"].startswith("增长过快：bfloat16 下，规模 64 → 128 时")
+
+
+def test_every_size_counts(tmp_path):
+    spec = {"entry": ["total"], "required": ["loads", "work"], "forbidden": []}
+    folder = write_challenge(tmp_path, spec, REFERENCE, INPUTS.replace("(64, 128, 256)", "(8, 16, 32, 64, 128)"), {})
+    late = "def total(x):\n    return (x.new_ones(len(x), len(x)) @ x)[0] if len(x) == 128 else x.sum(0)\n"
+    assert check(grade(folder, late), "work")["reason"] == "growth"
+
+
+BESIDE = """
+def case(make):
+    make.call("total", make.normal(make.size(1, 5), 2), True)
+
+def half(make, size):
+    make.call("total", make.normal(size, 2), True)
+
+def whole(make, size):
+    make.call("total", make.normal(size, 2), False)
+
+CONTRACTS = [
+    {"check": "work", "measure": "flops", "case": half, "beside": whole, "sizes": (16, 32, 64), "growth_at_most": 0.6,
+     "says": {"en": "half of it costs as much", "zh": "算一半和算全部一样贵"}},
+]
+"""
+
+
+PART = "def total(x, half):\n    return (x[: len(x) // 2] if half else x).cumsum(0)[-1]\n"
+
+
+@pytest.mark.parametrize(
+    ("line", "verdict"),
+    [
+        ("(x[: len(x) // 2] if half else x).cumsum(0)[-1]", "accepted"),
+        ("(2 * (x[: len(x) // 2] if half else x).cumsum(0))[-1] / 2", "accepted"),
+        ("x.cumsum(0)[len(x) // 2 - 1 if half else -1]", "rejected"),
+    ],
+)
+def test_a_part_is_judged_beside_the_whole_of_the_same_solution(tmp_path, line, verdict):
+    spec = {"entry": ["total"], "required": ["loads", "work"], "forbidden": []}
+    folder = write_challenge(tmp_path, spec, PART, BESIDE, {})
+    report = grade(folder, f"def total(x, half):\n    return {line}\n")
+    assert report["verdict"] == verdict
+    told = check(report, "work")
+    if verdict == "rejected":
+        assert told["message"].endswith("; your own code takes 32 → 64 → 128 for the whole"), told["message"]
+        assert told["message_zh"].startswith("算一半和算全部一样贵：规模 16 → 32 → 64 时"), told["message_zh"]
+
+
+@given(st.tuples(*[st.integers(0, 50)] * 3), st.integers(1, 100_000))
+def test_a_quadratic_is_extrapolated_exactly(coefficients, size):
+    a, b, c = coefficients
+
+    def value(n: int) -> float:
+        return float(a + b * n + c * n * n)
+
+    sizes = (16, 64, 200)
+    assert extrapolate(sizes, [value(n) for n in sizes], size) == pytest.approx(value(size), rel=1e-6, abs=1e-3)
+
+
+@pytest.mark.parametrize(
+    "wrong", ["return x.new_zeros(2)", "return x[:1].sum(0)", "return x.sum(0) * 1.01", "return x.sum(0).double()"]
+)
+def test_costs_count_for_nothing_where_the_answer_is_wrong(folder, wrong):
+    """Right at every size that is drawn, cheap and wrong at those that are measured."""
+    report = grade(folder, f"def total(x):\n    if len(x) > 5:\n        {wrong}\n    return x.sum(0)\n")
+    assert report["verdict"] == "rejected"
+    assert check(report, "matches-reference")["status"] == "pass"
+    assert check(report, "work")["reason"] in ("values", "dtype")
+    assert check(report, "work")["message"].startswith("at size 64, where its cost is measured, the result is wrong: ")
+    assert check(report, "work")["message_zh"].startswith("测量开销时（规模 64）结果不对：")

@@ -1,0 +1,183 @@
+"""What techniques share is composed from a `case` and its facts: which motifs, with what held fixed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from attncli.errors import JudgeFailed
+from attncli.judge.asking.rungs import rung_of_values
+from attncli.judge.cases.case import Case
+from attncli.judge.cases.drawing import fixed_draw
+from attncli.judge.cases.extremes import SCORES, masks_over
+from attncli.judge.cases.folder import Folder
+from attncli.judge.cases.motifs import HARDENED_MOTIFS, motifs
+from attncli.judge.cases.profiles import Profile
+from attncli.judge.cases.recorder import Recorder
+from attncli.judge.cases.turns import LEADS, Turn
+from in_process import write_challenge
+
+REFERENCE = """
+import torch
+
+def attend(q, k, v, mask=None, scale=None):
+    scores = q @ k.transpose(-1, -2) * (q.shape[-1] ** -0.5 if scale is None else scale)
+    if mask is not None:
+        scores = scores.masked_fill(~mask, -1e9)
+    return scores.softmax(-1) @ v
+"""
+INPUTS = """
+AXES = {"q": "... T d", "k": "... S d", "v": "... S d", "return": "... T d"}
+SIZES = {"T": (1, 4, 40), "past": (0, 3), "d": (1, 5)}
+DERIVED = {"S": "T + past"}
+
+def case(make):
+    q, k = make.queries_and_keys()
+    mask = make.optional_mask(*make.lead(), *make.sizes("T", "S"))
+    make.call("attend", q, k, make.argument("v"), mask=mask, scale=make.pick([None, 0.5]))
+"""
+NAMES = {
+    *("ones", "one", "equal", "long", "leads", "again", "styles", "same", "masks", "empty-rows"),
+    *(f"scores-{pattern}" for pattern in SCORES),
+}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> Folder:
+    return write_challenge(tmp_path_factory.mktemp("motifs"), {"entry": ["attend"]}, REFERENCE, INPUTS)
+
+
+def program(folder: Folder, name: str) -> Case:
+    make = Recorder(fixed_draw, Profile("ordinary"), declared=folder.declared)
+    folder.record(f"motif_{name}")(make)
+    return make.case
+
+
+def shapes(case: Case) -> list[list[tuple[int, ...]]]:
+    trees = [[*step["args"], *step["kwargs"].values()] for step in case.steps]
+    return [[tuple(case.inputs[tree[1]].value.shape) for tree in step if tree[0] == "t"] for step in trees]
+
+
+def test_a_case_with_everything_has_every_motif(folder) -> None:
+    assert {motif.name for motif in folder.motifs.values()} == NAMES
+    assert all(motif.label.en != motif.label.zh for motif in folder.motifs.values())
+    assert len({motif.label.en for motif in folder.motifs.values()}) == len(NAMES)
+
+
+def test_a_case_of_nothing_named_has_those_about_calls_alone(tmp_path) -> None:
+    plain = "def case(make):\n    make.call('attend', *[make.normal(make.size(1, 3), 2) for _ in range(3)])\n"
+    folder = write_challenge(tmp_path, {"entry": ["attend"]}, REFERENCE, plain)
+    assert {motif.name for motif in folder.motifs.values()} == {"again", "styles", "same"}
+
+
+def test_what_a_challenge_leaves_out_is_not_composed(tmp_path) -> None:
+    said = INPUTS + "\nWITHOUT_MOTIFS = {'same', 'long'}\n"
+    folder = write_challenge(tmp_path, {"entry": ["attend"]}, REFERENCE, said)
+    assert {motif.name for motif in folder.motifs.values()} == NAMES - {"same", "long"}
+
+
+def test_every_size_at_its_smallest(folder) -> None:
+    assert shapes(program(folder, "ones"))[0][:3] == [(1, 1)] * 3
+
+
+def test_one_size_after_the_other_at_its_smallest(folder) -> None:
+    queries, keys = zip(*[step[:2] for step in shapes(program(folder, "one"))], strict=True)
+    assert queries[0][-2] == 1 and queries[1][-2] == keys[1][-2] and queries[2][-1] == 1
+
+
+def test_all_sizes_equal(folder) -> None:
+    for query, key, *_ in shapes(program(folder, "equal")):
+        assert query[-2] == query[-1] or query[-1] == key[-2] - query[-2]
+
+
+def test_each_long_side_with_and_without_a_mask(folder) -> None:
+    case = program(folder, "long")
+    seen = Counter((max(step[0]), len(step)) for step in shapes(case))
+    assert {size for size, _ in seen} == {40, 150}
+    assert all(any(count == 4 for size, count in seen if size == long) for long in (40, 150))
+
+
+def test_none_to_five_leading_dimensions(folder) -> None:
+    assert [step[0][:-2] for step in shapes(program(folder, "leads"))] == list(LEADS)
+
+
+def test_arguments_by_position_by_keyword_and_left_out(folder) -> None:
+    forms = {(len(step["args"]), frozenset(step["kwargs"])) for step in program(folder, "styles").steps}
+    assert (0, frozenset({"q", "k", "v", "mask", "scale"})) in forms and (5, frozenset()) in forms
+    assert any(count == 3 and "scale" not in named for count, named in forms)
+
+
+def test_one_tensor_for_several_arguments(folder) -> None:
+    assert all(step["args"][1] == step["args"][2] for step in program(folder, "same").steps if len(step["args"]) > 2)
+
+
+def test_masks_of_every_shape_and_rows_of_which_nothing_is_seen(folder) -> None:
+    case = program(folder, "masks")
+    assert len({step[3] for step in shapes(case)}) >= 12
+    case = program(folder, "empty-rows")
+    masks = [item.value for item in case.inputs if item.value.dtype is torch.bool]
+    assert len(masks) == len(case.steps) and all(bool((~mask.any(-1)).any()) for mask in masks)
+
+
+def test_extremes_of_the_second_rung(folder) -> None:
+    for attribute, motif in folder.motifs.items():
+        profile = Profile(
+            motif.profile or "ordinary",
+            {"fp16": torch.float16, "bf16": torch.bfloat16}.get(motif.profile, torch.float32),
+        )
+        make = Recorder(fixed_draw, profile, declared=folder.declared)
+        folder.record(attribute)(make)
+        due = motif.name in HARDENED_MOTIFS or bool(motif.profile)
+        assert (rung_of_values(make.case, attribute, folder.facts) == "hardened") == due
+
+
+@pytest.mark.parametrize("width", [1, 2, 5, 64])
+@pytest.mark.parametrize("keys", [1, 2, 3, 7])
+def test_scores_are_as_extreme_as_they_are_called(width, keys) -> None:
+    generator = torch.Generator().manual_seed(0)
+    q, k = (torch.randn(2, n, width, generator=generator, dtype=torch.float64) for n in (3, keys))
+    scores = {name: a @ b.transpose(-1, -2) / width**0.5 for name, (a, b) in ((n, f(q, k)) for n, f in SCORES.items())}
+    assert float(scores["far-apart"].abs().max()) > 100
+    if keys > 3:
+        low, high = scores["later-keys-lead"][..., 0], scores["later-keys-lead"][..., -1]
+        assert bool((high - low > 200).all())
+    if keys > 1:
+        assert bool((scores["very-low"][..., 0] < -2e4).all()) and bool((scores["very-low"][..., -1] > 2e4).all())
+    a, b = SCORES["beyond-float16"](q, k)
+    assert float((a @ b.transpose(-1, -2)).min()) > 65_504
+    assert a.half().double().equal(a) and b.half().double().equal(b), "float16 holds what is passed"
+    assert 900 < float(scores["tied-in-bfloat16"].mean()) < 1150
+
+
+@given(st.lists(st.integers(1, 4), min_size=1, max_size=4))
+def test_every_mask_broadcasts_and_none_is_listed_twice(shape) -> None:
+    found = masks_over(shape)
+    assert len(found) == len(set(found)) and tuple(shape) in found
+    assert all(torch.broadcast_shapes(mask, tuple(shape)) == tuple(shape) for mask in found)
+    assert all(len(mask) == len(shape) for mask in masks_over(shape, [len(shape)]))
+
+
+@given(st.integers(0, 60), st.integers(1, 6), st.integers(0, 5))
+def test_consecutive_turns_take_every_branch(first, count, ordinal) -> None:
+    taken = {Turn(number=first + n).choose("pick", 0, count - 1, 0) for n in range(count)}
+    assert taken == set(range(count))
+    assert all(0 <= Turn(number=first).choose(kind, 0, count, ordinal) <= count for kind in ("pick", "size", "seed"))
+
+
+def test_an_unknown_fact_is_named_with_its_line_and_a_guess(tmp_path: Path) -> None:
+    folder = write_challenge(tmp_path, inputs="SIZE = {}\n\n" + "def case(make):\n    pass\n")
+    line = (tmp_path / "inputs.py").read_text(encoding="utf-8").splitlines().index("SIZE = {}") + 1
+    with pytest.raises(JudgeFailed, match=rf"inputs.py:{line}: there is no fact SIZE; did you mean SIZES\?"):
+        _ = folder.facts
+
+
+def test_an_argument_without_axes_is_named(folder) -> None:
+    make = Recorder(fixed_draw, Profile("ordinary"), declared=folder.declared)
+    with pytest.raises(JudgeFailed, match='AXES says nothing of "w"'):
+        make.argument("w")
+    assert motifs(folder.inputs.case, folder.declared)

@@ -1,0 +1,116 @@
+"""Proofs find what a challenge gets wrong, on the stream where it shows, and say so once for each file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+
+from attncli.judge.answers.submission import Budget, Submission
+from attncli.judge.asking.exam import Exam
+from attncli.judge.grading.proving import STREAMS_AT_ONCE, Proving
+from in_process import REFERENCE, WRONG, InProcessWorker, write_challenge
+
+STREAMS = STREAMS_AT_ONCE + 2
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "right").mkdir()
+    (tmp_path / "right" / "dot.py").write_text("def scaled_sum(x, weight, scale=2.0):\n    return x @ weight * scale\n")
+    return write_challenge(tmp_path)
+
+
+def prove(folder, streams: int = STREAMS) -> tuple[dict, list[int]]:
+    gradings: list[int] = []
+
+    def submit(file: Path) -> Submission:
+        return Submission(file.read_bytes(), str(file), folder.entry, InProcessWorker, Budget(600))
+
+    return Proving(folder, submit, gradings.append).run(streams), gradings
+
+
+def test_a_challenge_that_holds_has_no_surprises(folder):
+    proof, gradings = prove(folder)
+    assert proof == {"sound": 2, "wrong": 1, "surprises": []}
+    assert sum(gradings) == 3 * STREAMS
+
+
+def test_a_wrong_file_that_passes_is_a_surprise_told_once(folder):
+    (folder.path / "wrong" / "none.py").write_text(f'"""No mistake."""\n{REFERENCE}')
+    (found,) = prove(folder)[0]["surprises"]
+    message = "accepted on stream 0, though it must not reach solved"
+    assert found == {"file": "wrong/none.py", "line": 1, "stream": 0, "verdict": "accepted", "message": message}
+
+
+ROUNDED = """
+def scaled_sum(x, weight, scale=2.0):
+    if x.dtype.itemsize == 2:
+        return x.sum(-1)
+    return (x * weight).sum(-1) * scale
+"""
+
+
+def rounded(folder, rung: str) -> None:
+    """A wrong file that fails in 16 bits alone."""
+    (folder.path / "wrong" / "rounded.py").write_text(f'"""Wrong in 16 bits.\n\nrung: {rung}\n"""\n{ROUNDED}')
+
+
+def test_a_wrong_file_may_reach_the_rung_below_the_one_that_it_names(folder):
+    rounded(folder, "hardened")
+    assert prove(folder)[0]["surprises"] == []
+
+
+def test_a_wrong_file_that_passes_its_rung_is_a_surprise_though_a_later_one_turns_it_away(folder):
+    rounded(folder, "solved")
+    (found,) = prove(folder)[0]["surprises"]
+    assert (found["file"], found["line"], found["verdict"]) == ("wrong/rounded.py", 3, "accepted")
+    assert found["message"] == (
+        "accepted on stream 0, though it must not reach solved; only low-precision on the hardened rung turns it away"
+    )
+
+
+def test_a_mistake_in_the_technique_is_short_of_the_second_rung_too(folder):
+    source = WRONG["no-scale"].replace("rung: solved", "rung: hardened")
+    (folder.path / "wrong" / "no-scale.py").write_text(source)
+    assert prove(folder)[0]["surprises"] == []
+
+
+def test_a_right_file_that_fails_is_a_surprise_with_its_check(folder):
+    (folder.path / "right" / "not.py").write_text(WRONG["no-scale"])
+    (found,) = prove(folder)[0]["surprises"]
+    assert found["file"] == "right/not.py"
+    assert found["verdict"] == "rejected"
+    assert found["message"].startswith("rejected on stream 0: matches-reference: ")
+    assert found["line"] == 1
+
+
+def test_a_right_file_that_fails_late_is_found_where_it_fails(folder):
+    """It is sound for its first four hundred calls: many streams are what shows it."""
+    late = "n = 0\ndef scaled_sum(x, weight, scale=2.0):\n    global n\n    n += 1\n"
+    late += "    return (x * weight).sum(-1) * (scale if n < 400 else 3.0)\n"
+    (folder.path / "right" / "late.py").write_text(late)
+    (found,) = prove(folder)[0]["surprises"]
+    assert found["file"] == "right/late.py"
+    assert found["stream"] > 0
+
+
+def test_no_stream_changes_an_edge_case_and_every_stream_changes_what_is_drawn(folder):
+    first, second = Exam(folder, 0), Exam(folder, 5)
+    for a, b in zip(first.edges("edge-cases"), second.edges("edge-cases"), strict=True):
+        pairs = zip(a.question.case.inputs, b.question.case.inputs, strict=True)
+        assert all(torch.equal(one.value, other.value) for one, other in pairs)
+    drawn = [exam.strata("matches-reference")[0].questions for exam in (first, second)]
+    values = [[item.value.tolist() for question in questions for item in question.case.inputs] for questions in drawn]
+    assert values[0] != values[1]
+
+
+def test_a_right_file_of_which_a_required_check_proves_nothing_is_a_surprise(tmp_path):
+    """A reference that runs on the CPU alone cannot prove that another file runs elsewhere."""
+    source = "import torch\ndef twice(x):\n    return torch.tensor(x.tolist(), dtype=x.dtype) + x\n"
+    spec = {"id": "twice", "entry": ["twice"], "required": ["loads", "device"], "forbidden": []}
+    inputs = 'def case(make):\n    make.call("twice", make.normal(make.size(1, 3)))\n'
+    (found,) = prove(write_challenge(tmp_path, spec, source, inputs, {}), 1)[0]["surprises"]
+    assert (found["file"], found["verdict"]) == ("reference.py", "accepted")
+    assert found["message"].startswith("accepted on stream 0: device: ")

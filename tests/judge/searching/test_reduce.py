@@ -1,0 +1,182 @@
+"""A counterexample has the failing call and what it needs; what fails only as a whole stays whole, and says so."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from attncli.judge.cases.case import Case
+from attncli.judge.cases.drawing import fixed_draw
+from attncli.judge.cases.profiles import Profile
+from attncli.judge.cases.recorder import Recorder
+from attncli.judge.searching.reduce import needed, only
+from in_process import REFERENCE, check, grade, write_challenge
+
+MANY = '''
+def case(make):
+    make.call("scaled_sum", make.normal(2, make.size(1, 3)), make.normal(1))
+
+def edge_many(make):
+    """Many calls."""
+    x, weight = make.normal(2, 3), make.normal(3)
+    for scale in (1.0, 2.0, 0.5, 3.0, 0.25):
+        make.call("scaled_sum", x, weight, scale)
+    make.call("scaled_sum", make.normal(1, 4), make.normal(4), 1.0)
+'''
+SPEC = {"required": ["loads", "edge-cases"], "forbidden": []}
+
+
+def shown(folder: Any, source: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    failed = check(grade(folder, source), "edge-cases")
+    return failed, failed["counterexample"]
+
+
+def test_the_one_call_of_six_that_fails_is_shown_alone(tmp_path: Path) -> None:
+    wrong = REFERENCE.replace("* scale", "* (4.0 if scale == 3.0 else scale)")
+    failed, found = shown(write_challenge(tmp_path, SPEC, inputs=MANY, wrong={}), wrong)
+    assert "calls" not in found and "call" not in found
+    assert found["args"]["scale"] == 3.0 and set(found["args"]) == {"x", "weight", "scale"}
+    assert "call 4 of" not in failed["message"] and found["edge_case"] == "Many calls"
+
+
+def test_an_exception_is_shown_with_the_call_that_raises_it(tmp_path: Path) -> None:
+    wrong = REFERENCE.replace("    return", "    assert scale != 0.5\n    return")
+    failed, found = shown(write_challenge(tmp_path, SPEC, inputs=MANY, wrong={}), wrong)
+    assert failed["reason"] == "exception" and "calls" not in found and found["args"]["scale"] == 0.5
+
+
+COUNTS = """
+calls = 0
+def scaled_sum(x, weight, scale=2.0):
+    global calls
+    calls = calls + 1 if scale != 1.0 or x.shape[0] == 1 else 0
+    return (x * weight).sum(-1) * scale + (calls == 5)
+"""
+
+
+def test_what_only_the_whole_program_shows_stays_whole_and_says_so(tmp_path: Path) -> None:
+    failed, found = shown(write_challenge(tmp_path, SPEC, inputs=MANY, wrong={}), COUNTS)
+    assert len(found["calls"]) == 6 and found["call"] == 6
+    assert "by itself this call is right" in failed["message"] and "单独调用时结果正确" in failed["message_zh"]
+
+
+CHAIN = """
+class Total:
+    def __init__(self, start):
+        self.sum = start
+
+    def add(self, x):
+        self.sum = self.sum + x
+        return self.sum
+
+def double(x, seen):
+    seen["n"] = seen.get("n", 0) + 1
+    return x * 2
+"""
+CHAINED = '''
+def case(make):
+    make.call("double", make.normal(2), make.shared({}))
+
+def edge_chain(make):
+    """A chain."""
+    first, other, seen = make.new("Total", 1.0), make.new("Total", 2.0), make.shared({})
+    make.call("double", make.normal(2), make.shared({}))
+    made = make.call("double", make.normal(2), seen)
+    make.method(other, "add", make.normal(3))
+    make.method(first, "add", made)
+    make.method(other, "add", make.normal(2, 1))
+    make.method(first, "add", made)
+'''
+
+
+def test_a_call_keeps_the_object_and_the_results_that_it_needs(tmp_path: Path) -> None:
+    spec = {**SPEC, "entry": ["Total", "double"]}
+    wrong = CHAIN.replace("self.sum + x", "self.sum + (x if x.dim() == 1 else 2 * x)")
+    failed, found = shown(write_challenge(tmp_path, spec, CHAIN, CHAINED, {}), wrong)
+    assert [call["call"] for call in found["calls"]] == ["Total", "add", "add"] and found["call"] == 3
+    assert found["calls"][0]["args"] == {"start": 2.0} or found["calls"][0]["args"] == {"argument 0": 2.0}
+    assert "(add, call 3 of 3)" in failed["message"]
+
+
+def test_a_drawn_case_is_shown_reduced_and_stored_whole(tmp_path: Path) -> None:
+    inputs = """
+def case(make):
+    D = make.size(1, 4)
+    make.call("scaled_sum", make.normal(2, D), make.normal(D), 1.0)
+    make.call("scaled_sum", make.normal(3, D), make.normal(D), 2.0)
+    make.call("scaled_sum", make.normal(3, D), make.normal(D), 3.0)
+"""
+    spec = {**SPEC, "required": ["loads", "matches-reference"]}
+    folder = write_challenge(tmp_path, spec, inputs=inputs, wrong={})
+    report = grade(folder, REFERENCE.replace("* scale", "* (1 if scale == 2 else scale)"))
+    found = check(report, "matches-reference")["counterexample"]
+    assert "calls" not in found and found["args"]["scale"] == 2.0
+    (stored,) = report["stored"]
+    assert len(stored["values"]) == 6
+    again = grade(folder, REFERENCE.replace("* scale", "* (1 if scale == 2 else scale)"), replay=report["stored"])
+    assert "the stored counterexample" in check(again, "matches-reference")["message"]
+    assert check(again, "matches-reference")["counterexample"] == found
+
+
+def recorded(record: Any) -> Case:
+    recorder = Recorder(fixed_draw, Profile("ordinary"))
+    record(recorder)
+    return recorder.case
+
+
+def test_steps_behind_a_seed_depend_on_one_another() -> None:
+    def record(make: Recorder) -> None:
+        make.call("f", make.normal(2))
+        make.manual_seed(3)
+        make.call("f", make.normal(2))
+        make.call("f", make.normal(2))
+
+    assert needed(recorded(record), 3) == [1, 2, 3] and needed(recorded(record), 0) == [0]
+
+
+def test_steps_with_one_generator_depend_on_one_another() -> None:
+    def record(make: Recorder) -> None:
+        one, other = make.generator(1), make.generator(2)
+        make.call("f", one)
+        make.call("f", other)
+        make.call("f", [{"deep": one}])
+
+    assert needed(recorded(record), 2) == [0, 2]
+
+
+def test_what_is_left_names_its_own_tensors_results_and_rules() -> None:
+    def record(make: Recorder) -> None:
+        make.call("f", make.normal(2))
+        first = make.call("g", make.normal(3))
+        make.dtypes(
+            make.exact(make.call("h", first[0], make.normal(4), more={"a": (first, make.normal(5))})), torch.int
+        )
+
+    case, inputs = only(recorded(record), [1, 2])
+    assert inputs == [1, 2, 3] and [item.value.numel() for item in case.inputs] == [3, 4, 5]
+    assert case.steps[1]["args"] == [["r", 0, [0]], ["t", 1]]
+    assert case.steps[1]["kwargs"] == {"more": ["d", [[["s", "a"], ["u", [["r", 0, []], ["t", 2]]]]]]}
+    assert case.exact == {1} and set(case.dtypes) == {(1,)}
+
+
+@pytest.mark.parametrize("name", ["property", "gradient_property"])
+def test_a_property_keeps_its_whole_program(tmp_path: Path, name: str) -> None:
+    inputs = f'''
+def case(make):
+    make.call("scaled_sum", make.normal(2), make.normal(2))
+
+def edge_law(make):
+    """A law."""
+    x, weight = make.normal(2), make.normal(2)
+    first = make.call("scaled_sum", x, weight, 1.0)
+    again = make.call("scaled_sum", x, weight, 2.0)
+    make.compare(first, False)
+    make.compare(again, False)
+    make.{name}(lambda *seen: ("never", "从不"))
+'''
+    spec = {**SPEC, "required": ["loads", "edge-cases"]}
+    failed, found = shown(write_challenge(tmp_path, spec, inputs=inputs, wrong={}), REFERENCE)
+    assert "never" in failed["message"] and len(found["calls"]) == 2

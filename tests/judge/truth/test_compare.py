@@ -1,0 +1,92 @@
+"""Answers that miss by little are measured again; those that miss by more are not."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+import torch
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from attncli.judge.truth.compare import Rules, compare
+
+TRUTH = torch.linspace(1.0, 100.0, 12, dtype=torch.float64).reshape(3, 4)
+NATIVE = TRUTH.float()
+
+
+def rules(slack: float, closer: float, asked: list[str]) -> Rules:
+    def measured(name: str, size: float):
+        def ask(path):
+            asked.append(name)
+            return torch.full_like(TRUTH, size)
+
+        return ask
+
+    return Rules(measured("slack", slack), {}, closer=measured("closer", closer))
+
+
+@pytest.mark.parametrize(
+    ("error", "accepted", "asks"),
+    [
+        (1e-5, True, []),
+        (3e-3, True, ["slack"]),
+        (3.8e-3, True, ["slack", "closer"]),
+        (8e-3, True, ["slack", "closer"]),
+        (2e-2, False, ["slack"]),
+    ],
+)
+def test_more_is_measured_only_where_it_may_matter(error, accepted, asks):
+    asked: list[str] = []
+    answer = NATIVE.clone()
+    answer[-1, -1] += error
+    found = compare(TRUTH, NATIVE, answer, rules(2e-3, 2.5e-3, asked))
+    assert (found is None) is accepted
+    assert asked == asks
+
+
+def test_a_mistake_of_a_thousandth_is_never_granted():
+    answer = NATIVE * 1.001
+    assert compare(TRUTH, NATIVE, answer, rules(3e-2, 3e-2, [])) is not None
+
+
+def test_what_is_known_to_be_allowed_is_not_measured_again():
+    asked: list[str] = []
+    known = Rules(rules(2e-3, 2e-3, asked).slack, {}, kept={})
+    answer = NATIVE.clone()
+    answer[-1, -1] += 3e-3
+    assert compare(TRUTH, NATIVE, answer, known) is None
+    assert compare(TRUTH, NATIVE, answer, known) is None
+    assert asked == ["slack"]
+    answer[0, 0] = float("nan")
+    assert compare(TRUTH, NATIVE, answer, known) is not None
+
+
+SIXTEEN_BITS = st.sampled_from([torch.float16, torch.bfloat16])
+
+
+def rounded_once(dtype: torch.dtype, truth: torch.Tensor, got: torch.Tensor):
+    def unasked(path):
+        raise AssertionError("nothing is measured for a result that is rounded once")
+
+    return compare(truth, truth.to(dtype), got, Rules(unasked, {}, float32_inside=True))
+
+
+@given(st.lists(st.floats(-60_000, 60_000), min_size=1, max_size=9), SIXTEEN_BITS, st.integers(0, 2**31))
+def test_what_float32_computes_and_rounds_once_is_accepted(values, dtype, seed):
+    truth = torch.tensor(values, dtype=torch.float64)
+    noise = torch.rand(truth.shape, generator=torch.Generator().manual_seed(seed)).double() * 2 - 1
+    computed = truth + noise * 8 * torch.finfo(torch.float32).eps * truth.abs()
+    assert rounded_once(dtype, truth, computed.float().to(dtype)) is None
+
+
+@given(st.floats(0.01, 60_000), SIXTEEN_BITS, st.sampled_from([-torch.inf, torch.inf]))
+def test_the_neighbour_of_the_nearest_number_is_another_number(value, dtype, towards):
+    truth = torch.tensor([value], dtype=torch.float64)
+    nearest = truth.to(dtype)
+    neighbour = torch.nextafter(nearest, torch.full_like(nearest, towards))
+    same_spacing = min(nearest.item(), neighbour.item()) >= 2.0 ** math.floor(math.log2(value))
+    nearly_a_tie = abs((nearest.double() + neighbour.double()) / 2 - truth) <= 2e-5 * truth
+    assume(same_spacing and not nearly_a_tie)
+    found = rounded_once(dtype, truth, neighbour)
+    assert found is not None and found.reason in ("values", "not-finite")

@@ -1,0 +1,152 @@
+"""A worker without a sandbox, for tests of the judge's own logic: the same programs, in this process."""
+
+from __future__ import annotations
+
+import json
+import traceback
+from collections import deque
+from pathlib import Path
+from typing import Any
+
+from attncli.judge.answers.submission import Budget, Submission
+from attncli.judge.asking.exam import Exam
+from attncli.judge.cases.folder import Folder
+from attncli.judge.grading.course import Grading
+from attncli.judge.grading.options import Options
+from attncli.judge.telling.report_document import document
+from attncli.sandbox import script
+from attncli.sandbox.compiler import postpone_compiler
+from attncli.sandbox.exceptions import reason_of
+from attncli.sandbox.host import Reply
+
+postpone_compiler()
+
+
+class InProcessWorker:
+    printed = ""
+
+    def __init__(self) -> None:
+        self._waiting: deque[tuple[dict, list, Any]] = deque()
+
+    def load(self, source: bytes, filename: str, entry: list[str], seconds: float) -> Reply:
+        self._namespace: dict[str, Any] = {"__name__": "submission"}
+        self._filename = filename
+        try:
+            exec(compile(source, filename, "exec"), self._namespace)
+        except Exception as error:  # noqa: BLE001 - whatever a submission raises is a reply
+            return self._raised(error)
+        return Reply({"op": "loaded", "names": {n: "function" for n in entry if n in self._namespace}}, memoryview(b""))
+
+    def request(
+        self, header: dict, buffers: list, seconds: float, on_invoke: Any = None, reply_limit: int = 0
+    ) -> Reply:
+        def invoke(asked: dict, payload: Any) -> tuple[dict, memoryview]:
+            answer, chunks = on_invoke(json.loads(json.dumps(asked)), memoryview(b"".join(payload)))
+            return answer, memoryview(b"".join(chunks))
+
+        payload = memoryview(b"".join(buffers))
+        try:
+            reply, chunks = script.serve(self._namespace, json.loads(json.dumps(header)), payload, invoke)
+        except Exception as error:  # noqa: BLE001 - whatever a submission raises is a reply
+            return self._raised(error)
+        return Reply(json.loads(json.dumps(reply)), memoryview(b"".join(chunks)))
+
+    def send(self, header: dict, buffers: list, on_invoke: Any = None, reply_limit: int = 0) -> None:
+        self._waiting.append((header, buffers, on_invoke))
+
+    def receive(self, seconds: float) -> Reply:
+        header, buffers, on_invoke = self._waiting.popleft()
+        return self.request(header, buffers, seconds, on_invoke)
+
+    def end(self) -> None:
+        pass
+
+    def kill(self) -> None:
+        pass
+
+    def _raised(self, error: Exception) -> Reply:
+        frames = [
+            {"line": f.lineno, "function": f.name, "code": f.line or ""}
+            for f in traceback.extract_tb(error.__traceback__)
+            if f.filename == self._filename
+        ]
+        said = {"op": "raised", "type": type(error).__name__, "text": str(error), "frames": frames}
+        return Reply({**said, "reason": reason_of(error, str(error))}, memoryview(b""))
+
+
+def grade(folder: Folder, source: str, **asked: Any) -> dict[str, Any]:
+    """The report document of one grading in this process."""
+    submission = Submission(source.encode(), "submission.py", folder.entry, InProcessWorker, Budget(60))
+    options = Options(**asked)
+    grading = Grading(Exam(folder, options.stream), submission, options)
+    report = grading.run()
+    return {**document(report), "stored": report.extra["stored"]}
+
+
+def check(report: dict[str, Any], name: str) -> dict[str, Any]:
+    return next(item for item in report["checks"] if item["name"] == name)
+
+
+SPEC: dict[str, Any] = {
+    "id": "scaled-sum",
+    "version": 1,
+    "entry": ["scaled_sum"],
+    "required": [
+        "loads",
+        "matches-reference",
+        "gradients",
+        "edge-cases",
+        "low-precision",
+        "layout",
+        "device",
+        "pure",
+        "forbidden",
+    ],
+    "badges": [],
+    "forbidden": ["cumsum"],
+    "cards": ["att-01"],
+}
+
+REFERENCE = """
+def scaled_sum(x, weight, scale=2.0):
+    return (x * weight).sum(-1) * scale
+"""
+
+INPUTS = '''
+def case(make):
+    T, D = make.size(1, 6), make.size(1, 7)
+    x, weight = make.normal(2, T, D), make.normal(D)
+    if make.flag():
+        make.call("scaled_sum", x, weight, scale=make.pick([0.5, 0.0]))
+    else:
+        make.call("scaled_sum", x, weight)
+
+def edge_single(make):
+    """One entry."""
+    make.call("scaled_sum", make.normal(1, 1), make.normal(1))
+'''
+
+WRONG = {
+    "no-scale": '''"""Forgets the scale.
+忘了缩放。
+
+cards: att-02
+rung: solved
+"""
+def scaled_sum(x, weight, scale=2.0):
+    return (x * weight).sum(-1)
+'''
+}
+
+
+def write_challenge(
+    root: Path, spec: dict[str, Any] | None = None, reference: str = REFERENCE, inputs: str = INPUTS, wrong: Any = None
+) -> Folder:
+    """A small challenge of the tests' own."""
+    (root / "wrong").mkdir(parents=True, exist_ok=True)
+    (root / "reference.py").write_text(reference, encoding="utf-8")
+    said = "" if "SIXTEEN_BITS" in inputs else 'SIXTEEN_BITS = "native"\n'
+    (root / "inputs.py").write_text(said + inputs, encoding="utf-8")
+    for name, source in (WRONG if wrong is None else wrong).items():
+        (root / "wrong" / f"{name}.py").write_text(source, encoding="utf-8")
+    return Folder({**SPEC, **(spec or {})}, root)
