@@ -1,4 +1,4 @@
-"""The learner's code as the judge meets it: programs go in, observations or findings come out."""
+"""The learner's code as the judge meets it: programs go in, observations or failures come out."""
 
 from __future__ import annotations
 

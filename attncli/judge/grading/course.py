@@ -13,7 +13,7 @@ from attncli.domain.sentences import say
 from attncli.judge.answers.submission import Submission
 from attncli.judge.asking.exam import Exam
 from attncli.judge.check_table import CHECKS
-from attncli.judge.grading.findings import Findings
+from attncli.judge.grading.fault_reports import FaultReports
 from attncli.judge.grading.options import Options
 from attncli.judge.grading.ways import Checks
 from attncli.judge.telling.report_document import message_fields
@@ -33,8 +33,8 @@ class Grading:
         spec = self.exam.folder.spec
         self.required = [name for name in CHECK_NAMES if name in spec["required"]]
         self.badges = [name for name in CHECK_NAMES if name in spec.get("badges", ())]
-        self.findings = Findings(self.exam, self.submission, self.options)
-        self.checks = Checks(self.findings)
+        self.faults = FaultReports(self.exam, self.submission, self.options)
+        self.checks = Checks(self.faults)
         self._cut_short: set[CaseRung] = set()
 
     def run(self) -> GradeReport:
@@ -56,11 +56,11 @@ class Grading:
             verdict=verdict,
             rung=reached,
             checks=self._told(),
-            diagnosis=tuple(self.findings.diagnosis),
+            diagnosis=tuple(self.faults.diagnosis),
             seconds=round(time.monotonic() - start, 3),
             seed=self.options.stream,
             printed=self.submission.printed,
-            extra={"stored": self.findings.stored},
+            extra={"stored": self.faults.stored},
         )
 
     def _told(self) -> tuple[CheckResult, ...]:
@@ -92,7 +92,7 @@ class Grading:
     def _leave_out(self, name: str) -> None:
         """The second rung of a check is not asked for before the first is reached."""
         if name not in self.results:
-            result = self.findings.result(name, "skipped", say("needs-first-rung"))
+            result = self.faults.result(name, "skipped", say("needs-first-rung"))
             self.results[name] = replace(result, required=name in self.required)
 
     def _check(self, name: str, rung: CaseRung) -> None:
@@ -103,7 +103,7 @@ class Grading:
         start = time.monotonic()
         blocked = self._blocked(name, rung)
         if blocked:
-            result = self.findings.result(name, "skipped", say("needs", check=blocked))
+            result = self.faults.result(name, "skipped", say("needs", check=blocked))
             if name in self.required:
                 self._cut_short.add(rung)
         else:
@@ -118,7 +118,7 @@ class Grading:
             return ""
         if self._unloaded():
             return "" if name == "forbidden" and self.checks.reading.syntax is None else "loads"
-        if self.findings.dead and name != "forbidden":
+        if self.faults.dead and name != "forbidden":
             return next((r.name for r in self.results.values() if r.status == "fail"), "loads")
         needs = [CHECKS[name].needs, CHECKS[name].needs_hardened if rung == "hardened" else ""]
         return next((n for n in needs if n in self.results and self.results[n].status == "fail"), "")

@@ -19,7 +19,7 @@ from attncli.judge.asking.growth import Measured, contracts, examine_growth, pro
 from attncli.judge.asking.rungs import rung_of, rung_of_finding
 from attncli.judge.cases.case import Case
 from attncli.judge.check_table import CHECKS, Kind, Way
-from attncli.judge.grading.findings import Findings
+from attncli.judge.grading.fault_reports import FaultReports
 from attncli.judge.searching.hypothesis_search import Search
 from attncli.judge.telling.counterexample import restore
 from attncli.judge.truth.expectation import Expectation
@@ -30,10 +30,10 @@ SHRINK_CALLS = 120
 class Checks:
     """The checks of one grading. A fault of the second rung that shows on the first waits until that is asked for."""
 
-    def __init__(self, findings: Findings) -> None:
-        self.findings = findings
-        self.exam, self.submission, self.options = findings.exam, findings.submission, findings.options
-        self.examiner = findings.examiner
+    def __init__(self, faults: FaultReports) -> None:
+        self.faults = faults
+        self.exam, self.submission, self.options = faults.exam, faults.submission, faults.options
+        self.examiner = faults.examiner
         self.folder = self.exam.folder
         self.reading: Reading = read_source(self.submission.source, tuple(self.folder.spec.get("forbidden", ())))
         self._measured: Measured = {}
@@ -60,7 +60,7 @@ class Checks:
         return ways[CHECKS[name].way]()
 
     def _loads(self) -> CheckResult:
-        failed = self.findings.failed
+        failed = self.faults.failed
         if self.reading.syntax is not None:
             return failed("loads", "exception", say("does-not-parse", error=self.reading.syntax))
         failure = self.submission.load()
@@ -68,9 +68,9 @@ class Checks:
             due = read_source(self.folder.reference_source.encode())
             problem = entry_problem(self.folder.entry, self.reading, due)
             if problem is None:
-                return self.findings.touched("loads") or self.findings.result("loads", "pass")
+                return self.faults.touched("loads") or self.faults.result("loads", "pass")
             return failed("loads", "missing-entry-point", problem)
-        self.findings.dead = self.findings.dead or failure.fatal
+        self.faults.dead = self.faults.dead or failure.fatal
         result = failed("loads", failure.reason, failure.message)
         if failure.frames:
             return replace(result, counterexample={"frames": [dict(frame) for frame in failure.frames]})
@@ -78,9 +78,9 @@ class Checks:
 
     def _forbidden(self) -> CheckResult:
         if self.reading.forbidden:
-            return self.findings.failed("forbidden", "forbidden", self.reading.forbidden[0].message)
-        if self.findings.dead or not self.submission.loaded:
-            return self.findings.result("forbidden", "pass")
+            return self.faults.failed("forbidden", "forbidden", self.reading.forbidden[0].message)
+        if self.faults.dead or not self.submission.loaded:
+            return self.faults.result("forbidden", "pass")
         named = Forbidden(self.folder.spec.get("forbidden", ()))
         requests = self.exam.sample("forbidden", CHECKS["forbidden"].examples)
         seen = list(self.examiner.seen)
@@ -91,12 +91,12 @@ class Checks:
             seen += [(str(called), int(line)) for called, line in observed.seen]
         for called, line in seen:
             if line and named.names(called):
-                return self.findings.failed("forbidden", "forbidden", forbidden_message(line, called))
-        return self.findings.touched("forbidden") or self.findings.result("forbidden", "pass", examples=len(requests))
+                return self.faults.failed("forbidden", "forbidden", forbidden_message(line, called))
+        return self.faults.touched("forbidden") or self.faults.result("forbidden", "pass", examples=len(requests))
 
     def _edges(self, name: str, rung: CaseRung) -> CheckResult:
         failed, tried = self._at_edges(name, rung, 0)
-        return failed or self.findings.touched(name) or self.findings.result(name, "pass", examples=tried)
+        return failed or self.faults.touched(name) or self.faults.result(name, "pass", examples=tried)
 
     def _at_edges(self, name: str, rung: CaseRung, tried: int) -> tuple[CheckResult | None, int]:
         """Asks the questions of every edge case in the profiles of this check."""
@@ -106,7 +106,7 @@ class Checks:
             edge = edges[index]
             broken = rung_of_finding(finding, rung)
             examine = self._of_rung(self.examiner.again(edge.question), name, edge.attribute, broken)
-            return self.findings.found(name, finding, examine, tried + index + 1, edge.attribute, edge.label)
+            return self.faults.found(name, finding, examine, tried + index + 1, edge.attribute, edge.label)
 
         fault = self.examiner.first_fault([edge.question for edge in edges], self._counting(name, rung, result_of))
         if fault is None:
@@ -148,24 +148,24 @@ class Checks:
             for profile in self.exam.growth_profiles(rung):
                 growth = examine_growth(self.exam, self.submission, contract, self._measured, profile)
                 if isinstance(growth, Finding):
-                    self.findings.dead = self.findings.dead or growth.fatal
-                    return self.findings.failed(name, growth.reason, growth.message)
+                    self.faults.dead = self.faults.dead or growth.fatal
+                    return self.faults.failed(name, growth.reason, growth.message)
                 if not growth.holds and not self.options.quick:
                     growth = projected(self.exam, self.submission, growth)
                 shown = growth.document()
                 if not growth.holds:
-                    return replace(self.findings.failed(name, "growth", growth_told([shown])), growth=(shown,))
+                    return replace(self.faults.failed(name, "growth", growth_told([shown])), growth=(shown,))
                 held.append(shown)
-        return replace(self.findings.result(name, "pass", growth_told(held), examples=len(held)), growth=tuple(held))
+        return replace(self.faults.result(name, "pass", growth_told(held), examples=len(held)), growth=tuple(held))
 
     def _speed(self) -> CheckResult:
         requests = self.exam.sample("pure", 3)
         start = time.monotonic()
         for request in requests:
             if isinstance(self.submission.run(request), Failure):
-                return self.findings.result("speed", "info", say("not-measured"))
+                return self.faults.result("speed", "info", say("not-measured"))
         elapsed_ms = 1000 * (time.monotonic() - start) / max(1, len(requests))
-        return self.findings.result("speed", "info", say("milliseconds", ms=f"{elapsed_ms:.1f}"))
+        return self.faults.result("speed", "info", say("milliseconds", ms=f"{elapsed_ms:.1f}"))
 
     def _searched(self, name: str, rung: CaseRung) -> CheckResult:
         replayed = self._replay(name, rung)
@@ -181,16 +181,16 @@ class Checks:
             failed, tried = self._at_edges(name, rung, tried)
             if failed is not None:
                 return failed
-        touched = self.findings.touched(name)
+        touched = self.faults.touched(name)
         if touched is not None:
             return touched
         leaks = name == "pure" and rung == "solved" and "loads" not in self.options.settled
         leak = self._leak() if leaks else None
         if leak is not None:
-            return self.findings.found("pure", leak, None, tried, "case", "")
+            return self.faults.found("pure", leak, None, tried, "case", "")
         if name == "device" and self.examiner.device_unproved:
-            return self.findings.result("device", "skipped", say("no-proof-of-device"), tried)
-        return self.findings.result(name, "pass", examples=tried)
+            return self.faults.result("device", "skipped", say("no-proof-of-device"), tried)
+        return self.faults.result(name, "pass", examples=tried)
 
     def _in_stratum(self, name: str, rung: CaseRung, stratum: Stratum, tried: int) -> CheckResult | None:
         places = [k for k, of_case in enumerate(stratum.rungs) if of_case == rung]
@@ -201,7 +201,7 @@ class Checks:
             smallest = finding
             if not self._conclusive(name, finding):
                 smallest = self._shrunk(stratum, places[index], finding, examine)
-            return self.findings.found(name, smallest, examine, tried + index + 1, stratum.attribute, "")
+            return self.faults.found(name, smallest, examine, tried + index + 1, stratum.attribute, "")
 
         ask = self.examiner.first_fault_in_turn if CHECKS[name].in_turn else self.examiner.first_fault
         fault = ask([stratum.questions[k] for k in places], self._counting(name, rung, result_of))
@@ -260,5 +260,5 @@ class Checks:
             examine = self._of_rung(self._question(name), name, str(kept["record"]), rung)
             finding = examine(case)
             if finding is not None:
-                return self.findings.kept(name, finding, kept, examine)
+                return self.faults.kept(name, finding, kept, examine)
         return None

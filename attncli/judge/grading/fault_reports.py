@@ -33,7 +33,7 @@ MESSAGE_LENGTH = 2000
 DIAGNOSED = frozenset({"values", "shape", "dtype", "not-finite", "exception", "gradient"})
 
 
-class Findings:
+class FaultReports:
     """The faults of one grading. `dead`: nothing further is asked of the file. `stored` are kept counterexamples."""
 
     def __init__(self, exam: Exam, submission: Submission, options: Options) -> None:
