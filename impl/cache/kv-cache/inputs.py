@@ -74,18 +74,6 @@ def edge_visible_scores_very_low(make):
     make.call("prefill", make.keep(torch.tensor([[[1.0], [1.001], [-1.0]]])), params, 1)
 
 
-def edge_two_models(make):
-    """two sets of weights and head counts over equal shapes do not meet
-
-    形状相同的两套权重和头数互不影响
-    """
-    x, x_t = make.normal(2, 3, 6), make.normal(2, 1, 6)
-    for n_heads in (2, 3):
-        params = params_for(make, 6)
-        cache = make.call("prefill", x, params, n_heads)[1]
-        make.call("decode_step", x_t, cache, params, n_heads)
-
-
 def step_at(make, t, B=2):
     step(make, past(make, B, 4, t, 8), params_for(make, 32), 4, B)
 
