@@ -1,4 +1,4 @@
-"""Forgets 1/√d.
+"""Forgets to divide the scores by √d.
 忘了除以 √d。
 
 symptom: Wide heads are nearly one-hot.
