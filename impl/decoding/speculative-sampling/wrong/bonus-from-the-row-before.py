@@ -1,7 +1,7 @@
 """Draws the free token from the target's last row but one.
-免费 token 取自目标分布的倒数第二行。
+免费 token 取自目标的倒数第二行。
 
-symptom: Words are doubled whenever the draft was right.
+symptom: Words double whenever the draft was right.
 症状：草稿猜对时，词容易重复。
 
 cards: dec-10
