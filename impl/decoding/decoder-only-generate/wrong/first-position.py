@@ -2,7 +2,7 @@
 取了第一个位置的 logits。
 
 symptom: The first new token knows only the prompt's beginning.
-症状：第一个新 token 只看了提示的开头。
+症状：新 token 只看了提示的开头。
 
 cards: dec-06
 rung: solved

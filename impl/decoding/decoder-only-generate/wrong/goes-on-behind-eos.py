@@ -2,7 +2,7 @@
 已结束的行继续生成。
 
 symptom: Rubbish behind the eos of short answers.
-症状：短答案的 eos 后面跟着垃圾。
+症状：短答案后面跟着垃圾。
 
 cards: dec-06
 rung: solved

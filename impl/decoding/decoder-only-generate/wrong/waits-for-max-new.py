@@ -1,7 +1,7 @@
 """Fills up to max_new although all rows are done.
 所有行都结束了，还填到 max_new。
 
-symptom: A short answer takes as long as the longest allowed.
+symptom: Short answers take as long as the longest.
 症状：再短的答案也跑满最大长度。
 
 cards: dec-06
