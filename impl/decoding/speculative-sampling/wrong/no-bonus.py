@@ -1,8 +1,8 @@
-"""Returns the last drafted token again when all are accepted.
-全部接受时又返回最后一个草稿 token。
+"""Returns the last drafted token when all are accepted.
+全部接受时返回最后一个草稿 token。
 
-symptom: Words double whenever the draft was right.
-症状：草稿猜对时，词就重复。
+symptom: Words double when the draft was right.
+症状：草稿猜对时词就重复。
 
 cards: dec-09, dec-10
 rung: solved

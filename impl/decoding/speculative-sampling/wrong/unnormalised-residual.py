@@ -1,8 +1,8 @@
 """Inverts the residual's cumulative sum without normalising.
 残差没有归一化就按累积和采样。
 
-symptom: The vocabulary's last token comes far too often.
-症状：词表最后一个 token 出现过多。
+symptom: The vocabulary's last token comes too often.
+症状：词表最后一个 token 过多。
 
 cards: dec-09
 rung: solved
