@@ -1,7 +1,7 @@
 """Counts overlaps of bytes, not of merged tokens.
-重叠的字节对计数，合并出的 token 不计。
+字节对重叠时计数，合并出的 token 不计。
 
-symptom: Repetitive text learns other merges from the second on.
+symptom: Repetitive text: other merges from the second on.
 症状：重复的文本从第二条规则起就不同。
 
 cards: emb-02
