@@ -2,7 +2,7 @@
 第 b 行加给了 batch 的第 b 条。
 
 symptom: All tokens of a sequence get one vector.
-症状：同一序列的 token 加的是同一个向量。
+症状：同一序列的 token 加同一个向量。
 
 cards: pos-01
 rung: solved
