@@ -1,7 +1,7 @@
 """Lines positions up with heads, not tokens.
-位置对到了头上，而不是 token 上。
+位置对到了头上，不是 token 上。
 
-symptom: Raises unless H = T, and then turns wrongly.
+symptom: Raises unless H = T, then turns wrongly.
 症状：H ≠ T 就报错，相等时转错。
 
 cards: pos-09
