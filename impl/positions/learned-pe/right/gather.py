@@ -1,4 +1,4 @@
-"""Rows by gather with expanded indices; an error class of its own."""
+"""Rows by gather with expanded indices; its own error class."""
 
 from __future__ import annotations
 
