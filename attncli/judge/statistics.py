@@ -54,10 +54,11 @@ def one_of(got: Tensor, *levels: Tensor | float, gradient: bool = False) -> Comp
 
 
 def _rounding(due: Tensor, dtype: torch.dtype) -> Tensor:
-    """What float32 may miss, and half a step of 16 bits, to which it is rounded once."""
-    within = due.abs() * (1e-9 if dtype == torch.float64 else 1e-5)
-    bits = torch.finfo(dtype)
-    return within if bits.bits > 16 else within + due.abs().log2().floor().exp2() * bits.eps / 2
+    """What float32 may miss against the largest entry, and half a step of 16 bits, to which it is rounded once."""
+    within = due.abs().max() * (1e-9 if dtype == torch.float64 else 1e-5 if dtype.is_floating_point else 0.0)
+    if not dtype.is_floating_point or dtype.itemsize > 2:
+        return within
+    return within + due.abs().log2().floor().exp2() * torch.finfo(dtype).eps / 2
 
 
 def distinct(got: Tensor) -> Complaint | None:

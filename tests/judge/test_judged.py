@@ -38,7 +38,8 @@ def edge_gradients(make):
     x, y = make.normal(5), make.normal(7)
     make.judge(lambda got: None, make.call("drop", x))
     second = make.call("drop", y)
-    make.judge(lambda got, y, x: None if (len(y), len(x)) == (7, 5) else ("another's gradient", "别的梯度"), second, y, x)
+    other = "another's gradient", "别的梯度"
+    make.judge(lambda got, y, x: None if (len(y), len(x)) == (7, 5) else other, second, y, x)
     make.judge(lambda got, grad: make.one_of(grad, got.bool() * 2.0, gradient=True), second, y)
 """
 SAYS = {"entry": ["drop"], "required": ["loads", "matches-reference", "edge-cases", "random"], "forbidden": []}
@@ -68,7 +69,7 @@ def test_a_sound_solution_is_accepted(tmp_path):
             "edge-cases",
             "no state",
         ),
-        (("return x *", "return x.detach() * 1 + (x - x.detach()) *"), "edge-cases", "of the gradient"),
+        (("* 2", "* (2 + 0 * x.detach()) + 3 * (x - x.detach())"), "edge-cases", "of the gradient"),
     ],
 )
 def test_what_is_wrong_is_told(told, change, name, message):

@@ -41,6 +41,14 @@ def test_an_entry_is_one_of_its_levels_in_every_dtype() -> None:
         assert statistics.one_of(due.to(dtype), due) is None
         assert statistics.one_of(torch.zeros(3, dtype=dtype), 0.0, due) is None
     assert statistics.one_of(-due.bfloat16(), -due) is None
+    assert statistics.one_of(torch.tensor([1, 2]), torch.tensor([1, 2])) is None
+    assert statistics.one_of(torch.tensor([1, 2]), torch.tensor([1, 1])) is not None
+
+
+def test_a_small_entry_may_miss_what_a_large_one_may() -> None:
+    due = torch.tensor([1.0, 1e-4])
+    assert statistics.one_of(due + 5e-6, due) is None
+    assert statistics.one_of(due + 5e-5, due) is not None
 
 
 def test_another_entry_is_told_with_its_place_and_its_levels() -> None:

@@ -142,18 +142,22 @@ def random(make):
     level = (row >= row.topk(2).values[-1]).double()  # two largest logits, equal: they share, however cold it is
     prompts = {count: make.integers(0, V, count, T) for count in (1000, 500, 40)}  # sound solutions may loop over rows
 
-    def sample(rows, logits, *settings, **named):
+    def sample(rows, logits, *settings):
         table = torch.stack([logits.flip(0), *[logits] * (T + n - 1)]).float()
-        return call(make, table, prompts[rows], n, None, *settings, model=by_length, **named)
+        return call(make, table, prompts[rows], n, None, *settings, model=by_length)
 
-    for logits, t, k, drawn in (
-        (row, temperature, top_k, sample(1000, row, temperature, top_k, make.generator())),
-        (row, temperature, other_k, sample(1000, row, temperature, other_k)),
-        (row, 1.0, None, sample(500, row, top_k=None)),
-        (level, 1e-6, None, sample(500, level, 1e-6)),
+    for rows, logits, t, k, generator in (
+        (1000, row, temperature, top_k, make.generator()),
+        (1000, row, temperature, other_k, None),
+        (500, row, 1.0, None, None),
+        (500, level, 1e-6, None, None),
     ):
         cut = logits.masked_fill(logits < logits.topk(k or V).values[-1], -math.inf)
-        due = [torch.softmax(cut / t, -1).tolist()] * n
-        make.judge(lambda out, due=due: make.frequencies(out[:, T:], due, "first token", "second token"), drawn)
+
+        def holds(out, rows=rows, due=(torch.softmax(cut / t, -1).tolist(),) * n):
+            yield make.one_of(out[:, :T], prompts[rows])
+            yield make.frequencies(out[:, T:], due, "first token", "second token")
+
+        make.judge(holds, sample(rows, logits, t, k, generator))
     for promise in (make.repeats, make.moves_on):
         promise(lambda generator: sample(40, row, temperature, top_k, generator))
