@@ -108,7 +108,7 @@ def random(make):
     p, generator, handles = make.pick([0.5, 0.2, 0.73]), make.generator() if make.flag() else None, []
     for lead in ((6, 4), (24,), (), (6, 2, 2)):
         shape = (*lead, 32 if lead else 768, 32)
-        handles += [drop(make, maps(make, *shape, grad=False), p, generator) for _ in range(4)]
+        handles += [drop(make, maps(make, *shape, grad=False), p, generator) for _ in range(3)]
 
     def holds(*outcomes):
         dropped = torch.stack([(got == 0).reshape(6, 4, 32, 32) for got in outcomes])
