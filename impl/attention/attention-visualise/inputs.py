@@ -44,14 +44,15 @@ def edge_all_levels(make):
 
 
 def edge_labels(make):
-    """Chinese tokens, keys longer than any query, spaces at either end
+    """Chinese tokens, Greek ones and arrows of one column, keys longer than any query, spaces at either end
 
-    中文 token、比所有 query 都长的 key、首尾的空格
+    中文 token、只占一列的希腊字母和箭头、比所有 query 都长的 key、首尾的空格
     """
     for queries, keys, columns in (
         (["注意力", "is", "all"], ["我", "需要"], 2),
         (["a", "transformer"], ["a much longer key", "b"], 2),
         ([" the", "cat "], [" a", "b ", " 力"], 3),
+        (["α→", "力①"], ["±…", "Ω"], 2),
         (["internationalisation", "注意力机制的可视化方法"], [*_TOKENS, "a token longer than all queries, 很长"], 7),
     ):
         draw(make, queries, keys, columns)
@@ -80,12 +81,13 @@ def edge_order_of_layers(make):
 
 
 def edge_row_sums(make):
-    """rows that sum to 0.4, to 2 and to 0.02: each is divided by its sum, residual included
+    """rows that sum to 0.4, to 2, to 0.02 and to 10⁻⁷: each is divided by its sum, residual included
 
-    行和为 0.4、2 和 0.02：每行除以自己的和，残差也算在内
+    行和为 0.4、2、0.02 和 10⁻⁷：每行除以自己的和，残差也算在内
     """
     rollout(make, 0.3, *[[[[[0.4, 0.0, 0.0], [1.0, 1.0, 0.0], [0.0, 0.5, 0.1]]]]] * 2)
-    rollout(make, 0.0, *(make.uniform(2, 2, 3, 3, low=0.2, grad=False) * 0.01 for _ in range(3)))
+    for size in (1e-2, 1e-7):
+        rollout(make, 0.0, *(make.uniform(2, 2, 3, 3, low=0.2, grad=False) * size for _ in range(3)))
 
 
 def edge_rows_that_sum_to_one(make):

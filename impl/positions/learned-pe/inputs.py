@@ -56,7 +56,7 @@ def edge_dtypes_that_differ(make):
     for table in (torch.float32, torch.bfloat16):
         made = make.new("LearnedPositional", 4, 3)
         make.cast(made, table)
-        make.set(made, {_TABLE: make.keep((torch.arange(12).reshape(4, 3) / 4 - 1.5).to(table), dtype="fixed")})
+        make.set(made, {_TABLE: make.keep((torch.arange(12).reshape(4, 3) / 3 - 1.6).to(table), dtype="fixed")})
         for dtype in (torch.float16, torch.bfloat16, torch.float32, torch.float64):
             x = torch.linspace(-1, 1.3, 12, dtype=torch.float64).reshape(2, 2, 3).to(dtype)
             make.method(made, "forward", make.keep(x, dtype="fixed"), 1)

@@ -52,10 +52,11 @@ def edge_ties(make):
 
 
 def edge_zeros_and_infinities(make):
-    """±0 and ±inf stay; what is rounded to zero keeps its sign
+    """what needs no rounding stays, in memory of its own; what is rounded to zero keeps its sign
 
-    ±0、±inf 不变，舍入到零的数保留符号
+    不需要舍入的原样返回，但有自己的内存；舍入到零的数保留符号
     """
+    both_signs(make, 0, 0x3F800000, 0x7F800000)
     both_signs(make, 0, 1, 0x32000000, 0x7F800000)
 
 
