@@ -52,8 +52,8 @@ class OnDevice:
             return None, False
         if isinstance(got, Failure):
             return self._fault(got), got.fatal or self._met(got) or refused(got)
-        mine = dict(leaves(got.parts(self.case)))
-        for path, value in leaves(self.truth.parts(self.case)):
+        mine = dict(leaves(got.parts(self.case, formed=True)))
+        for path, value in leaves(self.truth.parts(self.case, formed=True)):
             other = mine.get(path)
             if isinstance(value, Tensor) and isinstance(other, Tensor) and value.device != other.device:
                 complaint = say("not-on-the-default" if self.case.default_device else "on-the-cpu")
@@ -83,7 +83,8 @@ class EdgeDevice(OnDevice):
         if isinstance(got, Failure):
             suspect = MET in got.message.en or refused(got)
         else:
-            suspect = any(isinstance(v, Tensor) and v.device.type == "cpu" for _, v in leaves(got.parts(self.case)))
+            parts = leaves(got.parts(self.case, formed=True))
+            suspect = any(isinstance(part, Tensor) and part.device.type == "cpu" for _, part in parts)
         return self.verdict(got)[0] if suspect else None
 
 

@@ -12,6 +12,8 @@ from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any
 
+from torch import Tensor
+
 from attncli.domain.sentences import NOTHING, say
 from attncli.domain.text import Localised
 from attncli.judge.answers.finding import Finding
@@ -87,6 +89,17 @@ class Values:
                 mismatch = compare(value, native[key], mine[key], self._rules(key))
             if mismatch is not None:
                 return Finding.of_mismatch(self.case, _placed(self.case, key, mismatch), self.expectation.truth, got)
+        return self._other_form(got)
+
+    def _other_form(self, got: Observed) -> Finding | None:
+        """Random results: their shape and dtype alone are compared."""
+        for step in sorted(self.case.formed & self.case.ignored):
+            due, mine = self.expectation.native.outcomes[step], got.outcomes[step]
+            if isinstance(due, Tensor) and _form(due) != _form(mine):
+                mismatch = compare(due, due, mine, self._rules(step))
+                if mismatch is not None:
+                    placed = _placed(self.case, step, mismatch)
+                    return Finding.of_mismatch(self.case, placed, self.expectation.truth, got)
         return None
 
 
@@ -257,6 +270,10 @@ def _complaint(question: Callable[[], Complaint | None]) -> Localised | None:
     except (ArithmeticError, AssertionError, AttributeError, LookupError, RuntimeError, TypeError, ValueError) as error:
         return say("other-form-of-result", error=f"{type(error).__name__}: {str(error)[:300]}")
     return None if complaint is None else Localised(*complaint)
+
+
+def _form(value: Any) -> Any:
+    return (value.shape, value.dtype) if isinstance(value, Tensor) else None
 
 
 def _placed(case: Case, key: Any, mismatch: Mismatch) -> Mismatch:

@@ -32,7 +32,10 @@ class Input:
 
 @dataclass(slots=True)
 class Case:
-    """A program and everything it needs; `sizes` are the numbers drawn for it, small ones first when shrinking."""
+    """A program and everything it needs; `sizes` are the numbers drawn for it, small ones first when shrinking.
+
+    Of the steps that are `ignored`, those `formed` must have the shape and the dtype of the reference's all the same.
+    """
 
     profile: Profile
     steps: list[dict[str, Any]] = field(default_factory=list)
@@ -41,6 +44,7 @@ class Case:
     callables: list[Callable[..., Any]] = field(default_factory=list)
     shared: list[Tree] = field(default_factory=list)
     ignored: set[int] = field(default_factory=set)
+    formed: set[int] = field(default_factory=set)
     exact: set[int] = field(default_factory=set)
     counted: set[int] = field(default_factory=set)
     watched: dict[int, CallsHold] = field(default_factory=dict)
@@ -82,6 +86,13 @@ class Handle:
 
     def __getitem__(self, key: Any) -> Handle:
         return Handle(self.step, (*self.path, key))
+
+    def found_in(self, outcomes: Sequence[Any]) -> Any:
+        """What it stands for, once the program has run."""
+        value = outcomes[self.step]
+        for key in self.path:
+            value = value[key]
+        return value
 
     def __iter__(self) -> Any:
         raise TypeError("a Handle has no length: take its parts by index, h[0], h[1]")

@@ -9,14 +9,15 @@ import torch
 from torch import Tensor
 
 from attncli.judge.cases.calling import one_tensor, parameters_of, restyled
-from attncli.judge.cases.case import Callback, CallsHold, Complaint, Generator, Handle, Input, Shared
-from attncli.judge.cases.drawing import Declared, Draw, Drawing
+from attncli.judge.cases.case import Callback, Generator, Handle, Input, Shared
+from attncli.judge.cases.drawing import Declared, Draw
+from attncli.judge.cases.judged import Judged
 from attncli.judge.cases.profiles import Profile, relayout
 from attncli.judge.cases.turns import STYLES
 from attncli.sandbox.values import Packer, Tree
 
 
-class Recorder(Drawing):
+class Recorder(Judged):
     """The `make` of an `inputs.py`: draws sizes, makes tensors in the profile's dtype and layout, records calls."""
 
     def __init__(
@@ -101,44 +102,11 @@ class Recorder(Drawing):
         self.case.callables.append(function)
         return Callback(len(self.case.callables) - 1)
 
-    def count(self, callback: Callback, holds: CallsHold | None = None) -> None:
-        """Compares the calls made to this callable (number and argument shapes) with the reference's.
-
-        Where more than one sequence of calls is sound, `holds(calls, outcomes)` says what is wrong with them, in
-        English and in Chinese, or None.
-        A call is the list of its arguments: the shape of a tensor, the type's name of anything else.
-        """
-        if holds is None:
-            self.case.counted.add(callback.index)
-        else:
-            self.case.watched[callback.index] = holds
-
-    def property(self, holds: Callable[[list[Any]], Complaint | None]) -> None:
-        """`holds(outcomes)` gets every step's outcome and returns what is wrong, in English and Chinese, or None."""
-        self.case.properties.append(holds)
-
-    def gradient_property(self, holds: Callable[[list[Any], list[Tensor]], Complaint | None]) -> None:
-        """`holds(outcomes, gradients)`: what is wrong with the gradients of the sum of all results that are not
-        compared, one for each input that asks for one. For results that are random."""
-        self.case.gradient_properties.append(holds)
-
-    def dtypes(self, handle: Handle, *allowed: torch.dtype) -> None:
-        """This part of a result may also come in these dtypes; it is then compared as such."""
-        self.case.dtypes[(handle.step, *handle.path)] = frozenset(allowed)
-
     def tally(self, times: int, name: str, *args: Any, **kwargs: Any) -> Handle:
         """Calls an entry that many times and counts its plain results: a dict from result to count, for a property."""
         handle = self._step({"op": "call", "name": name, "times": times}, args, kwargs)
         self.compare(handle, False)
         return handle
-
-    def exact(self, handle: Handle) -> Handle:
-        """Every bit of this result counts, the sign of a zero too."""
-        self.case.exact.add(handle.step)
-        return handle
-
-    def compare(self, handle: Handle, flag: bool) -> None:
-        (self.case.ignored.discard if flag else self.case.ignored.add)(handle.step)
 
     def _step(self, step: dict[str, Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Handle:
         trees = [self._pack(value) for value in args]

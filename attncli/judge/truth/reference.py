@@ -34,12 +34,14 @@ class Observed:
     makes: bool = True
     costs: list[dict[str, int]] = field(default_factory=list)
 
-    def parts(self, case: Case, watched: bool = False) -> dict[Any, Any]:
+    def parts(self, case: Case, watched: bool = False, formed: bool = False) -> dict[Any, Any]:
         """What is compared: the outcome of each step that counts, and the shared objects afterwards.
 
-        With `watched` also the calls of callables that need not be called as the reference calls them.
+        With `watched` also the calls of callables that need not be called as the reference calls them; with `formed`
+        also what is compared in form alone.
         """
-        parts: dict[Any, Any] = {k: v for k, v in enumerate(self.outcomes) if k not in case.ignored}
+        left_out = case.ignored - case.formed if formed else case.ignored
+        parts: dict[Any, Any] = {k: v for k, v in enumerate(self.outcomes) if k not in left_out}
         for k, value in enumerate(self.shared):
             parts[f"shared {k}"] = value
         for k in sorted({*case.counted, *(case.watched if watched else ())}):

@@ -62,18 +62,15 @@ def edge_parts(make):
         make.method(made, "forward", make.normal(1, 3, 6))
         make.read(made, "state_dict")
         make.read(made, "trainable")
-        buffers = make.read(made, "named_buffers")
-        make.compare(buffers, False)
-        make.property(lambda outcomes, step=buffers.step: mask_among(outcomes[step], 7))
+        make.judge(mask_among, make.read(made, "named_buffers"))
 
 
-def mask_among(buffers, max_len):
-    for buffer in buffers.values():
-        if tuple(buffer.shape[-2:]) == (max_len, max_len):
-            return None
+def mask_among(buffers):
+    if any(tuple(buffer.shape[-2:]) == (7, 7) for buffer in buffers.values()):
+        return None
     return (
-        f"no buffer holds a mask of {max_len} by {max_len}: it must move with the module, and not be built anew",
-        f"没有哪个 buffer 存着 {max_len} × {max_len} 的掩码：它要随模块一起移动，而不是每次重建",
+        "no buffer holds a mask of 7 by 7: it must move with the module, and not be built anew",
+        "没有哪个 buffer 存着 7 × 7 的掩码：它要随模块一起移动，而不是每次重建",
     )
 
 
@@ -111,96 +108,42 @@ def edge_gradients_under_dropout(make):
     训练时有 dropout，梯度照样要传到 x、Q、K、V 和 c_proj
     """
     made = make.new("CausalSelfAttention", 4, 2, 9, dropout=0.2)
-    x, fused = make.normal(3, 8, 4), make.normal(12, 4, scale=0.7)
-    make.set(made, {"c_attn.weight": fused, "c_proj.weight": make.normal(4, 4, scale=0.7)})
+    x, fused, projection = make.normal(3, 8, 4), make.normal(12, 4, scale=0.7), make.normal(4, 4, scale=0.7)
+    make.set(made, {"c_attn.weight": fused, "c_proj.weight": projection})
     make.train(made, True)
-    make.compare(make.method(made, "forward", x), False)
-    make.gradient_property(lambda outcomes, gradients: reaches_all(gradients))
 
+    def holds(y, x, fused, projection):
+        parts = zip(("x", "Q", "K", "V", "c_proj"), (x, *fused.chunk(3), projection), strict=True)
+        yield from (make.arrives(gradient, name) for name, gradient in parts)
 
-def reaches_all(gradients):
-    for gradient in gradients:
-        rows = gradient.unflatten(0, (3, -1)) if tuple(gradient.shape) == (12, 4) else gradient[None]
-        if not all(bool((part != 0).any()) for part in rows):
-            return (
-                "under dropout no gradient arrives at one of x, Q, K, V and c_proj",
-                "有 dropout 时，x、Q、K、V、c_proj 中有一处收不到梯度",
-            )
-    return None
+    make.judge(holds, make.method(made, "forward", x), x, fused, projection)
 
 
 def random(make):
-    """Dropout on the attention weights: whole weights vanish, and the mean over many draws stays."""
-    p, H, d, N = make.pick([0.5, 0.3]), 2, 3, 600
-    D = H * d
+    """Dropout on the attention weights: whole weights vanish, and the mean over many draws stays.
+
+    The first token has one weight, 1, per head: dropped, that head's whole slice is 0 (c_proj is the identity here).
+    GPT-2's second dropout, behind c_proj, is allowed: it zeroes single components on top.
+    """
+    p, H, d = make.pick([0.5, 0.3]), 2, 3
+    D, kept = H * d, 1 / (1 - p)
     made = make.new("CausalSelfAttention", D, H, 4, p, False)
     make.set(made, {"c_attn.weight": make.normal(3 * D, D, scale=0.5), "c_proj.weight": make.keep(torch.eye(D))})
     x = make.normal(1, 3, D).detach()
-    many, few, one = (make.keep(x.expand(count, 3, D).clone()) for count in (N, 20, 1))
+    many, few, one = (make.keep(x.expand(count, 3, D).clone()) for count in (600, 20, 1))
     make.train(made, True)
     drawn, *twice = (make.method(made, "forward", x) for x in (many, few, few))
     make.train(made, False)
-    calm = make.method(made, "forward", one)
-    for handle in (drawn, *twice):
-        make.compare(handle, False)
 
-    def holds(outcomes):
-        if torch.equal(*(outcomes[handle.step] for handle in twice)):
-            return (
-                "two calls in training gave the same: dropout has to draw anew each time",
-                "训练时两次调用结果相同：dropout 每次都要重新抽",
-            )
-        return dropped(outcomes[drawn.step], outcomes[calm.step], p, d)
+    def holds(drawn, calm):
+        silent, value = (drawn.unflatten(-1, (H, d)) == 0).all(-1), calm[:, 0].double()  # (N, T, H), (1, D)
+        for t in range(3):
+            q, zh = p ** (t + 1), f"第 {t + 1} 个 token 全为 0 的头"
+            yield make.share(silent[:, t], (q, q + (1 - q) * p**d), f"heads of token {t + 1} that are silent", zh)
+        yield make.one_of(drawn[:, 0], 0.0, value * kept, value * kept**2)
+        seen = silent[:, :2]
+        yield make.independent(seen, seen.double().mean(0).expand(seen.shape), "batch", "queries", "heads")
+        yield make.mean(drawn, calm)
 
-    make.property(holds)
-
-
-def dropped(drawn, calm, p, d):
-    """The first token has one weight, 1, per head: dropped, that head's whole slice is 0 (c_proj is the identity here).
-
-    GPT-2's second dropout, behind c_proj, is allowed: it zeroes single components on top.
-    """
-    drawn, calm = drawn.detach().double(), calm.detach().double()
-    silent = (drawn.unflatten(-1, (-1, d)) == 0).all(-1)  # (N, T, H)
-    rate, n = float(silent[:, 0].double().mean()), silent[:, 0].numel()
-    slack = 5 * (p * (1 - p) / n) ** 0.5
-    if not p - slack < rate < p + (1 - p) * p**d + slack:
-        return (
-            f"dropout {p} on the attention weights must silence a head of the first token in that share; seen: {rate:.3f}",
-            f"注意力权重上的 dropout 是 {p}，第一个 token 的头应有这么大比例全为 0，实际为 {rate:.3f}",
-        )
-    ratio, levels = drawn[:, 0] / calm[:, 0], torch.tensor([0.0, 1 / (1 - p), 1 / (1 - p) ** 2], dtype=torch.float64)
-    if bool(((ratio[..., None] - levels).abs().amin(-1) > 1e-3).any()):
-        return (
-            "what the first token keeps must be its value over 1 − p: only weights are dropped, not inputs or values",
-            "第一个 token 留下的应是它的 value 除以 1 − p：丢的只是权重，不是输入或 value",
-        )
-    return apart(silent, p, d) or mean_kept(drawn, calm)
-
-
-def apart(silent, p, d):
-    """Every weight is dropped on its own: not a query's whole row, not a key for all queries, not for all heads."""
-    rate = float(silent[:, 2].double().mean())
-    if rate > p**3 + (1 - p**3) * p**d + 5 * (0.25 / silent[:, 2].numel()) ** 0.5:
-        return (
-            f"the third token has three weights a head, and loses them all in a share of {rate:.3f}: whole rows are dropped",
-            f"第三个 token 每个头有三个权重，三个一起丢的比例却有 {rate:.3f}：丢的是整行",
-        )
-    pairs = {("heads", "头"): (silent[:, 0, 0], silent[:, 0, 1]), ("queries", " query "): (silent[:, 0], silent[:, 1])}
-    for (name, zh), (one, other) in pairs.items():
-        a, b = one.double().flatten(), other.double().flatten()
-        a, b = a - a.mean(), b - b.mean()
-        if float((a * b).sum().abs()) > 5 * a.numel() ** -0.5 * float(a.norm() * b.norm()):
-            return f"the weights of different {name} are not dropped independently", f"不同{zh}的权重不是独立丢掉的"
-    return None
-
-
-def mean_kept(drawn, calm):
-    error = (drawn.mean(0) - calm.mean(0)).abs()
-    spread = drawn.std(0) / drawn.shape[0] ** 0.5 + 1e-6
-    if bool((error > 6 * spread).any()):
-        return (
-            "the mean over many draws must be what evaluation gives: scale what is kept by 1/(1 − p)",
-            "多次抽取的均值应等于评估时的结果：保留的要乘以 1/(1 − p)",
-        )
-    return None
+    make.judge(make.other_draws, *twice)
+    make.judge(holds, drawn, make.method(made, "forward", one))

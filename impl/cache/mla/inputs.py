@@ -1,4 +1,4 @@
-"""Weights set from outside, widths that all differ, positions anywhere; steps from nothing and in branches."""
+"""All widths unequal, positions anywhere, steps from nothing and in branches."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ AXES = {
     "step.return[1]['c']": "B t+1 r_kv",
     "step.return[1]['kr']": "B t+1 d_rope",
 }
-# torch cannot turn odd slices of one row into complex numbers: at least two sequences
+# torch makes no complex numbers of odd slices of one row: B is 2 at least
 SIZES = {"steps": (1, 2), "T": (1, 5), "B": (2, 3), "D": (1, 5), "H": (1, 4), "pairs": (1, 3)}
-SIZES |= dict.fromkeys(("d_nope", "d_v", "r_kv", "r_q"), (1, 4))
+SIZES |= dict.fromkeys("d_nope d_v r_kv r_q".split(), (1, 4))
 DERIVED = {"d_rope": "2 * pairs", "H·d_v": "H * d_v"}
 SIXTEEN_BITS = "native"
 MODULES_UNCHANGED = True
@@ -38,102 +38,92 @@ WITHOUT_MOTIFS = {"one"}  # nine sizes, each drawn from 1 on
 
 
 def layer(make):
-    """A layer with all nine weights set."""
-    made = make.new("MLA", *make.sizes("D", "H", "d_nope", "d_rope", "d_v", "r_kv", "r_q"))
-    names = ("w_dq", "w_uq", "w_dkv", "w_kr", "w_uk", "w_uv", "w_o")
+    made = make.new("MLA", *make.sizes(*"D H d_nope d_rope d_v r_kv r_q".split()))
+    names = "w_dq w_uq w_dkv w_kr w_uk w_uv w_o".split()
     weights = {name: make.argument(name, scale=make.shape(name)[0] ** -0.5 + 0.2) for name in names}
     gains = {name: make.uniform(*make.shape(name), low=0.5, high=2.0) for name in ("g_q", "g_kv")}
-    make.set(made, {**weights, **gains})
+    make.set(made, weights | gains)
     return made
 
 
 def at(make, pos):
-    """Angles may be float32 whatever the layer is: in float64 every token stands at 0, where that makes no difference."""
-    pos = torch.as_tensor(pos)
-    return torch.zeros_like(pos) if make.profile == "float64" else pos
+    """In float64 every token stands at 0, where angles may be float32."""
+    return torch.as_tensor(pos) * (make.profile != "float64")
 
 
-def places(make, B, T):
-    """Positions per row: in order, unsorted and repeated, or far from 0: 16 bits hold no position of thousands."""
-    kind = make.pick(["in order", "anywhere", "shifted"])
-    if kind == "anywhere":
-        return at(make, make.integers(0, 40, B, T))
-    far = (5000 if make.dtype.itemsize == 2 else 60) if kind == "shifted" else 1
-    return at(make, make.integers(0, far, B, 1) + torch.arange(T))
+def places(make, T):
+    """Positions per row: in order, anywhere, or far out, where 16 bits hold no position of thousands."""
+    B, far = make.size("B"), make.pick([1, 0, 5000 if make.dtype.itemsize == 2 else 60])
+    return at(make, make.integers(0, far, B, 1) + torch.arange(T) if far else make.integers(0, 40, B, T))
 
 
 def case(make):
-    kind, mla = make.pick(["forward", "steps"]), layer(make)
+    kind, mla, cache = make.pick(["forward", "steps"]), layer(make), {}
     if kind == "forward":
         make.read(mla, "trainable")
-        make.method(mla, "forward", make.argument("x"), places(make, *make.sizes("B", "T")))
+        make.method(mla, "forward", make.argument("x"), places(make, make.size("T")))
         return
-    branching, cache = make.flag(), {}
+    branching = make.flag()
     for _ in range(make.size("steps")):
         cache = step(make, mla, cache)
     if branching:
-        left, right = step(make, mla, cache), step(make, mla, cache)
-        for other in (left, right, cache):
+        for other in (step(make, mla, cache), step(make, mla, cache), cache):
             step(make, mla, other)
 
 
 def step(make, mla, cache, pos=None):
-    """One step at a position of its own; the cache it returns."""
+    """One step; the cache it returns."""
     B, D = make.sizes("B", "D")
-    pos = places(make, B, 1) if pos is None else at(make, pos)
+    pos = places(make, 1) if pos is None else at(make, pos)
     return make.method(mla, "step", make.normal(B, 1, D), pos, cache)[1]
 
 
 def past(make, t):
-    """A cache of t tokens from anywhere."""
     B, r_kv, d_rope = make.sizes("B", "r_kv", "d_rope")
     return {"c": make.normal(B, t, r_kv), "kr": make.normal(B, t, d_rope)}
 
 
 def edge_order_and_positions(make):
-    """36 tokens, whatever their positions say: none sees a later one
+    """36 tokens: none sees a later one, whatever pos says
 
-    36 个 token，不管 pos 是什么，都看不到排在后面的
+    36 个 token：不管 pos 是什么，都看不到后面的
     """
     make.hold(B=2, T=36)
-    forth = torch.arange(36)
-    pos = at(make, torch.stack([35 - forth, (35 - forth) * 7 % 11]))
-    make.method(layer(make), "forward", make.argument("x"), pos)
+    back = 35 - torch.arange(36)
+    make.method(layer(make), "forward", make.argument("x"), at(make, torch.stack([back, back * 7 % 11])))
 
 
 def edge_one_token_far_out(make):
-    """one sequence of one token, forward and step from {}, at positions near 500
+    """one sequence of one token near position 500: forward, and steps from {}
 
-    一条序列、一个 token：forward，以及从 {} 开始的 step，位置在 500 左右
+    一条序列、一个 token，位置在 500 左右：forward，以及从 {} 开始的 step
     """
     B = 2 if make.profile == "strided" else 1
     make.hold(B=B, T=1)
     mla, cache = layer(make), {}
-    make.method(mla, "forward", make.argument("x"), at(make, [[498], [5]][:B]))
-    for pos in ([[498], [5]], [[501], [8]], [[500], [6]]):
-        cache = step(make, mla, cache, pos[:B])
+    make.method(mla, "forward", make.argument("x"), at(make, [[498]] * B))
+    for pos in (498, 501, 500):
+        cache = step(make, mla, cache, [[pos]] * B)
 
 
 def edge_cache_from_elsewhere(make):
-    """a cache that this layer did not make; its latents are past their norm, its keys past their rotation
+    """a cache of 70 tokens from elsewhere: latents normed, keys turned
 
-    cache 来自别处，不是这一层生成的：潜在向量已归一化，key 已旋转
+    来自别处的 70 个 token 的 cache：潜在向量已归一化，key 已旋转
     """
-    mla, cache = layer(make), past(make, 70)
-    for _ in range(2):
-        step(make, mla, cache)
+    step(make, layer(make), past(make, 70))
 
 
 def edge_small_activations(make):
-    """activations near 0.001: the 1e-6 of the norms counts
+    """activations near 0.001: the norms' 1e-6 counts
 
     激活在 0.001 左右：归一化里的 1e-6 不可忽略
     """
-    make.method(layer(make), "forward", make.argument("x", scale=1e-3), places(make, *make.sizes("B", "T")))
+    make.method(layer(make), "forward", make.argument("x", scale=1e-3), places(make, make.size("T")))
 
 
 def step_at(make, t, B=2):
-    """One step behind t tokens, with many wide heads over a small latent."""
+    """Many wide heads over a small latent."""
     make.hold(B=B, D=8, H=4, d_nope=24, pairs=1, d_v=24, r_kv=4, r_q=4)
     step(make, layer(make), past(make, t), [[t]] * B)
 
@@ -148,8 +138,8 @@ CONTRACTS = [
         "sizes": (16, 64, 256),
         "growth_at_most": 3.0,
         "says": {
-            "en": "the work of a step grows with the past as if keys or values were expanded for every head",
-            "zh": "单步计算量随前缀增长，好像为每个头展开了 key 或 value",
+            "en": "a step's work grows as if the past were expanded for every head",
+            "zh": "单步计算量的增长，好像为每个头展开了前缀",
         },
     },
     {
@@ -159,10 +149,10 @@ CONTRACTS = [
         "case": step_at,
         "sizes": (16, 64, 256),
         "growth_at_most": 1.0,
-        "bound": lambda t: 2 * t * 4 * (4 + 2 + 4),  # B·t·H·(r_kv + d_rope) and some; a key per head takes B·t·H·24
+        "bound": lambda t: 2 * t * 4 * (4 + 2 + 4),  # B·t·H·(r_kv + d_rope) and some, not B·t·H·24
         "says": {
-            "en": "a step makes a tensor with a key or value per head and past token",
-            "zh": "单步里出现了按头、按过去 token 展开的 key 或 value 张量",
+            "en": "a step makes a key or value per head and past token",
+            "zh": "单步里按头、按过去 token 展开了 key 或 value",
         },
     },
     {
@@ -174,8 +164,8 @@ CONTRACTS = [
         "sizes": tuple(_KEPT),
         "growth_at_most": 1.05,  # B·t·(r_kv + d_rope) numbers
         "says": {
-            "en": "the cache keeps more memory alive than r_kv + d_rope numbers a token",
-            "zh": "cache 占住的内存超过了每个 token r_kv + d_rope 个数",
+            "en": "the cache takes more memory than r_kv + d_rope numbers a token",
+            "zh": "cache 占的内存超过每个 token r_kv + d_rope 个数",
         },
     },
 ]

@@ -12,7 +12,6 @@ GRADIENTS = False
 HARDENED = {"edge_temperature_almost_zero"}
 
 _STATES = 11  # what the model remembers of the past: a number below this
-_ROWS, _SOME_ROWS, _FEW_ROWS, _SIGMAS = 1000, 500, 40, 5.5  # sound solutions may loop over rows
 
 
 def model_over(table):
@@ -38,21 +37,14 @@ def prefill_then_single_tokens(B, T, step):
 
     def holds(calls, outcomes):
         new = outcomes[step].shape[1] - T
-        if not calls:
-            return None if new == 0 else ("the model was never called", "从未调用模型")
-        for number, call in enumerate(calls, 1):
-            given = " and ".join("None" if part == "NoneType" else str(part) for part in call)
-            due, zh = f"the prompt {[B, T]} and None", f"提示 {[B, T]} 和 None"
-            fits = call == [[B, T], "NoneType"]
-            if number > 1:
-                due, zh = f"one token {[B, 1]} and the cache", f"一个 token {[B, 1]} 和缓存"
-                fits = call[0] == [B, 1] and call[1] != "NoneType"
-            if not fits:
+        for number, given in enumerate(calls, 1):
+            width, cache, zh = (1, "the cache", "缓存") if number > 1 else (T, "None", " None")
+            if given[0] != [B, width] or (given[1] == "NoneType") is (number > 1):
                 return (
-                    f"model call {number} must pass {due}, not {given}",
-                    f"第 {number} 次调用模型应传入{zh}，而不是 {given}",
+                    f"model call {number} must pass tokens {[B, width]} and {cache}, not {given}",
+                    f"第 {number} 次调用模型应传入 token {[B, width]} 和{zh}，而不是 {given}",
                 )
-        if len(calls) > new + 1:
+        if len(calls) > new + 1 or (new and not calls):
             return f"{len(calls)} model calls for {new} new tokens", f"{new} 个新 token 却调用了 {len(calls)} 次模型"
         return None
 
@@ -76,22 +68,15 @@ def apart(make, V):
 def case(make):
     B, T, V, n = make.sizes("B", "T", "V", "n")
     ids, eos = make.integers(0, V, B, T), make.pick([None, 0, 1, V - 1])
+    dtype = make.pick([torch.float32, torch.float64, torch.bfloat16, torch.float16])
     kind = make.pick(["greedy", "the largest only", "nearly greedy", "greedy with ties"])
+    generator = make.pick([None, make.generator()])
     if make.profile == "meta" or kind == "greedy":
-        dtype = make.pick([torch.float32, torch.float64, torch.bfloat16, torch.float16])
         call(make, apart(make, V).to(dtype), ids, n, eos, make.pick([0.0, 0]), make.pick([None, 2, V]))
     elif kind == "greedy with ties":
-        call(
-            make,
-            make.integers(0, 3, _STATES, V).float(),
-            ids,
-            n,
-            eos,
-            temperature=0.0,
-            generator=make.pick([None, make.generator()]),
-        )
+        call(make, make.integers(0, 3, _STATES, V).float(), ids, n, eos, temperature=0.0, generator=generator)
     elif kind == "nearly greedy":
-        call(make, apart(make, V), ids, n, eos, 1e-6, generator=make.pick([None, make.generator()]))
+        call(make, apart(make, V), ids, n, eos, 1e-6, generator=generator)
     else:
         call(make, apart(make, V), ids, n, eos, make.pick([1.0, 0.3, 2.5]), top_k=1)
 
@@ -154,67 +139,25 @@ def random(make):
     T, V, n, temperature = 2, make.size(4, 6), 2, make.pick([1.0, 0.5, 2.0])
     top_k, other_k = make.pick([(2, 3), (3, None), (V - 1, 2)])
     row = torch.randperm(V, generator=make.random).double() * 0.4
-    table = torch.stack([row.flip(0), *[row] * (T + n - 1)]).float()
-    due, other_due = (
-        torch.softmax(row.masked_fill(row < row.topk(k or V).values[-1], -math.inf) / temperature, -1)
-        for k in (top_k, other_k)
-    )
-    prompts = {count: make.integers(0, V, count, T) for count in (_ROWS, _SOME_ROWS, _FEW_ROWS)}
-    seed = int(make.real(1, 2**31))
-
-    def sample(rows, *settings, table=table, **named):
-        handle = call(make, table, prompts[rows], n, None, *settings, model=by_length, **named)
-        make.compare(handle, False)
-        return handle.step
-
     level = (row >= row.topk(2).values[-1]).double()  # two largest logits, equal: they share, however cold it is
-    judged = [
-        (sample(_ROWS, temperature, top_k, make.generator(seed + 1)), _ROWS, due),
-        (sample(_ROWS, temperature, other_k), _ROWS, other_due),
-        (sample(_SOME_ROWS, top_k=None), _SOME_ROWS, torch.softmax(row, dim=-1)),
-        (sample(_SOME_ROWS, 1e-6, table=level.float().expand(T + n, V)), _SOME_ROWS, level / 2),
-    ]
-    first, second = (sample(_FEW_ROWS, temperature, top_k, g) for g in [make.generator(seed)] * 2)
-    free, again = (sample(_FEW_ROWS, temperature, other_k) for _ in range(2))
-    repeated = sample(_FEW_ROWS, temperature, top_k, make.generator(seed))
-    make.manual_seed(seed)
-    before = sample(_FEW_ROWS)
-    make.manual_seed(seed)
-    after = sample(_FEW_ROWS)
-    equal = (
-        "equal states, other tokens: some randomness comes from elsewhere",
-        "状态相同，token 却不同：有随机数来自别处",
-    )
-    moved = (
-        "a second call repeats the tokens of the first: no state moved on",
-        "再调用一次 token 还一样：状态没有往前走",
-    )
-    pairs = [(first, repeated, True), (before, after, True), (first, second, False), (free, again, False)]
+    prompts = {count: make.integers(0, V, count, T) for count in (1000, 500, 40)}  # sound solutions may loop over rows
 
-    def holds(outcomes):
-        for step, rows, shares in judged:
-            if found := frequencies(outcomes[step], prompts[rows], shares, n):
-                return found
-        wrong = (due for a, b, due in pairs if torch.equal(outcomes[a], outcomes[b]) is not due)
-        return next((equal if due else moved for due in wrong), None)
+    def sample(rows, logits, *settings):
+        table = torch.stack([logits.flip(0), *[logits] * (T + n - 1)]).float()
+        return call(make, table, prompts[rows], n, None, *settings, model=by_length)
 
-    make.property(holds)
+    for rows, logits, t, k, generator in (
+        (1000, row, temperature, top_k, make.generator()),
+        (1000, row, temperature, other_k, None),
+        (500, row, 1.0, None, None),
+        (500, level, 1e-6, None, None),
+    ):
+        cut = logits.masked_fill(logits < logits.topk(k or V).values[-1], -math.inf)
 
+        def holds(out, rows=rows, due=(torch.softmax(cut / t, -1).tolist(),) * n):
+            yield make.one_of(out[:, :T], prompts[rows])
+            yield make.frequencies(out[:, T:], due, "first token", "second token")
 
-def frequencies(out, ids, due, n):
-    """Whether the new tokens of many rows follow `due` at every step, and two steps each other."""
-    T, rows = ids.shape[1], len(ids)
-    new = out[:, T:]
-    if out.dtype != ids.dtype or list(new.shape) != [rows, n] or not torch.equal(out[:, :T], ids):
-        return f"the result must be the prompt and {n} new columns of int64", f"返回值应是提示再加 {n} 列新的 int64"
-    if bool(((new < 0) | (new >= len(due))).any()):
-        return "a token outside the vocabulary", "出现了词表之外的 token"
-    judged = [
-        (p, new[:, k] == token, *[f"token {token}"] * 2) for k in range(n) for token, p in enumerate(due.tolist())
-    ]
-    judged.append((float((due * due).sum()), new[:, 0] == new[:, 1], "equal tokens at two steps", "两步相同的 token"))
-    for p, drawn, en, zh in judged:
-        share = float(drawn.double().mean())
-        if abs(share - p) > _SIGMAS * math.sqrt(p * (1 - p) / rows) + (4 / rows if p else 0):
-            return f"{en}: in {share:.1%} of the rows where {p:.1%} are due", f"{zh} 占 {share:.1%}，应为 {p:.1%}"
-    return None
+        make.judge(holds, sample(rows, logits, t, k, generator))
+    for promise in (make.repeats, make.moves_on):
+        promise(lambda generator: sample(40, row, temperature, top_k, generator))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import collections
-import math
 
 import torch
 
@@ -11,7 +10,6 @@ AXES = {"target_probs": "γ+1 V", "draft_probs": "γ V", "draft_tokens": "γ"}
 SIZES = {"γ": (1, 4), "V": (2, 6)}
 GRADIENTS = False
 
-_DRAWS = 1500
 # Generators whose first or second number is exactly 0 where it is drawn in 16 bits, as once in 256 or 2,048 times.
 _ZERO_IS_DRAWN = (2616, 5259)
 
@@ -112,24 +110,21 @@ def edge_drawn_from_sixteen_bits(make):
     从一行 bfloat16 概率里抽 700 次：一项占一半、后面 256 项各占 1/512，或者七项之和为 0.99
     """
     draws = 700 if make.profile == "ordinary" else 1  # statistics once; elsewhere the form of the answer is enough
-    many, few = [0.5] + [1 / 512] * 256, [0.99 / 7] * 7 + [0.0]
-    for weights, chances in ((many, [1 / 2] + [1 / 8] * 4), (few, [1 / 7] * 7 + [0.0])):
+    for weights, chances in (
+        ([0.5] + [1 / 512] * 256, [1 / 2] + [1 / 8] * 4),
+        ([0.99 / 7] * 7 + [0.0], [1 / 7] * 7 + [0]),
+    ):
         row, certain = torch.tensor(weights).bfloat16(), one_hot(len(weights), 0).bfloat16()
-        args = [make.keep(t, dtype="fixed") for t in (torch.stack([certain, row]), certain[None])]
-        counts = make.tally(draws, "spec_step", *args, make.keep(torch.tensor([0])), make.generator(1))
-        make.property(in_groups(counts.step, chances, draws))
 
+        def holds(tally, chances=chances):
+            """By the token's number modulo the groups: single ones come too rarely to be counted."""
+            grouped = collections.Counter()
+            for (accepted, token), count in tally.items():
+                grouped[accepted, token and 1 + (token - 1) % (len(chances) - 1)] += count
+            return make.frequencies(grouped, {(1, k): chance for k, chance in enumerate(chances)}, "accepted", "next")
 
-def in_groups(step, chances, draws):
-    """Tokens from 1 on by their number modulo the groups there are: single ones come too rarely to be counted."""
-
-    def holds(outcomes):
-        groups = collections.Counter()
-        for (_, token), count in outcomes[step].items():
-            groups[1, token and 1 + (token - 1) % (len(chances) - 1)] += count
-        return complaint(groups, {(1, k): chance for k, chance in enumerate(chances)}, draws)
-
-    return holds
+        args = [make.keep(t, dtype="fixed") for t in (torch.stack([certain, row]), certain[None], torch.tensor([0]))]
+        make.judge(holds, make.tally(draws, "spec_step", *args, make.generator(1)))
 
 
 def edge_seven_draft_tokens(make):
@@ -137,15 +132,8 @@ def edge_seven_draft_tokens(make):
 
     γ = 7，词表有十二个 token：一次在第六个拒绝，一次全部接受；两个返回值都是 Python int
     """
-    steps = [forced(make, 7, 12, rejected_at, make.generator()).step for rejected_at in (5, 7)]
-
-    def holds(outcomes):
-        for got in (outcomes[step] for step in steps):
-            if type(got) is not tuple or any(type(part) is not int for part in got):
-                return f"returned {got!r}; a tuple of two ints is due", f"返回了 {got!r}，应为两个 int 的元组"
-        return None
-
-    make.property(holds)
+    for rejected_at in (5, 7):
+        forced(make, 7, 12, rejected_at, make.generator())
 
 
 def loose_row(make, V):
@@ -175,46 +163,12 @@ def joint(target, draft, tokens):
     return chances
 
 
-def complaint(tally, chances, draws):
-    """What is wrong with these counts; a sound solution is wrongly accused less than once in 10⁹ times."""
-    for key in tally:
-        if chances.get(key, 0.0) < 1e-12:
-            return f"returned {key!r}, which can never come", f"返回了 {key!r}，这个结果不可能出现"
-    for part, name in ((0, "accepted"), (1, "next")):
-        for value in sorted({key[part] for key in chances}):
-            due = sum(c for key, c in chances.items() if key[part] == value)
-            came = sum(n for key, n in tally.items() if key[part] == value) / draws
-            if abs(came - due) > 7 * math.sqrt(due * (1 - due) / draws) + 8 / draws:
-                return (
-                    f"{name} = {value} in {came:.1%} of {draws:,} draws, where {due:.1%} are due",
-                    f"抽 {draws:,} 次，{name} = {value} 占 {came:.1%}，应为 {due:.1%}",
-                )
-    likely = {key: chance * draws for key, chance in chances.items() if chance * draws >= 8}
-    squares, freedom = sum((tally.get(key, 0) - due) ** 2 / due for key, due in likely.items()), len(likely)
-    if squares > freedom + 8 * math.sqrt(2 * freedom) + 40:
-        return (
-            f"χ² = {squares:.0f} over {freedom} outcomes of {draws:,} draws: not the distribution that is due",
-            f"抽 {draws:,} 次，{freedom} 种结果的 χ² = {squares:.0f}：分布不对",
-        )
-    return None
-
-
 def random(make):
     gamma, V = make.pick([2, 1, 3]), make.pick([8, 4, 6])
     rows, q_rows, tokens = zip(*[loose_row(make, V) for _ in range(gamma)], strict=True)
     args = [make.keep(torch.stack([*rows, softmax_row(make, V)])), make.keep(torch.stack(q_rows))]
     chances = joint(*args, tokens)
     args.append(make.keep(torch.tensor(tokens)))
-    counts = make.tally(_DRAWS, "spec_step", *args, make.generator())
-    seed = int(make.integers(0, 10_000, 1))
-    twins = make.generator(seed), make.generator(seed)
-    pairs = [tuple(make.call("spec_step", *args, twin) for twin in twins) for _ in range(24)]
-    for handle in (handle for pair in pairs for handle in pair):
-        make.compare(handle, False)
-
-    def holds(outcomes):
-        if any(outcomes[first.step] != outcomes[second.step] for first, second in pairs):
-            return "generators in the same state gave different draws", "两个状态相同的 generator 抽出了不同的结果"
-        return complaint(outcomes[counts.step], chances, _DRAWS)
-
-    make.property(holds)
+    drawn = make.tally(1500, "spec_step", *args, make.generator())
+    make.judge(lambda tally: make.frequencies(tally, chances, "accepted", "next"), drawn)
+    make.repeats(lambda generator: make.tally(100, "spec_step", *args, generator), globally=False)

@@ -1,4 +1,4 @@
-"""Lengths that are no multiples of the blocks, more keys than queries and fewer, logits that grow from block to block."""
+"""Ragged blocks, more keys than queries and fewer, logits that grow from block to block."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ PROFILES = {"stable": ["large"]}
 HARDENED = {"edge_rows_without_a_key"}
 
 
-def call(make, *args, **kwargs):
+def call(make, q, *args, **kwargs):
     """lse may come in float32 or in the dtype of the inputs."""
-    handle = make.call("flash_attention", *args, **kwargs)
-    make.dtypes(handle[1], torch.float32, args[0].dtype)
+    handle = make.call("flash_attention", q, *args, **kwargs)
+    make.dtypes(handle[1], torch.float32, q.dtype)
 
 
-def qkv(make, B, H, T, S, d):
-    return make.normal(B, H, T, d), make.normal(B, H, S, d), make.normal(B, H, S, d)
+def drawn(make, B, H, T, S, d, *args, **kwargs):
+    call(make, *(make.normal(B, H, count, d) for count in (T, S, S)), *args, **kwargs)
 
 
 def case(make):
@@ -37,41 +37,36 @@ def case(make):
 
 
 def edge_blocks(make):
-    """blocks that divide the lengths, leave a rest, or hold one key; fewer keys than queries, where all is visible
+    """blocks that divide the lengths, leave a rest, or hold one key; fewer keys than queries
 
-    块大小整除长度、有余数、每块只有一个 key；没有掩码时，key 也可以比 query 少
+    块大小整除长度、有余数、每块一个 key；key 比 query 少
     """
-    for T, S, block_q, block_k, causal in (
-        (7, 11, 3, 4, True),
-        (5, 9, 4, 1, True),
-        (4, 8, 2, 4, False),
-        (8, 3, 3, 2, False),
-    ):
-        call(make, *qkv(make, 2, 1, T, S, 3), block_q, block_k, causal)
+    for sizes in ((7, 11, 3, 3, 4, True), (5, 9, 3, 4, 1, True), (4, 8, 3, 2, 4), (8, 3, 3, 3, 2)):
+        drawn(make, 2, 1, *sizes)
 
 
 def edge_rows_without_a_key(make):
-    """causal with S < T: the first T - S rows see no key; their out is 0, their lse −inf, their gradients 0
+    """causal with S < T: where no key is visible out is 0, lse −inf, the gradient 0
 
-    因果而 S < T：前 T − S 行看不到任何 key，out 为 0，lse 为 −inf，梯度为 0
+    因果而 S < T：看不到 key 的行 out 为 0，lse 为 −inf，梯度为 0
     """
-    for T, S, *blocks in ((7, 3, 2, 2), (5, 1, 5, 1), (6, 4)):
-        call(make, *qkv(make, 1, 2, T, S, 3), *blocks, causal=True)
+    for sizes in ((7, 3, 3, 2, 2), (5, 1, 3, 5, 1), (6, 4, 3)):
+        drawn(make, 1, 2, *sizes, causal=True)
 
 
 def edge_other_distances(make):
-    """causal, blocks of 4, and in turn 8, 9 and 11 keys for 8 queries: tiles of equal place and size hide other keys
+    """causal, 8 queries and 8, 9, then 11 keys: equal tiles hide other keys
 
-    因果，块大小 4，8 个 query 依次对 8、9、11 个 key：位置和大小相同的块，挡住的 key 并不同
+    因果，8 个 query 依次对 8、9、11 个 key：块相同，挡住的 key 不同
     """
     for S in (8, 9, 11):
-        call(make, *qkv(make, 1, 1, 8, S, 3), 4, 4, True)
+        drawn(make, 1, 1, 8, S, 3, 4, 4, True)
 
 
 def edge_logits_from_block_to_block(make):
-    """each block of keys beats the one before by 50, or falls short of it by 6
+    """each block of keys beats the last by 50, or falls short of it by 6
 
-    每一块 key 都比前一块高 50，或者低 6
+    每块 key 比前一块高 50，或低 6
     """
     levels = torch.arange(10.0).repeat_interleave(2)[None, None, :9, None].expand(1, 1, 9, 2) - 2.0
     for k, q in (
@@ -84,9 +79,9 @@ def edge_logits_from_block_to_block(make):
 
 
 def edge_low_logits(make):
-    """all logits near −1000: the maximum may not start from 0
+    """logits near −1000: the maximum may not start from 0
 
-    logits 全在 −1000 附近：最大值不能从 0 开始
+    logits 在 −1000 附近：最大值不能从 0 开始
     """
     q, k = torch.full((1, 1, 3, 1), 100.0), torch.tensor([-10.0, -10.01, -9.99, -10.02, -10.0]).reshape(1, 1, 5, 1)
     for causal in (False, True):
@@ -95,22 +90,24 @@ def edge_low_logits(make):
 
 def tiles_at(make, T):
     """More than twice as many keys as queries."""
-    call(make, *qkv(make, 1, 1, T, 2 * T + 8, 4), 32, 48)
+    drawn(make, 1, 1, T, 2 * T + 8, 4, 32, 48)
 
 
 def causal_tiles_at(make, T):
-    """Two heads, and the blocks that are the default."""
-    call(make, *qkv(make, 1, 2, T, T, 4), causal=True)
+    """Default blocks."""
+    drawn(make, 1, 2, T, T, 4, causal=True)
 
 
-def causal_at(make, T):
-    call(make, *qkv(make, 1, 1, T, T, 64), 16, 16, True)
+def all_tiles_at(make, T, causal=False):
+    drawn(make, 1, 1, T, T, 64, 16, 16, causal)
 
 
-def all_tiles_at(make, T):
-    call(make, *qkv(make, 1, 1, T, T, 64), 16, 16)
-
-
+_WORK = {
+    "check": "work",
+    "measure": "flops",
+    "case": lambda make, T: all_tiles_at(make, T, True),
+    "sizes": (48, 96, 144),
+}
 CONTRACTS = [
     *(
         {
@@ -120,36 +117,30 @@ CONTRACTS = [
             "case": record,
             "sizes": (32, 96, 192),
             "growth_at_most": 1.0,
-            "bound": lambda T: 180 * T,  # a strip of 64 keys for all queries is sound, T² is not
+            "bound": lambda T: 180 * T,  # a strip of 64 keys for all queries is sound
             "says": {
-                "en": "the largest tensor grows with T·S: the score matrix exists after all",
-                "zh": "最大的张量随 T·S 增长：分数矩阵还是出现了",
+                "en": "the largest tensor grows with T·S",
+                "zh": "最大的张量随 T·S 增长",
             },
         }
         for record in (tiles_at, causal_tiles_at)
     ),
     {
-        "check": "work",
-        "measure": "flops",
-        "case": causal_at,
-        "sizes": (48, 96, 144),
-        "growth_at_most": 0.9,  # half of the tiles and the diagonal; scores may be computed in two passes
+        **_WORK,
+        "growth_at_most": 0.9,  # half of the tiles and the diagonal; scores may be computed twice
         "bound": lambda T: (4 * 64 + 10) * T * T,
         "says": {
-            "en": "causal attention does all the work of full attention: tiles without a visible key are not skipped",
+            "en": "causal attention does full attention's work: tiles without a visible key are not skipped",
             "zh": "因果注意力做了全部的计算量：看不到任何 key 的块没有跳过",
         },
     },
     {
-        "check": "work",
-        "measure": "flops",
-        "case": causal_at,
+        **_WORK,
         "beside": all_tiles_at,
-        "sizes": (48, 96, 144),
         "growth_at_most": 0.6,  # half of the tiles and the diagonal: 0.556, then 0.533
         "says": {
-            "en": "tiles without a visible key are computed in part before they are left out",
-            "zh": "看不到任何 key 的块先算了一部分，然后才跳过",
+            "en": "tiles without a visible key are computed in part",
+            "zh": "看不到任何 key 的块算了一部分才跳过",
         },
     },
 ]

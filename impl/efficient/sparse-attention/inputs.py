@@ -31,12 +31,13 @@ def edge_windows_and_sinks(make):
 
 
 def edge_wide_windows(make):
-    """90 tokens, windows of 75 and 40, up to twelve sinks: more than one neighbouring tile of 32 counts
+    """90 tokens, windows of 75 and 40, up to sixty sinks, behind a tile of 32 too: more than one neighbouring tile counts
 
-    90 个 token，窗口 75 和 40，最多十二个 sink：相邻的块（每块 32 个）要算不止一块
+    90 个 token，窗口 75 和 40，最多六十个 sink，有的还在块（32 个）之后：相邻的块要算不止一块
     """
     make.call("sliding_window_attention", *qkv(make, 1, 1, 90, 2), 75, 1)
-    make.call("sliding_window_attention", *qkv(make, 1, 1, 90, 2), 40, 12, False)
+    for window, n_sink in ((40, 12), (3, 60)):
+        make.call("sliding_window_attention", *qkv(make, 1, 1, 90, 2), window, n_sink, False)
 
 
 def edge_more_than_the_sequence_has(make):

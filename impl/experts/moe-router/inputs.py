@@ -1,4 +1,4 @@
-"""Tokens and routers whose scores are well apart, so that no choice hangs on a rounding."""
+"""Scores well apart, so that no choice hangs on a rounding."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ _MODES = ["softmax_topk", "topk_softmax", "sigmoid_bias"]
 
 
 def apart(make, N, D, E, spread=0.25):
-    """x (N, D) and wg (D, E), rounded to the dtype of the case, of which two experts differ by 0.05 or more."""
+    """x and wg in the case's dtype, the scores of any two experts of a token 0.05 apart or more."""
     while True:
         x = torch.randn((N, D), generator=make.random, dtype=torch.float64)
         x[:, 0] = 1.0
         wg = torch.randn((D, E), generator=make.random, dtype=torch.float64) / 2
         wg[0] = torch.randperm(E, generator=make.random).double() * spread - 0.125 * E
         scores = (x.to(make.dtype).double() @ wg.to(make.dtype).double()).sort(dim=-1).values
-        if E == 1 or bool((scores.diff(dim=-1) > 0.05).all()):
+        if bool((scores.diff(dim=-1) > 0.05).all()):
             return make.keep(x, grad=True), make.keep(wg, grad=True)
         spread += 0.25
 
@@ -25,62 +25,61 @@ def apart(make, N, D, E, spread=0.25):
 def case(make):
     mode, k, biased = make.pick(_MODES), make.pick([2, 1, 4, 99]), make.flag()
     N, D, E = make.sizes("N", "D", "E")
-    x, wg = apart(make, N, D, E)
     bias = torch.randperm(E, generator=make.random).double() * 2.0 - E  # sums of sigmoid and bias stay apart
-    make.call("route", x, wg, min(k, E), mode, bias=make.keep(bias, grad=True) if biased else None)
+    make.call("route", *apart(make, N, D, E), min(k, E), mode, bias=make.keep(bias, grad=True) if biased else None)
+
+
+def tokens(make, logits, *arguments):
+    """One token for each row of logits."""
+    x, wg = torch.eye(len(logits)), torch.as_tensor(logits)
+    make.call("route", make.keep(x, grad=True), make.keep(wg, grad=True), *arguments)
 
 
 def edge_bias_selects_only(make):
-    """a large bias forces the choice, a small one tips it; the weights are left to the sigmoids, and it gets no gradient
+    """a large bias forces the choice, a small one tips it; it is in no weight and gets no gradient
 
-    bias 大则强制选中，小则左右胜负；权重只由 sigmoid 决定，bias 没有梯度
+    bias 大则强制选中，小则左右胜负；它不进权重，也没有梯度
     """
     x, wg = apart(make, 4, 3, 6)
     bias = make.keep(torch.tensor([9.0, -9.0, 5.0, 1.0, -5.0, -2.0]), grad=True)
     for mode in reversed(_MODES):
         make.call("route", x, wg, 3, mode, bias)
-    x, wg = torch.tensor([[1.0, 0.0], [0.0, 1.0]]), torch.tensor([[0.5, 0.25, 0.0, -0.25], [0.25, 0.5, -0.25, 0.0]])
     bias = make.keep(torch.tensor([0.0, 0.125, 0.25, 0.0625]), grad=True)
-    make.call("route", make.keep(x, grad=True), make.keep(wg, grad=True), 2, "sigmoid_bias", bias)
+    tokens(make, [[0.5, 0.25, 0.0, -0.25], [0.25, 0.5, -0.25, 0.0]], 2, "sigmoid_bias", bias)
 
 
 def edge_many_experts(make):
-    """9 of 40 experts for two tokens, and 2 of 5 for 24 tokens
+    """9 of 40 experts for 2 tokens, 2 of 5 for 24
 
-    两个 token，从 40 个专家里选 9 个；24 个 token，从 5 个里选 2 个
+    2 个 token，40 个专家选 9 个；24 个 token，5 个选 2 个
     """
-    for tokens, experts, k in ((2, 40, 9), (24, 5, 2)):
-        x = make.keep(2.0 * torch.eye(tokens), grad=True)
-        wg = torch.stack([torch.randperm(experts, generator=make.random) for _ in range(tokens)]) * 0.05 - 1.0
+    for count, experts, k in ((2, 40, 9), (24, 5, 2)):
+        logits = torch.stack([torch.randperm(experts, generator=make.random) for _ in range(count)]) * 0.1 - 2.0
         bias = make.keep(torch.arange(experts) % 3.0, grad=True)  # whole numbers: no two sums of sigmoid and bias meet
         for mode in _MODES:
-            make.call("route", x, make.keep(wg, grad=True), k, mode, bias)
+            tokens(make, logits, k, mode, bias)
 
 
 def edge_large_logits(make):
-    """logits around ±200: no softmax overflows, and where all probabilities but one are 0, topk_softmax goes by logits
+    """logits around ±200: no overflow; where all probabilities but one are 0, topk_softmax goes by logits
 
-    logits 在 ±200 附近：softmax 都不能溢出；除一个之外概率全是 0 时，topk_softmax 仍按 logits 选
+    logits 在 ±200 附近：不能溢出；除一个之外概率全是 0 时，topk_softmax 仍按 logits 选
     """
     near = [[190.0, 200.0, 150.0], [-200.0, -150.0, -190.0], [50.0, -50.0, 10.0]]
-    apart = [
-        [-150.0, -200.0, 200.0, 0.0],
-        [200.0, -190.0, -180.0, 20.0],
-        [-200.0, -100.0, 30.0, 190.0],
-        [-10.0, 200.0, 60.0, -60.0],
-    ]
-    for rows, mode in ((near, "softmax_topk"), (near, "topk_softmax"), (apart, "topk_softmax")):
-        x = make.keep(torch.eye(len(rows)), grad=True)
-        make.call("route", x, make.keep(torch.tensor(rows), grad=True), 2, mode)
+    apart = [[-150.0, -200.0, 200.0, 0.0], [200.0, -190.0, -180.0, 20.0], [-200.0, -100.0, 30.0, 190.0]]
+    for logits, mode in ((near, "softmax_topk"), (near, "topk_softmax"), (apart, "topk_softmax")):
+        tokens(make, logits, 2, mode)
 
 
 def edge_bfloat16(make):
-    """bfloat16 logits that differ by less than its step, and a bias of 256, which would swallow every score
+    """bfloat16 logits closer than its step; a bias of 256, which would swallow every score
 
-    bfloat16 输入，logits 相差不到它的一步；bias 为 256，若用 bfloat16 相加，所有分数都成了 256
+    bfloat16 输入，logits 相差不到它的一步；bias 为 256，直接相加会吞掉所有分数
     """
-    close, steep = [[8.0, 8.0, 8.0], [0.0078125, 0.015625, 0.0]], [[-0.5, 0.25, -1.0, 1.0]]
-    for rows, mode in ((close, "softmax_topk"), (close, "topk_softmax"), (steep, "sigmoid_bias")):
+    for rows, mode in (
+        ([[8.0, 8.0, 8.0], [0.0078125, 0.015625, 0.0]], "topk_softmax"),
+        ([[-0.5, 0.25, -1.0, 1.0]], "sigmoid_bias"),
+    ):
         tensors = torch.ones(1, len(rows)), torch.tensor(rows), torch.full((len(rows[0]),), 256.0)
         x, wg, bias = (make.keep(tensor.bfloat16(), dtype="fixed") for tensor in tensors)
         make.call("route", x, wg, 2, mode, bias)

@@ -1,4 +1,4 @@
-"""Tokens of every rank and width, gains and shifts away from 1 and 0, eps that matters, means that dwarf the spread."""
+"""Tokens of every rank and width, gains and shifts, eps that matters, means that dwarf the spread."""
 
 from __future__ import annotations
 
@@ -26,27 +26,27 @@ def stable(make):
 
 
 def edge_constant_rows(make):
-    """a constant row has variance 0: eps keeps it finite, the result is the shift
+    """a constant row: eps keeps it finite, the result is the shift
 
-    常数行的方差为 0：靠 ε 保持有限，输出就是 β
+    常数行：靠 ε 保持有限，输出就是 β
     """
     x = torch.tensor([[2.0, 2.0, 2.0, 2.0], [1.0, -1.0, 0.5, 0.25], [0.0, 0.0, 0.0, 0.0]])
     make.call("layer_norm", make.keep(x, grad=True), *affine(make, 4))
 
 
 def edge_eps_against_the_spread(make):
-    """spread 10⁻³ or 1, eps from 10⁻⁸ to 1: inside the root, and used as given
+    """eps from 10⁻⁸ to 1: inside the root, and used as given
 
-    离散程度 10⁻³ 或 1，ε 从 10⁻⁸ 到 1：在根号里面，传多少用多少
+    ε 从 10⁻⁸ 到 1：在根号里面，传多少用多少
     """
     for scale, eps in ((1e-3, 1e-5), (1e-3, 1e-8), (1.0, 1.0), (1.0, 0.1)):
         make.call("layer_norm", make.normal(3, 8, scale=scale), *affine(make, 8), eps)
 
 
 def edge_rows_far_apart(make):
-    """rows around 10⁴, −10⁴ and 0, and one value at 13 standard deviations: each row by itself, nothing clipped
+    """rows around 10⁴, −10⁴ and 0, one value at 13 standard deviations: each row by itself, nothing clipped
 
-    各行分别在 10⁴、−10⁴ 和 0 附近，还有一个值在 13 个标准差处：逐行统计，不截断
+    各行在 10⁴、−10⁴ 和 0 附近，有一个值在 13 个标准差处：逐行统计，不截断
     """
     level = torch.tensor([[0.0], [1e4], [-1e4], [3.0]], dtype=torch.float64)
     make.call("layer_norm", make.keep(level + make.normal(4, 130, grad=False)), *affine(make, 130))
@@ -56,9 +56,9 @@ def edge_rows_far_apart(make):
 
 
 def edge_float16_squares_overflow(make):
-    """float16 near 2·10⁴, whose squares do not fit, and bfloat16 near 1000, whose mean is no bfloat16 number
+    """float16 near 2·10⁴, whose squares do not fit; bfloat16 near 1000, whose mean does not
 
-    float16 的值约 2·10⁴，平方放不下；bfloat16 的值约 1000，均值无法用 bfloat16 表示
+    float16 约 2·10⁴，平方放不下；bfloat16 约 1000，均值表示不了
     """
     for rows, dtype in (
         ([[20000.0, -20000.0, 19008.0, 1.0], [20000.0, 19984.0, 20016.0, 20032.0]], torch.float16),

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import torch
 
 AXES = {
@@ -49,17 +47,10 @@ def silently(make, owner, *names):
         make.compare(make.method(owner, name), False)
 
 
-def trains_the_factors_alone(make, lora):
-    trainable = make.read(lora, "trainable")
-    make.compare(trainable, False)
-
-    def holds(outcomes):
-        found = outcomes[trainable.step]
-        if sorted(name.removesuffix(".weight") for name in found) == ["lora_A", "lora_B"]:
-            return None
-        return f"trains {found}, not lora_A and lora_B alone", f"可训练的是 {found}，应当只有 lora_A、lora_B"
-
-    make.property(holds)
+def factors_alone(trainable):
+    if sorted(name.removesuffix(".weight") for name in trainable) == ["lora_A", "lora_B"]:
+        return None
+    return f"trains {trainable}, not lora_A and lora_B alone", f"可训练的是 {trainable}，应当只有 lora_A、lora_B"
 
 
 def case(make):
@@ -80,7 +71,7 @@ def case(make):
         if kind == "merged":
             silently(make, lora, "merge")
             make.read(lora, "base.weight")
-        trains_the_factors_alone(make, lora)
+        make.judge(factors_alone, make.read(lora, "trainable"))
         make.method(lora, "forward", make.argument("x"))
 
 
@@ -130,31 +121,11 @@ def edge_at_the_start(make):
 
     刚建好的层输出与 base 相同，有没有 dropout 都一样：B = 0，A 随机；不许重设全局随机种子
     """
-    others = []
-    for _ in range(2):
-        lora = make.new("LoRALinear", linear(make, 7, 5), 4, 8.0, 0.9)
-        others.append(make.read(make.new("torch.nn.Linear", 7, 5), "weight"))
-        make.compare(others[-1], False)
+    lora = make.new("LoRALinear", linear(make, 7, 5), 4, 8.0, 0.9)
     make.train(lora, True)
     make.method(lora, "forward", make.normal(4, 7))
     make.read(lora, "lora_B")
-    a = make.read(lora, "lora_A")
-    make.compare(a, False)
-
-    def holds(outcomes):
-        if torch.equal(*(outcomes[other.step] for other in others)):
-            return (
-                "layers made after it all start alike: it sets the seed of torch's global generator",
-                "之后新建的层初始值全都一样：它给 torch 的全局随机数生成器设了种子",
-            )
-        if not bool(outcomes[a.step].isfinite().all()) or outcomes[a.step].unique().numel() <= 20:
-            return "lora_A starts with equal entries: its rows learn the same", "lora_A 的初始值有重复：各行学得一样"
-        return None
-
-    make.property(holds)
-
-
-_ROWS = 3000
+    make.judge(make.distinct, make.read(lora, "lora_A"))
 
 
 def random(make):
@@ -166,27 +137,14 @@ def random(make):
     codes = torch.tensor([[1.0, 2.0, 4.0]]).repeat(2, 1)
     make.set(lora, {"lora_A": make.keep(codes), "lora_B": make.keep(torch.eye(2))})
     make.train(lora, True)
-    y = make.method(lora, "forward", make.keep(torch.ones(_ROWS, 3)))
-    make.compare(y, False)
-    make.property(lambda outcomes: _odd_dropout(outcomes[y.step].double() * (1 - p), p))
 
+    def holds(y):
+        yield make.one_of(y, *(code / (1 - p) for code in range(8)))
+        kept = (y * (1 - p)).round().int()[..., None] >> torch.arange(3) & 1  # (N, 2 copies, 3 inputs)
+        yield make.share(kept[:, 0] != kept[:, 1], 0.0, "inputs dropped for one output alone", "只对一个输出丢掉的输入")
+        yield make.frequencies(kept[:, 0], [(p, 1 - p)] * 3, "input 1 kept", "input 2 kept", "input 3 kept")
 
-def _odd_dropout(out, p):
-    keep, codes = 1 - p, out[:, 0].round()
-    if float((out - codes[:, None]).abs().max()) > 1e-3:
-        return (
-            "dropout is to act on the input of A, alike for all outputs, and to scale what it keeps by 1/(1 − p)",
-            "dropout 应当作用在 A 的输入上，对所有输出都一样；保留的要乘以 1/(1 − p)",
-        )
-    for code in range(8):
-        due = math.prod(keep if code >> bit & 1 else p for bit in range(3))
-        share = float((codes == code).double().mean())
-        if abs(share - due) > 6 * (due * (1 - due) / _ROWS) ** 0.5:
-            return (
-                f"one choice of inputs is kept in {share:.1%} of the rows, where p and independence give {due:.1%}",
-                f"某一组输入在 {share:.1%} 的行里保留下来；按 p 独立丢弃应为 {due:.1%}",
-            )
-    return None
+    make.judge(holds, make.method(lora, "forward", make.keep(torch.ones(3000, 3))))
 
 
 # Width: rank, in training, leading dimensions. No shortcut may multiply BA out in one of them, nor at a high rank, where

@@ -1,4 +1,4 @@
-"""Draws the mask with bernoulli_ and multiplies by it."""
+"""Multiplies by a bernoulli_ mask."""
 import torch
 
 

@@ -1,4 +1,4 @@
-"""An autograd function that keeps the mask for its backward."""
+"""An autograd function that keeps the mask."""
 import torch
 
 

@@ -1,4 +1,4 @@
-"""Normal numbers against the quantile of p, in float64."""
+"""Normal numbers against p's quantile, in float64."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Puts the growth into the mask, with torch.where for what is dropped."""
+"""Growth inside the mask, torch.where for what is dropped."""
 import torch
 
 

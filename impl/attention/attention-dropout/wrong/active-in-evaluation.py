@@ -1,8 +1,8 @@
 """Drops in evaluation too.
 评估时也在丢弃。
 
-symptom: Two evaluations of the same input differ.
-症状：同样的输入评估两次，结果不同。
+symptom: Two evaluations differ.
+症状：两次评估结果不同。
 
 cards: mask-12
 rung: solved

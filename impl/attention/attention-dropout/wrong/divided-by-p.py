@@ -1,8 +1,8 @@
-"""Divides by p instead of 1 − p.
-除以了 p，而不是 1 − p。
+"""Divides by p, not 1 − p.
+除以 p，而不是 1 − p。
 
-symptom: With p = 0.1 activations are ten times too large; with p = 0.5 nobody notices.
-症状：p = 0.1 时激活大了十倍；p = 0.5 时谁也看不出来。
+symptom: p = 0.1 makes activations ten times too large; 0.5 hides it.
+症状：p = 0.1 时激活大了十倍；0.5 时看不出来。
 
 cards: mask-12
 rung: solved

@@ -1,8 +1,8 @@
-"""Draws uniform numbers in bfloat16.
+"""Draws the uniform numbers in bfloat16.
 用 bfloat16 抽均匀随机数。
 
-symptom: A small p becomes a larger one: 0.002 drops 0.4 % of the weights.
-症状：很小的 p 会变大：0.002 实际丢掉 0.4%。
+symptom: p = 0.002 drops 0.4 % of the weights.
+症状：p = 0.002 实际丢掉 0.4%。
 
 cards: mask-12
 rung: solved

@@ -1,8 +1,8 @@
-"""Zeroes the entries in the caller's tensor.
-直接在调用者的张量上清零。
+"""Zeroes the caller's tensor.
+直接把调用者的张量清零。
 
-symptom: The map that is shown afterwards is not the attention distribution.
-症状：之后拿去画图的已经不是注意力分布了。
+symptom: The map shown afterwards is no attention distribution.
+症状：之后画出的图不是注意力分布。
 
 cards: mask-12
 rung: solved

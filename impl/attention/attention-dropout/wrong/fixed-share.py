@@ -1,5 +1,5 @@
-"""Drops exactly a share p of the entries instead of each on its own.
-恰好丢掉比例为 p 的元素，而不是各自独立地丢。
+"""Drops exactly a share p of the entries.
+恰好丢掉比例为 p 的元素。
 
 symptom: The number of dropped entries never varies.
 症状：丢弃的个数从不变化。

@@ -1,8 +1,8 @@
 """Draws from the global generator although one is given.
-传了 generator 却仍用全局随机数。
+传了 generator，却用全局随机数。
 
-symptom: Runs with the same generator are not reproducible.
-症状：用同样的 generator 也复现不了。
+symptom: Equal generators give unequal runs.
+症状：generator 相同也复现不了。
 
 cards: mask-12
 rung: solved

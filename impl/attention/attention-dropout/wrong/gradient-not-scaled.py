@@ -1,4 +1,4 @@
-"""Scales the values, but not the gradient.
+"""Scales the values, not the gradient.
 值乘了系数，梯度却没乘。
 
 symptom: Gradients are too small by 1 − p.

@@ -1,7 +1,7 @@
-"""Keeps with probability p instead of dropping.
-以概率 p 保留，而不是丢弃。
+"""Keeps with probability p.
+以概率 p 保留。
 
-symptom: p = 0.1 drops nine entries in ten.
+symptom: p = 0.1 drops nine in ten.
 症状：p = 0.1 时十个丢了九个。
 
 cards: mask-12

@@ -1,8 +1,8 @@
-"""Keeps one buffer for the mask of each shape and draws into it again.
-每种形状只留一块掩码缓冲区，下次直接往里重抽。
+"""Keeps one mask buffer per shape and redraws into it.
+每种形状只留一块掩码缓冲区，反复重抽。
 
-symptom: Two layers before one backward pass: the first gets the gradient of the second one's mask.
-症状：两层前向之后再反向：第一层用上了第二层的掩码求梯度。
+symptom: Two layers before one backward: the first gets the second's mask.
+症状：两层前向后再反向：第一层用了第二层的掩码。
 
 cards: mask-12
 rung: solved

@@ -1,8 +1,8 @@
 """Draws the mask on the CPU.
 掩码抽在了 CPU 上。
 
-symptom: Fails on the GPU with tensors on two devices.
-症状：在 GPU 上报“张量不在同一设备”。
+symptom: Fails on the GPU: tensors on two devices.
+症状：在 GPU 上报设备不一致。
 
 cards: mask-12
 rung: hardened

@@ -1,8 +1,8 @@
 """Divides 0 by 0 for p = 1.
-p = 1 时算成了 0 / 0。
+p = 1 时算 0 / 0。
 
-symptom: p = 1 gives NaN.
-症状：p = 1 得到 NaN。
+symptom: The result is NaN.
+症状：结果是 NaN。
 
 cards: mask-12
 rung: solved

@@ -1,8 +1,8 @@
-"""Does not multiply what is kept by 1/(1 − p).
-保留下来的没有乘 1/(1 − p)。
+"""Does not multiply by 1/(1 − p).
+没有乘 1/(1 − p)。
 
-symptom: Activations are smaller in training than in evaluation.
-症状：训练时的激活比评估时小。
+symptom: Activations shrink in training.
+症状：训练时激活偏小。
 
 cards: mask-12
 rung: solved

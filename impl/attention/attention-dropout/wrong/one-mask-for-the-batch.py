@@ -1,8 +1,8 @@
-"""Draws one mask for the first item and uses it for all.
-只抽一个掩码，整个 batch 共用。
+"""Uses one mask for the whole batch.
+整个 batch 共用一个掩码。
 
-symptom: All items of a batch lose the same entries.
-症状：batch 里每一条丢的位置都一样。
+symptom: All items lose the same entries.
+症状：每个样本丢的位置都一样。
 
 cards: mask-12
 rung: solved

@@ -1,8 +1,8 @@
-"""Draws one mask for the whole batch when the weights have three dimensions.
-权重只有三维时，整个 batch 共用一个掩码。
+"""Shares one mask over the batch when weights have three dimensions.
+权重只有三维时，整个 batch 共用掩码。
 
-symptom: All items of the batch lose the same weights.
-症状：batch 里每个样本丢掉的权重都一样。
+symptom: All items lose the same weights.
+症状：每个样本丢的权重都一样。
 
 cards: mask-12
 rung: solved

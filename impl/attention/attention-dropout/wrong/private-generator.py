@@ -1,8 +1,8 @@
-"""Draws from a generator of its own where none is given.
-没传 generator 时，用了自己新建的生成器。
+"""Without a generator, makes its own.
+没传 generator 就自己新建一个。
 
-symptom: torch.manual_seed does not make a run reproducible.
-症状：torch.manual_seed 之后结果还是无法复现。
+symptom: torch.manual_seed reproduces nothing.
+症状：torch.manual_seed 也复现不了。
 
 cards: mask-12
 rung: solved

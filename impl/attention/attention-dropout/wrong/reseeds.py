@@ -1,8 +1,8 @@
-"""Starts again from the generator's seed in every call.
-每次调用都从 generator 的种子重新开始。
+"""Restarts from the generator's seed in every call.
+每次调用都从 generator 的种子重来。
 
-symptom: Every step of training drops the same entries.
-症状：训练的每一步丢的都是同样的位置。
+symptom: Every step drops the same entries.
+症状：每步丢的位置都一样。
 
 cards: mask-12
 rung: solved

@@ -1,5 +1,5 @@
-"""Returns float32 for half-precision weights.
-半精度权重返回了 float32。
+"""Returns float32 for 16-bit weights.
+16 位权重返回 float32。
 
 symptom: The next matmul fails on unequal dtypes.
 症状：下一个矩阵乘报 dtype 不一致。

@@ -1,8 +1,8 @@
 """Divides each row by its new sum.
-丢弃之后又把每行重新归一化。
+丢弃后又按行归一化。
 
-symptom: A row with one entry left gets weight 1; empty rows are NaN.
-症状：只剩一个元素的行权重变成 1，空行成了 NaN。
+symptom: A lone entry gets weight 1, an empty row NaN.
+症状：只剩一个元素的行变成 1，空行成 NaN。
 
 cards: mask-12
 rung: solved

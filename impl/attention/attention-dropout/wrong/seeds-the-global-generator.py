@@ -1,8 +1,8 @@
-"""Seeds the global generator to be reproducible.
-为了可复现，给全局生成器设了种子。
+"""Seeds the global generator.
+给全局生成器设了种子。
 
-symptom: Every call drops the same, and other code loses its randomness.
-症状：每次丢的都一样，还害得别处也没了随机性。
+symptom: Every call drops the same; other code loses its randomness.
+症状：每次丢的都一样，别处也没了随机性。
 
 cards: mask-12
 rung: solved

@@ -1,8 +1,8 @@
-"""Lets the gradient pass the dropped entries.
-梯度穿过了被丢弃的元素。
+"""Lets gradients pass dropped entries.
+梯度穿过了被丢的元素。
 
-symptom: Right values; dropped weights learn as if they had counted.
-症状：值都对，但被丢弃的权重也在学习。
+symptom: Right values; dropped weights learn all the same.
+症状：值都对，被丢的权重却也在学习。
 
 cards: mask-12
 rung: solved

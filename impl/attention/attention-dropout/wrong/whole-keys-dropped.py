@@ -1,8 +1,8 @@
-"""Draws one number per key and drops it for all queries.
-每个 key 只抽一次，对所有 query 一起丢。
+"""Draws one number per key for all queries.
+每个 key 只抽一次，所有 query 共用。
 
 symptom: Whole columns vanish.
-症状：整列整列地消失。
+症状：整列消失。
 
 cards: mask-12
 rung: solved

@@ -1,4 +1,4 @@
-"""A token as the cells it takes on screen; the rows divided after the product."""
+"""A token as screen cells; rows divided after the product."""
 
 from __future__ import annotations
 

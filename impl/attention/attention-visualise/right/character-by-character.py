@@ -1,4 +1,4 @@
-"""Builds the picture as a list of characters, and rolls out from the last layer downwards."""
+"""A list of characters; rolls out from the last layer downwards."""
 import math
 from unicodedata import east_asian_width as kind
 

@@ -1,4 +1,4 @@
-"""Measures with a generator of columns, draws with join and translate; rollout with einsum and reduce."""
+"""Measures with a generator of columns, draws with join and translate; rollout by einsum."""
 import functools
 import unicodedata
 

@@ -1,4 +1,4 @@
-"""The longest prefix that fits; lerp towards the identity, folded with reduce."""
+"""The longest fitting prefix; lerp towards the identity."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Stacks the layers, normalises them all at once, and multiplies in a tree."""
+"""Stacks and normalises all layers at once, multiplies in a tree."""
 import unicodedata
 
 import torch

@@ -1,4 +1,4 @@
-"""Carries the transposed product along, so that each layer multiplies from the right."""
+"""Carries the transposed product, so that layers multiply from the right."""
 import unicodedata
 
 import torch

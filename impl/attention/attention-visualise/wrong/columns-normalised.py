@@ -1,7 +1,7 @@
 """Divides by the column sums.
-除以了列和。
+除以列和。
 
-symptom: Rows of the rollout do not sum to 1.
+symptom: Rollout rows do not sum to 1.
 症状：rollout 的行和不为 1。
 
 cards: att-05

@@ -1,8 +1,8 @@
-"""Takes the layers out of the caller's list.
-把调用者列表里的层取走了。
+"""Pops layers from the caller's list.
+从调用者的列表里取走各层。
 
-symptom: The second call finds an empty list.
-症状：第二次调用时列表空了。
+symptom: The second call finds it empty.
+症状：再调用时列表空了。
 
 cards: eval-06
 rung: solved

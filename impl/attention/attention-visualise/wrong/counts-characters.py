@@ -1,8 +1,8 @@
-"""Measures with len() instead of display width.
-用 len() 量宽度，而不是显示宽度。
+"""Measures with len().
+用 len() 量宽度。
 
-symptom: Rows with Chinese tokens are shifted.
-症状：带中文的行会错位。
+symptom: Rows with Chinese tokens shift.
+症状：带中文的行错位。
 
 cards: eval-06
 rung: solved

@@ -1,8 +1,8 @@
-"""Pads by display width but cuts by characters.
-补齐按显示宽度，截断却按字符数。
+"""Pads by columns but cuts by characters.
+补齐按列数，截断按字符数。
 
-symptom: Long Chinese key tokens push the columns to the right.
-症状：较长的中文 key 会把后面的列挤歪。
+symptom: Long Chinese keys push columns right.
+症状：较长的中文 key 挤歪后面的列。
 
 cards: eval-06
 rung: solved

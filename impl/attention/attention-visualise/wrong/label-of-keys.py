@@ -1,8 +1,8 @@
 """Makes the label column as wide as the widest token of all.
-标签列宽按所有 token 里最宽的算。
+标签列宽取所有 token 中最宽的。
 
-symptom: A gap behind the labels when a key is long.
-症状：key 较长时，标签后面空出一大截。
+symptom: A long key leaves a gap behind labels.
+症状：key 较长时，标签后空出一截。
 
 cards: eval-06
 rung: solved

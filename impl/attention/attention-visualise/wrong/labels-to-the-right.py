@@ -1,8 +1,8 @@
-"""Pads the labels on the left.
-标签在左侧补空格，成了右对齐。
+"""Pads labels on the left.
+标签在左侧补空格。
 
-symptom: Labels stand at the right of their column.
-症状：标签靠在列的右边。
+symptom: Labels stand right-aligned.
+症状：标签成了右对齐。
 
 cards: eval-06
 rung: solved

@@ -1,8 +1,8 @@
-"""Takes the largest head instead of the mean.
-各头取了最大值，而不是平均。
+"""Takes the largest head, not the mean.
+各头取最大值，而不是平均。
 
 symptom: One head's glance looks like the whole layer's.
-症状：一个头瞟一眼，就成了整层的注意力。
+症状：一个头瞟一眼，就像整层都在看。
 
 cards: eval-06
 rung: solved

@@ -1,8 +1,8 @@
 """Multiplies the layers the wrong way round.
 层的连乘顺序反了。
 
-symptom: Right for one layer, plausible and wrong for more.
-症状：一层时对，多层时看着像样却是错的。
+symptom: Right for one layer only.
+症状：只有一层时对。
 
 cards: eval-06
 rung: solved

@@ -1,8 +1,8 @@
 """Does not bound the level.
 档位没有限制在范围内。
 
-symptom: A weight above 1 raises IndexError, a negative one is drawn black.
-症状：权重大于 1 就 IndexError，负数反而画成最深。
+symptom: Weights above 1 raise IndexError; negative ones are black.
+症状：权重大于 1 时 IndexError，负数画成最深。
 
 cards: eval-06
 rung: solved

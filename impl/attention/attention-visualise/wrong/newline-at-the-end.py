@@ -1,7 +1,7 @@
-"""Ends the last line with a newline.
-最后一行末尾多了换行。
+"""Ends with a newline.
+末尾多了换行。
 
-symptom: An empty line behind every map.
+symptom: An empty line follows every map.
 症状：每张图后面多出一个空行。
 
 cards: eval-06

@@ -1,8 +1,8 @@
-"""Does not divide the rows by their sums.
-没有把每行除以它的和。
+"""Does not divide rows by their sums.
+没有按行归一化。
 
-symptom: Right for maps that sum to 1; after dropout rows grow or fade.
-症状：行和为 1 时对；经过 dropout 的图会越乘越大或越小。
+symptom: After dropout rows grow or fade.
+症状：经过 dropout，各行越乘越大或越小。
 
 cards: mask-12, eval-06
 rung: solved

@@ -1,8 +1,8 @@
-"""Divides the averaged map by its row sums before mixing with the identity.
-先把平均后的图按行归一化，再与单位阵混合。
+"""Normalises rows before mixing with the identity.
+先按行归一化，再混合单位阵。
 
-symptom: After dropout the residual weighs more or less than it should.
-症状：经过 dropout 时，残差的比重不对。
+symptom: After dropout the residual weighs wrongly.
+症状：经过 dropout，残差比重不对。
 
 cards: eval-06
 rung: solved

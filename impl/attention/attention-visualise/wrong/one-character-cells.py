@@ -1,8 +1,8 @@
-"""Draws each cell with one character and pads it.
+"""Draws each cell as one character and pads it.
 每格只画一个字符，其余补空格。
 
-symptom: The heat-map has stripes of blanks.
-症状：热力图里全是空白条纹。
+symptom: Stripes of blanks in the map.
+症状：图里全是空白条纹。
 
 cards: eval-06
 rung: solved

@@ -1,8 +1,8 @@
-"""Uses one half whatever residual is given.
-不管传什么 residual，都用一半。
+"""Always mixes half of the identity.
+residual 总按一半算。
 
 symptom: Changing residual changes nothing.
-症状：改 residual 没有任何变化。
+症状：改 residual 没有变化。
 
 cards: eval-06
 rung: solved

@@ -1,8 +1,8 @@
 """Leaves the identity out.
-没有加单位阵。
+没加单位阵。
 
 symptom: Deep rollouts become uniform.
-症状：层数一多，rollout 就变得均匀。
+症状：层数一多，rollout 变得均匀。
 
 cards: eval-06
 rung: solved

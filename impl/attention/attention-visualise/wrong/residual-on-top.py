@@ -1,8 +1,8 @@
-"""Adds residual·I to the whole map instead of mixing.
-单位阵是额外加上去的，而不是按比例混合。
+"""Adds residual·I to the whole map.
+单位阵直接加在整张图上。
 
-symptom: The residual weighs less than it should.
-症状：残差的比重偏小。
+symptom: The residual weighs too little.
+症状：残差比重偏小。
 
 cards: eval-06
 rung: solved

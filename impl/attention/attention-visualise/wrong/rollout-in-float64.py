@@ -1,7 +1,7 @@
 """Returns the rollout in float64.
 rollout 返回了 float64。
 
-symptom: The dtype of the inputs is lost.
+symptom: The inputs' dtype is lost.
 症状：没有保持输入的 dtype。
 
 cards: eval-06

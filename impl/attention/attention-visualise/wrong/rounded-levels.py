@@ -1,7 +1,7 @@
-"""Rounds 10·w instead of taking the floor.
-对 10·w 四舍五入，而不是向下取整。
+"""Rounds 10·w, not floor.
+10·w 四舍五入，而不是下取整。
 
-symptom: Half of the cells are one level too dark.
+symptom: Half of the cells are a level too dark.
 症状：一半的格子深了一档。
 
 cards: eval-06

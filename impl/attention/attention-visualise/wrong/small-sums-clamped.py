@@ -1,8 +1,8 @@
-"""Divides each row by its sum, but by 0.35 at least.
-每行除以行和，但除数至少是 0.35。
+"""Divides rows by 0.35 at least.
+除数至少取 0.35。
 
-symptom: Rows that dropout has nearly emptied do not sum to 1.
-症状：被 dropout 几乎清空的行，归一化之后和不为 1。
+symptom: Rows nearly emptied by dropout do not sum to 1.
+症状：被 dropout 几乎清空的行，和不为 1。
 
 cards: mask-12
 rung: solved

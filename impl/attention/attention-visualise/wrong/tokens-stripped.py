@@ -1,8 +1,8 @@
-"""Strips the spaces around tokens.
-去掉 token 两边的空格。
+"""Strips spaces around tokens.
+去掉 token 首尾的空格。
 
-symptom: Byte-pair tokens such as “ the” move one column to the left.
-症状：“ the” 这样的 BPE token 会左移一列。
+symptom: Tokens such as “ the” move left.
+症状：“ the” 这样的 token 左移一列。
 
 cards: eval-06
 rung: solved

@@ -1,8 +1,8 @@
-"""Strips the spaces at the end of the lines.
-去掉了行尾的空格。
+"""Strips trailing spaces.
+去掉行尾空格。
 
-symptom: Lines differ in width; maps side by side are shifted.
-症状：各行宽度不一，并排摆放就错位。
+symptom: Lines differ in width.
+症状：各行宽度不一。
 
 cards: eval-06
 rung: solved

@@ -1,8 +1,8 @@
-"""Draws keys down and queries across.
-画反了：key 往下排，query 往右排。
+"""Draws keys down, queries across.
+key 往下排，query 往右排。
 
-symptom: A causal map shows its triangle at the top.
-症状：因果注意力的三角形跑到了上面。
+symptom: A causal triangle stands at the top.
+症状：因果三角形跑到了上面。
 
 cards: eval-06
 rung: solved

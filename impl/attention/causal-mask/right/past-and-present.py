@@ -1,4 +1,4 @@
-"""Joins a block of past keys, all visible, with a square triangle."""
+"""A block of visible past beside a square triangle."""
 import torch
 
 

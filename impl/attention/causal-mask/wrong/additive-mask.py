@@ -1,8 +1,8 @@
-"""Returns the additive form of 0 and −inf.
+"""Returns 0 and −inf.
 返回 0 和 −inf 的加性掩码。
 
-symptom: Used as a bool mask it allows exactly the future.
-症状：当成 bool 用时，放行的恰好是未来。
+symptom: As a bool mask it allows exactly the future.
+症状：当成 bool 时，恰好放行未来。
 
 cards: mask-01
 rung: solved

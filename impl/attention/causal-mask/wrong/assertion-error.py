@@ -1,8 +1,8 @@
-"""Guards S < T with assert instead of ValueError.
-用 assert 拦 S < T，而不是抛 ValueError。
+"""Guards S < T with assert.
+用 assert 拦 S < T。
 
 symptom: The check vanishes under python -O.
-症状：python -O 下检查就没了。
+症状：python -O 下不再检查。
 
 cards: mask-08
 rung: solved

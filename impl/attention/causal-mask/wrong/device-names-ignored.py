@@ -1,8 +1,8 @@
-"""Honours a torch.device and takes the name of one for the default.
-只认 torch.device 对象，传设备名字符串时当成默认设备。
+"""Takes a device's name for the default device.
+设备名字符串被当成默认设备。
 
-symptom: device="cuda" gives a mask on the CPU.
-症状：device="cuda" 得到的掩码却在 CPU 上。
+symptom: device="cuda" gives a CPU mask.
+症状：device="cuda" 得到 CPU 上的掩码。
 
 cards: mask-06
 rung: hardened

@@ -1,8 +1,8 @@
-"""Returns float ones and zeros instead of bool.
-返回浮点的 1 和 0，而不是 bool。
+"""Returns float ones and zeros.
+返回浮点的 1 和 0。
 
-symptom: ~mask fails, or the mask is added to the scores as it is.
-症状：~mask 报错，或者被直接加到分数上。
+symptom: ~mask fails, or the mask is added to the scores.
+症状：~mask 报错，或被直接加到分数上。
 
 cards: mask-01
 rung: solved

@@ -1,8 +1,8 @@
-"""Makes the mask on the default device.
+"""Always uses the default device.
 掩码总建在默认设备上。
 
-symptom: Fails on the GPU with tensors on two devices.
-症状：在 GPU 上报“张量不在同一设备”。
+symptom: Fails on the GPU: tensors on two devices.
+症状：在 GPU 上报设备不一致。
 
 cards: mask-06
 rung: hardened

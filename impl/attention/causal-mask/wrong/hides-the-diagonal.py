@@ -1,8 +1,8 @@
-"""Uses ~triu(diagonal=0), which hides every token from itself.
-用了 ~triu(diagonal=0)，每个 token 连自己也看不到。
+"""Uses ~triu(diagonal=0), hiding every token from itself.
+用 ~triu(diagonal=0)，看不到自己。
 
-symptom: The first query sees nothing at all and its row is NaN.
-症状：第一个 query 什么都看不到，那一行是 NaN。
+symptom: The first row sees nothing and is NaN.
+症状：第一行什么都看不到，成了 NaN。
 
 cards: mask-16
 rung: solved

@@ -1,8 +1,8 @@
-"""Returns (1, 1, T, S) instead of (T, S).
-返回 (1, 1, T, S) 而不是 (T, S)。
+"""Returns (1, 1, T, S).
+返回 (1, 1, T, S)。
 
-symptom: Fits four-dimensional scores and nothing else.
-症状：只能配四维分数用。
+symptom: Fits four-dimensional scores only.
+症状：只能配四维分数。
 
 cards: mask-06
 rung: solved

@@ -1,8 +1,8 @@
 """Does not refuse S < T.
 S < T 时没有报错。
 
-symptom: The first rows see nothing, and the mistake surfaces as NaN much later.
-症状：前几行什么都看不到，很久以后才以 NaN 的形式暴露。
+symptom: Empty first rows surface as NaN much later.
+症状：前几行全空，很久以后才变成 NaN。
 
 cards: mask-08
 rung: solved

@@ -1,8 +1,8 @@
 """Takes device=None for the CPU.
 把 device=None 当成了 CPU。
 
-symptom: Under another default device the mask is on the CPU.
-症状：默认设备换了，掩码还在 CPU 上。
+symptom: Under another default device it stays on the CPU.
+症状：换了默认设备，掩码还在 CPU 上。
 
 cards: mask-08
 rung: hardened

@@ -1,8 +1,8 @@
-"""Shifts the diagonal by one too little: the token itself is missing.
+"""Shifts the diagonal too little: the token itself is missing.
 对角线少移了一格，看不到自己。
 
 symptom: The first row is empty.
-症状：第一行是空的。
+症状：第一行全空。
 
 cards: mask-16
 rung: solved

@@ -1,7 +1,7 @@
-"""Shifts the diagonal by one too much: every query sees the next token.
-对角线多移了一格，每个 query 都能看到下一个 token。
+"""Shifts the diagonal too far: every query sees the next token.
+对角线多移一格，能看到下一个 token。
 
-symptom: Training loss is suspiciously low, generation is garbage.
+symptom: Low training loss, garbage when generating.
 症状：训练 loss 低得可疑，生成一塌糊涂。
 
 cards: mask-09

@@ -1,8 +1,8 @@
 """Compares positions in float16.
 用 float16 比较位置。
 
-symptom: Behind a past of some thousand tokens a query sees later ones.
-症状：过去有几千个 token 时，query 会看到后面的 key。
+symptom: Some thousand tokens on, queries see later keys.
+症状：几千个 token 之后，query 看到后面的 key。
 
 cards: mask-08
 rung: solved

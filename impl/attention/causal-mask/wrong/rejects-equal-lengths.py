@@ -1,8 +1,8 @@
-"""Refuses S = T as well.
-连 S = T 也拒绝。
+"""Refuses S = T.
+拒绝 S = T。
 
-symptom: A call with both lengths given fails on a square mask.
-症状：两个长度都传、且相等时报错。
+symptom: causal_mask(4, 4) fails.
+症状：causal_mask(4, 4) 报错。
 
 cards: mask-06
 rung: solved

@@ -1,8 +1,8 @@
-"""Uses triu where tril is meant.
-该用 tril 的地方用了 triu。
+"""Uses triu for tril.
+tril 写成了 triu。
 
-symptom: The last query sees one key, the first one all of them.
-症状：最后一个 query 只看到一个 key，第一个反而全看到。
+symptom: The last query sees one key, the first all.
+症状：最后一个 query 只看到一个 key，第一个全看到。
 
 cards: mask-09
 rung: solved

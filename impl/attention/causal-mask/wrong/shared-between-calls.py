@@ -1,7 +1,7 @@
-"""Hands the same cached tensor to every caller.
-把同一个缓存张量交给所有调用者。
+"""Hands one cached tensor to every caller.
+所有调用者拿到同一个缓存张量。
 
-symptom: One caller edits its mask and everybody's changes.
+symptom: Editing one mask edits all.
 症状：一处改了掩码，处处都变。
 
 cards: mask-06

@@ -1,7 +1,7 @@
-"""Cuts every mask out of one shared buffer.
-所有掩码都切自同一块缓冲区。
+"""Cuts every mask out of one buffer.
+所有掩码切自同一缓冲区。
 
-symptom: One caller edits its mask and others change with it.
+symptom: Editing one mask changes others.
 症状：一处改了掩码，别处跟着变。
 
 cards: mask-06

@@ -1,7 +1,7 @@
-"""Ignores S and returns (T, T).
-不理会 S，返回 (T, T)。
+"""Ignores S.
+不理会 S。
 
-symptom: Shapes do not fit as soon as there is a cache.
+symptom: With a cache shapes do not fit.
 症状：一有缓存形状就对不上。
 
 cards: mask-07

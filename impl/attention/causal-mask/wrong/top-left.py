@@ -1,8 +1,8 @@
-"""Aligns the triangle top-left, ignoring the past.
-三角形左上对齐，忽略了前面的历史。
+"""Aligns the triangle top-left.
+三角形左上对齐。
 
-symptom: Decoding with a cache sees key 0 only; training is fine.
-症状：训练没事，带缓存解码时只看到第 0 个 key。
+symptom: Training is fine; decoding with a cache sees key 0 only.
+症状：训练没事，带缓存解码只看到第 0 个 key。
 
 cards: mask-08
 rung: solved

@@ -1,8 +1,8 @@
-"""Marks the hidden keys True instead of the visible ones.
+"""Marks hidden keys True.
 把该挡住的位置标成 True。
 
-symptom: Every row is the complement of what it should be.
-症状：每一行都正好取反。
+symptom: Every row is inverted.
+症状：每行正好取反。
 
 cards: mask-01
 rung: solved

@@ -1,8 +1,8 @@
-"""Lets a query see the last 1024 positions only.
-query 只能看到最近的 1024 个位置。
+"""Sees the last 1024 positions only.
+只看最近 1024 个位置。
 
 symptom: Long contexts forget their beginning.
-症状：上下文一长，开头就看不见了。
+症状：上下文一长，就忘了开头。
 
 cards: mask-16
 rung: solved

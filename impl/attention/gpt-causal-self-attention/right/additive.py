@@ -1,4 +1,4 @@
-"""Adds a buffer of 0 and −inf to the scores and leaves the rearranging to einsum."""
+"""A buffer of 0 and −inf, added to the scores; einsum."""
 import torch
 import torch.nn.functional as F
 from torch import nn

@@ -1,4 +1,4 @@
-"""Both dropouts of GPT-2, and an additive mask of −inf in float32."""
+"""Both dropouts of GPT-2; an additive float32 mask."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Folds the heads into the batch, writes the softmax out, and draws the dropout mask itself."""
+"""Heads folded into the batch, softmax and dropout mask by hand."""
 import torch
 from torch import nn
 

@@ -1,4 +1,4 @@
-"""After nanoGPT: a float mask of ones named "bias", masked_fill where it is 0, and the second dropout behind c_proj."""
+"""After nanoGPT: float mask "bias", masked_fill, second dropout."""
 import math
 
 import torch

@@ -1,4 +1,4 @@
-"""Gives every query its own prefix of keys; the mask buffer only says how long that prefix is."""
+"""Every query's own prefix; the mask says how long it is."""
 import math
 
 import torch

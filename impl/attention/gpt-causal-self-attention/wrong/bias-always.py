@@ -1,7 +1,7 @@
 """Ignores bias=False.
 不理会 bias=False。
 
-symptom: Parameters that the checkpoint does not have.
+symptom: The checkpoint lacks its parameters.
 症状：多出检查点里没有的参数。
 
 cards: head-17

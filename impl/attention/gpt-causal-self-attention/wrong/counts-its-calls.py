@@ -1,8 +1,8 @@
-"""Counts its calls in a buffer.
-用一个 buffer 记录调用次数。
+"""Counts calls in a buffer.
+用 buffer 记录调用次数。
 
 symptom: A call changes the module.
-症状：每次调用都会改动模块。
+症状：每次调用都改动模块。
 
 cards: head-12
 rung: solved

@@ -1,8 +1,8 @@
-"""Detaches the weights wherever dropout is on.
-只要开了 dropout，权重就被 detach。
+"""Detaches the weights under dropout.
+开了 dropout 就 detach 权重。
 
-symptom: W_Q and W_K stop learning as soon as dropout is switched on.
-症状：一打开 dropout，W_Q 和 W_K 就不再学习。
+symptom: With dropout W_Q and W_K stop learning.
+症状：打开 dropout 后 W_Q、W_K 不再学习。
 
 cards: att-13
 rung: solved

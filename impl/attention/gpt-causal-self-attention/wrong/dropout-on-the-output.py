@@ -1,8 +1,8 @@
-"""Drops the output only, not the attention weights.
-只对输出做了 dropout，没有作用在注意力权重上。
+"""Drops the output only.
+只对输出做了 dropout。
 
-symptom: No attention weight is ever dropped.
-症状：从来没有哪个注意力权重被丢弃。
+symptom: No attention weight is dropped.
+症状：没有注意力权重被丢弃。
 
 cards: mask-12
 rung: solved

@@ -1,8 +1,8 @@
-"""Drops scores before the softmax: a score of 0 is not nothing.
-在 softmax 之前丢弃分数：分数为 0 不等于没有。
+"""Drops scores before the softmax.
+softmax 之前就丢弃分数。
 
-symptom: The first token never loses anything.
-症状：第一个 token 永远什么都不会丢。
+symptom: A dropped key still weighs exp(0).
+症状：丢掉的 key 仍占 exp(0) 的权重。
 
 cards: mask-12
 rung: solved

@@ -1,8 +1,8 @@
-"""Refuses T = max_len as well.
-T = max_len 也拒绝。
+"""Refuses T = max_len.
+拒绝 T = max_len。
 
-symptom: The last position can never be used.
-症状：最后一个位置永远用不上。
+symptom: The last position is never usable.
+症状：最后一个位置用不上。
 
 cards: mask-17
 rung: solved

@@ -1,8 +1,8 @@
-"""Cuts c_attn into heads first and each head into q, k, v.
-先按头切 c_attn，再在每个头里切 q、k、v。
+"""Cuts c_attn into heads first, then q, k, v (GPT-NeoX's layout).
+先切头，再切 q、k、v（GPT-NeoX 的存法）。
 
-symptom: Trains well, checkpoints of GPT-2 give garbage (GPT-NeoX stores it that way).
-症状：自己训练没问题，加载 GPT-2 权重就乱（GPT-NeoX 才是这种存法）。
+symptom: Trains well; GPT-2 checkpoints give garbage.
+症状：训练正常，加载 GPT-2 权重就乱。
 
 cards: head-12
 rung: solved

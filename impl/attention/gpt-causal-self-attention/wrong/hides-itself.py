@@ -1,8 +1,8 @@
 """Masks the token itself.
-连自己也挡住了。
+连自己也挡住。
 
-symptom: The first token's result is NaN.
-症状：第一个 token 的输出是 NaN。
+symptom: The first result is NaN.
+症状：第一个输出是 NaN。
 
 cards: mask-16
 rung: solved

@@ -1,8 +1,8 @@
-"""Leaves the attention weights of every call in the module.
+"""Keeps each call's weights in the module.
 每次调用都把注意力权重留在模块里。
 
-symptom: A (B, H, T, T) tensor stays alive after the call, and copies of the module carry it along.
-症状：调用结束后 (B, H, T, T) 张量仍占着内存，复制模块时也会带上它。
+symptom: A (B, H, T, T) tensor outlives the call.
+症状：调用结束后 (B, H, T, T) 张量仍占着内存。
 
 cards: head-12
 rung: solved

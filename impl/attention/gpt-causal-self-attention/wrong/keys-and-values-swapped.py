@@ -1,8 +1,8 @@
 """Cuts c_attn into q, v, k.
-把 c_attn 切成了 q、v、k。
+把 c_attn 切成 q、v、k。
 
-symptom: Trains well, checkpoints of GPT-2 give garbage.
-症状：自己训练没问题，加载 GPT-2 权重就乱。
+symptom: Trains well; GPT-2 checkpoints give garbage.
+症状：训练正常，加载 GPT-2 权重就乱。
 
 cards: head-12
 rung: solved

@@ -1,8 +1,8 @@
-"""Keeps the mask as a parameter.
-把掩码做成了参数。
+"""Makes the mask a parameter.
+掩码做成了参数。
 
-symptom: It is counted, saved, and one day trained.
-症状：它会被计数、被保存，哪天还会被训练。
+symptom: It is saved and may be trained.
+症状：它会被保存，还可能被训练。
 
 cards: mask-17
 rung: solved

@@ -1,7 +1,7 @@
-"""Builds the mask anew in every call instead of keeping a buffer.
-每次前向都重新建掩码，没有用 buffer。
+"""Builds the mask in every call.
+每次前向都重建掩码。
 
-symptom: Right, with an allocation in every layer and step.
+symptom: Right, with an allocation per layer and step.
 症状：结果对，但每层每步都要分配一次。
 
 cards: mask-17

@@ -1,8 +1,8 @@
-"""Takes the last rows of the mask for a short input.
-输入较短时取了掩码的最后几行。
+"""Takes the mask's last rows for short inputs.
+输入较短时取掩码的最后几行。
 
-symptom: Right for T = max_len, everything visible for shorter inputs.
-症状：T = max_len 时对，短输入就全看得见。
+symptom: Short inputs see everything.
+症状：短输入全看得见。
 
 cards: mask-17
 rung: solved

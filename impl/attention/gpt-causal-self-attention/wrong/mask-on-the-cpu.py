@@ -1,8 +1,8 @@
-"""Keeps the mask as a plain attribute, which stays on the CPU.
-掩码只是普通属性，永远留在 CPU 上。
+"""Keeps the mask as a plain attribute.
+掩码只是普通属性。
 
-symptom: Fails on the GPU with tensors on two devices.
-症状：在 GPU 上报“张量不在同一设备”。
+symptom: Fails on the GPU: tensors on two devices.
+症状：在 GPU 上报设备不一致。
 
 cards: mask-17
 rung: hardened

@@ -1,8 +1,8 @@
 """Merges the heads without transposing back.
 合并头时没有 transpose 回来。
 
-symptom: The output at one position contains other positions.
-症状：某个位置的输出里混进了别的位置。
+symptom: Positions mix in the output.
+症状：输出里混进了别的位置。
 
 cards: head-18
 rung: solved

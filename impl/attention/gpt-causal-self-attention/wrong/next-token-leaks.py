@@ -1,8 +1,8 @@
-"""Masks one key too few: every token sees the next one.
-掩码少挡一个：每个 token 都能看到下一个。
+"""Masks one key too few.
+掩码少挡一个 key。
 
-symptom: Training loss drops to almost nothing, generation is garbage.
-症状：训练 loss 几乎降到 0，生成却一塌糊涂。
+symptom: Training loss near 0, garbage when generating.
+症状：训练 loss 几乎为 0，生成一塌糊涂。
 
 cards: mask-09
 rung: solved

@@ -1,7 +1,7 @@
 """Gives c_proj no bias.
 c_proj 没有偏置。
 
-symptom: GPT-2's c_proj.bias has nowhere to go.
+symptom: GPT-2's c_proj.bias has no place.
 症状：GPT-2 的 c_proj.bias 没地方放。
 
 cards: head-17

@@ -1,8 +1,8 @@
-"""Takes dropout and never uses it.
-收了 dropout 参数却没用。
+"""Never uses dropout.
+没用 dropout 参数。
 
-symptom: Training is as calm as evaluation.
-症状：训练时和评估时一样平静。
+symptom: Two training passes agree.
+症状：训练时两次前向结果相同。
 
 cards: mask-12
 rung: solved

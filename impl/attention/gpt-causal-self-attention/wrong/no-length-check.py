@@ -1,8 +1,8 @@
 """Does not check the length.
 没有检查长度。
 
-symptom: A shape error from deep inside instead of a clear one.
-症状：从里层冒出一个形状错误，而不是清楚的提示。
+symptom: T > max_len fails deep inside on shapes.
+症状：T > max_len 时里层报形状错误。
 
 cards: mask-17
 rung: solved

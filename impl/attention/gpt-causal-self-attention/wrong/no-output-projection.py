@@ -1,8 +1,8 @@
 """Never applies c_proj.
 没有用 c_proj。
 
-symptom: Heads never mix, and c_proj gets no gradient.
-症状：各头之间没有混合，c_proj 没有梯度。
+symptom: Heads never mix; c_proj gets no gradient.
+症状：各头没有混合，c_proj 没有梯度。
 
 cards: head-03
 rung: solved

@@ -1,8 +1,8 @@
 """Draws one dropout mask for all heads.
 所有头共用一个 dropout 掩码。
 
-symptom: All heads lose the same weights at once.
-症状：所有头同时丢掉同样的权重。
+symptom: All heads lose the same weights.
+症状：所有头丢掉同样的权重。
 
 cards: mask-12
 rung: solved

@@ -1,8 +1,8 @@
-"""Registers the mask as a persistent buffer.
-掩码注册成了持久 buffer。
+"""Registers a persistent mask.
+掩码是持久 buffer。
 
-symptom: Checkpoints carry it, and do not load at another context length.
-症状：检查点里多出掩码，换个上下文长度就加载不了。
+symptom: Checkpoints fit one max_len only.
+症状：换个 max_len，检查点就加载不了。
 
 cards: mask-17
 rung: solved

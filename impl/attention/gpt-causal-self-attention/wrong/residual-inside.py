@@ -1,8 +1,8 @@
-"""Adds x to the result; that belongs to the block.
-把 x 加进了输出，那是外层 block 的事。
+"""Adds x to the result.
+把 x 加进输出。
 
-symptom: The residual is added twice in a block.
-症状：放进 block 里残差就加了两遍。
+symptom: A block adds the residual twice.
+症状：block 里残差加了两遍。
 
 cards: norm-13
 rung: solved

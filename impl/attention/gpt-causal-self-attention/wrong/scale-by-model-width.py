@@ -1,7 +1,7 @@
 """Scales by √D instead of √d.
 除以 √D，而不是 √d。
 
-symptom: Attention gets flatter the more heads there are.
+symptom: More heads flatten attention.
 症状：头越多，注意力越平。
 
 cards: att-02

@@ -1,7 +1,7 @@
-"""Uses three Linears instead of one.
-用了三个 Linear，而不是一个。
+"""Uses three Linears.
+用了三个 Linear。
 
-symptom: Checkpoints with c_attn do not load.
+symptom: c_attn checkpoints do not load.
 症状：带 c_attn 的检查点加载不了。
 
 cards: head-12

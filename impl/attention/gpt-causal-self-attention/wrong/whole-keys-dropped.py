@@ -1,8 +1,8 @@
-"""Drops whole keys instead of single weights.
-整个 key 一起丢，而不是逐个权重。
+"""Drops whole keys.
+整个 key 一起丢。
 
-symptom: A dropped token is invisible to every query.
-症状：被丢掉的 token 对所有 query 都不可见。
+symptom: No query sees a dropped token.
+症状：被丢的 token 对所有 query 都不可见。
 
 cards: mask-12
 rung: solved

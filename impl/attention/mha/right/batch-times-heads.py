@@ -1,4 +1,4 @@
-"""Folds the heads into the batch and works with three-dimensional batched products."""
+"""Heads folded into the batch, three-dimensional products."""
 import torch
 
 

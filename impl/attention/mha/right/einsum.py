@@ -1,4 +1,4 @@
-"""Folds the heads into the weights, (D, H, d), and leaves every rearrangement to einsum."""
+"""Heads folded into (D, H, d) weights, einsum throughout."""
 import torch
 
 

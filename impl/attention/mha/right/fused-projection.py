@@ -1,4 +1,4 @@
-"""One product for keys and values together, split afterwards; the softmax written out."""
+"""One product for keys and values, softmax written out."""
 import torch
 
 

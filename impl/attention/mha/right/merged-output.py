@@ -1,4 +1,4 @@
-"""Multiplies the values by their slice of wo first and adds up the heads, instead of concatenating them."""
+"""Multiplies values by slices of wo first and adds up the heads."""
 import math
 
 import torch

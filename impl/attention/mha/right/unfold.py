@@ -1,4 +1,4 @@
-"""Heads as windows of the projected width (unfold), weights through logsumexp."""
+"""Heads by unfold, weights through logsumexp."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""torch.vmap over the batch; the heads are a batch dimension of each product."""
+"""torch.vmap over the batch."""
 
 from __future__ import annotations
 

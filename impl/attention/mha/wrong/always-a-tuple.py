@@ -1,7 +1,7 @@
-"""Returns a tuple although the weights were not asked for.
-没要权重也返回元组。
+"""Always returns a tuple.
+总是返回元组。
 
-symptom: The next layer fails on a tuple.
+symptom: The next layer fails on it.
 症状：下一层拿到元组就报错。
 
 cards: eval-06

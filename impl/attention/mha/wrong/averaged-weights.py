@@ -1,8 +1,8 @@
-"""Returns the weights averaged over the heads.
+"""Averages the returned weights over the heads.
 返回的权重对各头取了平均。
 
-symptom: (B, T, S) comes back instead of (B, H, T, S).
-症状：返回 (B, T, S)，而不是 (B, H, T, S)。
+symptom: (B, T, S), not (B, H, T, S).
+症状：返回 (B, T, S)，不是 (B, H, T, S)。
 
 cards: eval-06
 rung: solved

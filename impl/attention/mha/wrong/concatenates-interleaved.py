@@ -1,8 +1,8 @@
-"""Concatenates the heads interleaved.
-拼接时把各头的分量交错排列。
+"""Interleaves the heads when joining.
+拼接时各头分量交错。
 
-symptom: wo meets the components in the wrong order.
-症状：wo 对上的分量顺序是错的。
+symptom: wo meets components in the wrong order.
+症状：wo 对上的分量顺序错了。
 
 cards: head-18
 rung: solved

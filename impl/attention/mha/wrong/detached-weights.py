@@ -1,8 +1,8 @@
 """Returns detached weights.
 返回的权重被 detach 了。
 
-symptom: A loss on the attention map trains nothing.
-症状：在注意力图上加的 loss 训不动任何东西。
+symptom: A loss on the map trains nothing.
+症状：注意力图上的 loss 训不动任何东西。
 
 cards: eval-06
 rung: solved

@@ -1,7 +1,7 @@
-"""Casts everything to float32 and returns that.
-全部转成 float32 计算并返回。
+"""Computes and returns float32.
+按 float32 计算并返回。
 
-symptom: The dtype of the model changes along the way.
+symptom: The model's dtype changes along the way.
 症状：模型的 dtype 中途变了。
 
 cards: prec-07

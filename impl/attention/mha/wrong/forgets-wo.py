@@ -1,8 +1,8 @@
 """Leaves out the output projection.
 漏了输出投影。
 
-symptom: Heads never mix, and wo gets no gradient.
-症状：各头之间没有混合，wo 没有梯度。
+symptom: Heads never mix; wo gets no gradient.
+症状：各头没有混合，wo 没有梯度。
 
 cards: head-03
 rung: solved

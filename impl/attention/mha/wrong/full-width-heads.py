@@ -2,7 +2,7 @@
 每个头都在整个宽度上计算。
 
 symptom: Right, at H times the FLOPs.
-症状：结果对，FLOPs 却是 H 倍。
+症状：结果对，FLOPs 是 H 倍。
 
 cards: head-02
 rung: solved

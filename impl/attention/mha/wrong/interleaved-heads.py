@@ -1,8 +1,8 @@
-"""Takes every H-th component for a head instead of a contiguous slice.
-每隔 H 个分量取一个组成头，而不是取连续切片。
+"""Makes a head of every H-th component.
+每隔 H 个分量取一个组成头。
 
-symptom: Pretrained weights give garbage, training from scratch works.
-症状：加载预训练权重就乱，从头训练却正常。
+symptom: Pretrained weights give garbage.
+症状：加载预训练权重就乱。
 
 cards: head-09
 rung: solved

@@ -1,8 +1,8 @@
 """Takes the keys from x_q.
 key 取自 x_q。
 
-symptom: Self-attention is right, cross-attention looks at the wrong sequence.
-症状：自注意力没问题，交叉注意力看错了序列。
+symptom: Cross-attention looks at the wrong sequence.
+症状：交叉注意力看错了序列。
 
 cards: arch-07
 rung: solved

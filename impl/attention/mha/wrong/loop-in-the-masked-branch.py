@@ -1,7 +1,7 @@
-"""Loops over the heads in Python as soon as there is a mask.
-一有掩码就用 Python 逐头循环。
+"""Loops over the heads under a mask.
+有掩码时逐头循环。
 
-symptom: The number of kernel launches grows with H.
+symptom: Kernel launches grow with H.
 症状：kernel 启动次数随 H 增长。
 
 cards: head-03

@@ -1,7 +1,7 @@
-"""Computes one head after the other in a Python loop.
+"""Loops over the heads in Python.
 用 Python 循环逐头计算。
 
-symptom: Right, and slower the more heads there are.
+symptom: Right, slower with every head.
 症状：结果对，但头越多越慢。
 
 cards: head-02

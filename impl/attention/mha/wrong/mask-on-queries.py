@@ -1,8 +1,8 @@
-"""Applies a key mask (B, 1, 1, S) to the queries.
+"""Applies a key mask (B, 1, 1, S) to queries.
 把 key 的掩码 (B, 1, 1, S) 用到了 query 上。
 
-symptom: Padding keys still get weight, padded positions give zero rows.
-症状：padding 的 key 仍有权重，对应位置的 query 却成了全 0。
+symptom: Padding keys weigh; padded positions are zero.
+症状：padding 的 key 仍有权重，对应的 query 全 0。
 
 cards: mask-06
 rung: solved

@@ -1,7 +1,7 @@
-"""Masks with −1e4, so a fully masked row becomes uniform.
-用 −1e4 做掩码，全掩码的行变成均匀分布。
+"""Masks with −1e4.
+用 −1e4 做掩码。
 
-symptom: Padding queries return the mean of all values.
+symptom: Padding queries return the mean value.
 症状：padding 位置返回所有 value 的平均。
 
 cards: mask-05

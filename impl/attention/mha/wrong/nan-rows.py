@@ -1,8 +1,8 @@
 """Leaves fully masked rows NaN.
 全掩码的行成了 NaN。
 
-symptom: One padded sentence turns the loss into NaN.
-症状：一条全 padding 的句子让 loss 变成 NaN。
+symptom: One padded sentence makes the loss NaN.
+症状：一条全 padding 的句子让 loss 成 NaN。
 
 cards: mask-04
 rung: solved

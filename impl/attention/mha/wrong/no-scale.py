@@ -1,8 +1,8 @@
 """Forgets the scale.
 忘了缩放。
 
-symptom: Attention is nearly one-hot for wide heads.
-症状：头一宽，注意力就几乎是 one-hot。
+symptom: Wide heads are nearly one-hot.
+症状：头一宽，几乎是 one-hot。
 
 cards: att-02
 rung: solved

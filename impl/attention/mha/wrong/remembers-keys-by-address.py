@@ -1,8 +1,8 @@
-"""Remembers projected keys and values under the address of x_kv and the weights.
-按 x_kv 和权重的地址记住投影好的 key 和 value。
+"""Remembers K and V by address of x_kv and weights.
+按 x_kv 和权重的地址记住 key、value。
 
-symptom: After an optimiser step in place, attention still reads the old weights.
-症状：优化器原地更新之后，注意力读到的还是旧权重。
+symptom: After an in-place optimiser step, old weights still count.
+症状：优化器原地更新后，用的还是旧权重。
 
 cards: head-09
 rung: solved

@@ -1,8 +1,8 @@
-"""Scales by the square root of min(d, 8).
-按 min(d, 8) 开根号缩放。
+"""Scales by √min(d, 8).
+除以 √min(d, 8)。
 
-symptom: Right for narrow heads, too sharp for wide ones.
-症状：窄头没问题，头一宽注意力就太尖。
+symptom: Wide heads are too sharp.
+症状：头一宽，注意力太尖。
 
 cards: head-02
 rung: solved

@@ -1,8 +1,8 @@
 """Takes the softmax over the heads.
-softmax 沿头那一维做了。
+softmax 沿头那一维做。
 
 symptom: With one head every weight is 1.
-症状：只有一个头时所有权重都是 1。
+症状：只有一个头时权重全是 1。
 
 cards: att-05
 rung: solved

@@ -1,5 +1,5 @@
 """Takes the softmax over the queries.
-softmax 沿 query 那一维做了。
+softmax 沿 query 那一维做。
 
 symptom: Columns sum to 1, rows do not.
 症状：列和为 1，行和不为 1。

@@ -1,8 +1,8 @@
-"""Multiplies by the transposed weights, as nn.Linear stores them.
-乘了权重的转置，按 nn.Linear 的存法来了。
+"""Multiplies by the transposed weights, as nn.Linear does.
+像 nn.Linear 那样乘权重的转置。
 
 symptom: Right only for symmetric weights.
-症状：只有权重对称时才对。
+症状：权重对称时才对。
 
 cards: head-09
 rung: solved

@@ -1,8 +1,8 @@
-"""Takes the first dimension of a 2-D mask for the batch.
+"""Takes a 2-D mask's first dimension for the batch.
 把 2 维掩码的第一维当成了 batch。
 
-symptom: Wrong exactly when T equals the batch size.
-症状：恰好在 T 等于 batch 大小时出错。
+symptom: Wrong where T equals the batch size.
+症状：T 等于 batch 大小时出错。
 
 cards: mask-06
 rung: solved

@@ -1,8 +1,8 @@
 """Takes the values from x_q.
 value 取自 x_q。
 
-symptom: Self-attention is right, cross-attention copies the decoder.
-症状：自注意力没问题，交叉注意力却在抄 decoder 自己。
+symptom: Cross-attention copies the decoder.
+症状：交叉注意力在抄 decoder 自己。
 
 cards: arch-07
 rung: solved

@@ -1,8 +1,8 @@
-"""Views (B, T, D) as (B, H, T, d) without transposing, which mixes tokens into heads.
-没有 transpose，直接把 (B, T, D) view 成 (B, H, T, d)，token 混进了头里。
+"""Views (B, T, D) as (B, H, T, d) without transposing.
+没有 transpose，直接 view 成 (B, H, T, d)。
 
-symptom: Shapes fit, nothing raises, and tokens attend to pieces of other tokens.
-症状：形状全对、也不报错，但 token 看到的是别的 token 的碎片。
+symptom: Shapes fit; tokens attend to pieces of others.
+症状：形状全对，看到的却是别的 token 的碎片。
 
 cards: head-11
 rung: solved

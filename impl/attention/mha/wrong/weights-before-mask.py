@@ -1,8 +1,8 @@
-"""Returns the weights of the unmasked scores.
-返回的是没加掩码的权重。
+"""Returns the unmasked weights.
+返回没加掩码的权重。
 
-symptom: The returned map shows mass on keys that are hidden.
-症状：返回的注意力图在被挡的 key 上也有权重。
+symptom: The map gives hidden keys weight.
+症状：图上被挡的 key 也有权重。
 
 cards: mask-06
 rung: solved

@@ -1,4 +1,4 @@
-"""Einsum for both products, the softmax written out with the mask as a factor."""
+"""Einsum twice, softmax with the mask as a factor."""
 import torch
 
 

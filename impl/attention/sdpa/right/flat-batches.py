@@ -1,4 +1,4 @@
-"""Flattens the leading dimensions and uses batched products with an additive mask."""
+"""Flattened leading dimensions, batched products, additive mask."""
 import math
 
 import torch

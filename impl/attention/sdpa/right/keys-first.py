@@ -1,4 +1,4 @@
-"""Works on the transposed score matrix (keys down, queries across) and fills with the smallest finite number."""
+"""The transposed score matrix, filled with the smallest finite number."""
 import torch
 import torch.nn.functional as F
 

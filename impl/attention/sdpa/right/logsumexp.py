@@ -1,4 +1,4 @@
-"""Weights as exp(score − logsumexp), the mask by torch.where, one einsum."""
+"""exp(score − logsumexp), torch.where, einsum."""
 
 from __future__ import annotations
 

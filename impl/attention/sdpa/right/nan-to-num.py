@@ -1,4 +1,4 @@
-"""Lets empty rows become NaN and puts zeros there: behind masked_fill no gradient gets through, so it is 0, not NaN."""
+"""NaN in empty rows becomes 0; masked_fill keeps it from the gradient."""
 
 import math
 

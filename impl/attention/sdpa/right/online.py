@@ -1,4 +1,4 @@
-"""Runs over the keys once with a running maximum, sum and accumulator, as FlashAttention does with blocks of one key."""
+"""One key after another, with a running maximum, sum and accumulator."""
 import torch
 
 

@@ -1,4 +1,4 @@
-"""Takes one query at a time, as a weighted sum over the keys."""
+"""One query at a time."""
 import math
 
 import torch

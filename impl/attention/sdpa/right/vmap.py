@@ -1,4 +1,4 @@
-"""One query at a time, mapped over queries and batch with torch.vmap."""
+"""torch.vmap over queries and batch."""
 
 from __future__ import annotations
 

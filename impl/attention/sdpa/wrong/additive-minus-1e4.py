@@ -1,8 +1,8 @@
-"""Adds −1e4 to hidden scores, which large logits outweigh.
-给被挡的分数加 −1e4，大 logits 能盖过它。
+"""Adds −1e4 to hidden scores.
+被挡的分数加 −1e4。
 
-symptom: Hidden keys leak once logits reach 10⁴.
-症状：logits 到 10⁴ 量级，被挡的 key 就漏出来。
+symptom: Hidden keys leak at logits of 10⁴.
+症状：logits 到 10⁴，被挡的 key 就漏出来。
 
 cards: mask-03
 rung: hardened

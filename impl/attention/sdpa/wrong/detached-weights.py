@@ -1,8 +1,8 @@
-"""Detaches the weights, so q and k get no gradient.
-权重被 detach，q 和 k 收不到梯度。
+"""Detaches the weights.
+权重被 detach。
 
-symptom: Values are right; W_Q and W_K never move.
-症状：值都对，但 W_Q、W_K 永远不更新。
+symptom: Right values; W_Q and W_K never move.
+症状：值都对，W_Q、W_K 不更新。
 
 cards: att-04, att-27
 rung: solved

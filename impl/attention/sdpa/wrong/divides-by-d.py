@@ -1,8 +1,8 @@
-"""Divides the scores by d instead of √d.
-除以了 d 而不是 √d。
+"""Divides by d, not √d.
+除以 d，而不是 √d。
 
-symptom: Attention is nearly uniform for wide heads.
-症状：头一宽，注意力就几乎均匀。
+symptom: Wide heads are nearly uniform.
+症状：头一宽，注意力几乎均匀。
 
 cards: att-02, att-23
 rung: solved

@@ -1,8 +1,8 @@
-"""Computes the scores in float16 or bfloat16.
-分数直接用 float16 或 bfloat16 计算。
+"""Computes scores in 16 bits.
+分数直接用 16 位计算。
 
-symptom: Scores beyond 65504 become inf and the row NaN; in bfloat16 close scores tie.
-症状：分数超过 65504 就成 inf，整行 NaN；bfloat16 里相近的分数打平。
+symptom: Scores beyond 65504 make NaN; close ones tie in bfloat16.
+症状：分数超过 65504 成 NaN；bfloat16 里相近的打平。
 
 cards: prec-07
 rung: hardened

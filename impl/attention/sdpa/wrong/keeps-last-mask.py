@@ -1,8 +1,8 @@
-"""Remembers the mask of an earlier call.
-记住了上一次调用的掩码。
+"""Remembers an earlier call's mask.
+记住了上次的掩码。
 
-symptom: A call without mask gives another answer after one with a mask.
-症状：先带掩码调用一次，之后不带掩码的结果就不同了。
+symptom: A call without mask still uses it.
+症状：不带掩码调用也会用上它。
 
 cards: mask-06
 rung: solved

@@ -1,8 +1,8 @@
 """Zeroes hidden weights after the softmax.
-softmax 之后才把权重清零。
+softmax 之后才清零。
 
-symptom: Rows sum to less than 1, and hidden scores change the visible weights.
-症状：行和小于 1，被挡的分数还会影响可见的权重。
+symptom: Rows sum to less than 1.
+症状：行和小于 1。
 
 cards: att-08
 rung: solved

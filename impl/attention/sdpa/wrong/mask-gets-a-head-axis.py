@@ -1,8 +1,8 @@
-"""Takes a mask of three dimensions for (B, T, S) and inserts an axis for the heads.
-把三维掩码当成 (B, T, S)，自作主张插入一个头维。
+"""Takes a 3-D mask for (B, T, S) and inserts a head axis.
+把三维掩码当成 (B, T, S)，插入头维。
 
-symptom: A mask per head hides the wrong keys as soon as B = H.
-症状：B = H 时，按头给的掩码挡错了 key。
+symptom: Per-head masks hide the wrong keys where B = H.
+症状：B = H 时，按头给的掩码挡错 key。
 
 cards: mask-01
 rung: solved

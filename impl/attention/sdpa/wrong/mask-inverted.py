@@ -1,8 +1,8 @@
-"""Reads True in the mask as hidden.
+"""Reads True as hidden.
 把 True 理解成“挡住”。
 
 symptom: Queries see exactly what they should not.
-症状：query 看到的恰好是不该看的。
+症状：看到的恰好是不该看的。
 
 cards: mask-01
 rung: solved

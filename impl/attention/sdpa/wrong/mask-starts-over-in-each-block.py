@@ -1,8 +1,8 @@
-"""Works through the queries in blocks and gives every block the first rows of the mask.
-把 query 分块处理，每一块用的都是掩码的前几行。
+"""Gives every block of queries the mask's first rows.
+query 分块，每块都用掩码的前几行。
 
-symptom: Right up to 16 queries, wrong from the 17th on.
-症状：16 个 query 以内都对，从第 17 个开始错。
+symptom: Wrong from the 17th query on.
+症状：从第 17 个 query 开始错。
 
 cards: mask-01
 rung: solved

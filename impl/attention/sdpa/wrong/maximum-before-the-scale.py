@@ -1,8 +1,8 @@
-"""Subtracts the largest score before it multiplies by the scale.
-先减去最大的分数，再乘 scale。
+"""Subtracts the maximum before scaling.
+先减最大值，再乘 scale。
 
-symptom: A negative scale turns the largest score into the smallest, and exp overflows.
-症状：scale 为负时，最大的分数成了最小的，exp 就溢出。
+symptom: exp overflows for a negative scale.
+症状：scale 为负时 exp 溢出。
 
 cards: att-02
 rung: solved

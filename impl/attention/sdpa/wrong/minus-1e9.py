@@ -1,8 +1,8 @@
-"""Masks with −1e9, so a fully masked row becomes uniform.
-用 −1e9 做掩码，全掩码的行变成均匀分布。
+"""Masks with −1e9.
+用 −1e9 做掩码。
 
-symptom: Padding queries return the mean of all values.
-症状：padding 位置返回所有 value 的平均。
+symptom: Padding queries return the mean value.
+症状：padding 位置返回 value 的平均。
 
 cards: mask-05, mask-03
 rung: solved

@@ -1,8 +1,8 @@
-"""Replaces NaN in the result, while the gradient stays NaN.
-只把输出里的 NaN 换掉，梯度仍是 NaN。
+"""Replaces NaN in the result only.
+只换掉输出里的 NaN。
 
-symptom: The forward pass is clean, the weights are NaN after one step.
-症状：前向干净，更新一步后权重全是 NaN。
+symptom: The forward is clean; one step later weights are NaN.
+症状：前向干净，更新一步后权重是 NaN。
 
 cards: mask-04
 rung: solved

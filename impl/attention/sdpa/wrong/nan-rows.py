@@ -1,8 +1,8 @@
-"""Fills with −inf and leaves a fully masked row to become NaN.
-填完 −inf 就不管了，全掩码的行变成 NaN。
+"""Leaves fully masked rows NaN.
+全掩码的行成了 NaN。
 
-symptom: One padded sentence turns the whole loss into NaN.
-症状：一条全是 padding 的句子就让整个 loss 变成 NaN。
+symptom: One padded sentence makes the loss NaN.
+症状：一条全 padding 的句子让 loss 成 NaN。
 
 cards: mask-04
 rung: solved

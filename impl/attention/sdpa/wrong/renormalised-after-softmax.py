@@ -1,8 +1,8 @@
 """Zeroes hidden weights after the softmax and renormalises.
 softmax 之后清零再重新归一化。
 
-symptom: Right until a hidden logit leads by 200; then the visible weights have underflowed.
-症状：平时都对，一旦被挡的 logit 领先 200，可见权重全部下溢。
+symptom: A hidden logit leading by 200 underflows the visible ones.
+症状：被挡的 logit 领先 200，可见权重全部下溢。
 
 cards: att-08
 rung: solved

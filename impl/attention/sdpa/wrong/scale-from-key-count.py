@@ -1,8 +1,8 @@
-"""Scales by the square root of the number of keys instead of their width.
-用 key 的个数开根号来缩放，而不是 key 的宽度。
+"""Scales by √S instead of √d.
+除以 √S，而不是 √d。
 
-symptom: The same query attends differently when keys are added that it ignores.
-症状：加几个它根本不看的 key，注意力分布也会变。
+symptom: Adding ignored keys changes attention.
+症状：加几个根本不看的 key，分布也会变。
 
 cards: att-02
 rung: solved

@@ -1,8 +1,8 @@
-"""Scales by the width of the values instead of that of the keys.
-用 value 的宽度来缩放，而不是 key 的宽度。
+"""Scales by √dv instead of √d.
+除以 √dv，而不是 √d。
 
-symptom: Right as long as dv = d, wrong otherwise.
-症状：dv = d 时看不出来，不等就错。
+symptom: Right only for dv = d.
+症状：dv = d 时才对。
 
 cards: att-02
 rung: solved

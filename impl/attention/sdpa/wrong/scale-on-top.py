@@ -1,8 +1,8 @@
-"""Applies a given scale on top of 1/√d.
-传入的 scale 又叠加在 1/√d 之上。
+"""Applies scale on top of 1/√d.
+scale 叠加在 1/√d 之上。
 
-symptom: scale=1.0 gives the same as no scale.
-症状：scale=1.0 与不传的结果一样。
+symptom: scale=1.0 changes nothing.
+症状：scale=1.0 等于没传。
 
 cards: att-23
 rung: solved

@@ -1,8 +1,8 @@
-"""Takes a given scale of 0.0 for no scale (`scale or ...`).
-写成 `scale or ...`，把传入的 0.0 当成没传。
+"""Takes scale 0.0 for none (`scale or ...`).
+写成 `scale or ...`，0.0 当成没传。
 
-symptom: scale=0.0 does not give uniform weights.
-症状：scale=0.0 时权重并不均匀。
+symptom: scale=0.0 is not uniform.
+症状：scale=0.0 时权重不均匀。
 
 cards: att-01
 rung: hardened

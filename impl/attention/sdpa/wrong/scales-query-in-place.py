@@ -1,8 +1,8 @@
-"""Scales the caller's query tensor in place.
-原地缩放了调用者的 query。
+"""Scales the caller's q in place.
+原地缩放调用者的 q。
 
-symptom: A second call with the same q gives another answer.
-症状：同一个 q 再调用一次，结果就变了。
+symptom: A second call gives another answer.
+症状：再调用一次结果就变。
 
 cards: att-02
 rung: solved

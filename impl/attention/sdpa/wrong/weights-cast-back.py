@@ -1,8 +1,8 @@
-"""Rounds the attention weights to 16 bits before the last product.
-最后一次乘法之前就把权重舍入到 16 位。
+"""Rounds weights to 16 bits before the last product.
+最后一次乘法前权重舍入到 16 位。
 
-symptom: 16-bit results miss the float32 ones in the last digits.
-症状：16 位结果的末几位与 float32 算出来的对不上。
+symptom: 16-bit results miss in the last digits.
+症状：16 位结果末几位不对。
 
 cards: prec-07
 rung: hardened

@@ -1,8 +1,8 @@
-"""Multiplies hidden scores by zero before the softmax.
-softmax 之前把被挡的分数乘成 0。
+"""Multiplies hidden scores by zero.
+被挡的分数乘成 0。
 
-symptom: Hidden keys still get weight, as exp(0) = 1.
-症状：exp(0) = 1，被挡的 key 照样有权重。
+symptom: Hidden keys weigh exp(0) = 1.
+症状：被挡的 key 仍有 exp(0) = 1。
 
 cards: mask-01
 rung: solved

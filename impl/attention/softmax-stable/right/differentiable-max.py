@@ -1,4 +1,4 @@
-"""Leaves the maximum in the graph (its gradient cancels) and takes a reciprocal instead of dividing."""
+"""The maximum in the graph, its gradient cancelling."""
 import torch
 from torch import Tensor
 

@@ -1,4 +1,4 @@
-"""Works with logarithms: p = exp(x − log Σ exp x), the log-sum-exp written out."""
+"""exp(x − log Σ exp x), log-sum-exp written out."""
 import torch
 
 

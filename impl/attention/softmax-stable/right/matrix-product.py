@@ -1,4 +1,4 @@
-"""Moves the dimension to the end and sums with a product by a column of ones."""
+"""Sums by a product with a column of ones."""
 import torch
 
 

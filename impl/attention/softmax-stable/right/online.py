@@ -1,4 +1,4 @@
-"""Walks along the dimension once in blocks, with a running maximum and a running sum, then normalises."""
+"""Blocks with running maximum and sum, then one normalisation."""
 import torch
 
 

@@ -1,4 +1,4 @@
-"""Gives forward and backward as an autograd function: dx = p · (dp − Σ dp·p)."""
+"""An autograd function: dx = p · (dp − Σ dp·p)."""
 import torch
 
 

@@ -1,4 +1,4 @@
-"""Works in place on a copy of its own, the sum by einsum."""
+"""In place on a copy, einsum's sum."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The maximum from a sort, the denominator as the last of the cumulative sums."""
+"""Maximum from a sort, denominator from cumsum."""
 
 from __future__ import annotations
 

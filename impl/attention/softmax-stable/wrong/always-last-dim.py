@@ -1,8 +1,8 @@
-"""Ignores dim and normalises the last dimension.
-不理会 dim，总在最后一维上归一化。
+"""Ignores dim.
+不理会 dim。
 
-symptom: Right with the default, wrong as soon as dim is given.
-症状：默认参数时对，一传 dim 就错。
+symptom: Right with the default only.
+症状：默认参数时才对。
 
 cards: att-05
 rung: solved

@@ -1,8 +1,8 @@
-"""Clamps the logits to ±80 instead of subtracting the maximum.
-把 logits 截断到 ±80，而不是减最大值。
+"""Clamps logits to ±80.
+logits 截断到 ±80。
 
-symptom: Logits of 200 and 300 come out equal.
-症状：200 和 300 的 logit 得到相同的概率。
+symptom: 200 and 300 come out equal.
+症状：200 和 300 得到相同概率。
 
 cards: att-24
 rung: solved

@@ -1,8 +1,8 @@
-"""Detaches the denominator, so the gradient lacks −p_i·p_j.
-分母被 detach，梯度少了 −p_i·p_j 这一项。
+"""Detaches the denominator.
+分母被 detach。
 
-symptom: Right values; the gradient of a slice does not sum to 0.
-症状：值都对，但一个切片的梯度之和不为 0。
+symptom: Right values; the gradient lacks −p_i·p_j.
+症状：值都对，梯度少了 −p_i·p_j。
 
 cards: att-04
 rung: solved

@@ -1,7 +1,7 @@
 """Adds a small constant to the denominator.
-分母加了一个小常数。
+分母加了小常数。
 
-symptom: Slices sum to slightly less than 1.
+symptom: Slices sum to less than 1.
 症状：切片之和略小于 1。
 
 cards: att-24

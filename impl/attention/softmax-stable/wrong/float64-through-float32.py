@@ -1,8 +1,8 @@
-"""Casts float64 to float32 on the way.
+"""Casts float64 to float32.
 float64 中途被转成 float32。
 
-symptom: gradcheck fails although everything looks right.
-症状：看起来都对，gradcheck 却过不了。
+symptom: gradcheck fails.
+症状：gradcheck 过不了。
 
 cards: prec-07
 rung: solved

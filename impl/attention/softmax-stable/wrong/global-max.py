@@ -1,8 +1,8 @@
-"""Subtracts one maximum for the whole tensor instead of one per slice.
-整个张量只减一个最大值，而不是每个切片各减各的。
+"""Subtracts one maximum from the whole tensor.
+整个张量只减一个最大值。
 
-symptom: A row far below the largest one comes out as zeros.
-症状：比最大行低很多的行变成全 0。
+symptom: A row far below it becomes zeros.
+症状：比它低很多的行变成全 0。
 
 cards: att-24
 rung: solved

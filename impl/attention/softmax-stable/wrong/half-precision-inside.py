@@ -1,8 +1,8 @@
-"""Computes float16 and bfloat16 in their own precision.
-float16、bfloat16 直接用原精度计算。
+"""Computes 16 bits in their own precision.
+16 位直接用原精度计算。
 
-symptom: A long float16 slice sums to inf and comes out as zeros.
-症状：很长的 float16 切片求和溢出成 inf，结果全 0。
+symptom: A long float16 slice sums to inf and gives zeros.
+症状：很长的 float16 切片和成 inf，结果全 0。
 
 cards: prec-07
 rung: hardened

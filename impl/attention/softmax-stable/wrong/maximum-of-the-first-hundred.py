@@ -1,8 +1,8 @@
-"""Takes the maximum over the first hundred entries of a slice.
-只在切片的前一百个元素里找最大值。
+"""Takes the maximum over 100 entries.
+只在前一百个元素里找最大值。
 
-symptom: inf and NaN as soon as a large logit stands further back.
-症状：大的 logit 一旦排在后面，就出现 inf 和 NaN。
+symptom: inf and NaN for a large logit further back.
+症状：大 logit 排在后面就出 inf、NaN。
 
 cards: att-24
 rung: solved

@@ -1,8 +1,8 @@
-"""Replaces the NaN of an empty slice after the division: the value is 0, the gradient is still NaN.
-除完再把 NaN 换掉：值是 0，梯度仍是 NaN。
+"""Replaces an empty slice's NaN after the division.
+除完再换掉空切片的 NaN。
 
-symptom: The forward pass looks clean, weights turn NaN after the first step.
-症状：前向看着没问题，第一步更新后权重就成 NaN。
+symptom: The forward is clean; one step later weights are NaN.
+症状：前向干净，更新一步后权重是 NaN。
 
 cards: mask-04
 rung: solved

@@ -1,8 +1,8 @@
-"""Lets a slice of nothing but −inf compute −inf − (−inf).
-全 −inf 的切片算出 −inf − (−inf)。
+"""Computes −inf − (−inf) in an empty slice.
+全 −inf 的切片算 −inf − (−inf)。
 
-symptom: A fully masked row is NaN, and the loss is NaN one step later.
-症状：全掩码的行是 NaN，下一步 loss 也成了 NaN。
+symptom: A fully masked row is NaN.
+症状：全掩码的行是 NaN。
 
 cards: mask-04
 rung: solved

@@ -1,8 +1,8 @@
-"""Exponentiates the raw logits, so exp overflows and inf/inf is NaN.
-直接对原始 logits 取指数：exp 溢出，inf/inf 得 NaN。
+"""Exponentiates raw logits.
+直接对原始 logits 取指数。
 
-symptom: Fine on small inputs, NaN as soon as one logit passes 89.
-症状：小输入都对，某个 logit 一过 89 就出 NaN。
+symptom: NaN once a logit passes 89.
+症状：logit 一过 89 就出 NaN。
 
 cards: att-24
 rung: solved

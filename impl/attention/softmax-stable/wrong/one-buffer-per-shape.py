@@ -1,8 +1,8 @@
-"""Keeps one result tensor per shape and writes the next result into it.
-每种形状只保留一个结果张量，下一次结果写进同一块内存。
+"""Keeps one result tensor per shape.
+每种形状只留一个结果张量。
 
-symptom: An earlier result changes when softmax is called again without autograd.
-症状：不求梯度时再调用一次，之前的结果就变了。
+symptom: Without autograd the next call changes earlier results.
+症状：不求梯度时，再调用会改掉之前的结果。
 
 cards: att-05
 rung: hardened

@@ -1,8 +1,8 @@
-"""Upcasts half precision and does not cast back.
-半精度升上去之后没有转回来。
+"""Does not cast 16 bits back.
+16 位没有转回来。
 
-symptom: A float32 tensor comes out of a bfloat16 model.
-症状：bfloat16 模型里冒出 float32 张量。
+symptom: A bfloat16 model gets float32.
+症状：bfloat16 模型里冒出 float32。
 
 cards: prec-07
 rung: hardened

@@ -1,7 +1,7 @@
-"""Hands out one buffer per shape again and again.
-同一形状反复返回同一块缓冲区。
+"""Reuses one buffer per shape.
+同一形状反复用同一缓冲区。
 
-symptom: The result of the first call changes when the second is made.
+symptom: A second call changes the first result.
 症状：第二次调用会改掉第一次的结果。
 
 cards: att-24

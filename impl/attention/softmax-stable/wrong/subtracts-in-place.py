@@ -1,7 +1,7 @@
 """Subtracts the maximum from the caller's tensor.
 直接在调用者的张量上减最大值。
 
-symptom: The logits have changed after the call.
+symptom: The logits have changed.
 症状：调用之后 logits 变了。
 
 cards: att-24

@@ -1,8 +1,8 @@
-"""Holds the sum of the exponentials in 16 bits.
-指数的和只用 16 位存。
+"""Sums exponentials in 16 bits.
+指数的和用 16 位存。
 
-symptom: Weights are off in the last digit; a float16 slice of 70,000 entries comes out as zeros.
-症状：权重末位不对；7 万个元素的 float16 切片结果全 0。
+symptom: A float16 slice of 70,000 entries gives zeros.
+症状：7 万个元素的 float16 切片结果全 0。
 
 cards: prec-07
 rung: hardened

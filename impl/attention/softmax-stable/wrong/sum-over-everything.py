@@ -1,8 +1,8 @@
-"""Divides by the sum of the whole tensor.
+"""Divides by the whole tensor's sum.
 除以整个张量的和。
 
-symptom: All rows together sum to 1, instead of each.
-症状：所有行加起来才等于 1，而不是每行等于 1。
+symptom: Only all rows together sum to 1.
+症状：所有行加起来才等于 1。
 
 cards: att-05
 rung: solved

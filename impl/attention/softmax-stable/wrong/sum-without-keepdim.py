@@ -1,8 +1,8 @@
-"""Sums without keepdim, so the totals are divided along the wrong dimension.
-求和时没写 keepdim，分母沿错误的维度广播。
+"""Sums without keepdim.
+求和没写 keepdim。
 
-symptom: An error for most shapes, silently wrong numbers for square ones.
-症状：多数形状直接报错，方阵则悄悄算错。
+symptom: Most shapes fail; square ones are silently wrong.
+症状：多数形状报错，方阵悄悄算错。
 
 cards: att-05
 rung: solved

@@ -1,8 +1,8 @@
-"""Turns −inf into −1e9 first, so an empty slice becomes uniform.
-先把 −inf 换成 −1e9，空切片于是变成均匀分布。
+"""Turns −inf into −1e9.
+把 −inf 换成 −1e9。
 
-symptom: Fully padded rows attend evenly to the padding.
-症状：全是 padding 的行会平均地关注 padding。
+symptom: Empty slices become uniform.
+症状：空切片变成均匀分布。
 
 cards: mask-05
 rung: solved

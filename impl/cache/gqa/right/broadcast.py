@@ -1,4 +1,4 @@
-"""Gives the groups a dimension of their own and lets the product broadcast over it."""
+"""A dimension for the groups, over which the product broadcasts."""
 import torch
 
 

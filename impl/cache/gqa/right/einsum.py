@@ -1,4 +1,4 @@
-"""Names the group and the head within it in einsum."""
+"""Group and head within it, named in einsum."""
 import torch
 
 

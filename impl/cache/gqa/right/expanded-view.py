@@ -1,4 +1,4 @@
-"""Expands keys and values to all heads as a view that owns no memory, and multiplies by it."""
+"""Multiplies by an expanded view."""
 import torch
 
 

@@ -1,4 +1,4 @@
-"""Loops over the groups; the query heads of each attend to its one pair of keys and values."""
+"""A loop over the groups."""
 import torch
 import torch.nn.functional as F
 

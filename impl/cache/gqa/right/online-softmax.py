@@ -1,4 +1,4 @@
-"""Walks over the keys in threes with a running maximum."""
+"""Three keys at a time with a running maximum."""
 
 from __future__ import annotations
 

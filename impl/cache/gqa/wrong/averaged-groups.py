@@ -1,8 +1,8 @@
-"""Averages the query heads of a group before attending.
-先把一组里的 query 头平均了再做注意力。
+"""Averages a group's query heads first.
+先把一组里的 query 头平均。
 
-symptom: All heads of a group give the same result.
-症状：同一组的头输出完全一样。
+symptom: A group's heads give one result.
+症状：同组的头输出一样。
 
 cards: kv-11
 rung: solved

@@ -1,8 +1,8 @@
 """Ignores causal.
 不理会 causal。
 
-symptom: Every query sees the future.
-症状：每个 query 都能看到未来。
+symptom: Queries see the future.
+症状：query 看到未来。
 
 cards: mask-09
 rung: solved

@@ -1,8 +1,8 @@
-"""Expands keys and values and reshapes them, which copies.
-expand 之后又 reshape，等于复制。
+"""Reshapes expanded K and V, which copies.
+expand 之后 reshape，等于复制。
 
-symptom: Right, but the view has turned into H/G copies.
-症状：结果对，但视图变成了 H/G 份拷贝。
+symptom: Right, with H/G copies.
+症状：结果对，但有 H/G 份拷贝。
 
 cards: kv-12
 rung: solved

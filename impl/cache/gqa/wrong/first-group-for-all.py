@@ -2,7 +2,7 @@
 所有头都读第一组。
 
 symptom: Right for G = 1 only.
-症状：只有 G = 1 时对。
+症状：G = 1 时才对。
 
 cards: kv-08
 rung: solved

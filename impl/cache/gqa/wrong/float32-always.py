@@ -1,7 +1,7 @@
-"""Returns float32 whatever comes in.
-不管输入是什么都返回 float32。
+"""Always returns float32.
+总是返回 float32。
 
-symptom: The dtype of the model changes along the way.
+symptom: The model's dtype changes along the way.
 症状：模型的 dtype 中途变了。
 
 cards: prec-07

@@ -1,8 +1,8 @@
-"""Serves four query heads of a group at most.
-每组最多只算四个 query 头。
+"""Serves four heads a group.
+每组只算四个头。
 
-symptom: Right for small groups; with six heads in a group two are copies.
-症状：组小时正确；一组六个头时，有两个只是拷贝。
+symptom: Of six heads in a group two are copies.
+症状：一组六个头时，两个是拷贝。
 
 cards: kv-08
 rung: solved

@@ -1,8 +1,8 @@
-"""Computes float16 and bfloat16 in their own precision.
-float16、bfloat16 直接用原精度计算。
+"""Computes 16 bits in their own precision.
+16 位直接用原精度计算。
 
-symptom: Scores beyond 65504 become inf and the row NaN.
-症状：分数超过 65504 就成 inf，整行 NaN。
+symptom: Scores beyond 65504 make NaN.
+症状：分数超过 65504 成 NaN。
 
 cards: prec-07
 rung: hardened

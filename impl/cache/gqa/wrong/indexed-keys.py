@@ -1,8 +1,8 @@
-"""Gathers the key of every head by an index.
-用下标给每个头取一份 key。
+"""Gathers every head's key by index.
+用下标给每个头取 key。
 
-symptom: Right, but indexing makes H/G copies.
-症状：结果对，但索引会产生 H/G 份拷贝。
+symptom: Right, with H/G copies.
+症状：结果对，但有 H/G 份拷贝。
 
 cards: kv-12
 rung: solved

@@ -1,8 +1,8 @@
-"""Lets head h read group h // G instead of h // (H/G).
-第 h 个头读了第 h // G 组，应是 h // (H/G)。
+"""Head h reads group h // G.
+第 h 个头读第 h // G 组。
 
-symptom: Right when H = G², wrong or out of range otherwise.
-症状：H = G² 时对，其他情况错位或越界。
+symptom: Right for H = G² only.
+症状：H = G² 时才对。
 
 cards: kv-12
 rung: solved

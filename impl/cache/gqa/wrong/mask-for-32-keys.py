@@ -1,8 +1,8 @@
-"""Makes the causal mask for a fixed number of keys.
-因果掩码只按固定的 key 数来做。
+"""Masks for a fixed number of keys.
+掩码只按固定的 key 数来做。
 
-symptom: Behind a long past the newest queries see each other's future.
-症状：前缀一长，最新的几个 query 就能看到彼此的未来。
+symptom: Behind a long past, new queries see each other's future.
+症状：前缀一长，新 query 看到彼此的未来。
 
 cards: kv-12
 rung: solved

@@ -1,8 +1,8 @@
 """Merges (H/G, G) where (G, H/G) was split.
-拆的时候是 (G, H/G)，合的时候成了 (H/G, G)。
+按 (G, H/G) 拆，按 (H/G, G) 合。
 
-symptom: Heads come back in another order than they went in.
-症状：输出的头和输入的头顺序不同。
+symptom: Heads come back in another order.
+症状：输出的头换了顺序。
 
 cards: kv-12
 rung: solved

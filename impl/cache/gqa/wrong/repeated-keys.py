@@ -1,8 +1,8 @@
-"""Copies keys and values once per head with repeat_interleave.
-用 repeat_interleave 给每个头复制了一份 key 和 value。
+"""Copies K and V with repeat_interleave.
+用 repeat_interleave 复制 K、V。
 
-symptom: Right, and the memory that grouping saved is gone.
-症状：结果对，但分组省下的内存又还回去了。
+symptom: Right, with H/G copies.
+症状：结果对，但有 H/G 份拷贝。
 
 cards: kv-10, kv-12
 rung: solved

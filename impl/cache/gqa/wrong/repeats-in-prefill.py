@@ -1,8 +1,8 @@
-"""Copies K and V once per head when several queries come at once.
-一次来多个 query 时，为每个头复制 K 和 V。
+"""Copies K and V per head for several queries.
+多个 query 时，每个头复制 K、V。
 
-symptom: Decoding is lean, reading a long prompt takes H/G times the memory.
-症状：解码省内存，读长提示时却要 H/G 倍。
+symptom: A long prompt takes H/G times the memory.
+症状：读长提示要 H/G 倍内存。
 
 cards: kv-10
 rung: solved

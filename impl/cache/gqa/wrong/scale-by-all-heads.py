@@ -1,7 +1,7 @@
-"""Scales by the square root of the model width H·d.
-除以了 √(H·d)。
+"""Scales by √(H·d).
+除以 √(H·d)。
 
-symptom: Attention gets flatter the more heads there are.
+symptom: More heads flatten attention.
 症状：头越多，注意力越平。
 
 cards: att-02

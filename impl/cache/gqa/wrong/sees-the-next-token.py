@@ -1,7 +1,7 @@
 """Masks one key too few.
-掩码少挡了一个 key。
+掩码少挡一个 key。
 
-symptom: Training loss is suspiciously low.
+symptom: Suspiciously low training loss.
 症状：训练 loss 低得可疑。
 
 cards: mask-09

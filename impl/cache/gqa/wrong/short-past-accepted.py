@@ -1,8 +1,8 @@
-"""Does not refuse S < T when causal.
-因果而 S < T 时没有报错。
+"""Accepts S < T when causal.
+因果而 S < T 时没报错。
 
-symptom: The first rows see nothing and become NaN.
-症状：前几行什么都看不到，变成 NaN。
+symptom: The first rows are NaN.
+症状：前几行是 NaN。
 
 cards: mask-08
 rung: solved

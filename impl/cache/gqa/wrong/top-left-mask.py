@@ -1,8 +1,8 @@
 """Aligns the causal mask top-left.
 因果掩码左上对齐。
 
-symptom: Training is fine, decoding with a cache sees the first key only.
-症状：训练正常，带缓存解码时只看到第一个 key。
+symptom: Decoding with a cache sees the first key only.
+症状：带缓存解码只看到第一个 key。
 
 cards: mask-08
 rung: solved

@@ -1,8 +1,8 @@
-"""Does not refuse H that is no multiple of G.
-H 不是 G 的倍数时没有报错。
+"""Accepts H that is no multiple of G.
+H 不是 G 的倍数时没报错。
 
-symptom: An obscure shape error, or heads that share oddly.
-症状：莫名的形状错误，或者头分配得莫名其妙。
+symptom: A shape error, or odd sharing.
+症状：报形状错误，或头分配不均。
 
 cards: kv-10
 rung: solved

@@ -1,8 +1,8 @@
-"""Rounds the attention weights to 16 bits before the last product.
-最后一次乘法之前就把权重舍入到 16 位。
+"""Rounds weights to 16 bits before the last product.
+最后一次乘法前权重舍入到 16 位。
 
-symptom: bf16 results miss the float32 ones in the last digits.
-症状：bf16 结果的末几位与 float32 的对不上。
+symptom: bf16 results miss in the last digits.
+症状：bf16 结果末几位不对。
 
 cards: kv-08
 rung: hardened

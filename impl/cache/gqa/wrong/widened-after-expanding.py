@@ -1,8 +1,8 @@
-"""Expands keys and values per head before it widens them to float32.
+"""Expands before casting to float32.
 先按头 expand，再转成 float32。
 
-symptom: A view in float32, H/G copies in 16 bits.
-症状：float32 下是视图，16 位下却是 H/G 份拷贝。
+symptom: H/G copies in 16 bits.
+症状：16 位下有 H/G 份拷贝。
 
 cards: kv-12
 rung: hardened

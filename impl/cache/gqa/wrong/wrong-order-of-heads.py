@@ -1,8 +1,8 @@
-"""Lets head h read group h % G, as repeat does.
-第 h 个头读了第 h % G 组，就像用了 repeat。
+"""Head h reads group h % G.
+第 h 个头读第 h % G 组。
 
-symptom: Right for G = 1 and G = H, garbage with loaded weights in between.
-症状：G = 1 和 G = H 时都对，中间情形加载权重就乱。
+symptom: Right for G = 1 and G = H only.
+症状：G = 1 和 G = H 时才对。
 
 cards: kv-12
 rung: solved

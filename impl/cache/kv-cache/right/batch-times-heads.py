@@ -1,4 +1,4 @@
-"""Attends with three-dimensional products over batch times heads and fills a new buffer with the past and the token."""
+"""Batch times heads; a new buffer takes past and token."""
 import torch
 
 

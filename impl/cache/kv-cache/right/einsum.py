@@ -1,4 +1,4 @@
-"""Keeps the weights as (D, H, d), joins by padding and adding, and attends with einsum."""
+"""(D, H, d) weights; joins by padding and adding."""
 import torch
 import torch.nn.functional as F
 

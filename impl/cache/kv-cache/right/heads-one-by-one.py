@@ -1,4 +1,4 @@
-"""Loops over the heads and queries, each on its own prefix; `wo` is applied in slices."""
+"""Loops over heads and queries; `wo` in slices."""
 
 from __future__ import annotations
 

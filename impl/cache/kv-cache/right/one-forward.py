@@ -1,4 +1,4 @@
-"""One function for both: new tokens behind any past, under a causal mask aligned bottom-right."""
+"""One function: new tokens behind any past, masked bottom-right."""
 import math
 
 import torch

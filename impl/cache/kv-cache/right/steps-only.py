@@ -1,4 +1,4 @@
-"""Prefill is decoding: it runs the same step over the prompt, token by token."""
+"""Prefill runs the step token by token."""
 import torch
 
 

@@ -1,4 +1,4 @@
-"""`torch.vmap` over the batch: one function for a sequence, with an empty past for the prompt."""
+"""`torch.vmap` over one sequence's function."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Computes the attention of as many queries as there are keys and keeps the last row.
-有多少 key 就算多少个 query 的注意力，只取最后一行。
+"""Attends with as many queries as keys and keeps the last row.
+有多少 key 就算多少个 query，只取最后一行。
 
-symptom: Right, but the work of a step is quadratic in the prefix.
-症状：结果对，但单步计算量是前缀长度的平方。
+symptom: Right; a step is quadratic in the prefix.
+症状：结果对，单步却是前缀长度的平方。
 
 cards: kv-03, mask-07
 rung: solved

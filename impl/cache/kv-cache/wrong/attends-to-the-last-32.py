@@ -1,8 +1,8 @@
-"""Lets a step see the newest 32 keys only.
-单步只看最新的 32 个 key。
+"""A step sees the newest 32 keys.
+单步只看最新 32 个 key。
 
-symptom: Right for short prompts; forgets how a longer one began.
-症状：短提示时正确；提示一长就忘了开头。
+symptom: Longer prompts lose their beginning.
+症状：提示一长就忘了开头。
 
 cards: kv-01
 rung: solved

@@ -1,8 +1,8 @@
-"""Caches x instead of keys and values, and projects all of it again.
-缓存的是 x 而不是 key 和 value，每步全部重新投影。
+"""Caches x and projects it all again.
+缓存 x，每步全部重新投影。
 
-symptom: Right outputs from another cache, and every step costs a full pass.
-症状：输出对，但 cache 不是要求的样子，每步都是一次完整前向。
+symptom: Right outputs; every step is a full pass.
+症状：输出对，但每步都是完整前向。
 
 cards: kv-01
 rung: solved

@@ -1,8 +1,8 @@
 """Expects a non-empty cache.
 没有处理空 cache。
 
-symptom: KeyError when decoding starts from {}.
-症状：从 {} 开始解码就 KeyError。
+symptom: Decoding from {} raises KeyError.
+症状：从 {} 开始就 KeyError。
 
 cards: kv-01
 rung: solved

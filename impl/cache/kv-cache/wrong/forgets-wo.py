@@ -1,8 +1,8 @@
-"""Leaves out the output projection in the step.
-解码时漏了输出投影。
+"""Leaves wo out of the step.
+单步漏了 wo。
 
 symptom: Prefill and decoding disagree.
-症状：prefill 和解码的结果对不上。
+症状：prefill 和解码对不上。
 
 cards: head-03
 rung: solved

@@ -1,8 +1,8 @@
-"""Stores the cache in bfloat16 whatever comes in.
-不管输入是什么，cache 都存成 bfloat16。
+"""Stores the cache in bfloat16.
+cache 总存成 bfloat16。
 
-symptom: Decoding drifts away from the full pass.
-症状：解码结果逐渐偏离完整前向。
+symptom: Decoding drifts from the full pass.
+症状：解码逐渐偏离完整前向。
 
 cards: kv-18
 rung: solved

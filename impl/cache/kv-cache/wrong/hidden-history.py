@@ -1,8 +1,8 @@
-"""Keeps the inputs in a global and recomputes everything from them.
-把输入存在全局变量里，每步从头重算。
+"""Keeps inputs in a global and recomputes.
+输入存在全局变量里，每步重算。
 
-symptom: Memory grows for ever, a step costs a full pass, foreign caches fail.
-症状：内存只增不减，每步都是完整前向，换个 cache 就失败。
+symptom: Foreign caches fail; a step costs a full pass.
+症状：换个 cache 就失败；每步都是完整前向。
 
 cards: kv-03
 rung: solved

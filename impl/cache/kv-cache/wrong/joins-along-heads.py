@@ -1,8 +1,8 @@
-"""Joins the new key along the head dimension.
-沿头的维度拼接新的 key。
+"""Joins keys along the heads.
+沿头拼接 key。
 
-symptom: An error at the second step, or a head too many.
-症状：第二步就报错，或者多出头来。
+symptom: An error at the second step, or extra heads.
+症状：第二步报错，或多出头来。
 
 cards: kv-01
 rung: solved

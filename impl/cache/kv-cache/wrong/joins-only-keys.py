@@ -1,8 +1,8 @@
-"""Joins the keys only and takes the new value for all of them.
-只拼了 key，value 全用新的那个。
+"""Joins keys only, with the new value for all.
+只拼 key，value 全用新的。
 
-symptom: Every step returns the value of its own token.
-症状：每一步返回的都是自己的 value。
+symptom: Steps return their own token's value.
+症状：每步返回自己的 value。
 
 cards: kv-01
 rung: solved

@@ -1,8 +1,8 @@
-"""Makes the causal mask for a fixed number of positions.
-因果掩码只按固定的位置数来做。
+"""Masks for a fixed number of positions.
+掩码只按固定的位置数来做。
 
-symptom: Short prompts are right, longer ones look ahead.
-症状：短提示正确，长提示会看到未来。
+symptom: Longer prompts look ahead.
+症状：长提示会看到未来。
 
 cards: mask-07
 rung: solved

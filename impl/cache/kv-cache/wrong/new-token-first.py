@@ -1,8 +1,8 @@
-"""Puts the new token before the old ones.
-把新 token 接在了旧的前面。
+"""Puts new tokens before the old.
+新 token 接在旧的前面。
 
-symptom: Outputs are right, the cache is in reverse, and a mask or RoPE on top of it fails.
-症状：输出是对的，但 cache 顺序反了，一加掩码或 RoPE 就错。
+symptom: Right outputs; the cache runs in reverse.
+症状：输出对，cache 顺序却反了。
 
 cards: kv-01, kv-21
 rung: solved

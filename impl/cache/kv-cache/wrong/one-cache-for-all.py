@@ -1,8 +1,8 @@
-"""Keeps the keys in a global buffer that all sequences share.
+"""Shares one global buffer.
 所有序列共用一个全局缓冲区。
 
-symptom: One sequence is right; two in turns read each other's keys.
-症状：单条序列没问题，两条交替就读到对方的 key。
+symptom: Two sequences in turns read each other's keys.
+症状：两条序列交替就读到对方的 key。
 
 cards: kv-22
 rung: solved

@@ -1,8 +1,8 @@
-"""Writes the new token over the last slot instead of behind it.
-新 token 覆盖了最后一格，而不是接在后面。
+"""Writes over the last slot.
+新 token 覆盖最后一格。
 
-symptom: The cache stops growing and forgets the newest token each time.
-症状：cache 不再变长，每次都忘掉上一个 token。
+symptom: The cache stops growing.
+症状：cache 不再变长。
 
 cards: kv-02
 rung: solved

@@ -1,8 +1,8 @@
-"""Attends to the old cache only, without the token itself.
-只看旧 cache，看不到自己。
+"""Attends to the old cache only.
+只看旧 cache。
 
-symptom: Every step lags one token behind.
-症状：每一步都慢一个 token。
+symptom: Every step lags one token.
+症状：每步都慢一个 token。
 
 cards: mask-16
 rung: solved

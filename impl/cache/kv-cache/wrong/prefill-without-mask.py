@@ -1,8 +1,8 @@
 """Prefills without a causal mask.
 prefill 没加因果掩码。
 
-symptom: The prompt's outputs depend on later tokens; decoding disagrees with them.
-症状：提示部分的输出会看到后面的 token，与逐步解码对不上。
+symptom: The prompt sees later tokens.
+症状：提示部分会看到后面的 token。
 
 cards: mask-07
 rung: solved

@@ -1,8 +1,8 @@
-"""Projects a sequence as long as the whole past in every step.
-每一步都投影和整个前缀一样长的序列。
+"""Projects as many tokens as the whole past has.
+每步投影和前缀一样长的序列。
 
-symptom: Right, but a step costs as much as a prefill.
-症状：结果对，但一步的代价等于一次 prefill。
+symptom: Right; a step costs a prefill.
+症状：结果对，一步等于一次 prefill。
 
 cards: kv-03
 rung: solved

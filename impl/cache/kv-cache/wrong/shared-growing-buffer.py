@@ -1,8 +1,8 @@
-"""Hands out views of a buffer with room to grow and writes the next token into it.
-返回带余量缓冲区的视图，下一个 token 原地写进去。
+"""Writes tokens into a shared buffer with room to grow.
+下一个 token 原地写进带余量的共享缓冲区。
 
-symptom: Fast; the second continuation overwrites the token of the first.
-症状：很快，但第二条续写会覆盖第一条的 token。
+symptom: A second continuation overwrites the first.
+症状：第二条续写覆盖第一条的 token。
 
 cards: kv-22
 rung: solved

@@ -1,8 +1,8 @@
-"""Keeps spare room behind the cache of a single sequence.
-单条序列的 cache 后面还占着空余的内存。
+"""Keeps spare room behind a single sequence's cache.
+单条序列的 cache 后留有余量。
 
-symptom: The cache of one sequence takes twice the memory it needs.
-症状：单条序列的 cache 占了两倍的内存。
+symptom: It takes twice the memory.
+症状：占了两倍内存。
 
 cards: kv-02
 rung: solved

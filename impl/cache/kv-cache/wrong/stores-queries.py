@@ -1,8 +1,8 @@
-"""Keeps the queries as well.
+"""Stores queries too.
 把 query 也存了。
 
-symptom: The cache is half as large again, for nothing.
-症状：cache 白白大了一半。
+symptom: The cache is half as large again.
+症状：cache 大了一半。
 
 cards: kv-01
 rung: solved

@@ -1,8 +1,8 @@
-"""Masks the step with a top-left causal mask, so the query sees the first key only.
-解码时用了左上对齐的因果掩码，query 只看得到第一个 key。
+"""Masks the step top-left.
+单步用了左上对齐的掩码。
 
-symptom: Prefill is right, decoding repeats the first token.
-症状：prefill 没问题，解码总盯着第一个 token。
+symptom: Decoding sees the first key only.
+症状：解码只看到第一个 key。
 
 cards: mask-08
 rung: solved

@@ -1,8 +1,8 @@
-"""Updates the dict it was given and returns it.
-直接更新传进来的 dict 再返回它。
+"""Updates the given dict.
+直接更新传进来的 dict。
 
-symptom: Two continuations of one prompt see each other's tokens.
-症状：同一个提示的两条续写会看到对方的 token。
+symptom: Two continuations see each other's tokens.
+症状：两条续写看到对方的 token。
 
 cards: kv-22
 rung: solved

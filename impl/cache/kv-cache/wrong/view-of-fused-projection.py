@@ -1,8 +1,8 @@
-"""Caches views of the fused projection, which keep the queries in memory too.
-缓存的是融合投影的视图，query 也跟着留在内存里。
+"""Caches views of the fused projection.
+缓存融合投影的视图。
 
-symptom: Shapes are right, memory after the prompt is three halves of what the cache holds.
-症状：形状都对，但读完提示后的内存是 cache 本身的 1.5 倍。
+symptom: The queries stay in memory: 1.5 times the cache.
+症状：query 也留在内存里：是 cache 的 1.5 倍。
 
 cards: kv-01, head-12
 rung: solved

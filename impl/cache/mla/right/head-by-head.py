@@ -1,4 +1,4 @@
-"""A loop over the heads, each with its own slices of the weights, and rotations by 2×2 matrices."""
+"""A loop over heads, rotations by 2×2 matrices."""
 import torch
 from torch import nn
 

@@ -1,4 +1,4 @@
-"""Heads in front, matrix products only, complex rotation, and one joint product over latent and rotary parts."""
+"""Heads in front, complex rotation, one product over latent and rotary parts."""
 import torch
 from torch import nn
 

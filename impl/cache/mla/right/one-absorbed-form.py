@@ -1,4 +1,4 @@
-"""The absorbed form everywhere: forward is the same code as step, over all tokens at once and with a mask."""
+"""forward is step over all tokens, masked."""
 import math
 import torch
 import torch.nn.functional as F

@@ -1,5 +1,5 @@
-"""Absorbs the mean of W_UK over the heads.
-吸收的是 W_UK 在各头上的平均。
+"""Absorbs W_UK's mean over the heads.
+吸收 W_UK 在各头上的平均。
 
 symptom: Right for one head only.
 症状：只有一个头时对。

@@ -1,8 +1,8 @@
-"""Absorbs W_UK with its two widths swapped.
-吸收 W_UK 时两个宽度弄反了。
+"""Absorbs W_UK with swapped widths.
+吸收 W_UK 时宽度弄反。
 
-symptom: Prefill is right, every decoded token is wrong.
-症状：预填充没问题，解码出的 token 全错。
+symptom: Every decoded token is wrong.
+症状：解码出的 token 全错。
 
 cards: kv-14
 rung: solved

@@ -1,8 +1,8 @@
-"""Makes the angles in the dtype of the layer.
-用该层的 dtype 计算旋转角。
+"""Makes angles in the layer's dtype.
+用该层的 dtype 算旋转角。
 
-symptom: In bfloat16 position 4001 turns like 4000, and its angle is off by radians.
-症状：bfloat16 下位置 4001 与 4000 转得一样，角度差出好几弧度。
+symptom: In bfloat16 position 4001 turns like 4000.
+症状：bfloat16 下 4001 与 4000 转得一样。
 
 cards: pos-13
 rung: hardened

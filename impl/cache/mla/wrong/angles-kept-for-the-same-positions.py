@@ -1,8 +1,8 @@
-"""Keeps the angles and takes them again for the same pos tensor.
-把角度存起来，见到同一个 pos 张量就直接复用。
+"""Reuses angles for the same pos tensor.
+同一个 pos 张量就复用角度。
 
-symptom: After pos += 1 in place, every token is turned by the old angles.
-症状：原地执行 pos += 1 之后，每个 token 仍按旧角度旋转。
+symptom: After pos += 1 in place the old angles turn.
+症状：原地 pos += 1 之后仍按旧角度转。
 
 cards: pos-10
 rung: solved

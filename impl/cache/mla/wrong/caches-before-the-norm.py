@@ -1,8 +1,8 @@
-"""Caches the latent before its norm and normalises the past in every step.
-缓存了归一化之前的潜在向量，每步再归一化一遍。
+"""Caches the latent before its norm.
+缓存归一化之前的潜在向量。
 
-symptom: Right outputs, but a cache that others cannot read.
-症状：输出是对的，但别的实现用不了这个 cache。
+symptom: Right outputs; others cannot read the cache.
+症状：输出对，但别的实现用不了。
 
 cards: kv-13
 rung: solved

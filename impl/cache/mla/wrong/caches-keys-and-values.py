@@ -1,8 +1,8 @@
-"""Caches expanded keys and values of every head instead of the latent.
-缓存的是每个头展开后的 key 和 value，而不是潜在向量。
+"""Caches expanded keys and values.
+缓存展开后的 key 和 value。
 
-symptom: Right outputs from a cache as large as that of multi-head attention.
-症状：输出是对的，但 cache 和多头注意力一样大。
+symptom: A cache as large as multi-head attention's.
+症状：cache 和多头注意力一样大。
 
 cards: kv-13, kv-06
 rung: solved

@@ -1,8 +1,8 @@
-"""Hides keys by their positions instead of their order.
-按位置大小而不是先后顺序来做因果掩码。
+"""Hides keys by position, not order.
+按位置而不是先后做掩码。
 
-symptom: Differs as soon as positions repeat or run backwards.
-症状：位置倒序时就不对了。
+symptom: Wrong where positions run backwards.
+症状：位置倒序时不对。
 
 cards: mask-06
 rung: solved

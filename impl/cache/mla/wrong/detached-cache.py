@@ -1,8 +1,8 @@
-"""Detaches what it caches.
-缓存时做了 detach。
+"""Detaches the cache.
+缓存时 detach。
 
-symptom: Values are right; nothing before the current token learns.
-症状：值都对，当前 token 之前的部分收不到梯度。
+symptom: Nothing before the current token learns.
+症状：当前 token 之前收不到梯度。
 
 cards: kv-02
 rung: solved

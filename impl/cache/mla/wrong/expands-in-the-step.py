@@ -1,8 +1,8 @@
-"""Expands the keys and values of the whole past in every step.
-每一步都把整个前缀的 key 和 value 展开一遍。
+"""Expands the past's keys and values in every step.
+每步展开整个前缀的 key 和 value。
 
-symptom: The cache is small, a step is slow and needs the memory all the same.
-症状：cache 是小了，但每步又慢又占内存。
+symptom: A small cache, but slow, large steps.
+症状：cache 小了，每步又慢又占内存。
 
 cards: kv-14, kv-15
 rung: solved

@@ -1,8 +1,8 @@
-"""Absorbs W_UK, but expands the values of the whole past in every step.
-吸收了 W_UK，但每一步仍把整个前缀的 value 展开。
+"""Expands the past's values in every step.
+每步展开整个前缀的 value。
 
 symptom: Half of the saving is gone.
-症状：省下的又丢了一半。
+症状：省下的丢了一半。
 
 cards: kv-14
 rung: solved

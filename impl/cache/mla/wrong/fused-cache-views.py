@@ -1,8 +1,8 @@
-"""Caches views of one larger tensor.
-缓存的是一个更大张量的视图。
+"""Caches views of a larger tensor.
+缓存更大张量的视图。
 
-symptom: Shapes are right, memory is not.
-症状：形状都对，占用的内存不对。
+symptom: Right shapes, too much memory.
+症状：形状对，占的内存不对。
 
 cards: kv-06
 rung: solved

@@ -1,7 +1,7 @@
 """Normalises without the gains.
-归一化没有乘增益。
+没有乘增益。
 
-symptom: Right as long as the gains are 1.
+symptom: Right only where gains are 1.
 症状：增益为 1 时才对。
 
 cards: norm-07

@@ -1,7 +1,7 @@
-"""Keeps the gains as buffers, so they never train.
-增益存成了 buffer，永远不会训练。
+"""Keeps gains as buffers.
+增益存成 buffer。
 
-symptom: The gains stay at 1.
+symptom: They stay at 1.
 症状：增益一直是 1。
 
 cards: norm-07

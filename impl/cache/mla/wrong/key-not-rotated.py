@@ -1,8 +1,8 @@
 """Caches k_R without its rotation.
 k_R 没有旋转就存了。
 
-symptom: Scores depend on the query's position alone.
-症状：分数只取决于 query 的绝对位置。
+symptom: Scores know the query's position alone.
+症状：分数只取决于 query 的位置。
 
 cards: pos-10
 rung: solved

@@ -1,8 +1,8 @@
-"""Rotates the cached k_R again in every step, by the position of the new token.
-每一步都按新 token 的位置把 cache 里的 k_R 再转一遍。
+"""Rotates the cached k_R by every new position.
+每步按新位置再转 cache 里的 k_R。
 
 symptom: The first step is right, then the past drifts.
-症状：第一步没问题，之后过去的 token 不断漂移。
+症状：第一步对，之后不断漂移。
 
 cards: kv-21
 rung: solved

@@ -1,7 +1,7 @@
-"""Leaves out the norm of the key-value latent.
+"""Does not normalise the key-value latent.
 key-value 潜在向量没有归一化。
 
-symptom: Scores and values grow with the activations.
+symptom: Scores and values grow with activations.
 症状：分数和 value 随激活一起变大。
 
 cards: kv-13

@@ -1,7 +1,7 @@
-"""Leaves out the norm of the query latent.
+"""Does not normalise the query latent.
 query 潜在向量没有归一化。
 
-symptom: Logits grow with the activations.
+symptom: Logits grow with activations.
 症状：logits 随激活一起变大。
 
 cards: kv-13

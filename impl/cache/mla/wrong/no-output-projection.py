@@ -1,8 +1,8 @@
-"""Leaves out W_O in the step.
-step 漏了 W_O。
+"""Leaves w_o out of the step.
+step 漏了 w_o。
 
-symptom: Prefill and decoding disagree.
-症状：预填充和解码的结果对不上。
+symptom: forward and step disagree.
+症状：forward 与 step 对不上。
 
 cards: head-03
 rung: solved

@@ -1,8 +1,8 @@
-"""Forgets the causal mask in forward.
+"""Forgets forward's causal mask.
 forward 忘了因果掩码。
 
-symptom: Training loss is too good, steps disagree.
-症状：训练损失好得不正常，逐步解码对不上。
+symptom: Training loss is too good.
+症状：训练损失好得不正常。
 
 cards: mask-09
 rung: solved

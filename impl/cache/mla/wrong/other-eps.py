@@ -1,7 +1,7 @@
-"""Uses 1e-5 in the norms instead of 1e-6.
-归一化的 eps 用了 1e-5，而不是 1e-6。
+"""Uses eps 1e-5.
+eps 用了 1e-5。
 
-symptom: Differs where activations are small.
+symptom: Small activations differ.
 症状：激活很小时对不上。
 
 cards: norm-07

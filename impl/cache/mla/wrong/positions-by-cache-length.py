@@ -1,8 +1,8 @@
-"""Takes the length of the cache for the position of the new token.
-用 cache 的长度当新 token 的位置。
+"""Takes the cache's length for the position.
+用 cache 长度当位置。
 
-symptom: Padded batches and shifted prompts decode wrongly.
-症状：有 padding 或位置平移时，解码就错了。
+symptom: Padded and shifted prompts decode wrongly.
+症状：有 padding 或平移时解码错。
 
 cards: mask-10
 rung: solved

@@ -1,8 +1,8 @@
-"""Takes the order of the tokens for their positions.
-把 token 的顺序当成了位置。
+"""Takes the order for positions.
+把顺序当成位置。
 
-symptom: Right for prompts that start at 0 without padding.
-症状：从 0 开始、没有 padding 的提示才对。
+symptom: Right for prompts from 0 without padding.
+症状：从 0 开始、没有 padding 才对。
 
 cards: mask-10
 rung: solved

@@ -1,8 +1,8 @@
-"""Moves the query of the step into the latent space once for every past token.
-为每个过去的 token 都把 query 变换进潜在空间一次。
+"""Absorbs the query once per past token.
+每个过去的 token 都吸收一次 query。
 
-symptom: Right, but the work of absorbing grows with the past.
-症状：结果对，但吸收的代价随前缀增长。
+symptom: Right; absorbing grows with the past.
+症状：结果对，吸收的代价随前缀增长。
 
 cards: kv-14
 rung: solved

@@ -1,5 +1,5 @@
-"""Pairs dimension i with i + d/2 instead of neighbours.
-把第 i 维和第 i + d/2 维配对，而不是相邻两维。
+"""Pairs i with i + d/2.
+第 i 维与第 i + d/2 维配对。
 
 symptom: Right for d_rope = 2 only.
 症状：只有 d_rope = 2 时对。

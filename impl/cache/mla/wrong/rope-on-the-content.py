@@ -1,8 +1,8 @@
-"""Rotates the content part of the queries as well.
-query 的内容部分也旋转了。
+"""Rotates the queries' content too.
+query 的内容部分也旋转。
 
-symptom: Content scores change with the position of the query.
-症状：内容分数随 query 的位置变化。
+symptom: Content scores change with position.
+症状：内容分数随位置变化。
 
 cards: pos-21
 rung: solved

@@ -1,8 +1,8 @@
-"""Takes the first d_rope dimensions of q for the rotary part.
-把 q 的前 d_rope 维当成了旋转部分。
+"""Rotates q's first d_rope dimensions.
+旋转 q 的前 d_rope 维。
 
-symptom: Shapes fit, a checkpoint gives gibberish.
-症状：形状都对得上，加载权重后输出乱码。
+symptom: A checkpoint gives gibberish.
+症状：加载权重后输出乱码。
 
 cards: kv-13
 rung: solved

@@ -1,8 +1,8 @@
-"""Rotates the latent as well.
-把潜在向量也旋转了。
+"""Rotates the latent.
+旋转了潜在向量。
 
-symptom: A rotation sits between W_UQ and W_UK, so nothing can be absorbed.
-症状：W_UQ 和 W_UK 之间夹着旋转，无法吸收。
+symptom: Nothing can be absorbed.
+症状：无法吸收。
 
 cards: pos-21
 rung: solved

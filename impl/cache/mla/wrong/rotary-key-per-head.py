@@ -1,8 +1,8 @@
-"""Gives every head a rotary key of its own.
-每个头各用一个不同的旋转 key。
+"""Gives every head its own rotary key.
+每个头各用一个旋转 key。
 
-symptom: forward and step disagree for more than one head.
-症状：多于一个头时 forward 与 step 对不上。
+symptom: forward and step disagree.
+症状：forward 与 step 对不上。
 
 cards: kv-13
 rung: solved

@@ -1,8 +1,8 @@
 """Scales by 1/√d_nope.
-除以了 √d_nope。
+除以 √d_nope。
 
-symptom: Attention is sharper than in training.
-症状：注意力比训练时更尖锐。
+symptom: Attention is too sharp.
+症状：注意力过尖。
 
 cards: att-02
 rung: solved

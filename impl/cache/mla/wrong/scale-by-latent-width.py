@@ -1,8 +1,8 @@
-"""Scales by 1/√(r_kv + d_rope) in the absorbed step.
-吸收形式里除以了 √(r_kv + d_rope)。
+"""Scales the step by 1/√(r_kv + d_rope).
+step 除以 √(r_kv + d_rope)。
 
-symptom: Prefill is right, decoding is too flat.
-症状：预填充没问题，解码时注意力过平。
+symptom: Decoding is too flat.
+症状：解码时注意力过平。
 
 cards: kv-14, att-02
 rung: solved

@@ -1,8 +1,8 @@
-"""Lets a step see the newest 32 tokens only.
-单步只看最新的 32 个 token。
+"""Steps see the newest 32 tokens.
+单步只看最新 32 个 token。
 
-symptom: Steps and forward part ways behind a long prompt.
-症状：提示一长，step 与 forward 就对不上了。
+symptom: Behind a long prompt step and forward differ.
+症状：提示一长，step 与 forward 对不上。
 
 cards: kv-13
 rung: solved

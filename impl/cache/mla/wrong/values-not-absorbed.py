@@ -1,8 +1,8 @@
-"""Takes the gathered latents for the values and leaves W_UV out of the step.
-把聚合的潜在向量直接当成 value，漏了 W_UV。
+"""Leaves W_UV out of the step.
+step 漏了 W_UV。
 
-symptom: Decoding disagrees with prefill; W_UV gets no gradient from steps.
-症状：解码与预填充对不上，W_UV 在 step 里没有梯度。
+symptom: Decoding disagrees with prefill.
+症状：解码与预填充对不上。
 
 cards: kv-14
 rung: solved

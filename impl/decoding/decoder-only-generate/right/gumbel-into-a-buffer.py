@@ -1,4 +1,4 @@
-"""Draws by the Gumbel maximum, keeps top-k by index, and fills a buffer of the full width."""
+"""Gumbel maximum, top-k by index, a buffer of the full width."""
 import torch
 
 

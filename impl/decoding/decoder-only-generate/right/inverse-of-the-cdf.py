@@ -1,4 +1,4 @@
-"""Inverts the cumulative distribution of the sorted probabilities, and calls the model once more than it has to."""
+"""Inverts the CDF of sorted probabilities; calls the model once more than it has to."""
 import torch
 
 

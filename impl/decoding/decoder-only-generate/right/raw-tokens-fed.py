@@ -1,4 +1,4 @@
-"""Feeds finished rows what was drawn for them, and overwrites everything behind the first eos at the end."""
+"""Feeds finished rows their draws; overwrites what follows the first eos at the end."""
 import torch
 
 

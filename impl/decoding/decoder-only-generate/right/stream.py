@@ -1,4 +1,4 @@
-"""A generator of tokens that is one call ahead; inverse of the CDF with `searchsorted`."""
+"""A generator of tokens, one call ahead; inverse CDF with `searchsorted`."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Takes the most probable token whatever the temperature.
-不管温度多少，都取概率最大的 token。
+"""Is greedy at every temperature.
+任何温度下都贪心。
 
 symptom: Every run gives the same text.
 症状：每次生成的文本都一样。

@@ -1,5 +1,5 @@
-"""Passes None as the cache in every step, so the model sees one token only.
-每一步的 cache 都传 None，模型只看得到一个 token。
+"""Passes None as the cache in every step.
+每一步的 cache 都传 None。
 
 symptom: The text forgets its prompt after the first token.
 症状：第一个 token 之后就忘了提示。

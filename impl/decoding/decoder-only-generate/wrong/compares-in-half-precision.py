@@ -2,7 +2,7 @@
 在半精度里比较 logits。
 
 symptom: Close logits tie, and the lower id wins.
-症状：相近的 logits 并列，结果总是 id 小的胜出。
+症状：相近的 logits 并列，id 小的胜出。
 
 cards: dec-01
 rung: solved

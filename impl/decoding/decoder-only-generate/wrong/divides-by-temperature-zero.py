@@ -1,8 +1,8 @@
-"""Divides by the temperature even if it is 0.
-temperature 为 0 也照样去除。
+"""Divides by a temperature of 0 too.
+temperature 为 0 也照样除。
 
 symptom: NaN probabilities, and multinomial raises.
-症状：概率全是 NaN，multinomial 直接报错。
+症状：概率全是 NaN，multinomial 报错。
 
 cards: dec-01
 rung: solved

@@ -1,8 +1,8 @@
-"""Divides float16 logits by the temperature in float16.
-在 float16 里用 logits 除以温度。
+"""Divides float16 logits in float16.
+float16 的 logits 在 float16 里除以温度。
 
-symptom: A small temperature makes them infinite, and the softmax NaN.
-症状：温度很小时 logits 变成无穷，softmax 得到 NaN。
+symptom: A small temperature makes them infinite, the softmax NaN.
+症状：温度很小时 logits 变成无穷，softmax 得 NaN。
 
 cards: dec-05
 rung: hardened

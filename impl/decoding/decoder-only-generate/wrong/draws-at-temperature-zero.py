@@ -1,8 +1,8 @@
-"""Takes temperature 0 for no temperature and draws.
-把 temperature 0 当成没设，照样采样。
+"""Draws at temperature 0.
+temperature 为 0 时照样采样。
 
 symptom: “Greedy” answers differ from run to run.
-症状：“贪心”解码每次结果都不同。
+症状：“贪心”结果每次都不同。
 
 cards: dec-01, dec-17
 rung: solved

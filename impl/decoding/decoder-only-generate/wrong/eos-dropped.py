@@ -1,8 +1,8 @@
-"""Leaves out the column in which the last row ends.
-最后一行结束的那一列没有放进结果。
+"""Leaves out the column of the last eos.
+漏了最后一个 eos 那一列。
 
-symptom: The eos of the longest answer is missing.
-症状：最长的那条答案缺了 eos。
+symptom: The longest answer lacks its eos.
+症状：最长的答案缺了 eos。
 
 cards: dec-06
 rung: solved

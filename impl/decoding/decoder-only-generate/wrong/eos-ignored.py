@@ -1,8 +1,8 @@
 """Ignores eos.
 没有处理 eos。
 
-symptom: The model goes on talking after its answer.
-症状：答完了还在继续说。
+symptom: The model goes on after its answer.
+症状：答完还继续说。
 
 cards: dec-06
 rung: solved

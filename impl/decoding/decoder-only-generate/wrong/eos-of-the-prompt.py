@@ -1,8 +1,8 @@
 """Counts an eos in the prompt as the end.
-把提示里的 eos 当成了结束。
+把提示里的 eos 当成结束。
 
-symptom: Models whose bos is their eos, GPT-2 for one, say nothing.
-症状：bos 与 eos 相同的模型（如 GPT-2）什么都生成不出来。
+symptom: Where bos is eos, as in GPT-2, nothing comes.
+症状：bos 就是 eos 时（如 GPT-2）什么都不生成。
 
 cards: dec-06
 rung: solved

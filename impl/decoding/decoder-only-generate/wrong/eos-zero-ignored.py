@@ -1,8 +1,8 @@
-"""Tests `if eos`, so that eos = 0 counts as none.
-写成 `if eos`，eos = 0 被当成没有。
+"""Tests `if eos`: 0 counts as none.
+写成 `if eos`，0 被当成没有。
 
-symptom: Right for every vocabulary but those whose eos has id 0.
-症状：只有 eos 的 id 是 0 的词表才出错。
+symptom: Wrong only where eos has id 0.
+症状：eos 的 id 是 0 时才错。
 
 cards: dec-06
 rung: solved

@@ -1,8 +1,8 @@
-"""Feeds the whole prefix in every step, without the cache.
-每一步都喂整个前缀，没用 cache。
+"""Feeds the whole prefix in every step.
+每一步都喂整个前缀。
 
-symptom: The text is right, but token 1000 costs a pass over a thousand tokens.
-症状：文本是对的，但生成第 1000 个 token 要把一千个 token 全算一遍。
+symptom: Right text, but token 1000 costs a pass over a thousand.
+症状：文本对，但第 1000 个 token 要算一千个。
 
 cards: kv-03
 rung: solved

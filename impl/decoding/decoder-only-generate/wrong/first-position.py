@@ -1,8 +1,8 @@
-"""Reads the logits of the first position instead of the last.
-取了第一个位置的 logits，而不是最后一个。
+"""Reads the logits of the first position.
+取了第一个位置的 logits。
 
-symptom: The first new token ignores all of the prompt but its beginning.
-症状：第一个新 token 只看了提示的开头。
+symptom: The first new token knows only the prompt's beginning.
+症状：新 token 只看了提示的开头。
 
 cards: dec-06
 rung: solved

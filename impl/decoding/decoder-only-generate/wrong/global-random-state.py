@@ -1,8 +1,8 @@
-"""Draws from torch's global generator instead of the given one.
-采样用的是全局生成器，而不是传进来的那个。
+"""Draws from the global generator.
+用了全局生成器。
 
-symptom: A seeded generator does not make the text reproducible.
-症状：给了固定种子的 generator，结果还是不能复现。
+symptom: A seeded generator does not reproduce the text.
+症状：generator 种子相同，文本却不能复现。
 
 cards: dec-17
 rung: solved

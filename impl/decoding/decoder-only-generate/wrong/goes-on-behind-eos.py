@@ -1,8 +1,8 @@
-"""Lets finished rows go on until all are done.
-已结束的行没有停在 eos，继续往后生成。
+"""Lets finished rows go on.
+已结束的行继续生成。
 
-symptom: Rubbish behind the eos of short answers in a batch.
-症状：batch 里短答案的 eos 后面跟着一串垃圾。
+symptom: Rubbish behind the eos of short answers.
+症状：短答案后面跟着垃圾。
 
 cards: dec-06
 rung: solved

@@ -1,7 +1,7 @@
-"""Is greedy below a temperature of 10⁻⁴.
+"""Is greedy below temperature 10⁻⁴.
 温度低于 10⁻⁴ 时改成贪心。
 
-symptom: Equal largest logits no longer share the probability.
+symptom: Equal largest logits do not share the probability.
 症状：并列最大的 logits 不再平分概率。
 
 cards: dec-05

@@ -1,8 +1,8 @@
-"""Returns the very tensor that was passed in when there is nothing to generate.
-没有东西要生成时，直接返回了传进来的张量。
+"""Returns the prompt itself when nothing is generated.
+什么都不生成时，返回提示本身。
 
-symptom: Writing to the result changes the caller's prompt.
-症状：改动结果就改动了调用者的提示。
+symptom: Writing to the result changes the prompt.
+症状：改动结果就改动了提示。
 
 cards: dec-06
 rung: hardened

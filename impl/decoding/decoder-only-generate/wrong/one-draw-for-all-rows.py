@@ -1,8 +1,8 @@
 """Uses one random number for all rows.
 所有行共用一个随机数。
 
-symptom: The samples of a batch are copies of each other.
-症状：同一个 batch 里的样本都是彼此的复制品。
+symptom: The samples of a batch are copies.
+症状：同一 batch 里的样本都一样。
 
 cards: dec-18
 rung: solved

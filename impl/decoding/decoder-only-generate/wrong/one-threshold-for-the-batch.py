@@ -1,8 +1,8 @@
-"""Takes one top-k threshold for the whole batch.
+"""Takes one top-k threshold for the batch.
 整个 batch 共用一个 top-k 阈值。
 
-symptom: A row whose logits lie higher samples from everything.
-症状：logits 整体偏高的那一行，等于没有截断。
+symptom: A row with higher logits samples from everything.
+症状：logits 偏高的行等于没有截断。
 
 cards: dec-06
 rung: solved

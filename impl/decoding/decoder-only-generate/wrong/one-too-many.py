@@ -1,8 +1,8 @@
 """Generates max_new + 1 tokens.
-生成了 max_new + 1 个 token。
+多生成一个 token。
 
 symptom: max_new = 0 gives a token.
-症状：max_new = 0 也会多出一个 token。
+症状：max_new = 0 也得到一个 token。
 
 cards: dec-06
 rung: solved

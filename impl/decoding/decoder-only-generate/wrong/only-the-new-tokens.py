@@ -1,8 +1,8 @@
-"""Returns the new tokens without the prompt.
-只返回新 token，没带提示。
+"""Leaves out the prompt.
+返回值里没有提示。
 
-symptom: The result is shorter than was asked for.
-症状：返回的序列比要求的短。
+symptom: The result is too short.
+症状：返回的序列太短。
 
 cards: dec-06
 rung: solved

@@ -1,8 +1,8 @@
-"""Draws from a generator of its own where none is given.
-没传 generator 时，用了自己新建的生成器。
+"""Makes a generator of its own where none is given.
+没传 generator 时自己新建一个。
 
-symptom: torch.manual_seed does not make the text reproducible.
-症状：torch.manual_seed 之后文本还是无法复现。
+symptom: torch.manual_seed does not reproduce the text.
+症状：torch.manual_seed 之后仍不能复现。
 
 cards: dec-17
 rung: solved

@@ -1,8 +1,8 @@
-"""Feeds the prompt one token at a time instead of in one call.
-提示也是一个一个 token 喂的，没有一次读完。
+"""Feeds the prompt one token at a time.
+提示也逐个 token 地喂。
 
-symptom: The same text, and a time to first token that grows by one step per prompt token.
-症状：文本一样，但首 token 时间随提示长度逐步增长。
+symptom: Right text, but the first token waits for one step per prompt token.
+症状：文本对，首 token 却要等提示逐个算完。
 
 cards: dec-05
 rung: solved

@@ -1,8 +1,8 @@
-"""Starts every step from the seed of the generator, so the steps repeat each other.
-每一步都从种子重新开始，各步用的是同一批随机数。
+"""Starts every step from the generator's seed.
+每一步都从种子重新开始。
 
-symptom: Repetitive text; frequencies of single tokens look right.
-症状：文本不断重复，单看每个 token 的频率却没问题。
+symptom: Repetitive text; single tokens have the right frequencies.
+症状：文本重复，单个 token 的频率却没错。
 
 cards: dec-03
 rung: solved

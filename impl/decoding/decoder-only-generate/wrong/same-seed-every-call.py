@@ -1,8 +1,8 @@
-"""Draws from a copy of the generator, whose own state never advances.
-用的是 generator 的副本，本身的状态从不推进。
+"""Draws from a copy; the generator never advances.
+用副本采样，generator 从不推进。
 
-symptom: Several samples of one prompt are all the same.
-症状：同一个提示采样多次，结果全都一样。
+symptom: All samples of a prompt are the same.
+症状：同一提示每次采样都一样。
 
 cards: dec-18
 rung: solved

@@ -1,8 +1,8 @@
 """Stops all rows at the first eos.
-任何一行出现 eos 就全部停止。
+一行出现 eos 就全部停止。
 
-symptom: Answers in a batch are cut to the length of the shortest.
-症状：batch 里的答案都被截成最短那条的长度。
+symptom: Answers are cut to the length of the shortest.
+症状：答案都被截成最短那条的长度。
 
 cards: dec-13
 rung: solved

@@ -1,8 +1,8 @@
 """Ignores any temperature but 0.
-除了 0，temperature 完全不起作用。
+除了 0，忽略 temperature。
 
 symptom: The setting has no effect.
-症状：调温度没有任何变化。
+症状：调温度没有变化。
 
 cards: dec-01
 rung: solved

@@ -1,8 +1,8 @@
-"""Multiplies the logits by the temperature.
-logits 乘了 temperature。
+"""Multiplies by the temperature.
+乘了 temperature。
 
 symptom: A low temperature makes the text wilder.
-症状：温度越低，文本反而越发散。
+症状：温度越低，文本越发散。
 
 cards: dec-01
 rung: solved

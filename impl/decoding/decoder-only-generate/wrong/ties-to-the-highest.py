@@ -1,8 +1,8 @@
-"""Takes the highest id among equal logits.
-logits 相等时取了最大的 id。
+"""Takes the highest id on ties.
+并列时取最大的 id。
 
-symptom: Greedy answers differ from other implementations in bfloat16, where ties are common.
-症状：bfloat16 里并列很常见，贪心结果与别的实现对不上。
+symptom: In bfloat16 ties are common: greedy answers differ from others'.
+症状：bfloat16 里并列常见，贪心结果与别处不同。
 
 cards: dec-17
 rung: solved

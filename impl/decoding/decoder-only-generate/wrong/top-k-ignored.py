@@ -1,8 +1,8 @@
 """Ignores top_k.
-top_k 不起作用。
+忽略 top_k。
 
-symptom: Now and then a token from the far tail derails the text.
-症状：偶尔抽到尾部的 token，文本就跑偏。
+symptom: A token from the far tail sometimes derails the text.
+症状：偶尔抽到尾部的 token，文本跑偏。
 
 cards: dec-01
 rung: solved

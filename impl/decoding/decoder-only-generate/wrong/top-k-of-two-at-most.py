@@ -1,7 +1,7 @@
 """Applies top_k only when it is small.
-top_k 只在很小时才生效。
+top_k 很小时才生效。
 
-symptom: Samples from the whole vocabulary at top_k = 3.
+symptom: top_k = 3 samples from the whole vocabulary.
 症状：top_k = 3 时从整个词表采样。
 
 cards: dec-06

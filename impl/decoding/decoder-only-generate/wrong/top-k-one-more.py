@@ -2,7 +2,7 @@
 保留了 k + 1 个 token。
 
 symptom: top_k = 1 is not greedy.
-症状：top_k = 1 并不等于贪心。
+症状：top_k = 1 不等于贪心。
 
 cards: dec-01
 rung: solved

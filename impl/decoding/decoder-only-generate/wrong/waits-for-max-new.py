@@ -1,8 +1,8 @@
-"""Fills up to max_new with eos although every row is done.
-所有行都结束了，还一直填 eos 到 max_new。
+"""Fills up to max_new although all rows are done.
+所有行都结束了，还填到 max_new。
 
-symptom: A short answer takes as long as the longest allowed one.
-症状：再短的答案也要跑满最大长度。
+symptom: Short answers take as long as the longest.
+症状：再短的答案也跑满最大长度。
 
 cards: dec-06
 rung: solved

@@ -1,8 +1,8 @@
-"""Passes the cache and the whole prefix again, so the past is read twice.
-传了 cache 又喂整个前缀，过去被读了两遍。
+"""Passes the cache and the whole prefix.
+传了 cache 又喂整个前缀。
 
-symptom: The first token is right, the rest is not, and the cache grows quadratically.
-症状：第一个 token 对，后面都不对，cache 还按平方增长。
+symptom: Wrong from the second token on; the cache grows quadratically.
+症状：第二个 token 起就错，cache 按平方增长。
 
 cards: kv-21
 rung: solved

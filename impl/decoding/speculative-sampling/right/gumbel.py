@@ -1,4 +1,4 @@
-"""The next token by the Gumbel trick, the draft padded by a row of zeros so that the bonus is a residual too."""
+"""Gumbel trick; a row of zeros behind the draft makes the bonus a residual too."""
 import torch
 from torch import Tensor
 from typing import Tuple

@@ -1,4 +1,4 @@
-"""Asks for all uniforms first and draws tokens by inverting the cumulative sum; no multinomial."""
+"""Asks for all uniforms first; inverts the cumulative sum, no multinomial."""
 import torch
 
 

@@ -1,4 +1,4 @@
-"""Plain Python numbers and recursion over the remaining drafted tokens."""
+"""Plain Python numbers, recursion over the remaining tokens."""
 import torch
 
 

@@ -1,8 +1,8 @@
 """Takes |p − q| for the residual.
 残差写成了 |p − q|。
 
-symptom: The rejected token itself may come next.
-症状：刚被拒绝的 token 又可能被采出来。
+symptom: The rejected token may come next.
+症状：刚被拒绝的 token 又会被采出来。
 
 cards: dec-09
 rung: solved

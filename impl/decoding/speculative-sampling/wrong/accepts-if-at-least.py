@@ -1,8 +1,8 @@
-"""Accepts a token exactly if p ≥ q, without a draw.
-p ≥ q 就接受，否则一律拒绝，没有抽随机数。
+"""Accepts exactly if p ≥ q, without a draw.
+p ≥ q 才接受，没有抽随机数。
 
-symptom: Too few tokens are accepted, and the output is too diverse.
-症状：接受率偏低，输出分布也走样。
+symptom: Too few acceptances; the output is too diverse.
+症状：接受率偏低，输出过于分散。
 
 cards: dec-09
 rung: solved

@@ -1,8 +1,8 @@
-"""Accepts a token exactly if p > q, without a draw.
-只要 p > q 就接受，没有抽随机数。
+"""Accepts exactly if p > q, without a draw.
+p > q 才接受，没有抽随机数。
 
 symptom: Rejects everything when draft and target agree.
-症状：草稿与目标一致时反而全被拒绝。
+症状：草稿与目标一致时全被拒绝。
 
 cards: dec-09
 rung: solved

@@ -1,7 +1,7 @@
-"""Accepts a token with probability p instead of p/q.
+"""Accepts with probability p instead of p/q.
 以概率 p 而不是 p/q 接受。
 
-symptom: Hardly anything is accepted in a large vocabulary.
+symptom: Large vocabularies: hardly anything is accepted.
 症状：词表一大就几乎什么都不接受。
 
 cards: dec-09

@@ -1,8 +1,8 @@
 """Draws the free token from the target's last row but one.
-免费 token 取自目标分布的倒数第二行。
+免费 token 取自目标的倒数第二行。
 
-symptom: Words are doubled whenever the draft was right.
-症状：草稿猜对时，词容易重复。
+symptom: Words double when the draft was right.
+症状：草稿猜对时词容易重复。
 
 cards: dec-10
 rung: solved

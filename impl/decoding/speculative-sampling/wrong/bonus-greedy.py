@@ -1,8 +1,8 @@
-"""Takes the likeliest token of the last row instead of drawing one.
-最后一行取概率最大的 token，而不是采样。
+"""Takes the last row's likeliest token instead of drawing.
+最后一行取概率最大的 token，没有采样。
 
 symptom: Every (γ+1)-th token is greedy.
-症状：每隔 γ+1 个 token 就有一个是贪心的。
+症状：每 γ+1 个 token 就有一个是贪心的。
 
 cards: dec-09
 rung: solved

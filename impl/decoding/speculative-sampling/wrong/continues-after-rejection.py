@@ -1,8 +1,8 @@
-"""Goes on checking after a rejection and counts all that fit.
-拒绝之后继续检查后面的 token，合适的都计数。
+"""Goes on checking after a rejection.
+拒绝之后还继续检查后面的 token。
 
 symptom: Keeps tokens whose prefix was thrown away.
-症状：前缀已被丢弃，后面的 token 却留下了。
+症状：前缀已被丢弃，后面的 token 却留下。
 
 cards: dec-09
 rung: solved

@@ -1,8 +1,8 @@
-"""Counts the next token among the accepted.
-把 next 也算进了接受的个数。
+"""Counts next among the accepted.
+把 next 也算进接受的个数。
 
 symptom: The cache keeps one token too many.
-症状：cache 里多留了一个 token。
+症状：cache 多留一个 token。
 
 cards: dec-09
 rung: solved

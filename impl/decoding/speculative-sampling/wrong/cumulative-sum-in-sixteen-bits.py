@@ -1,8 +1,8 @@
-"""Draws by a cumulative sum in the dtype of the rows.
-抽样用的累积和保持各行的 dtype。
+"""Draws by a cumulative sum in the rows' dtype.
+累积和用了各行的 dtype。
 
 symptom: In bfloat16 small chances are swallowed or doubled.
-症状：bfloat16 下，小概率不是被吞掉就是翻倍。
+症状：bfloat16 下，小概率被吞掉或翻倍。
 
 cards: prec-07
 rung: hardened

@@ -1,8 +1,8 @@
 """Adds a small constant to q in the ratio.
-在比值的 q 上加一个小常数。
+比值里的 q 加了一个小常数。
 
 symptom: Rare tokens are rejected although p = q.
-症状：p = q 时，罕见的 token 也会被拒绝。
+症状：p = q 时也会拒绝罕见的 token。
 
 cards: dec-09
 rung: solved

@@ -1,8 +1,8 @@
 """Draws from torch's global generator.
-用了 torch 的全局随机数。
+用了 torch 的全局生成器。
 
 symptom: A run cannot be repeated from its seed.
-症状：用同一个种子也复现不出来。
+症状：种子相同也不能复现。
 
 cards: dec-17
 rung: solved

@@ -2,7 +2,7 @@
 最多只看四个草稿 token。
 
 symptom: The rest of a longer draft is never checked.
-症状：草稿更长时，后面的 token 没人检查。
+症状：草稿更长时，后面的没人检查。
 
 cards: dec-09
 rung: solved

@@ -1,8 +1,8 @@
-"""Gives the last drafted token again when all are accepted.
-全部接受时又把最后一个草稿 token 返回了一遍。
+"""Returns the last drafted token when all are accepted.
+全部接受时返回最后一个草稿 token。
 
-symptom: Words are doubled whenever the draft was right.
-症状：草稿猜对时，词就重复一遍。
+symptom: Words double when the draft was right.
+症状：草稿猜对时词就重复。
 
 cards: dec-09, dec-10
 rung: solved

@@ -1,8 +1,8 @@
-"""Uses one uniform number for all tokens.
+"""Uses one random number for all tokens.
 所有 token 共用一个随机数。
 
-symptom: Acceptances are correlated: all or none.
-症状：接受与否相互关联，要么全收，要么全不收。
+symptom: Acceptances correlate: all or none.
+症状：要么全收，要么全不收。
 
 cards: dec-09
 rung: solved

@@ -1,8 +1,8 @@
-"""Draws the random number in the dtype of the rows and accepts on equality.
-随机数用了行的 dtype，相等时也接受。
+"""Draws in the dtype of the rows and accepts on equality.
+随机数用了行的 dtype，相等也接受。
 
-symptom: In bfloat16 one token in 256 is accepted although p = 0.
-症状：bfloat16 下，p = 0 的 token 每 256 次有一次被接受。
+symptom: In bfloat16 one token in 256 is accepted at p = 0.
+症状：bfloat16 下，p = 0 每 256 次接受一次。
 
 cards: dec-09
 rung: hardened

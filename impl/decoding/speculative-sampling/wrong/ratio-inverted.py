@@ -2,7 +2,7 @@
 接受概率写成了 q/p。
 
 symptom: Tokens that the target excludes are accepted.
-症状：目标模型概率为 0 的 token 也被接受。
+症状：目标概率为 0 的 token 也被接受。
 
 cards: dec-09
 rung: solved

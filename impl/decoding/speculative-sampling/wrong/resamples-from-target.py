@@ -1,8 +1,8 @@
-"""Draws from the target after a rejection instead of from the residual.
-拒绝后从目标分布而不是残差中采样。
+"""Draws from the target after a rejection, not from the residual.
+拒绝后从目标而不是残差采样。
 
-symptom: Tokens that the draft favours come too often.
-症状：草稿偏爱的 token 出现得过多。
+symptom: The draft's favourites come too often.
+症状：草稿偏爱的出现过多。
 
 cards: dec-09
 rung: solved

@@ -1,8 +1,8 @@
-"""Takes the likeliest token of the residual instead of drawing one.
-取残差中概率最大的 token，而不是采样。
+"""Takes the residual's likeliest token instead of drawing.
+取残差中最大的 token，没有采样。
 
-symptom: After a rejection always the same token follows.
-症状：拒绝之后总是接同一个 token。
+symptom: A rejection is always followed by the same token.
+症状：拒绝之后总接同一个 token。
 
 cards: dec-09
 rung: solved

@@ -1,8 +1,8 @@
-"""Takes the draft off the caller's probabilities in place.
-原地从调用者的概率里减去了草稿分布。
+"""Subtracts the draft from the caller's probabilities in place.
+原地从调用者的概率里减去草稿分布。
 
-symptom: The probabilities are ruined for whoever uses them next.
-症状：之后再用这些概率的代码全乱了。
+symptom: Later use of the probabilities is wrong.
+症状：之后再用这些概率就错。
 
 cards: dec-09
 rung: solved

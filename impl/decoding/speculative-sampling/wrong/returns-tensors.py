@@ -1,5 +1,5 @@
 """Returns tensors instead of ints.
-返回的是张量而不是 int。
+返回张量而不是 int。
 
 symptom: Lists of tokens fill with tensors.
 症状：token 列表里混进了张量。

@@ -1,8 +1,8 @@
-"""Draws by the running sum of a row that does not add up to 1.
-行的和不是 1，却直接按累加和抽样。
+"""Draws by the running sum of a row not normalised.
+行没有归一化，就按累加和抽样。
 
 symptom: In 16 bits what is missing to 1 goes to the last token, even at probability 0.
-症状：16 位下，离 1 差的那部分全给了最后一个 token，哪怕它的概率是 0。
+症状：16 位下，离 1 差的部分全归最后一个 token，哪怕概率为 0。
 
 cards: dec-10
 rung: hardened

@@ -1,8 +1,8 @@
-"""Makes a generator of its own from the seed of the given one, whose state then never advances.
-用传入 generator 的种子另建了一个，原来的状态从不前进。
+"""Copies the given generator's seed into one of its own.
+用传入 generator 的种子另建一个。
 
-symptom: Every step makes the same decisions.
-症状：每一步做的决定都一样。
+symptom: Every step decides alike.
+症状：每一步的决定都一样。
 
 cards: dec-17
 rung: solved

@@ -1,8 +1,8 @@
-"""Inverts the cumulative sum of the residual without normalising it.
-对残差的累积和求逆时没有归一化。
+"""Inverts the residual's cumulative sum without normalising.
+残差没有归一化就按累积和采样。
 
-symptom: The last token of the vocabulary comes far too often.
-症状：词表最后一个 token 出现得太多。
+symptom: The vocabulary's last token comes too often.
+症状：词表最后一个 token 过多。
 
 cards: dec-09
 rung: solved

@@ -1,4 +1,4 @@
-"""Every tile is a small attention of its own; outputs and lse are joined by their weights."""
+"""One attention per tile, joined by weights."""
 
 from __future__ import annotations
 

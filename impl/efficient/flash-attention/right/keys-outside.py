@@ -1,4 +1,4 @@
-"""Key tiles in the outer loop; every tile updates the running state of the queries that see it, in lists."""
+"""Key tiles outside, updating lists of query states."""
 import math
 import torch
 

@@ -1,4 +1,4 @@
-"""Each tile gives a normalised partial result and its log-sum-exp; partials are merged by logaddexp."""
+"""Normalised partials, merged by logaddexp."""
 import torch
 
 

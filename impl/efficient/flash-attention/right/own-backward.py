@@ -1,4 +1,4 @@
-"""autograd.Function whose backward recomputes the tiles."""
+"""An autograd function; backward recomputes tiles."""
 
 import math
 import torch

@@ -1,4 +1,4 @@
-"""Two passes over the key tiles of a query tile: first the maximum and the sum, then the weights with the final lse."""
+"""Two passes per query tile: maximum and sum, then the weights."""
 import math
 from torch import arange, bfloat16, cat, float16, zeros_like
 

@@ -1,8 +1,8 @@
-"""Does not shrink the accumulator when the maximum rises.
-最大值变大时没有缩小累加器。
+"""Does not rescale the accumulator to a new maximum.
+最大值变大时没缩小累加器。
 
-symptom: Right as long as the first block holds the maximum.
-症状：最大值恰好在第一块时才对。
+symptom: Right where the first block holds the maximum.
+症状：最大值在第一块时才对。
 
 cards: flash-02
 rung: solved

@@ -1,8 +1,8 @@
-"""Takes a softmax in every block and averages the blocks.
-每块各做 softmax，再取平均。
+"""Averages one softmax per block.
+每块各做 softmax 再平均。
 
-symptom: Every block has the same total weight.
-症状：每一块的总权重都一样。
+symptom: Every block weighs the same.
+症状：每块总权重一样。
 
 cards: flash-02
 rung: solved

@@ -1,8 +1,8 @@
 """Divides by the sum after every block.
-每一块之后都除了一次和。
+每块之后都除以和。
 
 symptom: Early blocks are divided many times.
-症状：越早的块被除的次数越多。
+症状：越早的块除得越多。
 
 cards: flash-02, flash-07
 rung: solved

@@ -1,8 +1,8 @@
-"""Returns 0 as the lse of a row that sees no key.
-看不到任何 key 的行 lse 返回了 0。
+"""Returns lse 0 where no key is visible.
+看不到 key 的行 lse 返回 0。
 
-symptom: An empty part gets weight when partial results are merged.
-症状：合并分块结果时，空的那部分也占了权重。
+symptom: Merging gives empty parts weight.
+症状：合并时，空的部分也占权重。
 
 cards: flash-08
 rung: hardened

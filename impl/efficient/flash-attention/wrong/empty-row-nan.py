@@ -1,8 +1,8 @@
-"""Divides by a sum of 0 in rows that see no key.
-看不到任何 key 的行除以了 0。
+"""Divides by 0 where no key is visible.
+看不到 key 的行除以 0。
 
-symptom: NaN in the first rows where S < T.
-症状：S < T 时最前面几行是 NaN。
+symptom: S < T gives NaN.
+症状：S < T 时出 NaN。
 
 cards: mask-04
 rung: hardened

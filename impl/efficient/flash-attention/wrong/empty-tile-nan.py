@@ -1,8 +1,8 @@
-"""Subtracts −inf from −inf in rows that have seen no key yet.
-还没见过任何 key 的行做了 −inf − (−inf)。
+"""Computes −inf − (−inf) before any key is seen.
+还没见过 key 就算 −inf − (−inf)。
 
-symptom: NaN as soon as a row's first tile is fully masked.
-症状：某一行的第一块被全部掩掉时就是 NaN。
+symptom: NaN where a row's first tile is masked.
+症状：某行第一块全掩掉时是 NaN。
 
 cards: flash-09, mask-04
 rung: hardened

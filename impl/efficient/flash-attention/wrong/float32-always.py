@@ -1,8 +1,8 @@
-"""Computes and returns float32 whatever comes in.
-不管输入是什么，一律按 float32 计算并返回。
+"""Computes and returns float32.
+一律按 float32 计算并返回。
 
-symptom: The dtype changes along the way; float64 loses half its digits.
-症状：dtype 中途变了，float64 丢掉一半有效数字。
+symptom: float64 loses half its digits.
+症状：float64 丢掉一半有效数字。
 
 cards: prec-07
 rung: solved

@@ -1,8 +1,8 @@
-"""Builds the T×S matrix when the blocks are left at their default.
-块大小用默认值时，直接建出 T×S 的矩阵。
+"""Builds T×S with default blocks.
+默认块大小时直接建 T×S。
 
-symptom: Memory is quadratic for everybody who gives no block sizes.
-症状：不指定块大小的人都要付平方级的内存。
+symptom: Memory is quadratic without block sizes.
+症状：不指定块大小，内存就是平方级。
 
 cards: flash-01
 rung: solved

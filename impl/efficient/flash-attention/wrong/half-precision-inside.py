@@ -1,8 +1,8 @@
-"""Computes scores and sums in float16 or bfloat16.
-分数和累加直接用 float16 或 bfloat16。
+"""Computes scores and sums in 16 bits.
+分数和累加直接用 16 位。
 
-symptom: Scores beyond 65504 overflow; sums in bfloat16 stop growing.
-症状：分数超过 65504 就溢出；bfloat16 的累加会停止增长。
+symptom: Scores overflow at 65504; bfloat16 sums stop growing.
+症状：分数过 65504 溢出；bfloat16 累加停止增长。
 
 cards: prec-05, prec-07
 rung: hardened

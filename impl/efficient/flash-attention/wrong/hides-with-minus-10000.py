@@ -1,8 +1,8 @@
-"""Gives hidden keys a score of −10⁴.
-被遮住的 key 得分设为 −10⁴。
+"""Hides keys with −10⁴.
+用 −10⁴ 遮住 key。
 
-symptom: Where visible scores are lower still, hidden keys take all the weight.
-症状：可见的得分更低时，权重全跑到被遮住的 key 上。
+symptom: Lower visible scores lose all weight to them.
+症状：可见分数更低时，权重全跑到它们上。
 
 cards: mask-04
 rung: hardened

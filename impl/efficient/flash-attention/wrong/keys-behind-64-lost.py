@@ -1,8 +1,8 @@
-"""Stops after the first 64 keys.
+"""Stops after 64 keys.
 只走前 64 个 key。
 
-symptom: Right up to one default block, wrong behind it.
-症状：一个默认块以内正确，再往后就错。
+symptom: Wrong behind one default block.
+症状：超过一个默认块就错。
 
 cards: flash-02
 rung: solved

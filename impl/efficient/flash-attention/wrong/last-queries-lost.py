@@ -1,8 +1,8 @@
-"""Leaves the last ragged block of queries at 0.
-最后一块不满的 query 输出为 0。
+"""Leaves a ragged last block of queries at 0.
+不满的最后一块 query 输出 0。
 
 symptom: The last tokens of odd lengths get nothing.
-症状：长度不整除时，最后几个 token 没有输出。
+症状：长度不整除时，末尾没有输出。
 
 cards: flash-01
 rung: solved

@@ -1,8 +1,8 @@
-"""Loses the last block of keys when it is not full.
-最后一块 key 不满时被丢掉了。
+"""Loses a ragged last block of keys.
+不满的最后一块 key 被丢掉。
 
-symptom: Right for multiples of the block size.
-症状：长度是块大小整数倍时才对。
+symptom: Right for whole blocks only.
+症状：长度是块的整数倍才对。
 
 cards: flash-01
 rung: solved

@@ -1,8 +1,8 @@
-"""Returns an lse without gradients.
-lse 没有梯度。
+"""Detaches lse.
+lse 被 detach。
 
-symptom: A loss on lse, or merging partial results, does not train.
-症状：对 lse 求损失或合并分块结果时没有梯度。
+symptom: Losses on lse do not train.
+症状：对 lse 求损失没有梯度。
 
 cards: flash-04
 rung: solved

@@ -1,5 +1,5 @@
-"""Returns the log-sum-exp in base 2, as kernels keep it inside.
-lse 以 2 为底，那是 kernel 内部的写法。
+"""Returns lse in base 2.
+lse 以 2 为底。
 
 symptom: Too large by 1/ln 2.
 症状：大了 1/ln 2 倍。

@@ -1,8 +1,8 @@
-"""Returns the log-sum-exp as if the scores had not been scaled.
-lse 里的最大值用的是没缩放的分数。
+"""Adds an unscaled maximum to lse.
+lse 里的最大值没缩放。
 
 symptom: Right for d = 1 only.
-症状：只有 d = 1 时对。
+症状：d = 1 时才对。
 
 cards: flash-04
 rung: solved

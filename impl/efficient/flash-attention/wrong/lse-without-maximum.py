@@ -1,8 +1,8 @@
-"""Returns log l without the maximum.
-lse 只返回 log l，漏了最大值。
+"""Returns log l alone.
+lse 漏了最大值。
 
-symptom: The forward pass is right, the backward pass rebuilds wrong weights.
-症状：前向没问题，反向重算出的权重全错。
+symptom: Backward rebuilds wrong weights.
+症状：反向重算的权重全错。
 
 cards: flash-04
 rung: solved

@@ -1,8 +1,8 @@
-"""Masks by positions inside the block instead of the sequence.
-因果掩码用的是块内位置，而不是序列位置。
+"""Masks by positions inside the block.
+因果掩码用块内位置。
 
 symptom: Right with a single block.
-症状：只有一块时才对。
+症状：只有一块才对。
 
 cards: flash-09
 rung: solved

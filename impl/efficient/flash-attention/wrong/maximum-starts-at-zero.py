@@ -1,8 +1,8 @@
 """Starts the running maximum at 0.
 最大值从 0 开始。
 
-symptom: Everything underflows where all logits are very low.
-症状：logits 全都很小时，全部下溢。
+symptom: Very low logits underflow.
+症状：logits 全很小时下溢。
 
 cards: flash-02
 rung: solved

@@ -1,8 +1,8 @@
 """Forgets to divide the scores by √d.
 忘了除以 √d。
 
-symptom: Attention is nearly one-hot for wide heads.
-症状：头一宽注意力就几乎是 one-hot。
+symptom: Wide heads are nearly one-hot.
+症状：头一宽，几乎是 one-hot。
 
 cards: att-02
 rung: solved

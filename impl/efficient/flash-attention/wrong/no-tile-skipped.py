@@ -1,8 +1,8 @@
-"""Computes all tiles and masks those of the future.
-所有块都算，再把未来的掩掉。
+"""Computes and masks future tiles.
+未来的块也算，再掩掉。
 
 symptom: Right, at twice the work.
-症状：结果对，但计算量翻倍。
+症状：结果对，计算量翻倍。
 
 cards: flash-09
 rung: solved

@@ -1,8 +1,8 @@
 """Is plain attention with a logsumexp by hand.
-其实就是普通注意力加手写 logsumexp。
+普通注意力加手写 logsumexp。
 
-symptom: Runs out of memory where FlashAttention would not.
-症状：FlashAttention 能跑的长度，它会爆显存。
+symptom: Long inputs run out of memory.
+症状：序列一长就爆显存。
 
 cards: flash-01, flash-05
 rung: solved

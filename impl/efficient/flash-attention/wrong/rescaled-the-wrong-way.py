@@ -1,8 +1,8 @@
-"""Shrinks by exp(m_new − m_old) instead of exp(m_old − m_new).
-乘了 exp(m_new − m_old)，方向反了。
+"""Rescales by exp(m_new − m_old).
+乘了 exp(m_new − m_old)。
 
-symptom: Overflows as soon as logits grow from block to block.
-症状：logits 逐块变大时就溢出。
+symptom: Growing logits overflow.
+症状：logits 逐块变大就溢出。
 
 cards: flash-02
 rung: solved

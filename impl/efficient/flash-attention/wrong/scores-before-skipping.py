@@ -1,8 +1,8 @@
-"""Computes the scores of a tile before it looks whether any key of it is visible.
-先算出一块的分数，才看其中有没有可见的 key。
+"""Scores a tile before it looks whether to skip it.
+先算分数，再看该不该跳过。
 
-symptom: Right, but causal attention saves a quarter of the work and not half.
-症状：结果对，但因果注意力只省下四分之一的计算，而不是一半。
+symptom: Right; saves a quarter of the work, not half.
+症状：结果对，只省四分之一，不是一半。
 
 cards: flash-09
 rung: solved

@@ -1,8 +1,8 @@
-"""Skips the tile in which the diagonal begins.
-把对角线所在的块也跳过了。
+"""Skips the diagonal's tile.
+跳过了对角线所在的块。
 
-symptom: Queries lose their nearest neighbours.
-症状：query 看不到离自己最近的 key。
+symptom: Queries lose their nearest keys.
+症状：query 看不到最近的 key。
 
 cards: flash-09
 rung: solved

@@ -1,8 +1,8 @@
-"""Leaves out tiles that would weigh little.
+"""Skips tiles of little weight.
 略去权重不大的块。
 
-symptom: Exact attention becomes an approximation, wrong in the third digit.
-症状：精确的注意力成了近似，第三位就错了。
+symptom: Wrong in the third digit.
+症状：第三位就错。
 
 cards: flash-04
 rung: solved

@@ -1,5 +1,5 @@
-"""Does not shrink the running sum when the maximum rises.
-最大值变大时没有缩小累计的和。
+"""Does not rescale the sum to a new maximum.
+最大值变大时没缩小和。
 
 symptom: Outputs too small, lse too large.
 症状：输出偏小，lse 偏大。

@@ -1,8 +1,8 @@
-"""Remembers the masks of tiles by size and place, whatever the distance of queries and keys.
-按块的大小和位置缓存掩码，不管 query 与 key 相距多少。
+"""Remembers tile masks by size and place alone.
+只按块的大小和位置缓存掩码。
 
-symptom: Right in training; wrong once the cache has grown between two calls.
-症状：训练时全对；两次调用之间 cache 变长，结果就错。
+symptom: Wrong once S − T has changed between calls.
+症状：两次调用的 S − T 不同就错。
 
 cards: mask-04
 rung: solved

@@ -1,8 +1,8 @@
-"""Aligns the causal mask at the first key instead of the last.
-因果掩码左上对齐，而不是右下对齐。
+"""Aligns the causal mask top-left.
+因果掩码左上对齐。
 
-symptom: Right for T = S; with a cache the query sees the first key only.
-症状：T = S 时没问题；带 cache 时 query 只看得到第一个 key。
+symptom: With a cache the query sees the first key only.
+症状：带 cache 时只看到第一个 key。
 
 cards: mask-08
 rung: solved

@@ -1,8 +1,8 @@
-"""Computes the whole score matrix first and reads it in blocks.
-先算出整个分数矩阵，再分块读取。
+"""Computes all scores, then reads blocks.
+先算全部分数，再分块读。
 
-symptom: All the bookkeeping, and none of the memory saved.
-症状：该写的都写了，内存一点没省。
+symptom: No memory is saved.
+症状：内存一点没省。
 
 cards: flash-05
 rung: solved

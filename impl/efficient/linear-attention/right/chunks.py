@@ -1,4 +1,4 @@
-"""The chunked form: pairs of tokens inside a chunk of 16, sums for what came before it. A column of ones sums z."""
+"""Pairs inside chunks of 16, sums before them; a column of ones sums z."""
 import torch
 from torch.nn import functional as F
 

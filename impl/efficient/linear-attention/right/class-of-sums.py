@@ -1,4 +1,4 @@
-"""Keeps the sums in an object, normalises the query before it reads, and builds the causal form from its steps."""
+"""Sums in an object; the causal form runs its steps."""
 import torch
 
 

@@ -1,4 +1,4 @@
-"""Cumulative sums over the outer products of all tokens at once; φ by where on a clamped argument."""
+"""Cumulative outer products; φ by where on a clamped argument."""
 import torch
 
 

@@ -1,7 +1,7 @@
 """Sums causally although causal is False.
-causal 为 False 也做了因果求和。
+causal 为 False 也因果求和。
 
-symptom: An encoder that only looks back.
+symptom: An encoder only looks back.
 症状：编码器只能往回看。
 
 cards: sparse-07

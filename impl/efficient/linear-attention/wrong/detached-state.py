@@ -1,8 +1,8 @@
-"""Detaches the state, so nothing before the current token learns.
-状态被 detach，当前 token 之前的部分学不到东西。
+"""Detaches the state.
+状态被 detach。
 
-symptom: Values are right, gradients through time are zero.
-症状：数值都对，沿时间的梯度是 0。
+symptom: Gradients through time are zero.
+症状：沿时间的梯度是 0。
 
 cards: sparse-07
 rung: solved

@@ -1,5 +1,5 @@
-"""Forgets the + 1, so features may be negative.
-忘了 + 1，特征可能为负。
+"""Forgets the + 1.
+忘了 + 1。
 
 symptom: Denominators near zero, loss spikes.
 症状：分母接近 0，损失突然飙升。

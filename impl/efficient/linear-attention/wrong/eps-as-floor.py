@@ -1,8 +1,8 @@
-"""Clamps the denominator at 1e-6 instead of adding it.
-把分母截断到 1e-6，而不是加上 1e-6。
+"""Clamps the denominator at 1e-6.
+分母截断到 1e-6。
 
-symptom: Differs where features are small.
-症状：特征很小的地方对不上。
+symptom: Small features differ.
+症状：特征很小时对不上。
 
 cards: sparse-15
 rung: solved

@@ -1,8 +1,8 @@
-"""Adds 1e-6 to the features instead of the denominator.
-把 1e-6 加到了特征上，而不是分母上。
+"""Adds 1e-6 to the features.
+1e-6 加到了特征上。
 
-symptom: Still 0/0 where the query's features are 0.
-症状：query 的特征为 0 时照样 0/0。
+symptom: 0/0 where φ(q) = 0.
+症状：φ(q) = 0 时 0/0。
 
 cards: sparse-15
 rung: solved

@@ -1,8 +1,8 @@
-"""Computes exp(x) for positive x as well, where its gradient overflows.
-x 为正时也算了 exp(x)，梯度溢出。
+"""Computes exp(x) for positive x too.
+x 为正也算 exp(x)。
 
-symptom: Values are fine, gradients are NaN once an activation passes 88.
-症状：数值没问题，激活一过 88，梯度就是 NaN。
+symptom: Gradients are NaN beyond 88.
+症状：激活一过 88，梯度是 NaN。
 
 cards: sparse-15
 rung: hardened

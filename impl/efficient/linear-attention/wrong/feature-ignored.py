@@ -1,7 +1,7 @@
-"""Uses elu(x) + 1 whatever feature map is passed.
-不管传什么特征映射，都用 elu(x) + 1。
+"""Always uses elu(x) + 1.
+总是用 elu(x) + 1。
 
-symptom: All feature maps perform the same.
+symptom: Every feature map gives the same.
 症状：换什么特征映射效果都一样。
 
 cards: sparse-07

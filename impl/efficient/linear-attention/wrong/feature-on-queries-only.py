@@ -1,8 +1,8 @@
-"""Applies the feature map to the queries only.
-只对 query 做了特征映射。
+"""Leaves φ off the keys.
+只对 query 用了 φ。
 
-symptom: The denominator changes sign, and outputs explode near its zeros.
-症状：分母会变号，过零处输出爆炸。
+symptom: The denominator changes sign and outputs explode.
+症状：分母变号，输出爆炸。
 
 cards: sparse-07, sparse-15
 rung: solved

@@ -1,8 +1,8 @@
-"""Loses the sums between chunks of 64.
-64 个 token 一块，块与块之间丢了累积和。
+"""Loses the sums after each chunk of 64.
+每 64 个 token 丢一次累积和。
 
-symptom: Short sequences are right; later tokens forget the first ones.
-症状：短序列正确，后面的 token 会忘掉开头。
+symptom: Later tokens forget the first.
+症状：后面的 token 忘掉开头。
 
 cards: sparse-08
 rung: solved

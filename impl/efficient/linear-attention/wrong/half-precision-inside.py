@@ -1,8 +1,8 @@
-"""Adds up in the dtype of the inputs, 16 bits included.
-16 位输入就用 16 位累加。
+"""Sums 16-bit inputs in 16 bits.
+16 位输入用 16 位累加。
 
-symptom: In bfloat16 the sums stop growing after some hundred tokens.
-症状：bfloat16 下累加到几百个 token 后，和就不再变了。
+symptom: bfloat16 sums stop after some hundred tokens.
+症状：bfloat16 累加几百个 token 后不再变。
 
 cards: prec-05, prec-07
 rung: hardened

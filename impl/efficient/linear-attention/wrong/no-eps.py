@@ -1,8 +1,8 @@
-"""Divides without the 1e-6.
+"""Forgets the 1e-6.
 分母没加 1e-6。
 
-symptom: 0/0 where no key has a feature left.
-症状：所有 φ(k) 都为 0 时就是 0/0。
+symptom: 0/0 where every φ(k) is 0.
+症状：φ(k) 全为 0 时 0/0。
 
 cards: sparse-15
 rung: solved

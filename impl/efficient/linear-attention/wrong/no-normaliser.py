@@ -1,7 +1,7 @@
 """Leaves out the denominator.
 漏了分母。
 
-symptom: Outputs grow with the length of the sequence.
+symptom: Outputs grow with the sequence.
 症状：序列越长，输出越大。
 
 cards: sparse-15

@@ -1,8 +1,8 @@
-"""Writes the new token to S only; z keeps the old sum.
-只更新了 S，z 还是旧的和。
+"""Writes tokens to S only.
+只更新了 S。
 
 symptom: Outputs grow with every step.
-症状：每走一步输出就变大一点。
+症状：输出逐步变大。
 
 cards: sparse-15
 rung: solved

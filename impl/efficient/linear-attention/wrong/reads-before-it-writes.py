@@ -1,8 +1,8 @@
-"""Reads the state before the token is written to it.
-先读状态，再写入当前 token。
+"""Reads before writing the token.
+先读状态再写入。
 
-symptom: Steps lag one token behind the causal form.
-症状：逐步结果比因果形式慢一个 token。
+symptom: Steps lag one token.
+症状：逐步结果慢一个 token。
 
 cards: sparse-07
 rung: solved

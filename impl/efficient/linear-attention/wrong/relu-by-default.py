@@ -1,8 +1,8 @@
-"""Uses ReLU as the default feature map.
-默认特征映射用了 ReLU。
+"""Uses ReLU by default.
+默认用 ReLU。
 
-symptom: Tokens with negative keys vanish and get no gradient.
-症状：key 为负的 token 消失了，也没有梯度。
+symptom: Negative keys vanish, without gradient.
+症状：负的 key 消失，没有梯度。
 
 cards: sparse-07
 rung: solved

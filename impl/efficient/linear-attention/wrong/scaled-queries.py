@@ -1,8 +1,8 @@
-"""Scales the queries by 1/√d as in softmax attention.
-像 softmax 注意力那样给 query 乘了 1/√d。
+"""Scales queries by 1/√d.
+query 乘了 1/√d。
 
-symptom: Slightly wrong everywhere; φ is not linear, so it does not cancel.
-症状：处处差一点；φ 不是线性的，抵消不掉。
+symptom: Slightly wrong everywhere.
+症状：处处差一点。
 
 cards: sparse-07
 rung: solved

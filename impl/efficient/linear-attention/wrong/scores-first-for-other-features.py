@@ -1,8 +1,8 @@
-"""Computes T² scores when a feature map is given.
-给了特征映射就去算 T² 的分数。
+"""Computes T² scores for a given feature.
+给了特征映射就算 T² 分数。
 
-symptom: Cost is quadratic again as soon as φ is not the default.
-症状：φ 一换掉默认值，开销又成了平方级。
+symptom: Quadratic cost for any other φ.
+症状：换掉默认 φ 就是平方级。
 
 cards: sparse-07
 rung: solved

@@ -1,7 +1,7 @@
-"""Falls back to T² masked scores when causal.
-因果时退回到 T² 的带掩码分数。
+"""Computes T² scores when causal.
+因果时算 T² 分数。
 
-symptom: The encoder is fast, the decoder is not.
+symptom: A fast encoder, a slow decoder.
 症状：编码器快，解码器照样慢。
 
 cards: sparse-07

@@ -1,8 +1,8 @@
-"""Multiplies (φ(Q)φ(K)ᵀ)V in this order: T² scores.
-按 (φ(Q)φ(K)ᵀ)V 的顺序乘，出现 T² 个分数。
+"""Computes (φ(Q)φ(K)ᵀ)V in this order.
+按 (φ(Q)φ(K)ᵀ)V 的顺序乘。
 
-symptom: Right values at the cost that was to be avoided.
-症状：数值都对，但本想省掉的代价一点没省。
+symptom: Right values, T² scores.
+症状：数值对，却有 T² 个分数。
 
 cards: sparse-08
 rung: solved

@@ -1,8 +1,8 @@
-"""Uses a softmax over the tokens as the default feature map.
-默认特征映射用了沿 token 维的 softmax。
+"""Uses a softmax over tokens by default.
+默认用沿 token 的 softmax。
 
-symptom: A token's features depend on later tokens, and steps disagree with the causal form.
-症状：某个 token 的特征依赖后面的 token，逐步结果与因果形式对不上。
+symptom: A token's features depend on later ones.
+症状：特征依赖后面的 token。
 
 cards: sparse-07
 rung: solved

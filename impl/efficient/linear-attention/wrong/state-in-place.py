@@ -1,8 +1,8 @@
-"""Adds the token to the caller's state in place.
+"""Adds to the caller's state in place.
 原地改了传进来的状态。
 
-symptom: A second continuation of one state sees the tokens of the first.
-症状：同一个状态的第二条续写会看到第一条的 token。
+symptom: A second continuation sees the first's tokens.
+症状：第二条续写看到第一条的 token。
 
 cards: sparse-07
 rung: solved

@@ -1,8 +1,8 @@
-"""Rounds a float32 state to the tokens' dtype.
-把 float32 的状态舍入到 token 的 dtype。
+"""Rounds the state to the tokens' dtype.
+状态舍入到 token 的 dtype。
 
-symptom: Sums of a long past stop growing in bfloat16.
-症状：前缀很长时，bfloat16 里的和不再增长。
+symptom: Long bfloat16 sums stop growing.
+症状：前缀很长时，bfloat16 的和不再增长。
 
 cards: sparse-15
 rung: hardened

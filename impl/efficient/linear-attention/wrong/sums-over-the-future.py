@@ -1,7 +1,7 @@
-"""Uses the sums over all tokens in causal mode, too.
-因果模式下也用了对全部 token 的求和。
+"""Sums over all tokens when causal.
+因果时也对全部 token 求和。
 
-symptom: Training loss is far too good, generation is rubbish.
+symptom: Training loss is too good, generation rubbish.
 症状：训练损失好得离谱，生成一塌糊涂。
 
 cards: mask-09

@@ -1,8 +1,8 @@
-"""Leaves a token out of its own causal sums.
-因果求和没有包含 token 自己。
+"""Leaves the token out of its own sums.
+因果求和不含自己。
 
 symptom: The first token gets zeros.
-症状：第一个 token 的输出是 0。
+症状：第一个输出是 0。
 
 cards: mask-16
 rung: solved

@@ -1,4 +1,4 @@
-"""One gather of all the keys that each query sees; what falls off the ends or is there twice is filled with −inf."""
+"""One gather of each query's keys, −inf for absent and repeated ones."""
 import torch
 
 

@@ -1,4 +1,4 @@
-"""One pass for every distance: keys shifted by it, and a running maximum, sum and average as in an online softmax."""
+"""One pass per distance, merged as in an online softmax."""
 import torch
 
 

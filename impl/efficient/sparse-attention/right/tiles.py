@@ -1,4 +1,4 @@
-"""Tiles of queries over one slice of keys each, with a mask of the tile's own size."""
+"""Query tiles over key slices, masked in the tile's size."""
 import math
 import torch
 

@@ -1,4 +1,4 @@
-"""Padded keys unfolded into windows, sinks scored apart, one softmax over both."""
+"""Keys unfolded into windows, sinks apart, one softmax."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Clamps positions before the start to key 0, which then counts several times.
-越界位置被 clamp 到第 0 个 key，它被重复计算。
+"""Clamps positions before the start to key 0.
+越界位置 clamp 到第 0 个 key。
 
-symptom: Wrong in the first window of every sequence only.
-症状：只有每条序列的第一个窗口是错的。
+symptom: In the first window key 0 counts several times.
+症状：第一个窗口里它被重复计算。
 
 cards: sparse-03
 rung: solved

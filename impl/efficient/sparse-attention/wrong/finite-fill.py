@@ -1,8 +1,8 @@
-"""Fills hidden scores with −100, which real scores fall below.
-用 −100 做掩码，真实分数可能更低。
+"""Hides with −100.
+用 −100 做掩码。
 
-symptom: Hidden keys leak where all visible scores are very low.
-症状：可见分数都很低时，被挡的 key 就漏出来。
+symptom: Hidden keys leak under lower visible scores.
+症状：可见分数更低时，被挡的 key 漏出来。
 
 cards: mask-03
 rung: solved

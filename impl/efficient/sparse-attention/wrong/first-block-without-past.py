@@ -1,8 +1,8 @@
-"""Treats queries of the first window as if only their own key existed.
+"""Shows the first window's queries their own key only.
 第一个窗口里的 query 只看自己。
 
-symptom: Short texts come out as if there was no attention.
-症状：短文本就像没有注意力一样。
+symptom: Short texts get no attention.
+症状：短文本像没有注意力。
 
 cards: sparse-03
 rung: solved

@@ -1,8 +1,8 @@
 """Computes all T² scores and masks them.
 先算出 T² 个分数再掩掉。
 
-symptom: Right values at the cost of full attention.
-症状：数值都对，但代价和完整注意力一样。
+symptom: Right, at full attention's cost.
+症状：结果对，代价和完整注意力一样。
 
 cards: sparse-02
 rung: solved

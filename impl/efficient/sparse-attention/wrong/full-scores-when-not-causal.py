@@ -1,8 +1,8 @@
-"""Falls back to T² masked scores when not causal.
-非因果时退回到 T² 的带掩码分数。
+"""Masks T² scores when not causal.
+非因果时掩 T² 分数。
 
-symptom: The decoder is fast, the encoder runs out of memory.
-症状：解码器快，编码器却爆显存。
+symptom: A fast decoder; the encoder runs out of memory.
+症状：解码器快，编码器爆显存。
 
 cards: sparse-02
 rung: solved

@@ -1,8 +1,8 @@
-"""Computes T×T scores when n_sink is 0.
-n_sink 为 0 时计算 T×T 的分数。
+"""Computes T² scores when n_sink is 0.
+n_sink 为 0 时算 T² 分数。
 
-symptom: The plain window costs T² again.
-症状：纯窗口的开销又成了 T²。
+symptom: The plain window costs T².
+症状：纯窗口的开销是 T²。
 
 cards: sparse-02
 rung: solved

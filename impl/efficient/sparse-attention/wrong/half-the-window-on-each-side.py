@@ -1,8 +1,8 @@
-"""Splits the window over both sides when not causal.
-非因果时把窗口分到了两边，每边一半。
+"""Halves the window on each side when not causal.
+非因果时每边只有半个窗口。
 
-symptom: Half as much context on either side as was asked for.
-症状：每一侧的上下文只有要求的一半。
+symptom: Either side has half the context.
+症状：每侧上下文只有一半。
 
 cards: sparse-02
 rung: solved

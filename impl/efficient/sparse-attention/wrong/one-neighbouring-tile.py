@@ -1,8 +1,8 @@
-"""Reads one neighbouring tile of 32 keys, however wide the window is.
-不管窗口多宽，只读相邻的一块（32 个 key）。
+"""Reads one neighbouring tile of 32 keys.
+只读相邻的一块（32 个 key）。
 
-symptom: Right for windows up to 32, blind beyond.
-症状：窗口不超过 32 时正确，再宽就看不到了。
+symptom: Blind in windows beyond 32.
+症状：窗口超过 32 就看不到了。
 
 cards: sparse-01
 rung: solved

@@ -1,8 +1,8 @@
-"""Looks back only although causal is False.
-causal 为 False 也只往回看。
+"""Looks back only.
+总是只往回看。
 
-symptom: An encoder without right context.
-症状：编码器看不到右边的上下文。
+symptom: Encoders lack right context.
+症状：编码器看不到右边。
 
 cards: sparse-01
 rung: solved

@@ -1,8 +1,8 @@
-"""Attends inside blocks of the window's size, so neighbours across a border are lost.
-只在窗口大小的块内做注意力，跨块的邻居丢了。
+"""Attends inside window-sized blocks.
+只在窗口大小的块内做注意力。
 
-symptom: The first token of every block forgets its past.
-症状：每一块的第一个 token 都忘了前文。
+symptom: Every block's first token forgets its past.
+症状：每块第一个 token 忘了前文。
 
 cards: sparse-02
 rung: solved

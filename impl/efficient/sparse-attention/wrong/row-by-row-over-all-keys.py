@@ -1,8 +1,8 @@
-"""Goes row by row, so no tensor is T×T, but scores every key in each row.
-逐行计算，没有 T×T 张量，但每行还是给所有 key 打分。
+"""Scores every key, row by row.
+逐行给所有 key 打分。
 
 symptom: Memory is fine, time is not.
-症状：内存没问题，时间照样是平方。
+症状：内存没问题，时间是平方。
 
 cards: sparse-02
 rung: solved

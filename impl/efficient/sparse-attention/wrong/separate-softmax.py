@@ -1,8 +1,8 @@
-"""Takes one softmax over the window and one over the sinks.
+"""Takes separate softmaxes for window and sinks.
 窗口和 sink 各做了一个 softmax。
 
-symptom: Sinks always take half of the weight.
-症状：sink 总是占走一半权重。
+symptom: Sinks always weigh half.
+症状：sink 总占一半权重。
 
 cards: sparse-04
 rung: solved

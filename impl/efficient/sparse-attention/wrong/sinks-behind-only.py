@@ -1,8 +1,8 @@
 """Drops sinks ahead of the window when not causal.
 非因果时漏掉了窗口前方的 sink。
 
-symptom: Early queries see fewer sinks than late ones.
-症状：靠前的 query 看到的 sink 比靠后的少。
+symptom: Early queries see fewer sinks.
+症状：靠前的 query 看到的 sink 少。
 
 cards: sparse-04
 rung: solved

@@ -1,8 +1,8 @@
 """Counts a sink inside the window twice.
 落在窗口里的 sink 算了两次。
 
-symptom: The first tokens weigh twice as much at the start of a text.
-症状：文本开头处，前几个 token 的权重翻倍。
+symptom: The first tokens weigh double at the start.
+症状：开头几个 token 权重翻倍。
 
 cards: sparse-04
 rung: solved

@@ -1,8 +1,8 @@
-"""Forgets the sinks behind the 32nd query.
-第 32 个 query 之后就看不到 sink 了。
+"""Forgets sinks behind the 32nd query.
+第 32 个 query 之后没有 sink。
 
-symptom: Long sequences lose what the sinks are for.
-症状：序列一长，sink 就失去了作用。
+symptom: Long sequences lose their sinks.
+症状：序列一长就丢了 sink。
 
 cards: sparse-03
 rung: solved

@@ -1,8 +1,8 @@
-"""Lets a causal query see sinks that come after it.
-因果 query 看到了排在自己后面的 sink。
+"""Shows causal queries later sinks.
+因果 query 看到后面的 sink。
 
 symptom: The first tokens see each other's future.
-症状：开头几个 token 能看到彼此的未来。
+症状：开头几个 token 看到彼此的未来。
 
 cards: sparse-04, mask-09
 rung: solved

@@ -1,8 +1,8 @@
 """Ignores n_sink.
 n_sink 不起作用。
 
-symptom: Perplexity jumps as soon as the first token leaves the window.
-症状：第一个 token 一离开窗口，困惑度就猛涨。
+symptom: Perplexity jumps once the first token leaves the window.
+症状：第一个 token 出了窗口，困惑度猛涨。
 
 cards: sparse-04
 rung: solved

@@ -1,5 +1,5 @@
-"""Makes room for the sinks by shrinking the window.
-为了放 sink，把窗口缩小了。
+"""Shrinks the window for the sinks.
+为放 sink 缩小窗口。
 
 symptom: More sinks, less context.
 症状：sink 越多，上下文越短。

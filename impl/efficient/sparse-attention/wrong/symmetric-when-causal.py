@@ -1,5 +1,5 @@
 """Looks ahead in a causal window.
-因果窗口里也看了后面的 key。
+因果时也往后看。
 
 symptom: Training loss is too good.
 症状：训练损失好得不正常。

@@ -1,7 +1,7 @@
-"""Does not count the query's own position, so the oldest key is lost.
-窗口少算一个，最旧的那个 key 丢了。
+"""Loses the window's oldest key.
+丢了窗口里最旧的 key。
 
-symptom: Differs from a checkpoint's own window by one key.
+symptom: Differs from a checkpoint's window by one key.
 症状：与 checkpoint 的窗口差一个 key。
 
 cards: sparse-03

@@ -1,8 +1,8 @@
-"""Lets a query see window keys besides itself.
-除自己之外又看了 window 个 key。
+"""Sees window keys besides itself.
+除自己外还看 window 个 key。
 
-symptom: window = 1 is not the token itself.
-症状：window = 1 时看到的不止自己。
+symptom: window = 1 is not itself alone.
+症状：window = 1 时不止看自己。
 
 cards: sparse-03
 rung: solved

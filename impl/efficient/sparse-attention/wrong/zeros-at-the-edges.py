@@ -1,8 +1,8 @@
-"""Pads the keys with zeros that take part in the softmax.
+"""Pads with zeros inside the softmax.
 补的 0 也参与了 softmax。
 
-symptom: Weights near the ends of a sequence sum to less than 1.
-症状：序列两端的权重和小于 1。
+symptom: Weights near the ends sum to less than 1.
+症状：两端权重和小于 1。
 
 cards: mask-01
 rung: solved

@@ -1,4 +1,4 @@
-"""Gathers the weights of the chosen experts for every token: much memory, but the work of k experts."""
+"""Gathers the chosen experts' weights for every token: much memory, the work of k."""
 import torch
 
 

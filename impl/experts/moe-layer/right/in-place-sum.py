@@ -1,4 +1,4 @@
-"""Collects (rows, outputs) of every expert and adds them into one buffer of the function's own."""
+"""Collects every expert's (rows, outputs), adds them into a buffer of its own."""
 import torch
 
 

@@ -1,4 +1,4 @@
-"""Loops over the experts that were chosen, with a dense (N, E) table of gates."""
+"""Loops over the chosen experts, with a dense (N, E) table of gates."""
 import torch
 import torch.nn.functional as F
 

@@ -1,4 +1,4 @@
-"""Fills one row for each choice with `masked_scatter`, and sums the choices at the end."""
+"""One row per choice by `masked_scatter`, summed at the end."""
 
 from __future__ import annotations
 

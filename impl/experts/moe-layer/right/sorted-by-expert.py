@@ -1,4 +1,4 @@
-"""Sorts all (token, choice) pairs by expert, runs each expert on its contiguous piece, scatters back."""
+"""Sorts (token, choice) pairs by expert, runs contiguous pieces, scatters back."""
 import torch
 
 

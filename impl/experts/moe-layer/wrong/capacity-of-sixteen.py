@@ -1,4 +1,4 @@
-"""Drops tokens behind the sixteenth of an expert.
+"""Drops tokens behind an expert's sixteenth.
 每个专家只收前十六个 token。
 
 symptom: Popular experts lose tokens in long batches.

@@ -1,8 +1,8 @@
-"""Computes every expert for every token and masks afterwards.
-所有专家对所有 token 都算一遍，再做掩码。
+"""Computes every expert for every token.
+所有专家对所有 token 都算一遍。
 
-symptom: Right values at the cost of a dense model E/k times as large.
-症状：数值都对，但计算量等于大 E/k 倍的稠密模型。
+symptom: Right values at E/k times the cost.
+症状：数值都对，计算量是 E/k 倍。
 
 cards: moe-08
 rung: solved

@@ -1,8 +1,8 @@
-"""Computes every expert when there are few tokens.
-token 少的时候把所有专家都算一遍。
+"""Computes every expert when tokens are few.
+token 少时所有专家都算。
 
-symptom: Decoding does the work of E experts for one token.
-症状：解码时一个 token 要算 E 个专家。
+symptom: Decoding does E experts' work for one token.
+症状：解码一个 token 要算 E 个专家。
 
 cards: moe-08
 rung: solved

@@ -1,8 +1,8 @@
 """Uses the best expert k times.
-把得分最高的专家用了 k 次。
+得分最高的专家用了 k 次。
 
 symptom: The other chosen experts get no gradient.
-症状：其余被选中的专家没有梯度。
+症状：其余选中的专家没有梯度。
 
 cards: moe-24
 rung: solved

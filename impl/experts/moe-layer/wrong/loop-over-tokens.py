@@ -1,7 +1,7 @@
-"""Loops over the tokens in Python.
-用 Python 循环逐个处理 token。
+"""Loops over the tokens.
+逐个 token 循环。
 
-symptom: Right and a thousand times too slow.
+symptom: Right, and a thousand times too slow.
 症状：结果对，但慢上千倍。
 
 cards: moe-06

@@ -1,8 +1,8 @@
 """Leaves the ReLU out.
 漏了 ReLU。
 
-symptom: An expert is a single linear map.
-症状：专家退化成一个线性映射。
+symptom: An expert is one linear map.
+症状：专家退化成线性映射。
 
 cards: ffn-01
 rung: solved

@@ -1,5 +1,5 @@
-"""Writes an expert's output over what earlier experts added.
-后算的专家覆盖了先前专家的结果，而不是累加。
+"""Overwrites what earlier experts added.
+后算的专家覆盖先前的结果。
 
 symptom: Only the last chosen expert counts.
 症状：只有最后一个专家算数。

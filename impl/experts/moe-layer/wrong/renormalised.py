@@ -1,5 +1,5 @@
 """Renormalises the gates over the chosen experts.
-门控在选中的专家之间又归一化了。
+门控在选中的专家间又归一化。
 
 symptom: With k = 1 the router stops learning.
 症状：k = 1 时路由器学不到东西。

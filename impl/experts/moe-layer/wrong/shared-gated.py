@@ -2,7 +2,7 @@
 共享专家也乘了门控。
 
 symptom: What every token needs is weighted by chance.
-症状：每个 token 都需要的那部分被门控削弱了。
+症状：每个 token 都要的部分被削弱。
 
 cards: moe-16
 rung: solved

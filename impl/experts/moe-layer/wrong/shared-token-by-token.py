@@ -1,8 +1,8 @@
 """Runs the shared expert token by token.
 共享专家逐个 token 计算。
 
-symptom: Thousands of small products where one would do.
-症状：本来一次矩阵乘就够，却做了几千次小乘法。
+symptom: Thousands of small products instead of one.
+症状：一次矩阵乘变成几千次小乘法。
 
 cards: moe-16
 rung: solved

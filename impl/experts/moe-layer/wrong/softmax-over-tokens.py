@@ -1,8 +1,8 @@
-"""Takes the softmax of the router over the tokens.
-路由器的 softmax 做在了 token 维上。
+"""Takes the router's softmax over the tokens.
+路由器的 softmax 做在 token 维上。
 
-symptom: A token's gates depend on what else is in the batch.
-症状：token 的门控取决于 batch 里还有谁。
+symptom: A token's gates depend on the rest of the batch.
+症状：门控取决于 batch 里还有谁。
 
 cards: moe-03
 rung: solved

@@ -1,5 +1,5 @@
 """Uses the best expert only.
-只用了得分最高的那一个专家。
+只用得分最高的专家。
 
 symptom: k has no effect.
 症状：k 不起作用。

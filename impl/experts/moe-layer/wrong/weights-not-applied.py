@@ -1,4 +1,4 @@
-"""Adds the experts' outputs without their gates.
+"""Leaves the gates out of the sum.
 专家输出没有乘门控。
 
 symptom: The router gets no gradient.

@@ -1,5 +1,5 @@
-"""Multiplies by the token's first gate whatever the rank of the expert.
-不管专家排第几，都乘了第一个门控。
+"""Multiplies by the token's first gate whatever the expert's rank.
+不管专家排第几，都乘第一个门控。
 
 symptom: Right for k = 1 only.
 症状：只有 k = 1 时对。

@@ -1,4 +1,4 @@
-"""k times the best expert that is left, weights taken along the axis."""
+"""k times the best expert left; weights taken along the axis."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Weights as rows over all experts, hidden ones at -inf; float64 inside."""
+"""Weights as rows over all experts, hidden ones −inf; float64 inside."""
 
 from __future__ import annotations
 

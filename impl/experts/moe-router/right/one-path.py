@@ -1,4 +1,4 @@
-"""One path for all modes: scores for the choice, potentials for the weights."""
+"""One path for all modes: scores choose, potentials weigh."""
 import torch
 
 

@@ -1,4 +1,4 @@
-"""Sorts all experts and cuts, with log-softmax for the probabilities and a mask for the chosen."""
+"""Sorts all experts and cuts; log-softmax, and a mask for the chosen."""
 import torch
 import torch.nn.functional as F
 

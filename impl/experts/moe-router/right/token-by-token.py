@@ -1,4 +1,4 @@
-"""One token at a time: pick the best expert k times."""
+"""Token by token, the best expert k times."""
 import torch
 
 

@@ -1,4 +1,4 @@
-"""Chooses the experts with the smallest scores.
+"""Chooses the smallest scores.
 选了分数最小的专家。
 
 symptom: The router learns to avoid what fits.

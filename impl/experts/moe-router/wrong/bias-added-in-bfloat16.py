@@ -1,8 +1,8 @@
 """Adds scores and bias in 16 bits.
-在 16 位里把得分和 bias 相加。
+得分与 bias 在 16 位里相加。
 
-symptom: Close scores tie behind a large bias: the lowest index wins.
-症状：bias 一大，相近的得分就并列，总是下标小的胜出。
+symptom: Behind a large bias close scores tie.
+症状：bias 一大，相近的得分就并列。
 
 cards: moe-13
 rung: hardened

@@ -1,8 +1,8 @@
 """Adds the bias in the softmax modes too.
-softmax 的两种模式也加了 bias。
+softmax 模式也加了 bias。
 
 symptom: A bias that should be ignored changes the choice.
-症状：本该忽略的 bias 改变了选择。
+症状：该忽略的 bias 改变了选择。
 
 cards: moe-13
 rung: solved

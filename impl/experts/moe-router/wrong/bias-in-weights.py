@@ -1,8 +1,8 @@
 """Lets the bias into the weights.
 bias 混进了权重。
 
-symptom: Balancing changes the output of the layer.
-症状：调节均衡时连层的输出也变了。
+symptom: Balancing changes the layer's output.
+症状：调节均衡会改变层的输出。
 
 cards: moe-13
 rung: solved

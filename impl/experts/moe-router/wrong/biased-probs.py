@@ -1,8 +1,8 @@
 """Reports the biased scores as probs.
-probs 报告的是加了 bias 的分数。
+probs 里加了 bias。
 
-symptom: A balance loss on probs chases the bias.
-症状：用 probs 算的均衡损失会追着 bias 跑。
+symptom: A balance loss chases the bias.
+症状：均衡损失会追着 bias 跑。
 
 cards: moe-12
 rung: solved

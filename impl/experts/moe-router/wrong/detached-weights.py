@@ -1,8 +1,8 @@
-"""Cuts the weights off from the graph.
-权重和计算图断开了。
+"""Detaches the weights.
+权重和计算图断开。
 
-symptom: The values are right and the router gets no gradient.
-症状：值都对，路由器却没有梯度。
+symptom: The router gets no gradient.
+症状：路由器没有梯度。
 
 cards: moe-04
 rung: solved

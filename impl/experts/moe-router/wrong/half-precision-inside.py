@@ -1,8 +1,8 @@
 """Computes 16-bit inputs in 16 bits.
-16 位输入直接用 16 位计算。
+16 位输入用 16 位计算。
 
 symptom: Close logits tie, and the choice flips.
-症状：接近的 logits 打成平手，选择翻转。
+症状：接近的 logits 打平，选择翻转。
 
 cards: prec-07
 rung: hardened

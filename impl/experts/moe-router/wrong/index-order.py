@@ -1,8 +1,8 @@
-"""Returns the chosen experts in order of their index.
-按专家编号而不是按分数排列。
+"""Returns the chosen in order of index.
+按编号而不是分数排列。
 
 symptom: The first expert is not the best one.
-症状：第一个不是得分最高的专家。
+症状：第一个不是得分最高的。
 
 cards: moe-24
 rung: solved

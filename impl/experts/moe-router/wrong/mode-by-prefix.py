@@ -1,8 +1,8 @@
 """Recognises modes by how they begin.
 只看 mode 的开头。
 
-symptom: A misspelt mode routes instead of raising ValueError.
-症状：mode 拼错了也照样路由，不报 ValueError。
+symptom: A misspelt mode raises no ValueError.
+症状：mode 拼错也不报 ValueError。
 
 cards: moe-05
 rung: solved

@@ -1,5 +1,5 @@
-"""Does not subtract the maximum in the softmax.
-softmax 没有减去最大值。
+"""Does not subtract the softmax's maximum.
+softmax 没减最大值。
 
 symptom: NaN for logits above 88.
 症状：logits 超过 88 就是 NaN。

@@ -1,7 +1,7 @@
 """Divides the sigmoids by their sum over all experts.
-sigmoid 除以了全部专家之和，而不是选中者之和。
+sigmoid 除以了全部专家之和。
 
-symptom: The weights get smaller the more experts there are.
+symptom: The more experts, the smaller the weights.
 症状：专家越多权重越小。
 
 cards: moe-13

@@ -1,7 +1,7 @@
 """Renormalises the chosen probabilities in softmax_topk.
-softmax_topk 里把选中的概率又归一化了。
+softmax_topk 又归一化选中的概率。
 
-symptom: With k = 1 every weight is 1 and the router stops learning.
+symptom: With k = 1 every weight is 1, the router stops learning.
 症状：k = 1 时权重恒为 1，路由器学不到东西。
 
 cards: moe-05

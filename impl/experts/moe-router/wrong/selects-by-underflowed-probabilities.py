@@ -1,8 +1,8 @@
-"""Selects by the softmax over all experts where the logits were to choose.
-本该按 logits 选专家，却按全体专家的 softmax 来选。
+"""Selects by the full softmax instead of the logits.
+不按 logits 而按全体 softmax 选。
 
-symptom: Logits far apart: the probabilities underflow to equal zeros, and a worse expert is chosen.
-症状：logits 相差很大时，概率都下溢成 0，选到了更差的专家。
+symptom: Logits far apart: probabilities underflow to 0, a worse expert wins.
+症状：logits 相差很大时概率下溢成 0，选到更差的专家。
 
 cards: moe-05
 rung: solved

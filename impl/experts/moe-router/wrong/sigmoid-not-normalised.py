@@ -1,7 +1,7 @@
-"""Returns the raw sigmoids as weights in sigmoid_bias.
-sigmoid_bias 里直接把 sigmoid 当权重，没有归一化。
+"""Takes raw sigmoids as weights in sigmoid_bias.
+sigmoid_bias 的权重没有归一化。
 
-symptom: The weights of a token do not sum to 1.
+symptom: A token's weights do not sum to 1.
 症状：一个 token 的权重之和不是 1。
 
 cards: moe-13

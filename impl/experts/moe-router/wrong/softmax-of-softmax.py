@@ -1,5 +1,5 @@
-"""Takes the softmax of the chosen probabilities instead of the chosen logits.
-topk_softmax 对选中的概率又做了一次 softmax，而不是对 logits。
+"""Takes the softmax of the chosen probabilities, not logits.
+topk_softmax 对选中的概率而不是 logits 做 softmax。
 
 symptom: The weights are far too even.
 症状：权重过于平均。

@@ -1,8 +1,8 @@
-"""Takes the softmax over the tokens instead of the experts.
-softmax 做在了 token 维上，而不是专家维。
+"""Takes the softmax over the tokens.
+softmax 做在 token 维上。
 
-symptom: A token's routing depends on what else is in the batch.
-症状：一个 token 的路由取决于 batch 里还有谁。
+symptom: A token's routing depends on the rest of the batch.
+症状：token 的路由取决于 batch 里还有谁。
 
 cards: moe-03
 rung: solved

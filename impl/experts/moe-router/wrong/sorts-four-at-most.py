@@ -1,5 +1,5 @@
 """Leaves the choices behind the fourth unsorted.
-第四个之后的选择没有排序。
+第四个之后没有排序。
 
 symptom: idx is out of order for k > 4.
 症状：k > 4 时 idx 顺序不对。

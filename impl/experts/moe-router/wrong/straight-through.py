@@ -1,8 +1,8 @@
-"""Returns weights of 1 with a straight-through gradient.
-权重直接给 1，梯度用 straight-through。
+"""Returns weights of 1, with a straight-through gradient.
+权重为 1，梯度用 straight-through。
 
-symptom: Every chosen expert counts fully, whatever its probability.
-症状：被选中的专家不论概率大小一律全额计入。
+symptom: Every chosen expert counts fully.
+症状：选中的专家一律全额计入。
 
 cards: moe-04
 rung: solved

@@ -1,8 +1,8 @@
 """Gives the bias a gradient.
 让 bias 也有梯度。
 
-symptom: The optimizer moves the bias away from what balances the load.
-症状：优化器会把 bias 从平衡负载的值上推走。
+symptom: The optimizer moves the bias off what balances the load.
+症状：优化器把 bias 从平衡负载的值上推走。
 
 cards: moe-13
 rung: solved

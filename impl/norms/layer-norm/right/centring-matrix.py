@@ -1,4 +1,4 @@
-"""Centres by a product with I − 1/D and scales each row by its length, ‖c‖² = D·σ²."""
+"""Centres by a product with I − 1/D, scales by the row's length, ‖c‖² = D·σ²."""
 import torch
 
 

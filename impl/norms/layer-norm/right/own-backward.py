@@ -1,4 +1,4 @@
-"""An autograd function with the closed form: dx = (g − mean(g) − x̂·mean(g·x̂))/σ."""
+"""An autograd function: dx = (g − mean(g) − x̂·mean(g·x̂))/σ."""
 import torch
 
 

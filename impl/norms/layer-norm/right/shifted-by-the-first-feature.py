@@ -1,4 +1,4 @@
-"""Statistics of the row minus its own first feature, folded into one scale and one shift."""
+"""Statistics of the row minus its first feature, folded into one scale and shift."""
 
 from __future__ import annotations
 

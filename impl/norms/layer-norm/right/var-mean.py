@@ -1,4 +1,4 @@
-"""Lets torch.var_mean take both statistics, with the correction switched off."""
+"""torch.var_mean without correction."""
 import torch
 
 

@@ -1,4 +1,4 @@
-"""Divides by the Euclidean length of the centred row."""
+"""Divides by the centred row's Euclidean length."""
 
 from __future__ import annotations
 

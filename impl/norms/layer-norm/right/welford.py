@@ -1,4 +1,4 @@
-"""Welford's running mean and sum of squares, one feature after the other."""
+"""Welford's running mean and sum of squares."""
 import torch
 
 

@@ -1,8 +1,8 @@
 """Subtracts the mean from the caller's tensor.
-直接在调用者的张量上减均值。
+在调用者的张量上减均值。
 
-symptom: The residual stream is centred behind the model's back.
-症状：残差流被悄悄改掉了。
+symptom: The residual stream is silently centred.
+症状：残差流被悄悄改掉。
 
 cards: norm-13
 rung: solved

@@ -1,7 +1,7 @@
 """Clamps the normalised values to ±6.
-把归一化之后的值截断到 ±6。
+归一化之后的值截断到 ±6。
 
-symptom: The outlier features of a wide model are cut off.
+symptom: A wide model's outlier features are cut off.
 症状：宽模型里的离群特征被削平。
 
 cards: norm-01

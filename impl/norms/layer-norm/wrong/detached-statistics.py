@@ -1,8 +1,8 @@
 """Treats mean and variance as constants.
-把均值和方差当常数，没有回传梯度。
+均值和方差当成常数，不传梯度。
 
 symptom: Right values; the gradient of a token does not sum to 0.
-症状：值都对，但一个 token 的梯度之和不为 0。
+症状：值都对，但 token 的梯度之和不为 0。
 
 cards: norm-14
 rung: solved

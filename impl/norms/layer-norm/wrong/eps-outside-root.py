@@ -1,8 +1,8 @@
 """Adds eps outside the root.
-eps 加在了根号外面。
+eps 加在根号外面。
 
-symptom: Visible only for tokens with a tiny spread or a large eps.
-症状：只有离散程度极小或 eps 很大时才看得出来。
+symptom: Visible at a tiny spread or a large eps.
+症状：离散程度极小或 eps 很大时才看得出。
 
 cards: norm-03
 rung: solved

@@ -1,7 +1,7 @@
 """Casts float64 to float32 on the way.
 float64 中途被转成 float32。
 
-symptom: gradcheck fails although everything looks right.
+symptom: gradcheck fails although all looks right.
 症状：看起来都对，gradcheck 却过不了。
 
 cards: prec-07

@@ -1,8 +1,8 @@
-"""Casts back before gamma and beta: the last two steps are computed in 16 bits.
-还没乘 gamma、加 beta 就转回半精度，最后两步是在 16 位里算的。
+"""Casts back before gamma and beta.
+没乘 gamma、加 beta 就转回半精度。
 
-symptom: In bfloat16 the output is off by an ulp or two of its own.
-症状：bfloat16 下输出总差一两个 ulp。
+symptom: In bfloat16 the output is off by an ulp or two.
+症状：bfloat16 下输出差一两个 ulp。
 
 cards: norm-03
 rung: hardened

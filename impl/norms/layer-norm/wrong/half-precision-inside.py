@@ -1,7 +1,7 @@
-"""Computes float16 and bfloat16 in their own precision.
-float16、bfloat16 直接用原精度计算。
+"""Computes 16-bit inputs in 16 bits.
+16 位输入直接用 16 位计算。
 
-symptom: Squares of float16 values overflow and the row becomes 0 or NaN.
+symptom: float16 squares overflow and the row becomes 0 or NaN.
 症状：float16 的平方溢出，整行变成 0 或 NaN。
 
 cards: norm-08

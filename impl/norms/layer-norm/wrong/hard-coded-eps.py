@@ -1,8 +1,8 @@
 """Uses 1e-5 whatever eps is given.
-不管传什么 eps，都用 1e-5。
+忽略传入的 eps，用 1e-5。
 
 symptom: Models with another eps are slightly off.
-症状：eps 不同的模型会有轻微偏差。
+症状：eps 不同的模型略有偏差。
 
 cards: norm-03
 rung: solved

@@ -1,7 +1,7 @@
 """Takes the statistics without keepdim.
 统计时没写 keepdim。
 
-symptom: An error for most shapes, silently wrong for square ones.
+symptom: Most shapes raise, square ones are silently wrong.
 症状：多数形状报错，方阵则悄悄算错。
 
 cards: norm-06

@@ -1,8 +1,8 @@
 """Leaves out gamma and beta.
 漏了 gamma 和 beta。
 
-symptom: Right at initialisation, wrong after training; both get no gradient.
-症状：初始化时对，训练后就错；两个参数都没有梯度。
+symptom: Right at initialisation only.
+症状：只在初始化时对。
 
 cards: norm-03
 rung: solved

@@ -1,8 +1,8 @@
 """Leaves out beta.
 漏了 beta。
 
-symptom: Right at initialisation, beta gets no gradient.
-症状：初始化时对，beta 没有梯度。
+symptom: Right at initialisation only; beta gets no gradient.
+症状：只在初始化时对；beta 没有梯度。
 
 cards: norm-03
 rung: solved

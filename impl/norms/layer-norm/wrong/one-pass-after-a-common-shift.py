@@ -1,8 +1,8 @@
-"""Takes off the mean of the whole tensor, then computes E[x²] − E[x]² in one pass.
-先减去整个张量的均值，再一遍算 E[x²] − E[x]²。
+"""Subtracts the whole tensor's mean, then computes E[x²] − E[x]².
+减去整个张量的均值，再算 E[x²] − E[x]²。
 
-symptom: Fine until tokens with different means share a batch.
-症状：一个 batch 里各 token 的均值相差很大时就错。
+symptom: Wrong once tokens of different means meet.
+症状：各 token 均值相差很大时就错。
 
 cards: norm-03
 rung: solved

@@ -2,7 +2,7 @@
 方差用 E[x²] − E[x]² 计算。
 
 symptom: Garbage or NaN for activations far from zero.
-症状：激活值远离 0 时得到乱数甚至 NaN。
+症状：激活值远离 0 时得到乱数或 NaN。
 
 cards: norm-03
 rung: solved

@@ -1,8 +1,8 @@
-"""Multiplies by 1 + gamma, as models that store the gain less 1.
-乘了 1 + gamma（那是把增益减 1 再存的模型的写法）。
+"""Multiplies by 1 + gamma.
+乘了 1 + gamma。
 
 symptom: Everything is scaled too much.
-症状：整体放大过头。
+症状：放大过头。
 
 cards: norm-07
 rung: solved

@@ -1,5 +1,5 @@
-"""Returns float32 for half-precision inputs.
-半精度输入返回了 float32。
+"""Returns float32 for 16-bit inputs.
+16 位输入返回了 float32。
 
 symptom: The next matmul fails on unequal dtypes.
 症状：下一个矩阵乘报 dtype 不一致。

@@ -1,8 +1,8 @@
-"""Takes the statistics over everything but the features, as BatchNorm does.
-像 BatchNorm 那样，在特征以外的所有维度上统计。
+"""Takes the statistics over all but the features, as BatchNorm.
+像 BatchNorm 那样，在特征以外的维度统计。
 
-symptom: Results depend on what else is in the batch.
-症状：结果依赖同一个 batch 里的其他样本。
+symptom: Results depend on the rest of the batch.
+症状：结果依赖 batch 里的其他样本。
 
 cards: norm-02
 rung: solved

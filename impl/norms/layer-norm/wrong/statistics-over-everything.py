@@ -1,8 +1,8 @@
-"""Takes one mean and one variance for the whole tensor.
-整个张量只用一个均值和一个方差。
+"""Takes one mean and variance for the whole tensor.
+整个张量只用一个均值和方差。
 
-symptom: Right for a single token, wrong for more.
-症状：只有一个 token 时对，多了就错。
+symptom: Right for a single token only.
+症状：只有一个 token 时才对。
 
 cards: norm-06
 rung: solved

@@ -1,8 +1,8 @@
-"""Takes the statistics over the tokens instead of the features.
-在 token 那一维上做统计，而不是在特征上。
+"""Takes the statistics over the tokens.
+在 token 维上做统计。
 
-symptom: A token's result depends on its neighbours, future ones included.
-症状：一个 token 的输出依赖邻居，连未来的都算进去。
+symptom: A token's result depends on its neighbours.
+症状：token 的输出依赖邻居。
 
 cards: norm-06
 rung: solved

@@ -1,7 +1,7 @@
-"""Divides by std + eps, with the unbiased std.
-除以 std + eps，用的还是无偏的 std。
+"""Divides by the unbiased std + eps.
+除以无偏的 std 加 eps。
 
-symptom: Grossly different where the spread is small.
+symptom: Far off where the spread is small.
 症状：离散程度小的时候差得很远。
 
 cards: norm-04

@@ -1,8 +1,8 @@
 """Divides by D − 1 (the default of torch.var).
-方差除以了 D − 1（torch.var 的默认行为）。
+方差除以了 D − 1（torch.var 的默认）。
 
 symptom: Off by √((D−1)/D): 13 % at D = 4, invisible at D = 512, NaN at D = 1.
-症状：差一个 √((D−1)/D)：D = 4 时差 13 %，D = 512 时看不出来，D = 1 时是 NaN。
+症状：差一个 √((D−1)/D)：D = 4 时 13 %，D = 512 时看不出，D = 1 时 NaN。
 
 cards: norm-05
 rung: solved

@@ -1,4 +1,4 @@
-"""Corrects the learning rate and eps instead of the moments, as the Adam paper suggests for speed."""
+"""Corrects lr and eps instead of the moments, as the Adam paper suggests."""
 import torch
 
 

@@ -1,4 +1,4 @@
-"""Computes every step in float64 and keeps the moments in the dtype that is due."""
+"""Computes in float64, keeps the moments in the dtype due."""
 import torch
 
 

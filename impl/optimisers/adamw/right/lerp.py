@@ -1,4 +1,4 @@
-"""Moments by `lerp`; the corrections meet in the numerator, decay and step are added up before they are subtracted."""
+"""Moments by `lerp`; corrections in the numerator; decay and step added up before subtraction."""
 
 from __future__ import annotations
 

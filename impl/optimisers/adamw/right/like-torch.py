@@ -1,4 +1,4 @@
-"""The order of torch.optim: the corrections are folded into the step size and the denominator."""
+"""torch.optim's order: corrections folded into step size and denominator."""
 import math
 
 import torch

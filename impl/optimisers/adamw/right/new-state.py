@@ -1,4 +1,4 @@
-"""Replaces the state instead of updating it in place, and subtracts the decay as a term of its own."""
+"""Replaces the state's tensors; subtracts the decay as a term of its own."""
 import torch
 
 

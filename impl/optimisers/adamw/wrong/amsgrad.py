@@ -2,7 +2,7 @@
 除以历史上最大的二阶矩。
 
 symptom: Never recovers from one large gradient.
-症状：碰上一个大梯度就再也缓不过来。
+症状：一个大梯度之后再也缓不过来。
 
 cards: opt-05
 rung: solved

@@ -1,4 +1,4 @@
-"""Takes the two betas for each other.
+"""Swaps the two betas.
 两个 β 用反了。
 
 symptom: Momentum of a thousand steps, scale of ten.

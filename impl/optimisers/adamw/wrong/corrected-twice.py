@@ -1,8 +1,8 @@
 """Stores the corrected moments and corrects them again.
-把修正后的矩存了回去，下一步又修正一遍。
+存了修正后的矩，下一步又修正一遍。
 
-symptom: Right in the first step, too long from the second on.
-症状：第一步对，从第二步起步子过大。
+symptom: Right at first, then too long.
+症状：第一步对，之后步子过大。
 
 cards: opt-01
 rung: solved

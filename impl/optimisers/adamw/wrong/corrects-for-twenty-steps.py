@@ -1,8 +1,8 @@
-"""Stops the bias correction after a fixed number of steps.
-固定步数之后就不再做偏差修正。
+"""Stops the bias correction after twenty steps.
+二十步之后不再做偏差修正。
 
 symptom: With β1 = 0.99 the step jumps at t = 21.
-症状：β1 = 0.99 时，第 21 步的步长突然变化。
+症状：β1 = 0.99 时，第 21 步步长突变。
 
 cards: opt-02
 rung: solved

@@ -1,5 +1,5 @@
-"""Divides the decay by √v̂ together with the step.
-衰减也跟着除以了 √v̂。
+"""Divides the decay by √v̂ too.
+衰减也除以了 √v̂。
 
 symptom: Parameters with small gradients vanish.
 症状：梯度小的参数很快消失。

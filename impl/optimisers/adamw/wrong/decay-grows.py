@@ -1,5 +1,5 @@
 """Adds the decay instead of subtracting it.
-衰减的符号反了，权重越来越大。
+衰减的符号反了。
 
 symptom: Weights without gradient grow.
 症状：没有梯度的权重不断变大。

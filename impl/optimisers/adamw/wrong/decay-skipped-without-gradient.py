@@ -1,8 +1,8 @@
 """Skips the decay where the gradient is zero.
-梯度为 0 的地方跳过了衰减。
+梯度为 0 的地方不衰减。
 
-symptom: Embeddings of rare tokens never decay.
-症状：稀有 token 的 embedding 永远不衰减。
+symptom: Rare tokens' embeddings never decay.
+症状：稀有 token 的 embedding 不衰减。
 
 cards: opt-08
 rung: solved

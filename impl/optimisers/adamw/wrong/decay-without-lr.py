@@ -2,7 +2,7 @@
 衰减用了 λ，而不是 lr·λ。
 
 symptom: Weights collapse within a few steps.
-症状：几步之内权重就塌了。
+症状：权重几步之内就塌了。
 
 cards: opt-06
 rung: solved

@@ -1,7 +1,7 @@
-"""Decays after the step, so the update is shrunk as well.
-先更新再衰减，连更新量也被缩小。
+"""Decays after the step.
+先更新再衰减。
 
-symptom: Off by lr²·λ per step, visible at large learning rates only.
+symptom: Off by lr²·λ per step: visible at large lr.
 症状：每步差 lr²·λ，学习率大时才看得出。
 
 cards: opt-06

@@ -1,8 +1,8 @@
 """Adds eps to √v before the correction.
-在修正之前就把 eps 加到了 √v 上。
+修正之前就给 √v 加了 eps。
 
-symptom: A large eps acts too strongly in the first steps.
-症状：eps 较大时，前几步被压得过重。
+symptom: A large eps acts too strongly at first.
+症状：eps 较大时，前几步过小。
 
 cards: opt-09
 rung: solved

@@ -1,8 +1,8 @@
 """Averages |g| instead of g².
-二阶矩累积的是 |g| 而不是 g²。
+二阶矩累积 |g| 而不是 g²。
 
-symptom: Step sizes are no longer independent of the gradient's scale.
-症状：步长不再与梯度尺度无关。
+symptom: Step sizes depend on the gradient's scale.
+症状：步长随梯度尺度变化。
 
 cards: opt-03
 rung: solved

@@ -1,5 +1,5 @@
 """Corrects with t before it is counted up.
-用加一之前的 t 做修正。
+用加一之前的 t 修正。
 
 symptom: The first step divides by zero.
 症状：第一步就除以 0。

@@ -1,8 +1,8 @@
 """Rounds the gradient to the dtype of p first.
 先把梯度舍入到 p 的 dtype。
 
-symptom: float32 gradients of a bfloat16 parameter lose 16 bits, small ones under float16 vanish.
-症状：bfloat16 参数的 float32 梯度丢掉 16 位；float16 下小梯度直接变成 0。
+symptom: float32 gradients of a bfloat16 p lose 16 bits; under float16 small ones vanish.
+症状：p 是 bfloat16 时 float32 梯度丢 16 位；float16 下小梯度变成 0。
 
 cards: prec-06
 rung: hardened

@@ -1,8 +1,8 @@
-"""Returns the parameter itself when lr is 0.
-lr 为 0 时直接返回参数本身。
+"""Returns p itself when lr is 0.
+lr 为 0 时返回 p 本身。
 
-symptom: Old and new parameter share memory in the first step of a warm-up.
-症状：warmup 的第一步里，新旧参数共用内存。
+symptom: Old and new p share memory at the start of a warm-up.
+症状：warmup 第一步里，新旧 p 共用内存。
 
 cards: opt-01
 rung: hardened

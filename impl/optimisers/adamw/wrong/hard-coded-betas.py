@@ -1,8 +1,8 @@
-"""Ignores the betas and uses 0.9 and 0.999.
-不理会传入的 β，写死 0.9 和 0.999。
+"""Uses 0.9 and 0.999 whatever the betas.
+忽略传入的 β，写死 0.9 和 0.999。
 
 symptom: Changing the betas changes nothing.
-症状：怎么调 β 都没有变化。
+症状：调 β 没有变化。
 
 cards: opt-09
 rung: solved

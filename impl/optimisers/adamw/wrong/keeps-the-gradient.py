@@ -1,8 +1,8 @@
-"""Takes the first gradient itself for m and updates it in place.
-第一步直接拿 g 当 m，之后原地更新。
+"""Takes the first gradient itself for m.
+第一步直接拿 g 当 m。
 
-symptom: The caller's gradient changes, and the first step is ten times too long.
-症状：调用者的梯度被改，第一步还大了十倍。
+symptom: The caller's gradient changes; the first step is ten times too long.
+症状：调用者的梯度被改，第一步大十倍。
 
 cards: opt-01
 rung: solved

@@ -1,8 +1,8 @@
-"""Adds λ·p to the gradient, which is Adam with L2.
-把 λ·p 加进梯度，那是带 L2 的 Adam。
+"""Adds λ·p to the gradient: Adam with L2.
+把 λ·p 加进梯度：带 L2 的 Adam。
 
-symptom: Parameters with large gradients hardly decay.
-症状：梯度大的参数几乎不衰减。
+symptom: Large gradients: hardly any decay.
+症状：梯度大时几乎不衰减。
 
 cards: opt-06, opt-07
 rung: solved

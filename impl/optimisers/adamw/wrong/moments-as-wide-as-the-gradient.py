@@ -1,8 +1,8 @@
-"""Takes the dtype of the moments from the gradient too.
+"""Takes the moments' dtype from the gradient too.
 矩的 dtype 也参照了梯度。
 
-symptom: A float64 gradient doubles the memory of a float32 parameter's state.
-症状：梯度是 float64 时，float32 参数的状态占用翻倍。
+symptom: A float64 gradient doubles the state of float32.
+症状：float64 的梯度让 float32 的状态翻倍。
 
 cards: opt-07
 rung: hardened

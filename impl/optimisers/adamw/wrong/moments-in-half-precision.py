@@ -1,8 +1,8 @@
 """Keeps the moments in the dtype of p.
 矩用了 p 的 dtype。
 
-symptom: In bfloat16 the second moment stops moving, in float16 it is 0 or inf.
-症状：bfloat16 下二阶矩不再变化，float16 下变成 0 或 inf。
+symptom: In bfloat16 v stops moving, in float16 it is 0 or inf.
+症状：bfloat16 下 v 不再变化，float16 下是 0 或 inf。
 
 cards: prec-06, opt-10
 rung: hardened

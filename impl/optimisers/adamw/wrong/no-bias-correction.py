@@ -1,8 +1,8 @@
 """Leaves the bias correction out.
 没有偏差修正。
 
-symptom: The first steps are about three times too long.
-症状：最初几步大约长了三倍。
+symptom: The first steps are three times too long.
+症状：最初几步约大三倍。
 
 cards: opt-04
 rung: solved

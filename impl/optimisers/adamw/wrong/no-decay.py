@@ -1,8 +1,8 @@
 """Leaves the decay out: plain Adam.
-漏了衰减，就是普通的 Adam。
+漏了衰减：普通的 Adam。
 
 symptom: Weights without gradient stay.
-症状：没有梯度的权重一动不动。
+症状：没有梯度的权重不动。
 
 cards: opt-06
 rung: solved

@@ -1,8 +1,8 @@
 """Runs under autograd.
 没有关掉 autograd。
 
-symptom: The graph of every step stays alive: memory grows with each step.
-症状：每一步的计算图都留着，内存一步步增长。
+symptom: Memory grows with every step.
+症状：内存一步步增长。
 
 cards: opt-01
 rung: solved

@@ -2,7 +2,7 @@
 两个矩都用 β1 修正。
 
 symptom: Early steps are far too long.
-症状：前期步子大得多。
+症状：前期步子过大。
 
 cards: opt-02
 rung: solved

@@ -1,8 +1,8 @@
-"""Keeps the moments in a global instead of the state.
-矩存在全局变量里，而不是 state 里。
+"""Keeps the moments in a global.
+矩存在全局变量里。
 
-symptom: A second parameter inherits the momentum of the first.
-症状：第二个参数继承了第一个的动量。
+symptom: Parameters inherit each other's momentum.
+症状：参数之间互相继承动量。
 
 cards: opt-01
 rung: solved

@@ -1,8 +1,8 @@
-"""Returns float32 for half-precision parameters.
-半精度参数更新后返回了 float32。
+"""Returns float32 for 16-bit parameters.
+16 位参数返回了 float32。
 
-symptom: The model changes its dtype after the first step.
-症状：第一步之后模型就换了 dtype。
+symptom: The model's dtype changes.
+症状：模型换了 dtype。
 
 cards: prec-06
 rung: hardened

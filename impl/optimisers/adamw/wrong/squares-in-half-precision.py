@@ -1,8 +1,8 @@
 """Squares the gradient before widening it.
 先平方再升精度。
 
-symptom: Float16 gradients of 1e-4 have a second moment of 0.
-症状：float16 的梯度 1e-4，二阶矩成了 0。
+symptom: float16 gradients of 1e-4 get a second moment of 0.
+症状：float16 的梯度 1e-4，二阶矩是 0。
 
 cards: prec-06
 rung: hardened

@@ -1,4 +1,4 @@
-"""Flattens the batch and lets addmm add the thin product to what the base gives; state kept in buffers."""
+"""addmm adds the thin product to the flattened base output; state in buffers."""
 import torch
 import torch.nn as nn
 

@@ -1,4 +1,4 @@
-"""Einsum, scale folded into the middle, a mask drawn by hand for dropout, merged factors kept instead of their product."""
+"""Einsum, scale in the middle, dropout mask by hand, keeps the merged factors."""
 import math
 
 import torch

@@ -1,4 +1,4 @@
-"""A and B are bias-free nn.Linears; merging keeps a copy of the weight and unmerging puts it back."""
+"""A and B are nn.Linears; unmerging puts a copy of the weight back."""
 import torch
 from torch import nn
 from torch.nn import functional as F

@@ -1,4 +1,4 @@
-"""Merging remembers A and B, and adds and subtracts in float64; two `nn.Linear`s."""
+"""Remembers the merged A and B, adds and subtracts in float64; two `nn.Linear`s."""
 
 from __future__ import annotations
 

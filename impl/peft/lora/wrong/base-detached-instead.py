@@ -1,8 +1,8 @@
-"""Cuts the gradient of the base path, to x too, and leaves the base itself unfrozen.
-把主路 detach 了，连 x 的梯度也断掉，base 本身却没冻结。
+"""Detaches the base path, x too, instead of freezing the base.
+主路连同 x 一起 detach，base 却没冻结。
 
-symptom: Earlier layers hardly learn, and weight decay still eats the base.
-症状：前面的层几乎学不动，权重衰减还在侵蚀 base。
+symptom: Earlier layers hardly learn, weight decay eats the base.
+症状：前面的层学不动，权重衰减侵蚀 base。
 
 cards: peft-01
 rung: solved

@@ -1,8 +1,8 @@
-"""Freezes the weight and leaves the bias trainable.
-只冻结了权重，偏置还在训练。
+"""Leaves the bias trainable.
+偏置没有冻结。
 
 symptom: Swapping adapters leaves traces in the base.
-症状：换适配器时，base 里留下了痕迹。
+症状：换适配器时，base 里留有痕迹。
 
 cards: peft-04
 rung: solved

@@ -1,7 +1,7 @@
-"""Starts B at random too, so that training does not start at the base model.
-B 也随机初始化，训练起点就不是基座模型了。
+"""Starts B at random too.
+B 也随机初始化。
 
-symptom: The first loss is far above that of the base.
+symptom: The first loss is far above the base's.
 症状：一开始的 loss 就比基座高很多。
 
 cards: peft-02, peft-03

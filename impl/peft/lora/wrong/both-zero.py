@@ -1,5 +1,5 @@
-"""Starts A at zero as well, so that neither factor ever gets a gradient.
-A 也初始化为零，两个因子永远没有梯度。
+"""Starts A at zero too: neither factor gets a gradient.
+A 也初始化为零：两个因子都没有梯度。
 
 symptom: The loss never moves.
 症状：loss 纹丝不动。

@@ -1,5 +1,5 @@
-"""Fills A with one constant, so that all ranks learn the same.
-A 填成同一个常数，所有秩学到的都一样。
+"""Fills A with one constant.
+A 填成同一个常数。
 
 symptom: Rank 16 does no better than rank 1.
 症状：秩 16 并不比秩 1 好。

@@ -1,8 +1,8 @@
 """Wraps a copy of the base layer.
 包的是 base 的副本。
 
-symptom: Weights loaded into the model later do not arrive.
-症状：之后往模型里加载的权重到不了这里。
+symptom: Weights loaded later do not arrive.
+症状：之后加载的权重到不了这里。
 
 cards: peft-01
 rung: solved

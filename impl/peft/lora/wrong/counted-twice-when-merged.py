@@ -1,5 +1,5 @@
-"""Adds the thin path although it is merged already.
-已经合并了，forward 还在加低秩支路。
+"""Adds the thin path when merged, too.
+合并后还加低秩支路。
 
 symptom: After merging the update counts twice.
 症状：合并后更新量算了两遍。

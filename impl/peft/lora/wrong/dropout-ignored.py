@@ -1,8 +1,8 @@
-"""Takes a dropout rate and never uses it.
-收了 dropout 参数却从不用。
+"""Never uses the dropout rate.
+从不使用 dropout 参数。
 
 symptom: Training and evaluation give the same.
-症状：训练和评估模式结果一样。
+症状：训练和评估结果一样。
 
 cards: peft-01
 rung: solved

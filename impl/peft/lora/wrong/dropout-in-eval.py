@@ -2,7 +2,7 @@
 评估模式下也做 dropout。
 
 symptom: The same question gets another answer each time.
-症状：同一个问题每次答案都不同。
+症状：同一问题每次答案都不同。
 
 cards: peft-01
 rung: solved

@@ -1,8 +1,8 @@
-"""Drops out the input of the base path as well.
+"""Drops out the base path's input too.
 主路的输入也做了 dropout。
 
-symptom: The frozen model gets worse the moment training mode is on.
-症状：一切到训练模式，冻结的模型就变差。
+symptom: The frozen model gets worse in training mode.
+症状：冻结的模型在训练模式下变差。
 
 cards: peft-01
 rung: solved

@@ -1,8 +1,8 @@
-"""Drops out the result of the thin path instead of its input.
-dropout 做在低秩支路的输出上，而不是输入上。
+"""Drops out the thin path's result.
+dropout 做在低秩支路的输出上。
 
 symptom: Outputs vanish one by one instead of inputs.
-症状：消失的是一个个输出，而不是输入。
+症状：消失的是输出，而不是输入。
 
 cards: peft-01
 rung: solved

@@ -1,7 +1,7 @@
-"""Makes A and B in float32 on the CPU, whatever the base is.
-不管 base 是什么，A、B 都建成 CPU 上的 float32。
+"""Makes A and B in float32 on the CPU.
+A、B 总是 CPU 上的 float32。
 
-symptom: Fails with a bfloat16 base, or one on the GPU.
+symptom: Fails with a bfloat16 base, or on the GPU.
 症状：base 是 bfloat16 或在 GPU 上就报错。
 
 cards: peft-01

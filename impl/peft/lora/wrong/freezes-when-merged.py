@@ -1,8 +1,8 @@
-"""Freezes A and B while merged, so that training stops silently.
-合并时把 A、B 也冻结了，训练悄悄停住。
+"""Freezes A and B while merged.
+合并时把 A、B 也冻结。
 
 symptom: An optimizer built after merging holds nothing.
-症状：合并后再建的优化器里什么都没有。
+症状：合并后建的优化器里什么都没有。
 
 cards: peft-10
 rung: solved

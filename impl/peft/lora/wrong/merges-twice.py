@@ -1,8 +1,8 @@
-"""A second merge adds the update a second time.
-第二次 merge 又加了一遍更新量。
+"""A second merge adds the update again.
+第二次 merge 又加一遍更新量。
 
 symptom: Saving twice ruins the model.
-症状：保存两次模型就坏了。
+症状：保存两次，模型就坏了。
 
 cards: peft-10
 rung: solved

@@ -1,8 +1,8 @@
-"""Multiplies BA out where the rank is so high that it is the cheaper product.
-秩高到乘出来更省计算时，就把 BA 乘出来。
+"""Multiplies BA out at high rank, where that is cheaper.
+秩高时把 BA 乘出来，更省计算。
 
-symptom: A high rank takes the memory of a full weight.
-症状：秩一高，就要占用一整个权重的内存。
+symptom: Takes a full weight's memory.
+症状：多占一整个权重的内存。
 
 cards: peft-04
 rung: solved

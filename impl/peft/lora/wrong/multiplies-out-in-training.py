@@ -1,8 +1,8 @@
-"""Multiplies BA out as long as it trains.
+"""Multiplies BA out while training.
 训练时把 BA 乘出来。
 
-symptom: A training step takes the memory of a full weight.
-症状：训练一步要占用一整个权重的内存。
+symptom: Training takes a full weight's memory.
+症状：训练时多占一整个权重的内存。
 
 cards: peft-02
 rung: solved

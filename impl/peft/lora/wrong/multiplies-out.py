@@ -1,8 +1,8 @@
-"""Multiplies BA out in every forward pass.
+"""Multiplies BA out in every forward.
 每次 forward 都把 BA 乘出来。
 
-symptom: Needs as much memory as another weight matrix.
-症状：显存多占一整个权重矩阵。
+symptom: Takes the memory of another weight.
+症状：显存多占一整个权重。
 
 cards: peft-01, peft-04
 rung: solved

@@ -1,5 +1,5 @@
-"""unmerge switches the thin path on again and leaves the weight merged.
-unmerge 只恢复了支路，权重还是合并后的。
+"""unmerge leaves the weight merged.
+unmerge 之后权重还是合并的。
 
 symptom: After unmerging the update counts twice.
 症状：unmerge 之后更新量算了两遍。

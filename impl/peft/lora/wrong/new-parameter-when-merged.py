@@ -1,8 +1,8 @@
-"""Replaces base.weight by a new parameter when merging.
+"""Replaces base.weight when merging.
 合并时用新参数替换 base.weight。
 
-symptom: Whoever ties or holds the weight keeps the unmerged one.
-症状：共享或持有这个权重的一方，拿到的还是未合并的值。
+symptom: Whoever shares the weight keeps the unmerged one.
+症状：共享它的一方还是未合并的值。
 
 cards: peft-04
 rung: solved

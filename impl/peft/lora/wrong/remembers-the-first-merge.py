@@ -1,8 +1,8 @@
-"""Remembers what the first merge added, for ever.
-一直记着第一次合并时加上的量。
+"""Remembers the first merge's update for ever.
+一直记着第一次合并的量。
 
-symptom: The second round of merge and unmerge leaves another weight behind.
-症状：第二轮合并、拆出之后，权重变了。
+symptom: The second merge and unmerge leaves another weight.
+症状：第二轮合并、拆出后，权重变了。
 
 cards: peft-04
 rung: solved

@@ -1,7 +1,7 @@
 """Scales by α alone.
 只乘了 α。
 
-symptom: Changing the rank needs another learning rate.
+symptom: Another rank needs another learning rate.
 症状：换个秩就得重调学习率。
 
 cards: peft-06

@@ -1,4 +1,4 @@
-"""Scales by α/√r, as rsLoRA does.
+"""Scales by α/√r, as rsLoRA.
 用了 rsLoRA 的 α/√r。
 
 symptom: Right for r = 1 only.

@@ -1,8 +1,8 @@
-"""Seeds torch's global generator to draw A.
-为了抽取 A 而重设全局随机种子。
+"""Seeds the global generator to draw A.
+抽 A 时重设了全局种子。
 
-symptom: Every layer starts with the same A, and so does whatever is drawn after it.
-症状：每一层的 A 都一样，之后抽的随机数也全都重复。
+symptom: Every layer gets the same A, and later draws repeat.
+症状：每一层的 A 都一样，之后的随机数也重复。
 
 cards: peft-03
 rung: solved

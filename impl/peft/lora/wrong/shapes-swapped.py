@@ -1,7 +1,7 @@
-"""Gives A the shape (in, r) and B the shape (r, out).
-A 做成 (in, r)，B 做成 (r, out)。
+"""Gives A (in, r) and B (r, out).
+A 是 (in, r)，B 是 (r, out)。
 
-symptom: Checkpoints of others do not load.
+symptom: Others' checkpoints do not load.
 症状：别人的检查点加载不进来。
 
 cards: peft-02

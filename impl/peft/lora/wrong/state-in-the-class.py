@@ -1,8 +1,8 @@
-"""Keeps what was merged in the class, shared by all layers.
-合并状态存在类上，所有层共用。
+"""Keeps the merged state in the class.
+合并状态存在类上。
 
-symptom: Merging one layer switches all the others off.
-症状：合并一层，其他层的支路全被关掉。
+symptom: Merging one layer switches all others off.
+症状：合并一层，其他层的支路全关掉。
 
 cards: peft-10
 rung: solved

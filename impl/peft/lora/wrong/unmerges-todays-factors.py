@@ -1,8 +1,8 @@
-"""Unmerging subtracts the A and B of today, not those that were merged.
-unmerge 减的是当前的 A、B，而不是当时合并进去的。
+"""unmerge subtracts the present A and B.
+unmerge 减的是当前的 A、B。
 
 symptom: The base is damaged after merge, train, unmerge.
-症状：merge、训练、unmerge 之后 base 被改坏。
+症状：merge、训练、unmerge 之后 base 坏了。
 
 cards: peft-10
 rung: solved

@@ -2,7 +2,7 @@
 没有合并过，unmerge 也照减。
 
 symptom: Calling unmerge to be safe damages the base.
-症状：为保险起见先 unmerge 一下，base 就坏了。
+症状：保险起见先 unmerge 一下，base 就坏了。
 
 cards: peft-10
 rung: solved

@@ -1,5 +1,5 @@
-"""Starts A at zero and B at random, the wrong way round.
-A 为零、B 随机，弄反了。
+"""Starts A at zero and B at random.
+A 为零、B 随机。
 
 symptom: Starts at the base, but lora_B is not zero.
 症状：起点是基座，但 lora_B 不是零。

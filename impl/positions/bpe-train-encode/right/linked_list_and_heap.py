@@ -1,4 +1,4 @@
-"""Encodes with a heap over a doubly linked list; training reuses it with negative counts kept in a Counter."""
+"""Encodes with a heap over a linked list; training too, with negative counts in a Counter."""
 import heapq
 from collections import Counter
 

@@ -1,4 +1,4 @@
-"""Merges a single occurrence at a time, the leftmost of the lowest rank; tokens as characters of a string."""
+"""One occurrence at a time, leftmost of the lowest rank; tokens as characters."""
 from functools import lru_cache
 
 

@@ -1,4 +1,4 @@
-"""Applies the merges in rank order, each everywhere; training sorts the counted pairs; decoding by recursion."""
+"""Merges in rank order, each everywhere; training sorts the counted pairs; recursive decoding."""
 from typing import Dict, List, Tuple
 
 

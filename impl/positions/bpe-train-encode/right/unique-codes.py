@@ -1,4 +1,4 @@
-"""Pairs counted as codes with torch.unique; decoding by expanding until only bytes are left."""
+"""Pairs as codes for torch.unique; decoding expands until only bytes are left."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Works on Unicode code points instead of bytes.
 处理的是 Unicode 码点而不是字节。
 
-symptom: Ids beyond 255 for Chinese, and invalid UTF-8 does not come back.
-症状：中文得到大于 255 的 id，非法 UTF-8 还原不了。
+symptom: Chinese gives ids beyond 255, and invalid UTF-8 does not come back.
+症状：中文的 id 大于 255，非法 UTF-8 还原不了。
 
 cards: emb-04
 rung: solved

@@ -1,8 +1,8 @@
-"""Counts the pairs of the text once, before any merge.
-只在最开始统计了一次对。
+"""Counts the pairs once, before any merge.
+只在最开始统计一次。
 
-symptom: No token is ever longer than two bytes.
-症状：没有一个 token 超过两个字节。
+symptom: No token is longer than two bytes.
+症状：token 都不超过两个字节。
 
 cards: emb-02
 rung: solved

@@ -1,8 +1,8 @@
-"""Counts only pairs that do not overlap: aaa has one (a, a).
-只数不重叠的对：aaa 里 (a, a) 只算一次。
+"""Counts without overlaps: aaa has one (a, a).
+不数重叠的对：aaa 里 (a, a) 只算一次。
 
 symptom: Runs of one letter lose against other pairs.
-症状：连续重复的字母总输给别的对。
+症状：连续的字母总输给别的对。
 
 cards: emb-02
 rung: solved

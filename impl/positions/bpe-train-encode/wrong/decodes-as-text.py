@@ -1,8 +1,8 @@
-"""Decodes through UTF-8, which damages other bytes.
-解码时经过 UTF-8，其他字节被破坏。
+"""Decodes through UTF-8.
+解码经过 UTF-8。
 
 symptom: Half an emoji becomes a replacement character.
-症状：半个 emoji 变成了替换字符。
+症状：半个 emoji 变成替换字符。
 
 cards: emb-03
 rung: solved

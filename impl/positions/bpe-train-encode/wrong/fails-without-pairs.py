@@ -1,5 +1,5 @@
 """Asks for the best pair when none is left.
-已经没有对了，还去取最优的对。
+没有对了还去取最优的。
 
 symptom: Fails on empty or very short texts.
 症状：文本为空或太短时报错。

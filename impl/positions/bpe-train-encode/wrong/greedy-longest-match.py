@@ -1,8 +1,8 @@
-"""Encodes by the longest token that fits, from left to right.
-编码时从左到右取能匹配的最长 token。
+"""Encodes by the longest fitting token, as WordPiece.
+像 WordPiece 那样，编码时取最长的匹配。
 
-symptom: Token ids differ from those the model was trained on (this is WordPiece's way).
-症状：token 序列与模型训练时不一致（那是 WordPiece 的做法）。
+symptom: Token ids differ from those in training.
+症状：token 序列与训练时不一致。
 
 cards: emb-03, emb-04
 rung: solved

@@ -1,4 +1,4 @@
-"""Encodes with the highest rank that is present first.
+"""Encodes the highest rank first.
 编码时先合并 rank 最大的对。
 
 symptom: Rare merges win over frequent ones.

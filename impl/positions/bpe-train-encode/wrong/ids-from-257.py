@@ -1,8 +1,8 @@
 """Numbers the new tokens from 257.
 新 token 从 257 开始编号。
 
-symptom: Every id is one too large for the embedding table.
-症状：所有新 id 都比 embedding 表大一位。
+symptom: New ids are one too large for the embedding table.
+症状：新 id 都比 embedding 表大一位。
 
 cards: emb-02
 rung: solved

@@ -1,8 +1,8 @@
-"""Adds new merges to those of the last training.
-新的合并规则接在了上次训练的后面。
+"""Adds new merges to the last training's.
+新规则接在上次训练的后面。
 
 symptom: A second training gives too many merges.
-症状：第二次训练得到的规则过多。
+症状：第二次训练的规则过多。
 
 cards: emb-02
 rung: solved

@@ -1,8 +1,8 @@
-"""Encodes by merging the leftmost known pair, whatever its rank.
-编码时合并最左边的已知对，不看 rank。
+"""Encodes the leftmost known pair, whatever its rank.
+编码时合并最左的已知对，不看 rank。
 
-symptom: Right for most words, wrong where pairs compete.
-症状：多数词是对的，几个对竞争时就错。
+symptom: Wrong only where pairs compete.
+症状：几个对竞争时才错。
 
 cards: emb-03
 rung: solved

@@ -1,8 +1,8 @@
-"""Returns the merges as lists instead of tuples.
-合并规则返回的是列表而不是元组。
+"""Returns lists instead of tuples.
+返回列表而不是元组。
 
 symptom: They cannot be keys of a dict.
-症状：不能拿来当字典的键。
+症状：不能当字典的键。
 
 cards: emb-02
 rung: solved

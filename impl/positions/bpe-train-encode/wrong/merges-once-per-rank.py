@@ -1,8 +1,8 @@
-"""Encodes with only the first occurrence of each merge.
+"""Encodes only the first occurrence of each merge.
 每条规则只合并第一处。
 
 symptom: Repeated words stay in bytes.
-症状：重复的词还是一个个字节。
+症状：重复的词还是字节。
 
 cards: emb-03
 rung: solved

@@ -1,8 +1,8 @@
-"""Encodes by merging the pair that is most frequent in the data.
-编码时合并数据中出现最多的对。
+"""Encodes the pair most frequent in the data.
+编码时合并数据中最多的对。
 
 symptom: The same word gets other tokens in another text.
-症状：同一个词换篇文章，token 就不同了。
+症状：同一个词换篇文章，token 就不同。
 
 cards: emb-03
 rung: solved

@@ -1,8 +1,8 @@
-"""Counts overlapping pairs of bytes, but not of merged tokens.
-字节对重叠时计数，合并出来的 token 重叠时却不计。
+"""Counts overlaps of bytes, not of merged tokens.
+字节对重叠时计数，合并出的 token 不计。
 
-symptom: Repetitive text learns other merges from the second round on.
-症状：重复性强的文本，从第二轮起学到的合并就不同。
+symptom: Repetitive text: other merges from the second on.
+症状：重复的文本从第二条规则起就不同。
 
 cards: emb-02
 rung: solved

@@ -1,8 +1,8 @@
 """Merges from right to left: aaa becomes a, aa.
 从右往左合并：aaa 变成 a、aa。
 
-symptom: Runs of one letter are split at the wrong end.
-症状：连续重复的字母从错误的一端切开。
+symptom: Runs of one letter split at the wrong end.
+症状：连续的字母从错误的一端切开。
 
 cards: emb-02
 rung: solved

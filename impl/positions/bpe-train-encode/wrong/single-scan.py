@@ -1,8 +1,8 @@
-"""Encodes in one scan from the left that merges any pair it knows.
-编码时从左扫一遍，见到已知的对就合并。
+"""Encodes in one scan, merging any known pair.
+编码只扫一遍，见到已知的对就合并。
 
-symptom: A late merge takes a letter that an early one needs.
-症状：靠后的规则抢走了靠前规则要用的字母。
+symptom: A late merge takes an early one's letter.
+症状：靠后的规则抢走靠前规则的字母。
 
 cards: emb-03
 rung: solved

@@ -1,5 +1,5 @@
-"""Sorts the caller's merges, which loses their ranks.
-把调用者的 merges 排了序，rank 就丢了。
+"""Sorts the caller's merges.
+把调用者的 merges 排了序。
 
 symptom: After the first call every model is broken.
 症状：调用一次之后，模型就坏了。

@@ -1,5 +1,5 @@
-"""Splits the data at line ends before encoding.
-编码前先按换行切开。
+"""Splits the data at line ends.
+编码前按换行切开。
 
 symptom: Merges across a line end are never used.
 症状：跨换行的合并永远用不上。

@@ -1,8 +1,8 @@
-"""Stops as soon as no pair occurs twice.
-没有出现两次以上的对就停了。
+"""Stops when no pair occurs twice.
+没有出现两次的对就停。
 
-symptom: Short texts give fewer merges than asked for.
-症状：短文本得到的合并数不够。
+symptom: Short texts give too few merges.
+症状：短文本的合并数不够。
 
 cards: emb-02
 rung: solved

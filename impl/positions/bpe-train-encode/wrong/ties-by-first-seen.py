@@ -1,5 +1,5 @@
-"""Breaks ties by which pair came first in the text.
-平局时取文本中先出现的对。
+"""Breaks ties by first occurrence.
+平局时取先出现的对。
 
 symptom: Sorting the corpus changes the tokenizer.
 症状：语料换个顺序，分词器就变了。

@@ -1,8 +1,8 @@
 """Breaks ties by the largest pair.
 平局时取最大的对。
 
-symptom: Right until two pairs are equally frequent.
-症状：没有平局时都对。
+symptom: Wrong only on ties.
+症状：平局时才错。
 
 cards: emb-02
 rung: solved

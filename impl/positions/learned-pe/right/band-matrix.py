@@ -17,4 +17,4 @@ class LearnedPositional(nn.Module):
             raise ValueError("outside")
         pick = torch.zeros(x.size(1), n, dtype=self.P.dtype, device=self.P.device)
         pick.diagonal(start).fill_(1)
-        return torch.einsum("tn,nd->td", pick, self.P).to(x.dtype).unsqueeze(0) + x
+        return torch.einsum("tn,nd->td", pick, self.P).unsqueeze(0).add(x).to(x.dtype)

@@ -13,4 +13,4 @@ class LearnedPositional(nn.Module):
         if not 0 <= start <= self.max_len - x.size(1):
             raise ValueError("position out of range")
         index = torch.arange(start, start + x.size(1), device=x.device)
-        return x + self.positions(index).unsqueeze(0).to(x.dtype)
+        return (x + self.positions(index).unsqueeze(0)).to(x.dtype)

@@ -1,4 +1,4 @@
-"""Rows by gather with expanded indices; an error class of its own."""
+"""Rows by gather with expanded indices; its own error class."""
 
 from __future__ import annotations
 
@@ -21,4 +21,4 @@ class LearnedPositional(nn.Module):
         if start < 0 or T + start > self.emb.shape[0]:
             raise Outside(f"{start}..{start + T}")
         index = torch.arange(start, T + start, device=x.device)[:, None].expand(T, D)
-        return torch.add(x, self.emb.gather(0, index).type_as(x))
+        return torch.add(x, self.emb.gather(0, index)).type_as(x)

@@ -1,4 +1,4 @@
-"""Keeps the table as a parameter of zeros, cuts it with narrow and casts the sum."""
+"""A parameter of zeros, cut with narrow; casts the sum."""
 import torch
 from torch import nn
 

@@ -14,4 +14,4 @@ class LearnedPositional(nn.Module):
         if start < 0 or total < start + T:
             raise ValueError(f"start={start}, T={T}, max_len={total}")
         select = torch.eye(total, dtype=self.weight.dtype, device=x.device)[start : start + T]
-        return x + (select @ self.weight).type_as(x)
+        return (x + select @ self.weight).type_as(x)

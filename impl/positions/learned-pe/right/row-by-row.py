@@ -1,4 +1,4 @@
-"""Keeps the table in a ParameterList and stacks its rows one by one, in the wider of the two dtypes."""
+"""Stacks the rows of a ParameterList one by one, in the wider dtype."""
 import torch
 from torch import nn
 

@@ -1,8 +1,8 @@
-"""Adds in the dtype of the table and casts back.
-先转成表的 dtype 相加，再转回来。
+"""Adds in the table's dtype and casts back.
+用表的 dtype 相加，再转回来。
 
 symptom: With a bfloat16 table, float32 activations keep 8 bits.
-症状：表是 bfloat16 时，float32 的激活只剩 8 位精度。
+症状：表是 bfloat16 时，float32 激活只剩 8 位精度。
 
 cards: pos-08
 rung: hardened

@@ -1,8 +1,8 @@
 """Adds the positions twice.
 位置加了两遍。
 
-symptom: The table learns half as large values at twice the rate.
-症状：表学到的值只有一半，学得却快一倍。
+symptom: The table learns half the values at twice the rate.
+症状：表学到的值减半，速度翻倍。
 
 cards: pos-26
 rung: solved

@@ -1,8 +1,8 @@
 """Registers the table as a buffer.
 把表注册成了 buffer。
 
-symptom: The optimiser never sees it and positions stay random.
-症状：优化器看不到它，位置永远是随机的。
+symptom: The optimiser never sees it; positions stay random.
+症状：优化器看不到它，位置一直随机。
 
 cards: pos-06
 rung: solved

@@ -1,7 +1,7 @@
-"""Clamps start in evaluation mode instead of raising ValueError.
-评估模式下把 start 截到表内，而不是抛 ValueError。
+"""In evaluation clamps start instead of raising.
+评估模式下截断 start，而不是报错。
 
-symptom: A text that is too long goes unnoticed in production.
+symptom: Too long a text goes unnoticed in production.
 症状：上线后文本超长也不报错。
 
 cards: pos-08

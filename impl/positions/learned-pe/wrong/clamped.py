@@ -1,8 +1,8 @@
 """Clamps positions to the end of the table.
 超出的位置被截到表尾。
 
-symptom: All late tokens stand on the same spot, and nothing says so.
-症状：靠后的 token 都站在同一处，而且没有任何提示。
+symptom: All late tokens silently share one position.
+症状：靠后的 token 悄悄共用一个位置。
 
 cards: pos-08
 rung: solved

@@ -1,7 +1,7 @@
-"""Lets the table decide the dtype of the result.
+"""Takes the result's dtype from the table.
 结果的 dtype 由表决定。
 
-symptom: Float16 activations leave as float32.
+symptom: float16 activations leave as float32.
 症状：float16 的激活出来成了 float32。
 
 cards: pos-24

@@ -1,7 +1,7 @@
 """Adds into x.
-直接加到了 x 上。
+直接加到 x 上。
 
-symptom: The embedding that was passed in has changed.
+symptom: The embedding passed in has changed.
 症状：传进来的 embedding 被改了。
 
 cards: pos-26

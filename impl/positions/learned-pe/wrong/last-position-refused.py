@@ -1,7 +1,7 @@
 """Refuses start + T = max_len.
 start + T = max_len 也拒绝。
 
-symptom: The last row of the table can never be used.
+symptom: The table's last row can never be used.
 症状：表的最后一行永远用不上。
 
 cards: pos-08

@@ -1,8 +1,8 @@
-"""Accepts a negative start, which counts from the end.
-接受负的 start，变成从表尾数。
+"""Counts a negative start from the end.
+负的 start 从表尾数。
 
-symptom: A bug in the caller reads the last positions silently.
-症状：调用方出错时悄悄读到了表尾的位置。
+symptom: A caller's bug silently reads the last positions.
+症状：调用方出错时悄悄读到表尾。
 
 cards: pos-08
 rung: solved

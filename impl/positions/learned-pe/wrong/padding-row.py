@@ -1,7 +1,7 @@
-"""Uses nn.Embedding with padding_idx=0, so position 0 never learns.
-nn.Embedding 设了 padding_idx=0，位置 0 永远学不到。
+"""Uses nn.Embedding with padding_idx=0.
+nn.Embedding 设了 padding_idx=0。
 
-symptom: The first row of the table stays as it was.
+symptom: The table's first row never changes.
 症状：表的第 0 行始终不变。
 
 cards: pos-06

@@ -1,8 +1,8 @@
 """Adds row b to item b of the batch.
-把第 b 行加给了 batch 里的第 b 条。
+第 b 行加给了 batch 的第 b 条。
 
-symptom: All tokens of a sequence get the same vector.
-症状：同一条序列的所有 token 加的是同一个向量。
+symptom: All tokens of a sequence get one vector.
+症状：同一序列的 token 加同一个向量。
 
 cards: pos-01
 rung: solved

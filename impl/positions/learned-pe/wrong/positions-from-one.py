@@ -1,8 +1,8 @@
-"""Starts to count at 1.
-位置从 1 开始数。
+"""Counts from 1.
+从 1 开始数。
 
-symptom: Row 0 is never used and the last position does not fit.
-症状：第 0 行永远用不上，最后一个位置放不下。
+symptom: Row 0 is never used, the last position does not fit.
+症状：第 0 行用不上，最后一个位置放不下。
 
 cards: pos-08
 rung: solved

@@ -1,8 +1,8 @@
-"""Remembers the position of the last call and continues there.
-记住上次的位置，单个 token 自动接着往后排。
+"""Continues single tokens where the last call stopped.
+单个 token 接着上次的位置往后排。
 
-symptom: The first token of the next text stands in the middle of the table.
-症状：下一段文本的第一个 token 落到表的中间。
+symptom: The next text's first token stands mid-table.
+症状：下一段文本从表的中间开始。
 
 cards: kv-21
 rung: solved

@@ -1,8 +1,8 @@
-"""Has a learned scale besides the table.
-除了表之外还多了一个可学习的系数。
+"""Has a learned scale too.
+还多了一个可学习的系数。
 
-symptom: Checkpoints of other models do not load.
-症状：别的模型的检查点加载不进来。
+symptom: Others' checkpoints do not load.
+症状：别人的检查点加载不进来。
 
 cards: pos-06
 rung: solved

@@ -1,8 +1,8 @@
-"""Keeps one table for all modules in the class.
-表放在类上，所有模块共用一张。
+"""Keeps one table in the class.
+表放在类上。
 
 symptom: Encoder and decoder overwrite each other's positions.
-症状：encoder 和 decoder 互相覆盖位置表。
+症状：encoder 和 decoder 互相覆盖。
 
 cards: pos-06
 rung: solved

@@ -1,8 +1,8 @@
 """Ignores start.
-不理会 start。
+忽略 start。
 
 symptom: Every decoded token stands at position 0.
-症状：解码出来的每个 token 都站在位置 0。
+症状：解码的 token 都在位置 0。
 
 cards: kv-21
 rung: solved

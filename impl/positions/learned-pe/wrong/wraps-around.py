@@ -2,7 +2,7 @@
 位置对 max_len 取了模。
 
 symptom: Token max_len looks like token 0.
-症状：第 max_len 个 token 看起来和第 0 个一样。
+症状：第 max_len 个 token 看起来像第 0 个。
 
 cards: pos-08
 rung: solved

@@ -1,4 +1,4 @@
-"""One item of the batch at a time, written by slices into a tensor of its own."""
+"""One batch item at a time, written by slices into a tensor of its own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reorders "half" into pairs, reads cos and sin from a float64 table indexed by position, and reorders back."""
+"""Reorders "half" into pairs, looks cos and sin up in a float64 table, reorders back."""
 import torch
 
 

@@ -1,4 +1,4 @@
-"""Float64 throughout: every component times cos, its partner (by roll) times ± sin."""
+"""Float64: components times cos, partners (by roll) times ± sin."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The Hugging Face way: x·cos + rotate(x)·sin with doubled tables; half precision multiplies in its own dtype."""
+"""As Hugging Face: x·cos + rotate(x)·sin with doubled tables; 16 bits multiply in 16 bits."""
 import torch
 
 

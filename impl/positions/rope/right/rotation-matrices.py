@@ -1,4 +1,4 @@
-"""Builds the 2×2 rotation matrix of every token and pair and contracts with einsum."""
+"""2×2 matrices for every token and pair, contracted with einsum."""
 import math
 
 import torch

@@ -1,8 +1,8 @@
 """Computes the angles in the dtype of x.
-角度用了 x 的 dtype 计算。
+角度用了 x 的 dtype。
 
-symptom: In bfloat16 the tokens past 256 get the angles of their neighbours.
-症状：bfloat16 下，256 之后的 token 用上了邻居的角度。
+symptom: In bfloat16 tokens past 256 get their neighbours' angles.
+症状：bfloat16 下，256 之后用上了邻居的角度。
 
 cards: pos-24
 rung: hardened

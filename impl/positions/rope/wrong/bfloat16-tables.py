@@ -1,7 +1,7 @@
-"""Keeps the tables of cos and sin in bfloat16 whatever x is.
-不管 x 是什么 dtype，cos、sin 表都存成 bfloat16。
+"""Keeps cos and sin in bfloat16.
+cos、sin 表都存成 bfloat16。
 
-symptom: Float32 results are right to two digits only.
+symptom: float32 results have two digits.
 症状：float32 的结果只剩两位有效数字。
 
 cards: pos-24

@@ -1,8 +1,8 @@
-"""Turns the other way: the sign of both sines is flipped.
-转反了方向：两个 sin 的符号都反了。
+"""Turns the other way.
+转反了方向。
 
-symptom: Scores are right as long as q and k both turn that way, cached keys from elsewhere are not.
-症状：q、k 一起反着转时分数仍对，换成别处缓存的 key 就错。
+symptom: q·k is right, unless keys were cached elsewhere.
+症状：q·k 仍对，换成别处缓存的 key 就错。
 
 cards: pos-09
 rung: solved

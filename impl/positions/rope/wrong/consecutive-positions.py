@@ -1,8 +1,8 @@
-"""Counts on from the first position once there are more than six tokens.
-超过六个 token 就从第一个位置往后连续编号。
+"""With more than six tokens counts on from the first position.
+超过六个 token 就从第一个位置往后数。
 
-symptom: Wrong for packed sequences and for gaps.
-症状：打包的序列、位置有间隔时就错。
+symptom: Wrong for packed sequences and gaps.
+症状：打包的序列、有间隔时就错。
 
 cards: pos-10
 rung: solved

@@ -1,5 +1,5 @@
-"""Computes everything under no_grad, so q and k get no gradient.
-全程 no_grad，q、k 收不到梯度。
+"""Computes under no_grad.
+全程 no_grad。
 
 symptom: W_Q and W_K do not learn.
 症状：W_Q、W_K 学不动。

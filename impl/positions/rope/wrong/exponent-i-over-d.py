@@ -1,8 +1,8 @@
-"""Uses base^(−i/d) with i the pair index, so the speeds cover half the range.
-指数写成 −i/d（i 是对的编号），频率只覆盖一半范围。
+"""Uses base^(−i/d), i the pair's index.
+指数写成 −i/d（i 是对的编号）。
 
-symptom: The slowest pair is far too fast, long distances alias.
-症状：最慢的一对转得太快，远距离会混叠。
+symptom: Pairs turn too fast: long distances alias.
+症状：转得太快，远距离混叠。
 
 cards: pos-14
 rung: solved

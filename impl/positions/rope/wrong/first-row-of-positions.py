@@ -1,8 +1,8 @@
-"""Uses the first row of (B, T) positions for the whole batch.
-positions 为 (B, T) 时，整个 batch 都用了第一行。
+"""Uses the first row of positions for all.
+整个 batch 都用 positions 的第一行。
 
-symptom: Right with batch size 1, wrong in batched decoding.
-症状：batch 为 1 时对，批量解码就错。
+symptom: Right at batch size 1 only.
+症状：batch 为 1 时才对。
 
 cards: kv-21
 rung: solved

@@ -1,8 +1,8 @@
-"""Returns a view of x for a single token at position 0.
-单独一个位置 0 的 token 直接返回 x 的视图。
+"""Returns a view of x for one token at position 0.
+位置 0 的单个 token 返回 x 的视图。
 
-symptom: An in-place change of the result changes the caller's x.
-症状：对结果做原地修改，调用者的 x 也跟着变。
+symptom: Changing the result in place changes x.
+症状：原地修改结果，x 也跟着变。
 
 cards: pos-09
 rung: hardened

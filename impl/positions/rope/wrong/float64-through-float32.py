@@ -1,8 +1,8 @@
-"""Sends float64 inputs through float32.
-float64 输入被转成 float32 再转回来。
+"""Sends float64 through float32.
+float64 中途转成 float32。
 
-symptom: Position 0 changes the vector in the eighth digit.
-症状：位置 0 也会让向量在第 8 位有效数字上变化。
+symptom: Position 0 changes the eighth digit.
+症状：位置 0 也会改变第 8 位有效数字。
 
 cards: pos-24
 rung: solved

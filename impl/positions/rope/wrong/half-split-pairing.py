@@ -1,8 +1,8 @@
-"""Pairs dimension i with i + d/2 where the layout asked for 2i with 2i + 1.
-要求 2i 配 2i + 1，却用了 i 配 i + d/2。
+"""Pairs i with i + d/2 in both layouts.
+两种 layout 都用 i 配 i + d/2。
 
-symptom: Training from scratch works, loaded weights give garbage.
-症状：从头训练没问题，加载别人的权重就全乱。
+symptom: Training works, loaded weights give garbage.
+症状：从头训练没问题，加载的权重全乱。
 
 cards: pos-13
 rung: solved

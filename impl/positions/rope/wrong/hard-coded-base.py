@@ -1,8 +1,8 @@
 """Ignores base and uses 10000.
 忽略 base，写死 10000。
 
-symptom: Models with a base of 500000 are subtly wrong.
-症状：base 为 500000 的模型会有说不清的偏差。
+symptom: Models with base 500000 are subtly wrong.
+症状：base 为 500000 的模型略有偏差。
 
 cards: pos-18
 rung: solved

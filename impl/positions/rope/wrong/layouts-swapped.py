@@ -1,8 +1,8 @@
-"""Takes the two layouts for each other.
+"""Swaps the two layouts.
 两种 layout 弄反了。
 
-symptom: Training from scratch works, loaded weights give garbage.
-症状：从头训练没问题，加载别人的权重就全乱。
+symptom: Training works, loaded weights give garbage.
+症状：从头训练没问题，加载的权重全乱。
 
 cards: pos-13
 rung: solved

@@ -2,7 +2,7 @@
 所有的对都转同一个角度。
 
 symptom: Positions repeat every 2π tokens.
-症状：每隔约 6.28 个 token 位置就重复。
+症状：约每 6.28 个 token 位置就重复。
 
 cards: pos-14
 rung: solved

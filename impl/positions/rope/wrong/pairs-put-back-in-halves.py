@@ -1,8 +1,8 @@
-"""Takes interleaved pairs apart and puts them back as two halves.
-按奇偶拆开，却按前后两半拼回。
+"""Puts interleaved pairs back as two halves.
+按奇偶拆开，按前后两半拼回。
 
-symptom: q·k is still right when both are turned alike; everything else that reads the vector is not.
-症状：q、k 都这样转时点积仍对，别处再读这个向量就错了。
+symptom: q·k is right, any other use of the vector is not.
+症状：q·k 仍对，作别的用途就错。
 
 cards: pos-13
 rung: solved

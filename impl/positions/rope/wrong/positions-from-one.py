@@ -1,8 +1,8 @@
-"""Starts to count at 1.
-位置从 1 开始数。
+"""Counts from 1.
+从 1 开始数。
 
-symptom: Scores are right, cached keys from elsewhere are off by one.
-症状：自己内部的分数都对，与别处的缓存差一位。
+symptom: Right scores, but cached keys from elsewhere are off by one.
+症状：分数都对，与别处的缓存差一位。
 
 cards: pos-10
 rung: solved

@@ -1,8 +1,8 @@
-"""Counts 0, 1, 2, … itself instead of using the positions.
-不用传入的 positions，自己从 0 数起。
+"""Counts 0, 1, 2, … itself.
+不用 positions，自己从 0 数起。
 
-symptom: Prefill is right, every decoded token stands at position 0.
-症状：prefill 是对的，解码出来的每个 token 都在位置 0。
+symptom: Prefill is right, decoded tokens all stand at 0.
+症状：prefill 对，解码的 token 都在 0。
 
 cards: kv-21
 rung: solved

@@ -1,8 +1,8 @@
-"""Gives positions their batch dimension with unsqueeze_, in the caller's own tensor.
-用 unsqueeze_ 给 positions 加 batch 维，改的是调用者的张量。
+"""Unsqueezes the caller's positions in place.
+对调用者的 positions 做 unsqueeze_。
 
-symptom: No value is wrong, but afterwards the caller's positions are (1, T).
-症状：值全对，但之后调用者的 positions 变成了 (1, T)。
+symptom: Afterwards the caller's positions are (1, T).
+症状：之后 positions 变成 (1, T)。
 
 cards: pos-09
 rung: solved

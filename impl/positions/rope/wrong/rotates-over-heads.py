@@ -1,8 +1,8 @@
-"""Lines the positions up with the heads instead of the tokens.
-把位置对到了头上，而不是 token 上。
+"""Lines positions up with heads, not tokens.
+位置对到了头上，不是 token 上。
 
-symptom: An error unless H equals T, and then the wrong rotation.
-症状：H 不等于 T 就报错，相等时转错。
+symptom: Raises unless H = T, then turns wrongly.
+症状：H ≠ T 就报错，相等时转错。
 
 cards: pos-09
 rung: solved

@@ -1,5 +1,5 @@
-"""Adds where the first component subtracts, which is no rotation any more.
-第一个分量该减的地方写成了加，不再是旋转。
+"""Adds where the first component subtracts.
+第一个分量该减却加了。
 
 symptom: Lengths change with the position.
 症状：向量长度随位置变化。

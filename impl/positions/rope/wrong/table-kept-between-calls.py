@@ -1,8 +1,8 @@
-"""Keeps the table of angles of the first call and never looks whether base or length changed.
-缓存了第一次的角度表，之后不管 base 和长度是否变化。
+"""Keeps the first call's frequencies for ever.
+一直用第一次的频率表。
 
-symptom: The second call with another base gives the answer of the first.
-症状：换一个 base 再调用，得到的还是旧结果。
+symptom: Another base gives the first one's answer.
+症状：换了 base，得到的还是旧结果。
 
 cards: pos-18
 rung: solved

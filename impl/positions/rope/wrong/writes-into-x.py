@@ -1,8 +1,8 @@
 """Writes the turned components into x.
-把旋转后的分量直接写回 x。
+旋转后的分量写回 x。
 
-symptom: The keys handed in are turned after the call, and turned again by the next one.
-症状：传进来的 key 被改了，下次调用会再转一遍。
+symptom: The next call turns the same keys again.
+症状：下次调用会把 key 再转一遍。
 
 cards: pos-12
 rung: solved

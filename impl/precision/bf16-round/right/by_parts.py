@@ -1,4 +1,4 @@
-"""frexp and ldexp in float64: scale so that the last kept bit is the unit, let torch.round settle ties, scale back."""
+"""frexp and ldexp in float64: the last kept bit becomes the unit, torch.round settles ties."""
 import torch
 
 

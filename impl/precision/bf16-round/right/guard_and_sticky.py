@@ -1,4 +1,4 @@
-"""As hardware does it: guard bit, sticky bit, and the last kept bit decide; both formats from one routine."""
+"""As in hardware: guard bit, sticky bit and last kept bit decide, for both formats."""
 import torch
 
 

@@ -1,4 +1,4 @@
-"""Adds and takes away 1.5·2^52 steps in float64, whose own rounding to nearest even does the work."""
+"""Adds and takes away 1.5·2^52 steps in float64, whose own rounding does the work."""
 import torch
 from torch import Tensor
 

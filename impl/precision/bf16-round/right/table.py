@@ -1,4 +1,4 @@
-"""Looks float16 up in a table of all its numbers and the midpoints between them; for bfloat16 compares two neighbours."""
+"""A table of all float16 numbers and their midpoints; for bfloat16 compares two neighbours."""
 import torch
 
 

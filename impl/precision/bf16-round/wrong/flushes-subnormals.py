@@ -1,5 +1,5 @@
-"""Makes everything below the smallest normal float16 zero.
-把小于 float16 最小规格化数的都清零。
+"""Flushes float16's subnormals to zero.
+把 float16 的次正规数清零。
 
 symptom: Gradients below 6·10⁻⁵ vanish.
 症状：小于 6·10⁻⁵ 的梯度消失。

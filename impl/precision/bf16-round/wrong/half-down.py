@@ -1,8 +1,8 @@
-"""Rounds ties towards zero instead of to even.
-平局时向零舍入，而不是取偶。
+"""Rounds ties towards zero.
+平局时向零舍入。
 
-symptom: Ties lose half a step whatever the last bit is.
-症状：不管末位是几，平局总是少半步。
+symptom: Ties lose half a step whatever the last bit.
+症状：不管末位是几，平局总少半步。
 
 cards: prec-01
 rung: solved

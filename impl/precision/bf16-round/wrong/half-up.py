@@ -1,5 +1,5 @@
-"""Rounds ties away from zero instead of to even.
-平局时远离零舍入，而不是取偶。
+"""Rounds ties away from zero.
+平局时远离零舍入。
 
 symptom: 2049 becomes 2050 in float16.
 症状：float16 里 2049 变成了 2050。

@@ -1,8 +1,8 @@
 """Forgets that float16 ends at 65504.
-忘了 float16 到 65504 为止。
+忘了 float16 止于 65504。
 
 symptom: 10⁵ passes as a float16.
-症状：10⁵ 也被当成 float16。
+症状：10⁵ 也算 float16。
 
 cards: prec-02
 rung: solved

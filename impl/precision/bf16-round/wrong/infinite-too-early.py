@@ -1,8 +1,8 @@
-"""Makes everything above 65504 infinite, before it is rounded.
-没舍入就把大于 65504 的全变成无穷。
+"""Makes all above 65504 infinite before rounding.
+没舍入就把大于 65504 的变成无穷。
 
 symptom: 65505 becomes inf instead of 65504.
-症状：65505 变成 inf，而不是 65504。
+症状：65505 变成 inf，不是 65504。
 
 cards: prec-02
 rung: solved

@@ -1,7 +1,7 @@
-"""In float16 everything above 65504 becomes infinite, NaN too.
-float16 里凡是大于 65504 的都变 inf，连 NaN 也算进去。
+"""In float16 makes NaN infinite too.
+float16 里连 NaN 也变成 inf。
 
-symptom: The NaN that would have shown the bug is gone.
+symptom: The NaN that would show a bug is gone.
 症状：本该暴露问题的 NaN 不见了。
 
 cards: prec-01

@@ -1,8 +1,8 @@
-"""Rounds the bits of a NaN too: the carry makes some of them infinite, or zero.
-把 NaN 的位也拿去舍入，进位后有的变成 inf，有的变成 0。
+"""Rounds a NaN's bits too.
+NaN 的位也拿去舍入。
 
-symptom: A NaN with few payload bits turns into inf, 0x7FFFFFFF into −0.
-症状：payload 很小的 NaN 变成 inf，0x7FFFFFFF 变成 −0。
+symptom: Small payloads become inf, 0x7FFFFFFF −0.
+症状：payload 小的变成 inf，0x7FFFFFFF 变成 −0。
 
 cards: prec-01
 rung: solved

@@ -1,8 +1,8 @@
-"""Adds to the caller's tensor: a view shares its memory.
-原地改了调用者的张量：view 与它共享内存。
+"""Adds to the caller's tensor through a view.
+通过 view 改了调用者的张量。
 
-symptom: The second call on the same tensor gives another answer.
-症状：对同一个张量再调用一次，结果就变了。
+symptom: A second call on the same tensor differs.
+症状：对同一个张量再调用，结果就变了。
 
 cards: prec-06
 rung: solved

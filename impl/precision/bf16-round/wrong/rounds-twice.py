@@ -1,8 +1,8 @@
-"""Rounds to 14 mantissa bits first and then to what is due.
-先舍入到 14 位尾数，再舍入到目标精度。
+"""Rounds to 14 mantissa bits first.
+先舍入到 14 位尾数。
 
-symptom: A number just below a tie is lifted onto it and then above.
-症状：略低于平局点的数先被抬到平局点，再被抬上去。
+symptom: Just below a tie is lifted onto it, then above.
+症状：略低于平局点的先抬到平局点，再抬上去。
 
 cards: prec-01
 rung: solved

@@ -1,8 +1,8 @@
-"""Stops at the largest finite number instead of going to infinity.
-停在最大有限数，没有变成无穷。
+"""Stops at the largest finite number.
+停在最大有限数。
 
-symptom: An overflow is never noticed, so a loss scaler never backs off.
-症状：溢出没人发现，loss scaler 也就从不回退。
+symptom: Overflows go unnoticed; a loss scaler never backs off.
+症状：溢出没人发现，loss scaler 从不回退。
 
 cards: prec-02
 rung: solved

@@ -1,5 +1,5 @@
-"""Loses the sign of zero, and of what is rounded to zero.
-丢掉了零的符号，以及舍入成零的数的符号。
+"""Loses the sign of what becomes zero.
+丢了零的符号。
 
 symptom: 1/x has the wrong infinity.
 症状：1/x 得到反号的无穷。

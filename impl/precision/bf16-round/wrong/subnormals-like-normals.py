@@ -1,8 +1,8 @@
-"""Keeps ten mantissa bits in float16 however small the number is.
-float16 不管多小的数都保留十位尾数。
+"""Keeps ten mantissa bits in float16 subnormals.
+float16 的次正规数也保留十位尾数。
 
-symptom: 10⁻⁹ survives, although the smallest float16 is 6·10⁻⁸.
-症状：10⁻⁹ 居然还在，可 float16 最小只到 6·10⁻⁸。
+symptom: 10⁻⁹ survives; the smallest float16 is 6·10⁻⁸.
+症状：10⁻⁹ 还在，float16 最小是 6·10⁻⁸。
 
 cards: prec-01
 rung: solved

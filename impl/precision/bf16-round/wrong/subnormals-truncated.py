@@ -1,8 +1,8 @@
-"""Rounds float16's normal numbers and cuts its subnormal ones.
-规格化数舍入了，次正规数却是截断。
+"""Cuts float16's subnormals.
+float16 的次正规数是截断的。
 
-symptom: 1.5·2⁻²⁴ becomes 2⁻²⁴ instead of 2⁻²³.
-症状：1.5·2⁻²⁴ 变成 2⁻²⁴，而不是 2⁻²³。
+symptom: 1.5·2⁻²⁴ becomes 2⁻²⁴, not 2⁻²³.
+症状：1.5·2⁻²⁴ 变成 2⁻²⁴，不是 2⁻²³。
 
 cards: prec-01
 rung: solved

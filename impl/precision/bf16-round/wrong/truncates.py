@@ -1,8 +1,8 @@
-"""Cuts the low bits off instead of rounding.
-直接截断低位，没有舍入。
+"""Cuts the low bits off.
+直接截断低位。
 
-symptom: Every value shrinks a little; sums drift downwards.
-症状：每个数都偏小一点，累加后越漂越低。
+symptom: Every value shrinks a little; sums drift.
+症状：每个数都偏小，累加后越漂越低。
 
 cards: prec-04
 rung: solved

@@ -1,5 +1,5 @@
-"""Casts to the 16-bit dtype and back, which is what was to be written.
-直接转成 16 位 dtype 再转回来，而这正是要手写的东西。
+"""Casts to the 16-bit dtype and back.
+转成 16 位 dtype 再转回来。
 
 symptom: All values are right, and nothing was practised.
 症状：结果全对，但什么也没练到。
