@@ -19,8 +19,7 @@ from attncli.domain import plain_json
 from attncli.domain.review import LogRow
 from attncli.domain.rows import LONGEST_LINE, row_of_document
 from attncli.errors import StoreCorrupt, StoreError, UsageError
-from attncli.store.connection import Connection
-from attncli.store.database import APPLICATION_ID, FORMAT, opened
+from attncli.store.connection import APPLICATION_ID, FORMAT, Connection, opened
 from attncli.store.log import checksum
 
 MAGIC = b"SQLite format 3\x00"

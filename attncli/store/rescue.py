@@ -16,8 +16,8 @@ from typing import Any, BinaryIO
 from attncli.errors import StoreCorrupt, StoreError, StoreUnwritable
 from attncli.files import flush_folder
 from attncli.store.backups import since_last_restore
-from attncli.store.connection import Connection
-from attncli.store.database import Database, opened
+from attncli.store.connection import Connection, opened
+from attncli.store.database import Database
 from attncli.store.durable import flush
 from attncli.store.exclusive import held_alone
 from attncli.store.inspection import MERGED, damaged_files

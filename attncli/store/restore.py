@@ -11,6 +11,7 @@ from pathlib import Path
 from attncli.domain.review import LogRow
 from attncli.errors import StoreCorrupt, StoreError, StoreUnwritable, UsageError
 from attncli.store.backups import BEFORE_RESTORE, keep_copy
+from attncli.store.connection import make_folder
 from attncli.store.database import Database
 from attncli.store.durable import flush
 from attncli.store.exclusive import held_alone
@@ -41,7 +42,7 @@ def restore_database(path: Path, backup: Path, copies: Path, now: datetime) -> R
     setting of the backup. Raises UsageError if the backup cannot be used, StoreError if something cannot be written;
     then nothing is changed.
     """
-    _make(path.parent)
+    make_folder(path.parent)
     with workshop(path.parent) as room:
         try:
             found = foreign_rows(backup, room)
@@ -133,12 +134,3 @@ def _remove_leftovers(path: Path) -> None:
     for suffix in ("", *SUFFIXES):
         with suppress(OSError):
             path.with_name(f"{path.name}.restoring{suffix}").unlink(missing_ok=True)
-
-
-def _make(folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise StoreError(
-            f"cannot create {folder} ({error.strerror}); make it writable, or name another folder with --home"
-        ) from error

@@ -46,7 +46,7 @@ def stored(workspace: Workspace) -> dict[str, list[Any]]:
         "hold": "SELECT * FROM hold ORDER BY subject",
         "queue": "SELECT * FROM queue ORDER BY id",
     }
-    return {name: workspace.store._connection.rows(sql) for name, sql in tables.items()}
+    return {name: workspace.store.connection.rows(sql) for name, sql in tables.items()}
 
 
 def replayed(workspace: Workspace) -> dict[str, list[Any]]:

@@ -13,8 +13,8 @@ import pytest
 from attncli.domain.review import RowKind
 from attncli.errors import StoreCorrupt, StoreError
 from attncli.store import migrations
-from attncli.store.connection import Connection, error_in_words
-from attncli.store.database import FORMAT, Database
+from attncli.store.connection import APPLICATION_ID, FORMAT, Connection, error_in_words
+from attncli.store.database import Database
 from attncli.store.rescue import rescue
 
 AT = datetime(2026, 6, 1, 12, tzinfo=UTC)
@@ -45,7 +45,7 @@ def test_a_new_database_has_the_newest_shape_and_is_whole(path: Path) -> None:
         assert database.problems() == []
     raw = sqlite3.connect(path)
     assert raw.execute("PRAGMA user_version").fetchone() == (FORMAT,)
-    assert raw.execute("PRAGMA application_id").fetchone() == (migrations.APPLICATION_ID,)
+    assert raw.execute("PRAGMA application_id").fetchone() == (APPLICATION_ID,)
     assert raw.execute("PRAGMA journal_mode").fetchone() == ("wal",)
     assert len(migrations.STEPS) == FORMAT
 

@@ -15,6 +15,7 @@ from attncli.domain.review import LogRow, RowKind
 from attncli.errors import StoreCorrupt, StoreUnwritable
 from attncli.store.backups import BEFORE_RESTORE, DAILY, keep_copy
 from attncli.store.database import Database
+from attncli.store.repair import repair_in_place
 from attncli.store.rescue import _Remains, rescue
 
 AT = datetime(2026, 6, 1, 12, tzinfo=UTC)
@@ -76,7 +77,7 @@ def test_a_database_that_forgot_its_machine_remembers_it_by_its_last_row(path: P
     raw.commit()
     raw.close()
     with Database.open(path) as database, pytest.raises(StoreCorrupt, match="which machine it belongs to"):
-        database.repair(backups)
+        repair_in_place(database, backups)
     rescue(path)
     with Database.open(path) as database:
         assert database.log.last_review_here() == rows[-1]
@@ -98,7 +99,7 @@ def test_no_byte_of_the_header_costs_a_row(path: Path, backups: Path, offset: in
     path.write_bytes(content)
     try:
         with Database.open(path) as database:
-            database.repair(backups)
+            repair_in_place(database, backups)
     except StoreCorrupt:
         rescue(path, backups)
     assert rows_of(path) == rows
@@ -178,8 +179,8 @@ def test_rows_in_a_damaged_file_beside_it_are_named_until_they_are_merged(path: 
     further = append(path, 2)
     with Database.open(path) as database:
         assert [file.name for file in database.unmerged()] == ["progress.db.damaged-1"]
-        assert database.repair(backups).put_back == 20 and database.unmerged() == []
-        assert database.repair(backups).put_back == 0
+        assert repair_in_place(database, backups).put_back == 20 and database.unmerged() == []
+        assert repair_in_place(database, backups).put_back == 0
     assert {row.id for row in rows_of(path)} == {row.id for row in rows + further}
 
 

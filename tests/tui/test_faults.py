@@ -198,7 +198,7 @@ async def test_a_card_that_left_its_bank_is_left_out(make_app: MakeApp, at: str)
         if at == "before it is rated":
             await pilot.press("space")
         with screen.workspace.store.transaction():
-            screen.workspace.store._connection.execute("DELETE FROM card WHERE id = ?", (asked,))
+            screen.workspace.store.connection.execute("DELETE FROM card WHERE id = ?", (asked,))
         await pilot.press("space" if at == "before the answer is shown" else "3")
         await pilot.pause()
         assert card(screen) != asked and rows(screen) == before
