@@ -15,6 +15,7 @@ from attncli.bank.reading import Unreadable, parse, read_text
 from attncli.bank.validate import Document, card_document, challenge_findings, glossary_findings, topic_findings
 from attncli.domain.card import Card, card_of
 
+CHALLENGE = "challenge.yaml"
 GLOSSARY = "glossary.yaml"
 ERRATA = "errata.yaml"
 LEDGER = "review.yaml"
@@ -165,7 +166,7 @@ def _without_taken_ids(file: BankFile, used: dict[str, Path]) -> BankFile:
 
 def load_challenges(folder: Path) -> tuple[tuple[Document, ...], tuple[Problem, ...]]:
     """Every `<track>/<id>/challenge.yaml` below a folder, as documents of `attncli.domain.challenge.Challenge`."""
-    files = [load_challenge(path) for path in sorted(folder.glob("*/*/challenge.yaml"))]
+    files = [load_challenge(path) for path in sorted(folder.glob(f"*/*/{CHALLENGE}"))]
     documents = tuple(document for file in files for document in file.documents)
     return documents, tuple(problem for file in files for problem in file.problems)
 

@@ -10,7 +10,8 @@ from typing import BinaryIO
 from attncli.domain.review import LogRow
 from attncli.domain.rows import LONGEST_LINE, row_of_line
 from attncli.errors import UsageError
-from attncli.store.foreign import MAGIC, foreign_rows, workshop
+from attncli.store.connection import MAGIC
+from attncli.store.foreign import foreign_rows, workshop
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 LONGEST_REASON = 200

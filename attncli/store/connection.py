@@ -14,6 +14,9 @@ from attncli.errors import StoreBusy, StoreCorrupt, StoreError, StoreFull, Store
 APPLICATION_ID = 0x6174746E  # "attn"
 FORMAT = 2
 """The shape of the database that this program writes: the number of steps in `migrations`."""
+MAGIC = b"SQLite format 3\x00"
+BESIDE = ("-wal", "-shm", "-journal")
+"""The files that SQLite may keep beside a database."""
 BUSY_TIMEOUT_MS = 20_000
 MOST_REFUSALS = 3
 LARGEST_FOREIGN_VALUE = 16 * 1024 * 1024

@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from attncli.errors import StoreError, StoreUnwritable
-from attncli.store.connection import APPLICATION_ID, FORMAT, Connection, damaged, make_folder, opened, replaced
+from attncli.store.connection import APPLICATION_ID, BESIDE, FORMAT, Connection, damaged, make_folder, opened, replaced
 
 if TYPE_CHECKING:
     from attncli.domain.review import LogRow
@@ -199,7 +199,7 @@ class Database:
             raise StoreError(f"cannot write {path} ({error.strerror}); name another place") from error
         finally:
             with suppress(OSError):
-                for suffix in ("", "-wal", "-shm", "-journal"):
+                for suffix in ("", *BESIDE):
                     part.with_name(part.name + suffix).unlink(missing_ok=True)
 
     def replace_by(self, other: Database, once_locked: Callable[[], None]) -> None:

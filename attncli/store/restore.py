@@ -11,14 +11,12 @@ from pathlib import Path
 from attncli.domain.review import LogRow
 from attncli.errors import StoreCorrupt, StoreError, StoreUnwritable, UsageError
 from attncli.store.backups import BEFORE_RESTORE, keep_copy
-from attncli.store.connection import make_folder
+from attncli.store.connection import BESIDE, make_folder
 from attncli.store.database import Database
 from attncli.store.durable import flush
 from attncli.store.exclusive import held_alone
 from attncli.store.foreign import ForeignRows, foreign_rows, workshop
 from attncli.store.rescue import name_of_damaged, require_whole, swap
-
-SUFFIXES = ("-wal", "-shm", "-journal")
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +129,6 @@ def _free(path: Path) -> Path:
 
 def _remove_leftovers(path: Path) -> None:
     """Restores of earlier versions that were killed left a copy beside the database."""
-    for suffix in ("", *SUFFIXES):
+    for suffix in ("", *BESIDE):
         with suppress(OSError):
             path.with_name(f"{path.name}.restoring{suffix}").unlink(missing_ok=True)

@@ -22,7 +22,7 @@ from textual.screen import Screen
 from attncli.config import Settings
 from attncli.domain.printable import printable
 from attncli.domain.text import Lang
-from attncli.errors import AttnError
+from attncli.errors import INTERRUPTED, AttnError
 from attncli.paths import Home
 from attncli.practice.grader import Grader
 from attncli.practice.workspace import Clock, Workspace
@@ -35,7 +35,6 @@ from attncli.tui.strings import say, say_counted
 from attncli.tui.terminal import hung_up, standard_terminal
 from attncli.tui.theme import DARK, LIGHT, THEMES, theme_named
 
-INTERRUPTED = 130
 HUNG_UP = 129
 # How often the app looks whether its terminal is still there.
 TERMINAL_SECONDS = 1.0
