@@ -164,15 +164,8 @@ def _without_taken_ids(file: BankFile, used: dict[str, Path]) -> BankFile:
     return BankFile(file.path, problems=tuple(locate(file.path, findings)))
 
 
-def load_challenges(folder: Path) -> tuple[tuple[Document, ...], tuple[Problem, ...]]:
-    """Every `<track>/<id>/challenge.yaml` below a folder, as documents of `attncli.domain.challenge.Challenge`."""
-    files = [load_challenge(path) for path in sorted(folder.glob(f"*/*/{CHALLENGE}"))]
-    documents = tuple(document for file in files for document in file.documents)
-    return documents, tuple(problem for file in files for problem in file.problems)
-
-
 def load_challenge(path: Path) -> BankFile:
-    """One `challenge.yaml`."""
+    """One `challenge.yaml`, as the document of an `attncli.domain.challenge.Challenge`."""
     judged = judge(path, lambda value: challenge_findings(value, path.parent))
     documents = (challenge_document(judged.value, path.parent),) if judged.sound else ()
     return BankFile(path, documents=documents, problems=judged.located)

@@ -133,9 +133,3 @@ def fresh_seed(report: Mapping[str, Any]) -> int:
 def deciding_check(report: Mapping[str, Any]) -> Mapping[str, Any] | None:
     """The required check whose failure says most."""
     return next(iter(deciding_checks(report["checks"])), None)
-
-
-def first_failure(report: Mapping[str, Any]) -> str:
-    """The check that decided, with what it said, in one line."""
-    failed = deciding_check(report)
-    return f"{failed['name']}: {failed.get('message', '')}" if failed else "no check failed"

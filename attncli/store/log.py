@@ -159,10 +159,6 @@ class Log:
         here = f"kind IN ({_marks(kinds)}) AND machine = ? AND {_STANDING}"
         return self._last(f"{here} ORDER BY seq DESC", (*kinds, self.machine))
 
-    def last_review_here(self) -> LogRow | None:
-        """The review written last on this machine that was not undone."""
-        return self.last_here((RowKind.REVIEW,))
-
     def last_id(self, kind: RowKind, subjects: Sequence[str]) -> str:
         """The id of the last usable row of a kind about these subjects in replay order, even undone; empty if none."""
         about = f"kind = ? AND subject IN ({_marks(subjects)})"

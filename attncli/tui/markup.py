@@ -8,7 +8,6 @@ widget: one-line texts (points, options, table cells) become a Textual `Content`
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 from textual.content import Content
 
@@ -32,15 +31,6 @@ _STYLES = {"code": "$text-warning", "strong": "bold", "em": "italic", "link": "u
 def unfolded(text: str) -> str:
     """Without hidden characters, and without the blanks that folding in YAML leaves between two Chinese ones."""
     return _FOLD.sub("", printable(text))
-
-
-def formulas_in(text: str) -> Iterator[tuple[str, bool]]:
-    """Every formula of a Markdown text, with whether it is a display formula."""
-    for match in PART.finditer(unfolded(text)):
-        if match["display"] is not None:
-            yield " ".join(match["display"].split()), True
-        elif match["inline"] is not None:
-            yield match["inline"], False
 
 
 def for_markdown(text: str) -> str:

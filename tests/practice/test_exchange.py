@@ -106,7 +106,7 @@ def test_two_machines_end_up_equal_whichever_merges_first(
         workspace = machines[number]
         if subject != "undo":
             answering.answer(workspace, subject, rating, workspace.clock() - timedelta(minutes=minutes))
-        elif workspace.store.log.last_review_here():
+        elif workspace.store.log.last_here([RowKind.REVIEW]):
             answering.undo(workspace)
     logs = [write(machine, folder / f"{number}.jsonl") for number, machine in enumerate(machines)]
     for machine, log in zip(machines, reversed(logs), strict=True):

@@ -17,6 +17,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition,
 
 from attncli.config import Settings
 from attncli.domain.rating import Rating
+from attncli.domain.review import RowKind
 from attncli.paths import Home
 from attncli.practice import answering
 from attncli.practice.log_files import read_log
@@ -87,7 +88,7 @@ class Machines(RuleBasedStateMachine):
     def undo(self, name: str) -> None:
         with self.workspace(name) as workspace:
             before = workspace.store.log.ids()
-            if workspace.store.log.last_review_here():
+            if workspace.store.log.last_here([RowKind.REVIEW]):
                 answering.undo(workspace)
             self.acknowledged |= workspace.store.log.ids() - before
 

@@ -81,7 +81,7 @@ def test_one_changed_row_is_named_and_all_others_are_read(path: Path, tmp_path: 
         lambda database: rows[3] not in database.log.of_subjects([f"card-{n}" for n in range(5)]),
         lambda database: len(list(database.log.standing_reviews())) >= 19,
         lambda database: sum(database.log.reviews_by_day().values()) >= 19,
-        lambda database: database.log.last_review_here() == rows[-1],
+        lambda database: database.log.last_here([RowKind.REVIEW]) == rows[-1],
     ]
     with Database.open(path) as database:
         for read in reads:
@@ -101,7 +101,7 @@ def test_a_damaged_row_comes_back_from_a_daily_copy(path: Path, tmp_path: Path) 
     with Database.open(path) as database:
         done = repair_in_place(database, tmp_path / "backups")
         assert (done.set_aside, done.put_back) == (1, 1)
-        assert list(database.log.everything()) == rows and database.log.last_review_here() == rows[-1]
+        assert list(database.log.everything()) == rows and database.log.last_here([RowKind.REVIEW]) == rows[-1]
 
 
 def test_a_damaged_row_comes_back_from_another_machine(path: Path) -> None:
@@ -154,7 +154,7 @@ def test_questions_about_the_last_rows_leave_out_what_is_damaged(path: Path) -> 
     tamper(path, f"UPDATE log SET day = day + 1 WHERE id = '{rows[3].id}'")
     with Database.open(path) as database:
         log = database.log
-        assert log.last_here(reviews) == log.last_review_here() == rows[2]
+        assert log.last_here(reviews) == rows[2]
         assert log.last_id(RowKind.REVIEW, ["card"]) == rows[2].id and log.last_fit() == fits[0].id
         assert log.last_moment(["card"], reviews, AT + timedelta(days=5)) == rows[2].at
         assert log.last_moment(["card"], reviews, AT - timedelta(days=5)) is None

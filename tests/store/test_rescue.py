@@ -67,7 +67,7 @@ def test_the_machine_stays_the_same_so_that_undo_finds_its_reviews(path: Path) -
             file.write(damage)
         rescue(path)
         with Database.open(path) as database:
-            assert database.log.machine == machine and database.log.last_review_here() == rows[-1]
+            assert database.log.machine == machine and database.log.last_here([RowKind.REVIEW]) == rows[-1]
 
 
 def test_a_database_that_forgot_its_machine_remembers_it_by_its_last_row(path: Path, backups: Path) -> None:
@@ -80,7 +80,7 @@ def test_a_database_that_forgot_its_machine_remembers_it_by_its_last_row(path: P
         repair_in_place(database, backups)
     rescue(path)
     with Database.open(path) as database:
-        assert database.log.last_review_here() == rows[-1]
+        assert database.log.last_here([RowKind.REVIEW]) == rows[-1]
 
 
 def test_a_file_without_its_header_gives_all_rows_back(path: Path) -> None:

@@ -34,7 +34,6 @@ class AttnScreen(Screen[None]):
         Binding("escape,q", "back", "key.back", key_display="Esc"),
         Binding("question_mark,fullwidth_question_mark,f1", "help", "key.help", key_display="?"),
     ]
-    help_key: ClassVar[str] = ""
     AUTO_FOCUS: ClassVar[str | None] = None
 
     @property
