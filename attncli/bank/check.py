@@ -25,7 +25,7 @@ from attncli.bank.prose import Terms, fix_findings, short_findings, style_findin
 from attncli.bank.quantities import number_findings
 from attncli.bank.selection import Checked, Readable, Surroundings, files_in, files_of
 from attncli.bank.snippets import snippet_findings
-from attncli.bank.statements import statement_findings
+from attncli.bank.statement_rules import statement_findings
 from attncli.bank.validate import glossary_findings
 
 

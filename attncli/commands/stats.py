@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
-from attncli.commands.columns import left, right
 from attncli.commands.output import json_option, print_json
+from attncli.commands.printed_columns import left, right
 from attncli.commands.session import session
 from attncli.commands.stdout import echo
 from attncli.domain.text import Lang

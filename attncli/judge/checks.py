@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from attncli.domain.challenge import CheckResult
-from attncli.domain.growth import growth_told
+from attncli.domain.growth_words import growth_told
 from attncli.domain.rungs import CaseRung
 from attncli.domain.sentences import say
 from attncli.judge.case import Case

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Protocol
 
+from attncli.domain.log_row import LogRow
 from attncli.domain.memory import Schedule
-from attncli.domain.review import LogRow
 from attncli.memory.evidence import CHALLENGE_ROWS, fold_attempts, solved_reviews
 from attncli.memory.replay import Hold, fold_hold, fold_reviews, standing_reviews
 from attncli.practice.introduction import rebuild_queue

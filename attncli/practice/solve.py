@@ -14,21 +14,21 @@ from typing import Any
 
 from attncli.domain.challenge import Challenge, Standing
 from attncli.domain.counterexamples import is_counterexample
+from attncli.domain.log_row import LogRow, RowKind
 from attncli.domain.memory import Schedule
 from attncli.domain.payloads import LONGEST_NAME, LONGEST_PATH, MOST_ITEMS, clean_source
 from attncli.domain.plain_json import LARGEST_WHOLE
-from attncli.domain.review import LogRow, RowKind
 from attncli.domain.rungs import RUNGS, Rung
 from attncli.domain.text import Localised
 from attncli.errors import UsageError
 from attncli.memory.evidence import CHALLENGE_ROWS, standing_of
 from attncli.memory.replay import standing
 from attncli.practice.answering import iso
+from attncli.practice.challenge_texts import statement
 from attncli.practice.derivation import derive_subject
 from attncli.practice.recording import recording
 from attncli.practice.stamping import stamp
 from attncli.practice.starters import disguised, starter
-from attncli.practice.statements import statement
 from attncli.practice.workspace import Workspace
 
 MOST_STORED = 16

@@ -13,7 +13,7 @@ from attncli.errors import StoreError, StoreUnwritable
 from attncli.store.connection import APPLICATION_ID, BESIDE, FORMAT, Connection, damaged, make_folder, opened, replaced
 
 if TYPE_CHECKING:
-    from attncli.domain.review import LogRow
+    from attncli.domain.log_row import LogRow
     from attncli.store.bank_files import BankFiles
     from attncli.store.bank_index import BankIndex
     from attncli.store.log import Log

@@ -15,8 +15,8 @@ from pathlib import Path
 from tempfile import mkdtemp
 
 from attncli.domain import plain_json
-from attncli.domain.review import LogRow
-from attncli.domain.rows import LONGEST_LINE, row_of_document
+from attncli.domain.log_row import LogRow
+from attncli.domain.row_documents import LONGEST_LINE, row_of_document
 from attncli.errors import StoreCorrupt, StoreError, UsageError
 from attncli.store.connection import APPLICATION_ID, FORMAT, Connection, opened
 from attncli.store.log import checksum

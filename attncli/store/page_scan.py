@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from attncli.domain.review import LogRow
+from attncli.domain.log_row import LogRow
 from attncli.store.connection import MAGIC
 from attncli.store.log import RowDamaged, row_of
 from attncli.store.migrations import NEVER_FITS, checksum_if_readable

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from attncli.domain.review import LogRow
+from attncli.domain.log_row import LogRow
 from attncli.errors import StoreCorrupt, StoreError, StoreUnwritable, UsageError
 from attncli.store.backups import BEFORE_RESTORE, keep_copy
 from attncli.store.connection import BESIDE, make_folder

@@ -20,7 +20,7 @@ from attncli import paths
 from attncli.judge.client import GradeRequest, Judge
 from attncli.judge.findings import MESSAGE_LENGTH
 from attncli.judge.report import LARGEST
-from attncli.practice.grading import specification
+from attncli.practice.submit import specification
 from attncli.practice.workspace import Workspace
 
 pytestmark = pytest.mark.sandbox

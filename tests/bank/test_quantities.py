@@ -97,8 +97,6 @@ MYRIADS = {"万": 10**4, "亿": 10**8, "万亿": 10**12}
 
 
 @given(st.integers(1, 9_999), st.sampled_from(sorted(MYRIADS)), st.sampled_from(["", " "]))
-    st.integers(1, 9_999), st.sampled_from([("万", 10**4), ("亿", 10**8), ("万亿", 10**12)]), st.sampled_from(["", " "])
-)
 def test_a_number_in_myriads_is_read_as_what_it_stands_for(tenths: int, word: str, gap: str) -> None:
     text = f"{tenths / 10}{gap}{word}"
     assert any(reading.fits(tenths * MYRIADS[word] // 10) for reading in readings_of(text))

@@ -11,7 +11,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 from in_process import REFERENCE, grade, write_challenge
 
-from attncli.practice.grading import deciding_check
+from attncli.practice.submit import deciding_check
 
 FORBIDDEN = REFERENCE.replace("(x * weight).sum(-1)", "(x * weight).cumsum(-1)[:, :, 3]")
 

@@ -4,8 +4,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from attncli.domain.log_row import LogRow, RowKind
 from attncli.domain.rating import Rating
-from attncli.domain.review import LogRow, RowKind
 from attncli.memory.evidence import fold_attempts, solved_reviews, standing_of
 from attncli.memory.scheduler import Scheduler
 

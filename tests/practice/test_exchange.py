@@ -12,10 +12,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from attncli.domain import rows
+from attncli.domain import row_documents
+from attncli.domain.log_row import RowKind
 from attncli.domain.memory import Schedule
 from attncli.domain.rating import Rating
-from attncli.domain.review import RowKind
 from attncli.errors import EnvironmentFailure, UsageError
 from attncli.practice import answering, exchange, log_files
 from attncli.practice.progress import progress
@@ -246,7 +246,7 @@ def test_a_mark_or_line_ends_of_another_system_do_no_harm(workspace: Workspace, 
 def test_a_line_that_is_too_long_is_refused_without_being_read_whole(
     workspace: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in (rows, log_files):
+    for module in (row_documents, log_files):
         monkeypatch.setattr(module, "LONGEST_LINE", 1000)
     file = tmp_path / "log.jsonl"
     file.write_text(json.dumps({**ROW, "payload": {"rating": 3, "x": "y" * 5000}}) + "\nnonsense\n")

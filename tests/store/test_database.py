@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from attncli.domain.review import RowKind
+from attncli.domain.log_row import RowKind
 from attncli.errors import StoreCorrupt, StoreError
 from attncli.store import migrations
 from attncli.store.connection import APPLICATION_ID, FORMAT, Connection, error_in_words
@@ -198,7 +198,7 @@ FULL = """
 import resource, sys
 from pathlib import Path
 from datetime import UTC, datetime
-from attncli.domain.review import RowKind
+from attncli.domain.log_row import RowKind
 from attncli.errors import StoreError
 from attncli.store.database import Database
 path = Path(sys.argv[1])
@@ -230,7 +230,7 @@ WRITER = """
 import sys
 from pathlib import Path
 from datetime import UTC, datetime
-from attncli.domain.review import RowKind
+from attncli.domain.log_row import RowKind
 from attncli.store.database import Database
 with Database.open(Path(sys.argv[1])) as database:
     for number in range(40):

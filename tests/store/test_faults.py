@@ -19,7 +19,7 @@ from tempfile import TemporaryDirectory, mkdtemp
 
 import pytest
 
-from attncli.domain.review import LogRow, RowKind
+from attncli.domain.log_row import LogRow, RowKind
 from attncli.errors import StoreCorrupt, StoreError, StoreUnwritable
 from attncli.store.backups import DAILY, keep_copy
 from attncli.store.connection import Connection

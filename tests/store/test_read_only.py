@@ -11,7 +11,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from attncli.domain.review import RowKind
+from attncli.domain.log_row import RowKind
 from attncli.errors import StoreError, StoreUnwritable
 from attncli.store.connection import Connection
 from attncli.store.database import Database

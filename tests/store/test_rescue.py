@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from attncli.domain.review import LogRow, RowKind
+from attncli.domain.log_row import LogRow, RowKind
 from attncli.errors import StoreCorrupt, StoreUnwritable
 from attncli.store.backups import BEFORE_RESTORE, DAILY, keep_copy
 from attncli.store.database import Database

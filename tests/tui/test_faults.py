@@ -15,8 +15,8 @@ from rich.cells import cell_len
 from textual.pilot import Pilot
 
 from attncli.config import Settings
+from attncli.domain.log_row import RowKind
 from attncli.domain.rating import Rating
-from attncli.domain.review import RowKind
 from attncli.domain.text import Lang
 from attncli.errors import (
     ClockWrong,

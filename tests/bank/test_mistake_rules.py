@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from attncli.bank.docstrings import docstring_faults
+from attncli.bank.mistake_rules import docstring_faults
 
 from .test_mistakes import GOOD
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from attncli.domain.challenge import Challenge
-from attncli.domain.facts import SIXTEEN_BITS, SixteenBits
+from attncli.domain.fact_names import SIXTEEN_BITS, SixteenBits
 from attncli.domain.statements import SharedFacts, Statement, statement_of
 
 
