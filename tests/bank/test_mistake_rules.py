@@ -9,7 +9,7 @@ import pytest
 
 from attncli.bank.mistake_rules import docstring_faults
 
-from .test_mistakes import GOOD
+from .test_wrong_files import GOOD
 
 
 def no_fault(card: str) -> Iterator[str]:
