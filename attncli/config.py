@@ -11,7 +11,7 @@ from typing import Any, cast
 
 from attncli.domain.rungs import RUNGS, CaseRung
 from attncli.domain.text import LANGS, Lang
-from attncli.errors import ConfigInvalid, EnvironmentFailure
+from attncli.errors import NO_ROOM, ConfigInvalid, EnvironmentFailure
 
 THEMES = ("dark", "light")
 
@@ -145,7 +145,7 @@ def _parse(text: str, path: Path) -> dict[str, Any]:
 
 
 def _write(path: Path, text: str) -> None:
-    from attncli.files import NO_ROOM, write_whole
+    from attncli.files import write_whole
 
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -25,6 +25,13 @@ A message says what is wrong, where, and what to do, in one line. `exit_code` is
 
 from __future__ import annotations
 
+import errno
+
+INTERRUPTED = 130
+"""The exit code of a program that Ctrl-C ended, as a shell counts it."""
+NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO})
+"""The errors of a disk on which something cannot be written for want of room."""
+
 
 class AttnError(Exception):
     """Base of all errors that are shown to the user as one line."""

@@ -5,13 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from errno import EDQUOT, EFBIG, EIO, ENOSPC
 from pathlib import Path
 from typing import IO
 
-from attncli.errors import AttnError, EnvironmentFailure, UsageError
+from attncli.errors import NO_ROOM, AttnError, EnvironmentFailure, UsageError
 
-NO_ROOM = frozenset({ENOSPC, EDQUOT, EFBIG, EIO})
 FORGOTTEN_SECONDS = 600
 
 

@@ -14,7 +14,7 @@ from timing import ATTN, IMPORT_TORCH, PYTHON, ROOT, AtLeast, Row, ratio, second
 from attncli import paths
 from attncli.domain.challenge import Challenge
 from attncli.judge.client import GradeRequest, Judge
-from attncli.practice.grading import specification
+from attncli.practice.submit import specification
 from attncli.practice.workspace import Workspace
 
 

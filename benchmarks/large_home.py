@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from attncli import paths
-from attncli.domain.review import RowKind
+from attncli.domain.log_row import RowKind
 from attncli.practice.workspace import Workspace
 
 CARDS_PER_FILE = 5_000

@@ -5,7 +5,10 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -84,6 +87,12 @@ OWNERS = {
     "numpy": set(),
 }
 NEVER_AT_THE_TOP = {("commands", "tui"), ("cli", "tui"), ("commands", "rich"), ("memory", "fsrs_rs_python")}
+MOST_LINES = 350
+LONGEST_FUNCTION = 45
+# A command or a screen may be named like what it opens; Python names `__main__`. These two names wait for the judge.
+DOORS = (PACKAGE / "commands", PACKAGE / "tui" / "screens")
+TWICE = {"__init__.py", "__main__.py"}
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 NETWORK = {"http", "urllib.request", "requests", "httpx", "aiohttp", "ftplib", "smtplib", "xmlrpc"}
 
 
@@ -96,25 +105,31 @@ def modules() -> list[Path]:
     return sorted(p for p in PACKAGE.rglob("*.py") if "_data" not in p.parts)
 
 
-def imports(path: Path) -> list[tuple[str, int, bool]]:
-    """Every import of a file: dotted name, line, and whether it runs when the module is imported."""
+class Import(NamedTuple):
+    """A dotted name, its line, and whether it is read at the `top`, in a `function`, or for `types` alone."""
+
+    name: str
+    line: int
+    where: str
+
+
+def imports(path: Path) -> list[Import]:
+    """Every import of a file."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     package = ["attncli", *path.relative_to(PACKAGE).parts[:-1]]
-    inner = {
-        id(child)
-        for node in ast.walk(tree)
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) or _is_type_checking(node)
-        for child in ast.walk(node)
-    }
+    where: dict[int, str] = {}
+    for node in ast.walk(tree):
+        kind = "types" if _is_type_checking(node) else "function" if isinstance(node, FUNCTIONS) else ""
+        where |= {id(child): kind for child in ast.walk(node) if kind and where.get(id(child)) != "types"}
     found = []
     for node in ast.walk(tree):
-        top = id(node) not in inner
+        place = where.get(id(node), "top")
         if isinstance(node, ast.Import):
-            found += [(alias.name, node.lineno, top) for alias in node.names]
+            found += [Import(alias.name, node.lineno, place) for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
             base = ".".join(package[: len(package) - node.level + 1]) if node.level else ""
             name = ".".join(filter(None, [base, node.module]))
-            found += [(f"{name}.{alias.name}", node.lineno, top) for alias in node.names]
+            found += [Import(f"{name}.{alias.name}", node.lineno, place) for alias in node.names]
     return found
 
 
@@ -127,7 +142,8 @@ def test_a_module_imports_only_what_its_room_may(path: Path) -> None:
     room = room_of(path)
     assert room in RULES, f"{path} stands in no room of the table"
     inside, outside = RULES[room]
-    for name, line, top in imports(path):
+    for name, line, place in imports(path):
+        top = place == "top"
         root, *rest = name.split(".")
         where = f"{path.relative_to(ROOT)}:{line} imports {name}"
         if root == "attncli":
@@ -146,7 +162,7 @@ JUDGE = PACKAGE / "judge"
 
 def imported_rooms(path: Path) -> dict[str, int]:
     """The rooms of the judge that a file of it imports, each with a line where it does."""
-    parts = [(name.split("."), line) for name, line, _ in imports(path)]
+    parts = [(found.name.split("."), found.line) for found in imports(path)]
     return {part[2]: line for part, line in parts if part[:2] == ["attncli", "judge"] and len(part) > 2}
 
 
@@ -169,6 +185,50 @@ def test_the_rooms_of_the_judge_make_no_circle_and_nothing_in_their_table_is_unu
         assert allowed <= used, f"{room} imports no {sorted(allowed - used)}"
 
 
+def dotted(path: Path) -> str:
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def import_graph(counted: Callable[[Import], bool]) -> dict[str, set[str]]:
+    """Which modules of attncli each of them imports, by the imports that are `counted`."""
+    names = {dotted(path) for path in modules()}
+    graph = {}
+    for path in modules():
+        mine = dotted(path)
+        wanted = {found.name for found in imports(path) if counted(found)}
+        graph[mine] = {name if name in names else name.rpartition(".")[0] for name in wanted} & names - {mine}
+    return graph
+
+
+def circles(graph: dict[str, set[str]]) -> list[tuple[str, ...]]:
+    """The groups of modules of which each leads to each other one."""
+    reach = {name: set(following) for name, following in graph.items()}
+    for middle in reach:
+        for following in reach.values():
+            if middle in following:
+                following |= reach[middle]
+    return sorted({tuple(sorted(other for other in reach[name] if name in reach[other])) for name in reach} - {()})
+
+
+IMPORTS_COUNTED: dict[str, Callable[[Import], bool]] = {
+    "at the top": lambda found: found.where == "top",
+    "at the top and in functions": lambda found: found.where != "types",
+    "types too": lambda found: True,
+}
+
+
+@pytest.mark.parametrize("counted", IMPORTS_COUNTED.values(), ids=list(IMPORTS_COUNTED))
+def test_imports_run_in_no_circle(counted: Callable[[Import], bool]) -> None:
+    assert not circles(import_graph(counted))
+
+
+def test_a_circle_is_found_whatever_its_length() -> None:
+    graph = {"a": {"b"}, "b": {"c"}, "c": {"b", "d"}, "d": set()}
+    assert circles(graph) == [("b", "c")]
+    assert circles({"a": {"b"}, "b": {"c"}, "c": {"d"}, "d": {"a"}}) == [("a", "b", "c", "d")]
+
+
 @pytest.mark.parametrize("path", modules(), ids=lambda p: str(p.relative_to(ROOT)))
 def test_nothing_talks_to_the_network(path: Path) -> None:
     used = {name for name, _, _ in imports(path) if any(name == n or name.startswith(n + ".") for n in NETWORK)}
@@ -178,10 +238,22 @@ def test_nothing_talks_to_the_network(path: Path) -> None:
 @pytest.mark.parametrize("path", modules(), ids=lambda p: str(p.relative_to(ROOT)))
 def test_a_file_stays_small_enough_to_read(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
-    assert text.count("\n") <= 400
+    assert text.count("\n") <= MOST_LINES
     for node in ast.walk(ast.parse(text)):
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            assert (node.end_lineno or 0) - node.lineno < 60, f"{path.name}:{node.lineno} {node.name}"
+        if isinstance(node, FUNCTIONS):
+            assert (node.end_lineno or 0) - node.lineno < LONGEST_FUNCTION, f"{path.name}:{node.lineno} {node.name}"
+
+
+def test_no_two_files_have_one_name() -> None:
+    names = [path.name for path in modules() if path.parent not in DOORS and path.name not in TWICE]
+    assert {name for name, count in Counter(names).items() if count > 1} == set()
+
+
+@pytest.mark.parametrize("door", DOORS, ids=lambda folder: folder.name)
+def test_a_door_is_named_like_what_it_opens_and_nothing_else(door: Path) -> None:
+    nouns = {path.name for path in modules() if room_of(path) in ("domain", "practice", "config")}
+    inside = {path.name for path in modules() if path.parent not in DOORS} - nouns - TWICE
+    assert {path.name for path in door.glob("*.py")} & inside == set()
 
 
 CLOCKS = {"now", "utcnow", "today"}

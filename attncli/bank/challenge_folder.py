@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from attncli.bank.docstrings import MOST_COLUMNS, docstring_faults
-from attncli.bank.facts import fact_faults
+from attncli.bank.fact_rules import fact_faults
 from attncli.bank.identity import card_faults
 from attncli.bank.links import Known
+from attncli.bank.mistake_rules import MOST_COLUMNS, docstring_faults
 from attncli.bank.places import located
 from attncli.bank.problems import Finding, Problem, shown, shown_path, visible
-from attncli.bank.reading import Unreadable as UnreadableFile
-from attncli.bank.reading import read_text
 from attncli.bank.signatures import Signature, Unreadable, called, defined_in, shown_in
+from attncli.bank.yaml_reading import Unreadable as UnreadableFile
+from attncli.bank.yaml_reading import read_text
 
 _MEANT = {
     "reference.py": "write the technique, plain and slow, as the spec",

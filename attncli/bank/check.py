@@ -18,14 +18,14 @@ from attncli.bank.hidden import hidden_findings
 from attncli.bank.identity import challenge_rules, compare_files, topic_rules
 from attncli.bank.ledger import Readings, load_readings, reading_findings, stranger_findings, unread
 from attncli.bank.links import Known, errata_findings, experiment_findings, link_findings, source_findings
-from attncli.bank.loader import GLOSSARY, LEDGER, bank_files, judge, lies_below, locate
+from attncli.bank.loader import CHALLENGE, GLOSSARY, LEDGER, bank_files, judge, lies_below, locate
 from attncli.bank.planned import PLANNED, load_planned
 from attncli.bank.problems import Finding, Problem, shown_path
 from attncli.bank.prose import Terms, fix_findings, short_findings, style_findings
 from attncli.bank.quantities import number_findings
-from attncli.bank.selection import CHALLENGE, Checked, Readable, Surroundings, files_in, files_of
+from attncli.bank.selection import Checked, Readable, Surroundings, files_in, files_of
 from attncli.bank.snippets import snippet_findings
-from attncli.bank.statements import statement_findings
+from attncli.bank.statement_rules import statement_findings
 from attncli.bank.validate import glossary_findings
 
 

@@ -13,8 +13,8 @@ from typing import Any
 
 from attncli.bank.loader import LEDGER
 from attncli.bank.problems import Finding, did_you_mean, shown
-from attncli.bank.reading import Unreadable, parse, read_text
 from attncli.bank.texts import LANGUAGES
+from attncli.bank.yaml_reading import Unreadable, parse, read_text
 
 Card = Mapping[str, Any]
 Readings = Mapping[str, Mapping[str, str]]

@@ -11,10 +11,11 @@ from typing import Any
 from attncli.bank.own import completed
 from attncli.bank.places import located
 from attncli.bank.problems import Finding, Problem, Way, shown_path
-from attncli.bank.reading import Unreadable, parse, read_text
 from attncli.bank.validate import Document, card_document, challenge_findings, glossary_findings, topic_findings
+from attncli.bank.yaml_reading import Unreadable, parse, read_text
 from attncli.domain.card import Card, card_of
 
+CHALLENGE = "challenge.yaml"
 GLOSSARY = "glossary.yaml"
 ERRATA = "errata.yaml"
 LEDGER = "review.yaml"
@@ -163,15 +164,8 @@ def _without_taken_ids(file: BankFile, used: dict[str, Path]) -> BankFile:
     return BankFile(file.path, problems=tuple(locate(file.path, findings)))
 
 
-def load_challenges(folder: Path) -> tuple[tuple[Document, ...], tuple[Problem, ...]]:
-    """Every `<track>/<id>/challenge.yaml` below a folder, as documents of `attncli.domain.challenge.Challenge`."""
-    files = [load_challenge(path) for path in sorted(folder.glob("*/*/challenge.yaml"))]
-    documents = tuple(document for file in files for document in file.documents)
-    return documents, tuple(problem for file in files for problem in file.problems)
-
-
 def load_challenge(path: Path) -> BankFile:
-    """One `challenge.yaml`."""
+    """One `challenge.yaml`, as the document of an `attncli.domain.challenge.Challenge`."""
     judged = judge(path, lambda value: challenge_findings(value, path.parent))
     documents = (challenge_document(judged.value, path.parent),) if judged.sound else ()
     return BankFile(path, documents=documents, problems=judged.located)

@@ -11,8 +11,8 @@ from typing import Any
 
 from attncli.bank.problems import Finding, Way, did_you_mean, shown
 from attncli.bank.texts import localised
+from attncli.domain.answer_tolerance import is_within
 from attncli.domain.arithmetic import FUNCTIONS, LARGEST, ComputeError, Number, compile_expression, names_in
-from attncli.domain.tolerance import is_within
 from attncli.domain.units import convert
 
 Document = Mapping[str, Any]

@@ -9,7 +9,7 @@ from typing import Any
 import yaml
 
 from attncli.bank.problems import Finding, Problem, Way, visible
-from attncli.bank.reading import Unreadable, events, inside
+from attncli.bank.yaml_reading import Unreadable, events, inside
 
 Place = tuple[int, int]
 

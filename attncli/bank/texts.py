@@ -8,17 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from attncli.bank.problems import Way
+from attncli.domain.markdown_parts import PART
 
 LANGUAGES = ("en", "zh")
-
-_PART = re.compile(
-    r"(?P<fence>^ *(?P<ticks>```+|~~~+).*?^ *(?P=ticks)[`~]* *$)"
-    r"|(?P<code>(?P<tick>`+)(?!`).+?(?<!`)(?P=tick)(?!`))"
-    r"|(?P<escape>\\[\\$])"
-    r"|\$\$(?P<display>.+?)\$\$"
-    r"|\$(?!\s)(?P<inline>[^$\n]*?[^$\s\\])\$(?!\d)",
-    re.DOTALL | re.MULTILINE,
-)
 
 
 def localised(value: Any, way: Way = ()) -> Iterator[tuple[Way, Mapping[str, str]]]:
@@ -53,5 +45,5 @@ def parts_of(text: str) -> Parts:
             formulas.append(formula)
         return "dollar" if found["escape"] == r"\$" else " "
 
-    prose = _PART.sub(cut, text)
+    prose = PART.sub(cut, text)
     return Parts(tuple(formulas), prose)

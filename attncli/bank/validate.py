@@ -9,7 +9,6 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from attncli.bank.messages import findings_of, kind_of_value
 from attncli.bank.numeric_rules import choices_of
 from attncli.bank.problems import Finding, Way, did_you_mean, one_of, shown
 from attncli.bank.rules import card_findings
@@ -24,6 +23,7 @@ from attncli.bank.schema import (
     TopicShape,
     UnknownKindShape,
 )
+from attncli.bank.schema_messages import findings_of, kind_of_value
 
 Document = dict[str, Any]
 

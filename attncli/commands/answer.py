@@ -10,8 +10,8 @@ from attncli.commands.moment import at_option
 from attncli.commands.output import json_option, print_json
 from attncli.commands.session import session
 from attncli.commands.stdout import echo
+from attncli.domain.log_row import RowKind
 from attncli.domain.rating import Rating
-from attncli.domain.review import RowKind
 from attncli.domain.text import Lang, Localised
 from attncli.practice import answering
 

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import errno
 import sys
 from types import TracebackType
 
 from attncli.commands.session import Session
 from attncli.commands.stdout import discard, echo, show_progress
 from attncli.domain.printable import printable
-from attncli.errors import AttnError
-
-FAILED = 3
-INTERRUPTED = 130
-UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+from attncli.errors import INTERRUPTED, NO_ROOM, AttnError
 
 
 class Boundary:
@@ -43,13 +38,16 @@ class Boundary:
             case BrokenPipeError():
                 discard()
                 return 0
-            case OSError() if error.filename is None and error.errno in UNWRITABLE:
+            case OSError() if error.filename is None and error.errno in NO_ROOM:
                 discard()
-                return _say(f"cannot write the output ({error.strerror}); free some space or send it elsewhere", FAILED)
+                return _say(
+                    f"cannot write the output ({error.strerror}); free some space or send it elsewhere",
+                    AttnError.exit_code,
+                )
             case MemoryError():
-                return _say("ran out of memory; close other programs and try again", FAILED)
+                return _say("ran out of memory; close other programs and try again", AttnError.exit_code)
         place = _log_trace(self.session, error)
-        return _say(f"unexpected {type(error).__name__}: {error}; {place}", FAILED)
+        return _say(f"unexpected {type(error).__name__}: {error}; {place}", AttnError.exit_code)
 
 
 def _say(message: str, code: int) -> int:

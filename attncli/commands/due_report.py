@@ -6,7 +6,15 @@ from datetime import datetime
 
 from attncli.commands.session import Session
 from attncli.commands.stdout import echo
+from attncli.domain.text import Lang, Localised
 from attncli.practice.due import DueCounts, due_counts
+
+HEAD = Localised(
+    "{counts.due} due: {counts.new} new, {counts.learning} learning, {counts.review} to review; "
+    "challenges: {counts.challenges}",
+    "待学 {counts.due}：新卡 {counts.new}，学习中 {counts.learning}，复习 {counts.review}；"
+    "到期的编程题 {counts.challenges}",
+)
 
 
 def report(session: Session, at: datetime | None, as_json: bool) -> None:
@@ -21,15 +29,5 @@ def report(session: Session, at: datetime | None, as_json: bool) -> None:
         echo("\n".join(_lines(counts, workspace.lang)))
 
 
-def _lines(counts: DueCounts, lang: str) -> list[str]:
-    if lang == "zh":
-        head = (
-            f"待学 {counts.due}：新卡 {counts.new}，学习中 {counts.learning}，复习 {counts.review}；"
-            f"到期的编程题 {counts.challenges}"
-        )
-    else:
-        head = (
-            f"{counts.due} due: {counts.new} new, {counts.learning} learning, {counts.review} to review; "
-            f"challenges: {counts.challenges}"
-        )
-    return [head, *(f"  {topic:<12} {count:>4}" for topic, count in counts.topics.items())]
+def _lines(counts: DueCounts, lang: Lang) -> list[str]:
+    return [HEAD[lang].format(counts=counts), *(f"  {topic:<12} {count:>4}" for topic, count in counts.topics.items())]

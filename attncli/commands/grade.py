@@ -15,9 +15,18 @@ from attncli.commands.session import session
 from attncli.commands.stdout import echo, show_progress, verdict_counts
 from attncli.domain.challenge import SEEDS
 from attncli.domain.rungs import RUNGS, CaseRung
-from attncli.domain.text import Lang
+from attncli.domain.text import Lang, Localised
 from attncli.errors import JudgeFailed, Rejected, UsageError
 from attncli.judge.client import MEMORY_MIB, TIMEOUT_SECONDS, Judge
+
+SAY = {
+    "again": Localised("  A fresh exam, on other inputs: {command}", "  用新的输入再考一次：{command}"),
+    "solved": Localised("{file} is solved, not hardened: {name}: {said}", "{file} 已解出，但未加固：{name}：{said}"),
+    "rejected": Localised(
+        "{file} is rejected by {name}: {said}; `attn hint {challenge}` helps",
+        "{file} 未通过 {name}：{said}；`attn hint {challenge}` 给出提示",
+    ),
+}
 
 
 @click.command()
@@ -69,7 +78,7 @@ def grade(
     }
     if watch:
         from attncli.commands.watch import watch_file
-        from attncli.practice.grading import GradeOptions
+        from attncli.practice.submit import GradeOptions
 
         watch_file(challenge, file, GradeOptions(**asked))
     else:
@@ -78,23 +87,23 @@ def grade(
 
 def _once(challenge: str, file: Path, asked: Mapping[str, Any], as_json: bool) -> None:
     with Judge.start() as judge:  # it imports torch while this process finds out what is to be graded
-        from attncli.practice import grading
+        from attncli.practice import submit
 
-        grading.read_submission(file)
-        options = grading.GradeOptions(**asked)
+        submit.read_submission(file)
+        options = submit.GradeOptions(**asked)
         with session().workspace() as workspace:
             title = workspace.library.challenge(challenge)
             try:
-                report = grading.grade(workspace, judge, title.id, file, options, _progress(as_json))
+                report = submit.grade(workspace, judge, title.id, file, options, _progress(as_json))
             except JudgeFailed as error:
                 if as_json:
-                    print_json(grading.failed_report(title.id, file, error))
+                    print_json(submit.failed_report(title.id, file, error))
                 raise
     with verdict_counts():
         if as_json:
             print_json(report)
         else:
-            from attncli.commands.report import print_report
+            from attncli.commands.printed_report import print_report
 
             print_report(report, title, session().lang)
     if report["verdict"] == "accepted":
@@ -107,28 +116,20 @@ def _offer(report: Mapping[str, Any], file: Path, challenge: str, as_json: bool,
     """The same file on inputs that nobody has seen: without another seed the verdict stays the same."""
     if as_json:
         return
-    from attncli.practice.grading import fresh_seed
+    from attncli.practice.submit import fresh_seed
 
     again = f"attn grade {challenge} {file} --seed {fresh_seed(report)}"
-    echo(f"  用新的输入再考一次：{again}" if lang == "zh" else f"  A fresh exam, on other inputs: {again}")
+    echo(SAY["again"][lang].format(command=again))
 
 
 def _rejection(report: Mapping[str, Any], file: Path, challenge: str, lang: Lang) -> str:
     from attncli.domain.verdicts import told
-    from attncli.practice.grading import deciding_check
+    from attncli.practice.submit import deciding_check
 
     failed = deciding_check(report)
     name, said = (failed["name"], told(failed, lang)) if failed else ("", "")
-    if report.get("rung") == "solved":
-        words = (
-            "{file} 已解出，但未加固：{name}：{said}"
-            if lang == "zh"
-            else "{file} is solved, not hardened: {name}: {said}"
-        )
-        return words.format(file=file, name=name, said=said)
-    if lang == "zh":
-        return f"{file} 未通过 {name}：{said}；`attn hint {challenge}` 给出提示"
-    return f"{file} is rejected by {name}: {said}; `attn hint {challenge}` helps"
+    reached = "solved" if report.get("rung") == "solved" else "rejected"
+    return SAY[reached][lang].format(file=file, name=name, said=said, challenge=challenge)
 
 
 def _progress(as_json: bool) -> Any:

@@ -13,7 +13,7 @@ from attncli.commands.stdout import echo
 from attncli.domain.card import Card, ChoiceCard, ClozeCard, DebugCard, NumericCard, OrderingCard
 from attncli.domain.text import Lang, Localised
 from attncli.errors import UsageError
-from attncli.practice import marking, numeric
+from attncli.practice import marking, numeric_answer
 from attncli.practice.marking import Marked
 
 Marking = Marked
@@ -58,14 +58,14 @@ def _choice(card: ChoiceCard, lang: Lang, rng: Random, read_line: ReadLine) -> M
 
 
 def _numeric(card: NumericCard, lang: Lang, rng: Random, read_line: ReadLine) -> Marking:
-    task = numeric.draw(card, rng)
+    task = numeric_answer.draw(card, rng)
     echo(task.question[lang])
     unit = f" ({task.unit})" if task.unit else ""
     while True:
         echo(SAY["number"][lang].format(unit=unit))
         try:
             line = read_line()
-            return numeric.mark_numeric(task, line) if line else numeric.give_up(task)
+            return numeric_answer.mark_numeric(task, line) if line else numeric_answer.give_up(task)
         except UsageError as error:
             echo(error.message)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -15,10 +14,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from attncli.domain.text import Lang
-    from attncli.practice.workspace import Workspace
+    from attncli.practice.workspace import Clock, Workspace
     from attncli.store.database import Database
-
-Clock = Callable[[], datetime]
 
 COMPLETION_VARIABLE = "_ATTN_COMPLETE"
 

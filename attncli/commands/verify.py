@@ -16,7 +16,7 @@ from attncli.errors import Rejected
 
 if TYPE_CHECKING:
     from attncli.bank.problems import Problem
-    from attncli.practice.proof import Proof
+    from attncli.practice.prove import Proof
 
 
 @click.command()
@@ -30,7 +30,7 @@ def verify(challenges: tuple[str, ...], streams: int, jobs: int | None, as_json:
     What reading shows to be wrong with their files is told first, all at once, and then nothing is run.
     """
     from attncli.practice.challenge_faults import faults
-    from attncli.practice.proof import prove
+    from attncli.practice.prove import prove
 
     with session().workspace() as workspace:
         if problems := faults(workspace, challenges):

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from attncli.commands.report import report_lines
+from attncli.commands.printed_report import report_lines
 from attncli.commands.session import session
 from attncli.commands.stdout import echo
 from attncli.domain.rungs import RUNGS
@@ -21,8 +21,8 @@ from attncli.domain.text import Lang, Localised
 from attncli.domain.verdicts import REASONS, STATUSES
 from attncli.errors import AttnError
 from attncli.judge.client import Judge
-from attncli.practice import grading, solve
-from attncli.practice.grading import GradeOptions
+from attncli.practice import solve, submit
+from attncli.practice.submit import GradeOptions
 from attncli.practice.workspace import Workspace
 
 POLL_SECONDS = 0.2
@@ -72,7 +72,7 @@ class Watch:
     def grade(self) -> None:
         challenge = self.workspace.library.challenge(self.id)
         try:
-            report = grading.grade(self.workspace, self.judge, self.id, self.file, self.options)
+            report = submit.grade(self.workspace, self.judge, self.id, self.file, self.options)
         except AttnError as error:
             echo(f"attn: {error.message}", err=True)
             if not self.judge.alive():
@@ -140,7 +140,7 @@ class Watch:
 
 def watch_file(challenge: str, file: Path, options: GradeOptions) -> None:
     """Watches until `q` or Ctrl-C."""
-    grading.read_submission(file)
+    submit.read_submission(file)
     with Judge.start() as judge, session().workspace() as workspace:
         watch = Watch(workspace, judge, workspace.library.challenge(challenge).id, file, options)
         lang = session().lang

@@ -12,7 +12,6 @@ Kind = Literal["qa", "choice", "numeric", "cloze", "ordering", "debug"]
 Level = Literal["screen", "onsite", "research"]
 KINDS: tuple[Kind, ...] = ("qa", "choice", "numeric", "cloze", "ordering", "debug")
 LEVELS: tuple[Level, ...] = ("screen", "onsite", "research")
-AUTO_MARKED: frozenset[Kind] = frozenset({"choice", "numeric", "cloze", "ordering", "debug"})
 
 Document = Mapping[str, Any]
 

@@ -9,7 +9,7 @@ from math import prod
 from typing import Any
 
 from attncli.domain.challenge import CHECK_NAMES, SEEDS
-from attncli.domain.review import LogRow, RowKind
+from attncli.domain.log_row import LogRow, RowKind
 
 MOST_DRAWS = 1024
 LARGEST_DRAW = 4096

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from attncli.domain.counterexamples import check_counterexample
+from attncli.domain.log_row import RowKind
 from attncli.domain.plain_json import depth
-from attncli.domain.review import RowKind
 
 Check = Callable[[Any], None]
 

@@ -8,17 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 from attncli.domain.allowed import FORBIDDEN_EVERYWHERE, IMPORTS
 from attncli.domain.challenge import Challenge
+from attncli.domain.fact_names import SixteenBits
 from attncli.domain.sentences import NOTHING
 from attncli.domain.text import LANGS, Lang, Localised
 
 _T = Localised
 
-SixteenBits = Literal["float32", "native", "technique"]
-SIXTEEN_BITS: tuple[SixteenBits, ...] = ("float32", "native", "technique")
 
 EVERYWHERE = _T("Everywhere", "通用要求")
 HARDENED = _T("Hardened", "加固")

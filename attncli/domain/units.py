@@ -1,8 +1,6 @@
-"""Units of answers: conversion, and large numbers as Chinese writes them."""
+"""Units of answers, and conversion between them."""
 
 from __future__ import annotations
-
-from decimal import ROUND_HALF_EVEN, Decimal
 
 from attncli.domain.arithmetic import ComputeError, Number
 
@@ -46,24 +44,3 @@ def convert(value: Number, from_unit: str, to_unit: str) -> Number:
             f'"{from_unit}" measures {from_dimension} and "{to_unit}" {to_dimension}; use units of one dimension'
         )
     return value * from_factor / to_factor
-
-
-_MYRIADS: tuple[tuple[int, str], ...] = ((10**12, "万亿"), (10**8, "亿"), (10**4, "万"))
-
-
-def format_zh(number: int, digits: int = 4) -> str:
-    """A large number as Chinese writes it, with at most `digits` significant digits after rounding.
-
-    >>> format_zh(175_000_000_000), format_zh(603_979_776), format_zh(6_291_456), format_zh(9_216)
-    ('1750亿', '6.04亿', '629.1万', '9216')
-    """
-    rounded = _significant(Decimal(number), digits)
-    for scale, word in _MYRIADS:
-        if abs(rounded) >= scale:
-            return f"{(rounded / scale).normalize():f}{word}"
-    return str(number)
-
-
-def _significant(value: Decimal, digits: int) -> Decimal:
-    places = max(0, value.adjusted() + 1 - digits)
-    return value.quantize(Decimal(1).scaleb(places), rounding=ROUND_HALF_EVEN)

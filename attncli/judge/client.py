@@ -18,11 +18,11 @@ from typing import IO, Any, Self
 import attncli
 from attncli.domain.rungs import CaseRung
 from attncli.errors import AttnError, JudgeFailed
+from attncli.sandbox.start import MEMORY_MIB as MEMORY_MIB
 from attncli.sandbox.start import folders, launch
 from attncli.sandbox.wire import LENGTH_DIGITS
 
 TIMEOUT_SECONDS = 10.0
-MEMORY_MIB = 1024
 
 Event = dict[str, Any]
 OnEvent = Callable[[Event], None]

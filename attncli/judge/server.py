@@ -19,7 +19,8 @@ from pathlib import Path
 from typing import IO, Any
 
 from attncli.errors import AttnError, JudgeFailed
-from attncli.sandbox.host import MEMORY_MIB, ForkedProcess, Worker, Zygote
+from attncli.sandbox.host import ForkedProcess, Worker, Zygote
+from attncli.sandbox.start import MEMORY_MIB
 
 # How long nobody asks for anything before a worker is forked for the next grading.
 IDLE_SECONDS = 0.05

@@ -5,22 +5,24 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
-LEARNING_STEPS = (timedelta(minutes=1), timedelta(minutes=10))
-RELEARNING_STEPS = (timedelta(minutes=10),)
-MAXIMUM_INTERVAL_DAYS = 36_500
+LEECH_LAPSES = 8
+"""Forgotten so often, a card is a leech."""
 DEFAULT_DECAY = 0.1542
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Policy:
-    """How reviews become intervals. `parameters` are the 21 FSRS-6 weights, empty for the published defaults."""
+    """How reviews become intervals: the settings of the same names, and the 21 FSRS-6 weights, none for the published.
 
+    What holds where nothing is set stands in `config.Settings` alone.
+    """
+
+    desired_retention: float
+    learning_steps: tuple[timedelta, ...]
+    relearning_steps: tuple[timedelta, ...]
+    maximum_interval_days: int
+    fuzz: bool
     parameters: tuple[float, ...] = ()
-    desired_retention: float = 0.9
-    learning_steps: tuple[timedelta, ...] = LEARNING_STEPS
-    relearning_steps: tuple[timedelta, ...] = RELEARNING_STEPS
-    maximum_interval_days: int = MAXIMUM_INTERVAL_DAYS
-    fuzz: bool = True
 
     @property
     def decay(self) -> float:

@@ -6,13 +6,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from attncli.domain.log_row import LogRow, RowKind
 from attncli.domain.memory import Schedule
-from attncli.domain.review import LogRow, RowKind
+from attncli.memory.policy import LEECH_LAPSES
 
 if TYPE_CHECKING:
     from attncli.memory.scheduler import Scheduler
 
-LEECH_LAPSES = 8
 HOLDS = frozenset({RowKind.SUSPEND, RowKind.BURY, RowKind.UNSUSPEND})
 
 

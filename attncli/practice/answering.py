@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+from attncli.domain.log_row import LogRow, RowKind
 from attncli.domain.memory import Schedule
 from attncli.domain.rating import Rating
-from attncli.domain.review import LogRow, RowKind
 from attncli.errors import NotFound, Outdated, UsageError
 from attncli.memory.replay import HOLDS, is_leech
 from attncli.practice.derivation import derive_subject, derive_subjects

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from attncli.bank.mistakes import Mistakes
+from attncli.bank.wrong_files import Mistakes
 from attncli.domain.challenge import Challenge
 from attncli.domain.text import Localised
 

@@ -3,68 +3,81 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
+from attncli.domain.log_row import LogRow
 from attncli.domain.memory import Schedule
-from attncli.domain.review import LogRow
 from attncli.memory.evidence import CHALLENGE_ROWS, fold_attempts, solved_reviews
 from attncli.memory.replay import Hold, fold_hold, fold_reviews, standing_reviews
 from attncli.practice.introduction import rebuild_queue
 
 if TYPE_CHECKING:
-    from attncli.practice.workspace import Workspace
+    from attncli.config import Settings
+    from attncli.memory.scheduler import Scheduler
     from attncli.store.database import Database
 
 
-def derive_subject(workspace: Workspace, subject: str) -> Schedule | None:
+class Sitting(Protocol):
+    """What schedules are derived with; a workspace is one."""
+
+    store: Database
+    settings: Settings
+
+    @property
+    def scheduler(self) -> Scheduler: ...
+    @property
+    def challenge_scheduler(self) -> Scheduler: ...
+
+
+def derive_subject(sitting: Sitting, subject: str) -> Schedule | None:
     """Folds the whole log of one card (under all its names) or challenge; inside a transaction."""
-    names = workspace.store.index.names_of(subject)
-    schedule = _derive(workspace, subject, workspace.store.log.of_subjects(names))
-    workspace.store.queue.refresh([subject])
+    names = sitting.store.index.names_of(subject)
+    schedule = _derive(sitting, subject, sitting.store.log.of_subjects(names))
+    sitting.store.queue.refresh([subject])
     return schedule
 
 
-def derive_subjects(workspace: Workspace, subjects: Iterable[str]) -> None:
+def derive_subjects(sitting: Sitting, subjects: Iterable[str]) -> None:
     """Derives what rows about these subjects count for, whatever the subjects are called now; inside a transaction."""
-    store = workspace.store
+    store = sitting.store
     renames = store.index.renames()
     given = set(subjects)
     for subject in sorted({renames.get(subject, subject) for subject in given} | given):
         if subject in renames and not store.index.challenge_owner(subject):
             _put(store, subject, None, "", Hold())
         else:
-            derive_subject(workspace, subject)
+            derive_subject(sitting, subject)
 
 
-def derive_everything(workspace: Workspace, progress: Callable[[int], None] | None = None) -> int:
+def derive_everything(sitting: Sitting, progress: Callable[[int], None] | None = None) -> int:
     """Folds the whole log; the number of subjects. Inside a transaction."""
-    store = workspace.store
+    store = sitting.store
     renames = store.index.renames()
     joined = (set(renames) - set(store.index.challenge_ids())) | set(renames.values())
     done = 0
     store.schedules.clear()
     for subject, rows in store.log.by_subject():
         if subject not in joined:
-            _derive(workspace, subject, rows)
+            _derive(sitting, subject, rows)
             done += 1
             if progress:
                 progress(done)
     for subject in sorted(set(renames.values())):
-        _derive(workspace, subject, store.log.of_subjects(store.index.names_of(subject)))
+        _derive(sitting, subject, store.log.of_subjects(store.index.names_of(subject)))
         done += 1
     rebuild_queue(store)
-    store.remember_scheduling(workspace.settings.scheduling)
+    store.remember_scheduling(sitting.settings.scheduling)
     return done
 
 
-def _derive(workspace: Workspace, subject: str, rows: Sequence[LogRow]) -> Schedule | None:
-    if _is_challenge(workspace.store, subject, rows):
-        schedule = fold_attempts(workspace.challenge_scheduler, rows)
+def _derive(sitting: Sitting, subject: str, rows: Sequence[LogRow]) -> Schedule | None:
+    if _is_challenge(sitting.store, subject, rows):
+        schedule = fold_attempts(sitting.challenge_scheduler, rows)
         last = [row for row, _ in solved_reviews(rows)]
     else:
-        schedule = fold_reviews(workspace.scheduler, rows)
+        schedule = fold_reviews(sitting.scheduler, rows)
         last = standing_reviews(rows)
-    _put(workspace.store, subject, schedule, last[-1].id if last else "", fold_hold(rows))
+    _put(sitting.store, subject, schedule, last[-1].id if last else "", fold_hold(rows))
     return schedule
 
 

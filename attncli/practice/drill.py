@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from attncli.domain.card import Card
+from attncli.domain.log_row import LogRow, RowKind
 from attncli.domain.memory import Schedule, State
 from attncli.domain.rating import Rating
-from attncli.domain.review import LogRow, RowKind
 from attncli.errors import NotFound, Outdated, UsageError
-from attncli.memory.queue import spread, take_turns
+from attncli.memory.card_order import spread, take_turns
 from attncli.practice import answering
 from attncli.practice.answering import Answered, Basis, Shown
 from attncli.practice.due import new_quota

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from attncli.domain.review import LogRow, RowKind
-from attncli.domain.rows import checked_line
+from attncli.domain.log_row import LogRow, RowKind
+from attncli.domain.row_documents import checked_line
 from attncli.errors import UsageError
 from attncli.files import cannot_write, write_whole
 from attncli.practice.derivation import derive_everything, derive_subjects

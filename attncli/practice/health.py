@@ -13,7 +13,9 @@ from typing import Any
 from attncli import __version__, paths
 from attncli.errors import StoreCorrupt, StoreError
 from attncli.practice.workspace import Workspace
-from attncli.store.database import FORMAT, Database
+from attncli.store.connection import FORMAT
+from attncli.store.database import Database
+from attncli.store.repair import repair_in_place
 from attncli.store.rescue import rescue
 
 LIBRARIES = ("click", "fsrs", "textual", "rich", "torch", "hypothesis", "pyyaml", "pydantic", "TeXicode")
@@ -139,7 +141,7 @@ def rebuild(home: paths.Home, open_workspace: Callable[[], Workspace], progress:
     mended = Rebuilt(0)
     try:
         with Database.open(home.database) as store:
-            done = store.repair(home.backups)
+            done = repair_in_place(store, home.backups)
             mended = Rebuilt(0, set_aside=done.set_aside, put_back=done.put_back)
     except StoreCorrupt:
         saved = rescue(home.database, home.backups)

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
-from attncli.bank.loader import GLOSSARY, NOT_CARDS, BankFile, load_challenge, load_file, load_glossary
+from attncli.bank.loader import CHALLENGE, GLOSSARY, NOT_CARDS, BankFile, load_challenge, load_file, load_glossary
 from attncli.practice.introduction import rebuild_queue
 from attncli.practice.synonyms import Synonyms
 from attncli.store.bank_files import Stamp
 from attncli.store.database import Database
-
-CHALLENGE = "challenge.yaml"
 
 
 def reindex(

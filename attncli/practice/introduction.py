@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from attncli.memory.queue import Unseen, introduction_order
+from attncli.memory.card_order import Unseen, introduction_order
 from attncli.store.database import Database
 
 

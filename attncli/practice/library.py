@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -50,12 +50,6 @@ class Library:
     def document(self, id: str) -> Document:
         """The document of the card `id` as its bank has it, in both languages. Raises NotFound."""
         return self._store.index.card(self.card(id).id) or {}
-
-    def all_cards(self) -> Iterator[Card]:
-        """Every card, topic by topic, in the order of the files."""
-        from attncli.domain.card import card_of
-
-        return (self._linked(card_of(document)) for document in self._store.index.card_documents())
 
     def _linked(self, card: Card) -> Card:
         """The card with the links whose targets are there; banks name planned challenges and experiments too."""

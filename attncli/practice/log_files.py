@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO
 
-from attncli.domain.review import LogRow
-from attncli.domain.rows import LONGEST_LINE, row_of_line
+from attncli.domain.log_row import LogRow
+from attncli.domain.row_documents import LONGEST_LINE, row_of_line
 from attncli.errors import UsageError
-from attncli.store.foreign import MAGIC, foreign_rows, workshop
+from attncli.store.connection import MAGIC
+from attncli.store.foreign import foreign_rows, workshop
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 LONGEST_REASON = 200

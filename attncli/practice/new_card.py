@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from attncli.bank.loader import NOT_CARDS, BankFile, load_file
 from attncli.bank.own import completed
 from attncli.bank.problems import shown_path
-from attncli.bank.reading import parse
 from attncli.bank.validate import topic_findings
+from attncli.bank.yaml_reading import parse
 from attncli.domain.text import Lang, Localised
 from attncli.errors import UsageError
 from attncli.files import cannot_write, write_whole

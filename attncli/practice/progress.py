@@ -9,9 +9,9 @@ from datetime import date, datetime
 from itertools import chain
 from typing import Any
 
+from attncli.domain.log_row import RowKind
 from attncli.domain.memory import Schedule
 from attncli.domain.rating import Rating
-from attncli.domain.review import RowKind
 from attncli.domain.rungs import Rung
 from attncli.memory.forgetting import recall_on
 from attncli.memory.replay import is_leech, standing

@@ -14,21 +14,21 @@ from typing import Any
 
 from attncli.domain.challenge import Challenge, Standing
 from attncli.domain.counterexamples import is_counterexample
+from attncli.domain.log_row import LogRow, RowKind
 from attncli.domain.memory import Schedule
 from attncli.domain.payloads import LONGEST_NAME, LONGEST_PATH, MOST_ITEMS, clean_source
 from attncli.domain.plain_json import LARGEST_WHOLE
-from attncli.domain.review import LogRow, RowKind
 from attncli.domain.rungs import RUNGS, Rung
-from attncli.domain.text import Localised
+from attncli.domain.text import Lang, Localised
 from attncli.errors import UsageError
 from attncli.memory.evidence import CHALLENGE_ROWS, standing_of
 from attncli.memory.replay import standing
 from attncli.practice.answering import iso
+from attncli.practice.challenge_texts import statement
 from attncli.practice.derivation import derive_subject
 from attncli.practice.recording import recording
 from attncli.practice.stamping import stamp
 from attncli.practice.starters import disguised, starter
-from attncli.practice.statements import statement
 from attncli.practice.workspace import Workspace
 
 MOST_STORED = 16
@@ -44,13 +44,13 @@ class ChallengeStanding:
     attempts: int
     is_due: bool
 
-    def document(self, lang: str) -> dict[str, Any]:
+    def document(self, lang: Lang) -> dict[str, Any]:
         """What `attn challenges --json` lists; `due` is when to solve it again, or null."""
         return {
             "id": self.challenge.id,
             "track": self.challenge.track,
             "level": self.challenge.level,
-            "title": self.challenge.title["zh" if lang == "zh" else "en"],
+            "title": self.challenge.title[lang],
             "standing": self.standing,
             "due": iso(self.schedule.due_at) if self.schedule else None,
         }

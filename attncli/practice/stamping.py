@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from attncli.domain.review import EARLIEST, LATEST, RowKind
+from attncli.domain.log_row import EARLIEST, LATEST, RowKind
 from attncli.errors import ClockWrong
 
 if TYPE_CHECKING:
-    from attncli.domain.review import LogRow
+    from attncli.domain.log_row import LogRow
     from attncli.practice.workspace import Workspace
 
 TOLERATED_LEAD = timedelta(days=1)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from attncli.errors import EnvironmentFailure
-from attncli.practice.docstrings import docstring
+from attncli.practice.starter_docstring import docstring
 
 _Definition = ast.FunctionDef | ast.ClassDef
 

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from attncli.domain.review import LogRow
-from attncli.domain.rows import checked_line, is_machine, line_of
+from attncli.domain.log_row import LogRow
+from attncli.domain.row_documents import checked_line, is_machine, line_of
 from attncli.errors import EnvironmentFailure, UsageError
 from attncli.files import cannot_write, replace_whole
 from attncli.practice.exchange import merge

@@ -21,7 +21,7 @@ from attncli.store.database import Database
 from attncli.store.queue import Moment
 
 if TYPE_CHECKING:
-    from attncli.domain.review import LogRow
+    from attncli.domain.log_row import LogRow
     from attncli.domain.text import Lang
     from attncli.memory.policy import Policy
     from attncli.memory.scheduler import Scheduler
@@ -105,7 +105,7 @@ class Workspace:
     @cached_property
     def policy(self) -> Policy:
         """What schedules follow from, besides the reviews: the settings and the last fit in the log."""
-        from attncli.domain.review import RowKind
+        from attncli.domain.log_row import RowKind
         from attncli.memory.policy import Policy
 
         fits = self.store.log.of_kind(RowKind.FIT)

@@ -22,16 +22,15 @@ from pathlib import Path
 from typing import IO, Any
 
 from ..errors import JudgeFailed, SandboxUnavailable
-from . import canary, namespaces, start
+from . import canary, limits, namespaces, start
 from .endings import Ending
 from .process import Process
+from .start import MEMORY_MIB
 from .supervisor import OnInvoke, Reply, Worker
 
 __all__ = ["Ending", "ForkedProcess", "OnInvoke", "Process", "Reply", "Worker", "Zygote", "describe"]
 
-MEMORY_MIB = 1024
 CANARY_MEMORY_MIB = 256
-MESSAGE_LIMIT = 1 << 16
 START_SECONDS = 60.0
 
 
@@ -256,7 +255,7 @@ class Zygote:
         if not select.select([self._control], [], [], remaining)[0]:
             raise self._failure("it did not answer in time")
         try:
-            data, handles, _, _ = socket.recv_fds(self._control, MESSAGE_LIMIT, 1)
+            data, handles, _, _ = socket.recv_fds(self._control, limits.MESSAGE_BYTES, 1)
         except ConnectionResetError:
             data, handles = b"", []
         if not data:
@@ -265,7 +264,7 @@ class Zygote:
         return message, handles[0] if handles else None
 
     def _failure(self, why: str) -> JudgeFailed:
-        said = os.pread(self._log.fileno(), MESSAGE_LIMIT, 0)
+        said = os.pread(self._log.fileno(), limits.MESSAGE_BYTES, 0)
         last = said.decode("utf-8", "replace").strip().splitlines()[-1:]
         return JudgeFailed(f"the sandbox's process cannot go on: {why} {' '.join(last)} (attn doctor says more)")
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 MIB = 1 << 20
+MESSAGE_BYTES = 1 << 16  # between the judge and its zygote
 OPEN_FILES = 64
 CPU_SECONDS = 900
 PROCESSES = 64

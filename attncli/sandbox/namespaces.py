@@ -17,7 +17,7 @@ import struct
 from collections.abc import Sequence
 from pathlib import Path
 
-from .syscalls import NUMBERS
+from .syscall_numbers import NUMBERS
 
 NEW_MOUNTS = 0x00020000
 NEW_UTS, NEW_IPC, NEW_USER, NEW_PID, NEW_NET = 0x04000000, 0x08000000, 0x10000000, 0x20000000, 0x40000000

@@ -17,10 +17,10 @@ from torch import Tensor
 
 from . import modules
 from .elsewhere import Elsewhere, across, two_devices
+from .program_watch import Watch, copied, plain
 from .tables import DTYPES, TreeError, bytes_of, describe_tensor, read_table
 from .tracing import BareOperations, CallTrace, CostTrace, returned_bytes
 from .values import Environment, Packer, Raised, arguments_of, resolve, tensors_in
-from .watch import Watch, copied, plain
 
 Step = dict[str, Any]
 Invoke = Callable[[dict[str, Any], Sequence[bytes]], tuple[dict[str, Any], memoryview]]

@@ -15,7 +15,7 @@ import platform
 import struct
 from collections.abc import Sequence
 
-from .syscalls import AUDIT_ARCH, NEWEST_KNOWN, NUMBERS, X32_BIT
+from .syscall_numbers import AUDIT_ARCH, NEWEST_KNOWN, NUMBERS, X32_BIT
 
 _ALLOWED_WORDS = """
     read write readv writev pread64 preadv close close_range lseek fstat stat lstat newfstatat statx access faccessat

@@ -24,7 +24,7 @@ from typing import Any
 from ..errors import JudgeFailed
 from . import endings, limits, wire
 from .endings import Ending, Stopped
-from .printed import Printed, split_fatal_error
+from .printed import LIMIT_BYTES, Printed, split_fatal_error
 from .process import Process
 from .usage import UsageWatch
 
@@ -33,7 +33,6 @@ OnInvoke = Callable[[dict[str, Any], memoryview], tuple[dict[str, Any], list[wir
 START_SECONDS = 20.0
 _MEMORY_SLACK = 128 * limits.MIB  # what the zygote may have grown by since it was measured
 _END_SECONDS = 1.0
-_READ_SIZE = 1 << 18
 # How many times the limit of a request the judge's own callables may take in it, all calls together.
 _INVOKES_OVERTIME = 2.0
 
@@ -71,7 +70,7 @@ class Worker:
         self._usage = UsageWatch(process, baseline + memory_mib * limits.MIB + _MEMORY_SLACK)
         self._printed = Printed()
         self._reader = wire.FrameReader(wire.HEADER_LIMIT, wire.PAYLOAD_LIMIT)
-        self._buffer = bytearray(_READ_SIZE)
+        self._buffer = bytearray(wire.READ_BYTES)
         self._outgoing: deque[memoryview] = deque()
         self._arrived: deque[wire.Frame] = deque()
         self._asked: deque[_Asked] = deque()
@@ -245,8 +244,7 @@ class Worker:
         if not self._asked and (self._arrived or not self._reader.empty):
             raise Stopped("protocol", "answered twice")
         self._drain_output()
-        if self._printed.too_much:
-            raise Stopped("output", "printed more than 1 MiB")
+        self._require_little_output()
         return Reply(frame.header, frame.payload)
 
     def _next_frame(self, deadline: float, late: str) -> wire.Frame:
@@ -308,7 +306,7 @@ class Worker:
         """Take what has been printed, as far as it may be. False when the pipe is closed."""
         try:
             while not self._printed.too_much:
-                data = os.read(self._output, _READ_SIZE)
+                data = os.read(self._output, wire.READ_BYTES)
                 if not data:
                     return False
                 self._printed.add(data)
@@ -319,8 +317,11 @@ class Worker:
     def _take_output(self) -> None:
         if not self._drain_output():
             self._poller.unregister(self._output)
+        self._require_little_output()
+
+    def _require_little_output(self) -> None:
         if self._printed.too_much:
-            raise Stopped("output", "printed more than 1 MiB")
+            raise Stopped("output", f"printed more than {LIMIT_BYTES // limits.MIB} MiB")
 
     def _how_it_ended(self) -> Stopped:
         self._drain_output()

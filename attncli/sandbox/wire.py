@@ -23,6 +23,7 @@ MAX_DEPTH = 128
 LENGTH_DIGITS = 8
 MAX_PARTS = 400_000
 _PREFIX = struct.Struct("<4sIQ")
+READ_BYTES = 1 << 18
 _JOIN_BELOW = 1 << 16
 _NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 _STRINGS = re.compile(rb'"(?:[^"\\]|\\.)*"?', re.DOTALL)

@@ -32,7 +32,6 @@ from .script import serve
 CHANNEL, RULESET = 3, 4
 BROKEN = 70
 _FIRST_FREE = 16
-_READ_SIZE = 1 << 18
 _RESERVE_BYTES = 8 << 20
 _KEPT_VARIABLES = ("HOME", "LANG", "PATH")
 _FIXED_VARIABLES = {
@@ -62,7 +61,7 @@ class Channel:
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
         self._reader = wire.FrameReader(limit_payload=1 << 40)
-        self._buffer = bytearray(_READ_SIZE)
+        self._buffer = bytearray(wire.READ_BYTES)
         self._arrived: deque[wire.Frame] = deque()
 
     def sendall(self, data: wire.Buffer) -> None:

@@ -29,7 +29,6 @@ from typing import Any, NoReturn
 
 from . import grants, landlock, limits, namespaces, seccomp
 
-MESSAGE_LIMIT = 1 << 16
 SWEEP_MS = 250
 IDLE_MS = 1500
 # Where nobody ever lets it be idle: a proof of many files.
@@ -168,7 +167,7 @@ class Zygote:
         An exception would end this process too, but only after Python has taken torch apart: a third of a second.
         """
         try:
-            data, descriptors, _, _ = socket.recv_fds(self._control, MESSAGE_LIMIT, 4)
+            data, descriptors, _, _ = socket.recv_fds(self._control, limits.MESSAGE_BYTES, 4)
         except ConnectionResetError:
             return b"", []
         return data, descriptors
@@ -321,4 +320,4 @@ def prepare_and_serve(control: socket.socket, request: dict[str, Any], parent: i
 def main(descriptor: int, parent: int) -> NoReturn:
     """A zygote that imports torch itself; its request comes first on the control socket."""
     control = socket.socket(fileno=descriptor)
-    prepare_and_serve(control, json.loads(control.recv(MESSAGE_LIMIT)), parent)
+    prepare_and_serve(control, json.loads(control.recv(limits.MESSAGE_BYTES)), parent)

@@ -12,6 +12,7 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 
 from attncli.errors import StoreCorrupt, StoreError
+from attncli.store.connection import make_folder
 from attncli.store.database import Database
 
 DAILY = "daily"
@@ -34,7 +35,7 @@ def keep_copy(database: Database, folder: Path, reason: str, now: datetime) -> P
     Raises StoreError if there is no room or the folder cannot be written, StoreCorrupt if the database is not whole;
     then the copies of before are all there still.
     """
-    _make(folder)
+    make_folder(folder, "make its parent writable")
     _require_room(database, folder)
     path = _free_name(folder, reason, now)
     problems = database.copy_to(path)
@@ -108,13 +109,6 @@ def _files(folder: Path) -> list[Path]:
         return sorted(folder.iterdir())
     except OSError:
         return []
-
-
-def _make(folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise StoreError(f"cannot create {folder} ({error.strerror}); make its parent writable") from error
 
 
 def _require_room(database: Database, folder: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -109,11 +109,6 @@ class BankIndex:
     def card(self, id: str) -> Document | None:
         text = self._connection.value("SELECT document FROM card WHERE id = ?", (id,))
         return json.loads(text) if text else None
-
-    def card_documents(self) -> Iterator[Document]:
-        """Every card, topic by topic in the order of the files."""
-        for (text,) in self._connection.each("SELECT document FROM card ORDER BY topic, position"):
-            yield json.loads(text)
 
     def hash(self, id: str) -> str:
         """The hash of a card's content, empty if there is no such card."""

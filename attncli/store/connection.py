@@ -11,6 +11,12 @@ from typing import Any
 
 from attncli.errors import StoreBusy, StoreCorrupt, StoreError, StoreFull, StoreReplaced, StoreUnwritable
 
+APPLICATION_ID = 0x6174746E  # "attn"
+FORMAT = 2
+"""The shape of the database that this program writes: the number of steps in `migrations`."""
+MAGIC = b"SQLite format 3\x00"
+BESIDE = ("-wal", "-shm", "-journal")
+"""The files that SQLite may keep beside a database."""
 BUSY_TIMEOUT_MS = 20_000
 MOST_REFUSALS = 3
 LARGEST_FOREIGN_VALUE = 16 * 1024 * 1024
@@ -176,6 +182,16 @@ class Connection:
             raise error_in_words(error, self.path) from error
 
 
+@contextmanager
+def opened(path: Path) -> Iterator[Connection]:
+    """A connection that is closed again."""
+    connection = Connection(path)
+    try:
+        yield connection
+    finally:
+        connection.close()
+
+
 class _Watch:
     """Told after each page of a backup; the first one that was copied means that the other side is locked."""
 
@@ -207,6 +223,14 @@ def replaced(path: Path) -> StoreReplaced:
     return StoreReplaced(
         f"the database {path} was replaced while attn was open; nothing was recorded; close attn and start it again"
     )
+
+
+def make_folder(folder: Path, remedy: str = "make it writable, or name another folder with --home") -> None:
+    """The folder a database stands in. Raises StoreError with `remedy` where there can be none."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreError(f"cannot create {folder} ({error.strerror}); {remedy}") from error
 
 
 def _require_room(path: Path) -> None:

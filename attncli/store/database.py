@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, suppress
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from attncli.errors import StoreError, StoreUnwritable
-from attncli.store.connection import Connection, damaged, replaced
+from attncli.store.connection import APPLICATION_ID, BESIDE, FORMAT, Connection, damaged, make_folder, opened, replaced
 
 if TYPE_CHECKING:
-    from attncli.domain.review import LogRow
+    from attncli.domain.log_row import LogRow
     from attncli.store.bank_files import BankFiles
     from attncli.store.bank_index import BankIndex
     from attncli.store.log import Log
     from attncli.store.queue import Queue
-    from attncli.store.repair import Repaired
     from attncli.store.schedules import Schedules
 
-FORMAT = 2
-"""The shape of the database that this program writes: the number of steps in `migrations`."""
-APPLICATION_ID = 0x6174746E
 REOPENINGS = 3
 
 
@@ -34,7 +30,7 @@ class Database:
     """
 
     def __init__(self, connection: Connection) -> None:
-        self._connection = connection
+        self.connection = connection
         self.path = connection.path
         self._remarks: list[str] = []
 
@@ -44,31 +40,31 @@ class Database:
 
         if not (machine := self._meta("machine")):
             raise damaged(self.path, "it does not say which machine it belongs to")
-        return Log(self._connection, machine)
+        return Log(self.connection, machine)
 
     @cached_property
     def schedules(self) -> Schedules:
         from attncli.store.schedules import Schedules
 
-        return Schedules(self._connection)
+        return Schedules(self.connection)
 
     @cached_property
     def queue(self) -> Queue:
         from attncli.store.queue import Queue
 
-        return Queue(self._connection)
+        return Queue(self.connection)
 
     @cached_property
     def files(self) -> BankFiles:
         from attncli.store.bank_files import BankFiles
 
-        return BankFiles(self._connection)
+        return BankFiles(self.connection)
 
     @cached_property
     def index(self) -> BankIndex:
         from attncli.store.bank_index import BankIndex
 
-        return BankIndex(self._connection)
+        return BankIndex(self.connection)
 
     @staticmethod
     def open(path: Path, before_migration: Callable[[Database], object] | None = None) -> Database:
@@ -88,14 +84,14 @@ class Database:
     def _open(path: Path, before_migration: Callable[[Database], object] | None) -> Database:
         for _ in range(REOPENINGS):
             database = Database._open_once(path, before_migration)
-            if database._connection.is_in_place():
+            if database.connection.is_in_place():
                 return database
             database.close()
         raise StoreError(f"the database {path} is replaced again and again; try again when that is done")
 
     @staticmethod
     def _open_once(path: Path, before_migration: Callable[[Database], object] | None) -> Database:
-        _make_folder(path.parent)
+        make_folder(path.parent)
         remark = _remark_on_new(path)
         connection = Connection(path)
         database = Database(connection)
@@ -114,15 +110,15 @@ class Database:
     def _migrate(self, before: Callable[[Database], object] | None) -> None:
         from attncli.store.migrations import migrate, refuse_strangers
 
-        refuse_strangers(self._connection)
+        refuse_strangers(self.connection)
         if before:
             before(self)
-        migrate(self._connection)
+        migrate(self.connection)
 
     @property
     def unwritable(self) -> str:
         """Why nothing can be written; empty where that is possible."""
-        return self._connection.unwritable
+        return self.connection.unwritable
 
     @property
     def remarks(self) -> list[str]:
@@ -143,11 +139,11 @@ class Database:
 
     def transaction(self) -> AbstractContextManager[None]:
         """All or nothing, and durable once left."""
-        return self._connection.transaction()
+        return self.connection.transaction()
 
     def wait_at_most(self, milliseconds: int) -> None:
         """How long to wait for another process that is writing, before StoreBusy: a screen must not stand still."""
-        self._connection.wait_at_most(milliseconds)
+        self.connection.wait_at_most(milliseconds)
 
     @property
     def scheduling(self) -> str:
@@ -155,25 +151,19 @@ class Database:
         return self._meta("scheduling") or ""
 
     def remember_scheduling(self, settings: str) -> None:
-        self._connection.execute("INSERT OR REPLACE INTO meta VALUES ('scheduling', ?)", (settings,))
+        self.connection.execute("INSERT OR REPLACE INTO meta VALUES ('scheduling', ?)", (settings,))
 
     def problems(self) -> list[str]:
         """What is wrong in the file, its shape and the rows of the log; empty if it is whole."""
         from attncli.store.inspection import problems
 
-        return problems(self._connection, self.log)
-
-    def repair(self, backups: Path) -> Repaired:
-        """Mends in place what can be mended so. Raises StoreCorrupt if the log itself has to be rescued."""
-        from attncli.store.repair import repair_in_place
-
-        return repair_in_place(self._connection, self.log, backups)
+        return problems(self.connection, self.log)
 
     def unmerged(self) -> list[Path]:
         """The damaged files beside this one whose rows were not all taken over."""
         from attncli.store.inspection import unmerged
 
-        return unmerged(self.path, self._connection)
+        return unmerged(self.path, self.connection)
 
     def fill(
         self, rows: Iterable[tuple[int | None, LogRow]], aside: Iterable[Sequence[Any]], meta: Mapping[str, str]
@@ -182,9 +172,9 @@ class Database:
         from attncli.store.log import COLUMNS
 
         with self.transaction():
-            self._connection.execute_many("INSERT OR REPLACE INTO meta VALUES (?, ?)", meta.items())
+            self.connection.execute_many("INSERT OR REPLACE INTO meta VALUES (?, ?)", meta.items())
             marks = ", ".join("?" * len(COLUMNS.split(", ")))
-            self._connection.execute_many(f"INSERT INTO set_aside ({COLUMNS}) VALUES ({marks})", aside)
+            self.connection.execute_many(f"INSERT INTO set_aside ({COLUMNS}) VALUES ({marks})", aside)
             self.log.fill(rows)
 
     def copy_to(self, path: Path) -> list[str]:
@@ -199,7 +189,7 @@ class Database:
         try:
             part.unlink(missing_ok=True)
             with opened(part) as copy:
-                self._connection.backup_to(copy)
+                self.connection.backup_to(copy)
                 if copy.value("PRAGMA journal_mode = DELETE") != "delete":
                     raise StoreUnwritable(f"cannot finish the copy {path}; free some disk space and try again")
                 problems = page_problems(copy)
@@ -209,7 +199,7 @@ class Database:
             raise StoreError(f"cannot write {path} ({error.strerror}); name another place") from error
         finally:
             with suppress(OSError):
-                for suffix in ("", "-wal", "-shm", "-journal"):
+                for suffix in ("", *BESIDE):
                     part.with_name(part.name + suffix).unlink(missing_ok=True)
 
     def replace_by(self, other: Database, once_locked: Callable[[], None]) -> None:
@@ -219,24 +209,24 @@ class Database:
         """
 
         def check() -> None:
-            if not self._connection.is_in_place():
+            if not self.connection.is_in_place():
                 raise replaced(self.path)
             once_locked()
 
         if self.unwritable:
             raise StoreUnwritable(self.unwritable)
-        other._connection.backup_to(self._connection, check)
+        other.connection.backup_to(self.connection, check)
         self.__dict__.pop("log", None)
 
     def renew_machine(self) -> str:
         """Gives what is written here from now on the name of another machine; that name."""
         with self.transaction():
-            self._connection.execute("INSERT OR REPLACE INTO meta VALUES ('machine', lower(hex(randomblob(4))))")
+            self.connection.execute("INSERT OR REPLACE INTO meta VALUES ('machine', lower(hex(randomblob(4))))")
         self.log.machine = str(self._meta("machine"))
         return self.log.machine
 
     def close(self) -> None:
-        self._connection.close()
+        self.connection.close()
 
     def __enter__(self) -> Database:
         return self
@@ -245,18 +235,8 @@ class Database:
         self.close()
 
     def _meta(self, key: str) -> str | None:
-        value = self._connection.value("SELECT value FROM meta WHERE key = ?", (key,))
+        value = self.connection.value("SELECT value FROM meta WHERE key = ?", (key,))
         return None if value is None else str(value)
-
-
-@contextmanager
-def opened(path: Path) -> Iterator[Connection]:
-    """A connection that is closed again."""
-    connection = Connection(path)
-    try:
-        yield connection
-    finally:
-        connection.close()
 
 
 def _remark_on_new(path: Path) -> list[str]:
@@ -276,12 +256,3 @@ def _remark_on_new(path: Path) -> list[str]:
     remedy = "; `attn doctor --rebuild` looks for its rows" if damaged_ones else ""
     remedy = f"; `attn restore {copies[-1]}` brings back an earlier one" if copies else remedy
     return [f"the database {path} was {'empty' if size == 0 else 'gone'}, so a new one was begun{remedy}"]
-
-
-def _make_folder(folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise StoreError(
-            f"cannot create {folder} ({error.strerror}); make it writable, or name another folder with --home"
-        ) from error

@@ -11,19 +11,17 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from tempfile import mkdtemp
 
 from attncli.domain import plain_json
-from attncli.domain.review import LogRow
-from attncli.domain.rows import LONGEST_LINE, row_of_document
+from attncli.domain.log_row import LogRow
+from attncli.domain.row_documents import LONGEST_LINE, row_of_document
 from attncli.errors import StoreCorrupt, StoreError, UsageError
-from attncli.store.connection import Connection
-from attncli.store.database import APPLICATION_ID, FORMAT, opened
+from attncli.store.connection import APPLICATION_ID, FORMAT, Connection, opened
 from attncli.store.log import checksum
+from attncli.store.moments import moment
 
-MAGIC = b"SQLite format 3\x00"
 COLUMNS = ("id", "machine", "kind", "subject", "at_us", "day", "payload")
 # Text comes as bytes: a flipped bit may have made it no text.
 _READ = tuple(name if name in ("at_us", "day") else f"CAST({name} AS BLOB)" for name in COLUMNS)
@@ -31,7 +29,6 @@ WORKSHOP = ".attn-work-"
 ANOTHER = "give a file that `attn backup` wrote"
 COPY_ATTEMPTS = 5
 FORGOTTEN_SECONDS = 3600
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(slots=True)
@@ -186,7 +183,7 @@ def _row(
         "machine": machine.decode(),
         "kind": kind.decode(),
         "subject": subject.decode(),
-        "at": (_EPOCH + timedelta(microseconds=at_us)).isoformat(),
+        "at": moment(at_us).isoformat(),
         "day": day,
         "payload": plain_json.parse(payload.decode()),
     }

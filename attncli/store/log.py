@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from attncli.domain.review import LogRow, RowKind
+from attncli.domain.log_row import LogRow, RowKind
 from attncli.errors import StoreError
 from attncli.store.connection import Connection
 from attncli.store.moments import microseconds, moment
@@ -158,10 +158,6 @@ class Log:
         """The row of these kinds that was written last on this machine and not undone."""
         here = f"kind IN ({_marks(kinds)}) AND machine = ? AND {_STANDING}"
         return self._last(f"{here} ORDER BY seq DESC", (*kinds, self.machine))
-
-    def last_review_here(self) -> LogRow | None:
-        """The review written last on this machine that was not undone."""
-        return self.last_here((RowKind.REVIEW,))
 
     def last_id(self, kind: RowKind, subjects: Sequence[str]) -> str:
         """The id of the last usable row of a kind about these subjects in replay order, even undone; empty if none."""

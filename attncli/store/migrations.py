@@ -5,12 +5,11 @@ In a WITHOUT ROWID table the key comes first: the integrity check of SQLite 3.40
 
 from __future__ import annotations
 
-from attncli.domain.review import RowKind
+from attncli.domain.log_row import RowKind
 from attncli.errors import StoreError
-from attncli.store.connection import Connection, damaged
+from attncli.store.connection import APPLICATION_ID, Connection, damaged
 from attncli.store.log import RowDamaged, checksum, row_of
 
-APPLICATION_ID = 0x6174746E  # "attn"
 NEVER_FITS = -1
 FARTHEST_DAY = 3
 

@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from attncli.domain.review import LogRow
+from attncli.domain.log_row import LogRow
+from attncli.store.connection import MAGIC
 from attncli.store.log import RowDamaged, row_of
 from attncli.store.migrations import NEVER_FITS, checksum_if_readable
 
@@ -20,7 +21,6 @@ USUAL_PAGE_BYTES = 4096
 LONGEST_VARINT = 9
 _OVERFLOW_LINK_BYTES = 4
 _PAGE_SIZE_AT = slice(16, 18)
-_MAGIC = b"SQLite format 3\x00"
 _PAGE_COUNT_AT = slice(28, 32)
 # The length of a record's head, then the serial type of `seq`, which is stored as the key and so NULL in the record.
 _HEAD = re.compile(rb"(?=[\x08-\x1f]\x00[\x0d-\xff])", re.DOTALL)
@@ -94,7 +94,7 @@ def scan(content: bytes, pages: dict[int, bytes] | None = None) -> Found:
 
 def is_cut_short(content: bytes) -> bool:
     """Whether the header tells of more pages than there are; one that is overwritten tells nothing."""
-    if not content.startswith(_MAGIC):
+    if not content.startswith(MAGIC):
         return False
     pages = int.from_bytes(content[_PAGE_COUNT_AT], "big")
     return len(content) < pages * min(_page_sizes(content))

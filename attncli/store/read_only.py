@@ -7,8 +7,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from attncli.errors import StoreError, StoreUnwritable
-from attncli.store.connection import Connection, error_in_words
-from attncli.store.database import FORMAT
+from attncli.store.connection import FORMAT, Connection, error_in_words
 from attncli.store.wal import committed_pages
 
 _JOURNAL_MODE_BYTES = slice(18, 20)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from attncli.errors import StoreUnwritable
 from attncli.store.connection import Connection, damaged
+from attncli.store.database import Database
 from attncli.store.inspection import MERGED, TRUTH, expected_parts, missing_parts, page_problems, unmerged
 from attncli.store.log import Log
 from attncli.store.page_scan import Found
@@ -26,11 +27,12 @@ class Repaired:
     made_anew: bool = False
 
 
-def repair_in_place(connection: Connection, log: Log, backups: Path) -> Repaired:
+def repair_in_place(store: Database, backups: Path) -> Repaired:
     """Mends what can be mended without a new file; each step is one transaction.
 
     Raises StoreCorrupt if pages of the log itself are damaged, StoreUnwritable if nothing can be written.
     """
+    connection, log = store.connection, store.log
     if connection.unwritable:
         raise StoreUnwritable(connection.unwritable)
     for table in TRUTH:

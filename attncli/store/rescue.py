@@ -16,8 +16,8 @@ from typing import Any, BinaryIO
 from attncli.errors import StoreCorrupt, StoreError, StoreUnwritable
 from attncli.files import flush_folder
 from attncli.store.backups import since_last_restore
-from attncli.store.connection import Connection
-from attncli.store.database import Database, opened
+from attncli.store.connection import BESIDE, Connection, opened
+from attncli.store.database import Database
 from attncli.store.durable import flush
 from attncli.store.exclusive import held_alone
 from attncli.store.inspection import MERGED, damaged_files
@@ -29,7 +29,6 @@ from attncli.store.wal import committed_pages
 UNREADABLE = "unreadable"
 # What looks like a row with a number far beyond the last one is chance.
 _NEAR = 1000
-_BELONGING = ("-wal", "-shm", "-journal")
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +173,7 @@ def swap(path: Path, fresh: Path, kept: Path, file: BinaryIO) -> None:
     if log.exists():
         _keep(log, kept.with_name(kept.name + "-wal"))
     flush_folder(path.parent)
-    for suffix in _BELONGING:
+    for suffix in BESIDE:
         path.with_name(path.name + suffix).unlink(missing_ok=True)
     if sys.platform == "win32":
         file.close()
@@ -208,7 +207,7 @@ def name_of_damaged(path: Path) -> Path:
 
 
 def _remove(path: Path) -> None:
-    for suffix in ("", *_BELONGING):
+    for suffix in ("", *BESIDE):
         path.with_name(path.name + suffix).unlink(missing_ok=True)
 
 

@@ -8,16 +8,15 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from attncli.domain.review import LogRow
+from attncli.domain.log_row import LogRow
 from attncli.errors import StoreCorrupt, StoreError, StoreUnwritable, UsageError
 from attncli.store.backups import BEFORE_RESTORE, keep_copy
+from attncli.store.connection import BESIDE, make_folder
 from attncli.store.database import Database
 from attncli.store.durable import flush
 from attncli.store.exclusive import held_alone
 from attncli.store.foreign import ForeignRows, foreign_rows, workshop
 from attncli.store.rescue import name_of_damaged, require_whole, swap
-
-SUFFIXES = ("-wal", "-shm", "-journal")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +40,7 @@ def restore_database(path: Path, backup: Path, copies: Path, now: datetime) -> R
     setting of the backup. Raises UsageError if the backup cannot be used, StoreError if something cannot be written;
     then nothing is changed.
     """
-    _make(path.parent)
+    make_folder(path.parent)
     with workshop(path.parent) as room:
         try:
             found = foreign_rows(backup, room)
@@ -130,15 +129,6 @@ def _free(path: Path) -> Path:
 
 def _remove_leftovers(path: Path) -> None:
     """Restores of earlier versions that were killed left a copy beside the database."""
-    for suffix in ("", *SUFFIXES):
+    for suffix in ("", *BESIDE):
         with suppress(OSError):
             path.with_name(f"{path.name}.restoring{suffix}").unlink(missing_ok=True)
-
-
-def _make(folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise StoreError(
-            f"cannot create {folder} ({error.strerror}); make it writable, or name another folder with --home"
-        ) from error

@@ -44,11 +44,6 @@ class Schedules:
             (subject, *_values(schedule), last_row),
         )
 
-    def introduced_on(self, day: int) -> list[str]:
-        """The subjects first reviewed on study day `day`."""
-        rows = self._connection.rows("SELECT subject FROM schedule WHERE introduced_day = ?", (day,))
-        return [subject for (subject,) in rows]
-
     def hold(self, subject: str) -> tuple[bool, int]:
         """(suspended, day for which it is buried or 0)."""
         row = self._connection.row("SELECT suspended, buried_day FROM hold WHERE subject = ?", (subject,))

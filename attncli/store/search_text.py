@@ -26,11 +26,6 @@ def searchable(parts: Iterable[Any]) -> str:
     return " ".join(token for part in parts for text in _texts(part) for token in _tokens(text.replace("√", " sqrt ")))
 
 
-def match_expression(query: str) -> str:
-    """The full-text expression that finds every word of `query`; empty if it has none that are indexed."""
-    return every_of(starting_with(run) for run in runs_of(query))
-
-
 def runs_of(query: str) -> list[str]:
     """The words of a query: Latin ones, and runs of Chinese."""
     return _TOKEN.findall(query.lower())

@@ -22,20 +22,19 @@ from textual.screen import Screen
 from attncli.config import Settings
 from attncli.domain.printable import printable
 from attncli.domain.text import Lang
-from attncli.errors import AttnError
+from attncli.errors import INTERRUPTED, AttnError
 from attncli.paths import Home
 from attncli.practice.grader import Grader
 from attncli.practice.workspace import Clock, Workspace
 from attncli.tui import wrapping
 from attncli.tui.faults import BUSY_MILLISECONDS, fault_text
-from attncli.tui.routes import Route, screen_at
+from attncli.tui.routes import Route
 from attncli.tui.screens.base import AttnScreen
 from attncli.tui.shown_text import ShownText
 from attncli.tui.strings import say, say_counted
 from attncli.tui.terminal import hung_up, standard_terminal
 from attncli.tui.theme import DARK, LIGHT, THEMES, theme_named
 
-INTERRUPTED = 130
 HUNG_UP = 129
 # How often the app looks whether its terminal is still there.
 TERMINAL_SECONDS = 1.0
@@ -154,7 +153,7 @@ class AttnApp(App[None]):
 
     def open(self, route: Route) -> None:
         """Shows the screen of this name."""
-        self.push_screen(screen_at(route))
+        self.push_screen(_screen_at(route))
 
     def open_review(self, topic: str | None = None, limit: int | None = None) -> None:
         from attncli.tui.screens.review import ReviewScreen
@@ -170,6 +169,11 @@ class AttnApp(App[None]):
         from attncli.tui.screens.card import CardScreen
 
         self.push_screen(CardScreen(id))
+
+    def open_help(self, below: Screen[None]) -> None:
+        from attncli.tui.screens.help import HelpScreen
+
+        self.push_screen(HelpScreen(below, self.lang))
 
     def go_back(self) -> None:
         """To the screen below; from a lone screen to Home; from Home out of the app."""
@@ -238,3 +242,26 @@ class AttnApp(App[None]):
         if twin := ascii_twin(event.character):
             event.stop()
             self.simulate_key(twin)
+
+
+def _screen_at(route: Route) -> AttnScreen:
+    """A new screen; each is imported when it is first opened: the first frame waits for none but its own."""
+    if route == "home":
+        from attncli.tui.screens.home import HomeScreen
+
+        return HomeScreen()
+    if route == "review":
+        from attncli.tui.screens.review import ReviewScreen
+
+        return ReviewScreen()
+    if route == "challenges":
+        from attncli.tui.screens.challenges import ChallengesScreen
+
+        return ChallengesScreen()
+    if route == "search":
+        from attncli.tui.screens.search import SearchScreen
+
+        return SearchScreen()
+    from attncli.tui.screens.stats import StatsScreen
+
+    return StatsScreen()

@@ -18,7 +18,7 @@ from attncli.practice.marking import (
     shuffled_items,
     shuffled_options,
 )
-from attncli.practice.numeric import NumericTask, draw, mark_numeric, shown
+from attncli.practice.numeric_answer import NumericTask, draw, mark_numeric, shown
 
 
 @dataclass(slots=True)

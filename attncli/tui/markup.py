@@ -8,10 +8,10 @@ widget: one-line texts (points, options, table cells) become a Textual `Content`
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 from textual.content import Content
 
+from attncli.domain.markdown_parts import PART
 from attncli.domain.printable import printable
 from attncli.tui.latex import Unreadable, one_line
 
@@ -19,14 +19,6 @@ FORMULA_FENCE = "formula"
 
 _CJK = "\u3000-\u303f\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uff00-\uffef"
 _FOLD = re.compile(rf"(?<=[{_CJK}])(?: |\n *)(?=[{_CJK}])")
-_PART = re.compile(
-    r"(?P<fence>^ *(?P<ticks>```+|~~~+).*?^ *(?P=ticks)[`~]* *$)"
-    r"|(?P<code>(?P<tick>`+)(?!`).+?(?<!`)(?P=tick)(?!`))"
-    r"|(?P<escape>\\[\\$])"
-    r"|\$\$(?P<display>.+?)\$\$"
-    r"|\$(?!\s)(?P<inline>[^$\n]*?[^$\s\\])\$(?!\d)",
-    re.DOTALL | re.MULTILINE,
-)
 _MARKDOWN_SIGN = re.compile(r"([\\`*_{}\[\]()#+\-.!|<>~&])")
 _LINE_START = re.compile(r"\s*(?:(?:[-*+]|\d+[.)]|>)\s+)*")
 _INLINE = re.compile(
@@ -41,15 +33,6 @@ def unfolded(text: str) -> str:
     return _FOLD.sub("", printable(text))
 
 
-def formulas_in(text: str) -> Iterator[tuple[str, bool]]:
-    """Every formula of a Markdown text, with whether it is a display formula."""
-    for match in _PART.finditer(unfolded(text)):
-        if match["display"] is not None:
-            yield " ".join(match["display"].split()), True
-        elif match["inline"] is not None:
-            yield match["inline"], False
-
-
 def for_markdown(text: str) -> str:
     """Markdown that Textual can show, formulas rewritten; code is left as it is."""
 
@@ -60,7 +43,7 @@ def for_markdown(text: str) -> str:
             return _formula_in_markdown(match["inline"])
         return match[0]
 
-    return _PART.sub(rewritten, unfolded(text))
+    return PART.sub(rewritten, unfolded(text))
 
 
 def _display(match: re.Match[str]) -> str:
@@ -85,7 +68,7 @@ def inline(text: str) -> Content:
     whole = Content("")
     position = 0
     text = unfolded(text)
-    for match in _PART.finditer(text):
+    for match in PART.finditer(text):
         tex = match["inline"] if match["inline"] is not None else match["display"]
         if tex is None:
             continue

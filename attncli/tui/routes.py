@@ -1,33 +1,32 @@
-"""The screens by name, each imported when it is first opened: the first frame waits for none but its own."""
+"""The ways between screens: what a screen may ask of the app, so that no screen knows the app or another screen."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from random import Random
+from typing import Literal, Protocol
 
-if TYPE_CHECKING:
-    from attncli.tui.screens.base import AttnScreen
+from textual.screen import Screen
+
+from attncli.domain.text import Lang
+from attncli.errors import AttnError
+from attncli.practice.grader import Grader
+from attncli.practice.workspace import Workspace
 
 Route = Literal["home", "review", "challenges", "search", "stats"]
 
 
-def screen_at(route: Route) -> AttnScreen:
-    """A new screen."""
-    if route == "home":
-        from attncli.tui.screens.home import HomeScreen
+class Routes(Protocol):
+    """The app, as its screens see it."""
 
-        return HomeScreen()
-    if route == "review":
-        from attncli.tui.screens.review import ReviewScreen
+    workspace: Workspace
+    rng: Random
+    grader: Grader
+    lang: Lang
 
-        return ReviewScreen()
-    if route == "challenges":
-        from attncli.tui.screens.challenges import ChallengesScreen
-
-        return ChallengesScreen()
-    if route == "search":
-        from attncli.tui.screens.search import SearchScreen
-
-        return SearchScreen()
-    from attncli.tui.screens.stats import StatsScreen
-
-    return StatsScreen()
+    def tell(self, error: AttnError) -> None: ...
+    def open(self, route: Route) -> None: ...
+    def open_review(self, topic: str | None = None, limit: int | None = None) -> None: ...
+    def open_challenge(self, id: str) -> None: ...
+    def open_card(self, id: str) -> None: ...
+    def open_help(self, below: Screen[None]) -> None: ...
+    def go_back(self) -> None: ...

@@ -17,14 +17,14 @@ import pytest
 from attncli import paths
 from attncli.__main__ import main
 from attncli.config import Settings
+from attncli.domain.log_row import LogRow, RowKind
 from attncli.domain.rating import Rating
-from attncli.domain.review import LogRow, RowKind
-from attncli.domain.rows import is_machine
+from attncli.domain.row_documents import is_machine
 from attncli.errors import UsageError
 from attncli.export.html import to_html
 from attncli.export.summary import summarise
 from attncli.paths import Home
-from attncli.practice import answering, exchange, grading, solve
+from attncli.practice import answering, exchange, solve, submit
 from attncli.practice.progress import progress
 from attncli.practice.sync import sync
 from attncli.practice.workspace import Workspace
@@ -101,7 +101,7 @@ def test_such_rows_do_no_harm_where_an_earlier_version_has_imported_them(
             row = LogRow(f"q-{number}", "m1", kind, "att-01", rows[0].at, 739768, payload)  # type: ignore[arg-type]
             workspace.store.log.merge([row])
     workspace.derive_all()
-    assert grading.kept_counterexamples(workspace, "double") == []
+    assert submit.kept_counterexamples(workspace, "double") == []
     assert "<script>alert" not in to_html(summarise(workspace, "en", None))
     assert solve.standings(workspace)[0].standing == "hardened" and progress(workspace).reviews == 0
     assert workspace.policy.parameters == ()
@@ -145,7 +145,7 @@ def test_a_hostile_backup_brings_its_rows_and_nothing_else(
     assert is_machine(workspace.store.log.machine) and workspace.store.log.length() == 1
     submission = tmp_path / "x.py"
     submission.write_text("def double(x): return x + x\n")
-    request = grading.request_for(workspace, "double", submission, grading.GradeOptions())
+    request = submit.request_for(workspace, "double", submission, submit.GradeOptions())
     assert request.folder == small_impl / "basics" / "double"
     shared = tmp_path / "one" / "two" / "shared"
     shared.mkdir(parents=True)

@@ -20,7 +20,7 @@ from attncli import paths
 from attncli.judge.client import GradeRequest, Judge
 from attncli.judge.grading.fault_reports import MESSAGE_LENGTH
 from attncli.judge.telling.report_document import LARGEST
-from attncli.practice.grading import specification
+from attncli.practice.submit import specification
 from attncli.practice.workspace import Workspace
 
 pytestmark = pytest.mark.sandbox

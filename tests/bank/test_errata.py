@@ -12,7 +12,7 @@ import pytest
 
 from attncli.bank.links import LAST_ERRATUM
 from attncli.bank.loader import ERRATA, load_bank
-from attncli.bank.reading import parse, read_text
+from attncli.bank.yaml_reading import parse, read_text
 from attncli.paths import bundled_quizbank
 
 STATED: Mapping[str, tuple[str, str, str]] = {

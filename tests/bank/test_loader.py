@@ -7,7 +7,7 @@ from typing import Any
 
 import yaml
 
-from attncli.bank.loader import load_bank, load_banks, load_challenges, load_file
+from attncli.bank.loader import load_bank, load_banks, load_challenge, load_file
 from attncli.domain.card import ChoiceCard, ClozeCard, DebugCard, NumericCard, OrderingCard, QaCard, card_of
 
 Card = dict[str, Any]
@@ -105,7 +105,9 @@ def test_challenges_get_their_folder_and_what_was_left_out(tmp_path: Path) -> No
         folder = tmp_path / "attention" / name
         folder.mkdir(parents=True)
         (folder / "challenge.yaml").write_text(content)
-    (document,), (problem,) = load_challenges(tmp_path)
+    bad, good = [load_challenge(tmp_path / "attention" / name / "challenge.yaml") for name in ("bad", "sdpa")]
+    (document,), (problem,) = good.documents, bad.problems
+    assert not good.problems and not bad.documents
     assert document["folder"] == str(tmp_path / "attention" / "sdpa")
     assert (document["id"], document["track"]) == ("sdpa", "attention")
     assert (document["version"], document["badges"], document["hardened"]) == (1, [], {"en": "", "zh": ""})

@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attncli.bank.quantities import readings_of
-from attncli.domain.units import format_zh
 
 Card = dict[str, Any]
 Errors = Callable[..., list[str]]
@@ -94,9 +93,13 @@ def test_spaces_and_line_breaks_do_not_matter(cards: dict[str, Card], errors: Er
     assert errors(card) == []
 
 
-@given(st.integers(min_value=10**4, max_value=10**15))
-def test_what_format_zh_writes_is_read_back(number: int) -> None:
-    assert any(reading.fits(number) for reading in readings_of(format_zh(number)))
+MYRIADS = {"万": 10**4, "亿": 10**8, "万亿": 10**12}
+
+
+@given(st.integers(1, 9_999), st.sampled_from(sorted(MYRIADS)), st.sampled_from(["", " "]))
+def test_a_number_in_myriads_is_read_as_what_it_stands_for(tenths: int, word: str, gap: str) -> None:
+    text = f"{tenths / 10}{gap}{word}"
+    assert any(reading.fits(tenths * MYRIADS[word] // 10) for reading in readings_of(text))
 
 
 @given(st.text(max_size=60))

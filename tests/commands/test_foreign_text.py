@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from attncli import paths
-from attncli.commands.report import print_report
+from attncli.commands.printed_report import print_report
 from attncli.domain.payloads import CONTROLS
 from attncli.domain.printable import hidden_in
 from attncli.practice import solve

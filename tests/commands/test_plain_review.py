@@ -121,7 +121,7 @@ def test_what_holds_no_longer_is_asked_again(
         if meanwhile == "day":
             moving_clock.move(days=10)
         elif meanwhile == "gone":
-            workspace.store._connection.execute("DELETE FROM card WHERE id = 'att-01'")
+            workspace.store.connection.execute("DELETE FROM card WHERE id = 'att-01'")
         elif meanwhile == "settings":
             config.save(workspace.home.config, "fuzz", "false")
             config.save(workspace.home.config, "desired_retention", "0.8")

@@ -15,7 +15,7 @@ from attncli import paths
 from attncli.commands import watch as module
 from attncli.commands.watch import KEYS, Watch, changes, editor
 from attncli.errors import JudgeFailed
-from attncli.practice.grading import GradeOptions
+from attncli.practice.submit import GradeOptions
 from attncli.practice.workspace import Workspace
 
 ACCEPTED: dict[str, Any] = {

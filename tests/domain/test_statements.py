@@ -9,7 +9,8 @@ import pytest
 from attncli.domain import statements
 from attncli.domain.allowed import FORBIDDEN_EVERYWHERE, IMPORTS
 from attncli.domain.challenge import Challenge
-from attncli.domain.statements import SIXTEEN_BITS, SharedFacts, Statement, statement_of
+from attncli.domain.fact_names import SIXTEEN_BITS
+from attncli.domain.statements import SharedFacts, Statement, statement_of
 from attncli.domain.text import LANGS, Lang, Localised
 
 ALL = ("loads", "matches-reference", "gradients", "low-precision", "layout", "device", "pure", "random", "forbidden")

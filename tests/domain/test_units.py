@@ -1,13 +1,11 @@
 from __future__ import annotations
 
-from decimal import Decimal
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from attncli.domain.arithmetic import ComputeError
-from attncli.domain.units import DIMENSIONS, convert, format_zh
+from attncli.domain.units import DIMENSIONS, convert
 
 
 @pytest.mark.parametrize(
@@ -57,31 +55,3 @@ PAIRS = [(first, second) for table in DIMENSIONS.values() for first in table for
 def test_there_and_back_is_the_same(value: float, units: tuple[str, str]) -> None:
     first, second = units
     assert convert(convert(value, first, second), second, first) == pytest.approx(value, rel=1e-9)
-
-
-@pytest.mark.parametrize(
-    ("number", "text"),
-    [
-        (175_000_000_000, "1750亿"),
-        (57_982_058_496, "579.8亿"),
-        (603_979_776, "6.04亿"),
-        (6_291_456, "629.1万"),
-        (9_216, "9216"),
-        (10_000, "1万"),
-        (99_999_999, "1亿"),
-        (15_000_000_000_000, "15万亿"),
-        (-12_345, "-1.234万"),
-        (0, "0"),
-    ],
-)
-def test_large_numbers_in_chinese(number: int, text: str) -> None:
-    assert format_zh(number) == text
-
-
-@given(st.integers(10**4, 10**18), st.integers(2, 9))
-def test_chinese_numbers_are_off_by_rounding_alone(number: int, digits: int) -> None:
-    text = format_zh(number, digits)
-    word = text.lstrip("0123456789.")
-    scale = {"万": 10**4, "亿": 10**8, "万亿": 10**12}[word]
-    value = Decimal(text.removesuffix(word)) * scale
-    assert abs(value - number) <= Decimal(number) * Decimal(10) ** (1 - digits) / 2

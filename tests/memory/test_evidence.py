@@ -4,11 +4,12 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from attncli.domain.log_row import LogRow, RowKind
 from attncli.domain.rating import Rating
-from attncli.domain.review import LogRow, RowKind
 from attncli.memory.evidence import fold_attempts, solved_reviews, standing_of
-from attncli.memory.policy import Policy
 from attncli.memory.scheduler import Scheduler
+
+from .conftest import policy
 
 START = datetime(2026, 1, 1, 12, tzinfo=UTC)
 
@@ -62,7 +63,7 @@ def test_evidence_becomes_a_rating(events: list[str], ratings: list[Rating]) -> 
 
 
 def test_a_solved_challenge_comes_back_after_days_and_an_unsolved_one_is_not_scheduled() -> None:
-    scheduler = Scheduler(Policy().without_steps())
+    scheduler = Scheduler(policy().without_steps())
     schedule = fold_attempts(scheduler, log("solution", "ok"))
     assert schedule is not None and schedule.interval_days >= 1
     assert fold_attempts(scheduler, log("no")) is None

@@ -8,17 +8,18 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from attncli.domain.log_row import LogRow, RowKind
 from attncli.domain.memory import Schedule
 from attncli.domain.rating import Rating
-from attncli.domain.review import LogRow, RowKind
 from attncli.memory.days import StudyCalendar
-from attncli.memory.policy import Policy
 from attncli.memory.replay import Hold, fold_hold, fold_reviews, in_order, is_leech, standing_reviews
 from attncli.memory.scheduler import Scheduler
 
+from .conftest import policy
+
 START = datetime(2026, 1, 1, 12, tzinfo=UTC)
 CALENDAR = StudyCalendar(zone=UTC)
-SCHEDULER = Scheduler(Policy())
+SCHEDULER = Scheduler(policy())
 
 
 def row(number: int, kind: RowKind, hours: float, **payload: object) -> LogRow:

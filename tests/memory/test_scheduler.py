@@ -15,10 +15,12 @@ from attncli.memory.days import StudyCalendar
 from attncli.memory.policy import Policy
 from attncli.memory.scheduler import Scheduler
 
+from .conftest import policy
+
 START = datetime(2022, 11, 29, 12, 30, tzinfo=UTC)
 CALENDAR = StudyCalendar(zone=UTC)
-PLAIN = Policy(fuzz=False)
-NO_STEPS = Policy(fuzz=False, learning_steps=(), relearning_steps=())
+PLAIN = policy(fuzz=False)
+NO_STEPS = policy(fuzz=False, learning_steps=(), relearning_steps=())
 A = [3, 3, 3, 3, 3, 3, 1, 1, 3, 3, 3, 3, 3]
 FITTED = (
     *(0.12, 1.29, 2.4, 8.3, 6.7, 0.5, 2.0, 0.01, 1.6, 0.15, 0.8),
@@ -53,8 +55,8 @@ def whole_days(chain: Sequence[Schedule]) -> list[int]:
         ([3] * 6, NO_STEPS, [2, 11, 46, 163, 497, 1346]),
         ([4] * 6, NO_STEPS, [8, 66, 397, 1875, 7265, 23933]),
         ([1] * 6, NO_STEPS, [1] * 6),
-        (A, Policy(fuzz=False, desired_retention=0.85), [0, 4, 31, 174, 776, 2870, 0, 0, 6, 14, 30, 60, 113]),
-        (A, Policy(fuzz=False, maximum_interval_days=100), [0, 2, 11, 46, 100, 100, 0, 0, 2, 4, 7, 12, 20]),
+        (A, policy(fuzz=False, desired_retention=0.85), [0, 4, 31, 174, 776, 2870, 0, 0, 6, 14, 30, 60, 113]),
+        (A, policy(fuzz=False, maximum_interval_days=100), [0, 2, 11, 46, 100, 100, 0, 0, 2, 4, 7, 12, 20]),
     ],
 )
 def test_intervals_are_those_of_the_published_vectors(ratings: list[int], policy: Policy, days: list[int]) -> None:
@@ -94,8 +96,8 @@ def test_a_thousand_lapses_keep_stability_positive() -> None:
 def test_hard_repeats_a_step_and_the_first_one_halfway(
     steps: tuple[int, ...], ratings: list[int], minutes: float
 ) -> None:
-    policy = Policy(fuzz=False, learning_steps=tuple(timedelta(minutes=step) for step in steps))
-    assert at_due(ratings, policy)[-1].interval_days * 1440 == pytest.approx(minutes)
+    stepped = policy(fuzz=False, learning_steps=tuple(timedelta(minutes=step) for step in steps))
+    assert at_due(ratings, stepped)[-1].interval_days * 1440 == pytest.approx(minutes)
 
 
 def test_a_forgotten_card_relearns_in_steps() -> None:
@@ -130,7 +132,7 @@ def test_an_evening_and_the_next_morning_are_a_day_apart() -> None:
     st.text(min_size=1, max_size=8),
 )
 def test_the_button_shows_what_is_applied(reviews: list[tuple[Rating, float]], card: str) -> None:
-    scheduler, schedule, at = Scheduler(Policy()), None, START
+    scheduler, schedule, at = Scheduler(policy()), None, START
     for rating, gap in reviews:
         at += timedelta(days=gap)
         shown = scheduler.previews(card, schedule, at, CALENDAR.day(at))
@@ -140,7 +142,7 @@ def test_the_button_shows_what_is_applied(reviews: list[tuple[Rating, float]], c
 
 @given(st.lists(st.tuples(st.sampled_from(Rating), st.floats(0, 400)), min_size=1, max_size=12))
 def test_the_spread_moves_due_dates_and_never_the_memory_state(reviews: list[tuple[Rating, float]]) -> None:
-    plain, spread = Scheduler(PLAIN), Scheduler(Policy())
+    plain, spread = Scheduler(PLAIN), Scheduler(policy())
     one = other = None
     at = START
     for rating, gap in reviews:
@@ -154,9 +156,9 @@ def test_the_spread_moves_due_dates_and_never_the_memory_state(reviews: list[tup
 @given(st.sampled_from(Rating), st.floats(0.7, 0.97), st.floats(0.7, 0.97))
 def test_more_retention_never_means_longer_intervals(rating: Rating, one: float, other: float) -> None:
     lower, higher = sorted((one, other))
-    chains = [at_due([3, 3, rating], Policy(fuzz=False, desired_retention=r))[-1] for r in (higher, lower)]
+    chains = [at_due([3, 3, rating], policy(fuzz=False, desired_retention=r))[-1] for r in (higher, lower)]
     assert chains[0].interval_days <= chains[1].interval_days
 
 
 def test_fitted_parameters_are_used() -> None:
-    assert whole_days(at_due([3] * 4, Policy(parameters=FITTED, fuzz=False))) != whole_days(at_due([3] * 4))
+    assert whole_days(at_due([3] * 4, policy(parameters=FITTED, fuzz=False))) != whole_days(at_due([3] * 4))

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
 from attncli.config import Settings
+from attncli.domain.log_row import RowKind
 from attncli.domain.memory import Schedule, State
 from attncli.domain.rating import Rating
-from attncli.domain.review import RowKind
 from attncli.errors import NotFound, UsageError
 from attncli.paths import Home
 from attncli.practice import answering

@@ -117,7 +117,7 @@ def test_a_card_without_a_bank_is_left_out(workspace: Workspace) -> None:
     first = drill.next()
     assert first is not None
     with workspace.store.transaction():
-        workspace.store._connection.execute("DELETE FROM card WHERE id <> 'kv-03'")
+        workspace.store.connection.execute("DELETE FROM card WHERE id <> 'kv-03'")
     with pytest.raises(NotFound):
         drill.answer(Rating.GOOD)
     drill.drop()

@@ -12,10 +12,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from attncli.domain import rows
+from attncli.domain import row_documents
+from attncli.domain.log_row import RowKind
 from attncli.domain.memory import Schedule
 from attncli.domain.rating import Rating
-from attncli.domain.review import RowKind
 from attncli.errors import EnvironmentFailure, UsageError
 from attncli.practice import answering, exchange, log_files
 from attncli.practice.progress import progress
@@ -106,7 +106,7 @@ def test_two_machines_end_up_equal_whichever_merges_first(
         workspace = machines[number]
         if subject != "undo":
             answering.answer(workspace, subject, rating, workspace.clock() - timedelta(minutes=minutes))
-        elif workspace.store.log.last_review_here():
+        elif workspace.store.log.last_here([RowKind.REVIEW]):
             answering.undo(workspace)
     logs = [write(machine, folder / f"{number}.jsonl") for number, machine in enumerate(machines)]
     for machine, log in zip(machines, reversed(logs), strict=True):
@@ -246,7 +246,7 @@ def test_a_mark_or_line_ends_of_another_system_do_no_harm(workspace: Workspace, 
 def test_a_line_that_is_too_long_is_refused_without_being_read_whole(
     workspace: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in (rows, log_files):
+    for module in (row_documents, log_files):
         monkeypatch.setattr(module, "LONGEST_LINE", 1000)
     file = tmp_path / "log.jsonl"
     file.write_text(json.dumps({**ROW, "payload": {"rating": 3, "x": "y" * 5000}}) + "\nnonsense\n")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from attncli.domain.card import AUTO_MARKED
+from attncli.domain.card import KINDS
 from attncli.domain.rating import Rating
 from attncli.errors import NotFound
 from attncli.practice import answering
@@ -30,8 +30,8 @@ def own_bank(home: Path, name: str, cards: str, topic: str = "own") -> Path:
 
 
 def test_all_kinds_are_read_back_from_the_index(workspace: Workspace) -> None:
-    cards = list(workspace.library.all_cards())
-    assert {card.kind for card in cards} == AUTO_MARKED | {"qa"}
+    cards = [workspace.library.card(found.id) for found in workspace.library.cards()]
+    assert {card.kind for card in cards} == set(KINDS)
     assert workspace.library.card("att-01") == cards[0]
     assert [(topic.id, topic.title.zh, topic.cards) for topic in workspace.library.topics()] == [
         ("att", "注意力", 3),

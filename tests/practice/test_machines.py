@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule, run_state_machine_as_test
 
 from attncli.config import Settings
+from attncli.domain.log_row import RowKind
 from attncli.domain.rating import Rating
 from attncli.paths import Home
 from attncli.practice import answering
@@ -87,7 +88,7 @@ class Machines(RuleBasedStateMachine):
     def undo(self, name: str) -> None:
         with self.workspace(name) as workspace:
             before = workspace.store.log.ids()
-            if workspace.store.log.last_review_here():
+            if workspace.store.log.last_here([RowKind.REVIEW]):
                 answering.undo(workspace)
             self.acknowledged |= workspace.store.log.ids() - before
 

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from attncli.domain.log_row import RowKind
 from attncli.domain.rating import Rating
-from attncli.domain.review import RowKind
-from attncli.domain.rows import checked_line
+from attncli.domain.row_documents import checked_line
 from attncli.errors import NotFound, UsageError
 from attncli.memory.evidence import solved_reviews
 from attncli.practice import answering, solve

@@ -8,8 +8,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from attncli import config
+from attncli.domain.log_row import LogRow, RowKind
 from attncli.domain.rating import Rating
-from attncli.domain.review import LogRow, RowKind
 from attncli.errors import ClockWrong, UsageError
 from attncli.practice import answering, exchange, solve
 from attncli.practice.due import due_counts

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule, run_state_machine_as_test
 
 from attncli import config
+from attncli.domain.log_row import LogRow, RowKind
 from attncli.domain.rating import Rating
-from attncli.domain.review import LogRow, RowKind
 from attncli.errors import NotFound, UsageError
 from attncli.paths import Home
 from attncli.practice import answering, exchange, solve
@@ -46,7 +46,7 @@ def stored(workspace: Workspace) -> dict[str, list[Any]]:
         "hold": "SELECT * FROM hold ORDER BY subject",
         "queue": "SELECT * FROM queue ORDER BY id",
     }
-    return {name: workspace.store._connection.rows(sql) for name, sql in tables.items()}
+    return {name: workspace.store.connection.rows(sql) for name, sql in tables.items()}
 
 
 def replayed(workspace: Workspace) -> dict[str, list[Any]]:

@@ -14,7 +14,7 @@ import pytest
 
 from attncli.domain.memory import Schedule
 from attncli.domain.rating import Rating
-from attncli.domain.rows import is_machine
+from attncli.domain.row_documents import is_machine
 from attncli.errors import EnvironmentFailure, UsageError
 from attncli.practice import answering, exchange
 from attncli.practice import sync as sync_module

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attncli.sandbox import seccomp
-from attncli.sandbox.syscalls import AUDIT_ARCH, NEWEST_KNOWN, NUMBERS
+from attncli.sandbox.syscall_numbers import AUDIT_ARCH, NEWEST_KNOWN, NUMBERS
 
 ALLOW, KILL = 0x7FFF0000, 0x80000000
 PID = 2

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from attncli.domain.review import RowKind
+from attncli.domain.log_row import RowKind
 from attncli.errors import StoreCorrupt, StoreError
 from attncli.store.backups import BEFORE_MIGRATION, BEFORE_RESTORE, DAILY, copies, daily_copy, keep_copy, prune
 from attncli.store.database import Database

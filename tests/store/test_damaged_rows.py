@@ -11,13 +11,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from attncli.domain.review import LogRow, RowKind
+from attncli.domain.log_row import LogRow, RowKind
 from attncli.errors import StoreCorrupt
 from attncli.store import migrations
 from attncli.store.backups import DAILY, keep_copy
-from attncli.store.connection import Connection
-from attncli.store.database import FORMAT, Database
+from attncli.store.connection import APPLICATION_ID, FORMAT, Connection
+from attncli.store.database import Database
 from attncli.store.log import RowDamaged, checksum, row_of
+from attncli.store.repair import repair_in_place
 
 AT = datetime(2026, 6, 1, 12, tzinfo=UTC)
 DAY = AT.toordinal()
@@ -80,14 +81,14 @@ def test_one_changed_row_is_named_and_all_others_are_read(path: Path, tmp_path: 
         lambda database: rows[3] not in database.log.of_subjects([f"card-{n}" for n in range(5)]),
         lambda database: len(list(database.log.standing_reviews())) >= 19,
         lambda database: sum(database.log.reviews_by_day().values()) >= 19,
-        lambda database: database.log.last_review_here() == rows[-1],
+        lambda database: database.log.last_here([RowKind.REVIEW]) == rows[-1],
     ]
     with Database.open(path) as database:
         for read in reads:
             assert read(database)
         assert "row 4 of the log is damaged" in " ".join(database.problems())
         assert database.remarks == ["left out 1 damaged row of the log; `attn doctor` names it"]
-        assert database.repair(tmp_path / "none").set_aside == 1
+        assert repair_in_place(database, tmp_path / "none").set_aside == 1
         assert database.problems() == [] and database.log.set_aside_count() == 1
         assert list(database.log.everything()) == others
 
@@ -98,9 +99,9 @@ def test_a_damaged_row_comes_back_from_a_daily_copy(path: Path, tmp_path: Path) 
         keep_copy(database, tmp_path / "backups", DAILY, AT)
     tamper(path, CHANGES[0])
     with Database.open(path) as database:
-        done = database.repair(tmp_path / "backups")
+        done = repair_in_place(database, tmp_path / "backups")
         assert (done.set_aside, done.put_back) == (1, 1)
-        assert list(database.log.everything()) == rows and database.log.last_review_here() == rows[-1]
+        assert list(database.log.everything()) == rows and database.log.last_here([RowKind.REVIEW]) == rows[-1]
 
 
 def test_a_damaged_row_comes_back_from_another_machine(path: Path) -> None:
@@ -138,7 +139,7 @@ def test_what_is_missing_is_named_and_made_anew(path: Path, tmp_path: Path, gone
     raw.close()
     with Database.open(path) as database:
         assert any(gone.split()[-1] in problem and "is missing" in problem for problem in database.problems())
-        database.repair(tmp_path / "none")
+        repair_in_place(database, tmp_path / "none")
         assert database.problems() == [] and list(database.log.everything()) == rows
 
 
@@ -153,7 +154,7 @@ def test_questions_about_the_last_rows_leave_out_what_is_damaged(path: Path) -> 
     tamper(path, f"UPDATE log SET day = day + 1 WHERE id = '{rows[3].id}'")
     with Database.open(path) as database:
         log = database.log
-        assert log.last_here(reviews) == log.last_review_here() == rows[2]
+        assert log.last_here(reviews) == rows[2]
         assert log.last_id(RowKind.REVIEW, ["card"]) == rows[2].id and log.last_fit() == fits[0].id
         assert log.last_moment(["card"], reviews, AT + timedelta(days=5)) == rows[2].at
         assert log.last_moment(["card"], reviews, AT - timedelta(days=5)) is None
@@ -170,7 +171,7 @@ def in_first_format(path: Path, payloads: list[str]) -> None:
         values = (number, f"id-{number}", "here", "review", "card", 1780315200000000 + number, DAY, payload)
         raw.execute("INSERT INTO log VALUES (?, ?, ?, ?, ?, ?, ?, ?)", values)
     raw.execute("PRAGMA user_version = 1")
-    raw.execute(f"PRAGMA application_id = {migrations.APPLICATION_ID}")
+    raw.execute(f"PRAGMA application_id = {APPLICATION_ID}")
     raw.commit()
     raw.close()
 
@@ -281,4 +282,4 @@ def test_a_damaged_index_of_the_log_is_no_matter_of_mending_in_place(path: Path,
         file.seek((root - 1) * 4096)
         file.write(b"\xff" * 64)
     with Database.open(path) as database, pytest.raises(StoreCorrupt):
-        database.repair(tmp_path / "none")
+        repair_in_place(database, tmp_path / "none")

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from attncli.domain.review import RowKind
+from attncli.domain.log_row import RowKind
 from attncli.errors import StoreCorrupt, StoreError
 from attncli.store import migrations
-from attncli.store.connection import Connection, error_in_words
-from attncli.store.database import FORMAT, Database
+from attncli.store.connection import APPLICATION_ID, FORMAT, Connection, error_in_words
+from attncli.store.database import Database
 from attncli.store.rescue import rescue
 
 AT = datetime(2026, 6, 1, 12, tzinfo=UTC)
@@ -45,7 +45,7 @@ def test_a_new_database_has_the_newest_shape_and_is_whole(path: Path) -> None:
         assert database.problems() == []
     raw = sqlite3.connect(path)
     assert raw.execute("PRAGMA user_version").fetchone() == (FORMAT,)
-    assert raw.execute("PRAGMA application_id").fetchone() == (migrations.APPLICATION_ID,)
+    assert raw.execute("PRAGMA application_id").fetchone() == (APPLICATION_ID,)
     assert raw.execute("PRAGMA journal_mode").fetchone() == ("wal",)
     assert len(migrations.STEPS) == FORMAT
 
@@ -198,7 +198,7 @@ FULL = """
 import resource, sys
 from pathlib import Path
 from datetime import UTC, datetime
-from attncli.domain.review import RowKind
+from attncli.domain.log_row import RowKind
 from attncli.errors import StoreError
 from attncli.store.database import Database
 path = Path(sys.argv[1])
@@ -230,7 +230,7 @@ WRITER = """
 import sys
 from pathlib import Path
 from datetime import UTC, datetime
-from attncli.domain.review import RowKind
+from attncli.domain.log_row import RowKind
 from attncli.store.database import Database
 with Database.open(Path(sys.argv[1])) as database:
     for number in range(40):

@@ -19,11 +19,12 @@ from tempfile import TemporaryDirectory, mkdtemp
 
 import pytest
 
-from attncli.domain.review import LogRow, RowKind
+from attncli.domain.log_row import LogRow, RowKind
 from attncli.errors import StoreCorrupt, StoreError, StoreUnwritable
 from attncli.store.backups import DAILY, keep_copy
 from attncli.store.connection import Connection
 from attncli.store.database import Database
+from attncli.store.repair import repair_in_place
 from attncli.store.rescue import rescue
 
 AT = datetime(2026, 6, 1, 12, tzinfo=UTC)
@@ -49,7 +50,7 @@ def recovered(path: Path, backups: Path) -> list[LogRow]:
     """All rows after what `attn doctor --rebuild` does; the database is whole then."""
     try:
         with Database.open(path) as database:
-            database.repair(backups)
+            repair_in_place(database, backups)
     except StoreCorrupt:
         rescue(path, backups)
     with Database.open(path) as database:
@@ -179,7 +180,7 @@ def rescuing(path: Path) -> None:
 
 def repairing(path: Path) -> None:
     with Database.open(path) as database:
-        database.repair(path.parent / "backups")
+        repair_in_place(database, path.parent / "backups")
 
 
 def copying(path: Path) -> None:
@@ -350,7 +351,7 @@ def test_mending_in_place_leaves_those_who_have_the_file_open_where_they_are(who
     with open_elsewhere(path) as one, open_elsewhere(path) as other:
         before = [one(), other()]
         with Database.open(path) as database:
-            assert database.repair(tmp_path / "none").made_anew
+            assert repair_in_place(database, tmp_path / "none").made_anew
         after = [one(), other()]
     with Database.open(path) as database:
         assert {*before, *after} <= {row.id for row in database.log.everything()}

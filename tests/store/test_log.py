@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from attncli.domain.review import LogRow, RowKind
+from attncli.domain.log_row import LogRow, RowKind
 from attncli.errors import StoreError
 from attncli.store.database import Database
 from attncli.store.moments import microseconds, moment
@@ -54,11 +54,11 @@ def test_a_transaction_that_fails_leaves_nothing(database: Database) -> None:
 
 def test_undone_reviews_are_not_counted_nor_taken_back_twice(database: Database) -> None:
     first, second = review(database, "a", minutes=5), review(database, "b", minutes=0)
-    assert database.log.last_review_here() == second
+    assert database.log.last_here([RowKind.REVIEW]) == second
     for target, left in ((second, first), (first, None)):
         with database.transaction():
             database.log.append(RowKind.UNDO, target.subject, AT, 1, {"row": target.id})
-        assert database.log.last_review_here() == left
+        assert database.log.last_here([RowKind.REVIEW]) == left
     assert database.log.reviews_by_day() == {} and list(database.log.standing_reviews()) == []
 
 
@@ -66,7 +66,7 @@ def test_reviews_of_another_machine_are_not_taken_back(database: Database) -> No
     own = review(database)
     with database.transaction():
         database.log.merge([LogRow("z", "other", RowKind.REVIEW, "card", AT, 1, {"rating": 1})])
-    assert database.log.last_review_here() == own
+    assert database.log.last_here([RowKind.REVIEW]) == own
 
 
 def test_by_subject_gives_each_subject_whole(database: Database) -> None:

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from attncli.domain.review import LogRow, RowKind
+from attncli.domain.log_row import LogRow, RowKind
 from attncli.store.database import Database
 from attncli.store.page_scan import Found, scan, varint
 from attncli.store.wal import committed_pages

@@ -11,10 +11,11 @@ from types import SimpleNamespace
 
 import pytest
 
-from attncli.domain.review import RowKind
+from attncli.domain.log_row import RowKind
 from attncli.errors import StoreError, StoreUnwritable
 from attncli.store.connection import Connection
 from attncli.store.database import Database
+from attncli.store.repair import repair_in_place
 
 AT = datetime(2026, 6, 1, 12, tzinfo=UTC)
 FULL = "cannot use the database p.db (database or disk is full); free some disk space and try again"
@@ -68,7 +69,7 @@ def test_it_is_read_and_copied_and_a_write_says_why_not(
         with pytest.raises(StoreUnwritable, match="free some disk space"):
             append(database, 1)
         with pytest.raises(StoreUnwritable, match="free some disk space"):
-            database.repair(tmp_path)
+            repair_in_place(database, tmp_path)
         assert database.copy_to(tmp_path / "copy.db") == []
     assert content(path.parent) == before
     assert Connection(tmp_path / "copy.db").value("SELECT count(*) FROM log") == rows

@@ -11,10 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from attncli.domain.review import LogRow, RowKind
+from attncli.domain.log_row import LogRow, RowKind
 from attncli.errors import StoreCorrupt, StoreUnwritable
 from attncli.store.backups import BEFORE_RESTORE, DAILY, keep_copy
 from attncli.store.database import Database
+from attncli.store.repair import repair_in_place
 from attncli.store.rescue import _Remains, rescue
 
 AT = datetime(2026, 6, 1, 12, tzinfo=UTC)
@@ -66,7 +67,7 @@ def test_the_machine_stays_the_same_so_that_undo_finds_its_reviews(path: Path) -
             file.write(damage)
         rescue(path)
         with Database.open(path) as database:
-            assert database.log.machine == machine and database.log.last_review_here() == rows[-1]
+            assert database.log.machine == machine and database.log.last_here([RowKind.REVIEW]) == rows[-1]
 
 
 def test_a_database_that_forgot_its_machine_remembers_it_by_its_last_row(path: Path, backups: Path) -> None:
@@ -76,10 +77,10 @@ def test_a_database_that_forgot_its_machine_remembers_it_by_its_last_row(path: P
     raw.commit()
     raw.close()
     with Database.open(path) as database, pytest.raises(StoreCorrupt, match="which machine it belongs to"):
-        database.repair(backups)
+        repair_in_place(database, backups)
     rescue(path)
     with Database.open(path) as database:
-        assert database.log.last_review_here() == rows[-1]
+        assert database.log.last_here([RowKind.REVIEW]) == rows[-1]
 
 
 def test_a_file_without_its_header_gives_all_rows_back(path: Path) -> None:
@@ -98,7 +99,7 @@ def test_no_byte_of_the_header_costs_a_row(path: Path, backups: Path, offset: in
     path.write_bytes(content)
     try:
         with Database.open(path) as database:
-            database.repair(backups)
+            repair_in_place(database, backups)
     except StoreCorrupt:
         rescue(path, backups)
     assert rows_of(path) == rows
@@ -178,8 +179,8 @@ def test_rows_in_a_damaged_file_beside_it_are_named_until_they_are_merged(path: 
     further = append(path, 2)
     with Database.open(path) as database:
         assert [file.name for file in database.unmerged()] == ["progress.db.damaged-1"]
-        assert database.repair(backups).put_back == 20 and database.unmerged() == []
-        assert database.repair(backups).put_back == 0
+        assert repair_in_place(database, backups).put_back == 20 and database.unmerged() == []
+        assert repair_in_place(database, backups).put_back == 0
     assert {row.id for row in rows_of(path)} == {row.id for row in rows + further}
 
 

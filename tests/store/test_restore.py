@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from attncli.domain.review import RowKind
-from attncli.domain.rows import is_machine
+from attncli.domain.log_row import RowKind
+from attncli.domain.row_documents import is_machine
 from attncli.errors import StoreError, UsageError
 from attncli.store import foreign, migrations, restore
 from attncli.store.database import Database
@@ -264,7 +264,7 @@ CRASH = """
 import os, signal, sys
 from datetime import UTC, datetime
 from pathlib import Path
-from attncli.domain.review import RowKind
+from attncli.domain.log_row import RowKind
 from attncli.store.database import Database
 database = Database.open(Path(sys.argv[1]))
 for number in range(10):

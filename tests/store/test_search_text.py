@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attncli.store.search_text import match_expression, searchable
+from attncli.store.search_text import every_of, runs_of, searchable, starting_with
 
 TEXTS = [
     "自注意力是置换等变的",
@@ -15,6 +15,10 @@ TEXTS = [
     "除以 √d_k 的原因",
     "日本語のカナ",
 ]
+
+
+def match_expression(query: str) -> str:
+    return every_of(starting_with(run) for run in runs_of(query))
 
 
 def found(query: str) -> list[int]:

@@ -8,9 +8,10 @@ import pytest
 import yaml
 from rich.cells import cell_len
 
+from attncli.domain.markdown_parts import PART
 from attncli.paths import bundled_impl, bundled_quizbank
 from attncli.tui.latex import draw_within, one_line
-from attncli.tui.markup import formulas_in
+from attncli.tui.markup import unfolded
 
 FILES = [*bundled_quizbank().glob("*.yaml"), *bundled_impl().glob("*/*/challenge.yaml")]
 WIDEST = 70
@@ -25,6 +26,15 @@ def strings_of(document: object) -> Iterator[str]:
     elif isinstance(document, list):
         for value in document:
             yield from strings_of(value)
+
+
+def formulas_in(text: str) -> Iterator[tuple[str, bool]]:
+    """Every formula of a Markdown text, with whether it is a display formula."""
+    for match in PART.finditer(unfolded(text)):
+        if match["display"] is not None:
+            yield " ".join(match["display"].split()), True
+        elif match["inline"] is not None:
+            yield match["inline"], False
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: "/".join(path.parts[-2:]))

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from textual.pilot import Pilot
 
-from attncli.domain.review import RowKind
+from attncli.domain.log_row import RowKind
 from attncli.errors import JudgeFailed
 from attncli.paths import bundled_impl
 from attncli.practice.grader import Grader, GradeRequest, GradingCancelled
@@ -19,7 +19,7 @@ from attncli.tui.screens import challenge as challenge_module
 from attncli.tui.screens.card import CardScreen
 from attncli.tui.screens.challenge import ChallengeScreen
 from attncli.tui.screens.confirm import ConfirmScreen
-from attncli.tui.widgets.rows import Rows
+from attncli.tui.widgets.option_rows import Rows
 
 from .conftest import MakeApp, shown, text_of
 

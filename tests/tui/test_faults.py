@@ -15,8 +15,8 @@ from rich.cells import cell_len
 from textual.pilot import Pilot
 
 from attncli.config import Settings
+from attncli.domain.log_row import RowKind
 from attncli.domain.rating import Rating
-from attncli.domain.review import RowKind
 from attncli.domain.text import Lang
 from attncli.errors import (
     ClockWrong,
@@ -198,7 +198,7 @@ async def test_a_card_that_left_its_bank_is_left_out(make_app: MakeApp, at: str)
         if at == "before it is rated":
             await pilot.press("space")
         with screen.workspace.store.transaction():
-            screen.workspace.store._connection.execute("DELETE FROM card WHERE id = ?", (asked,))
+            screen.workspace.store.connection.execute("DELETE FROM card WHERE id = ?", (asked,))
         await pilot.press("space" if at == "before the answer is shown" else "3")
         await pilot.pause()
         assert card(screen) != asked and rows(screen) == before

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from attncli.domain.review import RowKind
+from attncli.domain.log_row import RowKind
 from attncli.tui.screens.confirm import ConfirmScreen
 
 from .conftest import MakeApp, shown

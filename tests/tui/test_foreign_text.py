@@ -19,8 +19,8 @@ from attncli.tui.screens.confirm import ConfirmScreen
 from attncli.tui.shown_text import ShownText
 from attncli.tui.widgets.grade_report import GradeReport
 from attncli.tui.widgets.markdown_card import CardMarkdown
+from attncli.tui.widgets.option_rows import Rows
 from attncli.tui.widgets.plain import Plain
-from attncli.tui.widgets.rows import Rows
 
 from .conftest import MakeApp, shown, text_of
 

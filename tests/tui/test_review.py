@@ -12,8 +12,8 @@ from textual import events
 from textual.pilot import Pilot
 
 from attncli.domain.card import FollowUp, OrderingCard
+from attncli.domain.log_row import RowKind
 from attncli.domain.rating import Rating
-from attncli.domain.review import RowKind
 from attncli.domain.text import Localised
 from attncli.tui.app import AttnApp
 from attncli.tui.asking import Asked

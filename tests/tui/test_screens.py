@@ -7,14 +7,14 @@ from datetime import date, timedelta
 import pytest
 from rich.cells import cell_len
 
+from attncli.domain.log_row import RowKind
 from attncli.domain.rating import Rating
-from attncli.domain.review import RowKind
 from attncli.practice import answering
 from attncli.practice.progress import overview, progress
 from attncli.tui.screens.card import CardScreen
 from attncli.tui.screens.search import SearchScreen
 from attncli.tui.widgets.heatmap import SHADES, heatmap_rows, shade
-from attncli.tui.widgets.rows import Rows
+from attncli.tui.widgets.option_rows import Rows
 
 from .conftest import Clock, MakeApp, shown
 

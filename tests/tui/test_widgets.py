@@ -10,7 +10,7 @@ from textual.widget import Widget
 
 from attncli.tui import wrapping
 from attncli.tui.theme import DARK
-from attncli.tui.widgets.counterexample import Counterexample
+from attncli.tui.widgets.counterexample_view import Counterexample
 from attncli.tui.widgets.formula import Formula
 from attncli.tui.widgets.markdown_card import CardMarkdown
 from attncli.tui.widgets.table import column_widths

@@ -10,9 +10,9 @@ from torch import Tensor
 
 from attncli.judge.answers.request import Request
 from attncli.judge.truth.reference import Observed
+from attncli.sandbox.program_watch import ALIASED, GLOBALS
 from attncli.sandbox.tables import MAX_NODES, TreeError, read_table
 from attncli.sandbox.values import Environment, Raised, resolve
-from attncli.sandbox.watch import ALIASED, GLOBALS
 
 MEASURES = ("flops", "calls", "largest", "peak", "returned")
 _LARGEST = 1 << 62

@@ -23,7 +23,7 @@ from attncli.judge.asking.questions import (
     Question,
     Values,
 )
-from attncli.judge.asking.rungs import rung_of, rung_of_values
+from attncli.judge.asking.rung_rule import rung_of, rung_of_values
 from attncli.judge.cases.case import Case
 from attncli.judge.cases.drawing import fixed_draw
 from attncli.judge.cases.edges import edge_functions

@@ -12,13 +12,13 @@ from types import ModuleType
 from typing import Any
 
 from attncli.domain.arithmetic import Number, compile_expression, names_in
-from attncli.domain.facts import FACTS
+from attncli.domain.fact_names import FACTS
 from attncli.errors import JudgeFailed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
-    """The facts of one challenge; `attncli.domain.facts` says what each means."""
+    """The facts of one challenge; `attncli.domain.fact_names` says what each means."""
 
     axes: Mapping[str, str] = field(default_factory=dict)
     sizes: Mapping[str, Sequence[int]] = field(default_factory=dict)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from attncli.domain.challenge import CheckResult
-from attncli.domain.growth import growth_told
+from attncli.domain.growth_words import growth_told
 from attncli.domain.rungs import CaseRung
 from attncli.domain.sentences import say
 from attncli.judge.answers.finding import Examine, Finding
@@ -16,7 +16,7 @@ from attncli.judge.answers.submission import Failure
 from attncli.judge.asking.exam import EdgeQuestion, Stratum
 from attncli.judge.asking.examiner import Counts
 from attncli.judge.asking.growth import Measured, contracts, examine_growth, projected
-from attncli.judge.asking.rungs import rung_of, rung_of_finding
+from attncli.judge.asking.rung_rule import rung_of, rung_of_finding
 from attncli.judge.cases.case import Case
 from attncli.judge.check_table import CHECKS, Kind, Way
 from attncli.judge.grading.fault_reports import FaultReports

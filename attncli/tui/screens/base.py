@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import ClassVar, cast
 
 from textual import events
 from textual.app import ComposeResult
@@ -14,13 +14,11 @@ from textual.widget import Widget
 from attncli.domain.text import Lang, Localised
 from attncli.errors import NotFound
 from attncli.practice.workspace import Workspace
+from attncli.tui.routes import Routes
 from attncli.tui.strings import say
 from attncli.tui.widgets.key_bar import KeyBar
 from attncli.tui.widgets.plain import Plain
 from attncli.tui.widgets.title_bar import TitleBar
-
-if TYPE_CHECKING:
-    from attncli.tui.app import AttnApp
 
 LEAST_WIDTH, LEAST_HEIGHT = 60, 18
 
@@ -36,12 +34,11 @@ class AttnScreen(Screen[None]):
         Binding("escape,q", "back", "key.back", key_display="Esc"),
         Binding("question_mark,fullwidth_question_mark,f1", "help", "key.help", key_display="?"),
     ]
-    help_key: ClassVar[str] = ""
     AUTO_FOCUS: ClassVar[str | None] = None
 
     @property
-    def attn(self) -> AttnApp:
-        return cast("AttnApp", self.app)
+    def attn(self) -> Routes:
+        return cast("Routes", self.app)
 
     @property
     def workspace(self) -> Workspace:
@@ -94,6 +91,4 @@ class AttnScreen(Screen[None]):
         self.attn.go_back()
 
     def action_help(self) -> None:
-        from attncli.tui.screens.help import HelpScreen
-
-        self.app.push_screen(HelpScreen(self))
+        self.attn.open_help(self)

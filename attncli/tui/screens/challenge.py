@@ -18,9 +18,9 @@ from textual.widget import Widget
 from attncli.domain.statements import EVERYWHERE, HARDENED
 from attncli.domain.text import Localised
 from attncli.errors import AttnError, JudgeFailed
-from attncli.practice import grading, solve
+from attncli.practice import solve, submit
+from attncli.practice.challenge_texts import statement
 from attncli.practice.grader import GradeRequest, GradingCancelled
-from attncli.practice.statements import statement
 from attncli.tui.editor import editor_command
 from attncli.tui.intervals import interval_text
 from attncli.tui.messages import CheckChanged, Graded, GradingFailed
@@ -60,7 +60,7 @@ class ChallengeScreen(AttnScreen):
         self.symptom: Localised | None = None
         self.report: dict[str, Any] | None = None
         self.request: GradeRequest | None = None
-        self.options = grading.GradeOptions()
+        self.options = submit.GradeOptions()
         self.unfolded = False
 
     def title_bar(self) -> TitleBar:
@@ -186,19 +186,19 @@ class ChallengeScreen(AttnScreen):
         return self.report is not None and self.report["verdict"] == "accepted"
 
     async def action_grade(self) -> None:
-        await self._begin(grading.GradeOptions(rung=self.workspace.settings.rung))
+        await self._begin(submit.GradeOptions(rung=self.workspace.settings.rung))
 
     async def action_fresh(self) -> None:
         """The same file on inputs that it has not seen."""
         assert self.report is not None
-        await self._begin(replace(self.options, seed=grading.fresh_seed(self.report)))
+        await self._begin(replace(self.options, seed=submit.fresh_seed(self.report)))
 
-    async def _begin(self, options: grading.GradeOptions) -> None:
+    async def _begin(self, options: submit.GradeOptions) -> None:
         if not self.file.exists():
             self.notify(say("challenge.not-started", self.lang), severity="warning")
             return
         try:
-            self.request = grading.request_for(self.workspace, self.challenge_id, self.file, options)
+            self.request = submit.request_for(self.workspace, self.challenge_id, self.file, options)
         except AttnError as error:
             self.notify(error.message, severity="warning")
             return
@@ -238,10 +238,10 @@ class ChallengeScreen(AttnScreen):
     def _settle(self, request: GradeRequest, report: dict[str, Any]) -> dict[str, Any]:
         """Records the attempt; where that fails it is said, and the report is shown all the same."""
         try:
-            return grading.settle(self.workspace, request, report, self.options)
+            return submit.settle(self.workspace, request, report, self.options)
         except AttnError as error:
             self.attn.tell(error)
-            return grading.settle(self.workspace, request, report, replace(self.options, record=False))
+            return submit.settle(self.workspace, request, report, replace(self.options, record=False))
 
     def _comes_back(self) -> str:
         found = {s.challenge.id: s for s in solve.standings(self.workspace, self.challenge.track)}[self.challenge_id]

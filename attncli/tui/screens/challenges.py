@@ -17,8 +17,8 @@ from attncli.practice.solve import ChallengeStanding, standings
 from attncli.tui.columns import left
 from attncli.tui.screens.base import AttnScreen
 from attncli.tui.strings import TEXTS, say
+from attncli.tui.widgets.option_rows import Rows, row_width
 from attncli.tui.widgets.plain import Plain
-from attncli.tui.widgets.rows import Rows, row_width
 from attncli.tui.widgets.title_bar import TitleBar
 
 _TRACK, _LEVEL, _STANDING = 14, 7, 17

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
 from textual.content import Content
-from textual.screen import ModalScreen
+from textual.screen import ModalScreen, Screen
 
+from attncli.domain.text import Lang
 from attncli.tui.columns import left
 from attncli.tui.strings import TEXTS, say
 from attncli.tui.widgets.key_bar import key_name
 from attncli.tui.widgets.plain import Plain
-
-if TYPE_CHECKING:
-    from attncli.tui.screens.base import AttnScreen
 
 
 class HelpScreen(ModalScreen[None]):
@@ -28,13 +26,13 @@ class HelpScreen(ModalScreen[None]):
         Binding("escape,q,question_mark,fullwidth_question_mark,enter,f1", "dismiss", "help.close", show=False)
     ]
 
-    def __init__(self, below: AttnScreen) -> None:
+    def __init__(self, below: Screen[None], lang: Lang) -> None:
         super().__init__()
-        self.below = below
+        self.below, self.lang = below, lang
         self._keys = self._found_keys()
 
     def compose(self) -> ComposeResult:
-        lang = self.below.lang
+        lang = self.lang
         lines = [Content.assemble((left(key, 15), "bold $primary"), text) for key, text in self._keys]
         note = Content.styled(say("help.ime", lang), "$text-muted")
         with VerticalScroll():
@@ -48,7 +46,7 @@ class HelpScreen(ModalScreen[None]):
         for active in self.below.active_bindings.values():
             binding = active.binding
             if binding.description in TEXTS and active.enabled:
-                names = found.setdefault(say(binding.description, self.below.lang), [])
+                names = found.setdefault(say(binding.description, self.lang), [])
                 if key_name(binding) not in names:
                     names.append(key_name(binding))
         return [(_joined(names), text) for text, names in found.items()]

@@ -19,8 +19,8 @@ from attncli.tui.columns import bar, left, right
 from attncli.tui.routes import Route
 from attncli.tui.screens.base import AttnScreen
 from attncli.tui.strings import say, say_counted
+from attncli.tui.widgets.option_rows import Rows, row_width
 from attncli.tui.widgets.plain import Plain
-from attncli.tui.widgets.rows import Rows, row_width
 from attncli.tui.widgets.title_bar import TitleBar
 
 ALL = "*"

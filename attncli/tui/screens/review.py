@@ -14,8 +14,8 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.widget import Widget
 
+from attncli.domain.log_row import RowKind
 from attncli.domain.rating import Rating
-from attncli.domain.review import RowKind
 from attncli.errors import AttnError, NotFound, StoreBusy, UsageError
 from attncli.practice.drill import Drill, DrillItem
 from attncli.tui.asking import Asked
@@ -26,7 +26,7 @@ from attncli.tui.strings import say
 from attncli.tui.widgets.choice import ChoiceAnswer
 from attncli.tui.widgets.fault_line import FaultLine
 from attncli.tui.widgets.marked_rows import MarkedRows
-from attncli.tui.widgets.progress import Progress
+from attncli.tui.widgets.progress_line import Progress
 from attncli.tui.widgets.rating_bar import RatingBar
 from attncli.tui.widgets.session_end import SessionEnd
 from attncli.tui.widgets.sheet import Sheet, asked_parts

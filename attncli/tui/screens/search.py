@@ -15,8 +15,8 @@ from attncli.tui.columns import left
 from attncli.tui.markup import inline
 from attncli.tui.screens.base import AttnScreen
 from attncli.tui.strings import say, say_counted
+from attncli.tui.widgets.option_rows import Rows, row_width
 from attncli.tui.widgets.plain import Plain
-from attncli.tui.widgets.rows import Rows, row_width
 from attncli.tui.widgets.title_bar import TitleBar
 
 _MOST_ROWS, _ID = 200, 10

@@ -18,7 +18,7 @@ from attncli.tui.strings import say
 from attncli.tui.widgets.check_list import Check, CheckList
 from attncli.tui.widgets.page import Page
 from attncli.tui.widgets.plain import Plain
-from attncli.tui.widgets.progress import Progress
+from attncli.tui.widgets.progress_line import Progress
 
 
 class GradeReport(Page):
@@ -97,7 +97,7 @@ class GradeReport(Page):
         others = [check for check in failed if not follows(check, checks)]
         shown = next((check["counterexample"] for check in others if check.get("counterexample")), None)
         if shown is not None:
-            from attncli.tui.widgets.counterexample import Counterexample
+            from attncli.tui.widgets.counterexample_view import Counterexample
 
             yield Counterexample(shown, self.lang, file)
 

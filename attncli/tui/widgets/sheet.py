@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import Binding, BindingType
@@ -10,7 +10,7 @@ from textual.content import Content
 from textual.widget import Widget
 
 from attncli.domain.card import ChoiceCard, ClozeCard, DebugCard, NumericCard, OrderingCard, Source
-from attncli.domain.text import Lang, Localised
+from attncli.domain.text import Lang
 from attncli.tui.asking import Asked
 from attncli.tui.markup import inline
 from attncli.tui.strings import say
@@ -20,9 +20,7 @@ from attncli.tui.widgets.plain import Plain
 from attncli.tui.widgets.typed_answer import TypedAnswer
 
 if TYPE_CHECKING:
-    from attncli.tui.widgets.follow_ups import FollowUps
-
-Questions = Callable[[str], Localised | None]
+    from attncli.tui.widgets.follow_ups import FollowUps, Questions
 
 
 class Sheet(Page):

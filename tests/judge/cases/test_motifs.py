@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attncli.errors import JudgeFailed
-from attncli.judge.asking.rungs import rung_of_values
+from attncli.judge.asking.rung_rule import rung_of_values
 from attncli.judge.cases.case import Case
 from attncli.judge.cases.drawing import fixed_draw
 from attncli.judge.cases.extremes import SCORES, masks_over

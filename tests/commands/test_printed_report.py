@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from attncli.commands.report import counterexample_lines, report_lines, shown_value, value_lines
+from attncli.commands.printed_report import counterexample_lines, report_lines, shown_value, value_lines
 
 
 def test_a_mask_is_drawn_as_a_grid():

@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attncli.memory.queue import Unseen, introduction_order, spread, take_turns
+from attncli.memory.card_order import Unseen, introduction_order, spread, take_turns
 
 lanes = st.lists(st.lists(st.integers(), max_size=6), max_size=5)
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from attncli.practice import proof
+from attncli.practice import prove
 
 PATIENCE_SECONDS = 20
 
@@ -50,9 +50,9 @@ def test_an_interrupt_does_not_wait_for_the_proofs_that_were_begun(
     begun = Event()
     busy = Busy(begun)
     judges = iter([Interrupted(begun), busy])
-    monkeypatch.setattr(proof, "Judge", SimpleNamespace(start=lambda: next(judges)))
-    monkeypatch.setattr(proof, "specification", lambda challenge: {})
+    monkeypatch.setattr(prove, "Judge", SimpleNamespace(start=lambda: next(judges)))
+    monkeypatch.setattr(prove, "specification", lambda challenge: {})
     challenges: Any = [SimpleNamespace(id=name, folder=str(tmp_path), required=()) for name in ("one", "two")]
     with pytest.raises(KeyboardInterrupt):
-        proof.prove(challenges, streams=1, jobs=2)
+        prove.prove(challenges, streams=1, jobs=2)
     assert busy.was_closed

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from attncli.bank.problems import did_you_mean
-from attncli.domain.facts import FACTS
+from attncli.domain.fact_names import FACTS
 
 
 def fact_faults(tree: ast.Module) -> Iterator[tuple[int, str]]:

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any, cast
 
 from attncli.domain.challenge import Challenge
-from attncli.domain.statements import SIXTEEN_BITS, SharedFacts, SixteenBits, Statement, statement_of
+from attncli.domain.fact_names import SIXTEEN_BITS, SixteenBits
+from attncli.domain.statements import SharedFacts, Statement, statement_of
 
 
 def statement(challenge: Challenge) -> Statement:

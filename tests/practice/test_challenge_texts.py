@@ -10,7 +10,7 @@ import pytest
 from attncli.domain.statements import SharedFacts
 from attncli.domain.text import Localised
 from attncli.practice import solve
-from attncli.practice.statements import shared_facts, statement
+from attncli.practice.challenge_texts import shared_facts, statement
 from attncli.practice.workspace import Workspace
 
 

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from attncli.bank.docstrings import docstring_faults
+from attncli.bank.mistake_rules import docstring_faults
 
-from .test_mistakes import GOOD
+from .test_wrong_files import GOOD
 
 
 def no_fault(card: str) -> Iterator[str]:

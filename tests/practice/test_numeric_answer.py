@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from attncli.domain.card import NumericCard, Slip
 from attncli.domain.text import Localised
 from attncli.errors import UsageError
-from attncli.practice.numeric import NumericTask, draw, give_up, mark_numeric, read_number
+from attncli.practice.numeric_answer import NumericTask, draw, give_up, mark_numeric, read_number
 from attncli.practice.workspace import Workspace
 
 

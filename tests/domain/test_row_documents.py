@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from attncli.domain import payloads, plain_json
 from attncli.domain.counterexamples import check_counterexample, counterexamples_of, is_counterexample
+from attncli.domain.log_row import EARLIEST, LATEST, LogRow, RowKind
 from attncli.domain.payloads import clean_source, fitted
-from attncli.domain.review import EARLIEST, LATEST, LogRow, RowKind
-from attncli.domain.rows import checked_line, is_machine, line_of, row_of_line
+from attncli.domain.row_documents import checked_line, is_machine, line_of, row_of_line
 
 names = st.text(st.characters(exclude_categories=["C", "Z"]), min_size=1, max_size=30)
 plain = st.recursive(

@@ -9,8 +9,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from attncli.domain import plain_json
+from attncli.domain.log_row import EARLIEST, LATEST, LogRow, RowKind
 from attncli.domain.payloads import check_payload
-from attncli.domain.review import EARLIEST, LATEST, LogRow, RowKind
 
 LONGEST_ID = 200
 LONGEST_LINE = 8 * 1024 * 1024

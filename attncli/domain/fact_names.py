@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Literal, get_args
 
 FACTS: Mapping[str, str] = {
     "AXES": "the axes of each argument and result: {'x': '... D', 'return': '... D'}",
@@ -23,4 +24,5 @@ FACTS: Mapping[str, str] = {
     "WITHOUT_MOTIFS": "motifs that say nothing here, by name",
     "CONTRACTS": "how work and memory may grow",
 }
-SIXTEEN_BITS = ("float32", "native", "technique")
+SixteenBits = Literal["float32", "native", "technique"]
+SIXTEEN_BITS: tuple[SixteenBits, ...] = get_args(SixteenBits)

@@ -7,7 +7,7 @@ import ast
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attncli.practice.docstrings import columns, docstring
+from attncli.practice.starter_docstring import columns, docstring
 
 
 def lines_of(text: str) -> list[str]:

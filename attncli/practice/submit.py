@@ -53,7 +53,8 @@ def read_submission(path: Path) -> bytes:
         if not path.is_file():
             raise UsageError(f"{path} is not a file; name the Python file to grade")
         if path.stat().st_size > LARGEST_SUBMISSION:
-            raise UsageError(f"{path} is larger than 1 MiB; a submission is a short Python file")
+            most = f"{LARGEST_SUBMISSION // 2**20} MiB"
+            raise UsageError(f"{path} is larger than {most}; a submission is a short Python file")
         return path.read_bytes()
     except (OSError, ValueError) as error:
         raise UsageError(f"cannot read {path} ({error}); check the name and its permissions") from error
@@ -132,9 +133,3 @@ def fresh_seed(report: Mapping[str, Any]) -> int:
 def deciding_check(report: Mapping[str, Any]) -> Mapping[str, Any] | None:
     """The required check whose failure says most."""
     return next(iter(deciding_checks(report["checks"])), None)
-
-
-def first_failure(report: Mapping[str, Any]) -> str:
-    """The check that decided, with what it said, in one line."""
-    failed = deciding_check(report)
-    return f"{failed['name']}: {failed.get('message', '')}" if failed else "no check failed"

@@ -7,10 +7,10 @@ import unicodedata
 from dataclasses import dataclass
 from random import Random
 
+from attncli.domain.answer_tolerance import is_within
 from attncli.domain.arithmetic import ComputeError, evaluate
 from attncli.domain.card import NumericCard
 from attncli.domain.text import Localised, filled
-from attncli.domain.tolerance import is_within
 from attncli.domain.units import DIMENSIONS, KNOWN_UNITS, convert
 from attncli.errors import UsageError
 from attncli.practice.marking import Marked

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from attncli.domain.challenge import CHECK_NAMES
 from attncli.domain.text import Localised
 from attncli.judge.answers.finding import Finding
-from attncli.judge.asking.rungs import rung_of, rung_of_finding
+from attncli.judge.asking.rung_rule import rung_of, rung_of_finding
 from attncli.judge.cases.case import Case, Input
 from attncli.judge.cases.facts import Facts
 from attncli.judge.cases.profiles import Profile
