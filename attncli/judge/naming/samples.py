@@ -104,7 +104,13 @@ def _sample(
 
 def _equal(wanted: Any, got: Any) -> bool:
     if isinstance(wanted, Tensor) and isinstance(got, Tensor):
-        return wanted.shape == got.shape and not wanted.is_floating_point() and torch.equal(wanted, got)
+        alike = (wanted.shape, wanted.dtype, wanted.device, wanted.layout) == (
+            got.shape,
+            got.dtype,
+            got.device,
+            got.layout,
+        )
+        return alike and not wanted.is_floating_point() and torch.equal(wanted, got)
     return type(wanted) is type(got) and bool(wanted == got)
 
 
