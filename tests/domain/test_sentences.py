@@ -27,12 +27,12 @@ def test_both_languages_name_the_same_things(key: str) -> None:
 
 @pytest.mark.parametrize("key", SENTENCES)
 def test_a_sentence_is_said_by_the_judge(key: str) -> None:
-    sources = "".join(path.read_text(encoding="utf-8") for path in JUDGE.glob("*.py"))
+    sources = "".join(path.read_text(encoding="utf-8") for path in JUDGE.rglob("*.py"))
     assert f'"{key}"' in sources
 
 
 def test_every_sentence_that_the_judge_says_is_there() -> None:
-    sources = "".join(path.read_text(encoding="utf-8") for path in JUDGE.glob("*.py"))
+    sources = "".join(path.read_text(encoding="utf-8") for path in JUDGE.rglob("*.py"))
     named = re.findall(r'\bsay\(\s*"([a-z-]+)"', sources)
     assert named and set(named) <= set(SENTENCES)
 
