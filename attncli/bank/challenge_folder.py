@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from attncli.bank.fact_rules import fact_faults
+from attncli.bank.fact_rules import fact_faults, name_faults
 from attncli.bank.identity import card_faults
 from attncli.bank.links import Known
 from attncli.bank.mistake_rules import MOST_COLUMNS, docstring_faults
@@ -67,6 +67,7 @@ class _Files:
         for source in inputs:
             yield from _long_lines(source.path, source.text)
             yield from _told(source, fact_faults)
+            yield from _told(source, name_faults)
         for source in self._solutions("wrong"):
             yield from _told(source, lambda tree: docstring_faults(tree, self._cards))
         for source in reference:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from attncli.bank.problems import did_you_mean
-from attncli.domain.fact_names import FACTS
+from attncli.domain.fact_names import FACTS, MOTIFS, SIXTEEN_BITS
 
 
 def fact_faults(tree: ast.Module) -> Iterator[tuple[int, str]]:
@@ -17,6 +17,27 @@ def fact_faults(tree: ast.Module) -> Iterator[tuple[int, str]]:
                 guess = did_you_mean(name.id, FACTS) or "see the list in docs/challenge-format.md"
                 own = "a constant of the challenge's own begins with an underscore"
                 yield name.lineno, f"there is no fact {name.id}; {guess} ({own})"
+
+
+def name_faults(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """(line, what is wrong) of each word in a fact that names nothing: an edge case, a motif, a rule for 16 bits."""
+    edges = {node.name for node in tree.body if isinstance(node, ast.FunctionDef) and node.name.startswith("edge_")}
+    known: dict[str, Collection[str]] = {
+        "HARDENED": edges | MOTIFS,
+        "WITHOUT_MOTIFS": MOTIFS,
+        "SIXTEEN_BITS": SIXTEEN_BITS,
+    }
+    for node in tree.body:
+        for name in _assigned(node):
+            if name.id in known and isinstance(node, ast.Assign):
+                yield from _unknown_words(name.id, node.value, known[name.id])
+
+
+def _unknown_words(fact: str, value: ast.expr, known: Collection[str]) -> Iterator[tuple[int, str]]:
+    for part in ast.walk(value):
+        if isinstance(part, ast.Constant) and isinstance(part.value, str) and part.value not in known:
+            guess = did_you_mean(part.value, known) or "see docs/challenge-format.md"
+            yield part.lineno, f'{fact} names "{part.value}", which is not there; {guess}'
 
 
 def _assigned(node: ast.stmt) -> Iterator[ast.Name]:

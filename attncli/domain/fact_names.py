@@ -24,5 +24,13 @@ FACTS: Mapping[str, str] = {
     "WITHOUT_MOTIFS": "motifs that say nothing here, by name",
     "CONTRACTS": "how work and memory may grow",
 }
+# What `HARDENED` and `WITHOUT_MOTIFS` may name besides edge cases of the challenge's own.
+MOTIFS = frozenset(
+    {
+        *("ones", "one", "equal", "long", "leads", "again", "styles", "same", "masks", "empty-rows"),
+        *("scores-far-apart", "scores-later-keys-lead", "scores-very-low"),
+        *("scores-beyond-float16", "scores-tied-in-bfloat16"),
+    }
+)
 SixteenBits = Literal["float32", "native", "technique"]
 SIXTEEN_BITS: tuple[SixteenBits, ...] = get_args(SixteenBits)

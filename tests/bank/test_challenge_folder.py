@@ -81,6 +81,18 @@ WORDY = ("word " * 27 + "\n    ") * 7 + "T"
 CHANGES = [
     (replaced("inputs.py", "AXES", "AXIS"), 'inputs.py:1: there is no fact AXIS; did you mean "AXES"?'),
     (replaced("inputs.py", "_OWN = 3", "OTHER, _OWN = 3, 3"), "inputs.py:2: there is no fact OTHER; see the list in"),
+    (
+        replaced("inputs.py", "_OWN = 3", 'WITHOUT_MOTIFS = {"stiles"}'),
+        'inputs.py:2: WITHOUT_MOTIFS names "stiles", which is not there; did you mean "styles"?',
+    ),
+    (
+        replaced("inputs.py", "_OWN = 3", 'HARDENED = {"edge_nowhere"}'),
+        'inputs.py:2: HARDENED names "edge_nowhere", which is not there; see docs/challenge-format.md',
+    ),
+    (
+        replaced("inputs.py", "_OWN = 3", 'SIXTEEN_BITS = "float23"'),
+        'inputs.py:2: SIXTEEN_BITS names "float23", which is not there; did you mean "float32"?',
+    ),
     (replaced("inputs.py", "_OWN = 3", "_OWN = 3" + " " * 140), "inputs.py:2: this line has 148 characters, may"),
     (replaced("inputs.py", "def case", "de case"), "inputs.py:5: this is no Python (invalid syntax); correct it"),
     (in_yaml("times: float = 2.0", "times: float = 3.0"), "challenge.yaml:9: the statement has double(x: Tensor, time"),
