@@ -28,7 +28,7 @@ from attncli.judge.cases.case import Case
 from attncli.judge.cases.drawing import fixed_draw
 from attncli.judge.cases.edges import edge_functions
 from attncli.judge.cases.folder import Folder
-from attncli.judge.cases.motifs import BRANCHES, BRANCHES_AT_ONCE
+from attncli.judge.cases.motifs import BRANCHES, BRANCHES_AT_ONCE, Motif
 from attncli.judge.cases.profiles import Profile, profile_of, strata
 from attncli.judge.cases.recorder import Recorder
 from attncli.judge.check_table import CHECKS, Kind
@@ -210,24 +210,33 @@ class Exam:
         if check != "edge-cases":
             return ()
         if not motif.profile:
-            return strata(check, self.folder.facts)
+            return strata(check, self.folder.facts)[: 1 if motif.about_calls else None]
         asked = "low-precision" in self.folder.spec["required"]
         return (profile_of(motif.profile, self.folder.facts),) if asked else ()
 
     def _asked_at(self, case: Case, check: str, label: str, attribute: str) -> Iterator[EdgeQuestion]:
         rung = rung_of(case, check, attribute, self.folder.facts)
         of_values = rung_of_values(case, attribute, self.folder.facts)
-        for kind in self._edge_kinds(check, case.profile):
+        for kind in self._edge_kinds(check, case.profile, self.folder.motifs.get(attribute)):
             yield EdgeQuestion(label, attribute, kind(self.demands, case), rung, of_values)
 
-    def _edge_kinds(self, check: str, profile: Profile) -> list[Callable[[Demands, Case], Question]]:
+    def _edge_kinds(
+        self, check: str, profile: Profile, motif: Motif | None
+    ) -> list[Callable[[Demands, Case], Question]]:
         if check == "device":
             return [EdgeDevice]
         if check == "layout":
             return [Values]
         if not self.demands.gradients_at_edges:
             return [Edge]
-        return [EdgeWithGradients] if profile.dtype is torch.float64 else [Edge, Gradients]
+        if profile.dtype is torch.float64:
+            return [EdgeWithGradients]
+        return [Edge] if motif is not None and self._differentiated_elsewhere(motif) else [Edge, Gradients]
+
+    def _differentiated_elsewhere(self, motif: Motif) -> bool:
+        """Whether the gradients of a motif are asked for in float64 alone: most mistakes in them are of no dtype."""
+        wide = any(profile.dtype is torch.float64 for profile in strata("edge-cases", self.folder.facts))
+        return wide and not motif.extreme and not motif.about_calls
 
     def _sampled(self, check: str, count: int) -> list[Request]:
         record, _ = self.record(check)

@@ -29,13 +29,16 @@ _IN_STYLES: tuple[Style, ...] = ("by-keyword", "by-keyword", "by-position", "by-
 @dataclass(frozen=True, slots=True)
 class Motif:
     """One shared edge case. `profile` replaces those of the check; `elsewhere`: asked in other layouts and on other
-    devices too."""
+    devices too. `about_calls`: how it is called is no matter of dtypes; `extreme`: its gradients may fail in one dtype
+    and not in another, and are asked for in each."""
 
     name: str
     label: Localised
     turns: Sequence[Turn]
     profile: str = ""
     elsewhere: bool = False
+    about_calls: bool = False
+    extreme: bool = False
 
     @property
     def attribute(self) -> str:
@@ -105,11 +108,13 @@ def _of_sizes(used: Used, declared: Declared) -> Iterator[Motif]:
 
 def _of_calls(used: Used) -> Iterator[Motif]:
     again = [Turn(number=n) for n in (0, 0, 1, 1, 0)]
-    yield Motif("again", Localised("calls of equal shape do not meet", "形状相同的几次调用互不影响"), again)
+    yield Motif(
+        "again", Localised("calls of equal shape do not meet", "形状相同的几次调用互不影响"), again, about_calls=True
+    )
     if used.named:
         label = Localised("arguments by position, by keyword and left out", "参数按位置、按名字传，或用默认值")
         turns = [Turn(number=n, style=style) for n, style in enumerate(_IN_STYLES)]
-        yield Motif("styles", label, turns)
+        yield Motif("styles", label, turns, about_calls=True)
     if used.alike:
         label = Localised("one tensor for several arguments", "几个参数是同一个张量")
         yield Motif("same", label, [Turn(number=n, every=3, same=True) for n in range(3)])
@@ -146,7 +151,7 @@ def _of_scores(used: Used) -> Iterator[Motif]:
         ),
     ):
         turns = [Turn(number=n, scores=name, lead=1) for n in range(4)]
-        yield Motif(f"scores-{name}", Localised(english, chinese), turns, profile)
+        yield Motif(f"scores-{name}", Localised(english, chinese), turns, profile, extreme=True)
 
 
 def _of_masks(used: Used) -> Iterator[Motif]:
@@ -158,4 +163,5 @@ def _of_masks(used: Used) -> Iterator[Motif]:
     label = Localised(
         "rows of which nothing may be seen: zeros, and zero gradients", "什么都看不到的行：输出全 0，梯度为 0"
     )
-    yield Motif("empty-rows", label, [Turn(number=n, mask=n // 2, empty_rows=True, lead=n % 3) for n in range(4)])
+    turns = [Turn(number=n, mask=n // 2, empty_rows=True, lead=n % 3) for n in range(4)]
+    yield Motif("empty-rows", label, turns, extreme=True)
