@@ -10,22 +10,11 @@ from attncli.commands.output import json_option, print_json
 from attncli.commands.printed_columns import left
 from attncli.commands.session import session
 from attncli.commands.stdout import echo
-from attncli.domain.challenge import Standing
-from attncli.domain.text import Localised
 from attncli.practice import solve
-
-STANDINGS: dict[Standing, Localised] = {
-    "new": Localised("new", "未做"),
-    "tried": Localised("tried", "做过"),
-    "solved": Localised("solved", "已解出"),
-    "hardened": Localised("hardened", "已加固"),
-}
-KEPT = Localised("kept the old file as {file}", "原来的文件保存为 {file}")
-LAST_HINT = Localised(
-    "that was the last hint; `attn solution {challenge}` shows the reference",
-    "这是最后一条提示；用 `attn solution {challenge}` 查看参考解",
-)
-DUE = Localised("  due {day:%Y-%m-%d}", "  {day:%Y-%m-%d} 到期")
+from attncli.words.command_texts import DUE_ON as DUE
+from attncli.words.command_texts import LAST_HINT
+from attncli.words.command_texts import OLD_FILE_KEPT as KEPT
+from attncli.words.reports import STANDINGS
 
 
 @click.command()

@@ -11,23 +11,14 @@ from random import Random
 from attncli.commands.card_markdown import numbered
 from attncli.commands.stdout import echo
 from attncli.domain.card import Card, ChoiceCard, ClozeCard, DebugCard, NumericCard, OrderingCard
-from attncli.domain.text import Lang, Localised
+from attncli.domain.text import Lang
 from attncli.errors import UsageError
 from attncli.practice import marking, numeric_answer
 from attncli.practice.marking import Marked
+from attncli.words.plain_texts import QUESTIONS as SAY
 
 Marking = Marked
 ReadLine = Callable[[], str]
-
-SAY: dict[str, Localised] = {
-    "choose": Localised("Your choice, by number", "输入选项编号"),
-    "choose-many": Localised("Your choices, by number; several may be right", "输入选项编号，可能不止一个"),
-    "number": Localised("Your answer{unit}", "输入答案{unit}"),
-    "blank": Localised("Blank {n}", "第 {n} 空"),
-    "order": Localised("The right order, by number", "按正确顺序输入编号"),
-    "line": Localised("Which line?", "哪一行有错？"),
-    "numbers": Localised("Numbers from 1 to {n}, please", "请输入 1 到 {n} 的编号"),
-}
 
 
 def ask(card: Card, lang: Lang, rng: Random, read_line: ReadLine, read_numbers: ReadLine) -> Marking | None:

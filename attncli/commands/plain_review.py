@@ -12,44 +12,11 @@ from attncli.commands.card_markdown import answer, background, question
 from attncli.commands.plain_answers import Marking, ask
 from attncli.commands.stdout import echo
 from attncli.domain.rating import Rating
-from attncli.domain.text import Localised
 from attncli.errors import NotFound, Outdated, UsageError
 from attncli.practice.drill import Drill, DrillItem, suggest, suggest_marked
 from attncli.practice.workspace import Workspace
-
-SAY: dict[str, Localised] = {
-    "left": Localised("{n}. {card}, {topic}, {left} left", "第 {n} 题：{card}，{topic}，还剩 {left} 题"),
-    "reveal": Localised(
-        "Enter shows the answer; u undo, s suspend, b put off, q quit", "回车看答案；u 撤销，s 停用，b 推迟，q 退出"
-    ),
-    "points": Localised(
-        "Which points did you make? Numbers, or all, or none", "说到了哪些要点？输入编号，all 全部，none 没有"
-    ),
-    "rate": Localised("Rating: {choices}; Enter takes {suggested}", "评分：{choices}；回车选 {suggested}"),
-    "saved": Localised("{card}: {rating}, again in {interval}", "{card}：{rating}，{interval} 后再问"),
-    "done": Localised("{n} answered, all kept. {left} left.", "答了 {n} 张，均已保存，还剩 {left} 张。"),
-    "bad": Localised("That is none of the choices.", "没有这个选项。"),
-    "undone": Localised("Taken back: {card}", "已撤销：{card}"),
-    "gone": Localised("{card} is no longer in its bank; it is left out.", "{card} 已不在题库中，不再出题。"),
-    "outdated-answered": Localised(
-        "Not kept: this card was answered elsewhere meanwhile. Rate it as it stands now.",
-        "未保存：这张卡片刚在别处答过，请按现在的间隔重新评分。",
-    ),
-    "outdated-day": Localised(
-        "Not kept: a new study day has begun, and the intervals are new. Rate it again.",
-        "未保存：新的学习日已开始，间隔已更新，请重新评分。",
-    ),
-    "outdated-settings": Localised(
-        "Not kept: the settings were changed, and the intervals are new. Rate it again.",
-        "未保存：设置已更改，间隔已更新，请重新评分。",
-    ),
-}
-RATINGS: dict[Rating, Localised] = {
-    Rating.AGAIN: Localised("again", "重来"),
-    Rating.HARD: Localised("hard", "困难"),
-    Rating.GOOD: Localised("good", "良好"),
-    Rating.EASY: Localised("easy", "简单"),
-}
+from attncli.words.plain_texts import RATINGS
+from attncli.words.plain_texts import SITTING as SAY
 
 
 class Settled(Exception):

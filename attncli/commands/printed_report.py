@@ -12,37 +12,15 @@ from attncli.domain.calls import earlier_calls
 from attncli.domain.challenge import Challenge
 from attncli.domain.digits import digits_apart
 from attncli.domain.printable import printable
-from attncli.domain.text import Lang, Localised
+from attncli.domain.text import Lang
 from attncli.words.frames import frame_lines
+from attncli.words.reports import PRINTED as SAY
 from attncli.words.reports import STATUSES, follows, headline, status_of, to_harden, told, unproved
 
 PRINTED_LINES = 20
 GRID_COLUMNS = 32
 GRID_CELLS = 256
 DIGITS = 5
-
-SAY: dict[str, Localised] = {
-    "head": Localised(
-        "{title}: {verdict} ({passed} of {total} checks)", "{title}：{verdict}（{total} 项检查通过 {passed} 项）"
-    ),
-    "unproved": Localised("not proved: {checks}", "这些检查未能验证：{checks}"),
-    "to-harden": Localised("to harden it: {checks}", "要加固的：{checks}"),
-    "badge": Localised(" (badge)", "（加分项）"),
-    "printed": Localised("printed by your code:", "你的代码打印的内容："),
-    "foot": Localised("{seconds} s, seed {seed}, sandbox: {layers}", "用时 {seconds} 秒，种子 {seed}，沙箱：{layers}"),
-    "same": Localised("the same answers as: {says}", "与这种错误的结果完全一致：{says}"),
-    "two": Localised("two mistakes at once explain every answer:", "两种错误同时出现，能解释所有结果："),
-    "common": Localised("what all the answers have in common: {says}", "所有结果的共同点：{says}"),
-    "cards": Localised(" (cards: {cards})", "（卡片：{cards}）"),
-    "call": Localised("(call {number} of: {calls})", "（第 {number} 次调用，依次为：{calls}）"),
-    "earlier": Localised("call {number}, {name}:", "第 {number} 次调用 {name}："),
-    "expected": Localised("expected:", "期望："),
-    "got": Localised("got:", "得到："),
-    "first-wrong": Localised("first wrong at {index}", "第一个不对的位置：{index}"),
-    "mask": Localised("(mask, shape {shape}, 1 = True)", "（掩码，形状 {shape}，1 = True）"),
-    "shape": Localised("{dtype} tensor of shape {shape}", "{dtype} 张量，形状 {shape}"),
-    "tensor": Localised("({dtype}, shape {shape})", "（{dtype}，形状 {shape}）"),
-}
 
 
 def print_report(report: Mapping[str, Any], challenge: Challenge, lang: Lang) -> None:

@@ -8,19 +8,11 @@ from attncli.commands.output import json_option, print_json
 from attncli.commands.printed_columns import left, right
 from attncli.commands.session import session
 from attncli.commands.stdout import echo
-from attncli.domain.text import Lang, Localised
+from attncli.domain.text import Lang
 from attncli.practice.progress import Progress, progress
+from attncli.words.command_texts import TOPIC_HEAD, TOTALS
 
 FORECAST_SHOWN = 7
-TOTALS = Localised(
-    "{reviews} ({found.today} today), streak {days}, 30-day retention {recalled}\n"
-    "{found.seen}/{found.cards} cards seen, {solved} challenges solved\n"
-    "coming due: {coming}",
-    "复习 {reviews} 次（今天 {found.today} 次），连续 {days} 天，30 天保持率 {recalled}\n"
-    "学过 {found.seen}/{found.cards} 张卡片，解出 {solved} 道编程题\n"
-    "未来到期：{coming}",
-)
-HEAD = Localised("topic seen recall ready lapses weak", "主题 学过 回忆率 掌握度 遗忘 薄弱")
 
 
 @click.command()
@@ -51,7 +43,7 @@ def _counted(count: int, what: str) -> str:
 
 
 def _topics(found: Progress, lang: Lang) -> list[str]:
-    head = HEAD[lang].split()
+    head = TOPIC_HEAD[lang].split()
     numbers = " ".join(right(word, cells) for word, cells in zip(head[1:5], (8, 7, 7, 7), strict=True))
     lines = [f"{left(head[0], 10)} {numbers}  {head[5]}"]
     for topic, standing in found.topics.items():

@@ -17,33 +17,19 @@ from attncli.commands.printed_report import report_lines
 from attncli.commands.session import session
 from attncli.commands.stdout import echo
 from attncli.domain.rungs import RUNGS
-from attncli.domain.text import Lang, Localised
+from attncli.domain.text import Lang
 from attncli.errors import AttnError
 from attncli.judge.client import Judge
 from attncli.practice import solve, submit
 from attncli.practice.submit import GradeOptions
 from attncli.practice.workspace import Workspace
+from attncli.words.command_texts import WATCH as SAY
+from attncli.words.command_texts import WATCH_KEYS as KEYS
 from attncli.words.reports import REASONS, STATUSES
 
 POLL_SECONDS = 0.2
 # Ctrl-D, and what a terminal that is gone says.
 END = "\x04"
-KEYS = Localised(
-    "h hint · s solution · e editor · n next challenge · r again · q quit",
-    "h 提示 · s 参考解 · e 编辑 · n 下一题 · r 重新评测 · q 退出",
-)
-SAY: dict[str, Localised] = {
-    "watching": Localised("watching {file}", "正在监视 {file}"),
-    "hint": Localised("hint {number} of {total}: {text}", "提示 {number}/{total}：{text}"),
-    "no-editor": Localised(
-        "cannot start {editor} ({why}); set one: attn config editor nano",
-        "无法启动 {editor}（{why}）；请设置：attn config editor nano",
-    ),
-    "none-left": Localised("no other challenge is left to solve", "没有其他未解出的编程题"),
-    "changed": Localised("changed: {check} {before} → {now}", "变化：{check} {before} → {now}"),
-    "unchanged": Localised("no check changed", "各项检查与上次相同"),
-    "solved": Localised("solved", "已解出"),
-}
 
 Stamp = tuple[int, int]
 Standing = tuple[str, str]

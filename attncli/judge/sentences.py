@@ -210,14 +210,4 @@ SENTENCES: dict[str, Localised] = {
 
 def say(key: str, **parts: object) -> Localised:
     """The sentence of this name with its parts filled in."""
-    sentence = SENTENCES[key]
-    return Localised(
-        sentence.en.format(**{name: _in(part, "en") for name, part in parts.items()}),
-        sentence.zh.format(**{name: _in(part, "zh") for name, part in parts.items()}),
-    )
-
-
-def _in(part: object, lang: str) -> object:
-    if isinstance(part, Localised):
-        return part.zh if lang == "zh" else part.en
-    return part
+    return SENTENCES[key].format(**parts)

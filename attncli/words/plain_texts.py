@@ -1,0 +1,53 @@
+"""What the review says line by line, in the terminal as it is."""
+
+from __future__ import annotations
+
+from attncli.domain.rating import Rating
+from attncli.domain.text import Localised
+
+_T = Localised
+
+SITTING: dict[str, Localised] = {
+    "left": _T("{n}. {card}, {topic}, {left} left", "第 {n} 题：{card}，{topic}，还剩 {left} 题"),
+    "reveal": _T(
+        "Enter shows the answer; u undo, s suspend, b put off, q quit", "回车看答案；u 撤销，s 停用，b 推迟，q 退出"
+    ),
+    "points": _T(
+        "Which points did you make? Numbers, or all, or none", "说到了哪些要点？输入编号，all 全部，none 没有"
+    ),
+    "rate": _T("Rating: {choices}; Enter takes {suggested}", "评分：{choices}；回车选 {suggested}"),
+    "saved": _T("{card}: {rating}, again in {interval}", "{card}：{rating}，{interval} 后再问"),
+    "done": _T("{n} answered, all kept. {left} left.", "答了 {n} 张，均已保存，还剩 {left} 张。"),
+    "bad": _T("That is none of the choices.", "没有这个选项。"),
+    "undone": _T("Taken back: {card}", "已撤销：{card}"),
+    "gone": _T("{card} is no longer in its bank; it is left out.", "{card} 已不在题库中，不再出题。"),
+    "outdated-answered": _T(
+        "Not kept: this card was answered elsewhere meanwhile. Rate it as it stands now.",
+        "未保存：这张卡片刚在别处答过，请按现在的间隔重新评分。",
+    ),
+    "outdated-day": _T(
+        "Not kept: a new study day has begun, and the intervals are new. Rate it again.",
+        "未保存：新的学习日已开始，间隔已更新，请重新评分。",
+    ),
+    "outdated-settings": _T(
+        "Not kept: the settings were changed, and the intervals are new. Rate it again.",
+        "未保存：设置已更改，间隔已更新，请重新评分。",
+    ),
+}
+
+RATINGS: dict[Rating, Localised] = {
+    Rating.AGAIN: _T("again", "重来"),
+    Rating.HARD: _T("hard", "困难"),
+    Rating.GOOD: _T("good", "良好"),
+    Rating.EASY: _T("easy", "简单"),
+}
+
+QUESTIONS: dict[str, Localised] = {
+    "choose": _T("Your choice, by number", "输入选项编号"),
+    "choose-many": _T("Your choices, by number; several may be right", "输入选项编号，可能不止一个"),
+    "number": _T("Your answer{unit}", "输入答案{unit}"),
+    "blank": _T("Blank {n}", "第 {n} 空"),
+    "order": _T("The right order, by number", "按正确顺序输入编号"),
+    "line": _T("Which line?", "哪一行有错？"),
+    "numbers": _T("Numbers from 1 to {n}, please", "请输入 1 到 {n} 的编号"),
+}
