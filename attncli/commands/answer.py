@@ -15,7 +15,7 @@ from attncli.domain.rating import Rating
 from attncli.domain.text import Lang
 from attncli.practice import answering
 from attncli.words.command_texts import ANSWER as SAY
-from attncli.words.command_texts import STATES
+from attncli.words.command_texts import STATES, counted
 
 
 @click.command()
@@ -54,5 +54,4 @@ def undo() -> None:
 
 def _in_words(answered: answering.Answered, lang: Lang) -> str:
     days = answered.schedule.interval_days
-    count, unit = (days, "day") if days >= 1 else (days * 24 * 60, "minute")
-    return SAY[unit if count == 1 else f"{unit}s"][lang].format(count=count)
+    return (counted(days, "day") if days >= 1 else counted(days * 24 * 60, "minute"))[lang]

@@ -10,7 +10,7 @@ from attncli.commands.session import session
 from attncli.commands.stdout import echo
 from attncli.domain.printable import printable
 from attncli.errors import NotFound, UsageError
-from attncli.words.command_texts import MISSING, RESTORED, ROWS_LEFT_OUT, WHAT_WAS_KEPT
+from attncli.words.command_texts import MISSING, RESTORED, ROWS_LEFT_OUT, SEMICOLON, WHAT_WAS_KEPT, counted
 
 
 @click.command()
@@ -47,14 +47,10 @@ def restore(file: Path) -> None:
         """Schedules are derived when a database is first opened."""
     if done.refused:
         first = " ".join(printable(done.refused[0]).split())
-        echo(_said(ROWS_LEFT_OUT[lang], len(done.refused), first=first, file=file), err=True)
-    said = [_said(RESTORED[lang], done.rows, file=file)]
+        echo(ROWS_LEFT_OUT.format(rows=counted(len(done.refused), "row"), first=first, file=file)[lang], err=True)
+    said = [RESTORED.format(rows=counted(done.rows, "row"), file=file)]
     if done.missing:
-        said.append(_said(MISSING[lang], done.missing, kept=done.kept))
+        said.append(MISSING.format(rows=counted(done.missing, "row"), kept=done.kept))
     elif done.kept:
-        said.append(WHAT_WAS_KEPT[lang].format(kept=done.kept))
-    echo("; ".join(said) if lang == "en" else "；".join(said))
-
-
-def _said(template: str, count: int, **named: object) -> str:
-    return template.format(count=count, rows="1 row" if count == 1 else f"{count} rows", **named)
+        said.append(WHAT_WAS_KEPT.format(kept=done.kept))
+    echo(SEMICOLON.join(said)[lang])

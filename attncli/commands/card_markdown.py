@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from attncli.domain.card import Card, ChoiceCard, ClozeCard, DebugCard, FollowUp, NumericCard, OrderingCard
 from attncli.domain.text import Lang, Localised
-from attncli.words.card_headings import HEADINGS
+from attncli.words.card_texts import AS_OF, HEADINGS, UNVERIFIABLE
 
 
 def whole_card(card: Card, lang: Lang) -> str:
@@ -52,13 +52,13 @@ def background(card: Card, lang: Lang) -> Iterator[str]:
     if card.pitfalls:
         yield _section("pitfalls", [pitfall.says[lang] for pitfall in card.pitfalls], lang)
     if card.unverifiable:
-        yield HEADINGS["unverifiable"][lang]
+        yield UNVERIFIABLE[lang]
     if card.as_of:
-        yield f"{HEADINGS['as-of'][lang]}: {card.as_of}"
+        yield AS_OF[lang].format(date=card.as_of)
     if card.sources:
         yield _section("sources", [" ".join(filter(None, (s.id, s.where, s.date))) for s in card.sources], lang)
     if asked := [follow_up for follow_up in card.follow_ups if follow_up.ask]:
-        yield "\n\n".join([f"## {HEADINGS['next'][lang]}", *(_follow_up(follow_up, lang) for follow_up in asked)])
+        yield "\n\n".join([f"## {HEADINGS['follow-ups'][lang]}", *(_follow_up(follow_up, lang) for follow_up in asked)])
     see = ", ".join(follow_up.card for follow_up in card.follow_ups if not follow_up.ask)
     links = {"see": see, "challenge": card.challenge, "experiment": card.experiment}
     if lines := [f"{HEADINGS[word][lang]}: {value}" for word, value in links.items() if value]:

@@ -12,10 +12,11 @@ from attncli.commands.card_markdown import answer, background, question
 from attncli.commands.plain_answers import Marking, ask
 from attncli.commands.stdout import echo
 from attncli.domain.rating import Rating
+from attncli.domain.text import Lang
 from attncli.errors import NotFound, Outdated, UsageError
 from attncli.practice.drill import Drill, DrillItem, suggest, suggest_marked
 from attncli.practice.workspace import Workspace
-from attncli.words.plain_texts import RATINGS
+from attncli.words.card_texts import GONE, OUTDATED, RATINGS
 from attncli.words.plain_texts import SITTING as SAY
 
 
@@ -45,7 +46,7 @@ class PlainReview:
                     self._ask(item)
                 except NotFound:
                     self.drill.drop()
-                    self._say("gone", card=item.card.id)
+                    echo(GONE[self.workspace.lang].format(card=item.card.id))
         except Quit:
             pass
         progress = self.drill.progress
@@ -99,8 +100,8 @@ class PlainReview:
         lang = self.workspace.lang
         while True:
             item = self.drill.refresh()
-            choices = ", ".join(f"{int(r)} {RATINGS[r][lang]} ({_words(item, r)})" for r in Rating)
-            self._say("rate", choices=choices, suggested=RATINGS[suggested][lang])
+            choices = ", ".join(f"{int(r)} {_word(r, lang)} ({_words(item, r)})" for r in Rating)
+            self._say("rate", choices=choices, suggested=_word(suggested, lang))
             line = self._line()
             if self._settled(line):
                 return
@@ -108,9 +109,9 @@ class PlainReview:
                 try:
                     self.drill.answer(rating, **details)
                 except Outdated as error:
-                    self._say(f"outdated-{error.reason}")
+                    echo(OUTDATED[error.reason][self.workspace.lang])
                     continue
-                self._say("saved", card=item.card.id, rating=RATINGS[rating][lang], interval=_words(item, rating))
+                self._say("saved", card=item.card.id, rating=_word(rating, lang), interval=_words(item, rating))
                 return
             self._say("bad")
 
@@ -157,6 +158,10 @@ def _rating(line: str) -> Rating | None:
         rating for rating in Rating if line.lower() in (str(int(rating)), rating.word, RATINGS[rating].zh)
     )
     return next(named, None)
+
+
+def _word(rating: Rating, lang: Lang) -> str:
+    return RATINGS[rating][lang].lower()
 
 
 def _words(item: DrillItem, rating: Rating) -> str:

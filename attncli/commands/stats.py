@@ -10,7 +10,7 @@ from attncli.commands.session import session
 from attncli.commands.stdout import echo
 from attncli.domain.text import Lang
 from attncli.practice.progress import Progress, progress
-from attncli.words.command_texts import TOPIC_HEAD, TOTALS
+from attncli.words.command_texts import TOPIC_HEAD, TOTALS, counted
 
 FORECAST_SHOWN = 7
 
@@ -31,15 +31,9 @@ def _totals(found: Progress, lang: Lang) -> list[str]:
     recalled = "–" if found.retention is None else f"{found.retention:.0%}"
     coming = ", ".join(f"{day.date[5:]} {day.due}" for day in found.forecast[:FORECAST_SHOWN])
     solved = f"{found.challenges['solved']}/{found.challenges['total']}"
-    figures = {
-        "reviews": _counted(found.reviews, "review") if lang == "en" else found.reviews,
-        "days": _counted(found.streak_days, "day") if lang == "en" else found.streak_days,
-    }
-    return TOTALS[lang].format(found=found, recalled=recalled, coming=coming, solved=solved, **figures).split("\n")
-
-
-def _counted(count: int, what: str) -> str:
-    return f"{count} {what}" if count == 1 else f"{count} {what}s"
+    figures = {"reviews": counted(found.reviews, "review"), "days": counted(found.streak_days, "day")}
+    told = TOTALS.format(found=found, recalled=recalled, coming=coming, solved=solved, **figures)
+    return told[lang].split("\n")
 
 
 def _topics(found: Progress, lang: Lang) -> list[str]:

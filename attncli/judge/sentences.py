@@ -87,7 +87,7 @@ SENTENCES: dict[str, Localised] = {
     ),
     "autograd-switched": _T(
         "{name} switches autograd on or off and leaves it so, for all code that runs later",
-        "{name} 开关了自动求导却没有恢复，之后的代码都受影响",
+        "{name} 开关了 autograd 却没有恢复，之后的代码都受影响",
     ),
     "changed-later": _T("what {name} returned was changed by a later call", "{name} 返回的值被之后的调用改动了"),
     "state-on-graph": _T(

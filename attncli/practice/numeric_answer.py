@@ -14,7 +14,7 @@ from attncli.domain.text import Localised, filled
 from attncli.domain.units import DIMENSIONS, KNOWN_UNITS, convert
 from attncli.errors import UsageError
 from attncli.practice.marking import Marked
-from attncli.words.feedback import NUMBER_WANTED, RIGHT_NUMBER, SENTENCES, WRONG_NUMBER
+from attncli.words.feedback import RIGHT_NUMBER, SENTENCES, THE_NUMBER, WRONG_NUMBER
 
 Number = int | float
 LONGEST = 200
@@ -93,7 +93,7 @@ def mark_numeric(task: NumericTask, text: str) -> Marked:
 def give_up(task: NumericTask) -> Marked:
     """No answer: wrong, and the number is told."""
     expected = f"{shown(task.expected)} {task.unit}".strip()
-    return Marked(False, NUMBER_WANTED.format(expected=expected))
+    return Marked(False, THE_NUMBER.format(expected=expected))
 
 
 def read_number(text: str, unit: str) -> Number:

@@ -6,11 +6,28 @@ from attncli.domain.text import Localised
 
 _T = Localised
 
+COUNTED: dict[str, Localised] = {
+    "day": _T("{count:g} day", "{count:g} 天"),
+    "days": _T("{count:g} days", "{count:g} 天"),
+    "minute": _T("{count:g} minute", "{count:g} 分钟"),
+    "minutes": _T("{count:g} minutes", "{count:g} 分钟"),
+    "review": _T("{count} review", "复习 {count} 次"),
+    "reviews": _T("{count} reviews", "复习 {count} 次"),
+    "row": _T("{count} row", "{count} 条记录"),
+    "rows": _T("{count} rows", "{count} 条记录"),
+}
+
+
+def counted(count: float, what: str) -> Localised:
+    """So many days, minutes, reviews or rows; `what` names one."""
+    return COUNTED[what if count == 1 else f"{what}s"].format(count=count)
+
+
 # due
 DUE_NOW = _T(
     "{counts.due} due: {counts.new} new, {counts.learning} learning, {counts.review} to review; "
     "challenges: {counts.challenges}",
-    "待学 {counts.due}：新卡 {counts.new}，学习中 {counts.learning}，复习 {counts.review}；"
+    "待复习 {counts.due}：新卡 {counts.new}，学习中 {counts.learning}，复习 {counts.review}；"
     "到期的编程题 {counts.challenges}",
 )
 
@@ -23,14 +40,10 @@ ANSWER: dict[str, Localised] = {
     ),
     "undone": _T("took back {card} {rating} of {at}", "已撤销 {card} 在 {at} 的评分 {rating}"),
     "undone-suspend": _T("took back the suspension of {card} at {at}", "已撤销 {at} 对 {card} 的搁置"),
-    "undone-bury": _T("took back that {card} was put off at {at}", "已撤销 {at} 对 {card} 的推迟"),
+    "undone-bury": _T("took back the burying of {card} at {at}", "已撤销 {at} 对 {card} 的推迟"),
     "undone-unsuspend": _T("took back the return of {card} at {at}", "已撤销 {at} 对 {card} 的恢复"),
     "undone-attempt": _T("took back the attempt at {card} of {at}", "已撤销 {at} 对 {card} 的作答"),
     "undone-tag": _T("took back the tag of {card} at {at}", "已撤销 {at} 给 {card} 加的标签"),
-    "day": _T("{count:g} day", "{count:g} 天"),
-    "days": _T("{count:g} days", "{count:g} 天"),
-    "minute": _T("{count:g} minute", "{count:g} 分钟"),
-    "minutes": _T("{count:g} minutes", "{count:g} 分钟"),
 }
 STATES: dict[str, Localised] = {
     "new": _T("new", "新卡"),
@@ -42,7 +55,7 @@ STATES: dict[str, Localised] = {
 # suspend, bury, unsuspend
 SUSPENDED = _T("{card} is suspended; `attn unsuspend` brings it back", "已搁置 {card}；用 `attn unsuspend` 恢复")
 BURIED = _T(
-    "{card} is put off until tomorrow; `attn unsuspend` brings it back", "{card} 推迟到明天；用 `attn unsuspend` 恢复"
+    "{card} is buried until tomorrow; `attn unsuspend` brings it back", "{card} 推迟到明天；用 `attn unsuspend` 恢复"
 )
 IN_QUEUE = _T("{card} is in the queue", "{card} 在队列中")
 
@@ -87,22 +100,23 @@ TOTALS = _T(
     "{reviews} ({found.today} today), streak {days}, 30-day retention {recalled}\n"
     "{found.seen}/{found.cards} cards seen, {solved} challenges solved\n"
     "coming due: {coming}",
-    "复习 {reviews} 次（今天 {found.today} 次），连续 {days} 天，30 天保持率 {recalled}\n"
-    "学过 {found.seen}/{found.cards} 张卡片，解出 {solved} 道编程题\n"
+    "{reviews}（今天 {found.today} 次），连续 {days}，30 天记忆保持率 {recalled}\n"
+    "已学 {found.seen}/{found.cards} 张卡片，解出 {solved} 道编程题\n"
     "未来到期：{coming}",
 )
-TOPIC_HEAD = _T("topic seen recall ready lapses weak", "主题 学过 回忆率 掌握度 遗忘 薄弱")
+TOPIC_HEAD = _T("topic seen recall ready lapses weak", "主题 已学 回忆率 掌握度 遗忘 薄弱")
 
 # restore
-RESTORED = _T("restored {rows} from {file}", "已从 {file} 恢复 {count} 条记录")
+SEMICOLON = _T("; ", "；")
+RESTORED = _T("restored {rows} from {file}", "已从 {file} 恢复 {rows}")
 ROWS_LEFT_OUT = _T(
     "left out {rows} that cannot be used, first {first}; nothing was removed from {file}",
-    "有 {count} 条记录无法使用，未恢复，第一条是 {first}；{file} 本身没有改动",
+    "有 {rows}无法使用，未恢复，第一条是 {first}；{file} 本身没有改动",
 )
 WHAT_WAS_KEPT = _T("what was there before is in {kept}", "之前的内容保存在 {kept}")
 MISSING = _T(
     "not in the backup but here before: {rows}, kept in {kept}; `attn import reviews {kept}` adds what is missing",
-    "此处原有的 {count} 条记录不在备份中：保存在 {kept}，可用 `attn import reviews {kept}` 加回",
+    "此处原有的 {rows}不在备份中：保存在 {kept}，可用 `attn import reviews {kept}` 加回",
 )
 
 # import, export, sync
@@ -126,6 +140,8 @@ CHALLENGE_NEXT = _T(
 )
 
 # new card
+NEW_QUESTION = _T("Write the question here.", "在这里写问题。")
+NEW_ANSWER = _T("Write the answer here.", "在这里写答案。")
 CARD_WRITTEN = _T("{id} is written; `attn show {id}` shows it", "已写好 {id}；用 `attn show {id}` 查看")
 CARD_TO_WRITE = _T(
     "Write its question and its answer there, then: attn bank check {path}",

@@ -19,7 +19,7 @@ WRONG_NUMBER = _T(
     "{expected} was wanted (within {tolerance}), not {given}.",
     "应为 {expected}（误差 {tolerance} 以内），而不是 {given}。",
 )
-NUMBER_WANTED = _T("{expected} was wanted.", "应为 {expected}。")
+THE_NUMBER = _T("The answer is {expected}.", "答案是 {expected}。")
 # Between two sentences, blanks, items in order, and lines of which any one is right.
 SENTENCES = _T(" ", "")
 SAME_LINE = _T(" ", " ")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from attncli.domain.rating import Rating
 from attncli.domain.text import Localised
 
 _T = Localised
@@ -10,7 +9,7 @@ _T = Localised
 SITTING: dict[str, Localised] = {
     "left": _T("{n}. {card}, {topic}, {left} left", "第 {n} 题：{card}，{topic}，还剩 {left} 题"),
     "reveal": _T(
-        "Enter shows the answer; u undo, s suspend, b put off, q quit", "回车看答案；u 撤销，s 停用，b 推迟，q 退出"
+        "Enter shows the answer; u undo, s suspend, b bury, q quit", "回车看答案；u 撤销，s 搁置，b 推迟，q 退出"
     ),
     "points": _T(
         "Which points did you make? Numbers, or all, or none", "说到了哪些要点？输入编号，all 全部，none 没有"
@@ -20,27 +19,8 @@ SITTING: dict[str, Localised] = {
     "done": _T("{n} answered, all kept. {left} left.", "答了 {n} 张，均已保存，还剩 {left} 张。"),
     "bad": _T("That is none of the choices.", "没有这个选项。"),
     "undone": _T("Taken back: {card}", "已撤销：{card}"),
-    "gone": _T("{card} is no longer in its bank; it is left out.", "{card} 已不在题库中，不再出题。"),
-    "outdated-answered": _T(
-        "Not kept: this card was answered elsewhere meanwhile. Rate it as it stands now.",
-        "未保存：这张卡片刚在别处答过，请按现在的间隔重新评分。",
-    ),
-    "outdated-day": _T(
-        "Not kept: a new study day has begun, and the intervals are new. Rate it again.",
-        "未保存：新的学习日已开始，间隔已更新，请重新评分。",
-    ),
-    "outdated-settings": _T(
-        "Not kept: the settings were changed, and the intervals are new. Rate it again.",
-        "未保存：设置已更改，间隔已更新，请重新评分。",
-    ),
 }
 
-RATINGS: dict[Rating, Localised] = {
-    Rating.AGAIN: _T("again", "重来"),
-    Rating.HARD: _T("hard", "困难"),
-    Rating.GOOD: _T("good", "良好"),
-    Rating.EASY: _T("easy", "简单"),
-}
 
 QUESTIONS: dict[str, Localised] = {
     "choose": _T("Your choice, by number", "输入选项编号"),

@@ -65,7 +65,7 @@ PRINTED: dict[str, Localised] = {
     "head": _T(
         "{title}: {verdict} ({passed} of {total} checks)", "{title}：{verdict}（{total} 项检查通过 {passed} 项）"
     ),
-    "unproved": _T("not proved: {checks}", "这些检查未能验证：{checks}"),
+    "unproved": _T("not proved: {checks}", "未能验证的检查：{checks}"),
     "to-harden": _T("to harden it: {checks}", "要加固的：{checks}"),
     "badge": _T(" (badge)", "（加分项）"),
     "printed": _T("printed by your code:", "你的代码打印的内容："),
@@ -73,7 +73,7 @@ PRINTED: dict[str, Localised] = {
     "same": _T("the same answers as: {says}", "与这种错误的结果完全一致：{says}"),
     "two": _T("two mistakes at once explain every answer:", "两种错误同时出现，能解释所有结果："),
     "common": _T("what all the answers have in common: {says}", "所有结果的共同点：{says}"),
-    "cards": _T(" (cards: {cards})", "（卡片：{cards}）"),
+    "cards": _T(" (cards: {cards})", "（相关卡片：{cards}）"),
     "call": _T("(call {number} of: {calls})", "（第 {number} 次调用，依次为：{calls}）"),
     "earlier": _T("call {number}, {name}:", "第 {number} 次调用 {name}："),
     "expected": _T("expected:", "期望："),
