@@ -14,6 +14,7 @@ from attncli.domain.log_row import RowKind
 from attncli.domain.rating import Rating
 from attncli.domain.text import Lang, Localised
 from attncli.practice import answering
+from attncli.practice.undo import take_back
 
 SAY: dict[str, Localised] = {
     "answered": Localised(
@@ -71,7 +72,7 @@ def answer(card: str, rating: str, at: datetime | None, as_json: bool) -> None:
 def undo() -> None:
     """Take back what was last done on this machine: a review, suspend, bury, unsuspend or attempt."""
     with session().workspace() as workspace:
-        done = answering.undo(workspace)
+        done = take_back(workspace)
     rating = done.rating.word if done.kind is RowKind.REVIEW else ""
     said = SAY["undone" if rating else f"undone-{done.kind}"][workspace.lang]
     echo(said.format(card=done.subject, rating=rating, at=answering.iso(done.at)))

@@ -12,7 +12,10 @@ from attncli.commands.session import session
 from attncli.commands.stdout import echo
 from attncli.domain.challenge import Standing
 from attncli.domain.text import Localised
-from attncli.practice import solve
+from attncli.practice.hint import next_hint
+from attncli.practice.solution import show_solution
+from attncli.practice.standings import standings
+from attncli.practice.start_challenge import start_challenge
 
 STANDINGS: dict[Standing, Localised] = {
     "new": Localised("new", "未做"),
@@ -34,7 +37,7 @@ DUE = Localised("  due {day:%Y-%m-%d}", "  {day:%Y-%m-%d} 到期")
 def challenges(track: str | None, as_json: bool) -> None:
     """List the challenges with your standing in each."""
     with session().workspace() as workspace:
-        found = solve.standings(workspace, track)
+        found = standings(workspace, track)
         lang = workspace.lang
     if as_json:
         print_json([entry.document(lang) for entry in found])
@@ -56,7 +59,7 @@ def challenges(track: str | None, as_json: bool) -> None:
 def start(challenge: str, folder: Path | None, bug: bool, force: bool) -> None:
     """Write a starter file for CHALLENGE; an existing file is never overwritten."""
     with session().workspace() as workspace:
-        started = solve.start(workspace, challenge, folder, bug=bug, force=force)
+        started = start_challenge(workspace, challenge, folder, bug=bug, force=force)
     if started.kept:
         echo(KEPT[workspace.lang].format(file=started.kept), err=True)
     if started.symptom:
@@ -69,7 +72,7 @@ def start(challenge: str, folder: Path | None, bug: bool, force: bool) -> None:
 def hint(challenge: str) -> None:
     """Print the next hint for CHALLENGE; it is recorded as seen."""
     with session().workspace() as workspace:
-        found = solve.next_hint(workspace, challenge)
+        found = next_hint(workspace, challenge)
     echo(f"{found.number}/{found.total}  {found.text[workspace.lang].strip()}")
     if found.again:
         echo(LAST_HINT[workspace.lang].format(challenge=challenge), err=True)
@@ -80,4 +83,4 @@ def hint(challenge: str) -> None:
 def solution(challenge: str) -> None:
     """Print the reference of CHALLENGE; it is recorded as seen."""
     with session().workspace() as workspace:
-        echo(solve.solution(workspace, challenge), end="")
+        echo(show_solution(workspace, challenge), end="")

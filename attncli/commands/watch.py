@@ -21,7 +21,11 @@ from attncli.domain.text import Lang, Localised
 from attncli.domain.verdicts import REASONS, STATUSES
 from attncli.errors import AttnError
 from attncli.judge.client import Judge
-from attncli.practice import solve, submit
+from attncli.practice import submit
+from attncli.practice.hint import next_hint
+from attncli.practice.solution import show_solution
+from attncli.practice.standings import standings
+from attncli.practice.start_challenge import solution_file, start_challenge
 from attncli.practice.submit import GradeOptions
 from attncli.practice.workspace import Workspace
 
@@ -83,7 +87,7 @@ class Watch:
             echo(line)
         for line in changes(self.before, report, self.lang):
             echo(line)
-        self.before = standings(report)
+        self.before = check_standings(report)
         solved = self._say("solved") + " · " if report["verdict"] == "accepted" else ""
         echo(solved + KEYS[self.lang])
 
@@ -109,11 +113,11 @@ class Watch:
         return {"h": self._hint, "s": self._solution, "e": self._edit, "n": self._next, "r": self.grade}
 
     def _hint(self) -> None:
-        hint = solve.next_hint(self.workspace, self.id)
+        hint = next_hint(self.workspace, self.id)
         echo(self._say("hint", number=hint.number, total=hint.total, text=hint.text[self.lang]))
 
     def _solution(self) -> None:
-        echo(solve.solution(self.workspace, self.id))
+        echo(show_solution(self.workspace, self.id))
 
     def _edit(self) -> None:
         command = editor(self.workspace.settings.editor)
@@ -124,16 +128,16 @@ class Watch:
 
     def _next(self) -> None:
         """Goes on with the first challenge that is not solved, after this one."""
-        listed = solve.standings(self.workspace)
+        listed = standings(self.workspace)
         place = next(k for k, item in enumerate(listed) if item.challenge.id == self.id)
         rest = [item for item in [*listed[place + 1 :], *listed[:place]] if item.standing not in RUNGS]
         if not rest:
             echo(self._say("none-left"))
             return
         self.id = rest[0].challenge.id
-        self.file = solve.solution_file(self.workspace, self.id)
+        self.file = solution_file(self.workspace, self.id)
         if not self.file.exists():
-            self.file = solve.start(self.workspace, self.id).path
+            self.file = start_challenge(self.workspace, self.id).path
         self.before, self.seen = {}, _stamp(self.file)
         echo(f"{self.id}: {self.file}")
 
@@ -158,14 +162,16 @@ def watch_file(challenge: str, file: Path, options: GradeOptions) -> None:
                 watch.judge.close()
 
 
-def standings(report: Mapping[str, Any]) -> dict[str, Standing]:
+def check_standings(report: Mapping[str, Any]) -> dict[str, Standing]:
     """How each check of a report stands."""
     return {check["name"]: (check["status"], check.get("reason") or "") for check in report["checks"]}
 
 
 def changes(before: Mapping[str, Standing], report: Mapping[str, Any], lang: Lang = "en") -> Iterator[str]:
     """What is different from the last grading; nothing after the first one."""
-    changed = [(name, before[name], now) for name, now in standings(report).items() if before.get(name, now) != now]
+    changed = [
+        (name, before[name], now) for name, now in check_standings(report).items() if before.get(name, now) != now
+    ]
     for name, then, now in changed:
         words = {"check": name, "before": _in_words(then, lang), "now": _in_words(now, lang)}
         yield f"  {SAY['changed'][lang].format(**words)}"
