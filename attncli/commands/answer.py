@@ -14,8 +14,8 @@ from attncli.domain.log_row import RowKind
 from attncli.domain.rating import Rating
 from attncli.domain.text import Lang
 from attncli.practice import answering
-from attncli.words.command_texts import ANSWER as SAY
-from attncli.words.command_texts import STATES, counted
+from attncli.practice.undo import take_back
+from attncli.words.command_texts import ANSWER, STATES, counted
 
 
 @click.command()
@@ -32,23 +32,23 @@ def answer(card: str, rating: str, at: datetime | None, as_json: bool) -> None:
         return
     document, lang = answered.document(), workspace.lang
     wait = _in_words(answered, lang)
-    said = SAY["answered"][lang]
+    said = ANSWER["answered"][lang]
     echo(
         said.format(
             card=answered.card, rating=rating, state=STATES[document["state"]][lang], due=document["due"], wait=wait
         )
     )
     if answered.leech:
-        echo(SAY["leech"][lang].format(card=answered.card, lapses=answered.schedule.lapses))
+        echo(ANSWER["leech"][lang].format(card=answered.card, lapses=answered.schedule.lapses))
 
 
 @click.command()
 def undo() -> None:
     """Take back what was last done on this machine: a review, suspend, bury, unsuspend or attempt."""
     with session().workspace() as workspace:
-        done = answering.undo(workspace)
+        done = take_back(workspace)
     rating = done.rating.word if done.kind is RowKind.REVIEW else ""
-    said = SAY["undone" if rating else f"undone-{done.kind}"][workspace.lang]
+    said = ANSWER["undone" if rating else f"undone-{done.kind}"][workspace.lang]
     echo(said.format(card=done.subject, rating=rating, at=answering.iso(done.at)))
 
 

@@ -6,7 +6,7 @@ import click
 
 from attncli.commands.session import session
 from attncli.commands.stdout import echo
-from attncli.practice import answering
+from attncli.practice import hold
 from attncli.words.command_texts import BURIED, IN_QUEUE, SUSPENDED
 
 
@@ -15,7 +15,7 @@ from attncli.words.command_texts import BURIED, IN_QUEUE, SUSPENDED
 def suspend(card: str) -> None:
     """Take CARD out of the queue for good."""
     with session().workspace() as workspace:
-        echo(SUSPENDED[workspace.lang].format(card=answering.suspend(workspace, card)))
+        echo(SUSPENDED[workspace.lang].format(card=hold.suspend(workspace, card)))
 
 
 @click.command()
@@ -23,7 +23,7 @@ def suspend(card: str) -> None:
 def bury(card: str) -> None:
     """Take CARD out of the queue for today."""
     with session().workspace() as workspace:
-        echo(BURIED[workspace.lang].format(card=answering.bury(workspace, card)))
+        echo(BURIED[workspace.lang].format(card=hold.bury(workspace, card)))
 
 
 @click.command()
@@ -31,4 +31,4 @@ def bury(card: str) -> None:
 def unsuspend(card: str) -> None:
     """Put a suspended or buried CARD back into the queue."""
     with session().workspace() as workspace:
-        echo(IN_QUEUE[workspace.lang].format(card=answering.unsuspend(workspace, card)))
+        echo(IN_QUEUE[workspace.lang].format(card=hold.unsuspend(workspace, card)))

@@ -17,7 +17,7 @@ from attncli.errors import NotFound, Outdated, UsageError
 from attncli.practice.drill import Drill, DrillItem, suggest, suggest_marked
 from attncli.practice.workspace import Workspace
 from attncli.words.card_texts import GONE, OUTDATED, RATINGS
-from attncli.words.plain_texts import SITTING as SAY
+from attncli.words.plain_texts import SITTING
 
 
 class Settled(Exception):
@@ -150,7 +150,7 @@ class PlainReview:
         return unicodedata.normalize("NFKC", line).strip()
 
     def _say(self, key: str, **values: object) -> None:
-        echo(SAY[key][self.workspace.lang].format(**values))
+        echo(SITTING[key][self.workspace.lang].format(**values))
 
 
 def _rating(line: str) -> Rating | None:

@@ -61,6 +61,7 @@ IN_QUEUE = _T("{card} is in the queue", "{card} 在队列中")
 
 # challenges, start, hint
 OLD_FILE_KEPT = _T("kept the old file as {file}", "原来的文件保存为 {file}")
+NO_SYMPTOM = _T("This solution is rejected. Find out why, and mend it.", "这份解答通不过评测。找出原因并改正。")
 LAST_HINT = _T(
     "that was the last hint; `attn solution {challenge}` shows the reference",
     "这是最后一条提示；用 `attn solution {challenge}` 查看参考解",

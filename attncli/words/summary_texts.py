@@ -50,6 +50,5 @@ LABELS: dict[str, Localised] = {
 
 
 def labels(lang: Lang) -> dict[str, str]:
-    return {key: texts[lang] for key, texts in LABELS.items()} | {
-        f"rung_{rung}": STANDINGS[rung][lang] for rung in RUNGS
-    }
+    rungs = {f"rung_{rung}": STANDINGS[rung][lang] for rung in RUNGS}
+    return {key: texts[lang] for key, texts in LABELS.items()} | rungs
