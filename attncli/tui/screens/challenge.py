@@ -33,8 +33,9 @@ from attncli.tui.widgets.grade_report import GradeReport
 from attncli.tui.widgets.page import Page
 from attncli.tui.widgets.plain import Plain
 from attncli.tui.widgets.title_bar import TitleBar
-from attncli.words.app_texts import TEXTS, say
+from attncli.words.app_texts import say
 from attncli.words.statements import EVERYWHERE, HARDENED
+from attncli.words.tracks import track_title
 
 
 class ChallengeScreen(AttnScreen):
@@ -71,8 +72,7 @@ class ChallengeScreen(AttnScreen):
         self.challenge = self.workspace.library.challenge(self.challenge_id)
         self.statement = statement(self.challenge)
         self.file = solution_file(self.workspace, self.challenge_id)
-        track = f"track.{self.challenge.track}"
-        detail = say(track, self.lang) if track in TEXTS else self.challenge.track
+        detail = track_title(self.challenge.track)[self.lang]
         level = say("challenge.level", self.lang, level=self.challenge.level)
         return TitleBar(self.challenge.title[self.lang], f"{detail} · {level}", self._standing())
 
