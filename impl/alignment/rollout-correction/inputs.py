@@ -97,10 +97,14 @@ def edge_far_below(make):
 
 
 def edge_dtypes(make):
-    """16-bit and float32 log-probabilities together: the result has the dtype of the trainer's
+    """long rows in 16 bits; 16 bits and float32 together: the result has the dtype of the trainer's
 
-    训练器与引擎的对数概率一个 16 位、一个 float32：结果的 dtype 跟训练器的一致
+    16 位的长行；训练器与引擎一个 16 位、一个 float32：结果的 dtype 跟训练器的一致
     """
+    train, rollout = -0.01 * torch.rand(9, 7, generator=make.random), -1.2 * torch.rand(9, 7, generator=make.random)
+    for level in _LEVELS:  # sums near 4, which bfloat16 holds to 1/32
+        args = (make.keep(x.bfloat16(), dtype="fixed") for x in (train, rollout))
+        make.call("rollout_weights", *args, torch.ones(9, 7).bool(), level, "truncate", 1e4)
     for train, rollout in (
         (torch.bfloat16, torch.float32),
         (torch.float32, torch.bfloat16),
