@@ -13,7 +13,7 @@ mdlm_loss = load(IMPL / "losses/masked-diffusion-loss/reference.py").mdlm_loss
 
 
 def one_by_one(logits, ids, mask, t):
-    B, T, V = logits.shape
+    B, T = ids.shape
     total = 0.0
     for b in range(B):
         for i in range(T):
