@@ -158,6 +158,28 @@ def test_views_are_no_work_and_vmap_is_one_call(tmp_path, line, verdict):
     assert grade(folder, weigh(line))["verdict"] == verdict
 
 
+COPIES = (
+    GROWTH.replace('"check": "work", "measure": "calls"', '"check": "memory", "measure": "repeated"')
+    .replace("(8, 32)", "(8, 16, 32)")
+    .replace("n / 2", "2 * n")
+)
+
+
+@pytest.mark.parametrize(
+    ("lines", "verdict"),
+    [
+        (["y = torch.zeros(4 * len(x), *x.shape[1:])", "return x.expand(9, *x.shape)[0].mul(scale).softmax(-1)"], True),
+        (["return x.repeat(9, *[1] * x.dim())[: len(x)].mul(scale).softmax(-1)"], False),
+        (["return torch.stack([x] * 9)[0].mul(scale).softmax(-1)"], False),
+        (["return x.expand(9, *x.shape).reshape(-1, *x.shape[1:])[: len(x)].mul(scale).softmax(-1)"], False),
+    ],
+)
+def test_copies_repeat_numbers_and_views_and_constants_do_not(tmp_path, lines, verdict):
+    required = ["loads", "matches-reference", "memory"]
+    folder = write_challenge(tmp_path, {**SPEC, "forbidden": [], "required": required}, REFERENCE, COPIES, {})
+    assert (grade(folder, weigh(*lines))["verdict"] == "accepted") is verdict
+
+
 STATEFUL = """
 def step(p, state):
     with torch.no_grad():
