@@ -40,6 +40,10 @@ class Demands:
         return frozenset(self._facts.alias_allowed)
 
     @cached_property
+    def views_of_state(self) -> frozenset[str]:
+        return frozenset(self._facts.views_of_state)
+
+    @cached_property
     def without_graph(self) -> frozenset[str]:
         return frozenset(self._facts.without_graph)
 

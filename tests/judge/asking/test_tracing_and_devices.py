@@ -249,6 +249,33 @@ def test_what_is_kept_between_calls_is_no_memory_of_the_callers(tmp_path):
     assert "keeps for later calls" in failed["message"]
 
 
+BUFFER = """import torch
+class Buffer:
+    def __init__(self, n):
+        self.kept = torch.zeros(n)
+    def put(self, x, at):
+        self.kept[at] = x
+        return self.kept
+"""
+BUFFER_INPUTS = """
+GRADIENTS = False
+VIEWS_OF_STATE = ("put",)
+
+def case(make):
+    buffer = make.new("Buffer", 3)
+    for at in range(make.size(2, 3)):
+        make.method(buffer, "put", make.normal(grad=False), at)
+"""
+BUFFER_SPEC = {"id": "buffer", "entry": ["Buffer"], "required": ["loads", "matches-reference", "pure"]}
+
+
+@pytest.mark.parametrize(("shows", "status"), [(True, "pass"), (False, "fail")])
+def test_results_that_show_the_state_may_change_later_where_the_challenge_says_so(tmp_path, shows, status):
+    inputs = BUFFER_INPUTS if shows else BUFFER_INPUTS.replace('("put",)', "()")
+    folder = write_challenge(tmp_path, BUFFER_SPEC, BUFFER, inputs, {})
+    assert check(grade(folder, BUFFER), "pure")["status"] == status
+
+
 DEFAULT = """
 def case(make):
     make.call("ones", make.size(1, 3))
