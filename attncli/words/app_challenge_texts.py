@@ -123,6 +123,7 @@ TEXTS: dict[str, Localised] = {
     "track.experts": _T("experts", "专家混合"),
     "track.optimisers": _T("optimisers", "优化器"),
     "track.precision": _T("precision", "数值精度"),
+    "track.quantisation": _T("quantisation", "量化"),
     "track.peft": _T("fine-tuning", "高效微调"),
     "track.losses": _T("losses", "损失函数"),
     "track.decoding": _T("decoding", "解码"),
