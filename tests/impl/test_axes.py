@@ -34,8 +34,13 @@ ANY_SHAPE = {
     "adamw",
     "bf16-round",
     "bpe-train-encode",
-    "softmax-stable",
+    "clip-grad-norm",
+    "cosine-warmup",
     "int8-quant",
+    "lion",
+    "loss-scaler",
+    "softmax-stable",
+    "stochastic-rounding",
 }  # tensors of any shape, or none at all
 DRAWN = 12
 
