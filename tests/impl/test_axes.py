@@ -29,7 +29,19 @@ from attncli.judge.truth.reference import as_given, run_reference
 from .conftest import IMPL
 
 FOLDERS = sorted(path.parent for path in IMPL.glob("*/*/reference.py"))
-ANY_SHAPE = {"adamw", "bf16-round", "bpe-train-encode", "softmax-stable"}  # tensors of any shape, or none at all
+ANY_SHAPE = {
+    "adam",
+    "adamw",
+    "bf16-round",
+    "bpe-train-encode",
+    "clip-grad-norm",
+    "cosine-warmup",
+    "int8-quant",
+    "lion",
+    "loss-scaler",
+    "softmax-stable",
+    "stochastic-rounding",
+}  # tensors of any shape, or none at all
 MASKS = ("mask", "argument ")  # by name, or behind the first of any number of masks
 DRAWN = 12
 
