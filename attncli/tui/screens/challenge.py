@@ -15,8 +15,8 @@ from textual.app import SuspendNotSupported
 from textual.binding import Binding, BindingType
 from textual.widget import Widget
 
-from attncli.domain.statements import EVERYWHERE, HARDENED
 from attncli.domain.text import Localised
+from attncli.domain.tracks import track_title
 from attncli.errors import AttnError, JudgeFailed
 from attncli.practice import solve, submit
 from attncli.practice.challenge_texts import statement
@@ -25,12 +25,13 @@ from attncli.tui.editor import editor_command
 from attncli.tui.intervals import interval_text
 from attncli.tui.messages import CheckChanged, Graded, GradingFailed
 from attncli.tui.screens.base import AttnScreen
-from attncli.tui.strings import TEXTS, say
 from attncli.tui.widgets.fold import Fold
 from attncli.tui.widgets.grade_report import GradeReport
 from attncli.tui.widgets.page import Page
 from attncli.tui.widgets.plain import Plain
 from attncli.tui.widgets.title_bar import TitleBar
+from attncli.words.app_texts import say
+from attncli.words.statements import EVERYWHERE, HARDENED
 
 
 class ChallengeScreen(AttnScreen):
@@ -67,8 +68,7 @@ class ChallengeScreen(AttnScreen):
         self.challenge = self.workspace.library.challenge(self.challenge_id)
         self.statement = statement(self.challenge)
         self.file = solve.solution_file(self.workspace, self.challenge_id)
-        track = f"track.{self.challenge.track}"
-        detail = say(track, self.lang) if track in TEXTS else self.challenge.track
+        detail = track_title(self.challenge.track)[self.lang]
         level = say("challenge.level", self.lang, level=self.challenge.level)
         return TitleBar(self.challenge.title[self.lang], f"{detail} · {level}", self._standing())
 

@@ -1,4 +1,4 @@
-"""What the app says of challenges and gradings, in English and Chinese; a part of the table in `strings`."""
+"""What the app says of challenges and gradings, in English and Chinese; a part of the table in `app_texts`."""
 
 from __future__ import annotations
 
@@ -115,16 +115,4 @@ TEXTS: dict[str, Localised] = {
     "check.work": _T("the work grows as promised", "计算量按承诺增长"),
     "check.memory": _T("the memory stays as promised", "显存按承诺增长"),
     "check.speed": _T("time against the reference", "与参考解的用时比较"),
-    "track.attention": _T("attention", "注意力"),
-    "track.positions": _T("positions", "位置编码"),
-    "track.norms": _T("norms", "归一化"),
-    "track.cache": _T("cache", "缓存"),
-    "track.efficient": _T("efficient", "高效注意力"),
-    "track.experts": _T("experts", "专家混合"),
-    "track.optimisers": _T("optimisers", "优化器"),
-    "track.precision": _T("precision", "数值精度"),
-    "track.peft": _T("fine-tuning", "高效微调"),
-    "track.losses": _T("losses", "损失函数"),
-    "track.decoding": _T("decoding", "解码"),
-    "track.research": _T("research", "研究"),
 }
