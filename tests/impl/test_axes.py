@@ -38,6 +38,7 @@ ANY_SHAPE = {
     "cosine-warmup",
     "int8-quant",
     "lion",
+    "lora-plus",
     "loss-scaler",
     "softmax-stable",
     "stochastic-rounding",
