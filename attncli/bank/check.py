@@ -25,7 +25,7 @@ from attncli.bank.prose import Terms, fix_findings, short_findings, style_findin
 from attncli.bank.quantities import number_findings
 from attncli.bank.selection import Checked, Readable, Surroundings, files_in, files_of
 from attncli.bank.snippets import snippet_findings
-from attncli.bank.statement_rules import statement_findings
+from attncli.bank.statement_rules import follow_up_findings, statement_findings
 from attncli.bank.validate import glossary_findings
 
 
@@ -85,6 +85,8 @@ def _look_into(file: Checked, known: Known) -> None:
     if file.judged.sound:
         file.findings += challenge_rules(file, known)
         file.findings += formula_findings(value)
+        file.findings += source_findings(value)
+        file.findings += follow_up_findings(value)
     file.findings += statement_findings(value if isinstance(value, dict) else {})
     file.beside += folder_problems(file.path, value, known)
 

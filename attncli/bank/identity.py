@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from attncli.bank.duplicates import matches
-from attncli.bank.links import Known
+from attncli.bank.links import Known, follow_up_cards
 from attncli.bank.problems import Finding, Way, did_you_mean, shown, shown_path
 from attncli.bank.selection import Checked, Readable
 
@@ -104,8 +104,10 @@ def challenge_rules(file: Checked, known: Known) -> Iterator[Finding]:
     if name in known.cards:
         said = f'"{name}" is a card\'s id, and both are kept in one log'
         yield Finding((), f"{said}; give this challenge's folder another name")
-    for number, card in enumerate(file.judged.value.get("cards") or ()):
-        yield from (Finding(("cards", number), message) for message in card_faults(card, known))
+    value = file.judged.value
+    cards = [(("cards", number), card) for number, card in enumerate(value.get("cards") or ())]
+    for way, card in (*cards, *follow_up_cards(value)):
+        yield from (Finding(way, message) for message in card_faults(card, known))
 
 
 def card_faults(card: str, known: Known) -> Iterator[str]:

@@ -254,6 +254,8 @@ class ChallengeShape(Shape):
     badges: list[Literal[CHECK_NAMES]] = []  # type: ignore[valid-type]
     forbidden: list[Text] = []
     cards: list[Id] = []
+    follow_ups: list[FollowUpShape] = []
+    sources: list[SourceShape] = []
 
 
 def json_schema() -> dict[str, Any]:

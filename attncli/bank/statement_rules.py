@@ -11,7 +11,9 @@ from attncli.domain.mistakes import is_chinese
 
 MOST_LINES = 25
 MOST_WORDS = 180
+FOLLOW_UPS = 3
 _TEXTS = ("title", "statement", "hardened")
+_WRITTEN_TWICE = ("statement", "hardened", "follow_ups")
 
 
 def statement_findings(value: Mapping[str, Any]) -> Iterator[Finding]:
@@ -19,7 +21,7 @@ def statement_findings(value: Mapping[str, Any]) -> Iterator[Finding]:
     for way, text in _texts(value):
         if _is_text(text.get("zh")) and not is_chinese(text["zh"]) and text["zh"] != text.get("en"):
             yield Finding((*way, "zh"), "this text has no Chinese; write it in Chinese")
-        elif _is_text(text.get("zh")) and not is_chinese(text["zh"]) and way[0] in ("statement", "hardened"):
+        elif _is_text(text.get("zh")) and not is_chinese(text["zh"]) and way[0] in _WRITTEN_TWICE:
             yield Finding((*way, "zh"), "this text is the English one again; write it in Chinese")
         if _is_text(text.get("en")) and not any("a" <= char <= "z" for char in text["en"].lower()):
             yield Finding((*way, "en"), "this text has no English; write it in English")
@@ -30,7 +32,23 @@ def _texts(value: Mapping[str, Any]) -> Iterator[tuple[Way, Mapping[str, Any]]]:
     found: list[tuple[Way, Any]] = [((key,), value.get(key)) for key in _TEXTS]
     hints = value.get("hints")
     found += [(("hints", number), hint) for number, hint in enumerate(hints if isinstance(hints, list) else ())]
+    for number, asked in enumerate(value.get("follow_ups") or ()) if isinstance(value.get("follow_ups"), list) else ():
+        if isinstance(asked, dict):
+            found += [(("follow_ups", number, key), asked.get(key)) for key in ("ask", "answer")]
     return ((way, text) for way, text in found if isinstance(text, dict))
+
+
+def follow_up_findings(value: Mapping[str, Any]) -> Iterator[Finding]:
+    """What is wrong with the questions that come after a challenge, where it has any."""
+    asked = value.get("follow_ups") or ()
+    if asked and len(asked) != FOLLOW_UPS:
+        said = f"there are {len(asked)} follow-ups, must be {FOLLOW_UPS}"
+        yield Finding(("follow_ups",), f"{said}; write what interviewers ask next, or leave them out", at_key=True)
+    for lang in ("en", "zh"):
+        questions = [entry["ask"][lang] for entry in asked]
+        for number, question in enumerate(questions):
+            if question in questions[:number]:
+                yield Finding(("follow_ups", number, "ask", lang), "this is asked twice; ask something else")
 
 
 def _is_text(text: object) -> bool:

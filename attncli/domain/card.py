@@ -201,10 +201,8 @@ def _common(document: Document) -> dict[str, Any]:
         "explain": _text(document, "explain"),
         "points": tuple(Localised.of(point) for point in document.get("points") or ()),
         "pitfalls": tuple(Pitfall(Localised.of(p), p.get("errata") or "") for p in document.get("pitfalls") or ()),
-        "follow_ups": tuple(_follow_up(entry) for entry in document.get("follow_ups") or ()),
-        "sources": tuple(
-            Source(s["id"], s.get("where") or "", s.get("date") or "") for s in document.get("sources") or ()
-        ),
+        "follow_ups": follow_ups_of(document),
+        "sources": sources_of(document),
         "tags": tuple(document.get("tags") or ()),
         "formerly": tuple(document.get("formerly") or ()),
         "as_of": document.get("as_of") or "",
@@ -212,6 +210,16 @@ def _common(document: Document) -> dict[str, Any]:
         "challenge": document.get("challenge") or "",
         "experiment": document.get("experiment") or "",
     }
+
+
+def follow_ups_of(document: Document) -> tuple[FollowUp, ...]:
+    """What a validated card or challenge says is asked next."""
+    return tuple(_follow_up(entry) for entry in document.get("follow_ups") or ())
+
+
+def sources_of(document: Document) -> tuple[Source, ...]:
+    """Where a validated card or challenge can be looked up."""
+    return tuple(Source(s["id"], s.get("where") or "", s.get("date") or "") for s in document.get("sources") or ())
 
 
 def _follow_up(entry: str | Document) -> FollowUp:

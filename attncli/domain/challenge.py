@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from attncli.domain.card import FollowUp, Source
 from attncli.domain.mistakes import Mistake
 from attncli.domain.rungs import CaseRung, Rung
-from attncli.domain.sentences import NOTHING
-from attncli.domain.text import Localised
+from attncli.domain.text import NOTHING, Localised
 
 Verdict = Literal["accepted", "rejected", "error"]
 Status = Literal["pass", "fail", "skipped", "info"]
@@ -42,7 +42,8 @@ class Challenge:
     """One folder of `impl/`: what is asked, how it is graded. `folder` is its place on disk.
 
     `hardened` says what the second rung asks for besides, empty where that is nothing special. `mistakes` are those
-    of the files in `wrong/`, each read when it is asked for.
+    of the files in `wrong/`, each read when it is asked for. `follow_ups` are what interviewers ask next, each with its
+    answer.
     """
 
     id: str
@@ -60,6 +61,8 @@ class Challenge:
     mistakes: Mapping[str, Mistake]
     folder: str
     version: int = 1
+    follow_ups: tuple[FollowUp, ...] = ()
+    sources: tuple[Source, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

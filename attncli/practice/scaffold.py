@@ -43,6 +43,14 @@ required: [loads, matches-reference, gradients, edge-cases, low-precision, layou
 badges: [speed]
 forbidden: []
 cards: []
+follow_ups:
+  - ask: {{en: What is asked first?, zh: 首先会追问什么？}}
+    answer: {{en: One or two sentences., zh: 用一两句话回答。}}
+  - ask: {{en: What is asked next?, zh: 接着追问什么？}}
+    answer: {{en: One or two sentences., zh: 用一两句话回答。}}
+  - ask: {{en: What is asked last?, zh: 最后追问什么？}}
+    answer: {{en: One or two sentences., zh: 用一两句话回答。}}
+sources: []
 """,
     "reference.py": '''\
 """{title}: the idea in one sentence.

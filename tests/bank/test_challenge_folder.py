@@ -32,6 +32,12 @@ hints:
   - {en: "x + x", zh: "x + x"}
 required: [loads, matches-reference]
 cards: [att-01]
+follow_ups:
+  - {ask: {en: And 0?, zh: 0 呢？}, answer: {en: It is 0., zh: 还是 0。}, card: att-01}
+  - {ask: {en: And 1?, zh: 1 呢？}, answer: {en: It is 2., zh: 是 2。}}
+  - {ask: {en: And 2?, zh: 2 呢？}, answer: {en: It is 4., zh: 是 4。}}
+sources:
+  - {id: "arxiv:1706.03762", where: Section 3}
 """
 REFERENCE = '"""Twice."""\n\n\ndef double(x: Tensor, times: float = 2.0) -> Tensor:\n    return x * times\n'
 INPUTS = 'AXES = {"x": "T"}\n_OWN = 3\n\n\ndef case(make):\n    make.call("double", make.normal(3))\n'
@@ -56,6 +62,12 @@ def found(folder: Path) -> list[str]:
 
 
 def test_a_sound_folder_has_no_faults(folder: Path) -> None:
+    assert found(folder) == []
+
+
+def test_follow_ups_and_sources_may_be_left_out(folder: Path) -> None:
+    yaml = folder / "challenge.yaml"
+    yaml.write_text(YAML.partition("follow_ups:")[0], encoding="utf-8")
     assert found(folder) == []
 
 
@@ -115,6 +127,13 @@ CHANGES = [
     ),
     (in_yaml("Add.,", f'"{"a" * 140}",'), "challenge.yaml:18: this line has 161 characters, may have 140; break it"),
     (in_yaml("[att-01]", "[att-77]"), 'challenge.yaml:21: there is no card "att-77"; correct the id or'),
+    (in_yaml("card: att-01", "card: att-77"), 'challenge.yaml:23: there is no card "att-77"; correct the id or'),
+    (in_yaml("  - {ask: {en: And 2", "#"), "challenge.yaml:22: there are 2 follow-ups, must be 3; write what"),
+    (in_yaml("And 1?", "And 0?"), "challenge.yaml:24: this is asked twice; ask something else"),
+    (in_yaml("zh: 是 2。", "zh: It is 2."), "challenge.yaml:24: this text is the English one again; write it"),
+    (in_yaml("zh: 是 2。", "zh: Two."), "challenge.yaml:24: this text has no Chinese; write it in Chinese"),
+    (in_yaml(", answer: {en: It is 2., zh: 是 2。}", ""), 'challenge.yaml:24: missing "answer"'),
+    (in_yaml("arxiv:1706.03762", "Vaswani 2017"), 'challenge.yaml:27: source "Vaswani 2017" is no identifier; write'),
     (
         replaced("wrong/squares.py", "double(x, times=2.0)", "double(x)"),
         "wrong/squares.py:12: double takes (x), the",

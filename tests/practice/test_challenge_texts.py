@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from attncli.domain.statements import SharedFacts
+from attncli.domain.card import Source
 from attncli.domain.text import Localised
 from attncli.practice import solve
 from attncli.practice.challenge_texts import shared_facts, statement
 from attncli.practice.workspace import Workspace
+from attncli.words.statements import SharedFacts
 
 
 @pytest.mark.parametrize(
@@ -40,6 +41,34 @@ def test_facts_are_literals_at_the_top_of_the_inputs(tmp_path: Path, source: str
 
 def test_a_challenge_without_inputs_still_has_its_statement(tmp_path: Path) -> None:
     assert shared_facts(tmp_path / "inputs.py") == SharedFacts()
+
+
+FOLLOW_UPS = """\
+follow_ups:
+  - {ask: {en: And 0?, zh: 0 呢？}, answer: {en: It is 0., zh: 还是 0。}, card: att-01}
+  - {ask: {en: And 1?, zh: 1 呢？}, answer: {en: It is 2., zh: 是 2。}}
+  - {ask: {en: And 2?, zh: 2 呢？}, answer: {en: It is 4., zh: 是 4。}}
+sources: [{id: "arxiv:1706.03762", where: Section 3}]
+"""
+
+
+def test_a_challenge_carries_its_follow_ups_and_sources(
+    open_workspace: Callable[..., Workspace], small_impl: Path
+) -> None:
+    with (small_impl / "basics" / "double" / "challenge.yaml").open("a", encoding="utf-8") as yaml:
+        yaml.write(FOLLOW_UPS)
+    challenge = open_workspace().library.challenge("double")
+    assert [(asked.ask, asked.card) for asked in challenge.follow_ups][:2] == [
+        (Localised("And 0?", "0 呢？"), "att-01"),
+        (Localised("And 1?", "1 呢？"), ""),
+    ]
+    assert [asked.answer for asked in challenge.follow_ups][2:] == [Localised("It is 4.", "是 4。")]
+    assert challenge.sources == (Source("arxiv:1706.03762", "Section 3", ""),)
+
+
+def test_a_challenge_may_have_neither(open_workspace: Callable[..., Workspace], small_impl: Path) -> None:
+    challenge = open_workspace().library.challenge("double")
+    assert (challenge.follow_ups, challenge.sources) == ((), ())
 
 
 def test_a_statement_has_the_text_of_its_challenge_and_the_facts_of_its_inputs(
