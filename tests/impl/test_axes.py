@@ -29,7 +29,8 @@ from attncli.judge.truth.reference import as_given, run_reference
 from .conftest import IMPL
 
 FOLDERS = sorted(path.parent for path in IMPL.glob("*/*/reference.py"))
-ANY_SHAPE = {"adamw", "bf16-round", "bpe-train-encode", "softmax-stable"}  # tensors of any shape, or none at all
+# Tensors of any shape, or none at all.
+ANY_SHAPE = {"adamw", "bf16-round", "bpe-train-encode", "online-softmax", "softmax-stable"}
 DRAWN = 12
 
 every_challenge = pytest.mark.parametrize("path", FOLDERS, ids=lambda path: path.name)
