@@ -40,6 +40,7 @@ ANY_SHAPE = {
     "lion",
     "lora-plus",
     "loss-scaler",
+    "online-softmax",
     "softmax-stable",
     "stochastic-rounding",
 }  # tensors of any shape, or none at all
