@@ -19,6 +19,7 @@ PACKAGE = ROOT / "attncli"
 RULES: dict[str, tuple[set[str], set[str]]] = {
     "errors": (set(), set()),
     "domain": ({"errors"}, set()),
+    "words": ({"domain", "errors"}, set()),
     "paths": ({"errors"}, {"platformdirs"}),
     "files": ({"errors"}, set()),
     "config": ({"errors", "files", "paths", "domain"}, {"tomlkit"}),
@@ -27,13 +28,13 @@ RULES: dict[str, tuple[set[str], set[str]]] = {
     "store": ({"domain", "errors", "files", "paths"}, set()),
     "sandbox": ({"errors"}, {"torch"}),
     "judge": ({"domain", "errors", "sandbox"}, {"torch", "hypothesis"}),
-    "practice": ({"domain", "memory", "bank", "store", "judge", "errors", "files", "config", "paths"}, set()),
+    "practice": ({"domain", "memory", "bank", "store", "judge", "words", "errors", "files", "config", "paths"}, set()),
     "export": (
-        {"domain", "practice", "errors"},
+        {"domain", "practice", "words", "errors"},
         {"jinja2", "markupsafe", "markdown_it", "mdit_py_plugins", "latex2mathml", "nh3", "genanki"},
     ),
     "tui": (
-        {"practice", "export", "domain", "config", "errors", "paths"},
+        {"practice", "export", "domain", "words", "config", "errors", "paths"},
         {"textual", "rich", "plotext", "texicode", "markdown_it", "mdit_py_plugins"},
     ),
     "commands": (
@@ -51,6 +52,7 @@ RULES: dict[str, tuple[set[str], set[str]]] = {
             "practice",
             "export",
             "tui",
+            "words",
         },
         {"click", "rich"},
     ),
@@ -63,15 +65,18 @@ JUDGE_ROOMS: dict[str, set[str]] = {
     "__init__": set(),
     "client": set(),
     "check_table": set(),
-    "guard": set(),
+    "sentences": set(),
+    "guard": {"sentences"},
     "cases": {"check_table"},
-    "truth": {"cases", "guard"},
-    "answers": {"cases", "truth", "guard"},
+    "truth": {"sentences", "cases", "guard"},
+    "answers": {"sentences", "cases", "truth", "guard"},
     "searching": {"cases", "answers"},
-    "asking": {"check_table", "cases", "truth", "answers", "searching", "guard"},
-    "naming": {"cases", "truth", "answers", "guard"},
+    "asking": {"check_table", "sentences", "cases", "truth", "answers", "searching", "guard"},
+    "naming": {"sentences", "cases", "truth", "answers", "guard"},
     "telling": {"cases", "truth", "answers", "searching"},
-    "grading": {"check_table", "cases", "truth", "answers", "searching", "asking", "naming", "telling", "guard"},
+    "grading": {
+        *("check_table", "sentences", "cases", "truth", "answers", "searching", "asking", "naming", "telling", "guard")
+    },
     "server": {"cases", "answers", "asking", "telling", "grading", "guard"},
 }
 OWNERS = {

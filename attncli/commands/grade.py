@@ -123,8 +123,8 @@ def _offer(report: Mapping[str, Any], file: Path, challenge: str, as_json: bool,
 
 
 def _rejection(report: Mapping[str, Any], file: Path, challenge: str, lang: Lang) -> str:
-    from attncli.domain.verdicts import told
     from attncli.practice.submit import deciding_check
+    from attncli.words.reports import told
 
     failed = deciding_check(report)
     name, said = (failed["name"], told(failed, lang)) if failed else ("", "")

@@ -11,10 +11,10 @@ from attncli.domain.axes import first_wrong, named
 from attncli.domain.calls import earlier_calls
 from attncli.domain.challenge import Challenge
 from attncli.domain.digits import digits_apart
-from attncli.domain.frames import frame_lines
 from attncli.domain.printable import printable
 from attncli.domain.text import Lang, Localised
-from attncli.domain.verdicts import STATUSES, follows, headline, status_of, to_harden, told, unproved
+from attncli.words.frames import frame_lines
+from attncli.words.reports import STATUSES, follows, headline, status_of, to_harden, told, unproved
 
 PRINTED_LINES = 20
 GRID_COLUMNS = 32

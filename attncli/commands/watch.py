@@ -18,12 +18,12 @@ from attncli.commands.session import session
 from attncli.commands.stdout import echo
 from attncli.domain.rungs import RUNGS
 from attncli.domain.text import Lang, Localised
-from attncli.domain.verdicts import REASONS, STATUSES
 from attncli.errors import AttnError
 from attncli.judge.client import Judge
 from attncli.practice import solve, submit
 from attncli.practice.submit import GradeOptions
 from attncli.practice.workspace import Workspace
+from attncli.words.reports import REASONS, STATUSES
 
 POLL_SECONDS = 0.2
 # Ctrl-D, and what a terminal that is gone says.

@@ -9,8 +9,8 @@ import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 
-from attncli.domain.algebra_words import RAISED, Words
 from attncli.domain.arithmetic import ComputeError
+from attncli.domain.formula_tokens import RAISED, Words
 
 MAX_LENGTH = 300
 MAX_DEPTH = 40

@@ -9,8 +9,7 @@ from typing import Any, Literal
 from attncli.domain.card import FollowUp, Source
 from attncli.domain.mistakes import Mistake
 from attncli.domain.rungs import CaseRung, Rung
-from attncli.domain.sentences import NOTHING
-from attncli.domain.text import Localised
+from attncli.domain.text import NOTHING, Localised
 
 Verdict = Literal["accepted", "rejected", "error"]
 Status = Literal["pass", "fail", "skipped", "info"]

@@ -31,6 +31,14 @@ class Localised:
         return Localised(en=document["en"], zh=document["zh"])
 
 
+NOTHING = Localised("", "")
+
+
+def quoted(text: str) -> Localised:
+    """Words that are the same in every language: names, numbers, what the learner's code says."""
+    return Localised(text, text)
+
+
 def filled(text: str, labels: Mapping[str, str]) -> str:
     """The text with the label of each name; a name without one stays as it is written."""
     return _SLOT.sub(lambda slot: labels.get(slot[1], slot[0]), text)

@@ -8,7 +8,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from attncli.domain.text import Lang
-from attncli.export.labels import LABELS, labels
+from attncli.words.summary_texts import LABELS, labels
 
 
 def environment(lang: Lang, *, autoescape: bool) -> Environment:

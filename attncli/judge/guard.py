@@ -16,8 +16,8 @@ import threading
 from collections.abc import Callable
 from typing import ParamSpec, TypeVar
 
-from attncli.domain.sentences import say
 from attncli.domain.text import Localised
+from attncli.judge.sentences import say
 from attncli.sandbox.exceptions import reason_of
 from attncli.sandbox.limits import MIB, data_bytes
 from attncli.sandbox.tables import TreeError

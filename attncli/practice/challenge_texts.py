@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from attncli.domain.challenge import Challenge
 from attncli.domain.fact_names import SIXTEEN_BITS, SixteenBits
-from attncli.domain.statements import SharedFacts, Statement, statement_of
+from attncli.words.statements import SharedFacts, Statement, statement_of
 
 
 def statement(challenge: Challenge) -> Statement:

@@ -10,11 +10,11 @@ from typing import Any
 from attncli.domain.challenge import SEEDS, Challenge
 from attncli.domain.counterexamples import counterexamples_of
 from attncli.domain.rungs import CaseRung
-from attncli.domain.verdicts import deciding_checks
 from attncli.errors import JudgeFailed, NotFound, UsageError
 from attncli.judge.client import MEMORY_MIB, TIMEOUT_SECONDS, GradeRequest, Judge, OnEvent
 from attncli.practice import solve
 from attncli.practice.workspace import Workspace
+from attncli.words.reports import deciding_checks
 
 LARGEST_SUBMISSION = 1024 * 1024
 KEPT_COUNTEREXAMPLES = 8

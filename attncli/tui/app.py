@@ -31,9 +31,9 @@ from attncli.tui.faults import BUSY_MILLISECONDS, fault_text
 from attncli.tui.routes import Route
 from attncli.tui.screens.base import AttnScreen
 from attncli.tui.shown_text import ShownText
-from attncli.tui.strings import say, say_counted
 from attncli.tui.terminal import hung_up, standard_terminal
 from attncli.tui.theme import DARK, LIGHT, THEMES, theme_named
+from attncli.words.app_texts import say, say_counted
 
 HUNG_UP = 129
 # How often the app looks whether its terminal is still there.

@@ -14,7 +14,7 @@ from attncli.errors import (
     StoreReplaced,
     StoreUnwritable,
 )
-from attncli.tui.strings import say
+from attncli.words.app_texts import say
 
 # How long one try may keep the screen waiting for another process, how soon the next one follows, and how many.
 BUSY_MILLISECONDS = 200

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 from attncli.domain.text import Lang
-from attncli.tui.strings import say
+from attncli.words.app_texts import say
 
 _MINUTE, _HOUR, _DAY = 60, 3600, 86_400
 _MONTH_DAYS, _YEAR_DAYS = 30.44, 365.25

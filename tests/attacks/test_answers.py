@@ -18,7 +18,6 @@ import pytest
 import torch
 
 from attncli.domain.challenge import GradeReport
-from attncli.domain.verdicts import REASONS
 from attncli.judge.answers.callables import Callables
 from attncli.judge.answers.finding import Finding
 from attncli.judge.answers.request import Request
@@ -39,6 +38,7 @@ from attncli.judge.truth.expectation import Expectation
 from attncli.judge.truth.reference import Observed
 from attncli.sandbox.host import Reply
 from attncli.sandbox.values import tensors_in
+from attncli.words.reports import REASONS
 from hostile_answers import Answer, Returns, anything, hostile, raised, served, with_other_outcomes
 from in_process import write_challenge
 
@@ -334,7 +334,7 @@ def test_there_is_a_verdict_on_what_is_said_of_loading(exam):
 
 
 def exam_place():
-    from attncli.domain.sentences import say
+    from attncli.judge.sentences import say
 
     return say("while-loaded")
 

@@ -12,11 +12,11 @@ import pytest
 from attncli import paths
 from attncli.domain.rating import Rating
 from attncli.export.html import to_html
-from attncli.export.labels import LABELS
 from attncli.export.markdown import fence, to_markdown
 from attncli.export.summary import summarise
 from attncli.practice import answering, solve
 from attncli.practice.workspace import Workspace
+from attncli.words.summary_texts import LABELS
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 SOURCE = "import torch\n\n\ndef softmax(x, dim=-1):\n    return x  # `<b>` & ```fences```\n"

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from attncli.domain.card import Source
-from attncli.domain.statements import SharedFacts
 from attncli.domain.text import Localised
 from attncli.practice import solve
 from attncli.practice.challenge_texts import shared_facts, statement
 from attncli.practice.workspace import Workspace
+from attncli.words.statements import SharedFacts
 
 
 @pytest.mark.parametrize(

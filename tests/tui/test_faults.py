@@ -36,8 +36,8 @@ from attncli.tui import faults
 from attncli.tui.app import AttnApp
 from attncli.tui.screens import review
 from attncli.tui.screens.review import ReviewScreen
-from attncli.tui.strings import TEXTS
 from attncli.tui.widgets.rating_bar import RatingButton
+from attncli.words.app_texts import TEXTS
 
 from .conftest import BANK, Clock, MakeApp, shown
 from .test_review import reviewing

@@ -12,8 +12,8 @@ from fnmatch import fnmatchcase
 from functools import lru_cache
 
 from attncli.domain.allowed import FORBIDDEN_EVERYWHERE, IMPORTS
-from attncli.domain.sentences import say
 from attncli.domain.text import Localised
+from attncli.judge.sentences import say
 
 ALLOWED_IMPORTS = frozenset({*IMPORTS, "__future__"})
 UNIVERSAL = tuple(name for names in FORBIDDEN_EVERYWHERE.values() for name in names)

@@ -8,8 +8,7 @@ from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from attncli.domain.sentences import quoted, say
-from attncli.domain.text import Localised
+from attncli.domain.text import Localised, quoted
 from attncli.judge.answers.callables import Callables
 from attncli.judge.answers.reply import (
     MOST_TOUCHED,
@@ -23,6 +22,7 @@ from attncli.judge.answers.reply import (
 from attncli.judge.answers.request import Request
 from attncli.judge.cases.case import Case
 from attncli.judge.guard import Guard, Unjudgeable
+from attncli.judge.sentences import say
 from attncli.judge.truth.reference import Observed
 from attncli.sandbox.host import Ending, Reply, Worker
 

@@ -8,12 +8,12 @@ from functools import cached_property
 
 from torch import Tensor
 
-from attncli.domain.sentences import say
 from attncli.judge.answers.finding import Finding
 from attncli.judge.answers.request import Request
 from attncli.judge.answers.submission import Failure
 from attncli.judge.cases.case import Case
 from attncli.judge.guard import alone
+from attncli.judge.sentences import say
 from attncli.judge.truth.compare import leaves
 from attncli.judge.truth.demands import Demands
 from attncli.judge.truth.reference import Observed, as_given, run_reference

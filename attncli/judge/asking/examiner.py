@@ -6,7 +6,6 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 from functools import partial
 
-from attncli.domain.sentences import say
 from attncli.judge.answers.finding import Finding
 from attncli.judge.answers.request import Request
 from attncli.judge.answers.submission import Failure, Submission
@@ -15,6 +14,7 @@ from attncli.judge.asking.purity import impurity, with_graph
 from attncli.judge.asking.questions import Compound, Gradients, Purity, Question, Values
 from attncli.judge.cases.case import Case
 from attncli.judge.guard import Unjudgeable
+from attncli.judge.sentences import say
 from attncli.judge.truth.demands import Demands
 from attncli.judge.truth.expectation import Expectation
 from attncli.judge.truth.reference import Observed

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from attncli.domain.sentences import say
 from attncli.domain.text import Localised
 from attncli.judge.cases.case import Case
+from attncli.judge.sentences import say
 from attncli.judge.truth.demands import Demands, call_name, tensor_trees
 from attncli.judge.truth.reference import Observed
 

@@ -14,8 +14,7 @@ from typing import Any
 
 from torch import Tensor
 
-from attncli.domain.sentences import NOTHING, say
-from attncli.domain.text import Localised
+from attncli.domain.text import NOTHING, Localised
 from attncli.judge.answers.finding import Finding
 from attncli.judge.answers.request import Request
 from attncli.judge.answers.submission import Failure
@@ -23,6 +22,7 @@ from attncli.judge.asking.devices import Devices, EdgeDevice
 from attncli.judge.asking.purity import impurity
 from attncli.judge.cases.case import Case, Complaint
 from attncli.judge.cases.refill import refilled
+from attncli.judge.sentences import say
 from attncli.judge.truth.compare import Mismatch, Rules, compare
 from attncli.judge.truth.demands import Demands, call_name
 from attncli.judge.truth.expectation import Expectation

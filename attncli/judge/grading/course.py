@@ -9,13 +9,13 @@ from typing import Any
 
 from attncli.domain.challenge import CHECK_NAMES, CheckResult, GradeReport, Verdict
 from attncli.domain.rungs import RUNGS, CaseRung, Rung
-from attncli.domain.sentences import say
 from attncli.judge.answers.submission import Submission
 from attncli.judge.asking.exam import Exam
 from attncli.judge.check_table import CHECKS
 from attncli.judge.grading.fault_reports import FaultReports
 from attncli.judge.grading.options import Options
 from attncli.judge.grading.ways import Checks
+from attncli.judge.sentences import say
 from attncli.judge.telling.report_document import message_fields
 
 

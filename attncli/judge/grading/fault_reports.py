@@ -9,8 +9,7 @@ from typing import Any
 
 from attncli.domain.challenge import CheckResult, Diagnosis, Status
 from attncli.domain.printable import printable
-from attncli.domain.sentences import NOTHING, say
-from attncli.domain.text import Localised
+from attncli.domain.text import NOTHING, Localised
 from attncli.judge.answers.finding import Examine, Finding
 from attncli.judge.answers.submission import Failure, Submission
 from attncli.judge.asking.exam import Exam
@@ -21,6 +20,7 @@ from attncli.judge.guard import Unjudgeable
 from attncli.judge.naming.diagnose import Probe, diagnose
 from attncli.judge.searching.reduce import Reduction, reduced
 from attncli.judge.searching.simplify import simplify
+from attncli.judge.sentences import say
 from attncli.judge.telling.counterexample import render, store
 from attncli.judge.truth.expectation import Expectation
 
@@ -70,7 +70,7 @@ class FaultReports:
         if not (finding.fatal or self.options.quick or examine is None or finding.of_property):
             finding = self._plainest(name, finding, examine, attribute, label)
         if label:
-            # In Chinese the label stands before the reason (see domain/verdicts.py), and not in the sentence.
+            # In Chinese the label stands before the reason (see words/reports.py), and not in the sentence.
             said = Localised(f"{label}: {finding.message.en}", finding.message.zh)
             finding = replace(finding, message=said)
         return self.reported(name, finding, tried)

@@ -7,9 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from attncli.domain.challenge import CheckResult
-from attncli.domain.growth_words import growth_told
 from attncli.domain.rungs import CaseRung
-from attncli.domain.sentences import say
 from attncli.judge.answers.finding import Examine, Finding
 from attncli.judge.answers.reading import Forbidden, Reading, entry_problem, forbidden_message, read_source
 from attncli.judge.answers.submission import Failure
@@ -21,7 +19,9 @@ from attncli.judge.cases.case import Case
 from attncli.judge.check_table import CHECKS, Kind, Way
 from attncli.judge.grading.fault_reports import FaultReports
 from attncli.judge.searching.hypothesis_search import Search
+from attncli.judge.sentences import say
 from attncli.judge.telling.counterexample import restore
+from attncli.judge.telling.growth_told import growth_told
 from attncli.judge.truth.expectation import Expectation
 
 SHRINK_CALLS = 120

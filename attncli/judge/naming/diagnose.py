@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from attncli.domain.challenge import Diagnosis
-from attncli.domain.sentences import say
 from attncli.judge.answers.request import Request
 from attncli.judge.cases.folder import Folder
 from attncli.judge.guard import alone
@@ -20,6 +19,7 @@ from attncli.judge.naming.pairs import Answer, pairs_of
 from attncli.judge.naming.patterns import pattern_of
 from attncli.judge.naming.roundings import rounding_of
 from attncli.judge.naming.samples import Sample, samples, subject, wrong_parts
+from attncli.judge.sentences import say
 from attncli.judge.truth.compare import Rules, compare
 from attncli.judge.truth.demands import Demands
 from attncli.judge.truth.expectation import Expectation

@@ -13,10 +13,10 @@ from itertools import combinations
 import torch
 from torch import Tensor
 
-from attncli.domain.sentences import say
 from attncli.domain.text import Localised
 from attncli.judge.naming.known_constants import named_constant, near, of_a_size
 from attncli.judge.naming.samples import Sample, axis_name
+from attncli.judge.sentences import say
 from attncli.judge.truth.tolerance import VARIES
 
 # So many tensors, of two sizes at least, must have been able to refute a pattern; more of them where one place is

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from attncli.domain.sentences import say
 from attncli.domain.text import Localised
 from attncli.judge.cases.case import Case, Input
 from attncli.judge.guard import alone
 from attncli.judge.naming.patterns import NamedPattern, enough
 from attncli.judge.naming.samples import Sample
+from attncli.judge.sentences import say
 from attncli.judge.truth.demands import Demands
 from attncli.judge.truth.reference import Observed, exact, run_reference
 from attncli.judge.truth.tolerance import EPSILONS

@@ -9,9 +9,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from attncli.domain.sentences import say
 from attncli.domain.text import Localised
 from attncli.judge.cases.case import Case
+from attncli.judge.sentences import say
 from attncli.judge.truth.compare import Path, Rules, agreeing, compare, leaves
 from attncli.judge.truth.demands import Demands, named_arguments
 from attncli.judge.truth.expectation import Expectation

@@ -17,8 +17,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from attncli.domain.sentences import NOTHING, quoted, say
-from attncli.domain.text import Localised
+from attncli.domain.text import NOTHING, Localised, quoted
+from attncli.judge.sentences import say
 from attncli.judge.truth.tolerance import (
     CLOSE,
     EPSILONS,

@@ -13,9 +13,9 @@ from attncli.practice import answering
 from attncli.practice.workspace import Workspace
 from attncli.tui.asking import Asked
 from attncli.tui.screens.base import AttnScreen
-from attncli.tui.strings import say
 from attncli.tui.widgets.sheet import Sheet, asked_parts
 from attncli.tui.widgets.title_bar import TitleBar
+from attncli.words.app_texts import say
 
 
 class CardScreen(AttnScreen):

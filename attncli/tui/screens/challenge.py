@@ -15,7 +15,6 @@ from textual.app import SuspendNotSupported
 from textual.binding import Binding, BindingType
 from textual.widget import Widget
 
-from attncli.domain.statements import EVERYWHERE, HARDENED
 from attncli.domain.text import Localised
 from attncli.domain.tracks import track_title
 from attncli.errors import AttnError, JudgeFailed
@@ -26,12 +25,13 @@ from attncli.tui.editor import editor_command
 from attncli.tui.intervals import interval_text
 from attncli.tui.messages import CheckChanged, Graded, GradingFailed
 from attncli.tui.screens.base import AttnScreen
-from attncli.tui.strings import say
 from attncli.tui.widgets.fold import Fold
 from attncli.tui.widgets.grade_report import GradeReport
 from attncli.tui.widgets.page import Page
 from attncli.tui.widgets.plain import Plain
 from attncli.tui.widgets.title_bar import TitleBar
+from attncli.words.app_texts import say
+from attncli.words.statements import EVERYWHERE, HARDENED
 
 
 class ChallengeScreen(AttnScreen):

@@ -17,10 +17,10 @@ from attncli.domain.tracks import track_title
 from attncli.practice.solve import ChallengeStanding, standings
 from attncli.tui.columns import left
 from attncli.tui.screens.base import AttnScreen
-from attncli.tui.strings import say
 from attncli.tui.widgets.option_rows import Rows, row_width
 from attncli.tui.widgets.plain import Plain
 from attncli.tui.widgets.title_bar import TitleBar
+from attncli.words.app_texts import say
 
 _TRACK, _LEVEL, _STANDING = 14, 7, 17
 _SIGNS = {"new": " ", "tried": "~", "solved": "✓", "hardened": "★"}

@@ -13,9 +13,9 @@ from textual.screen import ModalScreen, Screen
 
 from attncli.domain.text import Lang
 from attncli.tui.columns import left
-from attncli.tui.strings import TEXTS, say
 from attncli.tui.widgets.key_bar import key_name
 from attncli.tui.widgets.plain import Plain
+from attncli.words.app_texts import TEXTS, say
 
 
 class HelpScreen(ModalScreen[None]):

@@ -18,10 +18,10 @@ from attncli.practice.progress import Overview, overview
 from attncli.tui.columns import bar, left, right
 from attncli.tui.routes import Route
 from attncli.tui.screens.base import AttnScreen
-from attncli.tui.strings import say, say_counted
 from attncli.tui.widgets.option_rows import Rows, row_width
 from attncli.tui.widgets.plain import Plain
 from attncli.tui.widgets.title_bar import TitleBar
+from attncli.words.app_texts import say, say_counted
 
 ALL = "*"
 _NUMBER, _BAR, _PERCENT = 7, 10, 5

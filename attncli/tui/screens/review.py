@@ -22,7 +22,6 @@ from attncli.tui.asking import Asked
 from attncli.tui.faults import RETRIES, RETRY_SECONDS, fault_text
 from attncli.tui.messages import Answered, PointsTicked, Rated
 from attncli.tui.screens.base import AttnScreen
-from attncli.tui.strings import say
 from attncli.tui.widgets.choice import ChoiceAnswer
 from attncli.tui.widgets.fault_line import FaultLine
 from attncli.tui.widgets.marked_rows import MarkedRows
@@ -32,6 +31,7 @@ from attncli.tui.widgets.session_end import SessionEnd
 from attncli.tui.widgets.sheet import Sheet, asked_parts
 from attncli.tui.widgets.title_bar import TitleBar
 from attncli.tui.widgets.typed_answer import AnswerField, TypedAnswer
+from attncli.words.app_texts import say
 
 
 @dataclass(frozen=True, slots=True)

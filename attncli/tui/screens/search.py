@@ -14,10 +14,10 @@ from textual.widgets import Input, OptionList
 from attncli.tui.columns import left
 from attncli.tui.markup import inline
 from attncli.tui.screens.base import AttnScreen
-from attncli.tui.strings import say, say_counted
 from attncli.tui.widgets.option_rows import Rows, row_width
 from attncli.tui.widgets.plain import Plain
 from attncli.tui.widgets.title_bar import TitleBar
+from attncli.words.app_texts import say, say_counted
 
 _MOST_ROWS, _ID = 200, 10
 

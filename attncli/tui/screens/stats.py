@@ -12,12 +12,12 @@ from textual.widget import Widget
 from attncli.practice.progress import FORECAST_DAYS, RETENTION_DAYS, Progress, TopicStanding, progress
 from attncli.tui.columns import bar, left, right
 from attncli.tui.screens.base import AttnScreen
-from attncli.tui.strings import say, say_counted
 from attncli.tui.widgets.forecast import Forecast
 from attncli.tui.widgets.heatmap import Heatmap
 from attncli.tui.widgets.page import Page
 from attncli.tui.widgets.plain import Plain
 from attncli.tui.widgets.title_bar import TitleBar
+from attncli.words.app_texts import say, say_counted
 
 _TOPIC, _BAR = 40, 20
 

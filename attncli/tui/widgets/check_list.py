@@ -10,9 +10,9 @@ from textual.geometry import Size
 from textual.widget import Widget
 
 from attncli.domain.text import Lang
-from attncli.domain.verdicts import status_of, told
 from attncli.tui.columns import cut, left
-from attncli.tui.strings import TEXTS, say
+from attncli.words.app_texts import TEXTS, say
+from attncli.words.reports import status_of, told
 
 Check = Mapping[str, Any]
 _STYLES = {

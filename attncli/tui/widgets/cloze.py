@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from attncli.domain.text import Lang
 from attncli.tui.asking import Asked
-from attncli.tui.strings import say
 from attncli.tui.widgets.typed_answer import TypedAnswer
+from attncli.words.app_texts import say
 
 
 class ClozeAnswer(TypedAnswer):

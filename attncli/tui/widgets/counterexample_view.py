@@ -12,10 +12,10 @@ from textual.widget import Widget
 from attncli.domain.axes import first_wrong
 from attncli.domain.calls import earlier_calls
 from attncli.domain.digits import digits_apart
-from attncli.domain.frames import frame_lines
 from attncli.domain.text import Lang
-from attncli.tui.strings import say
 from attncli.tui.tensors import DIGITS, named_lines, side_by_side, value_lines
+from attncli.words.app_texts import say
+from attncli.words.frames import frame_lines
 
 
 class Counterexample(Widget):

@@ -11,8 +11,8 @@ from textual.message import Message
 from textual.widget import Widget
 
 from attncli.domain.text import Lang
-from attncli.tui.strings import say
 from attncli.tui.widgets.plain import Plain
+from attncli.words.app_texts import say
 
 
 class Fold(Vertical):

@@ -11,7 +11,7 @@ from textual.widget import Widget
 from attncli.domain.text import Lang
 from attncli.practice.progress import ForecastDay
 from attncli.tui.columns import left, right
-from attncli.tui.strings import say
+from attncli.words.app_texts import say
 
 
 class Forecast(Widget):

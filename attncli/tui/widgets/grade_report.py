@@ -12,13 +12,13 @@ from textual.widget import Widget
 from attncli.domain.challenge import Challenge
 from attncli.domain.rungs import RUNGS
 from attncli.domain.text import Lang
-from attncli.domain.verdicts import deciding_checks, follows, status_of, told, unproved
 from attncli.tui.markup import inline
-from attncli.tui.strings import say
 from attncli.tui.widgets.check_list import Check, CheckList
 from attncli.tui.widgets.page import Page
 from attncli.tui.widgets.plain import Plain
 from attncli.tui.widgets.progress_line import Progress
+from attncli.words.app_texts import say
+from attncli.words.reports import deciding_checks, follows, status_of, told, unproved
 
 
 class GradeReport(Page):

@@ -11,7 +11,7 @@ from textual.widget import Widget
 
 from attncli.domain.text import Lang
 from attncli.tui.columns import left
-from attncli.tui.strings import say
+from attncli.words.app_texts import say
 
 SHADES = "·░▒▓█"
 _LEVELS = (1, 5, 15, 30)

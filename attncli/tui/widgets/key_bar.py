@@ -8,7 +8,7 @@ from textual.screen import Screen
 from textual.widget import Widget
 
 from attncli.domain.text import Lang
-from attncli.tui.strings import TEXTS, say
+from attncli.words.app_texts import TEXTS, say
 
 _NAMES = {
     "question_mark": "?",

@@ -13,8 +13,8 @@ from attncli.domain.rating import Rating
 from attncli.domain.text import Lang
 from attncli.tui.intervals import interval_text
 from attncli.tui.messages import Rated
-from attncli.tui.strings import say
 from attncli.tui.widgets.plain import Plain
+from attncli.words.app_texts import say
 
 
 class RatingButton(Plain):

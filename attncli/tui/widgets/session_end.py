@@ -12,8 +12,8 @@ from attncli.practice.drill import Drill
 from attncli.practice.due import due_counts
 from attncli.tui.intervals import interval_text
 from attncli.tui.markup import inline
-from attncli.tui.strings import say, say_counted
 from attncli.tui.widgets.plain import Plain
+from attncli.words.app_texts import say, say_counted
 
 
 class SessionEnd(Plain):

@@ -13,11 +13,11 @@ from attncli.domain.card import ChoiceCard, ClozeCard, DebugCard, NumericCard, O
 from attncli.domain.text import Lang
 from attncli.tui.asking import Asked
 from attncli.tui.markup import inline
-from attncli.tui.strings import say
 from attncli.tui.widgets.marked_rows import MarkedRows
 from attncli.tui.widgets.page import Page
 from attncli.tui.widgets.plain import Plain
 from attncli.tui.widgets.typed_answer import TypedAnswer
+from attncli.words.app_texts import say
 
 if TYPE_CHECKING:
     from attncli.tui.widgets.follow_ups import FollowUps, Questions

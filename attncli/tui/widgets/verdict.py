@@ -7,8 +7,8 @@ from textual.content import Content
 from attncli.domain.text import Lang
 from attncli.practice.marking import Marked
 from attncli.tui.markup import inline
-from attncli.tui.strings import say
 from attncli.tui.widgets.plain import Plain
+from attncli.words.app_texts import say
 
 
 class CardVerdict(Plain):

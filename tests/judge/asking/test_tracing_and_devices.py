@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 import torch
 
-from attncli.domain.verdicts import unproved
 from attncli.sandbox.elsewhere import Elsewhere, two_devices
+from attncli.words.reports import unproved
 from in_process import check, grade, write_challenge
 
 HEAD = "import torch\nimport torch.nn.functional as F\n"

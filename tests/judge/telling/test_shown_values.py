@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attncli.domain.challenge import CheckResult, GradeReport
-from attncli.domain.sentences import quoted
+from attncli.domain.text import quoted
 from attncli.judge.telling.report_document import LARGEST, document
 from attncli.judge.telling.shown_values import ITEMS_SHOWN, TEXT_SHOWN, VALUES_SHOWN, Room, plain
 from attncli.sandbox.values import Opaque, Raised

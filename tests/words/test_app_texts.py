@@ -12,13 +12,12 @@ import attncli.tui
 from attncli.domain.card import KINDS, LEVELS
 from attncli.domain.challenge import CHECK_NAMES
 from attncli.domain.rating import Rating
-from attncli.tui.strings import TEXTS, say
+from attncli.words.app_texts import TEXTS, say
 
 SOURCES = {path: path.read_text(encoding="utf-8") for path in Path(attncli.tui.__file__).parent.rglob("*.py")}
 KEYS_IN_CODE = {
     match
-    for path, source in SOURCES.items()
-    if path.name != "strings.py"
+    for source in SOURCES.values()
     for match in re.findall(r"[\"']([a-z]+\.[a-z][a-z-]*)[\"']", source)
     if match.split(".")[0] in {key.split(".")[0] for key in TEXTS} and not match.endswith(".tcss")
 }

@@ -8,8 +8,8 @@ from string import Formatter
 
 import pytest
 
-from attncli.domain.sentences import NOTHING, SENTENCES, quoted, say
-from attncli.domain.text import Localised
+from attncli.domain.text import NOTHING, Localised, quoted
+from attncli.judge.sentences import SENTENCES, say
 
 JUDGE = Path(__file__).parents[2] / "attncli" / "judge"
 # Those of the sandbox: it words its own English, and names what another language needs.

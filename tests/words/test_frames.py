@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from attncli.domain.frames import frame_lines
+from attncli.words.frames import frame_lines
 
 OUTER = {"line": 9, "function": "sdpa", "code": "return a(q)"}
 INNER = {"line": 3, "function": "a", "code": "return b(x)\x1b[2J"}

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from attncli.domain.allowed import FORBIDDEN_EVERYWHERE, IMPORTS
 from attncli.domain.challenge import Challenge
 from attncli.domain.fact_names import SixteenBits
-from attncli.domain.sentences import NOTHING
-from attncli.domain.text import LANGS, Lang, Localised
+from attncli.domain.text import LANGS, NOTHING, Lang, Localised
 
 _T = Localised
 

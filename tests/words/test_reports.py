@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attncli.domain.verdicts import REACHED, REASONS, STATUSES, VERDICTS, headline, status_of, to_harden, told, unproved
+from attncli.words.reports import REACHED, REASONS, STATUSES, VERDICTS, headline, status_of, to_harden, told, unproved
 
 CONTRACT = (
     "exception timeout memory exited crashed output too-large refused protocol shape dtype values not-finite gradient "

@@ -1,5 +1,6 @@
 """What the judge says, in both languages: each sentence is written once, with places for what was measured.
 
+They are composed where they arise, and come with the report; hence they stand here and not in `words/`.
 A part of a sentence may itself be in both languages. What the learner's own code says stays as it is.
 """
 
@@ -206,8 +207,6 @@ SENTENCES: dict[str, Localised] = {
     "milliseconds": _T("{ms} ms a call, the way between the processes included", "每次调用 {ms} 毫秒（含进程间传输）"),
 }
 
-NOTHING = Localised("", "")
-
 
 def say(key: str, **parts: object) -> Localised:
     """The sentence of this name with its parts filled in."""
@@ -216,11 +215,6 @@ def say(key: str, **parts: object) -> Localised:
         sentence.en.format(**{name: _in(part, "en") for name, part in parts.items()}),
         sentence.zh.format(**{name: _in(part, "zh") for name, part in parts.items()}),
     )
-
-
-def quoted(text: str) -> Localised:
-    """Words that are the same in every language: names, numbers, what the learner's code says."""
-    return Localised(text, text)
 
 
 def _in(part: object, lang: str) -> object:

@@ -1,4 +1,4 @@
-"""What the app says of challenges and gradings, in English and Chinese; a part of the table in `strings`."""
+"""What the app says of challenges and gradings, in English and Chinese; a part of the table in `app_texts`."""
 
 from __future__ import annotations
 

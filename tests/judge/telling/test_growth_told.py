@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from attncli.domain.growth_words import MEASURES, growth_told
+from attncli.judge.telling.growth_told import MEASURES, growth_told
 
 BROKEN = {
     "holds": False,

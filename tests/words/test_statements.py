@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from attncli.domain import statements
 from attncli.domain.allowed import FORBIDDEN_EVERYWHERE, IMPORTS
 from attncli.domain.challenge import Challenge
 from attncli.domain.fact_names import SIXTEEN_BITS
-from attncli.domain.statements import SharedFacts, Statement, statement_of
 from attncli.domain.text import LANGS, Lang, Localised
+from attncli.words import statements
+from attncli.words.statements import SharedFacts, Statement, statement_of
 
 ALL = ("loads", "matches-reference", "gradients", "low-precision", "layout", "device", "pure", "random", "forbidden")
 

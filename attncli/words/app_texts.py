@@ -6,7 +6,7 @@ Card texts come from the bank; only what the app says by itself stands here. `sa
 from __future__ import annotations
 
 from attncli.domain.text import Lang, Localised
-from attncli.tui import challenge_strings
+from attncli.words import app_challenge_texts
 
 _T = Localised
 
@@ -233,7 +233,7 @@ TEXTS: dict[str, Localised] = {
     "palette.language": _T("Switch to Chinese", "切换为英文"),
     "palette.theme": _T("Switch between light and dark", "切换浅色与深色"),
     "palette.quit": _T("Quit attn", "退出 attn"),
-    **challenge_strings.TEXTS,
+    **app_challenge_texts.TEXTS,
 }
 
 
