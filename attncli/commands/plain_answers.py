@@ -15,7 +15,7 @@ from attncli.domain.text import Lang
 from attncli.errors import UsageError
 from attncli.practice import marking, numeric_answer
 from attncli.practice.marking import Marked
-from attncli.words.plain_texts import QUESTIONS
+from attncli.words.review_texts import QUESTIONS
 
 Marking = Marked
 ReadLine = Callable[[], str]

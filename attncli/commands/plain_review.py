@@ -16,8 +16,7 @@ from attncli.domain.text import Lang
 from attncli.errors import NotFound, Outdated, UsageError
 from attncli.practice.drill import Drill, DrillItem, suggest, suggest_marked
 from attncli.practice.workspace import Workspace
-from attncli.words.card_texts import GONE, OUTDATED, RATINGS
-from attncli.words.plain_texts import SITTING
+from attncli.words.review_texts import GONE, OUTDATED, RATINGS, SITTING
 
 
 class Settled(Exception):

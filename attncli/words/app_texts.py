@@ -6,11 +6,9 @@ Card texts come from the bank; only what the app says by itself stands here. `sa
 from __future__ import annotations
 
 from attncli.domain.text import Lang, Localised
-from attncli.words import app_challenge_texts, card_texts
+from attncli.words import app_challenge_texts, review_texts
 
 _T = Localised
-
-_HEADINGS = ("answer", "explain", "pitfalls", "follow-ups", "sources")
 
 TEXTS: dict[str, Localised] = {
     "key.help": _T("Help", "帮助"),
@@ -125,7 +123,7 @@ TEXTS: dict[str, Localised] = {
         "Not stored: this machine's clock is wrong. Set it and press again.",
         "未保存：本机时钟不对。请校准后再按一次。",
     ),
-    "fault.gone": card_texts.GONE,
+    "fault.gone": review_texts.GONE,
     "fault.other": _T("{message}", "{message}"),
     "review.kind-qa": _T("question", "问答"),
     "review.kind-choice": _T("choice", "选择"),
@@ -212,14 +210,14 @@ TEXTS: dict[str, Localised] = {
     "palette.language": _T("Switch to Chinese", "切换为英文"),
     "palette.theme": _T("Switch between light and dark", "切换浅色与深色"),
     "palette.quit": _T("Quit attn", "退出 attn"),
-    "review.as-of": card_texts.AS_OF,
-    "review.unverifiable": card_texts.UNVERIFIABLE,
+    "review.as-of": review_texts.AS_OF,
+    "review.unverifiable": review_texts.UNVERIFIABLE,
     **{
-        f"review.{name}": card_texts.HEADINGS[name]
+        f"review.{name}": review_texts.HEADINGS[name]
         for name in ("answer", "explain", "pitfalls", "follow-ups", "sources")
     },
-    **{f"rating.{rating.word}": text for rating, text in card_texts.RATINGS.items()},
-    **{f"outdated.{reason}": text for reason, text in card_texts.OUTDATED.items()},
+    **{f"rating.{rating.word}": text for rating, text in review_texts.RATINGS.items()},
+    **{f"outdated.{reason}": text for reason, text in review_texts.OUTDATED.items()},
     **app_challenge_texts.TEXTS,
 }
 
