@@ -6,8 +6,7 @@ from datetime import datetime
 
 import click
 
-from attncli.commands.moment import at_option
-from attncli.commands.output import json_option, print_json
+from attncli.commands.options import at_option, json_option, print_json
 from attncli.commands.session import session
 from attncli.commands.stdout import echo
 from attncli.domain.log_row import RowKind

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from attncli.commands.output import json_option, print_json
+from attncli.commands.options import json_option, print_json
 from attncli.commands.printed_columns import left
 from attncli.commands.session import session
 from attncli.commands.stdout import echo

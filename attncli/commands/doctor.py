@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from attncli.commands.output import json_option, print_json
+from attncli.commands.options import json_option, print_json
 from attncli.commands.session import Session, session
 from attncli.commands.stdout import echo, show_progress, verdict_counts
 from attncli.errors import ConfigInvalid, EnvironmentFailure, StoreCorrupt, StoreError

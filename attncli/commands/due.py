@@ -7,8 +7,7 @@ from datetime import datetime
 import click
 
 from attncli.commands.due_report import report
-from attncli.commands.moment import at_option
-from attncli.commands.output import json_option
+from attncli.commands.options import at_option, json_option
 from attncli.commands.session import session
 
 

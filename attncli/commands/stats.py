@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from attncli.commands.output import json_option, print_json
+from attncli.commands.options import json_option, print_json
 from attncli.commands.printed_columns import left, right
 from attncli.commands.session import session
 from attncli.commands.stdout import echo
