@@ -7,9 +7,9 @@ from pathlib import Path
 import click
 
 from attncli.commands.output import json_option, print_json
-from attncli.commands.printed_columns import left
 from attncli.commands.session import session
 from attncli.commands.stdout import echo
+from attncli.domain.cells import left
 from attncli.domain.challenge import Standing
 from attncli.domain.text import Localised
 from attncli.practice.hint import next_hint

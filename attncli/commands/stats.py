@@ -5,9 +5,9 @@ from __future__ import annotations
 import click
 
 from attncli.commands.output import json_option, print_json
-from attncli.commands.printed_columns import left, right
 from attncli.commands.session import session
 from attncli.commands.stdout import echo
+from attncli.domain.cells import left, right
 from attncli.domain.text import Lang, Localised
 from attncli.practice.progress import Progress, progress
 

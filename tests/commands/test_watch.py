@@ -14,11 +14,13 @@ import pytest
 from attncli import paths
 from attncli.commands import watch as module
 from attncli.commands.watch import KEYS, Watch, changes, editor
+from attncli.domain.report import GradeReport
+from attncli.domain.report_documents import report_of
 from attncli.errors import JudgeFailed
 from attncli.practice.submit import GradeOptions
 from attncli.practice.workspace import Workspace
 
-ACCEPTED: dict[str, Any] = {
+WHOLE: dict[str, Any] = {
     "challenge": "double",
     "file": "double.py",
     "verdict": "accepted",
@@ -29,31 +31,26 @@ ACCEPTED: dict[str, Any] = {
     "seed": 0,
     "sandbox": ["process"],
     "device": "cpu",
+    "rung": "hardened",
 }
+ACCEPTED = report_of(WHOLE)
 FAILED = {"name": "matches-reference", "status": "fail", "reason": "values", "message": "largest error 1"}
-REJECTED = {
-    **ACCEPTED,
-    "verdict": "rejected",
-    "checks": [{"name": "loads", "status": "pass"}, FAILED],
-    "score": {"passed": 1, "total": 2},
-}
-RAISED = {**REJECTED, "checks": [{"name": "loads", "status": "pass"}, {**FAILED, "reason": "exception"}]}
+UNREACHED = {**WHOLE, "verdict": "rejected", "rung": "none"}
+REJECTED = report_of({**UNREACHED, "checks": [WHOLE["checks"][0], FAILED]})
+RAISED = report_of({**UNREACHED, "checks": [WHOLE["checks"][0], {**FAILED, "reason": "exception"}]})
 
 
 class Scripted:
     """A judge that answers what it is told to."""
 
-    def __init__(self, *answers: dict[str, Any] | JudgeFailed) -> None:
+    def __init__(self, *answers: GradeReport | JudgeFailed) -> None:
         self.answers = list(answers)
 
-    def grade(self, request: object, on_event: object = None) -> dict[str, Any]:
+    def grade(self, request: object, on_check: object = None) -> GradeReport:
         answer = self.answers.pop(0)
         if isinstance(answer, JudgeFailed):
             raise answer
         return answer
-
-    def alive(self) -> bool:
-        return True
 
 
 @pytest.fixture
@@ -70,7 +67,7 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
-def watching(workspace: Workspace, file: Path, *answers: dict[str, Any] | JudgeFailed) -> Watch:
+def watching(workspace: Workspace, file: Path, *answers: GradeReport | JudgeFailed) -> Watch:
     return Watch(workspace, Scripted(*answers), "double", file, GradeOptions())  # type: ignore[arg-type]
 
 

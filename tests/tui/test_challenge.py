@@ -11,7 +11,10 @@ import pytest
 from textual.pilot import Pilot
 
 from attncli.domain.log_row import RowKind
+from attncli.domain.report import GradeReport
+from attncli.domain.report_documents import check_of, report_of
 from attncli.errors import JudgeFailed
+from attncli.judge.client import OnCheck
 from attncli.paths import bundled_impl
 from attncli.practice.grader import Grader, GradeRequest, GradingCancelled
 from attncli.tui.app import AttnApp
@@ -67,12 +70,12 @@ class Scripted(Grader):
     def warm_up(self) -> None:
         """There is no process."""
 
-    def grade(self, request: GradeRequest, on_event: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
+    def grade(self, request: GradeRequest, on_check: OnCheck | None = None) -> GradeReport:
         self.requests.append(request)
-        on_event({"event": "check", "name": "loads", "status": "running"})
-        on_event({"event": "check", "name": "loads", "status": "pass", "message": ""})
-        on_event({"event": "check", "name": "matches-reference", "status": "running"})
-        return self.outcome()
+        for name, status in (("loads", "running"), ("loads", "pass"), ("matches-reference", "running")):
+            assert on_check is not None
+            on_check(check_of({"name": name, "status": status}))
+        return report_of(self.outcome())
 
 
 def opened(make_app: MakeApp, outcome: Callable[[], dict[str, Any]] = lambda: REJECTED, **options: Any) -> AttnApp:
@@ -297,7 +300,7 @@ async def test_two_mistakes_at_once_are_introduced_as_such(make_app: MakeApp) ->
         await pilot.press("g")
         await settled(pilot)
         text = shown(app)
-        assert text.index("Two mistakes at once") < text.index("Forgets to divide")
+        assert text.index("two mistakes at once") < text.index("Forgets to divide")
 
 
 async def test_an_accepted_solution_says_when_it_comes_back(make_app: MakeApp) -> None:

@@ -27,7 +27,6 @@ COMPOSED = {
     *(f"rating.{rating.word}" for rating in Rating),
     *(f"check.{name}" for name in CHECK_NAMES),
     *(f"status.{status}" for status in ("pass", "fail", "harden", "skipped", "info", "running")),
-    *(f"verdict.{verdict}" for verdict in ("solved", "hardened", "rejected", "error")),
     *(f"standing.{standing}" for standing in ("new", "tried", "solved", "hardened")),
     *(f"palette.{route}" for route in ("home", "review", "challenges", "stats", "search")),
     *(f"{key}-one" for key in ("app.problems", "done.reviews", "home.challenges", "search.found", "stats.days")),
