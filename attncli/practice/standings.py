@@ -39,7 +39,7 @@ class ChallengeStanding:
 
 
 def standings(workspace: Workspace, track: str | None = None) -> list[ChallengeStanding]:
-    """Every challenge (of `track`), by track and level. Raises NotFound for an unknown track."""
+    """Every challenge (of `track`), in reading order. Raises NotFound for an unknown track."""
     when = workspace.moment()
     return [_standing(workspace, challenge, when.day) for challenge in workspace.library.challenges(track)]
 

@@ -17,6 +17,7 @@ from textual.widget import Widget
 
 from attncli.domain.report import CheckResult, GradeReport
 from attncli.domain.text import Localised
+from attncli.domain.tracks import track_title
 from attncli.errors import AttnError, JudgeFailed
 from attncli.practice import submit
 from attncli.practice.challenge_texts import statement
@@ -34,7 +35,7 @@ from attncli.tui.widgets.grade_report import GradeReportView
 from attncli.tui.widgets.page import Page
 from attncli.tui.widgets.plain import Plain
 from attncli.tui.widgets.title_bar import TitleBar
-from attncli.words.app_texts import TEXTS, say
+from attncli.words.app_texts import say
 from attncli.words.statements import EVERYWHERE, HARDENED
 
 
@@ -72,8 +73,7 @@ class ChallengeScreen(AttnScreen):
         self.challenge = self.workspace.library.challenge(self.challenge_id)
         self.statement = statement(self.challenge)
         self.file = solution_file(self.workspace, self.challenge_id)
-        track = f"track.{self.challenge.track}"
-        detail = say(track, self.lang) if track in TEXTS else self.challenge.track
+        detail = track_title(self.challenge.track)[self.lang]
         level = say("challenge.level", self.lang, level=self.challenge.level)
         return TitleBar(self.challenge.title[self.lang], f"{detail} · {level}", self._standing())
 
