@@ -6,14 +6,8 @@ import click
 
 from attncli.commands.session import session
 from attncli.commands.stdout import echo
-from attncli.domain.text import Localised
 from attncli.practice import hold
-
-SUSPENDED = Localised("{card} is suspended; `attn unsuspend` brings it back", "已搁置 {card}；用 `attn unsuspend` 恢复")
-BURIED = Localised(
-    "{card} is put off until tomorrow; `attn unsuspend` brings it back", "{card} 推迟到明天；用 `attn unsuspend` 恢复"
-)
-IN_QUEUE = Localised("{card} is in the queue", "{card} 在队列中")
+from attncli.words.command_texts import BURIED, IN_QUEUE, SUSPENDED
 
 
 @click.command()

@@ -12,8 +12,8 @@ from attncli.domain.printable import printable
 from attncli.domain.report import GradeReport
 from attncli.domain.text import Lang
 from attncli.words.counterexample_lines import counterexample_lines
-from attncli.words.reports import PRINTED as SAY
 from attncli.words.reports import (
+    PRINTED,
     STATUSES,
     diagnosis_lines,
     follows,
@@ -35,19 +35,19 @@ def print_report(report: GradeReport, challenge: Challenge, lang: Lang) -> None:
 
 def report_lines(report: GradeReport, challenge: Challenge, lang: Lang, width: int = 100) -> Iterator[str]:
     """The report line by line: verdict, checks, counterexample, diagnosis, what the code printed."""
-    yield SAY["head"][lang].format(title=challenge.title[lang], verdict=headline(report, lang), **report.score)
+    yield PRINTED["head"][lang].format(title=challenge.title[lang], verdict=headline(report, lang), **report.score)
     for key, checks in (("to-harden", to_harden(report)), ("unproved", unproved(report))):
         if checks:
-            yield f"  {SAY[key][lang].format(checks=', '.join(checks))}"
+            yield f"  {PRINTED[key][lang].format(checks=', '.join(checks))}"
     for check in report.checks:
-        badge = "" if check.required else SAY["badge"][lang]
+        badge = "" if check.required else PRINTED["badge"][lang]
         yield f"  {STATUSES[status_of(check)][lang]}  {check.name}{badge}  {told(check, lang)}".rstrip()
         if check.status == "fail" and check.counterexample and not follows(check, report.checks):
             shown = counterexample_lines(check.counterexample, width - len(INDENT), lang, Path(report.file).name)
             yield from (f"{INDENT}{line}".rstrip() for _, line in shown)
     yield from (f"  {says}{cards}" for says, cards in diagnosis_lines(report, challenge.mistakes, lang))
     if report.printed:
-        yield f"  {SAY['printed'][lang]}"
+        yield f"  {PRINTED['printed'][lang]}"
         yield from (f"    {line}" for line in printable(report.printed).splitlines()[:PRINTED_LINES])
     layers = ", ".join(report.sandbox)
-    yield f"  {SAY['foot'][lang].format(seconds=report.seconds, seed=report.seed, layers=layers)}"
+    yield f"  {PRINTED['foot'][lang].format(seconds=report.seconds, seed=report.seed, layers=layers)}"

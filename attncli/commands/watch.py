@@ -17,7 +17,7 @@ from attncli.commands.session import session
 from attncli.commands.stdout import echo
 from attncli.domain.report import GradeReport
 from attncli.domain.rungs import RUNGS
-from attncli.domain.text import Lang, Localised
+from attncli.domain.text import Lang
 from attncli.errors import AttnError
 from attncli.practice import submit
 from attncli.practice.grader import Grader
@@ -27,27 +27,12 @@ from attncli.practice.standings import standings
 from attncli.practice.start_challenge import solution_file, start_challenge
 from attncli.practice.submit import GradeOptions
 from attncli.practice.workspace import Workspace
+from attncli.words.command_texts import WATCH, WATCH_KEYS
 from attncli.words.reports import REASONS, STATUSES
 
 POLL_SECONDS = 0.2
 # Ctrl-D, and what a terminal that is gone says.
 END = "\x04"
-KEYS = Localised(
-    "h hint · s solution · e editor · n next challenge · r again · q quit",
-    "h 提示 · s 参考解 · e 编辑 · n 下一题 · r 重新评测 · q 退出",
-)
-SAY: dict[str, Localised] = {
-    "watching": Localised("watching {file}", "正在监视 {file}"),
-    "hint": Localised("hint {number} of {total}: {text}", "提示 {number}/{total}：{text}"),
-    "no-editor": Localised(
-        "cannot start {editor} ({why}); set one: attn config editor nano",
-        "无法启动 {editor}（{why}）；请设置：attn config editor nano",
-    ),
-    "none-left": Localised("no other challenge is left to solve", "没有其他未解出的编程题"),
-    "changed": Localised("changed: {check} {before} → {now}", "变化：{check} {before} → {now}"),
-    "unchanged": Localised("no check changed", "各项检查与上次相同"),
-    "solved": Localised("solved", "已解出"),
-}
 
 Stamp = tuple[int, int]
 Standing = tuple[str, str]
@@ -87,14 +72,14 @@ class Watch:
             echo(line)
         self.before = check_standings(report)
         solved = self._say("solved") + " · " if report.accepted else ""
-        echo(solved + KEYS[self.lang])
+        echo(solved + WATCH_KEYS[self.lang])
 
     @property
     def lang(self) -> Lang:
         return self.workspace.lang
 
     def _say(self, key: str, **values: object) -> str:
-        return SAY[key][self.lang].format(**values)
+        return WATCH[key][self.lang].format(**values)
 
     def press(self, key: str) -> bool:
         """Does what a key asks for; False ends the watch."""
@@ -147,7 +132,7 @@ def watch_file(challenge: str, file: Path, options: GradeOptions) -> None:
         grader.warm_up()
         watch = Watch(workspace, grader, workspace.library.challenge(challenge).id, file, options)
         lang = session().lang
-        echo(f"{SAY['watching'][lang].format(file=file)} · {KEYS[lang]}", err=True)
+        echo(f"{WATCH['watching'][lang].format(file=file)} · {WATCH_KEYS[lang]}", err=True)
         with keys() as read:
             while True:
                 watch.poll()
@@ -168,9 +153,9 @@ def changes(before: Mapping[str, Standing], report: GradeReport, lang: Lang = "e
     ]
     for name, then, now in changed:
         words = {"check": name, "before": _in_words(then, lang), "now": _in_words(now, lang)}
-        yield f"  {SAY['changed'][lang].format(**words)}"
+        yield f"  {WATCH['changed'][lang].format(**words)}"
     if before and not changed:
-        yield f"  {SAY['unchanged'][lang]}"
+        yield f"  {WATCH['unchanged'][lang]}"
 
 
 def _in_words(standing: Standing, lang: Lang) -> str:

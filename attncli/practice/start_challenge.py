@@ -15,6 +15,7 @@ from attncli.practice.challenge_texts import statement
 from attncli.practice.recording import record
 from attncli.practice.starters import disguised, starter
 from attncli.practice.workspace import Workspace
+from attncli.words.command_texts import NO_SYMPTOM
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +73,7 @@ def _symptom(challenge: Challenge, wrong: str) -> Localised:
     told = challenge.mistakes.get(wrong)
     if told is not None and told.symptom.en:
         return told.symptom
-    return Localised("This solution is rejected. Find out why, and mend it.", "这份解答通不过评测。找出原因并改正。")
+    return NO_SYMPTOM
 
 
 def _write_new(path: Path, text: str, force: bool) -> Path | None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from attncli.domain.challenge import Standing
 from attncli.domain.mistakes import Mistake
 from attncli.domain.printable import printable
 from attncli.domain.report import CheckResult, GradeReport
@@ -14,6 +15,12 @@ from attncli.domain.text import Lang, Localised
 
 _T = Localised
 
+STANDINGS: dict[Standing, Localised] = {
+    "new": _T("new", "未做"),
+    "tried": _T("tried", "做过"),
+    "solved": _T("solved", "已解出"),
+    "hardened": _T("hardened", "已加固"),
+}
 VERDICTS: dict[str, Localised] = {
     "accepted": _T("accepted", "通过"),
     "rejected": _T("rejected", "未通过"),
@@ -41,7 +48,6 @@ REASONS: dict[str, Localised] = {
     "too-large": _T("returned too much", "返回的数据过大"),
     "refused": _T("tried what is not allowed", "尝试了不允许的操作"),
     "protocol": _T("broke the connection to the judge", "破坏了与评测程序的通信"),
-    "shape": _T("wrong shape", "形状不对"),
     "dtype": _T("wrong dtype", "dtype 不对"),
     "values": _T("wrong values", "数值不对"),
     "not-finite": _T("not finite", "出现 NaN 或无穷"),
@@ -55,12 +61,11 @@ REASONS: dict[str, Localised] = {
     "missing-entry-point": _T("the function is missing", "缺少要求的函数或类"),
 }
 
-
 PRINTED: dict[str, Localised] = {
     "head": _T(
         "{title}: {verdict} ({passed} of {total} checks)", "{title}：{verdict}（{total} 项检查通过 {passed} 项）"
     ),
-    "unproved": _T("not proved: {checks}", "这些检查未能验证：{checks}"),
+    "unproved": _T("not proved: {checks}", "未能验证的检查：{checks}"),
     "to-harden": _T("to harden it: {checks}", "要加固的：{checks}"),
     "badge": _T(" (badge)", "（加分项）"),
     "printed": _T("printed by your code:", "你的代码打印的内容："),
@@ -68,7 +73,7 @@ PRINTED: dict[str, Localised] = {
     "same": _T("the same answers as: {says}", "与这种错误的结果完全一致：{says}"),
     "two": _T("two mistakes at once explain every answer:", "两种错误同时出现，能解释所有结果："),
     "common": _T("what all the answers have in common: {says}", "所有结果的共同点：{says}"),
-    "cards": _T(" (cards: {cards})", "（卡片：{cards}）"),
+    "cards": _T(" (cards: {cards})", "（相关卡片：{cards}）"),
 }
 
 
