@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from typing import Literal
 
 from attncli.domain.report import ABSENT, Counterexample, Value
+from attncli.domain.tensor_lines import DIGITS, named_lines, side_by_side, value_lines
 from attncli.domain.text import Lang, Localised
 from attncli.words.frames import frame_lines
-from attncli.words.tensors import DIGITS, named_lines, side_by_side, value_lines
 
 Style = Literal["value", "note", "place"]
 _T = Localised

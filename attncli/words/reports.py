@@ -48,6 +48,7 @@ REASONS: dict[str, Localised] = {
     "too-large": _T("returned too much", "返回的数据过大"),
     "refused": _T("tried what is not allowed", "尝试了不允许的操作"),
     "protocol": _T("broke the connection to the judge", "破坏了与评测程序的通信"),
+    "shape": _T("wrong shape", "形状不对"),
     "dtype": _T("wrong dtype", "dtype 不对"),
     "values": _T("wrong values", "数值不对"),
     "not-finite": _T("not finite", "出现 NaN 或无穷"),

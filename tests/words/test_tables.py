@@ -33,7 +33,7 @@ OF_THE_SANDBOX = {
     "sentences SENTENCES killed-called",
 }
 # What English has one word for and Chinese two: a new card and a new challenge, due cards and due challenges.
-HOMONYMS = {"new", "hardened", "due", "research", "answer", "{}"}
+HOMONYMS = {"new", "hardened", "due", "answer", "{}"}
 CHINESE = re.compile("[\u4e00-\u9fff]")
 
 
