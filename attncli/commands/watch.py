@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -18,8 +16,8 @@ from attncli.commands.stdout import echo
 from attncli.domain.report import GradeReport
 from attncli.domain.rungs import RUNGS
 from attncli.domain.text import Lang
-from attncli.errors import AttnError
-from attncli.practice import submit
+from attncli.errors import AttnError, EditorMissing
+from attncli.practice import edit, submit
 from attncli.practice.grader import Grader
 from attncli.practice.hint import next_hint
 from attncli.practice.solution import show_solution
@@ -103,11 +101,10 @@ class Watch:
         echo(show_solution(self.workspace, self.id))
 
     def _edit(self) -> None:
-        command = editor(self.workspace.settings.editor)
         try:
-            subprocess.run([*command, str(self.file)], check=False)
-        except OSError as error:
-            echo(f"attn: {self._say('no-editor', editor=command[0], why=error.strerror)}", err=True)
+            edit.edit(self.file, self.workspace.settings.editor, os.environ)
+        except EditorMissing as error:
+            echo(f"attn: {edit.told(error, self.lang)}", err=True)
 
     def _next(self) -> None:
         """Goes on with the first challenge that is not solved, after this one."""
@@ -161,11 +158,6 @@ def changes(before: Mapping[str, Standing], report: GradeReport, lang: Lang = "e
 def _in_words(standing: Standing, lang: Lang) -> str:
     status, reason = standing
     return STATUSES[status][lang] + (f" ({REASONS[reason][lang]})" if reason in REASONS else "")
-
-
-def editor(configured: str) -> list[str]:
-    """The learner's editor as a command line."""
-    return shlex.split(configured or os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi")
 
 
 def _stamp(file: Path) -> Stamp | None:

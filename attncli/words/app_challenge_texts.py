@@ -35,10 +35,6 @@ TEXTS: dict[str, Localised] = {
     ),
     "challenge.yes": _T("y  Show it", "y  查看"),
     "challenge.no": _T("n  Not yet", "n  暂不"),
-    "challenge.no-editor": _T(
-        "The editor “{editor}” cannot be started: set one with `attn config editor vim`.",
-        "无法启动编辑器“{editor}”：请用 `attn config editor vim` 设置。",
-    ),
     "challenge.unfold": _T(
         "▸ {title}: what production asks for besides (x shows it)", "▸ {title}：生产环境还要求什么（按 x 展开）"
     ),
@@ -78,10 +74,6 @@ TEXTS: dict[str, Localised] = {
         "这道题你已经有文件了。把它另存为带编号的副本，换成一份有错的解答来调试？",
     ),
     "challenge.yes-bug": _T("y  Find the bug", "y  开始找错"),
-    "challenge.editor-missing": _T(
-        "No editor was found: set one with `attn config editor vim`.",
-        "找不到编辑器：请用 `attn config editor vim` 设置。",
-    ),
     "challenge.no-suspend": _T(
         "This terminal cannot be lent to an editor. Edit {file} in another window, then press g.",
         "当前终端无法切到编辑器。请在另一个窗口编辑 {file}，再按 g 评测。",

@@ -16,9 +16,9 @@ from attncli.domain.report_documents import check_of, report_of
 from attncli.errors import JudgeFailed
 from attncli.judge.client import OnCheck
 from attncli.paths import bundled_impl
+from attncli.practice import edit
 from attncli.practice.grader import Grader, GradeRequest, GradingCancelled
 from attncli.tui.app import AttnApp
-from attncli.tui.screens import challenge as challenge_module
 from attncli.tui.screens.card import CardScreen
 from attncli.tui.screens.challenge import ChallengeScreen
 from attncli.tui.screens.confirm import ConfirmScreen
@@ -182,7 +182,7 @@ async def test_editing_writes_the_starter_once_and_opens_the_editor(
     app = opened(make_app)
     calls: list[list[str]] = []
     monkeypatch.setenv("VISUAL", "my-editor --wait")
-    monkeypatch.setattr(challenge_module.subprocess, "run", lambda command, check: calls.append(command))
+    monkeypatch.setattr(edit.subprocess, "run", lambda command, check: calls.append(command))
     monkeypatch.setattr(app, "suspend", _nothing_to_suspend)
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.press("e")
@@ -225,7 +225,7 @@ async def test_a_terminal_that_cannot_be_lent_is_said(make_app: MakeApp, monkeyp
 
 async def test_without_any_editor_the_setting_is_named(make_app: MakeApp, monkeypatch: pytest.MonkeyPatch) -> None:
     app = opened(make_app)
-    monkeypatch.setattr(challenge_module, "editor_command", lambda setting, environ: [])
+    monkeypatch.setattr(edit, "editor_command", lambda setting, environ: [])
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.press("e")
         await pilot.pause(0.2)

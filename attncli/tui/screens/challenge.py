@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 from collections.abc import Iterable
 from dataclasses import replace
 from datetime import timedelta
@@ -18,16 +17,15 @@ from textual.widget import Widget
 from attncli.domain.report import CheckResult, GradeReport
 from attncli.domain.text import Localised
 from attncli.domain.tracks import track_title
-from attncli.errors import AttnError, JudgeFailed
+from attncli.errors import AttnError, EditorMissing, JudgeFailed
 from attncli.practice import submit
 from attncli.practice.challenge_texts import statement
+from attncli.practice.edit import edit, told
 from attncli.practice.grader import GradeRequest, GradingCancelled
 from attncli.practice.hint import Hint, next_hint
 from attncli.practice.solution import show_solution
 from attncli.practice.standings import standings
 from attncli.practice.start_challenge import solution_file, start_challenge
-from attncli.tui.editor import editor_command
-from attncli.tui.intervals import interval_text
 from attncli.tui.messages import CheckChanged, Graded, GradingFailed
 from attncli.tui.screens.base import AttnScreen
 from attncli.tui.widgets.fold import Fold
@@ -36,6 +34,7 @@ from attncli.tui.widgets.page import Page
 from attncli.tui.widgets.plain import Plain
 from attncli.tui.widgets.title_bar import TitleBar
 from attncli.words.app_texts import say
+from attncli.words.intervals import interval_text
 from attncli.words.statements import EVERYWHERE, HARDENED
 
 
@@ -174,17 +173,13 @@ class ChallengeScreen(AttnScreen):
         await self._show_statement()
 
     def _open_editor(self) -> None:
-        command = editor_command(self.workspace.settings.editor, os.environ)
-        if not command:
-            self.notify(say("challenge.editor-missing", self.lang), severity="warning")
-            return
         try:
             with self.app.suspend():
-                subprocess.run([*command, str(self.file)], check=False)
+                edit(self.file, self.workspace.settings.editor, os.environ)
         except SuspendNotSupported:
             self.notify(say("challenge.no-suspend", self.lang, file=self.file), severity="warning")
-        except OSError:
-            self.notify(say("challenge.no-editor", self.lang, editor=command[0]), severity="error")
+        except EditorMissing as error:
+            self.notify(told(error, self.lang), severity="error")
         self.app.refresh(layout=True)
 
     def _is_accepted(self) -> bool:
