@@ -73,7 +73,7 @@ TEXTS: dict[str, Localised] = {
     "home.challenges": _T("{count} challenges due", "{count} 道编程题到期"),
     "home.challenges-one": _T("{count} challenge due", "{count} 道编程题到期"),
     "home.streak": _T("{days}-day streak", "连续 {days} 天"),
-    "home.no-streak": _T("no streak yet", "还没有连续天数"),
+    "home.no-streak": _T("no streak yet", "尚未连续打卡"),
     "home.all": _T("All topics", "全部主题"),
     "home.column-topic": _T("Topic", "主题"),
     "home.column-due": _T("due", "待复习"),

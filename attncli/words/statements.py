@@ -58,6 +58,7 @@ _OWN_MEMORY = _T(
     "A result is memory of its own, never a view of an argument, and no later call writes to it.",
     "结果有自己的内存，不是任何参数的视图，之后的调用也不会再写它。",
 )
+_NO_ARGUMENT = _T("A result is never a view of an argument.", "结果不是任何参数的视图。")
 _NOT_WRITTEN = _T("No later call writes to a result.", "之后的调用不会再写已返回的结果。")
 
 
@@ -67,6 +68,7 @@ class SharedFacts:
 
     sixteen_bits: SixteenBits = "float32"
     may_return_argument: bool = False
+    shows_state: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,10 +111,16 @@ def _hardened(challenge: Challenge, facts: SharedFacts) -> Localised:
         "low-precision": _SIXTEEN[facts.sixteen_bits],
         "layout": _LAYOUT,
         "device": _DEVICE,
-        "pure": _NOT_WRITTEN if facts.may_return_argument else _OWN_MEMORY,
+        "pure": _memory(facts),
     }
     lines = [text for check, text in asked.items() if check in challenge.required and text != NOTHING]
     return Localised(*(_below(lines, challenge.hardened, lang) for lang in LANGS))
+
+
+def _memory(facts: SharedFacts) -> Localised:
+    if facts.shows_state:
+        return _NO_ARGUMENT
+    return _NOT_WRITTEN if facts.may_return_argument else _OWN_MEMORY
 
 
 def _below(lines: Sequence[Localised], own: Localised, lang: Lang) -> str:

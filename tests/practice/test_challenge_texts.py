@@ -28,6 +28,7 @@ from attncli.words.statements import SharedFacts
         ('def f():\n    SIXTEEN_BITS = "native"', SharedFacts()),
         ('ALIAS_ALLOWED = ("f",)', SharedFacts(may_return_argument=True)),
         ("ALIAS_ALLOWED = ()", SharedFacts()),
+        ('VIEWS_OF_STATE = ("m",)', SharedFacts(shows_state=True)),
         ("import nothing_like_it\nraise SystemExit(3)", SharedFacts()),
         ("def (", SharedFacts()),
         ("\0", SharedFacts()),
