@@ -226,6 +226,7 @@ async def test_a_terminal_that_cannot_be_lent_is_said(make_app: MakeApp, monkeyp
 async def test_without_any_editor_the_setting_is_named(make_app: MakeApp, monkeypatch: pytest.MonkeyPatch) -> None:
     app = opened(make_app)
     monkeypatch.setattr(edit, "editor_command", lambda setting, environ: [])
+    monkeypatch.setattr(app, "suspend", _nothing_to_suspend)
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.press("e")
         await pilot.pause(0.2)

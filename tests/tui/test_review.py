@@ -321,7 +321,7 @@ async def test_a_partly_right_cloze_marks_each_blank(make_app: MakeApp) -> None:
         await pilot.press("enter")
         await pilot.pause()
         text = shown(screen.attn)
-        assert "2 项中对 1 项" in text and "空 1 ✗" in text and "空 2 ✓" in text
+        assert "2 项中对 1 项" in text and "第 1 空 ✗" in text and "第 2 空 ✓" in text
 
 
 async def test_items_are_moved_into_order(make_app: MakeApp) -> None:
