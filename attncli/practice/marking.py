@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from random import Random
 
 from attncli.domain.card import Blank, ChoiceCard, ClozeCard, DebugCard, OrderingCard
-from attncli.domain.text import Localised, quoted
+from attncli.domain.text import NOTHING, Localised, quoted
 from attncli.errors import UsageError
 from attncli.words import review_texts
 
@@ -20,7 +20,7 @@ class Marked:
     """The verdict, what to tell the learner, and for several blanks or options which of them were right."""
 
     correct: bool
-    detail: Localised
+    detail: Localised = NOTHING
     parts: tuple[bool, ...] = ()
 
 
@@ -33,7 +33,7 @@ def mark_choice(card: ChoiceCard, chosen: Collection[int]) -> Marked:
     """Right if exactly the correct options (indices into `card.options`) were `chosen`; `parts` is one per option."""
     parts = tuple(option.correct == (index in chosen) for index, option in enumerate(card.options))
     if all(parts):
-        return Marked(True, review_texts.RIGHT, parts)
+        return Marked(True, parts=parts)
     remarks = [_about_option(card, index) for index, right in enumerate(parts) if not right]
     return Marked(False, review_texts.BETWEEN_REMARKS.join(remarks), parts)
 
@@ -51,7 +51,7 @@ def mark_cloze(card: ClozeCard, answers: Sequence[str]) -> Marked:
         raise UsageError(f"{card.id} has {len(card.blanks)} blanks, but {len(answers)} answers were given")
     parts = tuple(_fits(blank, answer) for blank, answer in zip(card.blanks, answers, strict=True))
     if all(parts):
-        return Marked(True, review_texts.RIGHT, parts)
+        return Marked(True, parts=parts)
     wanted = [
         quoted(f"{number}. {blank.answer}")
         for number, (blank, right) in enumerate(zip(card.blanks, parts, strict=True), 1)
@@ -96,7 +96,7 @@ def mark_ordering(card: OrderingCard, keys: Sequence[str]) -> Marked:
     place = {key: index for index, key in enumerate(keys)}
     parts = tuple(place[first] < place[second] for first, second in card.before)
     if all(parts):
-        return Marked(True, review_texts.RIGHT, parts)
+        return Marked(True, parts=parts)
     first, second = card.before[parts.index(False)]
     return Marked(False, review_texts.COMES_BEFORE.format(first=texts[first], second=texts[second]), parts)
 

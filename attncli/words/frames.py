@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import groupby
-from typing import Any
 
 from attncli.domain.printable import printable
+from attncli.domain.report import Frame
 from attncli.domain.text import Lang, Localised
 
 FRAME = Localised("{place}, in {function}: {code}", "{place}，{function} 内：{code}")
@@ -14,7 +14,7 @@ LINE = Localised("line {line}", "第 {line} 行")
 AGAIN = Localised("… and {count} times more", "……同上，再重复 {count} 次")
 
 
-def frame_lines(frames: Sequence[Mapping[str, Any]], file: str, lang: Lang) -> Iterator[str]:
+def frame_lines(frames: Sequence[Frame], file: str, lang: Lang) -> Iterator[str]:
     """One line a frame, outermost first; `file` is the name to show, or empty. A recursion is told once."""
     for text, same in groupby(_line(frame, file, lang) for frame in frames):
         yield text
@@ -22,8 +22,7 @@ def frame_lines(frames: Sequence[Mapping[str, Any]], file: str, lang: Lang) -> I
             yield AGAIN[lang].format(count=count)
 
 
-def _line(frame: Mapping[str, Any], file: str, lang: Lang) -> str:
-    line = frame.get("line")
-    place = f"{file}:{line}" if file else LINE[lang].format(line=line)
-    shown = FRAME[lang].format(place=place, function=frame.get("function"), code=frame.get("code") or "")
+def _line(frame: Frame, file: str, lang: Lang) -> str:
+    place = f"{file}:{frame.line}" if file else LINE[lang].format(line=frame.line)
+    shown = FRAME[lang].format(place=place, function=frame.function, code=frame.code)
     return " ".join(printable(shown).split())

@@ -47,7 +47,12 @@ OUTDATED: dict[str, Localised] = {
 GONE = _T("{card} is no longer in its bank; it is left out.", "{card} 已不在题库中，不再出题。")
 
 # Of an answer that was marked
-RIGHT = _T("Right.", "正确。")
+HEADS: dict[str, Localised] = {
+    "right": _T("✓ Right", "✓ 正确"),
+    "wrong": _T("✗ Not right", "✗ 不对"),
+    "partly": _T("~ Partly right: {right} of {total}", "~ 部分正确：{total} 项中对 {right} 项"),
+    "no-answer": _T("no answer", "未作答"),
+}
 IS_RIGHT = _T("“{option}” is right.", "“{option}”是对的。")
 IS_WRONG = _T("“{option}”: {why}", "“{option}”：{why}")
 NO_REASON = _T("it is wrong.", "这是错的。")
@@ -55,7 +60,7 @@ WANTED = _T("Wanted: {blanks}", "应为：{blanks}")
 COMES_BEFORE = _T("“{first}” comes before “{second}”.", "“{first}”要排在“{second}”之前。")
 LINE = _T("Line {lines}: {symptom}", "第 {lines} 行：{symptom}")
 FIX = _T(" Fix: {fix}", " 改为：{fix}")
-RIGHT_NUMBER = _T("Right: {expected}.", "正确：{expected}。")
+RIGHT_NUMBER = _T("{expected}.", "{expected}。")
 WRONG_NUMBER = _T(
     "{expected} was wanted (within {tolerance}), not {given}.",
     "应为 {expected}（误差 {tolerance} 以内），而不是 {given}。",

@@ -15,8 +15,8 @@ from attncli.domain.card import FollowUp, OrderingCard
 from attncli.domain.log_row import RowKind
 from attncli.domain.rating import Rating
 from attncli.domain.text import Localised
+from attncli.practice.ask import Asked
 from attncli.tui.app import AttnApp
-from attncli.tui.asking import Asked
 from attncli.tui.screens.home import HomeScreen
 from attncli.tui.screens.review import ReviewScreen
 from attncli.tui.widgets.follow_ups import AskedNext

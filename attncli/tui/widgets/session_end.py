@@ -10,10 +10,10 @@ from attncli.domain.rating import Rating
 from attncli.domain.text import Lang
 from attncli.practice.drill import Drill
 from attncli.practice.due import due_counts
-from attncli.tui.intervals import interval_text
 from attncli.tui.markup import inline
 from attncli.tui.widgets.plain import Plain
 from attncli.words.app_texts import say, say_counted
+from attncli.words.intervals import interval_text
 
 
 class SessionEnd(Plain):
