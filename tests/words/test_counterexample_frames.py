@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from attncli.domain.report import Frame
-from attncli.words.frames import frame_lines
+from attncli.words.counterexample_lines import frame_lines
 
 OUTER = Frame(9, "sdpa", "return a(q)")
 INNER = Frame(3, "a", "return b(x)\x1b[2J")
