@@ -28,7 +28,10 @@ SPEC = {"id": "step", "entry": ["step"], "required": ["loads", "matches-referenc
     ("source", "status"),
     [
         (REFERENCE, "pass"),
-        ("def step(x, cache):\n    seen = (*(cache or ()), x * 1)\n    return sum(seen), seen\n", "pass"),
+        (
+            "def step(x, cache):\n    seen = tuple(s * 1 for s in (*(cache or ()), x))\n    return sum(seen), seen\n",
+            "pass",
+        ),
         ("def step(x, cache):\n    return x * 1, x * 1\n", "fail"),
         ("def step(x, cache):\n    return x * 1 if cache is None else cache + x\n", "fail"),
     ],
