@@ -55,6 +55,10 @@ class Judged(Drawing):
         """This part of a result may also come in these dtypes; it is then compared as such."""
         self.case.dtypes[(handle.step, *handle.path)] = frozenset(allowed)
 
+    def opaque(self, handle: Handle) -> None:
+        """This part of a result is the solution's own business: later calls take it, nothing else looks at it."""
+        self.case.opaque.add((handle.step, *handle.path))
+
     def judge(self, holds: Callable[..., Complaints], *of: Handle | Tensor) -> None:
         """`holds` says what is wrong with these: it gets the outcome of each Handle and the gradient of each tensor.
 

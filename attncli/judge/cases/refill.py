@@ -35,6 +35,7 @@ def refilled(case: Case) -> Case | None:
         steps=[*case.steps, refill, *(_later(step, first) for step in case.steps)],
         inputs=[*case.inputs, *values],
         ignored={*range(first), *(first + k for k in case.ignored)},
+        opaque={(first + path[0], *path[1:]) for path in case.opaque},
         exact={first + k for k in case.exact},
         dtypes={(first + path[0], *path[1:]): allowed for path, allowed in case.dtypes.items()},
         seed=case.seed,

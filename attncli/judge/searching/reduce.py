@@ -126,6 +126,7 @@ def only(case: Case, steps: Sequence[int]) -> tuple[Case, list[int]]:
         shared=[renumber.tree(case.shared[k]) for k in shared],
         ignored={place[k] for k in case.ignored if k in place},
         formed={place[k] for k in case.formed if k in place},
+        opaque={(place[path[0]], *path[1:]) for path in case.opaque if path[0] in place},
         exact={place[k] for k in case.exact if k in place},
         dtypes={(place[path[0]], *path[1:]): allowed for path, allowed in case.dtypes.items() if path[0] in place},
         counted=set(),

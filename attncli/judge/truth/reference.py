@@ -43,11 +43,25 @@ class Observed:
         """
         left_out = case.ignored - case.formed if formed else case.ignored
         parts: dict[Any, Any] = {k: v for k, v in enumerate(self.outcomes) if k not in left_out}
+        for step, *path in case.opaque:
+            if step in parts:
+                parts[step] = _without(parts[step], path)
         for k, value in enumerate(self.shared):
             parts[f"shared {k}"] = value
         for k in sorted({*case.counted, *(case.watched if watched else ())}):
             parts[f"calls {k}"] = self.calls[k]
         return parts
+
+
+def _without(value: Any, path: Sequence[Any]) -> Any:
+    """The outcome with nothing where `path` leads to; as it is where it leads nowhere."""
+    if not path:
+        return None
+    if isinstance(value, dict):
+        return {key: _without(part, path[1:]) if key == path[0] else part for key, part in value.items()}
+    if isinstance(value, (list, tuple)):
+        return type(value)(_without(part, path[1:]) if k == path[0] else part for k, part in enumerate(value))
+    return value
 
 
 def exact(item: Input) -> Tensor:
