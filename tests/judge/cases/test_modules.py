@@ -117,6 +117,16 @@ def case(make):
     assert grade(folder, shared)["verdict"] == "rejected"
 
 
+def test_a_module_built_of_others_is_no_instance_that_shares_with_them(tmp_path):
+    reference = "def count(model):\n    return sum(p.numel() for p in model.parameters())\n"
+    inputs = """
+def case(make):
+    inner = make.new("torch.nn.ModuleDict", {"layer": make.new("torch.nn.Linear", make.size(1, 3), 2)})
+    make.call("count", make.new("torch.nn.ModuleDict", {"block": inner}))
+"""
+    assert grade(challenge(tmp_path, reference, inputs, "count"), reference)["verdict"] == "accepted"
+
+
 CALLABLE = """
 def apply_twice(f, x):
     return f(f(x))
