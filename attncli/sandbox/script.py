@@ -46,15 +46,17 @@ def execute(
 ) -> Run:
     """Runs the steps in order. `after(index, arguments, outcome)` is called behind each step.
 
-    With "cost" in `costs` each step's work and memory are measured, with "handed" also what single calls hand out.
+    With "cost" in `costs` each step's work and memory are measured, with "handed" also what single calls hand out:
+    without autograd, unless the program runs a backward pass of its own, for which something may have to be kept.
     """
     run = Run()
+    graph = any(step.get("name") == "backward" for step in steps)
     for index, step in enumerate(steps):
         arguments = arguments_of(step, environment)
         if "cost" in costs:
             calls = CallTrace("", sizes=True) if "handed" in costs else nullcontext()
             given = list(tensors_in(list(arguments)))
-            with torch.no_grad(), calls, _where_tensors_are_made(given), CostTrace(given) as trace:
+            with torch.set_grad_enabled(graph), calls, _where_tensors_are_made(given), CostTrace(given) as trace:
                 outcome = _perform(namespace, step, arguments, environment, run)
             handed = {"handed": calls.largest, "repeated": calls.repeated} if isinstance(calls, CallTrace) else {}
             run.costs.append({**trace.figures(), **handed, "returned": returned_bytes(outcome)})
