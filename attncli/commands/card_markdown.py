@@ -7,25 +7,7 @@ from collections.abc import Iterator
 
 from attncli.domain.card import Card, ChoiceCard, ClozeCard, DebugCard, FollowUp, NumericCard, OrderingCard
 from attncli.domain.text import Lang, Localised
-
-WORDS: dict[str, Localised] = {
-    "answer": Localised("Answer", "答案"),
-    "explain": Localised("Explanation", "讲解"),
-    "points": Localised("Points", "要点"),
-    "pitfalls": Localised("Pitfalls", "常见错误"),
-    "sources": Localised("Sources", "出处"),
-    "see": Localised("See also", "相关"),
-    "next": Localised("Follow-ups", "追问"),
-    "slips": Localised("Usual slips", "常见失误"),
-    "as-of": Localised("As of", "截至"),
-    "why": Localised("why not", "为什么不对"),
-    "unverifiable": Localised("Nobody has published this.", "没有公开资料可以证实。"),
-    "parameters": Localised("Parameters", "参数"),
-    "line": Localised("line", "行"),
-    "fix": Localised("Fix", "改为"),
-    "challenge": Localised("Challenge", "编程题"),
-    "experiment": Localised("Experiment", "实验"),
-}
+from attncli.words.card_texts import AS_OF, HEADINGS, UNVERIFIABLE
 
 
 def whole_card(card: Card, lang: Lang) -> str:
@@ -54,37 +36,37 @@ def numbered(code: str) -> str:
 def answer(card: Card, lang: Lang) -> Iterator[str]:
     """The blocks of everything behind the question."""
     if card.short:
-        yield f"## {WORDS['answer'][lang]}\n\n{card.short[lang].strip()}"
+        yield f"## {HEADINGS['answer'][lang]}\n\n{card.short[lang].strip()}"
     if solution := _solution(card, lang):
-        yield f"## {WORDS['answer'][lang]}\n\n{solution}"
+        yield f"## {HEADINGS['answer'][lang]}\n\n{solution}"
     yield from background(card, lang)
 
 
 def background(card: Card, lang: Lang) -> Iterator[str]:
     """Explanation, points, pitfalls, sources and links."""
     if card.explain:
-        yield f"## {WORDS['explain'][lang]}\n\n{card.explain[lang].strip()}"
+        yield f"## {HEADINGS['explain'][lang]}\n\n{card.explain[lang].strip()}"
     if card.points:
         points = "\n".join(f"{number}. {point[lang]}" for number, point in enumerate(card.points, 1))
-        yield f"## {WORDS['points'][lang]}\n\n{points}"
+        yield f"## {HEADINGS['points'][lang]}\n\n{points}"
     if card.pitfalls:
         yield _section("pitfalls", [pitfall.says[lang] for pitfall in card.pitfalls], lang)
     if card.unverifiable:
-        yield WORDS["unverifiable"][lang]
+        yield UNVERIFIABLE[lang]
     if card.as_of:
-        yield f"{WORDS['as-of'][lang]}: {card.as_of}"
+        yield AS_OF[lang].format(date=card.as_of)
     if card.sources:
         yield _section("sources", [" ".join(filter(None, (s.id, s.where, s.date))) for s in card.sources], lang)
     if asked := [follow_up for follow_up in card.follow_ups if follow_up.ask]:
-        yield "\n\n".join([f"## {WORDS['next'][lang]}", *(_follow_up(follow_up, lang) for follow_up in asked)])
+        yield "\n\n".join([f"## {HEADINGS['follow-ups'][lang]}", *(_follow_up(follow_up, lang) for follow_up in asked)])
     see = ", ".join(follow_up.card for follow_up in card.follow_ups if not follow_up.ask)
     links = {"see": see, "challenge": card.challenge, "experiment": card.experiment}
-    if lines := [f"{WORDS[word][lang]}: {value}" for word, value in links.items() if value]:
+    if lines := [f"{HEADINGS[word][lang]}: {value}" for word, value in links.items() if value]:
         yield "  \n".join(lines)
 
 
 def _section(word: str, lines: list[str], lang: Lang) -> str:
-    return f"## {WORDS[word][lang]}\n\n" + "\n".join(f"- {line}" for line in lines)
+    return f"## {HEADINGS[word][lang]}\n\n" + "\n".join(f"- {line}" for line in lines)
 
 
 def _follow_up(follow_up: FollowUp, lang: Lang) -> str:
@@ -107,16 +89,16 @@ def _solution(card: Card, lang: Lang) -> str:
             texts = dict(card.items)
             return "\n".join(f"- {texts[first][lang]} → {texts[second][lang]}" for first, second in card.before)
         case DebugCard():
-            where = f"{WORDS['line'][lang]} {', '.join(map(str, card.lines))}: {card.symptom[lang]}"
-            return f"{where}\n\n{WORDS['fix'][lang]}: `{card.fix[lang].strip()}`" if card.fix else where
+            where = f"{HEADINGS['line'][lang]} {', '.join(map(str, card.lines))}: {card.symptom[lang]}"
+            return f"{where}\n\n{HEADINGS['fix'][lang]}: `{card.fix[lang].strip()}`" if card.fix else where
     return ""
 
 
 def _slips(card: NumericCard, lang: Lang) -> str:
     lines = [f"- `{slip.compute}` — {slip.says[lang].strip()}" for slip in card.slips]
-    return "\n\n" + "\n".join([f"{WORDS['slips'][lang]}:", "", *lines]) if lines else ""
+    return "\n\n" + "\n".join([f"{HEADINGS['slips'][lang]}:", "", *lines]) if lines else ""
 
 
 def _option(text: Localised, correct: bool, why_not: Localised | None, lang: Lang) -> str:
     mark = "✓" if correct else "✗"
-    return f"- {mark} {text[lang]}" + (f" — {WORDS['why'][lang]}: {why_not[lang]}" if why_not else "")
+    return f"- {mark} {text[lang]}" + (f" — {HEADINGS['why'][lang]}: {why_not[lang]}" if why_not else "")

@@ -15,18 +15,10 @@ from attncli.commands.session import session
 from attncli.commands.stdout import echo, show_progress, verdict_counts
 from attncli.domain.challenge import SEEDS
 from attncli.domain.rungs import RUNGS, CaseRung
-from attncli.domain.text import Lang, Localised
+from attncli.domain.text import Lang
 from attncli.errors import JudgeFailed, Rejected, UsageError
 from attncli.judge.client import MEMORY_MIB, TIMEOUT_SECONDS, Judge
-
-SAY = {
-    "again": Localised("  A fresh exam, on other inputs: {command}", "  用新的输入再考一次：{command}"),
-    "solved": Localised("{file} is solved, not hardened: {name}: {said}", "{file} 已解出，但未加固：{name}：{said}"),
-    "rejected": Localised(
-        "{file} is rejected by {name}: {said}; `attn hint {challenge}` helps",
-        "{file} 未通过 {name}：{said}；`attn hint {challenge}` 给出提示",
-    ),
-}
+from attncli.words.command_texts import GRADE
 
 
 @click.command()
@@ -119,7 +111,7 @@ def _offer(report: Mapping[str, Any], file: Path, challenge: str, as_json: bool,
     from attncli.practice.submit import fresh_seed
 
     again = f"attn grade {challenge} {file} --seed {fresh_seed(report)}"
-    echo(SAY["again"][lang].format(command=again))
+    echo(GRADE["again"][lang].format(command=again))
 
 
 def _rejection(report: Mapping[str, Any], file: Path, challenge: str, lang: Lang) -> str:
@@ -129,7 +121,7 @@ def _rejection(report: Mapping[str, Any], file: Path, challenge: str, lang: Lang
     failed = deciding_check(report)
     name, said = (failed["name"], told(failed, lang)) if failed else ("", "")
     reached = "solved" if report.get("rung") == "solved" else "rejected"
-    return SAY[reached][lang].format(file=file, name=name, said=said, challenge=challenge)
+    return GRADE[reached][lang].format(file=file, name=name, said=said, challenge=challenge)
 
 
 def _progress(as_json: bool) -> Any:

@@ -11,23 +11,14 @@ from random import Random
 from attncli.commands.card_markdown import numbered
 from attncli.commands.stdout import echo
 from attncli.domain.card import Card, ChoiceCard, ClozeCard, DebugCard, NumericCard, OrderingCard
-from attncli.domain.text import Lang, Localised
+from attncli.domain.text import Lang
 from attncli.errors import UsageError
 from attncli.practice import marking, numeric_answer
 from attncli.practice.marking import Marked
+from attncli.words.plain_texts import QUESTIONS
 
 Marking = Marked
 ReadLine = Callable[[], str]
-
-SAY: dict[str, Localised] = {
-    "choose": Localised("Your choice, by number", "输入选项编号"),
-    "choose-many": Localised("Your choices, by number; several may be right", "输入选项编号，可能不止一个"),
-    "number": Localised("Your answer{unit}", "输入答案{unit}"),
-    "blank": Localised("Blank {n}", "第 {n} 空"),
-    "order": Localised("The right order, by number", "按正确顺序输入编号"),
-    "line": Localised("Which line?", "哪一行有错？"),
-    "numbers": Localised("Numbers from 1 to {n}, please", "请输入 1 到 {n} 的编号"),
-}
 
 
 def ask(card: Card, lang: Lang, rng: Random, read_line: ReadLine, read_numbers: ReadLine) -> Marking | None:
@@ -52,7 +43,7 @@ def ask(card: Card, lang: Lang, rng: Random, read_line: ReadLine, read_numbers: 
 def _choice(card: ChoiceCard, lang: Lang, rng: Random, read_line: ReadLine) -> Marking:
     shown = marking.shuffled_options(card, rng)
     _print(card.question[lang], [card.options[index].text[lang] for index in shown])
-    echo(SAY["choose-many" if card.multiple else "choose"][lang])
+    echo(QUESTIONS["choose-many" if card.multiple else "choose"][lang])
     places = _numbers(read_line, len(shown), lang)
     return marking.mark_choice(card, {shown[place] for place in places})
 
@@ -62,7 +53,7 @@ def _numeric(card: NumericCard, lang: Lang, rng: Random, read_line: ReadLine) ->
     echo(task.question[lang])
     unit = f" ({task.unit})" if task.unit else ""
     while True:
-        echo(SAY["number"][lang].format(unit=unit))
+        echo(QUESTIONS["number"][lang].format(unit=unit))
         try:
             line = read_line()
             return numeric_answer.mark_numeric(task, line) if line else numeric_answer.give_up(task)
@@ -74,7 +65,7 @@ def _cloze(card: ClozeCard, lang: Lang, read_line: ReadLine) -> Marking:
     echo(card.question[lang])
     answers = []
     for number, _ in enumerate(card.blanks, 1):
-        echo(SAY["blank"][lang].format(n=number))
+        echo(QUESTIONS["blank"][lang].format(n=number))
         answers.append(read_line())
     return marking.mark_cloze(card, answers)
 
@@ -83,21 +74,21 @@ def _ordering(card: OrderingCard, lang: Lang, rng: Random, read_line: ReadLine) 
     keys, texts = marking.shuffled_items(card, rng), dict(card.items)
     _print(card.question[lang], [texts[key][lang] for key in keys])
     while True:
-        echo(SAY["order"][lang])
+        echo(QUESTIONS["order"][lang])
         places = _numbers(read_line, len(keys), lang)
         if not places:
             return marking.give_up_ordering(card)
         try:
             return marking.mark_ordering(card, [keys[place] for place in places])
         except UsageError:
-            echo(SAY["numbers"][lang].format(n=len(keys)))
+            echo(QUESTIONS["numbers"][lang].format(n=len(keys)))
 
 
 def _debug(card: DebugCard, lang: Lang, read_line: ReadLine) -> Marking:
     echo(f"{card.question[lang]}\n\n{numbered(card.code)}")
     lines = len(card.code.rstrip().splitlines())
     while True:
-        echo(SAY["line"][lang])
+        echo(QUESTIONS["line"][lang])
         if len(places := _numbers(read_line, lines, lang)) <= 1:
             return marking.mark_debug(card, places[0] + 1 if places else 0)
 
@@ -114,4 +105,4 @@ def _numbers(read_line: ReadLine, most: int, lang: Lang) -> list[int]:
         words = read_line().replace(",", " ").split()
         if all(word.isdecimal() and 1 <= int(word) <= most for word in words):
             return [int(word) - 1 for word in words]
-        echo(SAY["numbers"][lang].format(n=most))
+        echo(QUESTIONS["numbers"][lang].format(n=most))

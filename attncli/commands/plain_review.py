@@ -12,44 +12,12 @@ from attncli.commands.card_markdown import answer, background, question
 from attncli.commands.plain_answers import Marking, ask
 from attncli.commands.stdout import echo
 from attncli.domain.rating import Rating
-from attncli.domain.text import Localised
+from attncli.domain.text import Lang
 from attncli.errors import NotFound, Outdated, UsageError
 from attncli.practice.drill import Drill, DrillItem, suggest, suggest_marked
 from attncli.practice.workspace import Workspace
-
-SAY: dict[str, Localised] = {
-    "left": Localised("{n}. {card}, {topic}, {left} left", "第 {n} 题：{card}，{topic}，还剩 {left} 题"),
-    "reveal": Localised(
-        "Enter shows the answer; u undo, s suspend, b put off, q quit", "回车看答案；u 撤销，s 停用，b 推迟，q 退出"
-    ),
-    "points": Localised(
-        "Which points did you make? Numbers, or all, or none", "说到了哪些要点？输入编号，all 全部，none 没有"
-    ),
-    "rate": Localised("Rating: {choices}; Enter takes {suggested}", "评分：{choices}；回车选 {suggested}"),
-    "saved": Localised("{card}: {rating}, again in {interval}", "{card}：{rating}，{interval} 后再问"),
-    "done": Localised("{n} answered, all kept. {left} left.", "答了 {n} 张，均已保存，还剩 {left} 张。"),
-    "bad": Localised("That is none of the choices.", "没有这个选项。"),
-    "undone": Localised("Taken back: {card}", "已撤销：{card}"),
-    "gone": Localised("{card} is no longer in its bank; it is left out.", "{card} 已不在题库中，不再出题。"),
-    "outdated-answered": Localised(
-        "Not kept: this card was answered elsewhere meanwhile. Rate it as it stands now.",
-        "未保存：这张卡片刚在别处答过，请按现在的间隔重新评分。",
-    ),
-    "outdated-day": Localised(
-        "Not kept: a new study day has begun, and the intervals are new. Rate it again.",
-        "未保存：新的学习日已开始，间隔已更新，请重新评分。",
-    ),
-    "outdated-settings": Localised(
-        "Not kept: the settings were changed, and the intervals are new. Rate it again.",
-        "未保存：设置已更改，间隔已更新，请重新评分。",
-    ),
-}
-RATINGS: dict[Rating, Localised] = {
-    Rating.AGAIN: Localised("again", "重来"),
-    Rating.HARD: Localised("hard", "困难"),
-    Rating.GOOD: Localised("good", "良好"),
-    Rating.EASY: Localised("easy", "简单"),
-}
+from attncli.words.card_texts import GONE, OUTDATED, RATINGS
+from attncli.words.plain_texts import SITTING
 
 
 class Settled(Exception):
@@ -78,7 +46,7 @@ class PlainReview:
                     self._ask(item)
                 except NotFound:
                     self.drill.drop()
-                    self._say("gone", card=item.card.id)
+                    echo(GONE[self.workspace.lang].format(card=item.card.id))
         except Quit:
             pass
         progress = self.drill.progress
@@ -132,8 +100,8 @@ class PlainReview:
         lang = self.workspace.lang
         while True:
             item = self.drill.refresh()
-            choices = ", ".join(f"{int(r)} {RATINGS[r][lang]} ({_words(item, r)})" for r in Rating)
-            self._say("rate", choices=choices, suggested=RATINGS[suggested][lang])
+            choices = ", ".join(f"{int(r)} {_word(r, lang)} ({_words(item, r)})" for r in Rating)
+            self._say("rate", choices=choices, suggested=_word(suggested, lang))
             line = self._line()
             if self._settled(line):
                 return
@@ -141,9 +109,9 @@ class PlainReview:
                 try:
                     self.drill.answer(rating, **details)
                 except Outdated as error:
-                    self._say(f"outdated-{error.reason}")
+                    echo(OUTDATED[error.reason][self.workspace.lang])
                     continue
-                self._say("saved", card=item.card.id, rating=RATINGS[rating][lang], interval=_words(item, rating))
+                self._say("saved", card=item.card.id, rating=_word(rating, lang), interval=_words(item, rating))
                 return
             self._say("bad")
 
@@ -182,7 +150,7 @@ class PlainReview:
         return unicodedata.normalize("NFKC", line).strip()
 
     def _say(self, key: str, **values: object) -> None:
-        echo(SAY[key][self.workspace.lang].format(**values))
+        echo(SITTING[key][self.workspace.lang].format(**values))
 
 
 def _rating(line: str) -> Rating | None:
@@ -190,6 +158,10 @@ def _rating(line: str) -> Rating | None:
         rating for rating in Rating if line.lower() in (str(int(rating)), rating.word, RATINGS[rating].zh)
     )
     return next(named, None)
+
+
+def _word(rating: Rating, lang: Lang) -> str:
+    return RATINGS[rating][lang].lower()
 
 
 def _words(item: DrillItem, rating: Rating) -> str:

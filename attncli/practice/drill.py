@@ -13,9 +13,10 @@ from attncli.domain.memory import Schedule, State
 from attncli.domain.rating import Rating
 from attncli.errors import NotFound, Outdated, UsageError
 from attncli.memory.card_order import spread, take_turns
-from attncli.practice import answering
+from attncli.practice import answering, hold
 from attncli.practice.answering import Answered, Basis, Shown
 from attncli.practice.due import new_quota
+from attncli.practice.undo import take_back
 from attncli.practice.workspace import Workspace
 from attncli.store.queue import Moment, Waiting
 
@@ -124,7 +125,7 @@ class Drill:
         """Takes back what was last done in this sitting; its card is asked again. UsageError if there is nothing."""
         if not self._done:
             raise UsageError("nothing was answered in this sitting that could be taken back")
-        row = answering.undo(self.workspace, self._done[-1])
+        row = take_back(self.workspace, self._done[-1])
         self._done.pop()
         if row.kind is RowKind.REVIEW:
             self._answered.pop()
@@ -136,11 +137,11 @@ class Drill:
 
     def suspend(self) -> None:
         """Takes the current card out of the queue for good."""
-        self._settle(answering.hold(self.workspace, RowKind.SUSPEND, self._required().card.id))
+        self._settle(hold.hold(self.workspace, RowKind.SUSPEND, self._required().card.id))
 
     def bury(self) -> None:
         """Puts the current card off until the next study day."""
-        self._settle(answering.hold(self.workspace, RowKind.BURY, self._required().card.id))
+        self._settle(hold.hold(self.workspace, RowKind.BURY, self._required().card.id))
 
     def drop(self) -> None:
         """Leaves out the current card, which is no longer in its bank."""

@@ -12,7 +12,7 @@ from attncli.domain.counterexamples import counterexamples_of
 from attncli.domain.rungs import CaseRung
 from attncli.errors import JudgeFailed, NotFound, UsageError
 from attncli.judge.client import MEMORY_MIB, TIMEOUT_SECONDS, GradeRequest, Judge, OnEvent
-from attncli.practice import solve
+from attncli.practice.attempt import record_attempt
 from attncli.practice.workspace import Workspace
 from attncli.words.reports import deciding_checks
 
@@ -92,7 +92,7 @@ def settle(
 ) -> dict[str, Any]:
     """Records what the judge answered as an attempt, unless `options` say otherwise; the report to show."""
     if options.record:
-        solve.record_attempt(workspace, report, request.source.decode("utf-8", "replace"))
+        record_attempt(workspace, report, request.source.decode("utf-8", "replace"))
     return {key: value for key, value in report.items() if key != "stored"}
 
 

@@ -57,7 +57,7 @@ def execute(
             given = list(tensors_in(list(arguments)))
             with torch.no_grad(), calls, _where_tensors_are_made(given), CostTrace(given) as trace:
                 outcome = _perform(namespace, step, arguments, environment, run)
-            handed = {"handed": calls.largest} if isinstance(calls, CallTrace) else {}
+            handed = {"handed": calls.largest, "repeated": calls.repeated} if isinstance(calls, CallTrace) else {}
             run.costs.append({**trace.figures(), **handed, "returned": returned_bytes(outcome)})
         else:
             outcome = _perform(namespace, step, arguments, environment, run)

@@ -18,7 +18,7 @@ from attncli.practice.marking import (
     shuffled_items,
     shuffled_options,
 )
-from attncli.practice.numeric_answer import NumericTask, draw, mark_numeric, shown
+from attncli.practice.numeric_answer import NumericTask, draw, give_up, mark_numeric
 
 
 @dataclass(slots=True)
@@ -75,7 +75,7 @@ class Asked:
     def _mark(self) -> Marked | None:
         card = self.card
         if isinstance(card, NumericCard) and self.task is not None:
-            return _given_up(self.task) if self.is_blank else mark_numeric(self.task, self.texts[0])
+            return give_up(self.task) if self.is_blank else mark_numeric(self.task, self.texts[0])
         if isinstance(card, ChoiceCard):
             return mark_choice(card, self.chosen)
         if isinstance(card, ClozeCard):
@@ -101,8 +101,3 @@ class Asked:
     @property
     def correct(self) -> bool | None:
         return None if self.marked is None else self.marked.correct
-
-
-def _given_up(task: NumericTask) -> Marked:
-    answer = f"{shown(task.expected)} {task.unit}".strip()
-    return Marked(False, Localised(f"The answer is {answer}.", f"答案是 {answer}。"))

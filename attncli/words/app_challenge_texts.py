@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from attncli.domain.text import Localised
+from attncli.words.reports import PRINTED, STANDINGS
 
 _T = Localised
 
 TEXTS: dict[str, Localised] = {
     "challenges.title": _T("Challenges", "编程题"),
-    "challenges.column": _T("Challenge", "题目"),
+    "challenges.column": _T("Challenge", "编程题"),
     "challenges.none": _T("There are no challenges.", "没有编程题。"),
     "challenges.all-tracks": _T("All tracks", "全部类别"),
-    "challenges.solved": _T("{solved} of {total} solved", "共 {total} 题，已解 {solved} 题"),
+    "challenges.solved": _T("{solved} of {total} solved", "共 {total} 题，已解出 {solved} 题"),
     "challenges.level": _T("level", "难度"),
-    "standing.new": _T("new", "未做"),
-    "standing.tried": _T("tried", "做过"),
-    "standing.solved": _T("solved", "已解出"),
-    "standing.hardened": _T("hardened", "已加固"),
+    **{f"standing.{standing}": text for standing, text in STANDINGS.items()},
     "challenges.due": _T("due", "到期"),
     "challenge.level": _T("level {level} of 5", "难度 {level}/5"),
     "challenge.not-started": _T(
@@ -56,7 +54,7 @@ TEXTS: dict[str, Localised] = {
     "verdict.summary": _T(
         "{passed} of {total} checks, {seconds} s", "{total} 项检查通过 {passed} 项，用时 {seconds} 秒"
     ),
-    "verdict.unproved": _T("not proved: {checks}", "未能验证：{checks}"),
+    "verdict.unproved": PRINTED["unproved"],
     "verdict.fresh": _T("f: a fresh exam, on other inputs", "f：换一组输入再考一次"),
     "verdict.exam": _T("fresh exam {seed}", "第 {seed} 套新题"),
     "verdict.next-due": _T("comes back in {interval}", "{interval}后再练"),
@@ -79,9 +77,8 @@ TEXTS: dict[str, Localised] = {
     "counterexample.expected": _T("expected", "期望"),
     "counterexample.got": _T("got", "得到"),
     "counterexample.differs": _T("* differs", "* 与期望不同"),
+    **{f"counterexample.{name}": PRINTED[name] for name in ("earlier", "first-wrong")},
     "counterexample.call": _T("call {number} of: {calls}", "第 {number} 次调用，依次为：{calls}"),
-    "counterexample.earlier": _T("call {number}, {name}:", "第 {number} 次调用 {name}："),
-    "counterexample.first-wrong": _T("first wrong at {index}", "第一个不对的位置：{index}"),
     "challenge.symptom": _T("Find the bug", "找出错误"),
     "challenge.bug-written": _T(
         "A wrong solution is in {file}. Press e, find the mistake, mend it, then g.",
@@ -113,6 +110,6 @@ TEXTS: dict[str, Localised] = {
     "check.random": _T("the statistics of a random technique", "随机方法的统计性质"),
     "check.forbidden": _T("writes what was to be written", "没有调用要求自己写的操作"),
     "check.work": _T("the work grows as promised", "计算量按承诺增长"),
-    "check.memory": _T("the memory stays as promised", "显存按承诺增长"),
+    "check.memory": _T("the memory stays as promised", "内存按承诺增长"),
     "check.speed": _T("time against the reference", "与参考解的用时比较"),
 }

@@ -8,11 +8,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from attncli.domain.challenge import Standing
 from attncli.domain.printable import printable
 from attncli.domain.text import Lang, Localised
 
 _T = Localised
 
+STANDINGS: dict[Standing, Localised] = {
+    "new": _T("new", "未做"),
+    "tried": _T("tried", "做过"),
+    "solved": _T("solved", "已解出"),
+    "hardened": _T("hardened", "已加固"),
+}
 VERDICTS: dict[str, Localised] = {
     "accepted": _T("accepted", "通过"),
     "rejected": _T("rejected", "未通过"),
@@ -52,6 +59,29 @@ REASONS: dict[str, Localised] = {
     "mutated": _T("changed an input", "改动了输入"),
     "aliased": _T("shares memory", "与他处共享内存"),
     "missing-entry-point": _T("the function is missing", "缺少要求的函数或类"),
+}
+
+PRINTED: dict[str, Localised] = {
+    "head": _T(
+        "{title}: {verdict} ({passed} of {total} checks)", "{title}：{verdict}（{total} 项检查通过 {passed} 项）"
+    ),
+    "unproved": _T("not proved: {checks}", "未能验证的检查：{checks}"),
+    "to-harden": _T("to harden it: {checks}", "要加固的：{checks}"),
+    "badge": _T(" (badge)", "（加分项）"),
+    "printed": _T("printed by your code:", "你的代码打印的内容："),
+    "foot": _T("{seconds} s, seed {seed}, sandbox: {layers}", "用时 {seconds} 秒，种子 {seed}，沙箱：{layers}"),
+    "same": _T("the same answers as: {says}", "与这种错误的结果完全一致：{says}"),
+    "two": _T("two mistakes at once explain every answer:", "两种错误同时出现，能解释所有结果："),
+    "common": _T("what all the answers have in common: {says}", "所有结果的共同点：{says}"),
+    "cards": _T(" (cards: {cards})", "（相关卡片：{cards}）"),
+    "call": _T("(call {number} of: {calls})", "（第 {number} 次调用，依次为：{calls}）"),
+    "earlier": _T("call {number}, {name}:", "第 {number} 次调用 {name}："),
+    "expected": _T("expected:", "期望："),
+    "got": _T("got:", "得到："),
+    "first-wrong": _T("first wrong at {index}", "第一个不对的位置：{index}"),
+    "mask": _T("(mask, shape {shape}, 1 = True)", "（掩码，形状 {shape}，1 = True）"),
+    "shape": _T("{dtype} tensor of shape {shape}", "{dtype} 张量，形状 {shape}"),
+    "tensor": _T("({dtype}, shape {shape})", "（{dtype}，形状 {shape}）"),
 }
 
 

@@ -15,7 +15,7 @@ from attncli import paths
 from attncli.commands.printed_report import print_report
 from attncli.domain.payloads import CONTROLS
 from attncli.domain.printable import hidden_in
-from attncli.practice import solve
+from attncli.practice.attempt import record_attempt
 from attncli.practice.workspace import Workspace
 
 Attn = Callable[..., Any]
@@ -119,7 +119,7 @@ def solved(attn: Attn, hostile_home: Path) -> None:
     attn("answer", "bidi-01", "--rating", "again")
     report = {"challenge": "own", "verdict": "accepted", "checks": [], "file": "x.py"}
     with Workspace.open(paths.Home(hostile_home), lambda: datetime.now(UTC)) as workspace:
-        solve.record_attempt(workspace, report, REFERENCE)
+        record_attempt(workspace, report, REFERENCE)
 
 
 @pytest.mark.parametrize("form", ["md", "html", "json"])

@@ -94,7 +94,7 @@ REPORT = {
 }
 
 
-@pytest.mark.parametrize(("lang", "said"), [("en", "not proved: device"), ("zh", "这些检查未能验证：device")])
+@pytest.mark.parametrize(("lang", "said"), [("en", "not proved: device"), ("zh", "未能验证的检查：device")])
 def test_what_was_accepted_without_a_proof_is_said_under_the_verdict(lang, said):
     challenge = SimpleNamespace(title={"en": "Attention", "zh": "注意力"}, mistakes={})
     assert list(report_lines(REPORT, challenge, lang))[1].strip() == said

@@ -13,10 +13,11 @@ import pytest
 
 from attncli import paths
 from attncli.commands import watch as module
-from attncli.commands.watch import KEYS, Watch, changes, editor
+from attncli.commands.watch import Watch, changes, editor
 from attncli.errors import JudgeFailed
 from attncli.practice.submit import GradeOptions
 from attncli.practice.workspace import Workspace
+from attncli.words.command_texts import WATCH_KEYS
 
 ACCEPTED: dict[str, Any] = {
     "challenge": "double",
@@ -84,7 +85,7 @@ def test_a_file_is_graded_when_it_changes_and_only_then(workspace, file, capsys)
     watch.poll()
     out = capsys.readouterr().out
     assert "changed: matches-reference FAIL (wrong values) → pass" in out
-    assert f"solved · {KEYS['en']}" in out
+    assert f"solved · {WATCH_KEYS['en']}" in out
 
 
 def test_a_file_that_goes_and_comes_back_is_graded_again(workspace, file, capsys):
@@ -112,7 +113,7 @@ def test_in_chinese_everything_but_code_is_chinese(workspace, file, capsys):
     watch.poll()
     watch.press("r")
     out = capsys.readouterr().out
-    assert "加倍：未通过（2 项检查通过 1 项）" in out and KEYS["zh"] in out
+    assert "加倍：未通过（2 项检查通过 1 项）" in out and WATCH_KEYS["zh"] in out
     assert "变化：matches-reference 失败 (抛出异常) → 失败 (数值不对)" in out
 
 

@@ -110,7 +110,7 @@ def test_every_sentence_that_the_judge_says_is_there() -> None:
         (
             say("autograd-switched", name="mha"),
             "mha switches autograd on or off and leaves it so, for all code that runs later",
-            "mha 开关了自动求导却没有恢复，之后的代码都受影响",
+            "mha 开关了 autograd 却没有恢复，之后的代码都受影响",
         ),
         (
             say("draws-global", name="generate"),

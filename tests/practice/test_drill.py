@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from attncli.domain.memory import State
 from attncli.domain.rating import Rating
 from attncli.errors import NotFound, Outdated, UsageError
-from attncli.practice import answering
+from attncli.practice import answering, hold
 from attncli.practice.drill import Drill, DrillProgress, suggest, suggest_marked
 from attncli.practice.workspace import Workspace
 
@@ -184,7 +184,7 @@ def test_suspended_and_buried_cards_leave_the_sitting(workspace: Workspace) -> N
         assert item is not None
         seen.add(item.card.id)
         settle()
-    answering.suspend(workspace, "kv-03")
+    hold.suspend(workspace, "kv-03")
     while item := drill.next():
         assert item.card.id not in seen | {"kv-03"}
         drill.answer(Rating.EASY)

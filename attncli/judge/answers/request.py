@@ -20,6 +20,8 @@ REPLY_TIMES = 16
 
 # What is traced takes a few times as long, on the device that is emulated ("elsewhere") up to thirty times.
 TRACED = frozenset({"calls", "cost", "handed", "operations"})
+# What "handed" measures of the tensors that single calls return.
+HANDED = ("handed", "repeated")
 
 
 @dataclass(frozen=True)

@@ -41,6 +41,10 @@ class Demands:
         return frozenset(self._facts.alias_allowed)
 
     @cached_property
+    def views_of_state(self) -> frozenset[str]:
+        return frozenset(self._facts.views_of_state)
+
+    @cached_property
     def without_graph(self) -> frozenset[str]:
         return frozenset(self._facts.without_graph)
 
@@ -91,7 +95,7 @@ def named_arguments(reference: Mapping[str, Any], step: Mapping[str, Any]) -> li
         return [(str(key[1]), tree) for key, tree in step["args"][0][1]]
     target = reference.get(step.get("name", ""))
     if step["op"] == "method":
-        target = next((getattr(c, step["name"]) for c in reference.values() if hasattr(c, step["name"])), None)
+        target = next((getattr(c, step["name"]) for c in _classes(reference) if hasattr(c, step["name"])), None)
     try:
         parameters = [name for name in inspect.signature(target).parameters if name != "self"] if target else []
     except (TypeError, ValueError):
@@ -99,6 +103,10 @@ def named_arguments(reference: Mapping[str, Any], step: Mapping[str, Any]) -> li
     args = step.get("args", ())
     names = [*parameters, *(f"argument {k}" for k in range(len(parameters), len(args)))]
     return [*zip(names, args, strict=False), *step.get("kwargs", {}).items()]
+
+
+def _classes(reference: Mapping[str, Any]) -> list[type]:
+    return [value for value in reference.values() if isinstance(value, type)]
 
 
 def tensor_trees(trees: Sequence[Any]) -> list[Any]:

@@ -13,6 +13,7 @@ from torch import Tensor
 
 from attncli.judge.cases.case import Case, Input
 from attncli.sandbox.elsewhere import Elsewhere, across, two_devices
+from attncli.sandbox.program_watch import Step
 from attncli.sandbox.script import execute, gradients
 from attncli.sandbox.values import Environment, resolve
 from attncli.sandbox.written import Written
@@ -133,12 +134,39 @@ def run_reference(
     environment.shared = [resolve(tree, environment) for tree in case.shared]
     torch.default_generator.manual_seed(case.seed)
     with two_devices(case.default_device) if device == "elsewhere" else nullcontext():
-        run = execute(namespace, case.steps, environment, costs=costs)
-    observed = Observed(run.outcomes, environment.shared, calls=calls, costs=run.costs)
+        returned = _Returned(case.steps)
+        run = execute(namespace, case.steps, environment, after=returned.note, costs=costs)
+    outcomes = run.outcomes if cotangents is not None else returned.of(run.outcomes)
+    observed = Observed(outcomes, environment.shared, calls=calls, costs=run.costs)
     if cotangents is not None:
         vectors = cotangents(run.outcomes) if callable(cotangents) else cotangents
         observed.gradients = gradients(run, environment, leaf_indices, vectors)
     return observed
+
+
+class _Returned:
+    """What methods returned, as it was then: it may be a view of what the object keeps, and change."""
+
+    def __init__(self, steps: Sequence[Step]) -> None:
+        self._steps = steps
+        self._then: dict[int, Any] = {}
+
+    def note(self, index: int, _arguments: Any, outcome: Any) -> None:
+        if self._steps[index]["op"] == "method":
+            self._then[index] = _copied(outcome)
+
+    def of(self, outcomes: Sequence[Any]) -> list[Any]:
+        return [self._then.get(index, outcome) for index, outcome in enumerate(outcomes)]
+
+
+def _copied(value: Any) -> Any:
+    if isinstance(value, Tensor):
+        return value.detach().clone()
+    if type(value) in (list, tuple):
+        return type(value)(_copied(part) for part in value)
+    if type(value) is dict:
+        return {key: _copied(part) for key, part in value.items()}
+    return value
 
 
 def _module_dtype(case: Case, cast: Cast) -> torch.dtype:

@@ -18,9 +18,13 @@ from textual.widget import Widget
 from attncli.domain.text import Localised
 from attncli.domain.tracks import track_title
 from attncli.errors import AttnError, JudgeFailed
-from attncli.practice import solve, submit
+from attncli.practice import submit
 from attncli.practice.challenge_texts import statement
 from attncli.practice.grader import GradeRequest, GradingCancelled
+from attncli.practice.hint import Hint, next_hint
+from attncli.practice.solution import show_solution
+from attncli.practice.standings import standings
+from attncli.practice.start_challenge import solution_file, start_challenge
 from attncli.tui.editor import editor_command
 from attncli.tui.intervals import interval_text
 from attncli.tui.messages import CheckChanged, Graded, GradingFailed
@@ -56,7 +60,7 @@ class ChallengeScreen(AttnScreen):
     def __init__(self, id: str) -> None:
         super().__init__()
         self.challenge_id = id
-        self.hints: list[solve.Hint] = []
+        self.hints: list[Hint] = []
         self.reference = ""
         self.symptom: Localised | None = None
         self.report: dict[str, Any] | None = None
@@ -67,13 +71,13 @@ class ChallengeScreen(AttnScreen):
     def title_bar(self) -> TitleBar:
         self.challenge = self.workspace.library.challenge(self.challenge_id)
         self.statement = statement(self.challenge)
-        self.file = solve.solution_file(self.workspace, self.challenge_id)
+        self.file = solution_file(self.workspace, self.challenge_id)
         detail = track_title(self.challenge.track)[self.lang]
         level = say("challenge.level", self.lang, level=self.challenge.level)
         return TitleBar(self.challenge.title[self.lang], f"{detail} · {level}", self._standing())
 
     def _standing(self) -> str:
-        found = {s.challenge.id: s for s in solve.standings(self.workspace, self.challenge.track)}[self.challenge_id]
+        found = {s.challenge.id: s for s in standings(self.workspace, self.challenge.track)}[self.challenge_id]
         word = say(f"standing.{found.standing}", self.lang)
         return f"{word} · {say('challenges.due', self.lang)}" if found.is_due else word
 
@@ -160,7 +164,7 @@ class ChallengeScreen(AttnScreen):
     async def action_edit(self) -> None:
         if not self.file.exists():
             try:
-                solve.start(self.workspace, self.challenge_id)
+                start_challenge(self.workspace, self.challenge_id)
             except AttnError as error:
                 self.notify(error.message, severity="error")
                 return
@@ -244,7 +248,7 @@ class ChallengeScreen(AttnScreen):
             return submit.settle(self.workspace, request, report, replace(self.options, record=False))
 
     def _comes_back(self) -> str:
-        found = {s.challenge.id: s for s in solve.standings(self.workspace, self.challenge.track)}[self.challenge_id]
+        found = {s.challenge.id: s for s in standings(self.workspace, self.challenge.track)}[self.challenge_id]
         if found.schedule is None:
             return ""
         wait = max(timedelta(0), found.schedule.due_at - self.workspace.clock())
@@ -271,7 +275,7 @@ class ChallengeScreen(AttnScreen):
 
     async def action_hint(self) -> None:
         try:
-            hint = solve.next_hint(self.workspace, self.challenge_id)
+            hint = next_hint(self.workspace, self.challenge_id)
         except AttnError as error:
             self.notify(error.message)
             return
@@ -289,7 +293,7 @@ class ChallengeScreen(AttnScreen):
         if self.file.exists() and not await self.app.push_screen_wait(ConfirmScreen(*texts)):
             return
         try:
-            started = solve.start(self.workspace, self.challenge_id, bug=True, force=True)
+            started = start_challenge(self.workspace, self.challenge_id, bug=True, force=True)
         except AttnError as error:
             self.notify(error.message, severity="error")
             return
@@ -307,7 +311,7 @@ class ChallengeScreen(AttnScreen):
         texts = [say(key, self.lang) for key in ("challenge.see-solution", "challenge.yes", "challenge.no")]
         if await self.app.push_screen_wait(ConfirmScreen(*texts)):
             try:
-                self.reference = solve.solution(self.workspace, self.challenge_id)
+                self.reference = show_solution(self.workspace, self.challenge_id)
             except AttnError as error:
                 self.notify(error.message, severity="error")
                 return

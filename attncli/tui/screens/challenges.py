@@ -14,7 +14,7 @@ from textual.widgets import OptionList
 
 from attncli.domain.rungs import RUNGS
 from attncli.domain.tracks import track_title
-from attncli.practice.solve import ChallengeStanding, standings
+from attncli.practice.standings import ChallengeStanding, standings
 from attncli.tui.columns import left
 from attncli.tui.screens.base import AttnScreen
 from attncli.tui.widgets.option_rows import Rows, row_width
