@@ -326,6 +326,7 @@ def groups(model, lr, ratio=16.0):
     MODEL
     + """
 GRADIENTS = False
+VIEWS_OF_STATE = ("groups",)
 def case(make):
     whole, parts = model(make)
     make.compare(made := make.call("groups", whole, 0.01, ratio=make.pick([4.0, 16.0])), False)
