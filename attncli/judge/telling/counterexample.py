@@ -10,6 +10,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from attncli.domain.report import Counterexample
+from attncli.domain.report_documents import counterexample_of
 from attncli.judge.answers.finding import Finding
 from attncli.judge.cases.case import Case
 from attncli.judge.cases.folder import Folder
@@ -29,7 +31,7 @@ CALLS_ROOM = 40_000
 RESULT_ROOM = 30_000
 
 
-def render(finding: Finding, demands: Demands) -> dict[str, Any]:
+def render(finding: Finding, demands: Demands) -> Counterexample:
     """The `counterexample` of a grade report."""
     case, last = finding.case, len(finding.case.steps) - 1
     known = failing_step(finding)
@@ -60,7 +62,7 @@ def render(finding: Finding, demands: Demands) -> dict[str, Any]:
         shown["expected"] = plain(due, Room(RESULT_ROOM), axes, "return")
     if finding.frames:
         shown["frames"] = [dict(frame) for frame in finding.frames]
-    return shown
+    return counterexample_of(shown)
 
 
 def _place(path: Sequence[Any]) -> str:

@@ -3,48 +3,44 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import product
 from typing import Any
 
-from rich.cells import cell_len
-
-from attncli.domain.axes import named
+from attncli.domain.cells import cells as width_of
+from attncli.domain.cells import left
 from attncli.domain.printable import printable
-from attncli.tui.columns import left
+from attncli.domain.report import ShownTensor, Value
 
-Value = Any
-_MOST_ROWS, _MOST_COLUMNS = 12, 12
+_MOST_NUMBERS, _MOST_MARKS = 12, 32
 DIGITS = 4
 
 
-def is_tensor(value: Value) -> bool:
-    """Whether this JSON value describes a tensor: `{"shape", "dtype", "values"}`."""
-    return isinstance(value, Mapping) and {"shape", "values"} <= set(value)
+def tensor_lines(tensor: ShownTensor, other: Value = None, digits: int = DIGITS) -> list[str]:
+    """A heading with shape and dtype, then one line a row; every value that is unlike `other`'s gets a star.
 
-
-def tensor_lines(tensor: Mapping[str, Any], other: Mapping[str, Any] | None = None, digits: int = DIGITS) -> list[str]:
-    """A heading with shape and dtype, then one line a row; every value that is unlike `other`'s gets a star."""
-    shape = [int(size) for size in tensor["shape"]]
-    values = list(_flat(tensor["values"]))
-    cells = [number_text(value, digits) for value in values]
-    if other is not None and is_tensor(other) and list(other["shape"]) == shape:
-        rivals = list(_flat(other["values"]))
-        cells = [
-            cell + ("*" if differ(a, b, digits) else " ") for cell, a, b in zip(cells, values, rivals, strict=False)
-        ]
-    head = f"{named(shape, tensor.get('axes'))} {tensor.get('dtype', '')}".rstrip()
-    return [head, *_grid(cells, shape)]
+    A mask is a grid of signs, 1 for True and a dot for False.
+    """
+    head = f"{tensor.named_shape} {tensor.dtype}"
+    if tensor.values is None:
+        return [head]
+    is_mask = tensor.dtype == "bool" and len(tensor.shape) > 1
+    cells = [("1" if v is True else "·") if is_mask else number_text(v, digits) for v in tensor.values]
+    if isinstance(other, ShownTensor) and other.shape == tensor.shape:
+        pairs = zip(cells, tensor.values, other.values or (), strict=False)
+        cells = [cell + ("*" if differ(a, b, digits) else " ") for cell, a, b in pairs]
+    grid = _grid(cells, tensor.shape, *((_MOST_MARKS, " ") if is_mask else (_MOST_NUMBERS, "  ")))
+    return [head + (", 1 = True" if is_mask else ""), *grid]
 
 
 def value_lines(value: Value, other: Value = None, digits: int = DIGITS) -> list[str]:
-    """Any JSON value as lines: tensors as grids, containers by key, the rest as Python would write it."""
-    if is_tensor(value):
-        return tensor_lines(value, other if is_tensor(other) else None, digits)
+    """Any value as lines: tensors as grids, containers by key, the rest as Python would write it."""
+    if isinstance(value, ShownTensor):
+        return tensor_lines(value, other, digits)
     if isinstance(value, Mapping):
         rivals = other if isinstance(other, Mapping) else {}
         return [line for key, part in value.items() for line in named_lines(str(key), part, rivals.get(key), digits)]
-    if isinstance(value, list) and any(isinstance(part, (Mapping, list)) for part in value):
+    if isinstance(value, list) and any(isinstance(part, (Mapping, list, ShownTensor)) for part in value):
         beside = other if isinstance(other, list) and len(other) == len(value) else [None] * len(value)
         pairs = enumerate(zip(value, beside, strict=True))
         return [line for index, (part, rival) in pairs for line in named_lines(f"[{index}]", part, rival, digits)]
@@ -54,11 +50,11 @@ def value_lines(value: Value, other: Value = None, digits: int = DIGITS) -> list
 def named_lines(name: str, value: Value, other: Value = None, digits: int = DIGITS) -> list[str]:
     """`value_lines` behind its name, later lines indented below it."""
     first, *rest = value_lines(value, other, digits) or [""]
-    joint = " " if is_tensor(value) else " = "
+    joint = " " if isinstance(value, ShownTensor) else " = "
     return [f"{name}{joint}{first}", *(f"  {line}" for line in rest)]
 
 
-def number_text(value: Value, digits: int = DIGITS) -> str:
+def number_text(value: Any, digits: int = DIGITS) -> str:
     """A number with so many significant digits, as short as it can be."""
     if isinstance(value, bool):
         return "True" if value else "False"
@@ -71,7 +67,7 @@ def number_text(value: Value, digits: int = DIGITS) -> str:
     return str(value)
 
 
-def differ(a: Value, b: Value, digits: int = DIGITS) -> bool:
+def differ(a: Any, b: Any, digits: int = DIGITS) -> bool:
     """Whether two printed values are unlike; NaN is like NaN."""
     return number_text(a, digits) != number_text(b, digits)
 
@@ -81,7 +77,7 @@ def side_by_side(blocks: Sequence[Sequence[str]], width: int, gap: int = 4) -> l
     rows: list[list[Sequence[str]]] = []
     used = 0
     for block in blocks:
-        size = max((cell_len(line) for line in block), default=0)
+        size = max((width_of(line) for line in block), default=0)
         if rows and used + gap + size <= width:
             rows[-1].append(block)
             used += gap + size
@@ -96,7 +92,7 @@ def side_by_side(blocks: Sequence[Sequence[str]], width: int, gap: int = 4) -> l
 
 
 def _joined(blocks: Sequence[Sequence[str]], gap: int) -> list[str]:
-    sizes = [max((cell_len(line) for line in block), default=0) for block in blocks]
+    sizes = [max((width_of(line) for line in block), default=0) for block in blocks]
     lines = []
     for index in range(max(map(len, blocks))):
         cells = [block[index] if index < len(block) else "" for block in blocks]
@@ -104,15 +100,7 @@ def _joined(blocks: Sequence[Sequence[str]], gap: int) -> list[str]:
     return lines
 
 
-def _flat(values: Value) -> Iterator[Value]:
-    if isinstance(values, Sequence) and not isinstance(values, str):
-        for value in values:
-            yield from _flat(value)
-    else:
-        yield values
-
-
-def _grid(cells: list[str], shape: list[int]) -> list[str]:
+def _grid(cells: list[str], shape: Sequence[int], most: int, gap: str) -> list[str]:
     if not shape:
         return cells[:1]
     if 0 in shape:
@@ -122,13 +110,13 @@ def _grid(cells: list[str], shape: list[int]) -> list[str]:
     rows = shape[-2] if len(shape) > 1 else 1
     lines: list[str] = []
     for block, index in enumerate(product(*(range(size) for size in shape[:-2]))):
-        if len(lines) >= _MOST_ROWS:
+        if len(lines) >= most:
             return [*lines, "…"]
         label = f"[{', '.join(map(str, index))}]" if index and math.prod(shape[:-2]) > 1 else ""
-        for row in range(rows):
+        for row in range(min(rows, most + 1)):
             start = (block * rows + row) * columns
             part = cells[start : start + columns]
-            shown = "  ".join(cell.rjust(width) for cell in part[:_MOST_COLUMNS])
-            more = "  …" if columns > _MOST_COLUMNS else ""
+            shown = gap.join(cell.rjust(width) for cell in part[:most])
+            more = f"{gap}…" if columns > most else ""
             lines.append(f"{label if row == 0 else ' ' * len(label)}{' ' if label else ''}{shown}{more}")
-    return lines if len(lines) <= _MOST_ROWS else [*lines[:_MOST_ROWS], "…"]
+    return lines if len(lines) <= most else [*lines[:most], "…"]

@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from attncli.tui.tensors import named_lines, number_text, side_by_side, tensor_lines, value_lines
+from attncli.domain.report import ShownTensor
+from attncli.domain.tensor_lines import named_lines, number_text, side_by_side, tensor_lines, value_lines
 
 
-def tensor(shape: list[int], values: Any, dtype: str = "float32") -> dict[str, Any]:
-    return {"shape": shape, "dtype": dtype, "values": values}
+def tensor(shape: list[int], values: list[Any], dtype: str = "float32") -> ShownTensor:
+    return ShownTensor(tuple(shape), dtype, tuple(values))
 
 
 def test_a_matrix_is_a_grid_under_its_shape() -> None:
-    assert tensor_lines(tensor([2, 2], [[1.0, 0.5], [-2.0, 0.0]])) == ["[2, 2] float32", "  1  0.5", " -2    0"]
+    assert tensor_lines(tensor([2, 2], [1.0, 0.5, -2.0, 0.0])) == ["[2, 2] float32", "  1  0.5", " -2    0"]
 
 
-def test_flat_and_nested_values_are_the_same() -> None:
-    assert tensor_lines(tensor([2, 2], [1, 2, 3, 4])) == tensor_lines(tensor([2, 2], [[1, 2], [3, 4]]))
+def test_a_mask_is_a_grid_of_signs() -> None:
+    mask = tensor([2, 3], [True, False, True, False, False, True], "bool")
+    assert tensor_lines(mask) == ["[2, 3] bool, 1 = True", "1 · 1", "· · 1"]
+    other = tensor([2, 3], [True, True, True, False, False, True], "bool")
+    assert tensor_lines(mask, other)[1:] == ["1  ·* 1 ", "·  ·  1 "]
+    assert tensor_lines(tensor([2], [True, False], "bool")) == ["[2] bool", " True  False"]
 
 
 def test_leading_indices_label_the_blocks() -> None:
@@ -29,9 +35,9 @@ def test_leading_indices_label_the_blocks() -> None:
 
 
 def test_the_heading_names_the_axes_that_are_known() -> None:
-    known = {**tensor([1, 2], [1, 2]), "axes": ["T", "d"]}
+    known = replace(tensor([1, 2], [1, 2]), axes=("T", "d"))
     assert tensor_lines(known)[0] == "[T=1, d=2] float32"
-    assert tensor_lines({**known, "axes": ["", "d"]})[0] == "[1, d=2] float32"
+    assert tensor_lines(replace(known, axes=("", "d")))[0] == "[1, d=2] float32"
 
 
 def test_differences_are_starred() -> None:
@@ -43,6 +49,8 @@ def test_scalars_empty_and_large_tensors() -> None:
     assert tensor_lines(tensor([], [3.25])) == ["[] float32", "3.25"]
     assert tensor_lines(tensor([0, 3], [])) == ["[0, 3] float32", "(empty)"]
     large = tensor_lines(tensor([40, 40], [0.0] * 1600))
+    many = tensor_lines(replace(tensor([10**9, 2], [0.0] * 256), truncated=True))
+    assert len(many) == 14 and tensor_lines(ShownTensor((9,), "float32", device="meta")) == ["[9] float32"]
     assert len(large) <= 14 and large[-1] == "…" and large[1].endswith("…")
 
 

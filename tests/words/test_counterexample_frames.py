@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from attncli.words.frames import frame_lines
+from attncli.domain.report import Frame
+from attncli.words.counterexample_lines import frame_lines
 
-OUTER = {"line": 9, "function": "sdpa", "code": "return a(q)"}
-INNER = {"line": 3, "function": "a", "code": "return b(x)\x1b[2J"}
+OUTER = Frame(9, "sdpa", "return a(q)")
+INNER = Frame(3, "a", "return b(x)\x1b[2J")
 
 
 @pytest.mark.parametrize(
@@ -29,4 +30,4 @@ def test_a_recursion_is_told_once_and_counted():
 
 
 def test_a_frame_without_code_still_names_its_line():
-    assert list(frame_lines([{"line": 1, "function": "<module>"}], "x.py", "en")) == ["x.py:1, in <module>:"]
+    assert list(frame_lines([Frame(1, "<module>", "")], "x.py", "en")) == ["x.py:1, in <module>:"]

@@ -9,8 +9,8 @@ import pytest
 from attncli.domain.card import Card, card_of
 from attncli.domain.rating import Rating
 from attncli.errors import UsageError
-from attncli.tui.asking import Asked
-from attncli.tui.widgets.sheet import a_right_order
+from attncli.practice.ask import Asked
+from attncli.practice.marking import right_order
 
 BOTH = {"en": "text", "zh": "文字"}
 
@@ -74,5 +74,38 @@ def test_a_choice_is_right_only_with_exactly_the_right_options() -> None:
 def test_a_right_order_is_found_from_the_pairs() -> None:
     items = [{"key": key, "text": BOTH} for key in "dcba"]
     ordering = card("ordering", items=items, before=[["a", "b"], ["b", "c"]], explain=BOTH)
-    order = a_right_order(ordering)  # type: ignore[arg-type]
+    order = right_order(ordering)  # type: ignore[arg-type]
     assert order.index("a") < order.index("b") < order.index("c") and sorted(order) == list("abcd")
+
+
+@pytest.mark.parametrize(
+    ("ticked", "total", "rating"),
+    [(3, 3, Rating.GOOD), (2, 3, Rating.HARD), (1, 3, Rating.AGAIN), (0, 3, Rating.AGAIN), (0, 0, Rating.GOOD)],
+)
+def test_ticked_points_suggest_a_rating(ticked: int, total: int, rating: Rating) -> None:
+    asked = Asked.of(card("qa", short=BOTH, points=[BOTH] * total), Random(0))
+    asked.ticked = set(range(ticked))
+    assert asked.suggestion is rating
+
+
+def test_a_wrong_order_can_be_mended_and_none_gives_up() -> None:
+    items = [{"key": key, "text": BOTH} for key in "ab"]
+    asked = Asked.of(card("ordering", items=items, before=[["a", "b"]], explain=BOTH), Random(0))
+    asked.item_order = ["a"]
+    with pytest.raises(UsageError, match="each of a, b once"):
+        asked.submit()
+    assert not asked.revealed
+    asked.item_order = []
+    asked.submit()
+    assert asked.correct is False and [text.en for text in asked.told] == ["no answer", "text → text"]
+
+
+def test_what_is_told_counts_the_blanks_of_several() -> None:
+    blanks = [{"answer": answer, "form": "text"} for answer in ("one", "two")]
+    asked = Asked.of(card("cloze", blanks=blanks, explain=BOTH), Random(0))
+    asked.texts = ["one", "three"]
+    asked.submit()
+    assert [text.en for text in asked.told] == ["~ Partly right: 1 of 2", "Wanted: 2. two"]
+    asked.texts = ["one", "two"]
+    asked.submit()
+    assert [text.zh for text in asked.told] == ["✓ 正确", ""]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from attncli.domain.text import Localised
-from attncli.domain.tracks import TRACKS, reading_order, track_title
 from attncli.paths import bundled_impl
+from attncli.words.tracks import TRACKS, reading_order, track_title
 
 
 def test_every_bundled_track_is_known() -> None:

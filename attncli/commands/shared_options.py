@@ -1,10 +1,16 @@
-"""`--at`: a moment given as text."""
+"""The options that several commands have."""
 
 from __future__ import annotations
 
 from datetime import datetime
 
 import click
+
+from attncli.commands.json_document import print_json
+
+__all__ = ["at_option", "json_option", "print_json"]
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 
 
 class Moment(click.ParamType[datetime]):

@@ -1,4 +1,7 @@
-"""A card while it is being asked: what was drawn for it, what was given, how that was marked. No widgets here."""
+"""Asking a card: what was drawn for it, what was given, how that was marked, what is told of it and suggested.
+
+The app and the plain review differ in how they read an answer alone.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +10,10 @@ from random import Random
 
 from attncli.domain.card import Card, ChoiceCard, ClozeCard, DebugCard, NumericCard, OrderingCard
 from attncli.domain.rating import Rating
-from attncli.domain.text import Localised
-from attncli.practice.drill import suggest, suggest_marked
+from attncli.domain.text import NOTHING, Localised
 from attncli.practice.marking import (
     Marked,
+    give_up_ordering,
     mark_choice,
     mark_cloze,
     mark_debug,
@@ -19,11 +22,14 @@ from attncli.practice.marking import (
     shuffled_options,
 )
 from attncli.practice.numeric_answer import NumericTask, draw, give_up, mark_numeric
+from attncli.words.review_texts import HEADS
+
+HARD_FROM = 0.5
 
 
 @dataclass(slots=True)
 class Asked:
-    """`given` fields are filled by the answer widgets; `submit` marks them and reveals the answer."""
+    """The fields of the answer are filled while it is given; `submit` marks them and reveals what is right."""
 
     card: Card
     question: Localised
@@ -65,10 +71,12 @@ class Asked:
             return not self.chosen
         if isinstance(self.card, (NumericCard, ClozeCard)):
             return not any(text.strip() for text in self.texts)
+        if isinstance(self.card, OrderingCard):
+            return not self.item_order
         return isinstance(self.card, DebugCard) and self.line == 0
 
     def submit(self) -> None:
-        """Marks what was given and reveals the answer. Raises UsageError for a number that cannot be read."""
+        """Marks what was given and reveals the answer. Raises UsageError for no number, or no order of all."""
         self.marked = self._mark()
         self.revealed = True
 
@@ -81,17 +89,33 @@ class Asked:
         if isinstance(card, ClozeCard):
             return mark_cloze(card, self.texts)
         if isinstance(card, OrderingCard):
-            return mark_ordering(card, self.item_order)
+            return give_up_ordering(card) if self.is_blank else mark_ordering(card, self.item_order)
         if isinstance(card, DebugCard):
             return mark_debug(card, self.line)
         return None
 
     @property
+    def told(self) -> tuple[Localised, Localised]:
+        """The verdict, counted by blanks or options where several are asked for, and what marking says besides."""
+        marked = self.marked
+        if marked is None:
+            return NOTHING, NOTHING
+        right, total = sum(marked.parts), len(marked.parts)
+        by_part = isinstance(self.card, ClozeCard) or (isinstance(self.card, ChoiceCard) and self.card.multiple)
+        key = "right" if marked.correct else "no-answer" if self.is_blank else "wrong"
+        if key == "wrong" and by_part and total > 1 and right:
+            key = "partly"
+        return HEADS[key].format(right=right, total=total), marked.detail
+
+    @property
     def suggestion(self) -> Rating:
-        """What the ticked points, or the marking, suggest."""
+        """All points or a right answer suggest good, half of the points hard, anything less again."""
         if self.marked is not None:
-            return suggest_marked(self.marked.correct)
-        return suggest(len(self.ticked), len(self.card.points))
+            return Rating.GOOD if self.marked.correct else Rating.AGAIN
+        ticked, total = len(self.ticked), len(self.card.points)
+        if ticked >= total:
+            return Rating.GOOD
+        return Rating.HARD if ticked / total >= HARD_FROM else Rating.AGAIN
 
     @property
     def points(self) -> list[int] | None:

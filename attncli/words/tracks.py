@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from attncli.domain.text import Localised
+from attncli.domain.text import Localised, quoted
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ TRACKS: dict[str, Track] = {
     "efficient": _track(
         "efficient", "高效注意力", "Longer texts: the same attention in less memory, and other attention in less work."
     ),
-    "experts": _track("experts", "专家混合", "More parameters for the same work on each token."),
+    "experts": _track("experts", "混合专家", "More parameters for the same work on each token."),
     "losses": _track(
         "losses", "损失函数", "What pretraining minimises, and what it costs when the vocabulary is large."
     ),
@@ -65,7 +65,7 @@ TRACKS: dict[str, Track] = {
 def track_title(track: str) -> Localised:
     """What a track is called; an unknown one by its folder."""
     known = TRACKS.get(track)
-    return known.title if known else Localised(track, track)
+    return known.title if known else quoted(track)
 
 
 def reading_order(track: str) -> tuple[int, str]:
