@@ -1,4 +1,4 @@
-"""Bank folders to cards and challenges. A file with a problem contributes nothing, the other files all they have."""
+"""Bank files to the documents of cards and challenges. A file with a problem contributes nothing."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from attncli.commands.printed_report import report_lines
+from attncli.commands.printed_report import print_report
 from attncli.commands.session import session
 from attncli.commands.stdout import echo
 from attncli.domain.report import GradeReport
@@ -64,8 +64,7 @@ class Watch:
             echo(f"attn: {error.message}", err=True)
             return
         echo("")
-        for line in report_lines(report, challenge, self.lang):
-            echo(line)
+        print_report(report, challenge, self.lang)
         for line in changes(self.before, report, self.lang):
             echo(line)
         self.before = check_standings(report)

@@ -8,14 +8,15 @@ from collections.abc import Iterator
 import pytest
 
 from attncli.bank.check import Report, check
-from attncli.bank.loader import GLOSSARY, load_glossary
+from attncli.bank.loader import GLOSSARY, bank_files, load_file, load_glossary
 from attncli.bank.planned import PlannedCard, load_planned
 from attncli.bank.selection import Surroundings
 from attncli.bank.texts import localised, parts_of
 from attncli.domain.card import card_of
 from attncli.paths import bundled_impl, bundled_quizbank
 from attncli.tui.latex import Unreadable, draw
-from bank_folders import bundled_documents, bundled_files
+
+from .conftest import bundled_documents
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +39,7 @@ def test_the_cards_are_those_of_the_plan() -> None:
 
 
 def test_every_topic_has_a_title() -> None:
-    files = bundled_files()
+    files = [load_file(path) for path in bank_files(bundled_quizbank())]
     assert len(files) == 24
     assert all(file.title for file in files)
     assert {file.topic for file in files} == load_planned(bundled_quizbank()).topics

@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from bank_folders import bundled_documents
+from .conftest import bundled_documents
 
 Says = Callable[[str, str, str], bool]
 TOKENS, WIDTH, HEADS, SEEDS = 32, 64, 4, range(5)

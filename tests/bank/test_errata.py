@@ -14,7 +14,8 @@ from attncli.bank.links import LAST_ERRATUM
 from attncli.bank.loader import ERRATA
 from attncli.bank.yaml_reading import parse, read_text
 from attncli.paths import bundled_quizbank
-from bank_folders import bundled_documents
+
+from .conftest import bundled_documents
 
 STATED: Mapping[str, tuple[str, str, str]] = {
     "E07": ("kv-08", "PaLM, Falcon-7B and StarCoder use it", "PaLM、Falcon-7B、StarCoder 用的是 MQA"),
@@ -70,7 +71,7 @@ SAID: Mapping[str, tuple[str, str]] = {
 
 @cache
 def documents() -> tuple[Any, ...]:
-    return tuple(bundled_documents())
+    return bundled_documents()
 
 
 @pytest.fixture(scope="module")

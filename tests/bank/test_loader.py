@@ -6,9 +6,8 @@ from typing import Any
 
 import yaml
 
-from attncli.bank.loader import GLOSSARY, bank_files, load_challenge, load_file, load_glossary
+from attncli.bank.loader import BankFile, bank_files, load_challenge, load_file, load_glossary
 from attncli.domain.card import ChoiceCard, ClozeCard, DebugCard, NumericCard, OrderingCard, QaCard, card_of
-from bank_folders import files_of
 
 Card = dict[str, Any]
 Writer = Callable[..., Path]
@@ -40,32 +39,31 @@ def test_numbers_where_text_is_read_become_text(cards: dict[str, Card], bank_fil
     assert (document["compute"], document["tolerance"]) == ("96", "0.5")
 
 
-def test_a_file_with_a_problem_contributes_nothing_and_the_others_all(
-    cards: dict[str, Card], bank_file: Writer
-) -> None:
-    bank_file(*cards.values())
-    broken = bank_file({**cards["qa"], "id": "mask-01"}, {"id": "mask-02"}, topic="mask")
-    files = files_of(broken.parent)
-    assert [len(file.documents) for file in files] == [6, 0]
-    assert {problem.file for file in files for problem in file.problems} == {str(broken)}
+def test_a_file_with_a_problem_contributes_nothing(cards: dict[str, Card], bank_file: Writer) -> None:
+    broken = load_file(bank_file({**cards["qa"], "id": "mask-01"}, {"id": "mask-02"}, topic="mask"))
+    assert broken.documents == ()
+    assert {problem.file for problem in broken.problems} == {str(broken.path)}
 
 
-def test_a_missing_folder_has_no_files(tmp_path: Path) -> None:
-    assert bank_files(tmp_path / "missing") == [] and load_glossary(tmp_path / GLOSSARY).documents == ()
+def test_own_files_may_end_otherwise_and_a_missing_folder_has_none(tmp_path: Path) -> None:
+    for name in ("mine.yml", "broken.yaml", "notes.ymlx"):
+        (tmp_path / name).write_text("a: [")
+    assert [path.name for path in bank_files(tmp_path)] == ["broken.yaml", "mine.yml"]
+    assert bank_files(tmp_path / "missing") == []
 
 
 def test_glossary_plan_and_errata_are_no_card_files(cards: dict[str, Card], bank_file: Writer) -> None:
     folder = bank_file(cards["qa"]).parent
-    (folder / "planned.yaml").write_text("cards: {}")
-    (folder / "errata.yaml").write_text("corrections: {E01: [att-01]}")
-    (folder / "glossary.yaml").write_text("terms:\n- {en: head, zh: 头}\n")
+    for name in ("planned.yaml", "errata.yaml", "glossary.yaml"):
+        (folder / name).write_text("terms:\n- {en: head, zh: 头}\n")
     assert [path.name for path in bank_files(folder)] == ["att.yaml"]
-    assert load_glossary(folder / GLOSSARY).documents == ({"en": "head", "zh": "头"},)
+    assert load_glossary(folder / "glossary.yaml").documents == ({"en": "head", "zh": "头"},)
+    assert load_glossary(folder / "missing.yaml") == BankFile(folder / "missing.yaml")
 
 
-def test_a_broken_glossary_is_reported_and_empty(tmp_path: Path) -> None:
-    (tmp_path / GLOSSARY).write_text("terms: 3")
-    glossary = load_glossary(tmp_path / GLOSSARY)
+def test_a_broken_glossary_is_reported(tmp_path: Path) -> None:
+    (tmp_path / "glossary.yaml").write_text("terms: 3")
+    glossary = load_glossary(tmp_path / "glossary.yaml")
     assert (len(glossary.problems), glossary.documents) == (1, ())
 
 

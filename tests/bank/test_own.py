@@ -127,7 +127,7 @@ def test_a_check_of_everything_tells_of_the_bundled_bank_in_one_line(
     assert [Path(note.file).name for note in check([own], everything).notes] == ["mine.yaml"]
 
 
-def test_what_is_enough_for_an_own_card_is_not_for_a_bundled_one(mine: Callable[..., Path]) -> None:
+def test_only_an_own_file_may_leave_things_out(mine: Callable[..., Path]) -> None:
     path = mine(LEAST["qa"])
     assert load_file(path).problems and not load_file(path, own=True).problems
 

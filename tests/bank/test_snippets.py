@@ -16,7 +16,8 @@ import torch.nn.functional as F
 
 from attncli.bank.snippets import snippet_findings, snippets_of
 from attncli.bank.texts import localised
-from bank_folders import bundled_documents
+
+from .conftest import bundled_documents
 
 RUNS: dict[str, tuple[str, str]] = {
     "agent-02": (
