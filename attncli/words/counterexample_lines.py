@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
 from typing import Literal
 
-from attncli.domain.report import ABSENT, Counterexample, Value
+from attncli.domain.printable import printable
+from attncli.domain.report import ABSENT, Counterexample, Frame, Value
 from attncli.domain.tensor_lines import DIGITS, named_lines, side_by_side, value_lines
 from attncli.domain.text import Lang, Localised
-from attncli.words.frames import frame_lines
 
 Style = Literal["value", "note", "place"]
 _T = Localised
@@ -20,6 +21,9 @@ SAY: dict[str, Localised] = {
     "got": _T("got", "得到"),
     "differs": _T("* differs", "* 与期望不同"),
     "first-wrong": _T("first wrong at {index}", "第一个不对的位置：{index}"),
+    "frame": _T("{place}, in {function}: {code}", "{place}，{function} 内：{code}"),
+    "line": _T("line {line}", "第 {line} 行"),
+    "again": _T("… and {count} times more", "……同上，再重复 {count} 次"),
 }
 
 
@@ -54,3 +58,17 @@ def _outcomes(shown: Counterexample, lang: Lang) -> Iterator[list[str]]:
         lines = value_lines(shown.got, shown.expected, digits)
         legend = [SAY["differs"][lang]] if any("*" in line for line in lines) else []
         yield [SAY["got"][lang], *lines, *legend]
+
+
+def frame_lines(frames: Sequence[Frame], file: str, lang: Lang) -> Iterator[str]:
+    """One line a frame, outermost first; `file` is the name to show, or empty. A recursion is told once."""
+    for text, same in groupby(_line(frame, file, lang) for frame in frames):
+        yield text
+        if count := sum(1 for _ in same) - 1:
+            yield SAY["again"][lang].format(count=count)
+
+
+def _line(frame: Frame, file: str, lang: Lang) -> str:
+    place = f"{file}:{frame.line}" if file else SAY["line"][lang].format(line=frame.line)
+    shown = SAY["frame"][lang].format(place=place, function=frame.function, code=frame.code)
+    return " ".join(printable(shown).split())
