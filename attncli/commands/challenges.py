@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
-from attncli.commands.output import json_option, print_json
 from attncli.commands.session import session
+from attncli.commands.shared_options import json_option, print_json
 from attncli.commands.stdout import echo
 from attncli.domain.cells import left
 from attncli.practice.hint import next_hint

@@ -10,8 +10,8 @@ from typing import Any
 
 import click
 
-from attncli.commands.output import json_option, print_json
 from attncli.commands.session import session
+from attncli.commands.shared_options import json_option, print_json
 from attncli.commands.stdout import echo, show_progress, verdict_counts
 from attncli.domain.challenge import SEEDS
 from attncli.domain.report import CheckResult, GradeReport

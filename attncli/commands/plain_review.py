@@ -16,9 +16,8 @@ from attncli.errors import NotFound, Outdated, UsageError
 from attncli.practice.ask import Asked
 from attncli.practice.drill import Drill, DrillItem
 from attncli.practice.workspace import Workspace
-from attncli.words.card_texts import GONE, OUTDATED, RATINGS
 from attncli.words.intervals import interval_text
-from attncli.words.plain_texts import SITTING
+from attncli.words.review_texts import GONE, OUTDATED, RATINGS, SITTING
 
 
 class Settled(Exception):

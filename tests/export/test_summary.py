@@ -131,10 +131,6 @@ def test_chinese_is_punctuated_as_chinese(workspace, write):
     assert "2026-04-20 (50 days left)" in write(summarise(workspace, "en", date(2026, 4, 20)))
 
 
-def test_every_label_is_there_in_both_languages():
-    assert all(texts["en"].strip() and texts["zh"].strip() for texts in LABELS.values())
-
-
 def test_a_fence_is_longer_than_any_in_the_code():
     assert fence("a ```` b") == "`````"
     assert fence("plain") == "```"

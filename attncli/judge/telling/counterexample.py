@@ -22,6 +22,7 @@ from attncli.judge.telling.shown_values import Axes, Room, plain
 from attncli.judge.truth.compare import Mismatch
 from attncli.judge.truth.demands import Demands, named_arguments
 from attncli.sandbox.tables import DTYPES, bytes_of
+from attncli.sandbox.values import SEQUENCES
 
 STORED_BYTES = 64 * 1024
 # Characters, of which a number takes 40.
@@ -96,7 +97,7 @@ def _shown_tree(case: Case, tree: Any, room: Room, axes: Axes, label: str) -> An
         return plain(case.inputs[tree[1]].value, room, axes, label)
     if tag == "r":
         return f"result of call {tree[1] + 1}" + "".join(f"[{key!r}]" for key in tree[2])
-    if tag in ("l", "u"):
+    if tag in SEQUENCES:
         return [_shown_tree(case, item, room, axes, f"{label}[{k}]") for k, item in enumerate(tree[1])]
     if tag == "d":
         return {str(key[1]): _shown_tree(case, item, room, axes, f"{label}[{key[1]!r}]") for key, item in tree[1]}

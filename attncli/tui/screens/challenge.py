@@ -16,7 +16,6 @@ from textual.widget import Widget
 
 from attncli.domain.report import CheckResult, GradeReport
 from attncli.domain.text import Localised
-from attncli.domain.tracks import track_title
 from attncli.errors import AttnError, EditorMissing, JudgeFailed
 from attncli.practice import submit
 from attncli.practice.challenge_texts import statement
@@ -36,6 +35,7 @@ from attncli.tui.widgets.title_bar import TitleBar
 from attncli.words.app_texts import say
 from attncli.words.intervals import interval_text
 from attncli.words.statements import EVERYWHERE, HARDENED
+from attncli.words.tracks import track_title
 
 
 class ChallengeScreen(AttnScreen):
