@@ -86,10 +86,6 @@ WATCH_KEYS = _T(
 WATCH: dict[str, Localised] = {
     "watching": _T("watching {file}", "正在监视 {file}"),
     "hint": _T("hint {number} of {total}: {text}", "提示 {number}/{total}：{text}"),
-    "no-editor": _T(
-        "cannot start {editor} ({why}); set one: attn config editor nano",
-        "无法启动 {editor}（{why}）；请设置：attn config editor nano",
-    ),
     "none-left": _T("no other challenge is left to solve", "没有其他未解出的编程题"),
     "changed": _T("changed: {check} {before} → {now}", "变化：{check} {before} → {now}"),
     "unchanged": _T("no check changed", "各项检查与上次相同"),
