@@ -12,7 +12,7 @@ from typing import Any
 
 from attncli.bank.problems import shown_path
 from attncli.domain.challenge import Challenge
-from attncli.judge.client import Judge, ProveRequest
+from attncli.judge.client import Judge, OnProved, ProveRequest
 from attncli.practice.submit import specification
 
 # Long enough for any sound solution on a busy machine: a proof must not depend on how fast it runs.
@@ -61,10 +61,10 @@ def prove(
     total = streams * sum(map(_files, challenges))
     done, lock = 0, Lock()
 
-    def count(event: dict[str, Any]) -> None:
+    def count(gradings: int) -> None:
         nonlocal done
         with lock:
-            done += event["gradings"]
+            done += gradings
             on_done(done, total)
 
     judges: SimpleQueue[Judge] = SimpleQueue()
@@ -82,9 +82,7 @@ def prove(
     return sorted(proofs, key=lambda proof: [challenge.id for challenge in challenges].index(proof.challenge))
 
 
-def _with_free_judge(
-    judges: SimpleQueue[Judge], challenge: Challenge, streams: int, count: Callable[[dict[str, Any]], None]
-) -> Proof:
+def _with_free_judge(judges: SimpleQueue[Judge], challenge: Challenge, streams: int, count: OnProved) -> Proof:
     judge = judges.get()
     try:
         return prove_one(judge, challenge, streams, count)
@@ -92,14 +90,12 @@ def _with_free_judge(
         judges.put(judge)
 
 
-def prove_one(
-    judge: Judge, challenge: Challenge, streams: int, on_event: Callable[[dict[str, Any]], None] | None = None
-) -> Proof:
+def prove_one(judge: Judge, challenge: Challenge, streams: int, on_proved: OnProved = lambda gradings: None) -> Proof:
     """Proves one challenge. Raises JudgeFailed."""
     request = ProveRequest(
         spec=specification(challenge), folder=Path(challenge.folder), streams=streams, timeout_seconds=SECONDS
     )
-    found = judge.prove(request, on_event)
+    found = judge.prove(request, on_proved)
     return Proof(challenge.id, request.folder, found["sound"], found["wrong"], found["surprises"])
 
 

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from attncli.domain.challenge import SEEDS, Challenge
 from attncli.domain.counterexamples import counterexamples_of
+from attncli.domain.report import GradeReport
 from attncli.domain.rungs import CaseRung
 from attncli.errors import JudgeFailed, NotFound, UsageError
-from attncli.judge.client import MEMORY_MIB, TIMEOUT_SECONDS, GradeRequest, Judge, OnEvent
-from attncli.practice import solve
+from attncli.judge.client import MEMORY_MIB, TIMEOUT_SECONDS, GradeRequest, Judge, OnCheck
+from attncli.practice.attempt import record_attempt
+from attncli.practice.grader import Grader
 from attncli.practice.workspace import Workspace
-from attncli.words.reports import deciding_checks
 
 LARGEST_SUBMISSION = 1024 * 1024
 KEPT_COUNTEREXAMPLES = 8
@@ -87,49 +87,35 @@ def request_for(workspace: Workspace, id: str, path: Path, options: GradeOptions
     )
 
 
-def settle(
-    workspace: Workspace, request: GradeRequest, report: Mapping[str, Any], options: GradeOptions
-) -> dict[str, Any]:
-    """Records what the judge answered as an attempt, unless `options` say otherwise; the report to show."""
+def settle(workspace: Workspace, request: GradeRequest, report: GradeReport, options: GradeOptions) -> None:
+    """Records what the judge answered as an attempt, unless `options` say otherwise."""
     if options.record:
-        solve.record_attempt(workspace, report, request.source.decode("utf-8", "replace"))
-    return {key: value for key, value in report.items() if key != "stored"}
+        record_attempt(workspace, report, request.source.decode("utf-8", "replace"))
 
 
 def grade(
-    workspace: Workspace, judge: Judge, id: str, path: Path, options: GradeOptions, on_event: OnEvent | None = None
-) -> dict[str, Any]:
+    workspace: Workspace,
+    judge: Judge | Grader,
+    id: str,
+    path: Path,
+    options: GradeOptions,
+    on_check: OnCheck | None = None,
+) -> GradeReport:
     """The grade report of a file, recorded as an attempt unless `options` say otherwise.
 
     Raises NotFound, UsageError, and JudgeFailed where there is no verdict.
     """
     request = request_for(workspace, id, path, options)
-    return settle(workspace, request, judge.grade(request, on_event), options)
+    report = judge.grade(request, on_check)
+    settle(workspace, request, report, options)
+    return report
 
 
-def failed_report(id: str, path: Path, error: JudgeFailed) -> dict[str, Any]:
+def failed_report(id: str, path: Path, error: JudgeFailed) -> GradeReport:
     """The report of a grading in which the judge itself failed."""
-    return {
-        "challenge": id,
-        "file": str(path),
-        "verdict": "error",
-        "rung": "none",
-        "checks": [],
-        "diagnosis": [],
-        "score": {"passed": 0, "total": 0},
-        "seconds": 0.0,
-        "seed": 0,
-        "sandbox": [],
-        "device": "cpu",
-        "error": error.message,
-    }
+    return GradeReport(challenge=id, file=str(path), verdict="error", error=error.message)
 
 
-def fresh_seed(report: Mapping[str, Any]) -> int:
+def fresh_seed(report: GradeReport) -> int:
     """The input stream after the one of `report`: what it accepted can be examined on inputs that it has not seen."""
-    return (int(report.get("seed", 0)) + 1) % SEEDS
-
-
-def deciding_check(report: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """The required check whose failure says most."""
-    return next(iter(deciding_checks(report["checks"])), None)
+    return (report.seed + 1) % SEEDS

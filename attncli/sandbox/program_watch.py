@@ -121,11 +121,11 @@ class Watch:
         return [b for a, b in pairs if self._steps[a]["name"] == self._steps[b]["name"] and held[a] & held[b]]
 
     def changed(self, outcomes: Sequence[Any]) -> list[int]:
-        """Steps whose returned values are no longer what was returned."""
+        """Steps whose returned values are no longer what was returned. Objects may change, by their class too."""
         return [
             index
-            for index, (outcome, copy) in enumerate(zip(outcomes, self.copies, strict=True))
-            if copied(outcome)[:2] != copy[:2]
+            for index, (step, outcome, copy) in enumerate(zip(self._steps, outcomes, self.copies, strict=True))
+            if step["op"] != "new" and copied(outcome)[:2] != copy[:2]
         ]
 
 

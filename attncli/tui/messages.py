@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from textual.message import Message
 
 from attncli.domain.rating import Rating
+from attncli.domain.report import CheckResult, GradeReport
 from attncli.errors import JudgeFailed
 
 
@@ -27,17 +26,17 @@ class Rated(Message):
 
 
 class CheckChanged(Message):
-    """A check began or ended in the judge: `event` has its name, status and message."""
+    """A check began or ended in the judge: its name, status and message."""
 
-    def __init__(self, event: dict[str, Any]) -> None:
+    def __init__(self, check: CheckResult) -> None:
         super().__init__()
-        self.event = event
+        self.check = check
 
 
 class Graded(Message):
-    """The judge's report is there, `stored` counterexamples included."""
+    """The judge's report is there."""
 
-    def __init__(self, report: dict[str, Any]) -> None:
+    def __init__(self, report: GradeReport) -> None:
         super().__init__()
         self.report = report
 

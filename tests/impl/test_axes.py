@@ -29,8 +29,22 @@ from attncli.judge.truth.reference import as_given, run_reference
 from .conftest import IMPL
 
 FOLDERS = sorted(path.parent for path in IMPL.glob("*/*/reference.py"))
-# tensors of any shape, or none at all
-ANY_SHAPE = {"adamw", "bf16-round", "bpe-train-encode", "lora-plus", "softmax-stable"}
+ANY_SHAPE = {
+    "adam",
+    "adamw",
+    "bf16-round",
+    "bpe-train-encode",
+    "clip-grad-norm",
+    "cosine-warmup",
+    "int8-quant",
+    "lion",
+    "lora-plus",
+    "loss-scaler",
+    "online-softmax",
+    "softmax-stable",
+    "stochastic-rounding",
+}  # tensors of any shape, or none at all
+MASKS = ("mask", "argument ")  # by name, or behind the first of any number of masks
 DRAWN = 12
 
 every_challenge = pytest.mark.parametrize("path", FOLDERS, ids=lambda path: path.name)
@@ -128,7 +142,7 @@ def sizes(path: Path, call: Call) -> Iterator[tuple[str, str, int]]:
         if isinstance(part.value, Tensor):
             names = Demands(folder_at(path)).axes(part.function, part.place, part.value.dim())
             for name, size in zip(names, part.value.shape, strict=False):
-                if name and not (part.place == "mask" and size == 1):  # where a mask broadcasts
+                if name and not (part.place.startswith(MASKS) and size == 1):  # where a mask broadcasts
                     yield name, part.place, size
         elif type(part.value) is int and part.place in axes:
             yield part.place, "the number", part.value

@@ -7,7 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from attncli.domain.challenge import CHECK_NAMES, CheckResult, GradeReport, Verdict
+from attncli.domain.challenge import CHECK_NAMES
+from attncli.domain.report import CheckResult, GradeReport, Verdict
+from attncli.domain.report_documents import message_fields
 from attncli.domain.rungs import RUNGS, CaseRung, Rung
 from attncli.judge.answers.submission import Submission
 from attncli.judge.asking.exam import Exam
@@ -16,7 +18,6 @@ from attncli.judge.grading.fault_reports import FaultReports
 from attncli.judge.grading.options import Options
 from attncli.judge.grading.ways import Checks
 from attncli.judge.sentences import say
-from attncli.judge.telling.report_document import message_fields
 
 
 @dataclass
@@ -60,7 +61,7 @@ class Grading:
             seconds=round(time.monotonic() - start, 3),
             seed=self.options.stream,
             printed=self.submission.printed,
-            extra={"stored": self.faults.stored},
+            stored=tuple(self.faults.stored),
         )
 
     def _told(self) -> tuple[CheckResult, ...]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from attncli.domain.challenge import GradeReport, Verdict
+from attncli.domain.report import GradeReport, Verdict
 from attncli.domain.rungs import CaseRung
 from attncli.judge.answers.submission import Submission
 from attncli.judge.asking.exam import Exam

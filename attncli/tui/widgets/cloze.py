@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from attncli.domain.text import Lang
-from attncli.tui.asking import Asked
+from attncli.practice.ask import Asked
 from attncli.tui.widgets.typed_answer import TypedAnswer
 from attncli.words.app_texts import say
 

@@ -11,7 +11,7 @@ from textual.containers import Horizontal, Vertical
 from textual.widgets import Input
 
 from attncli.domain.text import Lang
-from attncli.tui.asking import Asked
+from attncli.practice.ask import Asked
 from attncli.tui.messages import Answered
 from attncli.tui.widgets.plain import Plain
 
