@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Self
@@ -43,15 +43,7 @@ class ProveRequest:
     known: Mapping[str, Sequence[Any]] = field(default_factory=dict)
 
     def document(self) -> dict[str, Any]:
-        return {
-            "op": "prove",
-            "known": {name: list(failed) for name, failed in self.known.items()},
-            "spec": dict(self.spec),
-            "folder": str(self.folder),
-            "streams": self.streams,
-            "timeout_seconds": self.timeout_seconds,
-            "memory_mib": self.memory_mib,
-        }
+        return {"op": "prove", **asdict(self), "folder": str(self.folder)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,20 +63,8 @@ class GradeRequest:
     replay: Sequence[Mapping[str, Any]] = field(default=())
 
     def document(self) -> dict[str, Any]:
-        return {
-            "op": "grade",
-            "spec": dict(self.spec),
-            "folder": str(self.folder),
-            "source": base64.b64encode(self.source).decode(),
-            "filename": self.filename,
-            "timeout_seconds": self.timeout_seconds,
-            "memory_mib": self.memory_mib,
-            "seed": self.seed,
-            "rung": self.rung,
-            "examples": self.examples,
-            "quick": self.quick,
-            "replay": [dict(kept) for kept in self.replay],
-        }
+        source = base64.b64encode(self.source).decode()
+        return {"op": "grade", **asdict(self), "folder": str(self.folder), "source": source}
 
 
 class Judge:
