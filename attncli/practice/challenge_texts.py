@@ -23,6 +23,7 @@ def shared_facts(inputs: Path) -> SharedFacts:
     return SharedFacts(
         sixteen_bits=cast(SixteenBits, sixteen) if sixteen in SIXTEEN_BITS else "float32",
         may_return_argument=bool(said.get("ALIAS_ALLOWED")),
+        shows_state=bool(said.get("VIEWS_OF_STATE")),
     )
 
 

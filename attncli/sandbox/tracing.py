@@ -30,7 +30,7 @@ _SIXTEEN_BITS = (torch.float16, torch.bfloat16)
 
 class CallTrace(TorchFunctionMode):
     """Every torch function called while active: (qualified name, line in `filename`); with `sizes` also how many
-    elements the largest storage has that a call handed out.
+    elements the largest storage has that a call handed out, and how many at most of one repeat others in it.
 
     16-bit dtypes that results have are listed like calls, so that a challenge can forbid them; so is the function of
     torch's Python that the learner's line entered, and, with `BareOperations`, what a script of torch's own executes.
@@ -42,6 +42,7 @@ class CallTrace(TorchFunctionMode):
         self._sizes = sizes
         self._seen: dict[tuple[str, int], None] = {}
         self.largest = 0
+        self.repeated = 0
         self.makes = False
 
     def __torch_function__(
@@ -52,7 +53,10 @@ class CallTrace(TorchFunctionMode):
         self._seen[_name(func), line] = None
         self.makes = self.makes or _makes(result, args, kwargs)
         if self._sizes:
-            self.largest = max(self.largest, _owned(result, args))
+            owned = _owned(result, args)
+            self.largest = max(self.largest, owned)
+            if owned:
+                self.repeated = max(self.repeated, _repeated(result))
         if isinstance(result, Tensor) and result.dtype in _SIXTEEN_BITS:
             self._seen[str(result.dtype), line] = None
         if entered and line:
@@ -126,6 +130,15 @@ def _owned(result: Any, args: tuple[Any, ...]) -> int:
     if any(isinstance(a, Tensor) and _unwrapped(a).untyped_storage().data_ptr() == storage.data_ptr() for a in args):
         return 0
     return int(storage.nbytes() // max(1, result.element_size()))
+
+
+def _repeated(tensor: Tensor) -> int:
+    """Elements whose number stands in the tensor before: few among results of real numbers, (H−1)/H among H copies.
+
+    A tensor that is all one number, such as a buffer of zeros, repeats nothing.
+    """
+    distinct = int(_unwrapped(tensor).detach().unique().numel())
+    return tensor.numel() - distinct if distinct > 1 else 0
 
 
 def _unwrapped(tensor: Tensor) -> Tensor:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from attncli.domain.allowed import FORBIDDEN_EVERYWHERE, IMPORTS
 from attncli.domain.challenge import Challenge
 from attncli.domain.fact_names import SixteenBits
-from attncli.domain.text import LANGS, NOTHING, Lang, Localised
+from attncli.domain.text import LANGS, NOTHING, Lang, Localised, quoted
 
 _T = Localised
 
@@ -32,6 +32,7 @@ _FORBIDDEN = _T(
     "**Not allowed**, besides what is named above: {calls}. Importable: {modules}.",
     "除上面点名的以外，还**禁用** {calls}。只能导入 {modules}。",
 )
+_LISTED = _T(", ", "、")
 
 _SIXTEEN: dict[SixteenBits, Localised] = {
     "float32": _T(
@@ -57,6 +58,7 @@ _OWN_MEMORY = _T(
     "A result is memory of its own, never a view of an argument, and no later call writes to it.",
     "结果有自己的内存，不是任何参数的视图，之后的调用也不会再写它。",
 )
+_NO_ARGUMENT = _T("A result is never a view of an argument.", "结果不是任何参数的视图。")
 _NOT_WRITTEN = _T("No later call writes to a result.", "之后的调用不会再写已返回的结果。")
 
 
@@ -66,6 +68,7 @@ class SharedFacts:
 
     sixteen_bits: SixteenBits = "float32"
     may_return_argument: bool = False
+    shows_state: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,18 +95,14 @@ def statement_of(challenge: Challenge, facts: SharedFacts) -> Statement:
 
 def _everywhere(required: Sequence[str]) -> Localised:
     state = _STATE if "random" in required else NOTHING
-    sentences = [Localised(_UNTOUCHED.en.format(state=state.en), _UNTOUCHED.zh.format(state=state.zh))]
+    sentences = [_UNTOUCHED.format(state=state)]
     if "gradients" in required or "low-precision" in required:
         sentences.append(_WIDE)
     if "gradients" in required:
         sentences.append(_GRADIENTS)
-    calls, modules = [f"`{call}`" for call in FORBIDDEN_EVERYWHERE], [f"`{module}`" for module in IMPORTS]
-    forbidden = Localised(
-        _FORBIDDEN.en.format(calls=", ".join(calls), modules=", ".join(modules)),
-        _FORBIDDEN.zh.format(calls="、".join(calls), modules="、".join(modules)),
-    )
-    shared = Localised(" ".join(s.en for s in sentences), "".join(s.zh for s in sentences))
-    return shared + Localised("\n\n", "\n\n") + forbidden
+    calls, modules = (_LISTED.join(quoted(f"`{name}`") for name in names) for names in (FORBIDDEN_EVERYWHERE, IMPORTS))
+    shared = Localised(" ", "").join(sentences)
+    return quoted("\n\n").join([shared, _FORBIDDEN.format(calls=calls, modules=modules)])
 
 
 def _hardened(challenge: Challenge, facts: SharedFacts) -> Localised:
@@ -112,10 +111,16 @@ def _hardened(challenge: Challenge, facts: SharedFacts) -> Localised:
         "low-precision": _SIXTEEN[facts.sixteen_bits],
         "layout": _LAYOUT,
         "device": _DEVICE,
-        "pure": _NOT_WRITTEN if facts.may_return_argument else _OWN_MEMORY,
+        "pure": _memory(facts),
     }
     lines = [text for check, text in asked.items() if check in challenge.required and text != NOTHING]
     return Localised(*(_below(lines, challenge.hardened, lang) for lang in LANGS))
+
+
+def _memory(facts: SharedFacts) -> Localised:
+    if facts.shows_state:
+        return _NO_ARGUMENT
+    return _NOT_WRITTEN if facts.may_return_argument else _OWN_MEMORY
 
 
 def _below(lines: Sequence[Localised], own: Localised, lang: Lang) -> str:

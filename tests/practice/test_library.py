@@ -16,6 +16,7 @@ from attncli.errors import NotFound
 from attncli.practice import answering
 from attncli.practice.drill import Drill
 from attncli.practice.due import due_counts
+from attncli.practice.undo import take_back
 from attncli.practice.workspace import Workspace
 
 Open = Callable[..., Workspace]
@@ -143,8 +144,8 @@ def test_a_renamed_card_keeps_its_history_and_answers_to_its_old_name(open_works
     derived = renamed.store.schedules.get("att-99")
     renamed.derive_all()
     assert renamed.store.schedules.get("att-99") == derived is not None and derived.repetitions == 2
-    answering.undo(renamed)
-    answering.undo(renamed)
+    take_back(renamed)
+    take_back(renamed)
     assert renamed.store.schedules.get("att-99") is None
 
 

@@ -81,6 +81,12 @@ def test_where_an_argument_may_come_back_a_result_need_not_be_memory_of_its_own(
     assert "视图" not in said.zh and "之后的调用不会再写" in said.zh
 
 
+def test_where_results_show_the_state_they_are_no_views_of_arguments_and_may_change() -> None:
+    said = composed("pure", shows_state=True).hardened
+    assert said.en == "- A result is never a view of an argument."
+    assert said.zh == "- 结果不是任何参数的视图。"
+
+
 @pytest.mark.parametrize("lang", LANGS)
 def test_the_parts_stand_in_their_order_and_what_is_special_comes_last(lang: Lang) -> None:
     special = Localised("Scale 0 counts too.\n", "scale 为 0 也算数。\n")

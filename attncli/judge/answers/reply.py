@@ -8,7 +8,7 @@ from typing import Any
 
 from torch import Tensor
 
-from attncli.judge.answers.request import Request
+from attncli.judge.answers.request import HANDED, Request
 from attncli.judge.truth.reference import Observed
 from attncli.sandbox.program_watch import ALIASED, GLOBALS
 from attncli.sandbox.tables import MAX_NODES, TreeError, read_table
@@ -103,7 +103,7 @@ def _observation(header: Mapping[str, Any], payload: memoryview, request: Reques
         observed.seen = [[_text(name, NAME_LENGTH), _position(line, _MOST_LINES)] for name, line in seen]
         observed.makes = _flag(header["makes"])
     if "cost" in request.want:
-        measures = [*MEASURES, *(["handed"] if "handed" in request.want else [])]
+        measures = [*MEASURES, *(HANDED if "handed" in request.want else [])]
         figures = _exactly(steps, _listed(header["costs"]), "costs")
         observed.costs = [{name: _position(found[name], _LARGEST) for name in measures} for found in figures]
     if "gradients" in request.want:

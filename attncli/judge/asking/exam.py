@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import torch
 
 from attncli.domain.rungs import CaseRung
-from attncli.judge.answers.request import Request
+from attncli.judge.answers.request import HANDED, Request
 from attncli.judge.asking.devices import Devices, EdgeDevice
 from attncli.judge.asking.questions import (
     TRACED_ELEMENTS,
@@ -83,7 +83,7 @@ class Sized(Values):
 
     def __init__(self, demands: Demands, case: Case, measure: str) -> None:
         super().__init__(demands, case)
-        self._want = ["cost", "handed"] if measure == "handed" else ["cost"]
+        self._want = ["cost", "handed"] if measure in HANDED else ["cost"]
 
     @cached_property
     def request(self) -> Request:
@@ -164,7 +164,7 @@ class Exam:
         # A case of a real size is asked for once, of a file that is wrong: it is not worth its memory.
         if profile == "meta":
             return make()
-        return self._once(("sized", record, size, measure == "handed", profile), make)
+        return self._once(("sized", record, size, measure in HANDED, profile), make)
 
     def _once(self, key: Hashable, make: Callable[[], T]) -> T:
         if key not in self._kept:

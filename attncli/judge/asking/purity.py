@@ -42,12 +42,13 @@ def _sharing(demands: Demands, case: Case, observed: Observed) -> tuple[str, Loc
             return "aliased", say("aliased-argument", name=name)
         if kind == "kept":
             return "aliased", say("aliased-state", name=name)
-        if kind == "earlier":
+        if kind == "earlier" and name not in demands.views_of_state:
             return "aliased", say("aliased-earlier", name=name)
     for step in observed.pure.get("instances") or ():
         return "aliased", say("aliased-objects", name=call_name(case, step))
     for step in observed.pure.get("changed") or ():
-        return "aliased", say("changed-later", name=call_name(case, step))
+        if (name := call_name(case, step)) not in demands.views_of_state:
+            return "aliased", say("changed-later", name=name)
     return None
 
 

@@ -32,6 +32,7 @@ class Facts:
     tolerance_stable: Mapping[str, float] | None = None
     gradients: bool = True
     alias_allowed: Sequence[str] = ()
+    views_of_state: Sequence[str] = ()
     without_graph: Sequence[str] = ()
     modules_unchanged: bool = False
     hardened: frozenset[str] | set[str] = frozenset()

@@ -13,6 +13,7 @@ from attncli.judge.cases.edges import labels_in_chinese
 from attncli.judge.cases.facts import Facts
 from attncli.judge.cases.folder import Folder
 from attncli.judge.cases.profiles import Profile
+from attncli.sandbox.values import SEQUENCES
 
 
 class Demands:
@@ -38,6 +39,10 @@ class Demands:
     @cached_property
     def alias_allowed(self) -> frozenset[str]:
         return frozenset(self._facts.alias_allowed)
+
+    @cached_property
+    def views_of_state(self) -> frozenset[str]:
+        return frozenset(self._facts.views_of_state)
 
     @cached_property
     def without_graph(self) -> frozenset[str]:
@@ -90,7 +95,7 @@ def named_arguments(reference: Mapping[str, Any], step: Mapping[str, Any]) -> li
         return [(str(key[1]), tree) for key, tree in step["args"][0][1]]
     target = reference.get(step.get("name", ""))
     if step["op"] == "method":
-        target = next((getattr(c, step["name"]) for c in reference.values() if hasattr(c, step["name"])), None)
+        target = next((getattr(c, step["name"]) for c in _classes(reference) if hasattr(c, step["name"])), None)
     try:
         parameters = [name for name in inspect.signature(target).parameters if name != "self"] if target else []
     except (TypeError, ValueError):
@@ -98,6 +103,10 @@ def named_arguments(reference: Mapping[str, Any], step: Mapping[str, Any]) -> li
     args = step.get("args", ())
     names = [*parameters, *(f"argument {k}" for k in range(len(parameters), len(args)))]
     return [*zip(names, args, strict=False), *step.get("kwargs", {}).items()]
+
+
+def _classes(reference: Mapping[str, Any]) -> list[type]:
+    return [value for value in reference.values() if isinstance(value, type)]
 
 
 def tensor_trees(trees: Sequence[Any]) -> list[Any]:
@@ -112,7 +121,7 @@ def call_name(case: Case, step: int) -> str:
 def _paths(tree: Any, suffix: str = "") -> list[tuple[Any, str]]:
     if tree[0] == "t":
         return [(tree, suffix)]
-    if tree[0] in ("l", "u"):
+    if tree[0] in SEQUENCES:
         return [pair for k, item in enumerate(tree[1]) for pair in _paths(item, f"{suffix}[{k}]")]
     if tree[0] == "d":
         return [pair for key, item in tree[1] for pair in _paths(item, f"{suffix}[{key[1]!r}]")]

@@ -13,8 +13,10 @@ from torch import Tensor
 
 from attncli.judge.cases.case import Case, Input
 from attncli.sandbox.elsewhere import Elsewhere, across, two_devices
+from attncli.sandbox.program_watch import Step
 from attncli.sandbox.script import execute, gradients
 from attncli.sandbox.values import Environment, resolve
+from attncli.sandbox.written import Written
 
 Namespace = Mapping[str, Any]
 Cast = Callable[[Input], Tensor]
@@ -42,11 +44,25 @@ class Observed:
         """
         left_out = case.ignored - case.formed if formed else case.ignored
         parts: dict[Any, Any] = {k: v for k, v in enumerate(self.outcomes) if k not in left_out}
+        for step, *path in case.opaque:
+            if step in parts:
+                parts[step] = _without(parts[step], path)
         for k, value in enumerate(self.shared):
             parts[f"shared {k}"] = value
         for k in sorted({*case.counted, *(case.watched if watched else ())}):
             parts[f"calls {k}"] = self.calls[k]
         return parts
+
+
+def _without(value: Any, path: Sequence[Any]) -> Any:
+    """The outcome with nothing where `path` leads to; as it is where it leads nowhere."""
+    if not path:
+        return None
+    if isinstance(value, dict):
+        return {key: _without(part, path[1:]) if key == path[0] else part for key, part in value.items()}
+    if isinstance(value, (list, tuple)):
+        return type(value)(_without(part, path[1:]) if k == path[0] else part for k, part in enumerate(value))
+    return value
 
 
 def exact(item: Input) -> Tensor:
@@ -122,7 +138,8 @@ def run_reference(
         tensors = [t.requires_grad_() if k in chosen else t for k, t in enumerate(tensors)]
     functions, calls = logged(case.callables)
     if device == "elsewhere":
-        functions = [across(function) for function in functions]
+        beside = [isinstance(function, Written) for function in case.callables]
+        functions = [f if here else across(f) for f, here in zip(functions, beside, strict=True)]
     generators = [torch.Generator().manual_seed(seed) for seed in case.generators]
     environment = Environment(tensors, functions, generators)
     environment.module_dtype = _module_dtype(case, cast)
@@ -131,12 +148,39 @@ def run_reference(
     environment.shared = [resolve(tree, environment) for tree in case.shared]
     torch.default_generator.manual_seed(case.seed)
     with two_devices(case.default_device) if device == "elsewhere" else nullcontext():
-        run = execute(namespace, case.steps, environment, costs=costs)
-    observed = Observed(run.outcomes, environment.shared, calls=calls, costs=run.costs)
+        returned = _Returned(case.steps)
+        run = execute(namespace, case.steps, environment, after=returned.note, costs=costs)
+    outcomes = run.outcomes if cotangents is not None else returned.of(run.outcomes)
+    observed = Observed(outcomes, environment.shared, calls=calls, costs=run.costs)
     if cotangents is not None:
         vectors = cotangents(run.outcomes) if callable(cotangents) else cotangents
         observed.gradients = gradients(run, environment, leaf_indices, vectors)
     return observed
+
+
+class _Returned:
+    """What methods returned, as it was then: it may be a view of what the object keeps, and change."""
+
+    def __init__(self, steps: Sequence[Step]) -> None:
+        self._steps = steps
+        self._then: dict[int, Any] = {}
+
+    def note(self, index: int, _arguments: Any, outcome: Any) -> None:
+        if self._steps[index]["op"] == "method":
+            self._then[index] = _copied(outcome)
+
+    def of(self, outcomes: Sequence[Any]) -> list[Any]:
+        return [self._then.get(index, outcome) for index, outcome in enumerate(outcomes)]
+
+
+def _copied(value: Any) -> Any:
+    if isinstance(value, Tensor):
+        return value.detach().clone()
+    if type(value) in (list, tuple):
+        return type(value)(_copied(part) for part in value)
+    if type(value) is dict:
+        return {key: _copied(part) for key, part in value.items()}
+    return value
 
 
 def _module_dtype(case: Case, cast: Cast) -> torch.dtype:

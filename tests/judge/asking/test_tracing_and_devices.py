@@ -158,6 +158,28 @@ def test_views_are_no_work_and_vmap_is_one_call(tmp_path, line, verdict):
     assert grade(folder, weigh(line))["verdict"] == verdict
 
 
+COPIES = (
+    GROWTH.replace('"check": "work", "measure": "calls"', '"check": "memory", "measure": "repeated"')
+    .replace("(8, 32)", "(8, 16, 32)")
+    .replace("n / 2", "2 * n")
+)
+
+
+@pytest.mark.parametrize(
+    ("lines", "verdict"),
+    [
+        (["y = torch.zeros(4 * len(x), *x.shape[1:])", "return x.expand(9, *x.shape)[0].mul(scale).softmax(-1)"], True),
+        (["return x.repeat(9, *[1] * x.dim())[: len(x)].mul(scale).softmax(-1)"], False),
+        (["return torch.stack([x] * 9)[0].mul(scale).softmax(-1)"], False),
+        (["return x.expand(9, *x.shape).reshape(-1, *x.shape[1:])[: len(x)].mul(scale).softmax(-1)"], False),
+    ],
+)
+def test_copies_repeat_numbers_and_views_and_constants_do_not(tmp_path, lines, verdict):
+    required = ["loads", "matches-reference", "memory"]
+    folder = write_challenge(tmp_path, {**SPEC, "forbidden": [], "required": required}, REFERENCE, COPIES, {})
+    assert (grade(folder, weigh(*lines))["verdict"] == "accepted") is verdict
+
+
 STATEFUL = """
 def step(p, state):
     with torch.no_grad():
@@ -225,6 +247,33 @@ def test_what_is_kept_between_calls_is_no_memory_of_the_callers(tmp_path):
     failed = check(grade(folder, KEEP.replace("x.clone()", "x[:]")), "pure")
     assert failed["reason"] == "aliased"
     assert "keeps for later calls" in failed["message"]
+
+
+BUFFER = """import torch
+class Buffer:
+    def __init__(self, n):
+        self.kept = torch.zeros(n)
+    def put(self, x, at):
+        self.kept[at] = x
+        return self.kept
+"""
+BUFFER_INPUTS = """
+GRADIENTS = False
+VIEWS_OF_STATE = ("put",)
+
+def case(make):
+    buffer = make.new("Buffer", 3)
+    for at in range(make.size(2, 3)):
+        make.method(buffer, "put", make.normal(grad=False), at)
+"""
+BUFFER_SPEC = {"id": "buffer", "entry": ["Buffer"], "required": ["loads", "matches-reference", "pure"]}
+
+
+@pytest.mark.parametrize(("shows", "status"), [(True, "pass"), (False, "fail")])
+def test_results_that_show_the_state_may_change_later_where_the_challenge_says_so(tmp_path, shows, status):
+    inputs = BUFFER_INPUTS if shows else BUFFER_INPUTS.replace('("put",)', "()")
+    folder = write_challenge(tmp_path, BUFFER_SPEC, BUFFER, inputs, {})
+    assert check(grade(folder, BUFFER), "pure")["status"] == status
 
 
 DEFAULT = """

@@ -1,0 +1,25 @@
+"""Copies K and V once per head.
+每个头复制一份 K、V。
+
+symptom: Right, and the saved memory is spent again.
+症状：结果对，省下的内存又花了回去。
+
+cards: kv-08, kv-12
+rung: solved
+"""
+
+import torch
+
+
+def mqa(x, wq, wk, wv, wo, H, causal=True):
+    B, T, _ = x.shape
+    d = wk.shape[1]
+    wide = torch.promote_types(x.dtype, torch.float32)
+    dtype, (x, wq, wk, wv, wo) = x.dtype, [t.to(wide) for t in (x, wq, wk, wv, wo)]
+    q = (x @ wq).view(B, T, H, d).transpose(1, 2)
+    k, v = (x @ wk)[:, None].repeat(1, H, 1, 1), (x @ wv)[:, None].repeat(1, H, 1, 1)
+    scores = q @ k.mT / d**0.5
+    if causal:
+        scores = scores.masked_fill(torch.ones(T, T, dtype=torch.bool, device=x.device).triu(1), float("-inf"))
+    out = scores.softmax(-1) @ v
+    return (out.transpose(1, 2).reshape(B, T, H * d) @ wo).to(dtype)

@@ -1,0 +1,31 @@
+"""Generates max_len + 1 tokens.
+多生成一个 token。
+
+symptom: The last position has no embedding.
+症状：最后一个位置没有对应的位置向量。
+
+cards: dec-06
+rung: solved
+"""
+
+import torch
+
+
+def greedy_translate(src, encoder, decoder, bos, eos, pad, max_len, src_mask=None):
+    max_len = max_len + 1
+    B = src.shape[0]
+    out = torch.full((B, max_len), pad, dtype=torch.long, device=src.device)
+    if max_len == 0:
+        return out
+    memory, cache = encoder(src, src_mask), None
+    newest = torch.full((B, 1), bos, dtype=torch.long, device=src.device)
+    done = torch.zeros(B, dtype=torch.bool, device=src.device)
+    for t in range(max_len):
+        logits, cache = decoder(newest, memory, src_mask, cache)
+        token = logits[:, -1].argmax(-1).masked_fill(done, pad)
+        out[:, t] = token
+        done = done | (token == eos)
+        newest = token[:, None]
+        if bool(done.all()):
+            return out[:, : t + 1].clone()
+    return out
