@@ -74,10 +74,15 @@ class Grading:
         names = [name for name in CHECK_NAMES if name in asked and name not in self.options.settled]
         pairs = [(rung, name) for rung in RUNGS for name in names if name == "loads" or self.exam.has(name, rung)]
         pairs = [(rung, name) for rung, name in pairs if name != "loads" or rung == "solved"]
-        sooner = RUNGS[-1] if self.options.hardened_first else RUNGS[0]
-        return sorted(
-            pairs, key=lambda pair: (pair[1] != "loads", (pair[1], pair[0]) != self.options.first, pair[0] != sooner)
-        )
+        return sorted(pairs, key=lambda pair: (pair[1] != "loads", not self._leads(*pair), not self._is_soon(*pair)))
+
+    def _leads(self, rung: CaseRung, name: str) -> bool:
+        """Shared memory shows on the first rung and counts on the second: such a check leads on both, in order."""
+        check, failed = self.options.first
+        return name == check and (rung == failed or (failed == "hardened" and CHECKS[name].shares))
+
+    def _is_soon(self, rung: CaseRung, name: str) -> bool:
+        return self.options.hardened_first and rung == "hardened" and not CHECKS[name].shares
 
     def _broken(self, rung: CaseRung) -> bool:
         """Whether a required check failed there."""

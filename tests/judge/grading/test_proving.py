@@ -94,6 +94,29 @@ def test_a_mistake_of_the_second_rung_is_asked_for_there_first(folder):
     assert "low-precision" in asked and "matches-reference" not in asked
 
 
+SHARED = """
+import torch
+
+kept = {}
+
+
+def scaled_sum(x, weight, scale=2.0):
+    out = kept.setdefault((x.shape, x.dtype), torch.empty(x.shape[:-1], dtype=x.dtype))
+    with torch.no_grad():
+        out.copy_((x * weight).sum(-1) * scale)
+    return out
+"""
+
+
+@pytest.mark.parametrize("known", [("", None), ("pure", "hardened")])
+def test_shared_memory_alone_keeps_a_file_from_the_second_rung_on_every_stream(tmp_path, known):
+    folder = write_challenge(tmp_path, {"required": ["loads", "matches-reference", "pure"]})
+    (folder.path / "wrong" / "shared.py").write_text(f'"""One result for all.\n\nrung: hardened\n"""\n{SHARED}')
+    proof, _ = prove(folder, 3, {"shared": known})
+    assert proof["surprises"] == []
+    assert proof["failed"]["shared"] == ["pure", "hardened"]
+
+
 def test_a_wrong_file_may_reach_the_rung_below_the_one_that_it_names(folder):
     rounded(folder, "hardened")
     assert prove(folder)[0]["surprises"] == []
