@@ -9,8 +9,8 @@ import click
 from attncli.commands.session import session
 from attncli.commands.stdout import echo
 from attncli.domain.printable import printable
-from attncli.domain.text import Localised
 from attncli.errors import NotFound, UsageError
+from attncli.words.command_texts import MISSING, RESTORED, ROWS_LEFT_OUT, SEMICOLON, WHAT_WAS_KEPT, counted
 
 
 @click.command()
@@ -30,18 +30,6 @@ def backup(output: Path | None) -> None:
         echo(f"attn: the copy is as damaged as the database ({problems[0]}); run `attn doctor --rebuild`", err=True)
 
 
-RESTORED = Localised("restored {rows} from {file}", "已从 {file} 恢复 {count} 条记录")
-LEFT_OUT = Localised(
-    "left out {rows} that cannot be used, first {first}; nothing was removed from {file}",
-    "有 {count} 条记录无法使用，未恢复，第一条是 {first}；{file} 本身没有改动",
-)
-KEPT = Localised("what was there before is in {kept}", "之前的内容保存在 {kept}")
-MISSING = Localised(
-    "not in the backup but here before: {rows}, kept in {kept}; `attn import reviews {kept}` adds what is missing",
-    "此处原有的 {count} 条记录不在备份中：保存在 {kept}，可用 `attn import reviews {kept}` 加回",
-)
-
-
 @click.command()
 @click.argument("file", type=click.Path(path_type=Path))
 def restore(file: Path) -> None:
@@ -59,14 +47,10 @@ def restore(file: Path) -> None:
         """Schedules are derived when a database is first opened."""
     if done.refused:
         first = " ".join(printable(done.refused[0]).split())
-        echo(_said(LEFT_OUT[lang], len(done.refused), first=first, file=file), err=True)
-    said = [_said(RESTORED[lang], done.rows, file=file)]
+        echo(ROWS_LEFT_OUT.format(rows=counted(len(done.refused), "row"), first=first, file=file)[lang], err=True)
+    said = [RESTORED.format(rows=counted(done.rows, "row"), file=file)]
     if done.missing:
-        said.append(_said(MISSING[lang], done.missing, kept=done.kept))
+        said.append(MISSING.format(rows=counted(done.missing, "row"), kept=done.kept))
     elif done.kept:
-        said.append(KEPT[lang].format(kept=done.kept))
-    echo("; ".join(said) if lang == "en" else "；".join(said))
-
-
-def _said(template: str, count: int, **named: object) -> str:
-    return template.format(count=count, rows="1 row" if count == 1 else f"{count} rows", **named)
+        said.append(WHAT_WAS_KEPT.format(kept=done.kept))
+    echo(SEMICOLON.join(said)[lang])

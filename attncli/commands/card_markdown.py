@@ -7,25 +7,8 @@ from collections.abc import Iterator
 
 from attncli.domain.card import Card, ChoiceCard, ClozeCard, DebugCard, FollowUp, NumericCard, OrderingCard
 from attncli.domain.text import Lang, Localised
-
-WORDS: dict[str, Localised] = {
-    "answer": Localised("Answer", "答案"),
-    "explain": Localised("Explanation", "讲解"),
-    "points": Localised("Points", "要点"),
-    "pitfalls": Localised("Pitfalls", "常见错误"),
-    "sources": Localised("Sources", "出处"),
-    "see": Localised("See also", "相关"),
-    "next": Localised("Follow-ups", "追问"),
-    "slips": Localised("Usual slips", "常见失误"),
-    "as-of": Localised("As of", "截至"),
-    "why": Localised("why not", "为什么不对"),
-    "unverifiable": Localised("Nobody has published this.", "没有公开资料可以证实。"),
-    "parameters": Localised("Parameters", "参数"),
-    "line": Localised("line", "行"),
-    "fix": Localised("Fix", "改为"),
-    "challenge": Localised("Challenge", "编程题"),
-    "experiment": Localised("Experiment", "实验"),
-}
+from attncli.practice.reveal import Section, sections
+from attncli.words.review_texts import AS_OF, HEADINGS, UNVERIFIABLE
 
 
 def whole_card(card: Card, lang: Lang) -> str:
@@ -53,38 +36,46 @@ def numbered(code: str) -> str:
 
 def answer(card: Card, lang: Lang) -> Iterator[str]:
     """The blocks of everything behind the question."""
-    if card.short:
-        yield f"## {WORDS['answer'][lang]}\n\n{card.short[lang].strip()}"
     if solution := _solution(card, lang):
-        yield f"## {WORDS['answer'][lang]}\n\n{solution}"
-    yield from background(card, lang)
+        yield f"## {HEADINGS['answer'][lang]}\n\n{solution}"
+    yield from revealed(card, lang)
 
 
-def background(card: Card, lang: Lang) -> Iterator[str]:
-    """Explanation, points, pitfalls, sources and links."""
-    if card.explain:
-        yield f"## {WORDS['explain'][lang]}\n\n{card.explain[lang].strip()}"
-    if card.points:
-        points = "\n".join(f"{number}. {point[lang]}" for number, point in enumerate(card.points, 1))
-        yield f"## {WORDS['points'][lang]}\n\n{points}"
-    if card.pitfalls:
-        yield _section("pitfalls", [pitfall.says[lang] for pitfall in card.pitfalls], lang)
-    if card.unverifiable:
-        yield WORDS["unverifiable"][lang]
-    if card.as_of:
-        yield f"{WORDS['as-of'][lang]}: {card.as_of}"
-    if card.sources:
-        yield _section("sources", [" ".join(filter(None, (s.id, s.where, s.date))) for s in card.sources], lang)
-    if asked := [follow_up for follow_up in card.follow_ups if follow_up.ask]:
-        yield "\n\n".join([f"## {WORDS['next'][lang]}", *(_follow_up(follow_up, lang) for follow_up in asked)])
-    see = ", ".join(follow_up.card for follow_up in card.follow_ups if not follow_up.ask)
-    links = {"see": see, "challenge": card.challenge, "experiment": card.experiment}
-    if lines := [f"{WORDS[word][lang]}: {value}" for word, value in links.items() if value]:
-        yield "  \n".join(lines)
+def revealed(card: Card, lang: Lang) -> Iterator[str]:
+    """The same without the solution, which is told when an answer has been marked."""
+    for section in sections(card):
+        yield from _blocks(section, card, lang)
+    if card.experiment:
+        yield f"{HEADINGS['experiment'][lang]}: {card.experiment}"
+
+
+def _blocks(section: Section, card: Card, lang: Lang) -> Iterator[str]:
+    match section:
+        case "answer" | "explain":
+            text = card.short if section == "answer" else card.explain
+            yield f"## {HEADINGS[section][lang]}\n\n{text[lang].strip() if text else ''}"
+        case "points":
+            points = "\n".join(f"{number}. {point[lang]}" for number, point in enumerate(card.points, 1))
+            yield f"## {HEADINGS['points'][lang]}\n\n{points}"
+        case "pitfalls":
+            yield _section("pitfalls", [pitfall.says[lang] for pitfall in card.pitfalls], lang)
+        case "unverifiable":
+            yield UNVERIFIABLE[lang]
+        case "challenge":
+            yield f"{HEADINGS['challenge'][lang]}: {card.challenge}"
+        case "follow-ups":
+            if asked := [_follow_up(follow_up, lang) for follow_up in card.follow_ups if follow_up.ask]:
+                yield "\n\n".join([f"## {HEADINGS['follow-ups'][lang]}", *asked])
+            if linked := [follow_up.card for follow_up in card.follow_ups if not follow_up.ask]:
+                yield f"{HEADINGS['see'][lang]}: {', '.join(linked)}"
+        case "as-of":
+            yield AS_OF[lang].format(date=card.as_of)
+        case "sources":
+            yield _section("sources", [source.text for source in card.sources], lang)
 
 
 def _section(word: str, lines: list[str], lang: Lang) -> str:
-    return f"## {WORDS[word][lang]}\n\n" + "\n".join(f"- {line}" for line in lines)
+    return f"## {HEADINGS[word][lang]}\n\n" + "\n".join(f"- {line}" for line in lines)
 
 
 def _follow_up(follow_up: FollowUp, lang: Lang) -> str:
@@ -107,16 +98,16 @@ def _solution(card: Card, lang: Lang) -> str:
             texts = dict(card.items)
             return "\n".join(f"- {texts[first][lang]} → {texts[second][lang]}" for first, second in card.before)
         case DebugCard():
-            where = f"{WORDS['line'][lang]} {', '.join(map(str, card.lines))}: {card.symptom[lang]}"
-            return f"{where}\n\n{WORDS['fix'][lang]}: `{card.fix[lang].strip()}`" if card.fix else where
+            where = f"{HEADINGS['line'][lang]} {', '.join(map(str, card.lines))}: {card.symptom[lang]}"
+            return f"{where}\n\n{HEADINGS['fix'][lang]}: `{card.fix[lang].strip()}`" if card.fix else where
     return ""
 
 
 def _slips(card: NumericCard, lang: Lang) -> str:
     lines = [f"- `{slip.compute}` — {slip.says[lang].strip()}" for slip in card.slips]
-    return "\n\n" + "\n".join([f"{WORDS['slips'][lang]}:", "", *lines]) if lines else ""
+    return "\n\n" + "\n".join([f"{HEADINGS['slips'][lang]}:", "", *lines]) if lines else ""
 
 
 def _option(text: Localised, correct: bool, why_not: Localised | None, lang: Lang) -> str:
     mark = "✓" if correct else "✗"
-    return f"- {mark} {text[lang]}" + (f" — {WORDS['why'][lang]}: {why_not[lang]}" if why_not else "")
+    return f"- {mark} {text[lang]}" + (f" — {HEADINGS['why'][lang]}: {why_not[lang]}" if why_not else "")

@@ -6,26 +6,16 @@ from pathlib import Path
 
 import click
 
-from attncli.commands.output import json_option, print_json
-from attncli.commands.printed_columns import left
 from attncli.commands.session import session
+from attncli.commands.shared_options import json_option, print_json
 from attncli.commands.stdout import echo
-from attncli.domain.challenge import Standing
-from attncli.domain.text import Localised
-from attncli.practice import solve
-
-STANDINGS: dict[Standing, Localised] = {
-    "new": Localised("new", "未做"),
-    "tried": Localised("tried", "做过"),
-    "solved": Localised("solved", "已解出"),
-    "hardened": Localised("hardened", "已加固"),
-}
-KEPT = Localised("kept the old file as {file}", "原来的文件保存为 {file}")
-LAST_HINT = Localised(
-    "that was the last hint; `attn solution {challenge}` shows the reference",
-    "这是最后一条提示；用 `attn solution {challenge}` 查看参考解",
-)
-DUE = Localised("  due {day:%Y-%m-%d}", "  {day:%Y-%m-%d} 到期")
+from attncli.domain.cells import left
+from attncli.practice.hint import next_hint
+from attncli.practice.solution import show_solution
+from attncli.practice.standings import standings
+from attncli.practice.start_challenge import start_challenge
+from attncli.words.command_texts import DUE_ON, LAST_HINT, OLD_FILE_KEPT
+from attncli.words.reports import STANDINGS
 
 
 @click.command()
@@ -34,13 +24,13 @@ DUE = Localised("  due {day:%Y-%m-%d}", "  {day:%Y-%m-%d} 到期")
 def challenges(track: str | None, as_json: bool) -> None:
     """List the challenges with your standing in each."""
     with session().workspace() as workspace:
-        found = solve.standings(workspace, track)
+        found = standings(workspace, track)
         lang = workspace.lang
     if as_json:
         print_json([entry.document(lang) for entry in found])
         return
     for entry in found:
-        due = DUE[lang].format(day=entry.schedule.due_at) if entry.schedule else ""
+        due = DUE_ON[lang].format(day=entry.schedule.due_at) if entry.schedule else ""
         challenge = entry.challenge
         echo(
             f"{challenge.id:<28} {challenge.track:<12} {challenge.level}  {left(STANDINGS[entry.standing][lang], 10)}"
@@ -56,9 +46,9 @@ def challenges(track: str | None, as_json: bool) -> None:
 def start(challenge: str, folder: Path | None, bug: bool, force: bool) -> None:
     """Write a starter file for CHALLENGE; an existing file is never overwritten."""
     with session().workspace() as workspace:
-        started = solve.start(workspace, challenge, folder, bug=bug, force=force)
+        started = start_challenge(workspace, challenge, folder, bug=bug, force=force)
     if started.kept:
-        echo(KEPT[workspace.lang].format(file=started.kept), err=True)
+        echo(OLD_FILE_KEPT[workspace.lang].format(file=started.kept), err=True)
     if started.symptom:
         echo(started.symptom[workspace.lang], err=True)
     echo(str(started.path))
@@ -69,7 +59,7 @@ def start(challenge: str, folder: Path | None, bug: bool, force: bool) -> None:
 def hint(challenge: str) -> None:
     """Print the next hint for CHALLENGE; it is recorded as seen."""
     with session().workspace() as workspace:
-        found = solve.next_hint(workspace, challenge)
+        found = next_hint(workspace, challenge)
     echo(f"{found.number}/{found.total}  {found.text[workspace.lang].strip()}")
     if found.again:
         echo(LAST_HINT[workspace.lang].format(challenge=challenge), err=True)
@@ -80,4 +70,4 @@ def hint(challenge: str) -> None:
 def solution(challenge: str) -> None:
     """Print the reference of CHALLENGE; it is recorded as seen."""
     with session().workspace() as workspace:
-        echo(solve.solution(workspace, challenge), end="")
+        echo(show_solution(workspace, challenge), end="")

@@ -6,15 +6,9 @@ from datetime import datetime
 
 from attncli.commands.session import Session
 from attncli.commands.stdout import echo
-from attncli.domain.text import Lang, Localised
+from attncli.domain.text import Lang
 from attncli.practice.due import DueCounts, due_counts
-
-HEAD = Localised(
-    "{counts.due} due: {counts.new} new, {counts.learning} learning, {counts.review} to review; "
-    "challenges: {counts.challenges}",
-    "待学 {counts.due}：新卡 {counts.new}，学习中 {counts.learning}，复习 {counts.review}；"
-    "到期的编程题 {counts.challenges}",
-)
+from attncli.words.command_texts import DUE_NOW
 
 
 def report(session: Session, at: datetime | None, as_json: bool) -> None:
@@ -30,4 +24,5 @@ def report(session: Session, at: datetime | None, as_json: bool) -> None:
 
 
 def _lines(counts: DueCounts, lang: Lang) -> list[str]:
-    return [HEAD[lang].format(counts=counts), *(f"  {topic:<12} {count:>4}" for topic, count in counts.topics.items())]
+    topics = (f"  {topic:<12} {count:>4}" for topic, count in counts.topics.items())
+    return [DUE_NOW[lang].format(counts=counts), *topics]

@@ -10,23 +10,17 @@ from typing import Any
 
 import click
 
-from attncli.commands.output import json_option, print_json
 from attncli.commands.session import session
+from attncli.commands.shared_options import json_option, print_json
 from attncli.commands.stdout import echo, show_progress, verdict_counts
 from attncli.domain.challenge import SEEDS
+from attncli.domain.report import CheckResult, GradeReport
+from attncli.domain.report_documents import report_document
 from attncli.domain.rungs import RUNGS, CaseRung
-from attncli.domain.text import Lang, Localised
+from attncli.domain.text import Lang
 from attncli.errors import JudgeFailed, Rejected, UsageError
-from attncli.judge.client import MEMORY_MIB, TIMEOUT_SECONDS, Judge
-
-SAY = {
-    "again": Localised("  A fresh exam, on other inputs: {command}", "  用新的输入再考一次：{command}"),
-    "solved": Localised("{file} is solved, not hardened: {name}: {said}", "{file} 已解出，但未加固：{name}：{said}"),
-    "rejected": Localised(
-        "{file} is rejected by {name}: {said}; `attn hint {challenge}` helps",
-        "{file} 未通过 {name}：{said}；`attn hint {challenge}` 给出提示",
-    ),
-}
+from attncli.judge.client import MEMORY_MIB, TIMEOUT_SECONDS, Judge, OnCheck
+from attncli.words.command_texts import GRADE
 
 
 @click.command()
@@ -97,47 +91,46 @@ def _once(challenge: str, file: Path, asked: Mapping[str, Any], as_json: bool) -
                 report = submit.grade(workspace, judge, title.id, file, options, _progress(as_json))
             except JudgeFailed as error:
                 if as_json:
-                    print_json(submit.failed_report(title.id, file, error))
+                    print_json(report_document(submit.failed_report(title.id, file, error)))
                 raise
     with verdict_counts():
         if as_json:
-            print_json(report)
+            print_json(report_document(report))
         else:
             from attncli.commands.printed_report import print_report
 
             print_report(report, title, session().lang)
-    if report["verdict"] == "accepted":
+    if report.accepted:
         _offer(report, file, title.id, as_json, session().lang)
     else:
         raise Rejected(_rejection(report, file, title.id, session().lang))
 
 
-def _offer(report: Mapping[str, Any], file: Path, challenge: str, as_json: bool, lang: Lang) -> None:
+def _offer(report: GradeReport, file: Path, challenge: str, as_json: bool, lang: Lang) -> None:
     """The same file on inputs that nobody has seen: without another seed the verdict stays the same."""
     if as_json:
         return
     from attncli.practice.submit import fresh_seed
 
     again = f"attn grade {challenge} {file} --seed {fresh_seed(report)}"
-    echo(SAY["again"][lang].format(command=again))
+    echo(GRADE["again"][lang].format(command=again))
 
 
-def _rejection(report: Mapping[str, Any], file: Path, challenge: str, lang: Lang) -> str:
-    from attncli.practice.submit import deciding_check
-    from attncli.words.reports import told
+def _rejection(report: GradeReport, file: Path, challenge: str, lang: Lang) -> str:
+    from attncli.words.reports import deciding_checks, told
 
-    failed = deciding_check(report)
-    name, said = (failed["name"], told(failed, lang)) if failed else ("", "")
-    reached = "solved" if report.get("rung") == "solved" else "rejected"
-    return SAY[reached][lang].format(file=file, name=name, said=said, challenge=challenge)
+    failed = next(iter(deciding_checks(report.checks)), None)
+    name, said = (failed.name, told(failed, lang)) if failed else ("", "")
+    reached = "solved" if report.rung == "solved" else "rejected"
+    return GRADE[reached][lang].format(file=file, name=name, said=said, challenge=challenge)
 
 
-def _progress(as_json: bool) -> Any:
+def _progress(as_json: bool) -> OnCheck | None:
     """Names the running check on stderr, where a person can see it."""
     if as_json or not sys.stderr.isatty():
         return None
 
-    def show(event: dict[str, Any]) -> None:
-        show_progress(f"{event['name']} …" if event.get("status") == "running" else "")
+    def show(check: CheckResult) -> None:
+        show_progress(f"{check.name} …" if check.status == "running" else "")
 
     return show

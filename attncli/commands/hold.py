@@ -6,14 +6,8 @@ import click
 
 from attncli.commands.session import session
 from attncli.commands.stdout import echo
-from attncli.domain.text import Localised
-from attncli.practice import answering
-
-SUSPENDED = Localised("{card} is suspended; `attn unsuspend` brings it back", "已搁置 {card}；用 `attn unsuspend` 恢复")
-BURIED = Localised(
-    "{card} is put off until tomorrow; `attn unsuspend` brings it back", "{card} 推迟到明天；用 `attn unsuspend` 恢复"
-)
-IN_QUEUE = Localised("{card} is in the queue", "{card} 在队列中")
+from attncli.practice import hold
+from attncli.words.command_texts import BURIED, IN_QUEUE, SUSPENDED
 
 
 @click.command()
@@ -21,7 +15,7 @@ IN_QUEUE = Localised("{card} is in the queue", "{card} 在队列中")
 def suspend(card: str) -> None:
     """Take CARD out of the queue for good."""
     with session().workspace() as workspace:
-        echo(SUSPENDED[workspace.lang].format(card=answering.suspend(workspace, card)))
+        echo(SUSPENDED[workspace.lang].format(card=hold.suspend(workspace, card)))
 
 
 @click.command()
@@ -29,7 +23,7 @@ def suspend(card: str) -> None:
 def bury(card: str) -> None:
     """Take CARD out of the queue for today."""
     with session().workspace() as workspace:
-        echo(BURIED[workspace.lang].format(card=answering.bury(workspace, card)))
+        echo(BURIED[workspace.lang].format(card=hold.bury(workspace, card)))
 
 
 @click.command()
@@ -37,4 +31,4 @@ def bury(card: str) -> None:
 def unsuspend(card: str) -> None:
     """Put a suspended or buried CARD back into the queue."""
     with session().workspace() as workspace:
-        echo(IN_QUEUE[workspace.lang].format(card=answering.unsuspend(workspace, card)))
+        echo(IN_QUEUE[workspace.lang].format(card=hold.unsuspend(workspace, card)))

@@ -10,23 +10,11 @@ import click
 from attncli.commands.session import session
 from attncli.commands.stdout import echo
 from attncli.domain.printable import escaped, printable
-from attncli.domain.text import Localised
 from attncli.practice import exchange
 from attncli.practice.sync import sync as synchronise
+from attncli.words.command_texts import EXPORTED, IMPORTED, LEFT_OUT, MORE_LEFT_OUT, RENEWED, SYNCED
 
-IMPORTED = Localised("{new} new rows", "新增 {new} 条记录")
-EXPORTED = Localised("{count} rows in {file}", "{file} 中有 {count} 条记录")
-SYNCED = Localised(
-    "{received} new rows from other machines; {written} of this one in {file}",
-    "从其他设备收到 {received} 条新记录；本机的 {written} 条在 {file} 中",
-)
-RENEWED = Localised(
-    "this home was copied or restored from a backup: what is written here from now on bears the new machine id {id}",
-    "此目录是复制来的，或是从备份恢复的：今后在此写入的记录使用新的设备标识 {id}",
-)
-LEFT_OUT = Localised("left out: {fault}", "未采用：{fault}")
 FAULTS_SHOWN = 20
-MORE_FAULTS = Localised("left out: {count} more", "未采用：另有 {count} 处")
 
 
 @click.group(name="import", no_args_is_help=False)
@@ -80,4 +68,4 @@ def _say_faults(faults: Iterable[str]) -> None:
     for fault in faults[:FAULTS_SHOWN]:
         echo(LEFT_OUT[lang].format(fault=" ".join(printable(fault).split())), err=True)
     if len(faults) > FAULTS_SHOWN:
-        echo(MORE_FAULTS[lang].format(count=len(faults) - FAULTS_SHOWN), err=True)
+        echo(MORE_LEFT_OUT[lang].format(count=len(faults) - FAULTS_SHOWN), err=True)

@@ -7,12 +7,7 @@ import click
 from attncli.commands.new_card import card
 from attncli.commands.session import session
 from attncli.commands.stdout import echo
-from attncli.domain.text import Localised
-
-NEXT = Localised(
-    "Write reference.py and wrong/first-mistake.py, then prove it with: attn verify {id}",
-    "写好 reference.py 和 wrong/first-mistake.py，再用 attn verify {id} 验证",
-)
+from attncli.words.command_texts import CHALLENGE_NEXT
 
 
 @click.group(no_args_is_help=False)
@@ -32,7 +27,7 @@ def challenge(name: str) -> None:
     with session().workspace() as workspace:
         folder = new_challenge(workspace, name)
         echo(folder)
-        echo(NEXT[workspace.lang].format(id=folder.name), err=True)
+        echo(CHALLENGE_NEXT[workspace.lang].format(id=folder.name), err=True)
 
 
 new.add_command(card)

@@ -6,13 +6,7 @@ import click
 
 from attncli.commands.session import session
 from attncli.commands.stdout import echo
-from attncli.domain.text import Localised
-
-WRITTEN = Localised("{id} is written; `attn show {id}` shows it", "已写好 {id}；用 `attn show {id}` 查看")
-TO_WRITE = Localised(
-    "Write its question and its answer there, then: attn bank check {path}",
-    "在那里写好问题和答案，然后运行：attn bank check {path}",
-)
+from attncli.words.command_texts import CARD_TO_WRITE, CARD_WRITTEN
 
 
 @click.command()
@@ -30,5 +24,5 @@ def card(topic: str, question: str, answer: str) -> None:
         new = add_card(workspace, topic, question, answer)
         lang = workspace.lang
     echo(f"{new.path}:{new.line}")
-    told = WRITTEN if question.strip() and answer.strip() else TO_WRITE
+    told = CARD_WRITTEN if question.strip() and answer.strip() else CARD_TO_WRITE
     echo(told[lang].format(id=new.id, path=new.path), err=True)

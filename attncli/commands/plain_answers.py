@@ -1,109 +1,87 @@
-"""Asking for the answer to an automatically marked card, line by line.
-
-An empty line gives up, and is told the answer.
-"""
+"""Reading the answer to a card line by line. An empty line gives up, and is told the answer."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from random import Random
 
 from attncli.commands.card_markdown import numbered
 from attncli.commands.stdout import echo
-from attncli.domain.card import Card, ChoiceCard, ClozeCard, DebugCard, NumericCard, OrderingCard
-from attncli.domain.text import Lang, Localised
+from attncli.domain.card import ChoiceCard, ClozeCard, DebugCard, NumericCard, OrderingCard
+from attncli.domain.text import Lang
 from attncli.errors import UsageError
-from attncli.practice import marking, numeric_answer
-from attncli.practice.marking import Marked
+from attncli.practice.ask import Asked
+from attncli.words.review_texts import QUESTIONS
 
-Marking = Marked
 ReadLine = Callable[[], str]
 
-SAY: dict[str, Localised] = {
-    "choose": Localised("Your choice, by number", "输入选项编号"),
-    "choose-many": Localised("Your choices, by number; several may be right", "输入选项编号，可能不止一个"),
-    "number": Localised("Your answer{unit}", "输入答案{unit}"),
-    "blank": Localised("Blank {n}", "第 {n} 空"),
-    "order": Localised("The right order, by number", "按正确顺序输入编号"),
-    "line": Localised("Which line?", "哪一行有错？"),
-    "numbers": Localised("Numbers from 1 to {n}, please", "请输入 1 到 {n} 的编号"),
-}
 
-
-def ask(card: Card, lang: Lang, rng: Random, read_line: ReadLine, read_numbers: ReadLine) -> Marking | None:
-    """Prints the question, reads and marks the answer; None for a card that is rated by its points.
+def read_answer(asked: Asked, lang: Lang, read_line: ReadLine, read_numbers: ReadLine) -> None:
+    """Prints the question, reads the answer into `asked` and submits it; only prints a card that is not marked.
 
     `read_numbers` reads where only numbers make sense, so that it may treat letters as commands.
     """
-    match card:
+    echo(asked.question[lang].strip())
+    match asked.card:
         case ChoiceCard():
-            return _choice(card, lang, rng, read_numbers)
+            _choice(asked, asked.card, lang, read_numbers)
         case NumericCard():
-            return _numeric(card, lang, rng, read_numbers)
+            _numeric(asked, lang, read_numbers)
         case ClozeCard():
-            return _cloze(card, lang, read_line)
+            _cloze(asked, lang, read_line)
         case OrderingCard():
-            return _ordering(card, lang, rng, read_numbers)
+            _ordering(asked, asked.card, lang, read_numbers)
         case DebugCard():
-            return _debug(card, lang, read_numbers)
-    return None
+            _debug(asked, asked.card, lang, read_numbers)
 
 
-def _choice(card: ChoiceCard, lang: Lang, rng: Random, read_line: ReadLine) -> Marking:
-    shown = marking.shuffled_options(card, rng)
-    _print(card.question[lang], [card.options[index].text[lang] for index in shown])
-    echo(SAY["choose-many" if card.multiple else "choose"][lang])
-    places = _numbers(read_line, len(shown), lang)
-    return marking.mark_choice(card, {shown[place] for place in places})
+def _choice(asked: Asked, card: ChoiceCard, lang: Lang, read_line: ReadLine) -> None:
+    _print([card.options[index].text[lang] for index in asked.option_order])
+    echo(QUESTIONS["choose-many" if card.multiple else "choose"][lang])
+    places = _numbers(read_line, len(asked.option_order), lang)
+    asked.chosen = {asked.option_order[place] for place in places}
+    asked.submit()
 
 
-def _numeric(card: NumericCard, lang: Lang, rng: Random, read_line: ReadLine) -> Marking:
-    task = numeric_answer.draw(card, rng)
-    echo(task.question[lang])
-    unit = f" ({task.unit})" if task.unit else ""
-    while True:
-        echo(SAY["number"][lang].format(unit=unit))
+def _numeric(asked: Asked, lang: Lang, read_line: ReadLine) -> None:
+    unit = f" ({asked.task.unit})" if asked.task and asked.task.unit else ""
+    while not asked.revealed:
+        echo(QUESTIONS["number"][lang].format(unit=unit))
+        asked.texts = [read_line()]
         try:
-            line = read_line()
-            return numeric_answer.mark_numeric(task, line) if line else numeric_answer.give_up(task)
+            asked.submit()
         except UsageError as error:
             echo(error.message)
 
 
-def _cloze(card: ClozeCard, lang: Lang, read_line: ReadLine) -> Marking:
-    echo(card.question[lang])
-    answers = []
-    for number, _ in enumerate(card.blanks, 1):
-        echo(SAY["blank"][lang].format(n=number))
-        answers.append(read_line())
-    return marking.mark_cloze(card, answers)
+def _cloze(asked: Asked, lang: Lang, read_line: ReadLine) -> None:
+    for index in range(len(asked.texts)):
+        echo(QUESTIONS["blank"][lang].format(n=index + 1))
+        asked.texts[index] = read_line()
+    asked.submit()
 
 
-def _ordering(card: OrderingCard, lang: Lang, rng: Random, read_line: ReadLine) -> Marking:
-    keys, texts = marking.shuffled_items(card, rng), dict(card.items)
-    _print(card.question[lang], [texts[key][lang] for key in keys])
-    while True:
-        echo(SAY["order"][lang])
-        places = _numbers(read_line, len(keys), lang)
-        if not places:
-            return marking.give_up_ordering(card)
+def _ordering(asked: Asked, card: OrderingCard, lang: Lang, read_line: ReadLine) -> None:
+    keys, texts = asked.item_order, dict(card.items)
+    _print([texts[key][lang] for key in keys])
+    while not asked.revealed:
+        echo(QUESTIONS["order"][lang])
+        asked.item_order = [keys[place] for place in _numbers(read_line, len(keys), lang)]
         try:
-            return marking.mark_ordering(card, [keys[place] for place in places])
+            asked.submit()
         except UsageError:
-            echo(SAY["numbers"][lang].format(n=len(keys)))
+            echo(QUESTIONS["numbers"][lang].format(n=len(keys)))
 
 
-def _debug(card: DebugCard, lang: Lang, read_line: ReadLine) -> Marking:
-    echo(f"{card.question[lang]}\n\n{numbered(card.code)}")
-    lines = len(card.code.rstrip().splitlines())
-    while True:
-        echo(SAY["line"][lang])
-        if len(places := _numbers(read_line, lines, lang)) <= 1:
-            return marking.mark_debug(card, places[0] + 1 if places else 0)
+def _debug(asked: Asked, card: DebugCard, lang: Lang, read_line: ReadLine) -> None:
+    echo(f"\n{numbered(card.code)}")
+    while not asked.revealed:
+        echo(QUESTIONS["line"][lang])
+        if len(places := _numbers(read_line, len(card.code.rstrip().splitlines()), lang)) <= 1:
+            asked.line = places[0] + 1 if places else 0
+            asked.submit()
 
 
-def _print(text: str, items: list[str]) -> None:
-    echo(text)
+def _print(items: list[str]) -> None:
     for number, item in enumerate(items, 1):
         echo(f"{number}. {item}")
 
@@ -114,4 +92,4 @@ def _numbers(read_line: ReadLine, most: int, lang: Lang) -> list[int]:
         words = read_line().replace(",", " ").split()
         if all(word.isdecimal() and 1 <= int(word) <= most for word in words):
             return [int(word) - 1 for word in words]
-        echo(SAY["numbers"][lang].format(n=most))
+        echo(QUESTIONS["numbers"][lang].format(n=most))

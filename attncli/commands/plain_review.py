@@ -6,50 +6,18 @@ import unicodedata
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from random import Random
-from typing import Any
 
-from attncli.commands.card_markdown import answer, background, question
-from attncli.commands.plain_answers import Marking, ask
+from attncli.commands.card_markdown import revealed
+from attncli.commands.plain_answers import read_answer
 from attncli.commands.stdout import echo
 from attncli.domain.rating import Rating
-from attncli.domain.text import Localised
+from attncli.domain.text import Lang
 from attncli.errors import NotFound, Outdated, UsageError
-from attncli.practice.drill import Drill, DrillItem, suggest, suggest_marked
+from attncli.practice.ask import Asked
+from attncli.practice.drill import Drill, DrillItem
 from attncli.practice.workspace import Workspace
-
-SAY: dict[str, Localised] = {
-    "left": Localised("{n}. {card}, {topic}, {left} left", "第 {n} 题：{card}，{topic}，还剩 {left} 题"),
-    "reveal": Localised(
-        "Enter shows the answer; u undo, s suspend, b put off, q quit", "回车看答案；u 撤销，s 停用，b 推迟，q 退出"
-    ),
-    "points": Localised(
-        "Which points did you make? Numbers, or all, or none", "说到了哪些要点？输入编号，all 全部，none 没有"
-    ),
-    "rate": Localised("Rating: {choices}; Enter takes {suggested}", "评分：{choices}；回车选 {suggested}"),
-    "saved": Localised("{card}: {rating}, again in {interval}", "{card}：{rating}，{interval} 后再问"),
-    "done": Localised("{n} answered, all kept. {left} left.", "答了 {n} 张，均已保存，还剩 {left} 张。"),
-    "bad": Localised("That is none of the choices.", "没有这个选项。"),
-    "undone": Localised("Taken back: {card}", "已撤销：{card}"),
-    "gone": Localised("{card} is no longer in its bank; it is left out.", "{card} 已不在题库中，不再出题。"),
-    "outdated-answered": Localised(
-        "Not kept: this card was answered elsewhere meanwhile. Rate it as it stands now.",
-        "未保存：这张卡片刚在别处答过，请按现在的间隔重新评分。",
-    ),
-    "outdated-day": Localised(
-        "Not kept: a new study day has begun, and the intervals are new. Rate it again.",
-        "未保存：新的学习日已开始，间隔已更新，请重新评分。",
-    ),
-    "outdated-settings": Localised(
-        "Not kept: the settings were changed, and the intervals are new. Rate it again.",
-        "未保存：设置已更改，间隔已更新，请重新评分。",
-    ),
-}
-RATINGS: dict[Rating, Localised] = {
-    Rating.AGAIN: Localised("again", "重来"),
-    Rating.HARD: Localised("hard", "困难"),
-    Rating.GOOD: Localised("good", "良好"),
-    Rating.EASY: Localised("easy", "简单"),
-}
+from attncli.words.intervals import interval_text
+from attncli.words.review_texts import GONE, OUTDATED, RATINGS, SITTING
 
 
 class Settled(Exception):
@@ -78,7 +46,7 @@ class PlainReview:
                     self._ask(item)
                 except NotFound:
                     self.drill.drop()
-                    self._say("gone", card=item.card.id)
+                    echo(GONE[self.workspace.lang].format(card=item.card.id))
         except Quit:
             pass
         progress = self.drill.progress
@@ -87,63 +55,60 @@ class PlainReview:
     def _ask(self, item: DrillItem) -> None:
         lang = self.workspace.lang
         self._say("left", n=item.number, card=item.card.id, topic=item.card.topic, left=self.drill.progress.remaining)
-        began_at = self.workspace.clock()
+        asked = Asked.of(item.card, self.rng)
         try:
-            marking = ask(item.card, lang, self.rng, self._line, self._number_line)
+            read_answer(asked, lang, self._line, self._number_line)
+            if not asked.is_marked_automatically:
+                self._say("reveal")
+                self._number_line()
+                asked.submit()
         except Settled:
             return
-        details: dict[str, Any]
-        if marking is None:
-            echo(question(item.card, lang))
-            if not self._reveal():
-                return
-            echo("\n\n".join(answer(item.card, lang)))
-            ticked = self._points(len(item.card.points))
-            suggested, details = suggest(len(ticked), len(item.card.points)), {"points": ticked}
-        else:
-            self._explain(item, marking)
-            suggested, details = suggest_marked(marking.correct), {"correct": marking.correct}
-        details["elapsed_ms"] = int((self.workspace.clock() - began_at).total_seconds() * 1000)
-        self._rate(item, suggested, details)
+        self._tell(asked)
+        if not asked.is_marked_automatically:
+            asked.ticked = self._points(len(item.card.points))
+        self._rate(item, asked)
 
-    def _explain(self, item: DrillItem, marking: Marking) -> None:
-        echo(marking.detail[self.workspace.lang])
-        echo("\n\n".join(background(item.card, self.workspace.lang)))
+    def _tell(self, asked: Asked) -> None:
+        lang = self.workspace.lang
+        if asked.marked is not None:
+            echo("  ".join(text[lang] for text in asked.told if text[lang]))
+        echo("\n\n".join(revealed(asked.card, lang)))
 
-    def _reveal(self) -> bool:
-        """Whether the answer is to be shown; False if the card was settled otherwise."""
-        self._say("reveal")
-        return not self._settled(self._line())
-
-    def _points(self, total: int) -> list[int]:
+    def _points(self, total: int) -> set[int]:
         while total:
             self._say("points")
             words = self._line().lower().replace(",", " ").split()
             if words in (["all"], ["a"]):
-                return list(range(total))
+                return set(range(total))
             if words in ([], ["none"], ["0"]):
-                return []
+                return set()
             if all(word.isdecimal() and 1 <= int(word) <= total for word in words):
-                return sorted({int(word) - 1 for word in words})
+                return {int(word) - 1 for word in words}
             self._say("bad")
-        return []
+        return set()
 
-    def _rate(self, item: DrillItem, suggested: Rating, details: dict[str, Any]) -> None:
-        lang = self.workspace.lang
+    def _rate(self, item: DrillItem, asked: Asked) -> None:
+        lang, suggested = self.workspace.lang, asked.suggestion
         while True:
             item = self.drill.refresh()
-            choices = ", ".join(f"{int(r)} {RATINGS[r][lang]} ({_words(item, r)})" for r in Rating)
-            self._say("rate", choices=choices, suggested=RATINGS[suggested][lang])
+            choices = ", ".join(f"{int(r)} {_word(r, lang)} ({interval_text(item.interval(r), lang)})" for r in Rating)
+            self._say("rate", choices=choices, suggested=_word(suggested, lang))
             line = self._line()
             if self._settled(line):
                 return
             if (rating := _rating(line) if line else suggested) is not None:
                 try:
-                    self.drill.answer(rating, **details)
+                    self.drill.answer(rating, points=asked.points, correct=asked.correct)
                 except Outdated as error:
-                    self._say(f"outdated-{error.reason}")
+                    echo(OUTDATED[error.reason][self.workspace.lang])
                     continue
-                self._say("saved", card=item.card.id, rating=RATINGS[rating][lang], interval=_words(item, rating))
+                self._say(
+                    "saved",
+                    card=item.card.id,
+                    rating=_word(rating, lang),
+                    interval=interval_text(item.interval(rating), lang),
+                )
                 return
             self._say("bad")
 
@@ -169,7 +134,7 @@ class PlainReview:
         return True
 
     def _number_line(self) -> str:
-        """The next line where numbers are awaited, so that a letter can be a command."""
+        """The next line where no text is awaited, so that a letter can be a command."""
         line = self._line()
         if self._settled(line):
             raise Settled
@@ -182,7 +147,7 @@ class PlainReview:
         return unicodedata.normalize("NFKC", line).strip()
 
     def _say(self, key: str, **values: object) -> None:
-        echo(SAY[key][self.workspace.lang].format(**values))
+        echo(SITTING[key][self.workspace.lang].format(**values))
 
 
 def _rating(line: str) -> Rating | None:
@@ -192,6 +157,5 @@ def _rating(line: str) -> Rating | None:
     return next(named, None)
 
 
-def _words(item: DrillItem, rating: Rating) -> str:
-    minutes = item.interval(rating).total_seconds() / 60
-    return f"{minutes / 1440:g} d" if minutes >= 1440 else f"{minutes:g} min"
+def _word(rating: Rating, lang: Lang) -> str:
+    return RATINGS[rating][lang].lower()

@@ -4,23 +4,15 @@ from __future__ import annotations
 
 import click
 
-from attncli.commands.output import json_option, print_json
-from attncli.commands.printed_columns import left, right
 from attncli.commands.session import session
+from attncli.commands.shared_options import json_option, print_json
 from attncli.commands.stdout import echo
-from attncli.domain.text import Lang, Localised
+from attncli.domain.cells import left, right
+from attncli.domain.text import Lang
 from attncli.practice.progress import Progress, progress
+from attncli.words.command_texts import TOPIC_HEAD, TOTALS, counted
 
 FORECAST_SHOWN = 7
-TOTALS = Localised(
-    "{reviews} ({found.today} today), streak {days}, 30-day retention {recalled}\n"
-    "{found.seen}/{found.cards} cards seen, {solved} challenges solved\n"
-    "coming due: {coming}",
-    "复习 {reviews} 次（今天 {found.today} 次），连续 {days} 天，30 天保持率 {recalled}\n"
-    "学过 {found.seen}/{found.cards} 张卡片，解出 {solved} 道编程题\n"
-    "未来到期：{coming}",
-)
-HEAD = Localised("topic seen recall ready lapses weak", "主题 学过 回忆率 掌握度 遗忘 薄弱")
 
 
 @click.command()
@@ -39,19 +31,13 @@ def _totals(found: Progress, lang: Lang) -> list[str]:
     recalled = "–" if found.retention is None else f"{found.retention:.0%}"
     coming = ", ".join(f"{day.date[5:]} {day.due}" for day in found.forecast[:FORECAST_SHOWN])
     solved = f"{found.challenges['solved']}/{found.challenges['total']}"
-    figures = {
-        "reviews": _counted(found.reviews, "review") if lang == "en" else found.reviews,
-        "days": _counted(found.streak_days, "day") if lang == "en" else found.streak_days,
-    }
-    return TOTALS[lang].format(found=found, recalled=recalled, coming=coming, solved=solved, **figures).split("\n")
-
-
-def _counted(count: int, what: str) -> str:
-    return f"{count} {what}" if count == 1 else f"{count} {what}s"
+    figures = {"reviews": counted(found.reviews, "review"), "days": counted(found.streak_days, "day")}
+    told = TOTALS.format(found=found, recalled=recalled, coming=coming, solved=solved, **figures)
+    return told[lang].split("\n")
 
 
 def _topics(found: Progress, lang: Lang) -> list[str]:
-    head = HEAD[lang].split()
+    head = TOPIC_HEAD[lang].split()
     numbers = " ".join(right(word, cells) for word, cells in zip(head[1:5], (8, 7, 7, 7), strict=True))
     lines = [f"{left(head[0], 10)} {numbers}  {head[5]}"]
     for topic, standing in found.topics.items():

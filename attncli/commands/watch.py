@@ -3,47 +3,34 @@
 from __future__ import annotations
 
 import os
-import shlex
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
-from attncli.commands.printed_report import report_lines
+from attncli.commands.printed_report import print_report
 from attncli.commands.session import session
 from attncli.commands.stdout import echo
+from attncli.domain.report import GradeReport
 from attncli.domain.rungs import RUNGS
-from attncli.domain.text import Lang, Localised
-from attncli.errors import AttnError
-from attncli.judge.client import Judge
-from attncli.practice import solve, submit
+from attncli.domain.text import Lang
+from attncli.errors import AttnError, EditorMissing
+from attncli.practice import edit, submit
+from attncli.practice.grader import Grader
+from attncli.practice.hint import next_hint
+from attncli.practice.solution import show_solution
+from attncli.practice.standings import standings
+from attncli.practice.start_challenge import solution_file, start_challenge
 from attncli.practice.submit import GradeOptions
 from attncli.practice.workspace import Workspace
+from attncli.words.command_texts import WATCH, WATCH_KEYS
 from attncli.words.reports import REASONS, STATUSES
 
 POLL_SECONDS = 0.2
 # Ctrl-D, and what a terminal that is gone says.
 END = "\x04"
-KEYS = Localised(
-    "h hint · s solution · e editor · n next challenge · r again · q quit",
-    "h 提示 · s 参考解 · e 编辑 · n 下一题 · r 重新评测 · q 退出",
-)
-SAY: dict[str, Localised] = {
-    "watching": Localised("watching {file}", "正在监视 {file}"),
-    "hint": Localised("hint {number} of {total}: {text}", "提示 {number}/{total}：{text}"),
-    "no-editor": Localised(
-        "cannot start {editor} ({why}); set one: attn config editor nano",
-        "无法启动 {editor}（{why}）；请设置：attn config editor nano",
-    ),
-    "none-left": Localised("no other challenge is left to solve", "没有其他未解出的编程题"),
-    "changed": Localised("changed: {check} {before} → {now}", "变化：{check} {before} → {now}"),
-    "unchanged": Localised("no check changed", "各项检查与上次相同"),
-    "solved": Localised("solved", "已解出"),
-}
 
 Stamp = tuple[int, int]
 Standing = tuple[str, str]
@@ -55,7 +42,7 @@ class Watch:
     """What is being watched, and the checks as they stood at the last grading."""
 
     workspace: Workspace
-    judge: Judge
+    grader: Grader
     id: str
     file: Path
     options: GradeOptions
@@ -72,27 +59,24 @@ class Watch:
     def grade(self) -> None:
         challenge = self.workspace.library.challenge(self.id)
         try:
-            report = submit.grade(self.workspace, self.judge, self.id, self.file, self.options)
+            report = submit.grade(self.workspace, self.grader, self.id, self.file, self.options)
         except AttnError as error:
             echo(f"attn: {error.message}", err=True)
-            if not self.judge.alive():
-                self.judge = Judge.start()
             return
         echo("")
-        for line in report_lines(report, challenge, self.lang):
-            echo(line)
+        print_report(report, challenge, self.lang)
         for line in changes(self.before, report, self.lang):
             echo(line)
-        self.before = standings(report)
-        solved = self._say("solved") + " · " if report["verdict"] == "accepted" else ""
-        echo(solved + KEYS[self.lang])
+        self.before = check_standings(report)
+        solved = self._say("solved") + " · " if report.accepted else ""
+        echo(solved + WATCH_KEYS[self.lang])
 
     @property
     def lang(self) -> Lang:
         return self.workspace.lang
 
     def _say(self, key: str, **values: object) -> str:
-        return SAY[key][self.lang].format(**values)
+        return WATCH[key][self.lang].format(**values)
 
     def press(self, key: str) -> bool:
         """Does what a key asks for; False ends the watch."""
@@ -109,31 +93,30 @@ class Watch:
         return {"h": self._hint, "s": self._solution, "e": self._edit, "n": self._next, "r": self.grade}
 
     def _hint(self) -> None:
-        hint = solve.next_hint(self.workspace, self.id)
+        hint = next_hint(self.workspace, self.id)
         echo(self._say("hint", number=hint.number, total=hint.total, text=hint.text[self.lang]))
 
     def _solution(self) -> None:
-        echo(solve.solution(self.workspace, self.id))
+        echo(show_solution(self.workspace, self.id))
 
     def _edit(self) -> None:
-        command = editor(self.workspace.settings.editor)
         try:
-            subprocess.run([*command, str(self.file)], check=False)
-        except OSError as error:
-            echo(f"attn: {self._say('no-editor', editor=command[0], why=error.strerror)}", err=True)
+            edit.edit(self.file, self.workspace.settings.editor, os.environ)
+        except EditorMissing as error:
+            echo(f"attn: {edit.told(error, self.lang)}", err=True)
 
     def _next(self) -> None:
         """Goes on with the first challenge that is not solved, after this one."""
-        listed = solve.standings(self.workspace)
+        listed = standings(self.workspace)
         place = next(k for k, item in enumerate(listed) if item.challenge.id == self.id)
         rest = [item for item in [*listed[place + 1 :], *listed[:place]] if item.standing not in RUNGS]
         if not rest:
             echo(self._say("none-left"))
             return
         self.id = rest[0].challenge.id
-        self.file = solve.solution_file(self.workspace, self.id)
+        self.file = solution_file(self.workspace, self.id)
         if not self.file.exists():
-            self.file = solve.start(self.workspace, self.id).path
+            self.file = start_challenge(self.workspace, self.id).path
         self.before, self.seen = {}, _stamp(self.file)
         echo(f"{self.id}: {self.file}")
 
@@ -141,46 +124,39 @@ class Watch:
 def watch_file(challenge: str, file: Path, options: GradeOptions) -> None:
     """Watches until `q` or Ctrl-C."""
     submit.read_submission(file)
-    with Judge.start() as judge, session().workspace() as workspace:
-        watch = Watch(workspace, judge, workspace.library.challenge(challenge).id, file, options)
+    with closing(Grader()) as grader, session().workspace() as workspace:
+        grader.warm_up()
+        watch = Watch(workspace, grader, workspace.library.challenge(challenge).id, file, options)
         lang = session().lang
-        echo(f"{SAY['watching'][lang].format(file=file)} · {KEYS[lang]}", err=True)
-        try:
-            with keys() as read:
-                while True:
-                    watch.poll()
-                    key = read()
-                    if key and not watch.press(key):
-                        break
-        finally:
-            if watch.judge is not judge:
-                watch.judge.kill()
-                watch.judge.close()
+        echo(f"{WATCH['watching'][lang].format(file=file)} · {WATCH_KEYS[lang]}", err=True)
+        with keys() as read:
+            while True:
+                watch.poll()
+                key = read()
+                if key and not watch.press(key):
+                    break
 
 
-def standings(report: Mapping[str, Any]) -> dict[str, Standing]:
+def check_standings(report: GradeReport) -> dict[str, Standing]:
     """How each check of a report stands."""
-    return {check["name"]: (check["status"], check.get("reason") or "") for check in report["checks"]}
+    return {check.name: (check.status, check.reason) for check in report.checks}
 
 
-def changes(before: Mapping[str, Standing], report: Mapping[str, Any], lang: Lang = "en") -> Iterator[str]:
+def changes(before: Mapping[str, Standing], report: GradeReport, lang: Lang = "en") -> Iterator[str]:
     """What is different from the last grading; nothing after the first one."""
-    changed = [(name, before[name], now) for name, now in standings(report).items() if before.get(name, now) != now]
+    changed = [
+        (name, before[name], now) for name, now in check_standings(report).items() if before.get(name, now) != now
+    ]
     for name, then, now in changed:
         words = {"check": name, "before": _in_words(then, lang), "now": _in_words(now, lang)}
-        yield f"  {SAY['changed'][lang].format(**words)}"
+        yield f"  {WATCH['changed'][lang].format(**words)}"
     if before and not changed:
-        yield f"  {SAY['unchanged'][lang]}"
+        yield f"  {WATCH['unchanged'][lang]}"
 
 
 def _in_words(standing: Standing, lang: Lang) -> str:
     status, reason = standing
     return STATUSES[status][lang] + (f" ({REASONS[reason][lang]})" if reason in REASONS else "")
-
-
-def editor(configured: str) -> list[str]:
-    """The learner's editor as a command line."""
-    return shlex.split(configured or os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi")
 
 
 def _stamp(file: Path) -> Stamp | None:

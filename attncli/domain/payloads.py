@@ -68,6 +68,11 @@ def clean_source(text: str) -> str:
     return CONTROLS.sub(lambda match: f"\\x{ord(match[0]):02x}", text)[:LONGEST_SOURCE]
 
 
+def kept_text(text: Any, longest: int = LONGEST_NAME) -> str:
+    """A text as it is kept: bounded, and without what UTF-8 cannot hold."""
+    return str(text).encode("utf-8", "replace").decode()[:longest]
+
+
 @dataclass(frozen=True, slots=True)
 class _Fields:
     checks: Mapping[str, Check] = field(default_factory=dict)

@@ -26,9 +26,24 @@ class Localised:
     def __add__(self, other: Localised) -> Localised:
         return Localised(self.en + other.en, self.zh + other.zh)
 
+    def format(self, **parts: object) -> Localised:
+        """Both with their places filled; a part may itself be in both languages."""
+        return Localised(
+            *(self[lang].format(**{name: _in(part, lang) for name, part in parts.items()}) for lang in LANGS)
+        )
+
+    def join(self, texts: Iterable[Localised]) -> Localised:
+        """The texts with this between each two."""
+        every = list(texts)
+        return Localised(*(self[lang].join(text[lang] for text in every) for lang in LANGS))
+
     @staticmethod
     def of(document: dict[str, str]) -> Localised:
         return Localised(en=document["en"], zh=document["zh"])
+
+
+def _in(part: object, lang: Lang) -> object:
+    return part[lang] if isinstance(part, Localised) else part
 
 
 NOTHING = Localised("", "")

@@ -10,8 +10,8 @@ from attncli.domain.card import Card
 from attncli.domain.rungs import Rung
 from attncli.domain.text import Lang
 from attncli.errors import NotFound
-from attncli.practice import solve
 from attncli.practice.progress import Progress, TopicStanding, progress, recall_of_seen, topic_standings
+from attncli.practice.standings import solved, standings
 from attncli.practice.workspace import Workspace
 
 STRONG_READINESS = 0.8
@@ -186,13 +186,13 @@ def _solved(workspace: Workspace, lang: Lang) -> tuple[SolvedLine, ...]:
             solved_at=item.at.astimezone().date().isoformat(),
             source=item.source.strip("\n"),
         )
-        for item in solve.solved(workspace)
+        for item in solved(workspace)
     )
 
 
 def _tried(workspace: Workspace, lang: Lang) -> tuple[str, ...]:
-    standings = solve.standings(workspace)
-    return tuple(f"{s.challenge.title[lang]} ({s.challenge.id})" for s in standings if s.standing == "tried")
+    found = standings(workspace)
+    return tuple(f"{s.challenge.title[lang]} ({s.challenge.id})" for s in found if s.standing == "tried")
 
 
 def _to_review(workspace: Workspace, lang: Lang, interview: date | None) -> tuple[CardLine, ...]:

@@ -87,7 +87,7 @@ SENTENCES: dict[str, Localised] = {
     ),
     "autograd-switched": _T(
         "{name} switches autograd on or off and leaves it so, for all code that runs later",
-        "{name} 开关了自动求导却没有恢复，之后的代码都受影响",
+        "{name} 开关了 autograd 却没有恢复，之后的代码都受影响",
     ),
     "changed-later": _T("what {name} returned was changed by a later call", "{name} 返回的值被之后的调用改动了"),
     "state-on-graph": _T(
@@ -210,14 +210,4 @@ SENTENCES: dict[str, Localised] = {
 
 def say(key: str, **parts: object) -> Localised:
     """The sentence of this name with its parts filled in."""
-    sentence = SENTENCES[key]
-    return Localised(
-        sentence.en.format(**{name: _in(part, "en") for name, part in parts.items()}),
-        sentence.zh.format(**{name: _in(part, "zh") for name, part in parts.items()}),
-    )
-
-
-def _in(part: object, lang: str) -> object:
-    if isinstance(part, Localised):
-        return part.zh if lang == "zh" else part.en
-    return part
+    return SENTENCES[key].format(**parts)

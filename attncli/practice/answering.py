@@ -1,4 +1,4 @@
-"""Recording what the learner did with a card: each is one row of the log, on disk before the function returns."""
+"""Recording a review of a card: one row of the log, on disk before the function returns."""
 
 from __future__ import annotations
 
@@ -7,18 +7,17 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from attncli.domain.log_row import LogRow, RowKind
+from attncli.domain.log_row import RowKind
 from attncli.domain.memory import Schedule
 from attncli.domain.rating import Rating
-from attncli.errors import NotFound, Outdated, UsageError
-from attncli.memory.replay import HOLDS, is_leech
-from attncli.practice.derivation import derive_subject, derive_subjects
+from attncli.errors import NotFound, Outdated
+from attncli.memory.replay import is_leech
+from attncli.practice.derivation import derive_subject
 from attncli.practice.recording import recording
-from attncli.practice.stamping import stamp, utc
+from attncli.practice.stamping import stamp
 from attncli.practice.workspace import Workspace
 
 REVIEWS = frozenset({RowKind.REVIEW})
-TAKEN_BACK = HOLDS | {RowKind.REVIEW, RowKind.ATTEMPT, RowKind.TAG}
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,30 +53,24 @@ class Answered:
 
     def document(self) -> dict[str, Any]:
         """What `attn answer --json` prints."""
-        return {
-            "card": self.card,
-            "rating": self.rating.word,
-            "at": iso(self.at),
-            "state": self.schedule.state.value,
-            "stability": self.schedule.stability_days,
-            "difficulty": self.schedule.difficulty,
-            "due": iso(self.schedule.due_at),
-            "interval_days": self.schedule.interval_days,
-        }
+        answer = {"card": self.card, "rating": self.rating.word, "at": iso(self.at)}
+        return answer | _schedule(self.schedule)
 
 
 def schedule_document(schedule: Schedule | None) -> dict[str, Any] | None:
     """A schedule as JSON, or null for a card never seen."""
     if schedule is None:
         return None
+    return {**_schedule(schedule), "repetitions": schedule.repetitions, "lapses": schedule.lapses}
+
+
+def _schedule(schedule: Schedule) -> dict[str, Any]:
     return {
         "state": schedule.state.value,
         "stability": schedule.stability_days,
         "difficulty": schedule.difficulty,
         "due": iso(schedule.due_at),
         "interval_days": schedule.interval_days,
-        "repetitions": schedule.repetitions,
-        "lapses": schedule.lapses,
     }
 
 
@@ -138,46 +131,6 @@ def _require_kept(shown: Shown, stored: Schedule, day: int) -> None:
     if day != shown.basis.day:
         raise Outdated("another study day has begun meanwhile; nothing was recorded, rate it again", "day")
     raise Outdated("the settings were changed meanwhile; nothing was recorded, rate it again", "settings")
-
-
-def undo(workspace: Workspace, row: LogRow | None = None) -> LogRow:
-    """Takes back `row`, or what was last done on this machine; the row that was taken back.
-
-    A review, a suspension, a bury, their lifting, a tag or an attempt: what a hint or a solution showed stays seen.
-    """
-    store, at = workspace.store, utc(workspace.clock())
-    with recording(workspace):
-        done = row or store.log.last_here(TAKEN_BACK)
-        if done is None:
-            raise UsageError("there is no review on this machine to take back, nor anything else that was done here")
-        store.log.append(RowKind.UNDO, done.subject, at, workspace.calendar.day(at), {"row": done.id})
-        derive_subjects(workspace, [done.subject])
-    return done
-
-
-def suspend(workspace: Workspace, card: str) -> str:
-    """Takes `card` out of the queue for good; its id."""
-    return hold(workspace, RowKind.SUSPEND, card).subject
-
-
-def bury(workspace: Workspace, card: str) -> str:
-    """Takes `card` out of the queue until the next study day; its id."""
-    return hold(workspace, RowKind.BURY, card).subject
-
-
-def unsuspend(workspace: Workspace, card: str) -> str:
-    """Puts a suspended or buried `card` back into the queue; its id."""
-    return hold(workspace, RowKind.UNSUSPEND, card).subject
-
-
-def hold(workspace: Workspace, kind: RowKind, card: str) -> LogRow:
-    """Records one of HOLDS; the row."""
-    card = workspace.library.card(card).id
-    with recording(workspace):
-        when = stamp(workspace, card, HOLDS)
-        row = workspace.store.log.append(kind, card, when.at, when.day, when.details)
-        derive_subject(workspace, card)
-    return row
 
 
 def _derived(workspace: Workspace, card: str) -> Schedule:

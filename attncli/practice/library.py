@@ -86,10 +86,12 @@ class Library:
         raise NotFound(f"there is no topic {_readable(id)}; {said}topics are {', '.join(sorted(topics)) or 'none'}")
 
     def challenges(self, track: str | None = None) -> list[Challenge]:
-        """All challenges, or those of one track, by track and level. Raises NotFound for an unknown track."""
+        """All challenges, or those of one track, in reading order. Raises NotFound for an unknown track."""
         from attncli.practice.challenge_documents import challenge_of
+        from attncli.words.tracks import reading_order
 
         challenges = [challenge_of(document) for document in self._store.index.challenges()]
+        challenges.sort(key=lambda challenge: reading_order(challenge.track))
         if track is None:
             return challenges
         tracks = sorted({challenge.track for challenge in challenges})

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from random import Random
 
 from attncli.domain.card import Blank, ChoiceCard, ClozeCard, DebugCard, OrderingCard
-from attncli.domain.text import Localised
+from attncli.domain.text import NOTHING, Localised, quoted
 from attncli.errors import UsageError
+from attncli.words import review_texts
 
 SHUFFLES = 20
 
@@ -19,7 +20,7 @@ class Marked:
     """The verdict, what to tell the learner, and for several blanks or options which of them were right."""
 
     correct: bool
-    detail: Localised
+    detail: Localised = NOTHING
     parts: tuple[bool, ...] = ()
 
 
@@ -32,17 +33,16 @@ def mark_choice(card: ChoiceCard, chosen: Collection[int]) -> Marked:
     """Right if exactly the correct options (indices into `card.options`) were `chosen`; `parts` is one per option."""
     parts = tuple(option.correct == (index in chosen) for index, option in enumerate(card.options))
     if all(parts):
-        return Marked(True, Localised("Right.", "正确。"), parts)
+        return Marked(True, parts=parts)
     remarks = [_about_option(card, index) for index, right in enumerate(parts) if not right]
-    return Marked(False, Localised(" ".join(r.en for r in remarks), " ".join(r.zh for r in remarks)), parts)
+    return Marked(False, review_texts.BETWEEN_REMARKS.join(remarks), parts)
 
 
 def _about_option(card: ChoiceCard, index: int) -> Localised:
     option = card.options[index]
     if option.correct:
-        return Localised(f"“{option.text.en}” is right.", f"“{option.text.zh}”是对的。")
-    why = option.why_not or Localised("it is wrong.", "这是错的。")
-    return Localised(f"“{option.text.en}”: {why.en}", f"“{option.text.zh}”：{why.zh}")
+        return review_texts.IS_RIGHT.format(option=option.text)
+    return review_texts.IS_WRONG.format(option=option.text, why=option.why_not or review_texts.NO_REASON)
 
 
 def mark_cloze(card: ClozeCard, answers: Sequence[str]) -> Marked:
@@ -51,13 +51,13 @@ def mark_cloze(card: ClozeCard, answers: Sequence[str]) -> Marked:
         raise UsageError(f"{card.id} has {len(card.blanks)} blanks, but {len(answers)} answers were given")
     parts = tuple(_fits(blank, answer) for blank, answer in zip(card.blanks, answers, strict=True))
     if all(parts):
-        return Marked(True, Localised("Right.", "正确。"), parts)
+        return Marked(True, parts=parts)
     wanted = [
-        f"{number}. {blank.answer}"
+        quoted(f"{number}. {blank.answer}")
         for number, (blank, right) in enumerate(zip(card.blanks, parts, strict=True), 1)
         if not right
     ]
-    return Marked(False, Localised(f"Wanted: {'; '.join(wanted)}", f"应为：{'；'.join(wanted)}"), parts)
+    return Marked(False, review_texts.WANTED.format(blanks=review_texts.BETWEEN_BLANKS.join(wanted)), parts)
 
 
 def _fits(blank: Blank, answer: str) -> bool:
@@ -96,16 +96,9 @@ def mark_ordering(card: OrderingCard, keys: Sequence[str]) -> Marked:
     place = {key: index for index, key in enumerate(keys)}
     parts = tuple(place[first] < place[second] for first, second in card.before)
     if all(parts):
-        return Marked(True, Localised("Right.", "正确。"), parts)
+        return Marked(True, parts=parts)
     first, second = card.before[parts.index(False)]
-    return Marked(
-        False,
-        Localised(
-            f"“{texts[first].en}” comes before “{texts[second].en}”.",
-            f"“{texts[first].zh}”要排在“{texts[second].zh}”之前。",
-        ),
-        parts,
-    )
+    return Marked(False, review_texts.COMES_BEFORE.format(first=texts[first], second=texts[second]), parts)
 
 
 def right_order(card: OrderingCard) -> list[str]:
@@ -122,17 +115,11 @@ def right_order(card: OrderingCard) -> list[str]:
 def give_up_ordering(card: OrderingCard) -> Marked:
     """No answer: wrong, and one right order is told."""
     texts = dict(card.items)
-    lines = [texts[key] for key in right_order(card)]
-    return Marked(False, Localised(" → ".join(t.en for t in lines), " → ".join(t.zh for t in lines)))
+    return Marked(False, review_texts.BETWEEN_ITEMS.join(texts[key] for key in right_order(card)))
 
 
 def mark_debug(card: DebugCard, line: int) -> Marked:
     """Right if `line` (1-based) is one of those with the mistake."""
-    where_en = " or ".join(map(str, card.lines))
-    where_zh = "或".join(map(str, card.lines))
-    fix_en = f" Fix: {card.fix.en}" if card.fix else ""
-    fix_zh = f" 改为：{card.fix.zh}" if card.fix else ""
-    return Marked(
-        line in card.lines,
-        Localised(f"Line {where_en}: {card.symptom.en}{fix_en}", f"第 {where_zh} 行：{card.symptom.zh}{fix_zh}"),
-    )
+    lines = review_texts.BETWEEN_LINES.join(quoted(str(number)) for number in card.lines)
+    told = review_texts.LINE.format(lines=lines, symptom=card.symptom)
+    return Marked(line in card.lines, told + review_texts.FIX.format(fix=card.fix) if card.fix else told)

@@ -14,15 +14,14 @@ from attncli.bank.own import completed
 from attncli.bank.problems import shown_path
 from attncli.bank.validate import topic_findings
 from attncli.bank.yaml_reading import parse
-from attncli.domain.text import Lang, Localised
+from attncli.domain.text import Lang
 from attncli.errors import UsageError
 from attncli.files import cannot_write, write_whole
+from attncli.words.command_texts import NEW_ANSWER, NEW_QUESTION
 
 if TYPE_CHECKING:
     from attncli.practice.workspace import Workspace
 
-QUESTION = Localised("Write the question here.", "在这里写问题。")
-ANSWER = Localised("Write the answer here.", "在这里写答案。")
 LONGEST_TOPIC = 40
 _TOPIC = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*\Z")
 _CARD = re.compile(r"^( *)- +id:", re.MULTILINE)
@@ -84,7 +83,7 @@ def _free_id(stem: str, taken: Collection[str]) -> str:
 
 
 def _lines(id: str, question: str, answer: str, lang: Lang) -> list[str]:
-    said = {"question": question.strip() or QUESTION[lang], "short": answer.strip() or ANSWER[lang]}
+    said = {"question": question.strip() or NEW_QUESTION[lang], "short": answer.strip() or NEW_ANSWER[lang]}
     return [
         f"- id: {id}",
         *(f"  {key}: {{{lang}: {json.dumps(text, ensure_ascii=False)}}}" for key, text in said.items()),

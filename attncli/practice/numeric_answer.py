@@ -14,6 +14,7 @@ from attncli.domain.text import Localised, filled
 from attncli.domain.units import DIMENSIONS, KNOWN_UNITS, convert
 from attncli.errors import UsageError
 from attncli.practice.marking import Marked
+from attncli.words.review_texts import BETWEEN_SENTENCES, RIGHT_NUMBER, THE_NUMBER, WRONG_NUMBER
 
 Number = int | float
 LONGEST = 200
@@ -83,20 +84,16 @@ def mark_numeric(task: NumericTask, text: str) -> Marked:
     value = read_number(text, task.unit)
     expected = f"{shown(task.expected)} {task.unit}".strip()
     if task.fits(value):
-        return Marked(True, Localised(f"Right: {expected}.", f"正确：{expected}。"))
+        return Marked(True, RIGHT_NUMBER.format(expected=expected))
     given = f"{shown(value)} {task.unit}".strip()
-    told = Localised(
-        f"{expected} was wanted (within {task.tolerance}), not {given}.",
-        f"应为 {expected}（误差 {task.tolerance} 以内），而不是 {given}。",
-    )
-    slip = task.slip(value)
-    return Marked(False, told + Localised(f" {slip.en}", slip.zh) if slip else told)
+    told = WRONG_NUMBER.format(expected=expected, tolerance=task.tolerance, given=given)
+    return Marked(False, BETWEEN_SENTENCES.join([told, slip]) if (slip := task.slip(value)) else told)
 
 
 def give_up(task: NumericTask) -> Marked:
     """No answer: wrong, and the number is told."""
     expected = f"{shown(task.expected)} {task.unit}".strip()
-    return Marked(False, Localised(f"{expected} was wanted.", f"应为 {expected}。"))
+    return Marked(False, THE_NUMBER.format(expected=expected))
 
 
 def read_number(text: str, unit: str) -> Number:

@@ -115,17 +115,17 @@ class Watch:
     def instances(self, outcomes: Sequence[Any], arguments: Sequence[Any]) -> list[int]:
         """Steps that made an object which shares memory with one made by another call of the same class."""
         made = [k for k, step in enumerate(self._steps) if step["op"] == "new"]
-        given = {_storage(t) for k in made for t in _memory_of([*arguments[k][0], *arguments[k][1].values()])}
+        given = {_storage(t) for k in made for part in _parts_of(arguments[k]) for t in _memory_of(part)}
         held = {k: {_storage(t) for t in _memory_of(outcomes[k])} - given - {0} for k in made}
         pairs = combinations(made, 2)
         return [b for a, b in pairs if self._steps[a]["name"] == self._steps[b]["name"] and held[a] & held[b]]
 
     def changed(self, outcomes: Sequence[Any]) -> list[int]:
-        """Steps whose returned values are no longer what was returned."""
+        """Steps whose returned values are no longer what was returned. Objects may change, by their class too."""
         return [
             index
-            for index, (outcome, copy) in enumerate(zip(outcomes, self.copies, strict=True))
-            if copied(outcome)[:2] != copy[:2]
+            for index, (step, outcome, copy) in enumerate(zip(self._steps, outcomes, self.copies, strict=True))
+            if step["op"] != "new" and copied(outcome)[:2] != copy[:2]
         ]
 
 
@@ -141,6 +141,14 @@ def _containers_in(value: Any, depth: int = 0) -> Iterator[Any]:
     if depth < MAX_DEPTH and isinstance(value, (list, tuple, dict)):
         for part in value.values() if isinstance(value, dict) else value:
             yield from _containers_in(part, depth + 1)
+
+
+def _parts_of(arguments: Any) -> Iterator[Any]:
+    """What a call was given, and what a list or dict among it holds, as that of a ModuleDict does."""
+    args, kwargs = arguments
+    for part in (*args, *kwargs.values()):
+        yield part
+        yield from part.values() if isinstance(part, dict) else part if isinstance(part, (list, tuple)) else ()
 
 
 def _memory_of(value: Any) -> Iterator[Tensor]:

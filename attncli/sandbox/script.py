@@ -21,6 +21,7 @@ from .program_watch import Watch, copied, plain
 from .tables import DTYPES, TreeError, bytes_of, describe_tensor, read_table
 from .tracing import BareOperations, CallTrace, CostTrace, returned_bytes
 from .values import Environment, Packer, Raised, arguments_of, resolve, tensors_in
+from .written import Written
 
 Step = dict[str, Any]
 Invoke = Callable[[dict[str, Any], Sequence[bytes]], tuple[dict[str, Any], memoryview]]
@@ -46,15 +47,17 @@ def execute(
 ) -> Run:
     """Runs the steps in order. `after(index, arguments, outcome)` is called behind each step.
 
-    With "cost" in `costs` each step's work and memory are measured, with "handed" also what single calls hand out.
+    With "cost" in `costs` each step's work and memory are measured, with "handed" also what single calls hand out:
+    without autograd, unless the program runs a backward pass of its own, for which something may have to be kept.
     """
     run = Run()
+    graph = any(step.get("name") == "backward" for step in steps)
     for index, step in enumerate(steps):
         arguments = arguments_of(step, environment)
         if "cost" in costs:
             calls = CallTrace("", sizes=True) if "handed" in costs else nullcontext()
             given = list(tensors_in(list(arguments)))
-            with torch.no_grad(), calls, _where_tensors_are_made(given), CostTrace(given) as trace:
+            with torch.set_grad_enabled(graph), calls, _where_tensors_are_made(given), CostTrace(given) as trace:
                 outcome = _perform(namespace, step, arguments, environment, run)
             handed = {"handed": calls.largest, "repeated": calls.repeated} if isinstance(calls, CallTrace) else {}
             run.costs.append({**trace.figures(), **handed, "returned": returned_bytes(outcome)})
@@ -250,14 +253,20 @@ def _environment(header: Mapping[str, Any], payload: memoryview, invoke: Invoke)
     leaves = set(header.get("leaves", ())) if "gradients" in header.get("want", ()) else set()
     tensors = [t.detach().requires_grad_() if k in leaves else t for k, t in enumerate(tensors)]
     generators = [torch.Generator().manual_seed(int(seed)) for seed in header.get("generators", ())]
-    callables = [_proxy(k, invoke) for k in range(int(header.get("callables", 0)))]
-    if "elsewhere" in header.get("want", ()):
-        callables = [across(proxy) for proxy in callables]
+    away = "elsewhere" in header.get("want", ())
+    callables = [_callable(k, text, invoke, away) for k, text in enumerate(header.get("callables", ()))]
     environment = Environment(tensors, callables, generators)
     environment.module_dtype = DTYPES[header["dtype"]] if "dtype" in header else None
     environment.module_device = header.get("device")
     environment.shared = [resolve(tree, environment) for tree in header.get("shared", ())]
     return environment
+
+
+def _callable(index: int, text: str | None, invoke: Invoke, away: bool) -> Callable[..., Any]:
+    if text is not None:
+        return Written(text)
+    proxy = _proxy(index, invoke)
+    return across(proxy) if away else proxy
 
 
 def _proxy(index: int, invoke: Invoke) -> Callable[..., Any]:

@@ -6,7 +6,7 @@ Card texts come from the bank; only what the app says by itself stands here. `sa
 from __future__ import annotations
 
 from attncli.domain.text import Lang, Localised
-from attncli.words import app_challenge_texts
+from attncli.words import app_challenge_texts, review_texts
 
 _T = Localised
 
@@ -30,7 +30,7 @@ TEXTS: dict[str, Localised] = {
     "key.follow-up": _T("Open the next follow-up", "展开下一条追问"),
     "key.undo": _T("Undo", "撤销"),
     "key.suspend": _T("Suspend", "搁置"),
-    "key.bury": _T("Bury", "今天跳过"),
+    "key.bury": _T("Bury", "推迟"),
     "key.up": _T("Up", "上移"),
     "key.down": _T("Down", "下移"),
     "key.item-down": _T("Move item down", "条目下移"),
@@ -79,22 +79,15 @@ TEXTS: dict[str, Localised] = {
     "home.column-ready": _T("ready", "掌握度"),
     "home.empty-bank": _T("There are no cards yet.", "还没有卡片。"),
     "review.title": _T("Review", "复习"),
-    "review.answer": _T("Answer", "回答"),
-    "review.explain": _T("Why", "讲解"),
     "review.points": _T("Points you made", "你说到的要点"),
-    "review.pitfalls": _T("Pitfalls", "常见误区"),
-    "review.follow-ups": _T("Follow-ups", "追问"),
-    "review.follow-ups-open": _T("Follow-ups (o opens the next answer)", "追问（按 o 展开下一条回答）"),
-    "review.as-of": _T("As of {date}.", "截至 {date}。"),
-    "review.sources": _T("Sources", "出处"),
-    "review.unverifiable": _T("Nobody has published this; it cannot be checked.", "未有公开资料，无法核实。"),
+    "review.follow-ups-open": _T("Follow-ups (o opens the next answer)", "追问（按 o 展开下一条答案）"),
     "review.challenge": _T("Write it yourself: challenge {id}", "动手实现：编程题 {id}"),
     "review.say-it": _T(
         "Answer aloud in 30 to 45 seconds, then press Space.", "先用 30 到 45 秒口头作答，再按空格键。"
     ),
     "review.suspended": _T("Suspended: {card} leaves the queue.", "已搁置：{card} 不再出现在队列中。"),
     "review.unsuspended": _T("{card} is back in the queue.", "{card} 已回到队列。"),
-    "review.buried": _T("{card} comes back tomorrow.", "{card} 明天再出现。"),
+    "review.buried": _T("Buried: {card} comes back tomorrow.", "已推迟：{card} 明天再出现。"),
     "review.undone": _T("Taken back: the rating of {card}.", "已撤销对 {card} 的评分。"),
     "review.nothing-to-undo": _T("There is nothing to take back.", "没有可撤销的操作。"),
     "review.undone-hold": _T("Taken back: {card} is in the queue again.", "已撤销：{card} 已回到队列。"),
@@ -130,20 +123,8 @@ TEXTS: dict[str, Localised] = {
         "Not stored: this machine's clock is wrong. Set it and press again.",
         "未保存：本机时钟不对。请校准后再按一次。",
     ),
-    "fault.gone": _T("{card} is no longer in its bank; it is left out.", "{card} 已不在题库中，不再出题。"),
+    "fault.gone": review_texts.GONE,
     "fault.other": _T("{message}", "{message}"),
-    "outdated.answered": _T(
-        "Nothing stored: answered elsewhere meanwhile. Rate it as it stands now.",
-        "未保存：这张卡片刚在别处答过。间隔已更新，请重新评分。",
-    ),
-    "outdated.day": _T(
-        "Nothing stored: a new study day has begun. Rate it again.",
-        "未保存：新的学习日已开始。间隔已更新，请重新评分。",
-    ),
-    "outdated.settings": _T(
-        "Nothing stored: the settings were changed. Rate it again.",
-        "未保存：设置已更改。间隔已更新，请重新评分。",
-    ),
     "review.kind-qa": _T("question", "问答"),
     "review.kind-choice": _T("choice", "选择"),
     "review.kind-numeric": _T("number", "计算"),
@@ -153,20 +134,6 @@ TEXTS: dict[str, Localised] = {
     "review.level-screen": _T("screen", "初筛"),
     "review.level-onsite": _T("onsite", "现场面"),
     "review.level-research": _T("research", "研究岗"),
-    "rating.again": _T("Again", "重来"),
-    "rating.hard": _T("Hard", "困难"),
-    "rating.good": _T("Good", "良好"),
-    "rating.easy": _T("Easy", "轻松"),
-    "interval.seconds": _T("{n} s", "{n} 秒"),
-    "interval.minutes": _T("{n} min", "{n} 分钟"),
-    "interval.hours": _T("{n} h", "{n} 小时"),
-    "interval.days": _T("{n} d", "{n} 天"),
-    "interval.months": _T("{n} mo", "{n} 个月"),
-    "interval.years": _T("{n} y", "{n} 年"),
-    "mark.right": _T("✓ Right", "✓ 正确"),
-    "mark.wrong": _T("✗ Not right", "✗ 不对"),
-    "mark.partly": _T("~ Partly right: {right} of {total}", "~ 部分正确：{total} 项中对 {right} 项"),
-    "mark.no-answer": _T("no answer", "未作答"),
     "mark.your-answer": _T("your answer", "你的答案"),
     "choice.one": _T("Choose one with its letter, then press Enter.", "按字母选一项，再按回车。"),
     "choice.several": _T(
@@ -181,7 +148,7 @@ TEXTS: dict[str, Localised] = {
         "Enter goes to the next blank, then answers. Formulas may be written in any equal form.",
         "回车跳到下一空，最后一空回车提交；公式可写成任何等价形式。",
     ),
-    "cloze.prompt": _T("Blank {n}", "空 {n}"),
+    "cloze.prompt": _T("Blank {n}", "第 {n} 空"),
     "ordering.prompt": _T(
         "Put them in order: Shift+↑/↓ moves an item, Enter answers.", "排出顺序：Shift+↑/↓ 移动条目，回车提交。"
     ),
@@ -189,8 +156,6 @@ TEXTS: dict[str, Localised] = {
     "debug.prompt": _T("Which line is wrong? ↑/↓ chooses it, Enter answers.", "哪一行有错？↑/↓ 选择，回车提交。"),
     "done.title": _T("Session done", "本轮结束"),
     "done.nothing": _T("Nothing to review here right now.", "这里暂时没有要复习的卡片。"),
-    "done.reviews": _T("{count} reviews", "复习 {count} 次"),
-    "done.reviews-one": _T("{count} review", "复习 {count} 次"),
     "done.recalled": _T("{percent} % recalled", "记住 {percent}%"),
     "done.minutes": _T("{minutes} min", "{minutes} 分钟"),
     "done.still-due": _T("{due} still due", "还剩 {due} 张"),
@@ -207,12 +172,10 @@ TEXTS: dict[str, Localised] = {
     "stats.retention": _T("Retention", "记忆保持率"),
     "stats.reviews": _T("Reviews", "复习次数"),
     "stats.streak": _T("Streak", "连续天数"),
-    "stats.days": _T("{count} days", "{count} 天"),
-    "stats.days-one": _T("{count} day", "{count} 天"),
     "stats.last-days": _T("last {days} days", "近 {days} 天"),
     "stats.reviews-today": _T("{total}, {today} of them today", "共 {total} 次，今天 {today} 次"),
-    "stats.seen": _T("Cards seen", "学过的卡片"),
-    "stats.challenges": _T("Challenges solved", "已解编程题"),
+    "stats.seen": _T("Cards seen", "已学卡片"),
+    "stats.challenges": _T("Challenges solved", "已解出的编程题"),
     "stats.no-reviews": _T("No reviews yet: rate a few cards first.", "还没有复习记录，先复习几张卡片吧。"),
     "stats.heatmap": _T("Reviews a day", "每日复习次数"),
     "stats.forecast": _T("Due in the next {days} days", "未来 {days} 天到期"),
@@ -233,6 +196,14 @@ TEXTS: dict[str, Localised] = {
     "palette.language": _T("Switch to Chinese", "切换为英文"),
     "palette.theme": _T("Switch between light and dark", "切换浅色与深色"),
     "palette.quit": _T("Quit attn", "退出 attn"),
+    "review.as-of": review_texts.AS_OF,
+    "review.unverifiable": review_texts.UNVERIFIABLE,
+    **{
+        f"review.{name}": review_texts.HEADINGS[name]
+        for name in ("answer", "explain", "pitfalls", "follow-ups", "sources")
+    },
+    **{f"rating.{rating.word}": text for rating, text in review_texts.RATINGS.items()},
+    **{f"outdated.{reason}": text for reason, text in review_texts.OUTDATED.items()},
     **app_challenge_texts.TEXTS,
 }
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from attncli.domain.allowed import FORBIDDEN_EVERYWHERE, IMPORTS
 from attncli.domain.challenge import Challenge
 from attncli.domain.fact_names import SixteenBits
-from attncli.domain.text import LANGS, NOTHING, Lang, Localised
+from attncli.domain.text import LANGS, NOTHING, Lang, Localised, quoted
 
 _T = Localised
 
@@ -32,6 +32,7 @@ _FORBIDDEN = _T(
     "**Not allowed**, besides what is named above: {calls}. Importable: {modules}.",
     "除上面点名的以外，还**禁用** {calls}。只能导入 {modules}。",
 )
+_LISTED = _T(", ", "、")
 
 _SIXTEEN: dict[SixteenBits, Localised] = {
     "float32": _T(
@@ -94,18 +95,14 @@ def statement_of(challenge: Challenge, facts: SharedFacts) -> Statement:
 
 def _everywhere(required: Sequence[str]) -> Localised:
     state = _STATE if "random" in required else NOTHING
-    sentences = [Localised(_UNTOUCHED.en.format(state=state.en), _UNTOUCHED.zh.format(state=state.zh))]
+    sentences = [_UNTOUCHED.format(state=state)]
     if "gradients" in required or "low-precision" in required:
         sentences.append(_WIDE)
     if "gradients" in required:
         sentences.append(_GRADIENTS)
-    calls, modules = [f"`{call}`" for call in FORBIDDEN_EVERYWHERE], [f"`{module}`" for module in IMPORTS]
-    forbidden = Localised(
-        _FORBIDDEN.en.format(calls=", ".join(calls), modules=", ".join(modules)),
-        _FORBIDDEN.zh.format(calls="、".join(calls), modules="、".join(modules)),
-    )
-    shared = Localised(" ".join(s.en for s in sentences), "".join(s.zh for s in sentences))
-    return shared + Localised("\n\n", "\n\n") + forbidden
+    calls, modules = (_LISTED.join(quoted(f"`{name}`") for name in names) for names in (FORBIDDEN_EVERYWHERE, IMPORTS))
+    shared = Localised(" ", "").join(sentences)
+    return quoted("\n\n").join([shared, _FORBIDDEN.format(calls=calls, modules=modules)])
 
 
 def _hardened(challenge: Challenge, facts: SharedFacts) -> Localised:

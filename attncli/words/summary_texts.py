@@ -2,50 +2,55 @@
 
 from __future__ import annotations
 
-from attncli.domain.text import Lang
+from attncli.domain.rungs import RUNGS
+from attncli.domain.text import Lang, Localised
+from attncli.words.reports import STANDINGS
+from attncli.words.review_texts import HEADINGS
 
-LABELS: dict[str, dict[Lang, str]] = {
-    "title": {"en": "Interview summary", "zh": "面试总结"},
-    "made_on": {"en": "Made on", "zh": "生成日期"},
-    "interview": {"en": "Interview on", "zh": "面试日期"},
-    "days_left": {"en": "days left", "zh": "天后"},
-    "reviews": {"en": "Reviews", "zh": "复习次数"},
-    "streak": {"en": "Streak (days)", "zh": "连续天数"},
-    "retention": {"en": "Retention (30 days)", "zh": "记忆保持率（30 天）"},
-    "seen": {"en": "Cards seen", "zh": "已学卡片"},
-    "strengths": {"en": "Strengths", "zh": "强项"},
-    "no_strengths": {"en": "No topic is at 80 % readiness yet.", "zh": "还没有主题达到 80% 的准备度。"},
-    "gaps": {"en": "Gaps", "zh": "薄弱环节"},
-    "no_gaps": {"en": "Every topic is at 80 % readiness or more.", "zh": "所有主题的准备度都在 80% 以上。"},
-    "topics": {"en": "Topic by topic", "zh": "各主题情况"},
-    "topic": {"en": "Topic", "zh": "主题"},
-    "cards": {"en": "Seen", "zh": "已学"},
-    "recall": {"en": "Recall now", "zh": "当前回忆率"},
-    "recall_on_day": {"en": "Recall on the day", "zh": "面试当天回忆率"},
-    "readiness": {"en": "Readiness", "zh": "准备度"},
-    "lapses": {"en": "Lapses", "zh": "遗忘次数"},
-    "weak": {"en": "Weak cards with their short answers", "zh": "薄弱卡片与简答"},
-    "no_weak": {"en": "No weak cards.", "zh": "没有薄弱卡片。"},
-    "explain": {"en": "In detail", "zh": "展开"},
-    "points": {"en": "An interviewer ticks off", "zh": "面试官会逐条核对"},
-    "pitfalls": {"en": "Pitfalls", "zh": "常见误区"},
-    "rung_solved": {"en": "solved", "zh": "已解出"},
-    "rung_hardened": {"en": "hardened", "zh": "已加固"},
-    "solved": {"en": "Challenges solved, with your code", "zh": "已解出的编程题与你的代码"},
-    "no_solved": {"en": "No challenge solved yet.", "zh": "还没有解出任何编程题。"},
-    "tried": {"en": "Tried, not solved yet", "zh": "做过，尚未解出"},
-    "level": {"en": "level", "zh": "难度"},
-    "attempts": {"en": "attempts", "zh": "次尝试"},
-    "to_review": {"en": "To review before the day", "zh": "面试前要复习的"},
-    "nothing_to_review": {"en": "Nothing comes due before then.", "zh": "到那天之前没有到期的卡片。"},
-    "is": {"en": ": ", "zh": "："},
-    "and": {"en": ", ", "zh": "，"},
-    "list": {"en": ", ", "zh": "、"},
-    "aside": {"en": " ({})", "zh": "（{}）"},
-    "share": {"en": "{} %", "zh": "{}%"},
-    "licence": {"en": "Cards: CC BY 4.0", "zh": "卡片内容：CC BY 4.0"},
+_T = Localised
+
+LABELS: dict[str, Localised] = {
+    "title": _T("Interview summary", "面试总结"),
+    "made_on": _T("Made on", "生成日期"),
+    "interview": _T("Interview on", "面试日期"),
+    "days_left": _T("days left", "天后"),
+    "reviews": _T("Reviews", "复习次数"),
+    "streak": _T("Streak (days)", "连续天数"),
+    "retention": _T("Retention (30 days)", "记忆保持率（30 天）"),
+    "seen": _T("Cards seen", "已学卡片"),
+    "strengths": _T("Strengths", "强项"),
+    "no_strengths": _T("No topic is at 80 % readiness yet.", "还没有主题达到 80% 的掌握度。"),
+    "gaps": _T("Gaps", "薄弱环节"),
+    "no_gaps": _T("Every topic is at 80 % readiness or more.", "所有主题的掌握度都在 80% 以上。"),
+    "topics": _T("Topic by topic", "各主题情况"),
+    "topic": _T("Topic", "主题"),
+    "cards": _T("Seen", "已学"),
+    "recall": _T("Recall now", "当前回忆率"),
+    "recall_on_day": _T("Recall on the day", "面试当天回忆率"),
+    "readiness": _T("Readiness", "掌握度"),
+    "lapses": _T("Lapses", "遗忘次数"),
+    "weak": _T("Weak cards with their short answers", "薄弱卡片与简答"),
+    "no_weak": _T("No weak cards.", "没有薄弱卡片。"),
+    "points": _T("An interviewer ticks off", "面试官会逐条核对"),
+    "solved": _T("Challenges solved, with your code", "已解出的编程题与你的代码"),
+    "no_solved": _T("No challenge solved yet.", "还没有解出任何编程题。"),
+    "tried": _T("Tried, not solved yet", "做过，尚未解出"),
+    "level": _T("level", "难度"),
+    "attempts": _T("attempts", "次尝试"),
+    "to_review": _T("To review before the day", "面试前要复习的"),
+    "nothing_to_review": _T("Nothing comes due before then.", "到那天之前没有到期的卡片。"),
+    "is": _T(": ", "："),
+    "and": _T(", ", "，"),
+    "list": _T(", ", "、"),
+    "aside": _T(" ({})", "（{}）"),
+    "share": _T("{} %", "{}%"),
+    "licence": _T("Cards: CC BY 4.0", "卡片内容：CC BY 4.0"),
 }
 
 
 def labels(lang: Lang) -> dict[str, str]:
-    return {key: texts[lang] for key, texts in LABELS.items()}
+    """The words of the summary, and those that it shares with reviews and reports."""
+    shared = {name: HEADINGS[name] for name in ("explain", "pitfalls")} | {
+        f"rung_{rung}": STANDINGS[rung] for rung in RUNGS
+    }
+    return {name: text[lang] for name, text in (LABELS | shared).items()}

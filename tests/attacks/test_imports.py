@@ -24,9 +24,13 @@ from attncli.errors import UsageError
 from attncli.export.html import to_html
 from attncli.export.summary import summarise
 from attncli.paths import Home
-from attncli.practice import answering, exchange, solve, submit
+from attncli.practice import answering, exchange, submit
+from attncli.practice.hint import next_hint
 from attncli.practice.progress import progress
+from attncli.practice.standings import standings
+from attncli.practice.start_challenge import start_challenge
 from attncli.practice.sync import sync
+from attncli.practice.undo import take_back
 from attncli.practice.workspace import Workspace
 from attncli.store.log import checksum
 from attncli.store.restore import restore_database
@@ -103,12 +107,12 @@ def test_such_rows_do_no_harm_where_an_earlier_version_has_imported_them(
     workspace.derive_all()
     assert submit.kept_counterexamples(workspace, "double") == []
     assert "<script>alert" not in to_html(summarise(workspace, "en", None))
-    assert solve.standings(workspace)[0].standing == "hardened" and progress(workspace).reviews == 0
+    assert standings(workspace)[0].standing == "hardened" and progress(workspace).reviews == 0
     assert workspace.policy.parameters == ()
     answering.answer(workspace, "att-01", Rating.GOOD)
-    answering.undo(workspace)
-    solve.start(workspace, "double", bug=True)
-    assert solve.next_hint(workspace, "double").number == 1
+    take_back(workspace)
+    start_challenge(workspace, "double", bug=True)
+    assert next_hint(workspace, "double").number == 1
     (tmp_path / "shared").mkdir()
     done = sync(workspace, tmp_path / "shared")
     assert done.written == 4 and len(done.left_out) == len(rows) + len(others)

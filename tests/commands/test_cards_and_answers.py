@@ -21,7 +21,7 @@ def test_due_counts_add_up(attn: Attn) -> None:
         "topics": {"att": 3, "kv": 3},
     }
     assert attn("due").out.splitlines()[0] == "6 due: 6 new, 0 learning, 0 to review; challenges: 0"
-    assert attn("due", "--lang", "zh").out.startswith("待学 6：新卡 6")
+    assert attn("due", "--lang", "zh").out.startswith("待复习 6：新卡 6")
 
 
 def test_due_with_and_without_the_option_parser_say_the_same(attn: Attn) -> None:
@@ -59,7 +59,7 @@ def test_the_published_vector_holds_from_the_command_line(attn: Attn) -> None:
     ("command", "en", "zh"),
     [
         ("suspend", "took back the suspension of att-01", "对 att-01 的搁置"),
-        ("bury", "took back that att-01 was put off", "对 att-01 的推迟"),
+        ("bury", "took back the burying of att-01", "对 att-01 的推迟"),
         ("unsuspend", "took back the return of att-01", "对 att-01 的恢复"),
     ],
 )

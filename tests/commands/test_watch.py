@@ -13,12 +13,15 @@ import pytest
 
 from attncli import paths
 from attncli.commands import watch as module
-from attncli.commands.watch import KEYS, Watch, changes, editor
+from attncli.commands.watch import Watch, changes
+from attncli.domain.report import GradeReport
+from attncli.domain.report_documents import report_of
 from attncli.errors import JudgeFailed
 from attncli.practice.submit import GradeOptions
 from attncli.practice.workspace import Workspace
+from attncli.words.command_texts import WATCH_KEYS
 
-ACCEPTED: dict[str, Any] = {
+WHOLE: dict[str, Any] = {
     "challenge": "double",
     "file": "double.py",
     "verdict": "accepted",
@@ -29,31 +32,26 @@ ACCEPTED: dict[str, Any] = {
     "seed": 0,
     "sandbox": ["process"],
     "device": "cpu",
+    "rung": "hardened",
 }
+ACCEPTED = report_of(WHOLE)
 FAILED = {"name": "matches-reference", "status": "fail", "reason": "values", "message": "largest error 1"}
-REJECTED = {
-    **ACCEPTED,
-    "verdict": "rejected",
-    "checks": [{"name": "loads", "status": "pass"}, FAILED],
-    "score": {"passed": 1, "total": 2},
-}
-RAISED = {**REJECTED, "checks": [{"name": "loads", "status": "pass"}, {**FAILED, "reason": "exception"}]}
+UNREACHED = {**WHOLE, "verdict": "rejected", "rung": "none"}
+REJECTED = report_of({**UNREACHED, "checks": [WHOLE["checks"][0], FAILED]})
+RAISED = report_of({**UNREACHED, "checks": [WHOLE["checks"][0], {**FAILED, "reason": "exception"}]})
 
 
 class Scripted:
     """A judge that answers what it is told to."""
 
-    def __init__(self, *answers: dict[str, Any] | JudgeFailed) -> None:
+    def __init__(self, *answers: GradeReport | JudgeFailed) -> None:
         self.answers = list(answers)
 
-    def grade(self, request: object, on_event: object = None) -> dict[str, Any]:
+    def grade(self, request: object, on_check: object = None) -> GradeReport:
         answer = self.answers.pop(0)
         if isinstance(answer, JudgeFailed):
             raise answer
         return answer
-
-    def alive(self) -> bool:
-        return True
 
 
 @pytest.fixture
@@ -70,7 +68,7 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
-def watching(workspace: Workspace, file: Path, *answers: dict[str, Any] | JudgeFailed) -> Watch:
+def watching(workspace: Workspace, file: Path, *answers: GradeReport | JudgeFailed) -> Watch:
     return Watch(workspace, Scripted(*answers), "double", file, GradeOptions())  # type: ignore[arg-type]
 
 
@@ -84,7 +82,7 @@ def test_a_file_is_graded_when_it_changes_and_only_then(workspace, file, capsys)
     watch.poll()
     out = capsys.readouterr().out
     assert "changed: matches-reference FAIL (wrong values) → pass" in out
-    assert f"solved · {KEYS['en']}" in out
+    assert f"solved · {WATCH_KEYS['en']}" in out
 
 
 def test_a_file_that_goes_and_comes_back_is_graded_again(workspace, file, capsys):
@@ -112,7 +110,7 @@ def test_in_chinese_everything_but_code_is_chinese(workspace, file, capsys):
     watch.poll()
     watch.press("r")
     out = capsys.readouterr().out
-    assert "加倍：未通过（2 项检查通过 1 项）" in out and KEYS["zh"] in out
+    assert "加倍：未通过（2 项检查通过 1 项）" in out and WATCH_KEYS["zh"] in out
     assert "变化：matches-reference 失败 (抛出异常) → 失败 (数值不对)" in out
 
 
@@ -142,8 +140,7 @@ def test_the_next_challenge_is_started_or_there_is_none_left(small_impl, workspa
 def test_an_editor_that_is_not_there_is_named(workspace, file, capsys, monkeypatch):
     monkeypatch.setenv("VISUAL", "/nowhere/editor -x")
     watching(workspace, file).press("e")
-    assert "cannot start /nowhere/editor (No such file or directory)" in capsys.readouterr().err
-    assert editor("nano -w") == ["nano", "-w"]
+    assert "“/nowhere/editor” cannot be started (No such file or directory)" in capsys.readouterr().err
 
 
 def test_a_judge_that_fails_is_said_and_the_watch_goes_on(workspace, file, capsys):

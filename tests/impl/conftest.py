@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from types import ModuleType
+from unittest.mock import patch
 
 import pytest
 import torch
@@ -13,7 +15,8 @@ IMPL = Path(__file__).parents[2] / "impl"
 
 def load(path: Path) -> ModuleType:
     module = ModuleType(path.stem.replace("-", "_"))
-    exec(compile(path.read_text(encoding="utf-8"), str(path), "exec"), module.__dict__)
+    with patch.dict(sys.modules, {module.__name__: module}):  # where a dataclass looks up its annotations
+        exec(compile(path.read_text(encoding="utf-8"), str(path), "exec"), module.__dict__)
     return module
 
 

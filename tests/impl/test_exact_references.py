@@ -10,7 +10,7 @@ from torch import nn
 from .conftest import IMPL, load
 
 rounding = load(IMPL / "precision/bf16-round/reference.py")
-bpe = load(IMPL / "positions/bpe-train-encode/reference.py")
+bpe = load(IMPL / "embeddings/bpe-train-encode/reference.py")
 spec_step = load(IMPL / "decoding/speculative-sampling/reference.py").spec_step
 LoRALinear = load(IMPL / "peft/lora/reference.py").LoRALinear
 

@@ -17,8 +17,9 @@ from attncli.domain.memory import Schedule, State
 from attncli.domain.rating import Rating
 from attncli.errors import NotFound, UsageError
 from attncli.paths import Home
-from attncli.practice import answering
+from attncli.practice import answering, hold
 from attncli.practice.due import due_counts
+from attncli.practice.undo import take_back
 from attncli.practice.workspace import Workspace
 
 CARDS = ["att-01", "att-02", "kv-01"]
@@ -74,18 +75,18 @@ def test_undo_restores_what_was_there_to_the_last_digit(workspace: Workspace) ->
     answering.answer(workspace, "att-01", Rating.GOOD, START)
     before, due = schedules(workspace), due_counts(workspace)
     answering.answer(workspace, "att-01", Rating.AGAIN, START + timedelta(days=3))
-    answering.undo(workspace)
+    take_back(workspace)
     assert (schedules(workspace), due_counts(workspace)) == (before, due)
-    answering.undo(workspace)
+    take_back(workspace)
     assert schedules(workspace) == {}
     with pytest.raises(UsageError, match="no review on this machine"):
-        answering.undo(workspace)
+        take_back(workspace)
 
 
 def test_undo_and_the_same_answer_again_give_the_same_interval(workspace: Workspace) -> None:
     answering.answer(workspace, "att-01", Rating.EASY, START)
     first = answering.answer(workspace, "att-01", Rating.GOOD, START + timedelta(days=10))
-    answering.undo(workspace)
+    take_back(workspace)
     again = answering.answer(workspace, "att-01", Rating.GOOD, START + timedelta(days=10))
     assert first.schedule == again.schedule
 
@@ -105,12 +106,12 @@ def test_holds_keep_a_card_out_of_the_queue(
     workspace: Workspace, open_workspace: Callable[..., Workspace], moving_clock: object
 ) -> None:
     total = due_counts(workspace).due
-    answering.bury(workspace, "att-01")
-    answering.suspend(workspace, "att-02")
+    hold.bury(workspace, "att-01")
+    hold.suspend(workspace, "att-02")
     assert due_counts(workspace).due == total - 2
     moving_clock.move(days=1)  # type: ignore[attr-defined]
     assert due_counts(workspace).due == total - 1
-    answering.unsuspend(workspace, "att-02")
+    hold.unsuspend(workspace, "att-02")
     assert due_counts(workspace).due == total
 
 
@@ -182,11 +183,11 @@ class Sitting(RuleBasedStateMachine):
     @rule()
     def undo(self) -> None:
         if self.done:
-            assert answering.undo(self.workspace).kind is self.done.pop()
+            assert take_back(self.workspace).kind is self.done.pop()
 
     @rule(card=st.sampled_from(CARDS), kind=st.sampled_from([RowKind.SUSPEND, RowKind.BURY, RowKind.UNSUSPEND]))
     def hold(self, card: str, kind: RowKind) -> None:
-        answering.hold(self.workspace, kind, card)
+        hold.hold(self.workspace, kind, card)
         self.done.append(kind)
 
     @invariant()

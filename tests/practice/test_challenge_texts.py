@@ -9,8 +9,8 @@ import pytest
 
 from attncli.domain.card import Source
 from attncli.domain.text import Localised
-from attncli.practice import solve
 from attncli.practice.challenge_texts import shared_facts, statement
+from attncli.practice.start_challenge import start_challenge
 from attncli.practice.workspace import Workspace
 from attncli.words.statements import SharedFacts
 
@@ -86,6 +86,6 @@ def test_a_statement_has_the_text_of_its_challenge_and_the_facts_of_its_inputs(
     assert parts.first == Localised("Return twice the input.", "返回输入的两倍。")
     assert "torch.compile" in parts.everywhere.en
     assert "their own precision" in parts.hardened.en and parts.hardened.zh.endswith("\n\n40000 的两倍。")
-    docstring = solve.start(workspace, "double").path.read_text(encoding="utf-8")
+    docstring = start_challenge(workspace, "double").path.read_text(encoding="utf-8")
     for part in ("Return twice the input.", "## Everywhere", "`torch.compile`", "## Hardened", "Twice 40000."):
         assert part in docstring

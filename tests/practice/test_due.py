@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from attncli.domain.rating import Rating
 from attncli.memory.days import StudyCalendar
-from attncli.practice import answering
+from attncli.practice import answering, hold
 from attncli.practice.due import due_counts
+from attncli.practice.undo import take_back
 from attncli.practice.workspace import Workspace
 
 Open = Callable[..., Workspace]
@@ -106,8 +107,8 @@ def test_a_bury_lasts_for_the_study_day_that_it_was_made_in_wherever_one_is(
     now = datetime(2026, 6, 9, 21, tzinfo=UTC)  # 09:00 on the tenth in Auckland, 11:00 on the ninth in Honolulu
     moving_clock.now = now  # type: ignore[attr-defined]
     everything = total("Pacific/Auckland")
-    answering.bury(workspace, "att-01")
+    hold.bury(workspace, "att-01")
     assert total("Pacific/Auckland") == total("Pacific/Honolulu") == everything - 1
     assert total("Pacific/Honolulu", hours=20) == total("Pacific/Auckland", hours=20) == everything
-    answering.undo(workspace)
+    take_back(workspace)
     assert total("Pacific/Auckland") == everything

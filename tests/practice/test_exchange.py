@@ -17,9 +17,10 @@ from attncli.domain.log_row import RowKind
 from attncli.domain.memory import Schedule
 from attncli.domain.rating import Rating
 from attncli.errors import EnvironmentFailure, UsageError
-from attncli.practice import answering, exchange, log_files
+from attncli.practice import answering, exchange, hold, log_files
 from attncli.practice.progress import progress
 from attncli.practice.stamping import MOST_AHEAD
+from attncli.practice.undo import take_back
 from attncli.practice.workspace import Workspace
 
 Open = Callable[..., Workspace]
@@ -49,8 +50,8 @@ def test_a_log_goes_out_and_in_again_unchanged(open_workspace: Open, tmp_path: P
     one, other = open_workspace("one"), open_workspace("other")
     for rating in (Rating.GOOD, Rating.EASY):
         answering.answer(one, "att-01", rating)
-    answering.undo(one)
-    answering.suspend(one, "att-02")
+    take_back(one)
+    hold.suspend(one, "att-02")
     answering.answer(one, "att-03", Rating.HARD, details={"note": "line\u2028 separator, 中文"})
     file = write(one, tmp_path / "log.jsonl")
     assert exchange.import_file(other, file).new == 5
@@ -107,7 +108,7 @@ def test_two_machines_end_up_equal_whichever_merges_first(
         if subject != "undo":
             answering.answer(workspace, subject, rating, workspace.clock() - timedelta(minutes=minutes))
         elif workspace.store.log.last_here([RowKind.REVIEW]):
-            answering.undo(workspace)
+            take_back(workspace)
     logs = [write(machine, folder / f"{number}.jsonl") for number, machine in enumerate(machines)]
     for machine, log in zip(machines, reversed(logs), strict=True):
         exchange.import_file(machine, log)

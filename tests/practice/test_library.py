@@ -16,6 +16,7 @@ from attncli.errors import NotFound
 from attncli.practice import answering
 from attncli.practice.drill import Drill
 from attncli.practice.due import due_counts
+from attncli.practice.undo import take_back
 from attncli.practice.workspace import Workspace
 
 Open = Callable[..., Workspace]
@@ -143,8 +144,8 @@ def test_a_renamed_card_keeps_its_history_and_answers_to_its_old_name(open_works
     derived = renamed.store.schedules.get("att-99")
     renamed.derive_all()
     assert renamed.store.schedules.get("att-99") == derived is not None and derived.repetitions == 2
-    answering.undo(renamed)
-    answering.undo(renamed)
+    take_back(renamed)
+    take_back(renamed)
     assert renamed.store.schedules.get("att-99") is None
 
 
@@ -195,3 +196,10 @@ def test_two_first_starts_at_once_end_with_one_index(tmp_path: Path, small_bank:
     command = [sys.executable, "-c", code, str(tmp_path / "shared"), str(small_bank), str(small_impl)]
     starts = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(3)]
     assert [start.communicate(timeout=60)[0].strip() for start in starts] == ["6 []"] * 3
+
+
+def test_challenges_come_in_reading_order(open_workspace: Open, small_impl: Path) -> None:
+    for track, id in (("serving", "engine"), ("attention", "two"), ("attention", "one"), ("mine", "last")):
+        shutil.copytree(small_impl / "basics" / "double", small_impl / track / id)
+    found = [challenge.id for challenge in open_workspace().library.challenges()]
+    assert found == ["one", "two", "engine", "double", "last"]

@@ -19,9 +19,10 @@ from attncli.config import Settings
 from attncli.domain.log_row import RowKind
 from attncli.domain.rating import Rating
 from attncli.paths import Home
-from attncli.practice import answering
+from attncli.practice import answering, hold
 from attncli.practice.log_files import read_log
 from attncli.practice.sync import sync
+from attncli.practice.undo import take_back
 from attncli.practice.workspace import Workspace
 from attncli.store.backups import OTHERS_KEPT
 from attncli.store.restore import restore_database
@@ -89,10 +90,10 @@ class Machines(RuleBasedStateMachine):
         with self.workspace(name) as workspace:
             before = workspace.store.log.ids()
             if workspace.store.log.last_here([RowKind.REVIEW]):
-                answering.undo(workspace)
+                take_back(workspace)
             self.acknowledged |= workspace.store.log.ids() - before
 
-    @rule(name=machines, card=cards, act=st.sampled_from([answering.suspend, answering.bury, answering.unsuspend]))
+    @rule(name=machines, card=cards, act=st.sampled_from([hold.suspend, hold.bury, hold.unsuspend]))
     def hold(self, name: str, card: str, act: Callable[[Workspace, str], str]) -> None:
         with self.workspace(name) as workspace:
             before = workspace.store.log.ids()

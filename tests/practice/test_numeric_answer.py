@@ -125,7 +125,7 @@ def test_tolerance_is_relative_with_a_percent_sign_and_absolute_without(
 
 def test_giving_up_is_wrong_and_tells_the_number() -> None:
     told = give_up(task(57_982_058_496, "1%", ""))
-    assert not told.correct and told.detail.en == "57,982,058,496 was wanted."
+    assert not told.correct and told.detail.en == "The answer is 57,982,058,496."
 
 
 def slipping(unit: str = "GiB") -> NumericCard:

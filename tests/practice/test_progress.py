@@ -6,8 +6,9 @@ from datetime import timedelta
 import pytest
 
 from attncli.domain.rating import Rating
-from attncli.practice import answering
+from attncli.practice import answering, hold
 from attncli.practice.progress import progress, retention, streak
+from attncli.practice.undo import take_back
 from attncli.practice.workspace import Workspace
 
 Open = Callable[..., Workspace]
@@ -59,7 +60,7 @@ def test_the_forecast_holds_every_reviewed_card_once_overdue_ones_today(open_wor
     answering.answer(workspace, "att-02", Rating.EASY, now)
     answering.answer(workspace, "kv-01", Rating.GOOD, now)
     answering.answer(workspace, "kv-02", Rating.EASY, now)
-    answering.suspend(workspace, "kv-02")
+    hold.suspend(workspace, "kv-02")
     due = [day.due for day in progress(workspace).forecast]
     assert due == [2, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0]
     assert progress(workspace).forecast[0].date == "2026-06-12"
@@ -77,6 +78,6 @@ def test_weak_cards_are_listed_the_weakest_first(open_workspace: Open) -> None:
 
 def test_undone_reviews_are_in_no_figure(workspace: Workspace) -> None:
     answering.answer(workspace, "att-01", Rating.GOOD)
-    answering.undo(workspace)
+    take_back(workspace)
     found = progress(workspace)
     assert (found.reviews, found.today, found.streak_days, found.seen, found.per_day) == (0, 0, 0, 0, {})

@@ -10,11 +10,14 @@ import pytest
 from attncli import config
 from attncli.domain.log_row import LogRow, RowKind
 from attncli.domain.rating import Rating
+from attncli.domain.report import GradeReport
 from attncli.errors import ClockWrong, UsageError
-from attncli.practice import answering, exchange, solve
+from attncli.practice import answering, exchange, hold
+from attncli.practice.attempt import record_attempt
 from attncli.practice.due import due_counts
 from attncli.practice.log_files import Placed
 from attncli.practice.stamping import MOST_AHEAD, ahead_in_words
+from attncli.practice.undo import take_back
 from attncli.practice.workspace import Workspace
 
 Open = Callable[..., Workspace]
@@ -30,9 +33,9 @@ def test_a_hold_counts_although_the_clock_was_set_back(
     workspace: Workspace, moving_clock: object, back: timedelta
 ) -> None:
     now = workspace.clock()
-    answering.suspend(workspace, "att-01")
+    hold.suspend(workspace, "att-01")
     at(moving_clock, now - back)
-    answering.unsuspend(workspace, "att-01")
+    hold.unsuspend(workspace, "att-01")
     assert workspace.store.schedules.hold("att-01") == (False, 0)
     first, second = workspace.store.log.everything()
     assert second.at == first.at + timedelta(microseconds=1)
@@ -44,9 +47,9 @@ def test_a_bury_hides_the_card_now_whatever_the_clock_did(
     workspace: Workspace, moving_clock: object, back: timedelta
 ) -> None:
     total = due_counts(workspace).due
-    answering.unsuspend(workspace, "att-01")
+    hold.unsuspend(workspace, "att-01")
     at(moving_clock, workspace.clock() - back)
-    answering.bury(workspace, "att-01")
+    hold.bury(workspace, "att-01")
     assert due_counts(workspace).due == total - 1
 
 
@@ -78,9 +81,9 @@ def test_taking_the_answer_back_lets_the_one_from_the_future_count_again(
     stray = answering.answer(workspace, "att-01", Rating.EASY)
     at(moving_clock, now)
     answering.answer(workspace, "att-01", Rating.GOOD)
-    answering.undo(workspace)
+    take_back(workspace)
     assert workspace.store.schedules.get("att-01") == stray.schedule
-    assert answering.undo(workspace).id == stray.row and workspace.store.schedules.get("att-01") is None
+    assert take_back(workspace).id == stray.row and workspace.store.schedules.get("att-01") is None
 
 
 def test_a_clock_that_was_far_behind_costs_nothing_in_the_end(open_workspace: Open, moving_clock: object) -> None:
@@ -112,11 +115,11 @@ def test_many_rows_ahead_say_that_the_clock_is_behind(workspace: Workspace, movi
 
 def test_an_attempt_from_the_future_is_set_aside_too(workspace: Workspace, moving_clock: object) -> None:
     now = workspace.clock()
-    report = {"challenge": "double", "verdict": "accepted", "checks": []}
+    report = GradeReport(challenge="double", file="x.py", verdict="accepted", rung="hardened")
     at(moving_clock, FUTURE)
-    solve.record_attempt(workspace, report, "one")
+    record_attempt(workspace, report, "one")
     at(moving_clock, now)
-    schedule = solve.record_attempt(workspace, report, "two").schedule
+    schedule = record_attempt(workspace, report, "two").schedule
     assert schedule is not None and schedule.reviewed_at == now
 
 
@@ -138,7 +141,7 @@ def test_rows_from_the_future_are_told_and_no_longer_once_they_are_set_aside(
     said = ahead_in_words(workspace)
     assert "the review of kv-03 is stamped 2100-01-01 10:00Z" in said[0] and said[5] == "and 1 more"
     assert "attn undo" in said[6]
-    answering.undo(workspace)
+    take_back(workspace)
     answering.answer(workspace, "att-01", Rating.GOOD)
     assert len(ahead_in_words(workspace)) == 5
 
@@ -149,7 +152,7 @@ def test_a_clock_at_the_end_of_time_is_told(workspace: Workspace, moving_clock: 
     with pytest.raises(UsageError, match="set the clock of this machine"):
         due_counts(workspace)
     with pytest.raises(ClockWrong, match="between 1990 and 2200"):
-        answering.suspend(workspace, "att-01")
+        hold.suspend(workspace, "att-01")
 
 
 @pytest.mark.parametrize("what", ["bury", "suspend", "unsuspend", "undo", "import", "attempt"])
@@ -168,15 +171,15 @@ def test_an_open_program_derives_under_the_settings_that_hold_now(
         first.home, first.clock, quizbank=first.shelves.quizbank, impl=first.shelves.impl, settings=settings
     ) as changed:
         if what == "undo":
-            answering.undo(opened)
+            take_back(opened)
         elif what == "import":
             moment = first.clock() - timedelta(days=5)
             row = LogRow("z-1", "z", RowKind.REVIEW, "att-01", moment, opened.calendar.day(moment), {"rating": 3})
             exchange.merge(opened, [Placed(row, "else")], pytest.fail)
         elif what == "attempt":
-            solve.record_attempt(opened, {"challenge": "double", "verdict": "accepted", "checks": []}, "x")
+            record_attempt(opened, GradeReport(challenge="double", file="", verdict="accepted", rung="hardened"), "x")
         else:
-            getattr(answering, what)(opened, "att-01")
+            getattr(hold, what)(opened, "att-01")
         stored = dict(changed.store.schedules.all())
         changed.derive_all()
         assert dict(changed.store.schedules.all()) == stored

@@ -15,11 +15,14 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from attncli import config
 from attncli.domain.log_row import LogRow, RowKind
 from attncli.domain.rating import Rating
+from attncli.domain.report_documents import report_of
 from attncli.errors import NotFound, UsageError
 from attncli.paths import Home
-from attncli.practice import answering, exchange, solve
+from attncli.practice import answering, exchange, hold
+from attncli.practice.attempt import record_attempt
 from attncli.practice.derivation import derive_everything
 from attncli.practice.log_files import Placed
+from attncli.practice.undo import TAKEN_BACK, take_back
 from attncli.practice.workspace import Workspace
 
 START = datetime(2026, 3, 27, 20, tzinfo=UTC)
@@ -91,7 +94,7 @@ class Life(RuleBasedStateMachine):
     @rule(card=st.sampled_from(CARDS), kind=st.sampled_from([RowKind.SUSPEND, RowKind.BURY, RowKind.UNSUSPEND]))
     def hold(self, card: str, kind: RowKind) -> None:
         try:
-            row = answering.hold(self.open, kind, card)
+            row = hold.hold(self.open, kind, card)
         except NotFound:
             return
         suspended, buried_day = self.open.store.schedules.hold(row.subject)
@@ -101,17 +104,18 @@ class Life(RuleBasedStateMachine):
 
     @rule()
     def undo(self) -> None:
-        last = self.open.store.log.last_here(answering.TAKEN_BACK)
+        last = self.open.store.log.last_here(TAKEN_BACK)
         try:
-            assert answering.undo(self.open) == last
+            assert take_back(self.open) == last
         except UsageError:
             assert last is None
 
     @rule(accepted=st.booleans())
     def attempt(self, accepted: bool) -> None:
         if self.open.store.index.challenge("double"):
-            report = {"challenge": "double", "verdict": "accepted" if accepted else "rejected", "checks": []}
-            solve.record_attempt(self.open, report, "")
+            verdict, rung = ("accepted", "hardened") if accepted else ("rejected", "none")
+            report = report_of({"challenge": "double", "verdict": verdict, "rung": rung})
+            record_attempt(self.open, report, "")
 
     @rule(names=st.sampled_from(NAMES))
     def rename_elsewhere(self, names: dict[str, list[str]]) -> None:

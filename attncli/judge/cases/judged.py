@@ -9,10 +9,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from attncli.errors import JudgeFailed
 from attncli.judge.cases import statistics
 from attncli.judge.cases.case import Callback, CallsHold, Complaint, Generator, Handle
 from attncli.judge.cases.drawing import Drawing
 from attncli.sandbox.values import Tree
+from attncli.sandbox.written import Written
 
 Complaints = Complaint | None | Iterator[Complaint | None]
 
@@ -37,6 +39,8 @@ class Judged(Drawing):
         English and in Chinese, or None.
         A call is the list of its arguments: the shape of a tensor, the type's name of anything else.
         """
+        if isinstance(self.case.callables[callback.index], Written):
+            raise JudgeFailed("make.count takes a make.callable: calls of a make.function are not seen; mend inputs.py")
         if holds is None:
             self.case.counted.add(callback.index)
         else:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from attncli.domain.text import Lang, Localised
+from attncli.domain.text import Localised
 
 _T = Localised
 
@@ -33,21 +33,21 @@ _BROKEN = _T("{says}: {figures}", "{says}：{figures}")
 
 def growth_told(promises: Sequence[Mapping[str, Any]]) -> Localised:
     """The figures of each promise, behind what is wrong where it is broken."""
-    return _T("; ".join(_told(growth, "en") for growth in promises), "；".join(_told(g, "zh") for g in promises))
+    return _T("; ", "；").join(map(_told, promises))
 
 
-def _told(growth: Mapping[str, Any], lang: Lang) -> str:
-    figures = (_BESIDE if growth.get("beside") else _FIGURES)[lang].format(
+def _told(growth: Mapping[str, Any]) -> Localised:
+    figures = (_BESIDE if growth.get("beside") else _FIGURES).format(
         got=_numbers(growth["got"]),
         due=_numbers(growth["due"]),
         sizes=" → ".join(str(size) for size in growth["sizes"]),
-        measure=MEASURES[growth["measure"]][lang],
+        measure=MEASURES[growth["measure"]],
     )
     if growth.get("dtype", "float32") != "float32":
-        figures = _IN[lang].format(dtype=growth["dtype"], figures=figures)
+        figures = _IN.format(dtype=growth["dtype"], figures=figures)
     if real := growth.get("real"):
-        figures += _REAL[lang].format(size=real[lang], amount=_amount(real["bytes"]))
-    return figures if growth["holds"] else _BROKEN[lang].format(says=growth["says"][lang], figures=figures)
+        figures += _REAL.format(size=Localised.of(real), amount=_amount(real["bytes"]))
+    return figures if growth["holds"] else _BROKEN.format(says=Localised.of(growth["says"]), figures=figures)
 
 
 def _numbers(values: Sequence[float]) -> str:

@@ -16,6 +16,7 @@ from attncli.sandbox.elsewhere import Elsewhere, across, two_devices
 from attncli.sandbox.program_watch import Step
 from attncli.sandbox.script import execute, gradients
 from attncli.sandbox.values import Environment, resolve
+from attncli.sandbox.written import Written
 
 Namespace = Mapping[str, Any]
 Cast = Callable[[Input], Tensor]
@@ -137,7 +138,8 @@ def run_reference(
         tensors = [t.requires_grad_() if k in chosen else t for k, t in enumerate(tensors)]
     functions, calls = logged(case.callables)
     if device == "elsewhere":
-        functions = [across(function) for function in functions]
+        beside = [isinstance(function, Written) for function in case.callables]
+        functions = [f if here else across(f) for f, here in zip(functions, beside, strict=True)]
     generators = [torch.Generator().manual_seed(seed) for seed in case.generators]
     environment = Environment(tensors, functions, generators)
     environment.module_dtype = _module_dtype(case, cast)

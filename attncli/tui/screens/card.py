@@ -9,9 +9,9 @@ from textual.binding import Binding, BindingType
 from textual.widget import Widget
 
 from attncli.errors import AttnError
-from attncli.practice import answering
+from attncli.practice import hold
+from attncli.practice.ask import Asked
 from attncli.practice.workspace import Workspace
-from attncli.tui.asking import Asked
 from attncli.tui.screens.base import AttnScreen
 from attncli.tui.widgets.sheet import Sheet, asked_parts
 from attncli.tui.widgets.title_bar import TitleBar
@@ -44,10 +44,10 @@ class CardScreen(AttnScreen):
         self.query_one(Sheet).focus()
 
     def action_suspend(self) -> None:
-        self._tell(answering.suspend, "review.suspended")
+        self._tell(hold.suspend, "review.suspended")
 
     def action_unsuspend(self) -> None:
-        self._tell(answering.unsuspend, "review.unsuspended")
+        self._tell(hold.unsuspend, "review.unsuspended")
 
     def _tell(self, change: Callable[[Workspace, str], str], text: str) -> None:
         try:

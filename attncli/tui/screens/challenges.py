@@ -13,13 +13,14 @@ from textual.widget import Widget
 from textual.widgets import OptionList
 
 from attncli.domain.rungs import RUNGS
-from attncli.practice.solve import ChallengeStanding, standings
+from attncli.practice.standings import ChallengeStanding, standings
 from attncli.tui.columns import left
 from attncli.tui.screens.base import AttnScreen
 from attncli.tui.widgets.option_rows import Rows, row_width
 from attncli.tui.widgets.plain import Plain
 from attncli.tui.widgets.title_bar import TitleBar
-from attncli.words.app_texts import TEXTS, say
+from attncli.words.app_texts import say
+from attncli.words.tracks import track_title
 
 _TRACK, _LEVEL, _STANDING = 14, 7, 17
 _SIGNS = {"new": " ", "tried": "~", "solved": "✓", "hardened": "★"}
@@ -68,10 +69,7 @@ class ChallengesScreen(AttnScreen):
         return say("challenges.solved", self.lang, solved=solved, total=len(self.found))
 
     def _track_name(self) -> str:
-        return self._named(self.track) if self.track else say("challenges.all-tracks", self.lang)
-
-    def _named(self, track: str) -> str:
-        return say(f"track.{track}", self.lang) if f"track.{track}" in TEXTS else track
+        return track_title(self.track)[self.lang] if self.track else say("challenges.all-tracks", self.lang)
 
     def _fill(self) -> None:
         width = row_width(self.size.width)
@@ -99,7 +97,7 @@ class ChallengesScreen(AttnScreen):
                 Content.assemble(
                     left(challenge.title[self.lang], wide - 1),
                     " ",
-                    (left(self._named(challenge.track), _TRACK), "$text-muted"),
+                    (left(track_title(challenge.track)[self.lang], _TRACK), "$text-muted"),
                     (left(f"{challenge.level}/5", _LEVEL), "$text-muted"),
                     (left(standing + due, _STANDING), "$success" if found.standing in RUNGS else ""),
                 ),

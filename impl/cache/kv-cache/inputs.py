@@ -66,7 +66,7 @@ def edge_cache_from_elsewhere(make):
 def edge_visible_scores_very_low(make):
     """visible scores near −3·10⁴, hidden ones of 3·10⁴: no constant stands for −∞
 
-    可见分数在 −3·10⁴ 附近，被掩掉的是 3·10⁴：常数代替不了 −∞
+    可见分数在 −3·10⁴ 附近，被屏蔽的是 3·10⁴：常数代替不了 −∞
     """
     params = {
         name: make.keep(torch.tensor([[size]])) for name, size in zip(_WEIGHTS, (180.0, -180.0, 1.0, 1.0), strict=True)

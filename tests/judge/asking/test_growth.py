@@ -204,3 +204,35 @@ def test_costs_count_for_nothing_where_the_answer_is_wrong(folder, wrong):
     assert check(report, "work")["reason"] in ("values", "dtype")
     assert check(report, "work")["message"].startswith("at size 64, where its cost is measured, the result is wrong: ")
     assert check(report, "work")["message_zh"].startswith("测量开销时（规模 64）结果不对：")
+
+
+TRAINED = """
+def case(make):
+    make.call("total", make.normal(make.size(1, 5), 2))
+
+def trained(make, size):
+    x = make.new("torch.nn.Parameter", make.normal(size, 2))
+    make.method(make.method(x, "sum"), "backward")
+    make.call("total", x)
+
+CONTRACTS = [
+    {"check": "memory", "measure": "peak", "case": trained, "sizes": (32, 64, 128), "growth_at_most": 1.0,
+     "bound": lambda size: 100 * size, "says": {"en": "it keeps too much", "zh": "留下太多"}},
+]
+"""
+ROW_BY_ROW = """
+import torch
+def total(x):
+    out = torch.zeros(())
+    for row in x:
+        out = out + (x * row).tanh().sum()
+    return out
+"""
+
+
+@pytest.mark.parametrize(("decorator", "status"), [("@torch.no_grad()\n", "pass"), ("", "fail")])
+def test_what_autograd_keeps_counts_where_the_program_has_a_backward_pass(tmp_path, decorator, status):
+    spec = {"entry": ["total"], "required": ["loads", "matches-reference", "memory"], "forbidden": []}
+    folder = write_challenge(tmp_path, spec, ROW_BY_ROW, TRAINED, {})
+    report = grade(folder, ROW_BY_ROW.replace("def total", f"{decorator}def total"))
+    assert check(report, "memory")["status"] == status, report

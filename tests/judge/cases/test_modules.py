@@ -117,6 +117,16 @@ def case(make):
     assert grade(folder, shared)["verdict"] == "rejected"
 
 
+def test_a_module_built_of_others_is_no_instance_that_shares_with_them(tmp_path):
+    reference = "def count(model):\n    return sum(p.numel() for p in model.parameters())\n"
+    inputs = """
+def case(make):
+    inner = make.new("torch.nn.ModuleDict", {"layer": make.new("torch.nn.Linear", make.size(1, 3), 2)})
+    make.call("count", make.new("torch.nn.ModuleDict", {"block": inner}))
+"""
+    assert grade(challenge(tmp_path, reference, inputs, "count"), reference)["verdict"] == "accepted"
+
+
 CALLABLE = """
 def apply_twice(f, x):
     return f(f(x))
@@ -274,3 +284,29 @@ def test_a_call_that_leaves_something_in_its_module_is_found_where_it_must_not(t
     assert report["verdict"] == verdict, report
     if verdict == "rejected":
         assert check(report, "pure")["message"] == "a call of forward leaves something in its module"
+
+
+PARAMETRISED = """
+from torch import nn
+from torch.nn.utils import parametrize
+
+class Doubled(nn.Module):
+    def forward(self, weight):
+        return 2 * weight
+
+def double(layer):
+    parametrize.register_parametrization(layer, "weight", Doubled())
+"""
+PARAMETRISED_INPUTS = """
+def case(make):
+    width = make.size(1, 3)
+    layer = make.new("torch.nn.Linear", 2, width)
+    make.set(layer, {"weight": make.normal(width, 2, grad=False)})
+    make.call("double", layer)
+    make.read(layer, "weight")
+"""
+
+
+def test_a_call_may_give_a_layer_another_class(tmp_path):
+    folder = challenge(tmp_path, PARAMETRISED, PARAMETRISED_INPUTS, "double", required=["loads", "pure", "forbidden"])
+    assert grade(folder, PARAMETRISED)["verdict"] == "accepted"

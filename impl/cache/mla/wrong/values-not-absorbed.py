@@ -2,7 +2,7 @@
 step 漏了 W_UV。
 
 symptom: Decoding disagrees with prefill.
-症状：解码与预填充对不上。
+症状：解码与 prefill 对不上。
 
 cards: kv-14
 rung: solved

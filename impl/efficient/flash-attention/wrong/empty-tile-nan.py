@@ -2,7 +2,7 @@
 还没见过 key 就算 −inf − (−inf)。
 
 symptom: NaN where a row's first tile is masked.
-症状：某行第一块全掩掉时是 NaN。
+症状：某行第一块全被屏蔽时是 NaN。
 
 cards: flash-09, mask-04
 rung: hardened

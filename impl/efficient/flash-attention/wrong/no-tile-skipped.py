@@ -1,5 +1,5 @@
 """Computes and masks future tiles.
-未来的块也算，再掩掉。
+未来的块也算，再屏蔽。
 
 symptom: Right, at twice the work.
 症状：结果对，计算量翻倍。

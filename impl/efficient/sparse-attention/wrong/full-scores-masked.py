@@ -1,5 +1,5 @@
 """Computes all T² scores and masks them.
-先算出 T² 个分数再掩掉。
+先算出 T² 个分数再屏蔽。
 
 symptom: Right, at full attention's cost.
 症状：结果对，代价和完整注意力一样。

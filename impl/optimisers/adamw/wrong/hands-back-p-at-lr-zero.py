@@ -2,7 +2,7 @@
 lr 为 0 时返回 p 本身。
 
 symptom: Old and new p share memory at the start of a warm-up.
-症状：warmup 第一步里，新旧 p 共用内存。
+症状：预热的第一步里，新旧 p 共用内存。
 
 cards: opt-01
 rung: hardened

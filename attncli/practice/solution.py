@@ -1,0 +1,25 @@
+"""Showing the reference of a challenge; having seen it counts as help."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from attncli.domain.log_row import RowKind
+from attncli.errors import UsageError
+from attncli.practice.recording import record
+from attncli.practice.workspace import Workspace
+
+
+def show_solution(workspace: Workspace, id: str) -> str:
+    """The source of the reference of challenge `id`, recorded as seen."""
+    challenge = workspace.library.challenge(id)
+    text = _read(Path(challenge.folder) / "reference.py")
+    record(workspace, RowKind.SOLUTION, challenge.id, {})
+    return text
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"cannot read {path} ({error}); the installation or the challenge is damaged") from error

@@ -1,0 +1,76 @@
+"""Where the learner stands with each challenge, and the code with which it was solved."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from attncli.domain.challenge import Challenge, Standing
+from attncli.domain.memory import Schedule
+from attncli.domain.rungs import RUNGS, Rung
+from attncli.domain.text import Lang
+from attncli.memory.evidence import standing_of
+from attncli.memory.replay import standing
+from attncli.practice.answering import iso
+from attncli.practice.workspace import Workspace
+
+
+@dataclass(frozen=True, slots=True)
+class ChallengeStanding:
+    """A challenge and where the learner stands with it; `schedule` is None until it is solved."""
+
+    challenge: Challenge
+    standing: Standing
+    schedule: Schedule | None
+    attempts: int
+    is_due: bool
+
+    def document(self, lang: Lang) -> dict[str, Any]:
+        """What `attn challenges --json` lists; `due` is when to solve it again, or null."""
+        return {
+            "id": self.challenge.id,
+            "track": self.challenge.track,
+            "level": self.challenge.level,
+            "title": self.challenge.title[lang],
+            "standing": self.standing,
+            "due": iso(self.schedule.due_at) if self.schedule else None,
+        }
+
+
+def standings(workspace: Workspace, track: str | None = None) -> list[ChallengeStanding]:
+    """Every challenge (of `track`), in reading order. Raises NotFound for an unknown track."""
+    when = workspace.moment()
+    return [_standing(workspace, challenge, when.day) for challenge in workspace.library.challenges(track)]
+
+
+def _standing(workspace: Workspace, challenge: Challenge, day: int) -> ChallengeStanding:
+    rows = standing(workspace.store.log.of_subjects([challenge.id]))
+    schedule = workspace.store.schedules.get(challenge.id)
+    attempts = sum(row.verdict != "" for row in rows)
+    is_due = schedule is not None and schedule.due_day <= day
+    return ChallengeStanding(challenge, standing_of(rows), schedule, attempts, is_due)
+
+
+@dataclass(frozen=True, slots=True)
+class Solved:
+    """A solved challenge with the learner's last code that reached the highest rung."""
+
+    challenge: Challenge
+    rung: Rung
+    source: str
+    at: datetime
+    attempts: int
+
+
+def solved(workspace: Workspace) -> list[Solved]:
+    """Every solved challenge there still is, by track and level."""
+    found = []
+    for challenge in workspace.library.challenges():
+        rows = standing(workspace.store.log.of_subjects([challenge.id]))
+        attempts = [row for row in rows if row.verdict]
+        reached = [[row for row in attempts if row.reached == rung] for rung in reversed(RUNGS)]
+        last = next((rows[-1] for rows in reached if rows), None)
+        if last is not None:
+            found.append(Solved(challenge, last.reached, last.source, last.at, len(attempts)))
+    return found

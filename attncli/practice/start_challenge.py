@@ -1,0 +1,109 @@
+"""Handing out a file to work on: a starter, or a wrong solution to debug."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from attncli.domain.challenge import Challenge
+from attncli.domain.log_row import RowKind
+from attncli.domain.payloads import LONGEST_PATH, kept_text
+from attncli.domain.text import Localised
+from attncli.errors import UsageError
+from attncli.practice.challenge_texts import statement
+from attncli.practice.recording import record
+from attncli.practice.starters import disguised, starter
+from attncli.practice.workspace import Workspace
+from attncli.words.command_texts import NO_SYMPTOM
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """A file to work on; `kept` is where the one that stood there went, `symptom` what the planted bug shows."""
+
+    path: Path
+    kept: Path | None = None
+    symptom: Localised | None = None
+
+
+def solution_file(workspace: Workspace, challenge: str) -> Path:
+    """Where the learner's solution of `challenge` lies by default."""
+    return workspace.home.solutions / f"{challenge}.py"
+
+
+def start_challenge(
+    workspace: Workspace, id: str, folder: Path | None = None, *, bug: bool = False, force: bool = False
+) -> Started:
+    """Writes a starter for challenge `id`, or with `bug` a wrong solution to debug, and records it.
+
+    An existing file is never overwritten: UsageError names it, unless `force` asks to keep it as a numbered copy.
+    """
+    challenge = workspace.library.challenge(id)
+    path = (folder or workspace.home.solutions).absolute() / f"{challenge.id}.py"
+    details: dict[str, Any] = {"file": kept_text(path, LONGEST_PATH)}
+    symptom = None
+    if bug:
+        wrong = _next_bug(workspace, challenge)
+        details["bug"] = wrong.stem
+        symptom = _symptom(challenge, wrong.stem)
+        text = disguised(wrong, symptom[workspace.lang])
+    else:
+        text = starter(Path(challenge.folder) / "reference.py", challenge.entry, _heading(challenge, workspace))
+    kept = _write_new(path, text, force)
+    record(workspace, RowKind.START, challenge.id, details)
+    return Started(path, kept, symptom)
+
+
+def _heading(challenge: Challenge, workspace: Workspace) -> str:
+    return f"{challenge.title[workspace.lang]}\n\n{statement(challenge).whole(workspace.lang)}"
+
+
+def _next_bug(workspace: Workspace, challenge: Challenge) -> Path:
+    """Each of the wrong solutions in turn."""
+    wrong = sorted((Path(challenge.folder) / "wrong").glob("*.py"))
+    if not wrong:
+        raise UsageError(f"challenge {challenge.id} has no wrong solution to debug; leave out --bug")
+    rows = workspace.store.log.of_subjects([challenge.id])
+    handed_out = sum(row.bug != "" for row in rows)
+    return wrong[handed_out % len(wrong)]
+
+
+def _symptom(challenge: Challenge, wrong: str) -> Localised:
+    told = challenge.mistakes.get(wrong)
+    if told is not None and told.symptom.en:
+        return told.symptom
+    return NO_SYMPTOM
+
+
+def _write_new(path: Path, text: str, force: bool) -> Path | None:
+    kept = None
+    try:
+        _make_folder(path.parent)
+        if force and path.exists():
+            kept = _free_copy(path)
+            path.rename(kept)
+        with path.open("x", encoding="utf-8") as file:
+            file.write(text)
+    except FileExistsError as error:
+        raise UsageError(
+            f"{path} already exists and is never overwritten; --force keeps it as a numbered copy, "
+            "--dir names another folder"
+        ) from error
+    except OSError as error:
+        raise UsageError(f"cannot write {path} ({error.strerror}); name another folder with --dir") from error
+    return kept
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except FileExistsError as error:
+        raise NotADirectoryError(error.errno, "its folder is a file") from error
+
+
+def _free_copy(path: Path) -> Path:
+    number = 1
+    while (copy := path.with_name(f"{path.stem}.{number}{path.suffix}")).exists():
+        number += 1
+    return copy

@@ -1,0 +1,28 @@
+"""Taking back what was done last."""
+
+from __future__ import annotations
+
+from attncli.domain.log_row import LogRow, RowKind
+from attncli.errors import UsageError
+from attncli.memory.replay import HOLDS
+from attncli.practice.derivation import derive_subjects
+from attncli.practice.recording import recording
+from attncli.practice.stamping import utc
+from attncli.practice.workspace import Workspace
+
+TAKEN_BACK = HOLDS | {RowKind.REVIEW, RowKind.ATTEMPT, RowKind.TAG}
+
+
+def take_back(workspace: Workspace, row: LogRow | None = None) -> LogRow:
+    """Takes back `row`, or what was last done on this machine; the row that was taken back.
+
+    A review, a suspension, a bury, their lifting, a tag or an attempt: what a hint or a solution showed stays seen.
+    """
+    store, at = workspace.store, utc(workspace.clock())
+    with recording(workspace):
+        done = row or store.log.last_here(TAKEN_BACK)
+        if done is None:
+            raise UsageError("there is no review on this machine to take back, nor anything else that was done here")
+        store.log.append(RowKind.UNDO, done.subject, at, workspace.calendar.day(at), {"row": done.id})
+        derive_subjects(workspace, [done.subject])
+    return done

@@ -1,0 +1,38 @@
+"""Divides the sequence's log ratio by T, padding included.
+sequence 的对数比值除以 T，把填充也算进去。
+
+symptom: Short answers are never clipped.
+症状：短回答永远不会被截断。
+
+cards: align-09
+rung: solved
+"""
+
+import torch
+
+
+def policy_loss(logp, old_logp, adv, mask, ratio="token", clip_low=0.2, clip_high=0.2, agg="token", cispo=False, max_len=None):
+    wide = torch.promote_types(logp.dtype, torch.float32)
+    keep = mask.bool()
+    zero = torch.zeros((), dtype=wide, device=logp.device)
+    lp = torch.where(keep, logp.to(wide), zero)
+    old = torch.where(keep, old_logp.to(wide), zero)
+    count = keep.sum(1)
+    log_ratio = lp - old
+    if ratio == "sequence":
+        log_ratio = log_ratio.mean(1)[:, None].expand_as(lp)
+    r = log_ratio.exp()
+    A = adv.to(wide)[:, None]
+    if cispo:
+        weight = r.clamp(max=1 + clip_high).detach()
+        gain = weight * A * lp
+    else:
+        gain = torch.min(r * A, r.clamp(1 - clip_low, 1 + clip_high) * A)
+    gain = torch.where(keep, gain, zero)
+    if agg == "token":
+        loss = gain.sum() / count.sum().clamp(min=1)
+    elif agg == "sequence":
+        loss = (gain.sum(1) / count.clamp(min=1)).mean()
+    else:
+        loss = gain.sum() / (logp.shape[0] * (max_len or logp.shape[1]))
+    return -loss.to(logp.dtype)

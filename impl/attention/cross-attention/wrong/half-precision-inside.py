@@ -1,0 +1,34 @@
+"""Computes 16-bit inputs in 16 bits.
+16 位输入直接用 16 位计算。
+
+symptom: Results miss in the last digits.
+症状：末几位不对。
+
+cards: prec-07
+rung: hardened
+"""
+
+import math
+
+import torch
+
+
+def cross_attention(x, memory, wq, wk, wv, wo, n_heads, memory_mask=None):
+    dtype = x.dtype
+    if dtype == torch.int16:
+        x, memory, wq, wk, wv, wo = (t.float() for t in (x, memory, wq, wk, wv, wo))
+    B, T, D = x.shape
+    S, d = memory.shape[1], D // n_heads
+    q = (x @ wq).reshape(B, T, n_heads, d).transpose(1, 2)
+    k = (memory @ wk).reshape(B, S, n_heads, d).transpose(1, 2)
+    v = (memory @ wv).reshape(B, S, n_heads, d).transpose(1, 2)
+    scores = q @ k.mT / math.sqrt(d)
+    if memory_mask is None:
+        weights = scores.softmax(-1)
+    else:
+        real = memory_mask[:, None, None, :]
+        empty = ~real.any(-1, keepdim=True)
+        scores = scores.masked_fill(~real, float("-inf")).masked_fill(empty, 0.0)
+        weights = scores.softmax(-1).masked_fill(empty, 0.0)
+    out = (weights @ v).transpose(1, 2).reshape(B, T, D) @ wo
+    return out.to(dtype)

@@ -1,0 +1,34 @@
+"""Applies the mask to the queries.
+掩码加到了 query 上。
+
+symptom: Fails where T and S differ; otherwise padding is read.
+症状：T、S 不同时报错，相同时填充照样被读到。
+
+cards: mask-14
+rung: solved
+"""
+
+import math
+
+import torch
+
+
+def cross_attention(x, memory, wq, wk, wv, wo, n_heads, memory_mask=None):
+    dtype = x.dtype
+    if dtype in (torch.float16, torch.bfloat16):
+        x, memory, wq, wk, wv, wo = (t.float() for t in (x, memory, wq, wk, wv, wo))
+    B, T, D = x.shape
+    S, d = memory.shape[1], D // n_heads
+    q = (x @ wq).reshape(B, T, n_heads, d).transpose(1, 2)
+    k = (memory @ wk).reshape(B, S, n_heads, d).transpose(1, 2)
+    v = (memory @ wv).reshape(B, S, n_heads, d).transpose(1, 2)
+    scores = q @ k.mT / math.sqrt(d)
+    if memory_mask is None:
+        weights = scores.softmax(-1)
+    else:
+        real = memory_mask[:, None, :, None]
+        empty = ~real.any(-1, keepdim=True)
+        scores = scores.masked_fill(~real, float("-inf")).masked_fill(empty, 0.0)
+        weights = scores.softmax(-1).masked_fill(empty, 0.0)
+    out = (weights @ v).transpose(1, 2).reshape(B, T, D) @ wo
+    return out.to(dtype)

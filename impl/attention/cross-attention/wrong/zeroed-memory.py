@@ -1,0 +1,32 @@
+"""Sets padded memory to zero where it should hide it.
+把填充的 memory 清零，而不是挡住。
+
+symptom: A zero key has score 0 and still takes weight.
+症状：全零的 key 分数为 0，仍占权重。
+
+cards: mask-01
+rung: solved
+"""
+
+import math
+
+import torch
+
+
+def cross_attention(x, memory, wq, wk, wv, wo, n_heads, memory_mask=None):
+    dtype = x.dtype
+    if dtype in (torch.float16, torch.bfloat16):
+        x, memory, wq, wk, wv, wo = (t.float() for t in (x, memory, wq, wk, wv, wo))
+    B, T, D = x.shape
+    S, d = memory.shape[1], D // n_heads
+    q = (x @ wq).reshape(B, T, n_heads, d).transpose(1, 2)
+    k = (memory @ wk).reshape(B, S, n_heads, d).transpose(1, 2)
+    v = (memory @ wv).reshape(B, S, n_heads, d).transpose(1, 2)
+    scores = q @ k.mT / math.sqrt(d)
+    if memory_mask is None:
+        weights = scores.softmax(-1)
+    else:
+        weights = (scores * memory_mask[:, None, None, :]).softmax(-1)
+        weights = weights * memory_mask.any(-1)[:, None, None, None]
+    out = (weights @ v).transpose(1, 2).reshape(B, T, D) @ wo
+    return out.to(dtype)

@@ -1,0 +1,30 @@
+"""Adds 10⁻⁶ to every sum.
+每个和都加了 10⁻⁶。
+
+symptom: A row far below the others stays far below 1.
+症状：比其他行低很多的那一行，和远小于 1。
+
+cards: norm-19
+rung: solved
+"""
+
+import torch
+
+
+def sinkhorn(logits, iters=20):
+    wide = torch.promote_types(logits.dtype, torch.float32)
+    z = logits.to(wide)
+    P = torch.exp(z - z.amax(dim=(-1, -2), keepdim=True))
+    for _ in range(iters):
+        P = P / P.sum(-1, keepdim=True).add(1e-6)
+        P = P / P.sum(-2, keepdim=True).add(1e-6)
+    return P.to(logits.dtype)
+
+
+def mhc_step(x, pre, post, comb, f):
+    wide = torch.promote_types(x.dtype, torch.float32)
+    xw = x.to(wide)
+    h = torch.einsum("bsn,bsnd->bsd", pre.to(wide), xw)
+    y = f(h.to(x.dtype)).to(wide)
+    mixed = torch.einsum("bsij,bsjd->bsid", comb.to(wide), xw)
+    return (mixed + post.to(wide).unsqueeze(-1) * y.unsqueeze(-2)).to(x.dtype)

@@ -1,0 +1,30 @@
+"""Hands float32 to a 16-bit layer.
+把 float32 交给 16 位的层。
+
+symptom: A dtype error as soon as the layer has weights.
+症状：层一有权重就报 dtype 错误。
+
+cards: norm-19
+rung: hardened
+"""
+
+import torch
+
+
+def sinkhorn(logits, iters=20):
+    wide = torch.promote_types(logits.dtype, torch.float32)
+    z = logits.to(wide)
+    P = torch.exp(z - z.amax(dim=(-1, -2), keepdim=True))
+    for _ in range(iters):
+        P = P / P.sum(-1, keepdim=True)
+        P = P / P.sum(-2, keepdim=True)
+    return P.to(logits.dtype)
+
+
+def mhc_step(x, pre, post, comb, f):
+    wide = torch.promote_types(x.dtype, torch.float32)
+    xw = x.to(wide)
+    h = torch.einsum("bsn,bsnd->bsd", pre.to(wide), xw)
+    y = f(h).to(wide)
+    mixed = torch.einsum("bsij,bsjd->bsid", comb.to(wide), xw)
+    return (mixed + post.to(wide).unsqueeze(-1) * y.unsqueeze(-2)).to(x.dtype)

@@ -1,0 +1,30 @@
+"""Cuts the graph at the layer's input.
+在层的输入处断开了计算图。
+
+symptom: The layers below learn through the mixing alone.
+症状：下面的层只能通过混合学到东西。
+
+cards: norm-19
+rung: solved
+"""
+
+import torch
+
+
+def sinkhorn(logits, iters=20):
+    wide = torch.promote_types(logits.dtype, torch.float32)
+    z = logits.to(wide)
+    P = torch.exp(z - z.amax(dim=(-1, -2), keepdim=True))
+    for _ in range(iters):
+        P = P / P.sum(-1, keepdim=True)
+        P = P / P.sum(-2, keepdim=True)
+    return P.to(logits.dtype)
+
+
+def mhc_step(x, pre, post, comb, f):
+    wide = torch.promote_types(x.dtype, torch.float32)
+    xw = x.to(wide)
+    h = torch.einsum("bsn,bsnd->bsd", pre.to(wide), xw)
+    y = f(h.to(x.dtype).detach()).to(wide)
+    mixed = torch.einsum("bsij,bsjd->bsid", comb.to(wide), xw)
+    return (mixed + post.to(wide).unsqueeze(-1) * y.unsqueeze(-2)).to(x.dtype)

@@ -1,0 +1,26 @@
+"""Uses the logarithm to base 2.
+对数以 2 为底。
+
+symptom: Loss and gradient are 44 % too large.
+症状：损失和梯度大 44 %。
+
+cards: eval-01
+rung: solved
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+
+def lm_loss(logits: Tensor, ids: Tensor, loss_mask: Tensor | None = None, z_coef: float = 0.0) -> Tensor:
+    wide = torch.promote_types(logits.dtype, torch.float32)
+    z = logits[:, :-1].to(wide)  # (B, T−1, V)
+    targets = ids[:, 1:]  # (B, T−1)
+    keep = torch.ones_like(targets, dtype=wide) if loss_mask is None else loss_mask[:, 1:].to(wide)  # (B, T−1)
+
+    lse = z.logsumexp(dim=-1)  # (B, T−1)
+    token = (lse - z.gather(-1, targets[..., None])[..., 0]) / 0.6931471805599453 + z_coef * lse.square()  # (B, T−1)
+
+    return ((token * keep).sum() / keep.sum().clamp(min=1.0)).to(logits.dtype)

@@ -1,0 +1,26 @@
+"""Divides the sum by B.
+总和除以 B。
+
+symptom: The loss grows with the length.
+症状：损失随长度增长。
+
+cards: opt-16
+rung: solved
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+
+def lm_loss(logits: Tensor, ids: Tensor, loss_mask: Tensor | None = None, z_coef: float = 0.0) -> Tensor:
+    wide = torch.promote_types(logits.dtype, torch.float32)
+    z = logits[:, :-1].to(wide)  # (B, T−1, V)
+    targets = ids[:, 1:]  # (B, T−1)
+    keep = torch.ones_like(targets, dtype=wide) if loss_mask is None else loss_mask[:, 1:].to(wide)  # (B, T−1)
+
+    lse = z.logsumexp(dim=-1)  # (B, T−1)
+    token = lse - z.gather(-1, targets[..., None])[..., 0] + z_coef * lse.square()  # (B, T−1)
+
+    return ((token * keep).sum() / len(ids)).to(logits.dtype)

@@ -1,0 +1,26 @@
+"""Adds the sum of the z-losses, not their mean.
+z-loss 求了和，没有平均。
+
+symptom: Far too strong in a large batch.
+症状：批次大时过强。
+
+cards: norm-12
+rung: solved
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+
+def lm_loss(logits: Tensor, ids: Tensor, loss_mask: Tensor | None = None, z_coef: float = 0.0) -> Tensor:
+    wide = torch.promote_types(logits.dtype, torch.float32)
+    z = logits[:, :-1].to(wide)  # (B, T−1, V)
+    targets = ids[:, 1:]  # (B, T−1)
+    keep = torch.ones_like(targets, dtype=wide) if loss_mask is None else loss_mask[:, 1:].to(wide)  # (B, T−1)
+
+    lse = z.logsumexp(dim=-1)  # (B, T−1)
+    token = lse - z.gather(-1, targets[..., None])[..., 0]  # (B, T−1)
+
+    return ((token * keep).sum() / keep.sum().clamp(min=1.0) + z_coef * (lse.square() * keep).sum()).to(logits.dtype)

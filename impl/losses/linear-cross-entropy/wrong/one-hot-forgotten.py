@@ -1,0 +1,48 @@
+"""Leaves −1 at the target out of the gradient.
+梯度里漏了目标类别处的 −1。
+
+symptom: All logits are pushed down, the right one too.
+症状：所有 logits 都往下压，正确的也不例外。
+
+cards: eval-01
+rung: solved
+"""
+
+import torch
+
+
+class Chunked(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, w, target, chunk, ignore_index):
+        wide = torch.promote_types(x.dtype, torch.float32)
+        keep = target != ignore_index
+        n = keep.sum().clamp(min=1)
+        total = torch.zeros((), dtype=wide, device=x.device)
+        for i in range(0, len(x), chunk):
+            k = keep[i : i + chunk]
+            logits = x[i : i + chunk].to(wide) @ w.to(wide).T
+            t = target[i : i + chunk].masked_fill(~k, 0)[:, None]
+            each = logits.logsumexp(-1) - logits.gather(1, t)[:, 0]
+            total = total + (each * k).sum()
+        ctx.save_for_backward(x, w, target, keep, n)
+        ctx.chunk = chunk
+        return (total / n).to(x.dtype)
+
+    @staticmethod
+    def backward(ctx, g):
+        x, w, target, keep, n = ctx.saved_tensors
+        chunk, wide = ctx.chunk, torch.promote_types(x.dtype, torch.float32)
+        dx, dw = torch.zeros_like(x, dtype=wide), torch.zeros_like(w, dtype=wide)
+        for i in range(0, len(x), chunk):
+            k = keep[i : i + chunk]
+            xs, ws = x[i : i + chunk].to(wide), w.to(wide)
+            t = target[i : i + chunk].masked_fill(~k, 0)[:, None]
+            slope = (xs @ ws.T).softmax(-1)
+            slope = slope * k[:, None] * (g.to(wide) / n)
+            dx[i : i + chunk] = slope @ ws
+            dw += slope.T @ xs
+        return dx.to(x.dtype), dw.to(w.dtype), None, None, None
+
+
+def linear_cross_entropy(x, w, target, chunk=1024, ignore_index=-100):
+    return Chunked.apply(x, w, target, chunk, ignore_index)

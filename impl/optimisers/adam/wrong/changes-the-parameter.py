@@ -1,0 +1,26 @@
+"""Updates the caller's parameter in place.
+原地改了调用者的参数。
+
+symptom: The old parameter is gone after the call.
+症状：调用之后旧参数变了。
+
+cards: opt-07
+rung: solved
+"""
+
+import torch
+
+
+@torch.no_grad()
+def adam_step(p, g, state, lr, betas=(0.9, 0.999), eps=1e-8):
+    wide = torch.promote_types(p.dtype, torch.float32)
+    b1, b2 = betas
+    g = g.to(wide)
+    if not state:
+        state.update(t=0, m=torch.zeros_like(g), v=torch.zeros_like(g))
+    state["t"] = t = state["t"] + 1
+    state["m"] = m = b1 * state["m"] + (1 - b1) * g
+    state["v"] = v = b2 * state["v"] + (1 - b2) * g * g
+    m_hat, v_hat = m / (1 - b1**t), v / (1 - b2**t)
+    p.sub_((lr * m_hat / (v_hat.sqrt() + eps)).to(p.dtype))
+    return p.clone()

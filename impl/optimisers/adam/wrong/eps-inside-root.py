@@ -1,0 +1,25 @@
+"""Adds eps inside the root.
+eps 放进了根号里。
+
+symptom: Small gradients hardly move anything: √ε = 10⁻⁴.
+症状：梯度小的时候几乎不动：√ε = 10⁻⁴。
+
+cards: opt-09
+rung: solved
+"""
+
+import torch
+
+
+@torch.no_grad()
+def adam_step(p, g, state, lr, betas=(0.9, 0.999), eps=1e-8):
+    wide = torch.promote_types(p.dtype, torch.float32)
+    b1, b2 = betas
+    g = g.to(wide)
+    if not state:
+        state.update(t=0, m=torch.zeros_like(g), v=torch.zeros_like(g))
+    state["t"] = t = state["t"] + 1
+    state["m"] = m = b1 * state["m"] + (1 - b1) * g
+    state["v"] = v = b2 * state["v"] + (1 - b2) * g * g
+    m_hat, v_hat = m / (1 - b1**t), v / (1 - b2**t)
+    return (p.to(wide) - lr * m_hat / (v_hat + eps).sqrt()).to(p.dtype)

@@ -1,0 +1,25 @@
+"""Corrects m and forgets v.
+只修正 m，忘了 v。
+
+symptom: The first steps are 31.6 times too long with β₂ = 0.999.
+症状：β₂ = 0.999 时，最初的步子大了 31.6 倍。
+
+cards: opt-04
+rung: solved
+"""
+
+import torch
+
+
+@torch.no_grad()
+def adam_step(p, g, state, lr, betas=(0.9, 0.999), eps=1e-8):
+    wide = torch.promote_types(p.dtype, torch.float32)
+    b1, b2 = betas
+    g = g.to(wide)
+    if not state:
+        state.update(t=0, m=torch.zeros_like(g), v=torch.zeros_like(g))
+    state["t"] = t = state["t"] + 1
+    state["m"] = m = b1 * state["m"] + (1 - b1) * g
+    state["v"] = v = b2 * state["v"] + (1 - b2) * g * g
+    m_hat, v_hat = m / (1 - b1**t), v
+    return (p.to(wide) - lr * m_hat / (v_hat.sqrt() + eps)).to(p.dtype)

@@ -1,0 +1,44 @@
+"""Makes A and B in float32 whatever base has.
+不管 base 是什么 dtype，A、B 都建成 float32。
+
+symptom: A 16-bit base raises.
+症状：base 是 16 位时报错。
+
+cards: prec-07
+rung: hardened
+"""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor, nn
+
+
+class DoRALinear(nn.Module):
+    def __init__(self, base: nn.Linear, r: int, alpha: float, dropout: float = 0.0) -> None:
+        super().__init__()
+        self.base = base.requires_grad_(False)
+        like = {"dtype": torch.promote_types(base.weight.dtype, torch.float32), "device": base.weight.device}
+        self.lora_A = nn.Parameter(torch.empty(r, base.in_features, **like))
+        self.lora_B = nn.Parameter(torch.zeros(base.out_features, r, **like))
+        nn.init.kaiming_uniform_(self.lora_A, a=math.sqrt(5))
+        self.scale = alpha / r
+        self.m = nn.Parameter(base.weight.norm(dim=1))  # (out,)
+        self.dropout = nn.Dropout(dropout)
+
+    def _gain(self) -> Tensor:
+        """m / ‖V‖ (out,), the norm without gradient."""
+        with torch.no_grad():
+            norm = (self.base.weight + self.scale * (self.lora_B @ self.lora_A)).norm(dim=1)
+        return self.m / norm.masked_fill(norm == 0, 1.0)
+
+    def forward(self, x: Tensor) -> Tensor:
+        thin = self.dropout(x) @ self.lora_A.T @ self.lora_B.T  # (..., out)
+        y = self._gain() * (x @ self.base.weight.T + self.scale * thin)
+        return y if self.base.bias is None else y + self.base.bias
+
+    @torch.no_grad()
+    def merged_weight(self) -> Tensor:
+        return self._gain()[:, None] * (self.base.weight + self.scale * (self.lora_B @ self.lora_A))  # (out, in)

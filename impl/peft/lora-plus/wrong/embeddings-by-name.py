@@ -1,0 +1,42 @@
+"""Knows embeddings by their name.
+靠名字认嵌入。
+
+symptom: wte is none, and embed_norm is one.
+症状：wte 不算，embed_norm 反而算。
+
+cards: peft-09
+rung: solved
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from torch import nn
+
+
+def lora_plus_groups(
+    model: nn.Module,
+    lr: float,
+    ratio: float = 16.0,
+    weight_decay: float = 0.0,
+    lr_embedding: float | None = None,
+) -> list[dict[str, Any]]:
+    embeddings = {id(module.weight) for module in model.modules() if isinstance(module, nn.Embedding)}
+    rates = {"b": ratio * lr, "embedding": lr if lr_embedding is None else lr_embedding, "other": lr}
+    members: dict[str, list[nn.Parameter]] = {kind: [] for kind in rates}
+
+    for name, parameter in model.named_parameters():
+        if not parameter.requires_grad:
+            continue
+        parts = name.split(".")
+        if "lora_B" in parts:
+            kind = "b"
+        elif "lora_A" not in parts and "embed" in name:
+            kind = "embedding"
+        else:
+            kind = "other"
+        members[kind].append(parameter)
+
+    groups = [(members[kind], rates[kind]) for kind in rates if members[kind]]
+    return [{"params": params, "lr": rate, "weight_decay": weight_decay} for params, rate in groups]

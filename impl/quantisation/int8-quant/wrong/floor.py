@@ -1,0 +1,30 @@
+"""Rounds down instead of to the nearest.
+向下取整，没有就近舍入。
+
+symptom: Errors up to a whole step, all of one sign: a bias in every sum.
+症状：误差最大一整步，而且全是同一个符号，求和后产生偏差。
+
+cards: prec-12
+rung: solved
+"""
+
+import torch
+
+
+def quantize_int8(w, axis, symmetric):
+    x = w.to(torch.promote_types(w.dtype, torch.float32))
+    reduced = [dim for dim in range(x.dim()) if dim != axis]
+    low = x.amin(reduced, keepdim=True).clamp(max=0)
+    high = x.amax(reduced, keepdim=True).clamp(min=0)
+    if symmetric:
+        scale = torch.maximum(-low, high) / 127
+    else:
+        scale = (high - low) / 255
+    scale = torch.where(scale == 0, torch.ones_like(scale), scale)
+    zero = torch.zeros_like(scale) if symmetric else (-128 - low / scale).round()
+    q = (x / scale + zero).floor().clamp(-127 if symmetric else -128, 127)
+    return q.to(torch.int8), scale, zero.to(torch.int32)
+
+
+def dequantize(q, scale, zero):
+    return (q.to(scale.dtype) - zero) * scale
