@@ -59,7 +59,8 @@ class PlainReview:
         try:
             read_answer(asked, lang, self._line, self._number_line)
             if not asked.is_marked_automatically:
-                self._reveal()
+                self._say("reveal")
+                self._number_line()
                 asked.submit()
         except Settled:
             return
@@ -73,11 +74,6 @@ class PlainReview:
         if asked.marked is not None:
             echo("  ".join(text[lang] for text in asked.told if text[lang]))
         echo("\n\n".join(revealed(asked.card, lang)))
-
-    def _reveal(self) -> None:
-        """Waits until the answer is to be shown."""
-        self._say("reveal")
-        self._number_line()
 
     def _points(self, total: int) -> set[int]:
         while total:
@@ -138,7 +134,7 @@ class PlainReview:
         return True
 
     def _number_line(self) -> str:
-        """The next line where numbers are awaited, so that a letter can be a command."""
+        """The next line where no text is awaited, so that a letter can be a command."""
         line = self._line()
         if self._settled(line):
             raise Settled

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from math import prod
 from typing import Any, Final, Literal
 
 from attncli.domain.axes import named
@@ -27,10 +26,6 @@ class ShownTensor:
     axes: tuple[str, ...] = ()
     truncated: bool = False
     device: str = ""
-
-    @property
-    def is_whole(self) -> bool:
-        return self.values is not None and len(self.values) == prod(self.shape)
 
     @property
     def named_shape(self) -> str:

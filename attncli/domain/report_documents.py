@@ -22,19 +22,11 @@ from attncli.domain.text import Localised
 
 def report_document(report: GradeReport) -> dict[str, Any]:
     """What `attn grade --json` prints."""
-    shown: dict[str, Any] = {
-        "challenge": report.challenge,
-        "file": report.file,
-        "verdict": report.verdict,
-        "rung": report.rung,
-        "checks": [_check_document(check) for check in report.checks],
-        "diagnosis": [_diagnosis_document(found) for found in report.diagnosis],
-        "score": report.score,
-        "seconds": report.seconds,
-        "seed": report.seed,
-        "sandbox": list(report.sandbox),
-        "device": report.device,
-    }
+    shown: dict[str, Any] = {name: getattr(report, name) for name in ("challenge", "file", "verdict", "rung")}
+    shown["checks"] = [_check_document(check) for check in report.checks]
+    shown["diagnosis"] = [_diagnosis_document(found) for found in report.diagnosis]
+    shown |= {name: getattr(report, name) for name in ("score", "seconds", "seed")}
+    shown |= {"sandbox": list(report.sandbox), "device": report.device}
     return {**shown, **_said(printed=report.printed, error=report.error)}
 
 
@@ -90,16 +82,9 @@ def counterexample_of(document: Mapping[str, Any]) -> Counterexample:
 
 
 def _check_document(check: CheckResult) -> dict[str, Any]:
-    if check.status == "skipped":
-        return {"name": check.name, "status": "skipped", "required": check.required, **message_fields(check)}
-    shown: dict[str, Any] = {
-        "name": check.name,
-        "status": check.status,
-        "required": check.required,
-        "examples": check.examples,
-        "seconds": check.seconds,
-    }
-    shown.update(_said(rung=check.rung, reason=check.reason), **message_fields(check))
+    measured = ("examples", "seconds") if check.status != "skipped" else ()
+    shown: dict[str, Any] = {name: getattr(check, name) for name in ("name", "status", "required", *measured)}
+    shown |= _said(rung=check.rung, reason=check.reason) | message_fields(check)
     if check.counterexample is not None:
         shown["counterexample"] = _counterexample_document(check.counterexample)
     return {**shown, **_said(growth=list(check.growth))}

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Self
@@ -33,23 +33,17 @@ OnEvent = Callable[[dict[str, Any]], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProveRequest:
-    """All files of a challenge on many streams of inputs."""
+    """All files of a challenge on many streams of inputs; `known` says what wrong files failed before."""
 
     spec: Mapping[str, Any]
     folder: Path
     streams: int
     timeout_seconds: float
     memory_mib: int = MEMORY_MIB
+    known: Mapping[str, Sequence[Any]] = field(default_factory=dict)
 
     def document(self) -> dict[str, Any]:
-        return {
-            "op": "prove",
-            "spec": dict(self.spec),
-            "folder": str(self.folder),
-            "streams": self.streams,
-            "timeout_seconds": self.timeout_seconds,
-            "memory_mib": self.memory_mib,
-        }
+        return {"op": "prove", **asdict(self), "folder": str(self.folder)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,20 +63,8 @@ class GradeRequest:
     replay: Sequence[Mapping[str, Any]] = field(default=())
 
     def document(self) -> dict[str, Any]:
-        return {
-            "op": "grade",
-            "spec": dict(self.spec),
-            "folder": str(self.folder),
-            "source": base64.b64encode(self.source).decode(),
-            "filename": self.filename,
-            "timeout_seconds": self.timeout_seconds,
-            "memory_mib": self.memory_mib,
-            "seed": self.seed,
-            "rung": self.rung,
-            "examples": self.examples,
-            "quick": self.quick,
-            "replay": [dict(kept) for kept in self.replay],
-        }
+        source = base64.b64encode(self.source).decode()
+        return {"op": "grade", **asdict(self), "folder": str(self.folder), "source": source}
 
 
 class Judge:

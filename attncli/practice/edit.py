@@ -10,7 +10,7 @@ from pathlib import Path
 
 from attncli.domain.text import Lang
 from attncli.errors import EditorMissing
-from attncli.words.editors import MISSING, NO_EDITOR
+from attncli.words.command_texts import NO_EDITOR, NO_EDITORS
 
 _USUAL = ("nano", "vim", "vi", "notepad")
 
@@ -28,7 +28,7 @@ def edit(file: Path, setting: str, environ: Mapping[str, str]) -> None:
 
 def told(error: EditorMissing, lang: Lang) -> str:
     """Which editor could not be started, and what to do."""
-    text = NO_EDITOR if error.editor else MISSING
+    text = NO_EDITOR if error.editor else NO_EDITORS
     return text[lang].format(editor=error.editor, why=error.why)
 
 

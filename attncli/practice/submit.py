@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -34,15 +34,9 @@ class GradeOptions:
 
 def specification(challenge: Challenge) -> dict[str, Any]:
     """What the judge has to know of a challenge besides its folder."""
-    return {
-        "id": challenge.id,
-        "version": challenge.version,
-        "entry": list(challenge.entry),
-        "required": list(challenge.required),
-        "badges": list(challenge.badges),
-        "forbidden": list(challenge.forbidden),
-        "cards": list(challenge.cards),
-    }
+    listed = ("entry", "required", "badges", "forbidden", "cards")
+    told = {"id": challenge.id, "version": challenge.version}
+    return told | {name: list(getattr(challenge, name)) for name in listed}
 
 
 def read_submission(path: Path) -> bytes:
@@ -73,16 +67,13 @@ def kept_counterexamples(workspace: Workspace, id: str) -> list[dict[str, Any]]:
 def request_for(workspace: Workspace, id: str, path: Path, options: GradeOptions) -> GradeRequest:
     """What the judge is asked about a file. Raises NotFound, UsageError."""
     challenge = workspace.library.challenge(id)
+    asked = {name: value for name, value in asdict(options).items() if name != "record"}
     return GradeRequest(
+        **asked,
         spec=specification(challenge),
         folder=Path(challenge.folder),
         source=read_submission(path),
         filename=str(path),
-        timeout_seconds=options.timeout_seconds,
-        memory_mib=options.memory_mib,
-        seed=options.seed,
-        rung=options.rung,
-        examples=options.examples,
         replay=kept_counterexamples(workspace, challenge.id),
     )
 

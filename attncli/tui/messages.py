@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from textual.message import Message
 
 from attncli.domain.rating import Rating
@@ -17,33 +19,29 @@ class PointsTicked(Message):
     """A point was ticked or unticked."""
 
 
+@dataclass
 class Rated(Message):
     """A rating was chosen with the mouse."""
 
-    def __init__(self, rating: Rating) -> None:
-        super().__init__()
-        self.rating = rating
+    rating: Rating
 
 
+@dataclass
 class CheckChanged(Message):
     """A check began or ended in the judge: its name, status and message."""
 
-    def __init__(self, check: CheckResult) -> None:
-        super().__init__()
-        self.check = check
+    check: CheckResult
 
 
+@dataclass
 class Graded(Message):
     """The judge's report is there."""
 
-    def __init__(self, report: GradeReport) -> None:
-        super().__init__()
-        self.report = report
+    report: GradeReport
 
 
+@dataclass
 class GradingFailed(Message):
     """There is no verdict: the judge failed, or the grading was cancelled."""
 
-    def __init__(self, error: JudgeFailed) -> None:
-        super().__init__()
-        self.error = error
+    error: JudgeFailed

@@ -144,3 +144,11 @@ CARD_TO_WRITE = _T(
     "Write its question and its answer there, then: attn bank check {path}",
     "在那里写好问题和答案，然后运行：attn bank check {path}",
 )
+NO_EDITOR = _T(
+    "The editor “{editor}” cannot be started ({why}): set one with `attn config editor vim`.",
+    "无法启动编辑器“{editor}”（{why}）：请用 `attn config editor vim` 设置。",
+)
+NO_EDITORS = _T(
+    "No editor was found: set one with `attn config editor vim`.",
+    "找不到编辑器：请用 `attn config editor vim` 设置。",
+)

@@ -21,10 +21,10 @@ SAY: dict[str, Localised] = {
     "got": _T("got", "得到"),
     "differs": _T("* differs", "* 与期望不同"),
     "first-wrong": _T("first wrong at {index}", "第一个不对的位置：{index}"),
+    "frame": _T("{place}, in {function}: {code}", "{place}，{function} 内：{code}"),
+    "line": _T("line {line}", "第 {line} 行"),
+    "again": _T("… and {count} times more", "……同上，再重复 {count} 次"),
 }
-FRAME = _T("{place}, in {function}: {code}", "{place}，{function} 内：{code}")
-LINE = _T("line {line}", "第 {line} 行")
-AGAIN = _T("… and {count} times more", "……同上，再重复 {count} 次")
 
 
 def counterexample_lines(shown: Counterexample, width: int, lang: Lang, file: str = "") -> Iterator[tuple[Style, str]]:
@@ -65,10 +65,10 @@ def frame_lines(frames: Sequence[Frame], file: str, lang: Lang) -> Iterator[str]
     for text, same in groupby(_line(frame, file, lang) for frame in frames):
         yield text
         if count := sum(1 for _ in same) - 1:
-            yield AGAIN[lang].format(count=count)
+            yield SAY["again"][lang].format(count=count)
 
 
 def _line(frame: Frame, file: str, lang: Lang) -> str:
-    place = f"{file}:{frame.line}" if file else LINE[lang].format(line=frame.line)
-    shown = FRAME[lang].format(place=place, function=frame.function, code=frame.code)
+    place = f"{file}:{frame.line}" if file else SAY["line"][lang].format(line=frame.line)
+    shown = SAY["frame"][lang].format(place=place, function=frame.function, code=frame.code)
     return " ".join(printable(shown).split())

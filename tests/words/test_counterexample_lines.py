@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from attncli.domain.cells import cells
+from attncli.domain.report import Frame
 from attncli.domain.report_documents import counterexample_of
 from attncli.domain.text import Lang
-from attncli.words.counterexample_lines import counterexample_lines
+from attncli.words.counterexample_lines import counterexample_lines, frame_lines
 
 TENSOR = {"shape": [2, 1], "dtype": "float32", "values": [0.5, 2.0]}
 
@@ -70,3 +72,29 @@ def test_what_was_due_and_what_came_fit_the_width(values: list[float], lang: Lan
     tensor = {"shape": [2, 2], "dtype": "float32", "values": values}
     shown = {"args": {"q": tensor, "k": tensor}, "expected": tensor, "got": {**tensor, "values": [0.0] * 4}}
     assert all(cells(line) <= width for line in lines_of(shown, lang, width))
+
+
+OUTER = Frame(9, "sdpa", "return a(q)")
+INNER = Frame(3, "a", "return b(x)\x1b[2J")
+
+
+@pytest.mark.parametrize(
+    ("lang", "file", "said"),
+    [
+        ("en", "sdpa.py", ["sdpa.py:9, in sdpa: return a(q)", "sdpa.py:3, in a: return b(x)"]),
+        ("en", "", ["line 9, in sdpa: return a(q)", "line 3, in a: return b(x)"]),
+        ("zh", "sdpa.py", ["sdpa.py:9，sdpa 内：return a(q)", "sdpa.py:3，a 内：return b(x)"]),
+        ("zh", "", ["第 9 行，sdpa 内：return a(q)", "第 3 行，a 内：return b(x)"]),
+    ],
+)
+def test_a_frame_is_file_line_function_and_code(lang, file, said):
+    assert list(frame_lines([OUTER, INNER], file, lang)) == said
+
+
+def test_a_recursion_is_told_once_and_counted():
+    frames = [INNER, *[OUTER] * 20]
+    assert list(frame_lines(frames, "x.py", "en"))[1:] == ["x.py:9, in sdpa: return a(q)", "… and 19 times more"]
+
+
+def test_a_frame_without_code_still_names_its_line():
+    assert list(frame_lines([Frame(1, "<module>", "")], "x.py", "en")) == ["x.py:1, in <module>:"]

@@ -18,7 +18,7 @@ from attncli.tui.markup import inline
 from attncli.tui.widgets.marked_rows import MarkedRows
 from attncli.tui.widgets.page import Page
 from attncli.tui.widgets.plain import Plain
-from attncli.tui.widgets.typed_answer import TypedAnswer
+from attncli.tui.widgets.typed_answer import ClozeAnswer, NumericAnswer, TypedAnswer
 from attncli.words.app_texts import say
 
 if TYPE_CHECKING:
@@ -78,35 +78,30 @@ def asked_parts(asked: Asked, lang: Lang, questions: Questions) -> Iterator[Widg
         yield from _parts(section, asked, lang, questions)
 
 
+_HINTS = {"ordering": "ordering.prompt", "debug": "debug.prompt", "numeric": "numeric.hint", "cloze": "cloze.hint"}
+
+
 def _answer_widgets(asked: Asked, lang: Lang) -> Iterator[Widget]:
-    card = asked.card
-    hint: str | None = None
-    if isinstance(card, ChoiceCard):
-        from attncli.tui.widgets.choice import ChoiceAnswer
+    match card := asked.card:
+        case ChoiceCard():
+            from attncli.tui.widgets.choice import ChoiceAnswer
 
-        yield ChoiceAnswer(asked, card, lang)
-        hint = "choice.several" if card.multiple else "choice.one"
-    elif isinstance(card, OrderingCard):
-        from attncli.tui.widgets.ordering import OrderingAnswer
+            yield ChoiceAnswer(asked, card, lang)
+        case OrderingCard():
+            from attncli.tui.widgets.ordering import OrderingAnswer
 
-        yield OrderingAnswer(asked, card, lang)
-        hint = "ordering.prompt"
-    elif isinstance(card, DebugCard):
-        from attncli.tui.widgets.debug_code import DebugCode
+            yield OrderingAnswer(asked, card, lang)
+        case DebugCard():
+            from attncli.tui.widgets.debug_code import DebugCode
 
-        yield DebugCode(asked, card, lang)
-        hint = "debug.prompt"
-    elif isinstance(card, NumericCard):
-        from attncli.tui.widgets.numeric import NumericAnswer
-
-        yield NumericAnswer(asked, lang)
-        hint = "numeric.hint"
-    elif isinstance(card, ClozeCard):
-        from attncli.tui.widgets.cloze import ClozeAnswer
-
-        yield ClozeAnswer(asked, lang)
-        hint = "cloze.hint"
-    if hint and not asked.revealed:
+            yield DebugCode(asked, card, lang)
+        case NumericCard():
+            yield NumericAnswer(asked, lang)
+        case ClozeCard():
+            yield ClozeAnswer(asked, lang)
+    if asked.is_marked_automatically and not asked.revealed:
+        several = isinstance(card, ChoiceCard) and card.multiple
+        hint = _HINTS.get(card.kind, "choice.several" if several else "choice.one")
         yield Plain(say(hint, lang), classes="note")
 
 
