@@ -1,0 +1,26 @@
+"""Uses the first rate of a channel for all of its states.
+一个通道的所有状态都用第一个衰减率。
+
+symptom: N states that decay alike are one.
+症状：N 个状态衰减都一样，等于一个。
+
+cards: sparse-10
+rung: solved
+"""
+
+import torch
+import torch.nn.functional as F
+
+
+def ssm_scan(x, dt, A, Bm, C):
+    dtype = x.dtype
+    wide = torch.promote_types(dtype, torch.float32)
+    x, dt, A, Bm, C = (t.to(wide) for t in (x, dt, A, Bm, C))
+    step = F.softplus(dt)
+    h = x.new_zeros(x.shape[0], x.shape[2], A.shape[1])
+    ys = []
+    for t in range(x.shape[1]):
+        delta = step[:, t, :, None]
+        h = torch.exp(delta * A[:, :1]) * h + delta * Bm[:, t, None] * x[:, t, :, None]
+        ys.append((h * C[:, t, None]).sum(-1))
+    return torch.stack(ys, 1).to(dtype)

@@ -1,0 +1,27 @@
+"""Sums the state over the batch.
+状态在 batch 上求了和。
+
+symptom: Sequences read each other.
+症状：序列之间互相看得到。
+
+cards: sparse-10
+rung: solved
+"""
+
+import torch
+import torch.nn.functional as F
+
+
+def ssm_scan(x, dt, A, Bm, C):
+    dtype = x.dtype
+    wide = torch.promote_types(dtype, torch.float32)
+    x, dt, A, Bm, C = (t.to(wide) for t in (x, dt, A, Bm, C))
+    step = F.softplus(dt)
+    h = x.new_zeros(x.shape[0], x.shape[2], A.shape[1])
+    ys = []
+    for t in range(x.shape[1]):
+        delta = step[:, t, :, None]
+        h = torch.exp(delta * A) * h + delta * Bm[:, t, None] * x[:, t, :, None]
+        h = h.mean(0, keepdim=True).expand_as(h)
+        ys.append((h * C[:, t, None]).sum(-1))
+    return torch.stack(ys, 1).to(dtype)
