@@ -72,6 +72,15 @@ class Outdated(UsageError):
         self.reason = reason
 
 
+class EditorMissing(UsageError):
+    """No editor could be opened: `editor` cannot be started, because of `why`, or there is none where it is empty."""
+
+    def __init__(self, editor: str, why: str = "") -> None:
+        named = f"cannot start {editor} ({why})" if editor else "there is no editor"
+        super().__init__(f"{named}; set one: attn config editor vim")
+        self.editor, self.why = editor, why
+
+
 class Rejected(AttnError):
     """The answer of a grading or a proof is no; the report has been printed before this is raised."""
 

@@ -1,10 +1,10 @@
-"""Bank folders to cards and challenges. A file with a problem contributes nothing, the other files all they have."""
+"""Bank files to the documents of cards and challenges. A file with a problem contributes nothing."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass, field
-from functools import cached_property, partial
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,6 @@ from attncli.bank.places import located
 from attncli.bank.problems import Finding, Problem, Way, shown_path
 from attncli.bank.validate import Document, card_document, challenge_findings, glossary_findings, topic_findings
 from attncli.bank.yaml_reading import Unreadable, parse, read_text
-from attncli.domain.card import Card, card_of
 
 CHALLENGE = "challenge.yaml"
 GLOSSARY = "glossary.yaml"
@@ -53,20 +52,6 @@ class BankFile:
     title: dict[str, str] | None = None
     documents: tuple[Document, ...] = ()
     problems: tuple[Problem, ...] = ()
-
-
-@dataclass(frozen=True)
-class Bank:
-    """The valid cards of some files, and what is wrong with the other files."""
-
-    documents: tuple[Document, ...] = ()
-    glossary: tuple[Document, ...] = ()
-    problems: tuple[Problem, ...] = ()
-    files: tuple[BankFile, ...] = field(default=())
-
-    @cached_property
-    def cards(self) -> tuple[Card, ...]:
-        return tuple(card_of(document) for document in self.documents)
 
 
 def judge(path: Path, findings_in: Callable[[Any], list[Finding]], own: bool = False) -> Judged:
@@ -114,54 +99,12 @@ def bank_files(folder: Path) -> list[Path]:
     return sorted(path for path in folder.glob("*.y*ml") if path.suffix in SUFFIXES and path.name not in NOT_CARDS)
 
 
-def load_bank(folder: Path) -> Bank:
-    """Every card file of a folder and its glossary; a folder that does not exist is an empty bank."""
-    return load_banks([folder])
-
-
-def load_banks(folders: Iterable[Path]) -> Bank:
-    """The card files of the bundled folder and then of own ones, and the glossary of the first."""
-    folders = list(folders)
-    files = (load_file(path, number > 0) for number, folder in enumerate(folders) for path in bank_files(folder))
-    return assemble(files, load_glossary(folders[0] / GLOSSARY))
-
-
 def load_glossary(path: Path) -> BankFile:
     """A glossary file; a missing one is empty."""
     if not path.exists():
         return BankFile(path)
     judged = judge(path, glossary_findings)
     return BankFile(path, documents=tuple(judged.value["terms"]) if judged.sound else (), problems=judged.located)
-
-
-def assemble(files: Iterable[BankFile], glossary: BankFile) -> Bank:
-    """One bank of several files. Of two files that use the same id, the later one contributes nothing."""
-    used: dict[str, Path] = {}
-    kept: list[BankFile] = []
-    for file in files:
-        file = _without_taken_ids(file, used)
-        used.update((document["id"], file.path) for document in file.documents)
-        kept.append(file)
-    return Bank(
-        documents=tuple(document for file in kept for document in file.documents),
-        glossary=glossary.documents,
-        problems=tuple(problem for file in (*kept, glossary) for problem in file.problems),
-        files=tuple(kept),
-    )
-
-
-def _without_taken_ids(file: BankFile, used: dict[str, Path]) -> BankFile:
-    findings = [
-        Finding(
-            ("cards", number, "id"),
-            f'id "{taken}" is already used in {shown_path(used[taken])}; give this card another id',
-        )
-        for number, document in enumerate(file.documents)
-        if (taken := document["id"]) in used
-    ]
-    if not findings:
-        return file
-    return BankFile(file.path, problems=tuple(locate(file.path, findings)))
 
 
 def load_challenge(path: Path) -> BankFile:

@@ -6,9 +6,8 @@ from datetime import datetime
 
 import click
 
-from attncli.commands.moment import at_option
-from attncli.commands.output import json_option, print_json
 from attncli.commands.session import session
+from attncli.commands.shared_options import at_option, json_option, print_json
 from attncli.commands.stdout import echo
 from attncli.domain.log_row import RowKind
 from attncli.domain.rating import Rating

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from attncli.commands.output import json_option, print_json
 from attncli.commands.session import session
+from attncli.commands.shared_options import json_option, print_json
 from attncli.commands.stdout import echo, verdict_counts
 from attncli.errors import BankInvalid
 

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 
 from attncli.domain.card import Card, ChoiceCard, ClozeCard, DebugCard, FollowUp, NumericCard, OrderingCard
 from attncli.domain.text import Lang, Localised
-from attncli.words.card_texts import AS_OF, HEADINGS, UNVERIFIABLE
+from attncli.practice.reveal import Section, sections
+from attncli.words.review_texts import AS_OF, HEADINGS, UNVERIFIABLE
 
 
 def whole_card(card: Card, lang: Lang) -> str:
@@ -35,34 +36,42 @@ def numbered(code: str) -> str:
 
 def answer(card: Card, lang: Lang) -> Iterator[str]:
     """The blocks of everything behind the question."""
-    if card.short:
-        yield f"## {HEADINGS['answer'][lang]}\n\n{card.short[lang].strip()}"
     if solution := _solution(card, lang):
         yield f"## {HEADINGS['answer'][lang]}\n\n{solution}"
-    yield from background(card, lang)
+    yield from revealed(card, lang)
 
 
-def background(card: Card, lang: Lang) -> Iterator[str]:
-    """Explanation, points, pitfalls, sources and links."""
-    if card.explain:
-        yield f"## {HEADINGS['explain'][lang]}\n\n{card.explain[lang].strip()}"
-    if card.points:
-        points = "\n".join(f"{number}. {point[lang]}" for number, point in enumerate(card.points, 1))
-        yield f"## {HEADINGS['points'][lang]}\n\n{points}"
-    if card.pitfalls:
-        yield _section("pitfalls", [pitfall.says[lang] for pitfall in card.pitfalls], lang)
-    if card.unverifiable:
-        yield UNVERIFIABLE[lang]
-    if card.as_of:
-        yield AS_OF[lang].format(date=card.as_of)
-    if card.sources:
-        yield _section("sources", [" ".join(filter(None, (s.id, s.where, s.date))) for s in card.sources], lang)
-    if asked := [follow_up for follow_up in card.follow_ups if follow_up.ask]:
-        yield "\n\n".join([f"## {HEADINGS['follow-ups'][lang]}", *(_follow_up(follow_up, lang) for follow_up in asked)])
-    see = ", ".join(follow_up.card for follow_up in card.follow_ups if not follow_up.ask)
-    links = {"see": see, "challenge": card.challenge, "experiment": card.experiment}
-    if lines := [f"{HEADINGS[word][lang]}: {value}" for word, value in links.items() if value]:
-        yield "  \n".join(lines)
+def revealed(card: Card, lang: Lang) -> Iterator[str]:
+    """The same without the solution, which is told when an answer has been marked."""
+    for section in sections(card):
+        yield from _blocks(section, card, lang)
+    if card.experiment:
+        yield f"{HEADINGS['experiment'][lang]}: {card.experiment}"
+
+
+def _blocks(section: Section, card: Card, lang: Lang) -> Iterator[str]:
+    match section:
+        case "answer" | "explain":
+            text = card.short if section == "answer" else card.explain
+            yield f"## {HEADINGS[section][lang]}\n\n{text[lang].strip() if text else ''}"
+        case "points":
+            points = "\n".join(f"{number}. {point[lang]}" for number, point in enumerate(card.points, 1))
+            yield f"## {HEADINGS['points'][lang]}\n\n{points}"
+        case "pitfalls":
+            yield _section("pitfalls", [pitfall.says[lang] for pitfall in card.pitfalls], lang)
+        case "unverifiable":
+            yield UNVERIFIABLE[lang]
+        case "challenge":
+            yield f"{HEADINGS['challenge'][lang]}: {card.challenge}"
+        case "follow-ups":
+            if asked := [_follow_up(follow_up, lang) for follow_up in card.follow_ups if follow_up.ask]:
+                yield "\n\n".join([f"## {HEADINGS['follow-ups'][lang]}", *asked])
+            if linked := [follow_up.card for follow_up in card.follow_ups if not follow_up.ask]:
+                yield f"{HEADINGS['see'][lang]}: {', '.join(linked)}"
+        case "as-of":
+            yield AS_OF[lang].format(date=card.as_of)
+        case "sources":
+            yield _section("sources", [source.text for source in card.sources], lang)
 
 
 def _section(word: str, lines: list[str], lang: Lang) -> str:

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import click
 
-from attncli.commands.output import json_option, print_json
-from attncli.commands.printed_columns import left
 from attncli.commands.session import session
+from attncli.commands.shared_options import json_option, print_json
 from attncli.commands.stdout import echo
+from attncli.domain.cells import left
 from attncli.practice.hint import next_hint
 from attncli.practice.solution import show_solution
 from attncli.practice.standings import standings

@@ -9,8 +9,8 @@ from typing import Any
 
 import click
 
-from attncli.commands.output import json_option, print_json
 from attncli.commands.session import Session, session
+from attncli.commands.shared_options import json_option, print_json
 from attncli.commands.stdout import echo, show_progress, verdict_counts
 from attncli.errors import ConfigInvalid, EnvironmentFailure, StoreCorrupt, StoreError
 from attncli.practice import health

@@ -7,9 +7,8 @@ from datetime import datetime
 import click
 
 from attncli.commands.due_report import report
-from attncli.commands.moment import at_option
-from attncli.commands.output import json_option
 from attncli.commands.session import session
+from attncli.commands.shared_options import at_option, json_option
 
 
 @click.command()

@@ -10,14 +10,16 @@ from typing import Any
 
 import click
 
-from attncli.commands.output import json_option, print_json
 from attncli.commands.session import session
+from attncli.commands.shared_options import json_option, print_json
 from attncli.commands.stdout import echo, show_progress, verdict_counts
 from attncli.domain.challenge import SEEDS
+from attncli.domain.report import CheckResult, GradeReport
+from attncli.domain.report_documents import report_document
 from attncli.domain.rungs import RUNGS, CaseRung
 from attncli.domain.text import Lang
 from attncli.errors import JudgeFailed, Rejected, UsageError
-from attncli.judge.client import MEMORY_MIB, TIMEOUT_SECONDS, Judge
+from attncli.judge.client import MEMORY_MIB, TIMEOUT_SECONDS, Judge, OnCheck
 from attncli.words.command_texts import GRADE
 
 
@@ -89,22 +91,22 @@ def _once(challenge: str, file: Path, asked: Mapping[str, Any], as_json: bool) -
                 report = submit.grade(workspace, judge, title.id, file, options, _progress(as_json))
             except JudgeFailed as error:
                 if as_json:
-                    print_json(submit.failed_report(title.id, file, error))
+                    print_json(report_document(submit.failed_report(title.id, file, error)))
                 raise
     with verdict_counts():
         if as_json:
-            print_json(report)
+            print_json(report_document(report))
         else:
             from attncli.commands.printed_report import print_report
 
             print_report(report, title, session().lang)
-    if report["verdict"] == "accepted":
+    if report.accepted:
         _offer(report, file, title.id, as_json, session().lang)
     else:
         raise Rejected(_rejection(report, file, title.id, session().lang))
 
 
-def _offer(report: Mapping[str, Any], file: Path, challenge: str, as_json: bool, lang: Lang) -> None:
+def _offer(report: GradeReport, file: Path, challenge: str, as_json: bool, lang: Lang) -> None:
     """The same file on inputs that nobody has seen: without another seed the verdict stays the same."""
     if as_json:
         return
@@ -114,22 +116,21 @@ def _offer(report: Mapping[str, Any], file: Path, challenge: str, as_json: bool,
     echo(GRADE["again"][lang].format(command=again))
 
 
-def _rejection(report: Mapping[str, Any], file: Path, challenge: str, lang: Lang) -> str:
-    from attncli.practice.submit import deciding_check
-    from attncli.words.reports import told
+def _rejection(report: GradeReport, file: Path, challenge: str, lang: Lang) -> str:
+    from attncli.words.reports import deciding_checks, told
 
-    failed = deciding_check(report)
-    name, said = (failed["name"], told(failed, lang)) if failed else ("", "")
-    reached = "solved" if report.get("rung") == "solved" else "rejected"
+    failed = next(iter(deciding_checks(report.checks)), None)
+    name, said = (failed.name, told(failed, lang)) if failed else ("", "")
+    reached = "solved" if report.rung == "solved" else "rejected"
     return GRADE[reached][lang].format(file=file, name=name, said=said, challenge=challenge)
 
 
-def _progress(as_json: bool) -> Any:
+def _progress(as_json: bool) -> OnCheck | None:
     """Names the running check on stderr, where a person can see it."""
     if as_json or not sys.stderr.isatty():
         return None
 
-    def show(event: dict[str, Any]) -> None:
-        show_progress(f"{event['name']} …" if event.get("status") == "running" else "")
+    def show(check: CheckResult) -> None:
+        show_progress(f"{check.name} …" if check.status == "running" else "")
 
     return show

@@ -1,100 +1,87 @@
-"""Asking for the answer to an automatically marked card, line by line.
-
-An empty line gives up, and is told the answer.
-"""
+"""Reading the answer to a card line by line. An empty line gives up, and is told the answer."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from random import Random
 
 from attncli.commands.card_markdown import numbered
 from attncli.commands.stdout import echo
-from attncli.domain.card import Card, ChoiceCard, ClozeCard, DebugCard, NumericCard, OrderingCard
+from attncli.domain.card import ChoiceCard, ClozeCard, DebugCard, NumericCard, OrderingCard
 from attncli.domain.text import Lang
 from attncli.errors import UsageError
-from attncli.practice import marking, numeric_answer
-from attncli.practice.marking import Marked
-from attncli.words.plain_texts import QUESTIONS
+from attncli.practice.ask import Asked
+from attncli.words.review_texts import QUESTIONS
 
-Marking = Marked
 ReadLine = Callable[[], str]
 
 
-def ask(card: Card, lang: Lang, rng: Random, read_line: ReadLine, read_numbers: ReadLine) -> Marking | None:
-    """Prints the question, reads and marks the answer; None for a card that is rated by its points.
+def read_answer(asked: Asked, lang: Lang, read_line: ReadLine, read_numbers: ReadLine) -> None:
+    """Prints the question, reads the answer into `asked` and submits it; only prints a card that is not marked.
 
     `read_numbers` reads where only numbers make sense, so that it may treat letters as commands.
     """
-    match card:
+    echo(asked.question[lang].strip())
+    match asked.card:
         case ChoiceCard():
-            return _choice(card, lang, rng, read_numbers)
+            _choice(asked, asked.card, lang, read_numbers)
         case NumericCard():
-            return _numeric(card, lang, rng, read_numbers)
+            _numeric(asked, lang, read_numbers)
         case ClozeCard():
-            return _cloze(card, lang, read_line)
+            _cloze(asked, lang, read_line)
         case OrderingCard():
-            return _ordering(card, lang, rng, read_numbers)
+            _ordering(asked, asked.card, lang, read_numbers)
         case DebugCard():
-            return _debug(card, lang, read_numbers)
-    return None
+            _debug(asked, asked.card, lang, read_numbers)
 
 
-def _choice(card: ChoiceCard, lang: Lang, rng: Random, read_line: ReadLine) -> Marking:
-    shown = marking.shuffled_options(card, rng)
-    _print(card.question[lang], [card.options[index].text[lang] for index in shown])
+def _choice(asked: Asked, card: ChoiceCard, lang: Lang, read_line: ReadLine) -> None:
+    _print([card.options[index].text[lang] for index in asked.option_order])
     echo(QUESTIONS["choose-many" if card.multiple else "choose"][lang])
-    places = _numbers(read_line, len(shown), lang)
-    return marking.mark_choice(card, {shown[place] for place in places})
+    places = _numbers(read_line, len(asked.option_order), lang)
+    asked.chosen = {asked.option_order[place] for place in places}
+    asked.submit()
 
 
-def _numeric(card: NumericCard, lang: Lang, rng: Random, read_line: ReadLine) -> Marking:
-    task = numeric_answer.draw(card, rng)
-    echo(task.question[lang])
-    unit = f" ({task.unit})" if task.unit else ""
-    while True:
+def _numeric(asked: Asked, lang: Lang, read_line: ReadLine) -> None:
+    unit = f" ({asked.task.unit})" if asked.task and asked.task.unit else ""
+    while not asked.revealed:
         echo(QUESTIONS["number"][lang].format(unit=unit))
+        asked.texts = [read_line()]
         try:
-            line = read_line()
-            return numeric_answer.mark_numeric(task, line) if line else numeric_answer.give_up(task)
+            asked.submit()
         except UsageError as error:
             echo(error.message)
 
 
-def _cloze(card: ClozeCard, lang: Lang, read_line: ReadLine) -> Marking:
-    echo(card.question[lang])
-    answers = []
-    for number, _ in enumerate(card.blanks, 1):
-        echo(QUESTIONS["blank"][lang].format(n=number))
-        answers.append(read_line())
-    return marking.mark_cloze(card, answers)
+def _cloze(asked: Asked, lang: Lang, read_line: ReadLine) -> None:
+    for index in range(len(asked.texts)):
+        echo(QUESTIONS["blank"][lang].format(n=index + 1))
+        asked.texts[index] = read_line()
+    asked.submit()
 
 
-def _ordering(card: OrderingCard, lang: Lang, rng: Random, read_line: ReadLine) -> Marking:
-    keys, texts = marking.shuffled_items(card, rng), dict(card.items)
-    _print(card.question[lang], [texts[key][lang] for key in keys])
-    while True:
+def _ordering(asked: Asked, card: OrderingCard, lang: Lang, read_line: ReadLine) -> None:
+    keys, texts = asked.item_order, dict(card.items)
+    _print([texts[key][lang] for key in keys])
+    while not asked.revealed:
         echo(QUESTIONS["order"][lang])
-        places = _numbers(read_line, len(keys), lang)
-        if not places:
-            return marking.give_up_ordering(card)
+        asked.item_order = [keys[place] for place in _numbers(read_line, len(keys), lang)]
         try:
-            return marking.mark_ordering(card, [keys[place] for place in places])
+            asked.submit()
         except UsageError:
             echo(QUESTIONS["numbers"][lang].format(n=len(keys)))
 
 
-def _debug(card: DebugCard, lang: Lang, read_line: ReadLine) -> Marking:
-    echo(f"{card.question[lang]}\n\n{numbered(card.code)}")
-    lines = len(card.code.rstrip().splitlines())
-    while True:
+def _debug(asked: Asked, card: DebugCard, lang: Lang, read_line: ReadLine) -> None:
+    echo(f"\n{numbered(card.code)}")
+    while not asked.revealed:
         echo(QUESTIONS["line"][lang])
-        if len(places := _numbers(read_line, lines, lang)) <= 1:
-            return marking.mark_debug(card, places[0] + 1 if places else 0)
+        if len(places := _numbers(read_line, len(card.code.rstrip().splitlines()), lang)) <= 1:
+            asked.line = places[0] + 1 if places else 0
+            asked.submit()
 
 
-def _print(text: str, items: list[str]) -> None:
-    echo(text)
+def _print(items: list[str]) -> None:
     for number, item in enumerate(items, 1):
         echo(f"{number}. {item}")
 

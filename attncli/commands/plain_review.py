@@ -6,18 +6,18 @@ import unicodedata
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from random import Random
-from typing import Any
 
-from attncli.commands.card_markdown import answer, background, question
-from attncli.commands.plain_answers import Marking, ask
+from attncli.commands.card_markdown import revealed
+from attncli.commands.plain_answers import read_answer
 from attncli.commands.stdout import echo
 from attncli.domain.rating import Rating
 from attncli.domain.text import Lang
 from attncli.errors import NotFound, Outdated, UsageError
-from attncli.practice.drill import Drill, DrillItem, suggest, suggest_marked
+from attncli.practice.ask import Asked
+from attncli.practice.drill import Drill, DrillItem
 from attncli.practice.workspace import Workspace
-from attncli.words.card_texts import GONE, OUTDATED, RATINGS
-from attncli.words.plain_texts import SITTING
+from attncli.words.intervals import interval_text
+from attncli.words.review_texts import GONE, OUTDATED, RATINGS, SITTING
 
 
 class Settled(Exception):
@@ -55,63 +55,60 @@ class PlainReview:
     def _ask(self, item: DrillItem) -> None:
         lang = self.workspace.lang
         self._say("left", n=item.number, card=item.card.id, topic=item.card.topic, left=self.drill.progress.remaining)
-        began_at = self.workspace.clock()
+        asked = Asked.of(item.card, self.rng)
         try:
-            marking = ask(item.card, lang, self.rng, self._line, self._number_line)
+            read_answer(asked, lang, self._line, self._number_line)
+            if not asked.is_marked_automatically:
+                self._say("reveal")
+                self._number_line()
+                asked.submit()
         except Settled:
             return
-        details: dict[str, Any]
-        if marking is None:
-            echo(question(item.card, lang))
-            if not self._reveal():
-                return
-            echo("\n\n".join(answer(item.card, lang)))
-            ticked = self._points(len(item.card.points))
-            suggested, details = suggest(len(ticked), len(item.card.points)), {"points": ticked}
-        else:
-            self._explain(item, marking)
-            suggested, details = suggest_marked(marking.correct), {"correct": marking.correct}
-        details["elapsed_ms"] = int((self.workspace.clock() - began_at).total_seconds() * 1000)
-        self._rate(item, suggested, details)
+        self._tell(asked)
+        if not asked.is_marked_automatically:
+            asked.ticked = self._points(len(item.card.points))
+        self._rate(item, asked)
 
-    def _explain(self, item: DrillItem, marking: Marking) -> None:
-        echo(marking.detail[self.workspace.lang])
-        echo("\n\n".join(background(item.card, self.workspace.lang)))
+    def _tell(self, asked: Asked) -> None:
+        lang = self.workspace.lang
+        if asked.marked is not None:
+            echo("  ".join(text[lang] for text in asked.told if text[lang]))
+        echo("\n\n".join(revealed(asked.card, lang)))
 
-    def _reveal(self) -> bool:
-        """Whether the answer is to be shown; False if the card was settled otherwise."""
-        self._say("reveal")
-        return not self._settled(self._line())
-
-    def _points(self, total: int) -> list[int]:
+    def _points(self, total: int) -> set[int]:
         while total:
             self._say("points")
             words = self._line().lower().replace(",", " ").split()
             if words in (["all"], ["a"]):
-                return list(range(total))
+                return set(range(total))
             if words in ([], ["none"], ["0"]):
-                return []
+                return set()
             if all(word.isdecimal() and 1 <= int(word) <= total for word in words):
-                return sorted({int(word) - 1 for word in words})
+                return {int(word) - 1 for word in words}
             self._say("bad")
-        return []
+        return set()
 
-    def _rate(self, item: DrillItem, suggested: Rating, details: dict[str, Any]) -> None:
-        lang = self.workspace.lang
+    def _rate(self, item: DrillItem, asked: Asked) -> None:
+        lang, suggested = self.workspace.lang, asked.suggestion
         while True:
             item = self.drill.refresh()
-            choices = ", ".join(f"{int(r)} {_word(r, lang)} ({_words(item, r)})" for r in Rating)
+            choices = ", ".join(f"{int(r)} {_word(r, lang)} ({interval_text(item.interval(r), lang)})" for r in Rating)
             self._say("rate", choices=choices, suggested=_word(suggested, lang))
             line = self._line()
             if self._settled(line):
                 return
             if (rating := _rating(line) if line else suggested) is not None:
                 try:
-                    self.drill.answer(rating, **details)
+                    self.drill.answer(rating, points=asked.points, correct=asked.correct)
                 except Outdated as error:
                     echo(OUTDATED[error.reason][self.workspace.lang])
                     continue
-                self._say("saved", card=item.card.id, rating=_word(rating, lang), interval=_words(item, rating))
+                self._say(
+                    "saved",
+                    card=item.card.id,
+                    rating=_word(rating, lang),
+                    interval=interval_text(item.interval(rating), lang),
+                )
                 return
             self._say("bad")
 
@@ -137,7 +134,7 @@ class PlainReview:
         return True
 
     def _number_line(self) -> str:
-        """The next line where numbers are awaited, so that a letter can be a command."""
+        """The next line where no text is awaited, so that a letter can be a command."""
         line = self._line()
         if self._settled(line):
             raise Settled
@@ -162,8 +159,3 @@ def _rating(line: str) -> Rating | None:
 
 def _word(rating: Rating, lang: Lang) -> str:
     return RATINGS[rating][lang].lower()
-
-
-def _words(item: DrillItem, rating: Rating) -> str:
-    minutes = item.interval(rating).total_seconds() / 60
-    return f"{minutes / 1440:g} d" if minutes >= 1440 else f"{minutes:g} min"

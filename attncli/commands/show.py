@@ -7,8 +7,8 @@ from typing import Any
 import click
 
 from attncli.commands.card_markdown import whole_card
-from attncli.commands.output import json_option, print_json
 from attncli.commands.session import on_terminal, session
+from attncli.commands.shared_options import json_option, print_json
 from attncli.commands.stdout import echo
 from attncli.domain.text import LANGS, Lang
 from attncli.practice.answering import schedule_document

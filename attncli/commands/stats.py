@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import click
 
-from attncli.commands.output import json_option, print_json
-from attncli.commands.printed_columns import left, right
 from attncli.commands.session import session
+from attncli.commands.shared_options import json_option, print_json
 from attncli.commands.stdout import echo
+from attncli.domain.cells import left, right
 from attncli.domain.text import Lang
 from attncli.practice.progress import Progress, progress
 from attncli.words.command_texts import TOPIC_HEAD, TOTALS, counted

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from attncli.commands.output import json_option, print_json
 from attncli.commands.session import session
+from attncli.commands.shared_options import json_option, print_json
 from attncli.commands.stdout import echo, show_progress, verdict_counts
 from attncli.errors import Rejected
 

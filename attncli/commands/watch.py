@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 import os
-import shlex
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
-from attncli.commands.printed_report import report_lines
+from attncli.commands.printed_report import print_report
 from attncli.commands.session import session
 from attncli.commands.stdout import echo
+from attncli.domain.report import GradeReport
 from attncli.domain.rungs import RUNGS
 from attncli.domain.text import Lang
-from attncli.errors import AttnError
-from attncli.judge.client import Judge
-from attncli.practice import submit
+from attncli.errors import AttnError, EditorMissing
+from attncli.practice import edit, submit
+from attncli.practice.grader import Grader
 from attncli.practice.hint import next_hint
 from attncli.practice.solution import show_solution
 from attncli.practice.standings import standings
@@ -44,7 +42,7 @@ class Watch:
     """What is being watched, and the checks as they stood at the last grading."""
 
     workspace: Workspace
-    judge: Judge
+    grader: Grader
     id: str
     file: Path
     options: GradeOptions
@@ -61,19 +59,16 @@ class Watch:
     def grade(self) -> None:
         challenge = self.workspace.library.challenge(self.id)
         try:
-            report = submit.grade(self.workspace, self.judge, self.id, self.file, self.options)
+            report = submit.grade(self.workspace, self.grader, self.id, self.file, self.options)
         except AttnError as error:
             echo(f"attn: {error.message}", err=True)
-            if not self.judge.alive():
-                self.judge = Judge.start()
             return
         echo("")
-        for line in report_lines(report, challenge, self.lang):
-            echo(line)
+        print_report(report, challenge, self.lang)
         for line in changes(self.before, report, self.lang):
             echo(line)
         self.before = check_standings(report)
-        solved = self._say("solved") + " · " if report["verdict"] == "accepted" else ""
+        solved = self._say("solved") + " · " if report.accepted else ""
         echo(solved + WATCH_KEYS[self.lang])
 
     @property
@@ -105,11 +100,10 @@ class Watch:
         echo(show_solution(self.workspace, self.id))
 
     def _edit(self) -> None:
-        command = editor(self.workspace.settings.editor)
         try:
-            subprocess.run([*command, str(self.file)], check=False)
-        except OSError as error:
-            echo(f"attn: {self._say('no-editor', editor=command[0], why=error.strerror)}", err=True)
+            edit.edit(self.file, self.workspace.settings.editor, os.environ)
+        except EditorMissing as error:
+            echo(f"attn: {edit.told(error, self.lang)}", err=True)
 
     def _next(self) -> None:
         """Goes on with the first challenge that is not solved, after this one."""
@@ -130,29 +124,25 @@ class Watch:
 def watch_file(challenge: str, file: Path, options: GradeOptions) -> None:
     """Watches until `q` or Ctrl-C."""
     submit.read_submission(file)
-    with Judge.start() as judge, session().workspace() as workspace:
-        watch = Watch(workspace, judge, workspace.library.challenge(challenge).id, file, options)
+    with closing(Grader()) as grader, session().workspace() as workspace:
+        grader.warm_up()
+        watch = Watch(workspace, grader, workspace.library.challenge(challenge).id, file, options)
         lang = session().lang
         echo(f"{WATCH['watching'][lang].format(file=file)} · {WATCH_KEYS[lang]}", err=True)
-        try:
-            with keys() as read:
-                while True:
-                    watch.poll()
-                    key = read()
-                    if key and not watch.press(key):
-                        break
-        finally:
-            if watch.judge is not judge:
-                watch.judge.kill()
-                watch.judge.close()
+        with keys() as read:
+            while True:
+                watch.poll()
+                key = read()
+                if key and not watch.press(key):
+                    break
 
 
-def check_standings(report: Mapping[str, Any]) -> dict[str, Standing]:
+def check_standings(report: GradeReport) -> dict[str, Standing]:
     """How each check of a report stands."""
-    return {check["name"]: (check["status"], check.get("reason") or "") for check in report["checks"]}
+    return {check.name: (check.status, check.reason) for check in report.checks}
 
 
-def changes(before: Mapping[str, Standing], report: Mapping[str, Any], lang: Lang = "en") -> Iterator[str]:
+def changes(before: Mapping[str, Standing], report: GradeReport, lang: Lang = "en") -> Iterator[str]:
     """What is different from the last grading; nothing after the first one."""
     changed = [
         (name, before[name], now) for name, now in check_standings(report).items() if before.get(name, now) != now
@@ -167,11 +157,6 @@ def changes(before: Mapping[str, Standing], report: Mapping[str, Any], lang: Lan
 def _in_words(standing: Standing, lang: Lang) -> str:
     status, reason = standing
     return STATUSES[status][lang] + (f" ({REASONS[reason][lang]})" if reason in REASONS else "")
-
-
-def editor(configured: str) -> list[str]:
-    """The learner's editor as a command line."""
-    return shlex.split(configured or os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi")
 
 
 def _stamp(file: Path) -> Stamp | None:

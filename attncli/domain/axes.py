@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 
 def named(numbers: Sequence[int], axes: Sequence[str] | None) -> str:
@@ -11,12 +10,6 @@ def named(numbers: Sequence[int], axes: Sequence[str] | None) -> str:
     names = axes if axes and len(axes) == len(numbers) else [""] * len(numbers)
     parts = [f"{name}={number}" if name else str(number) for name, number in zip(names, numbers, strict=True)]
     return f"[{', '.join(parts)}]"
-
-
-def first_wrong(shown: Mapping[str, Any]) -> str:
-    """The first wrong index of a counterexample, its axes named as those of what was expected."""
-    expected = shown.get("expected")
-    return named(shown["first_wrong_index"], expected.get("axes") if isinstance(expected, Mapping) else None)
 
 
 def spread(says: str, dimensions: int) -> list[str]:

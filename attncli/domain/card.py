@@ -32,6 +32,14 @@ class Source:
     where: str
     date: str
 
+    @property
+    def text(self) -> str:
+        """`arXiv:1706.03762 §3.2.1 (2017-06)`."""
+        scheme, _, rest = self.id.partition(":")
+        scheme = {"arxiv": "arXiv", "isbn": "ISBN"}.get(scheme, scheme)
+        name = rest if scheme == "url" else f"{scheme}:{rest}"
+        return " ".join(part for part in (name, self.where, self.date and f"({self.date})") if part)
+
 
 @dataclass(frozen=True, slots=True)
 class FollowUp:

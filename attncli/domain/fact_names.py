@@ -18,7 +18,7 @@ FACTS: Mapping[str, str] = {
     "TOLERANCE_STABLE": "the same for large and offset inputs",
     "GRADIENTS": "False where no gradient is asked for at edge cases",
     "ALIAS_ALLOWED": "entries whose result may be an argument",
-    "VIEWS_OF_STATE": "methods whose results are views of what the object keeps, so that later calls show through",
+    "VIEWS_OF_STATE": "methods and entries whose results are views of what an object keeps: later calls show through",
     "WITHOUT_GRAPH": "entries whose result has no gradient",
     "MODULES_UNCHANGED": "True where a call must leave nothing in its module",
     "HARDENED": "edge cases and motifs that the technique as such does not meet: asked on the second rung",

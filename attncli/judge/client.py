@@ -10,12 +10,14 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Self
 
 import attncli
+from attncli.domain.report import CheckResult, GradeReport
+from attncli.domain.report_documents import check_of, report_of
 from attncli.domain.rungs import CaseRung
 from attncli.errors import AttnError, JudgeFailed
 from attncli.sandbox.start import MEMORY_MIB as MEMORY_MIB
@@ -24,29 +26,24 @@ from attncli.sandbox.wire import LENGTH_DIGITS
 
 TIMEOUT_SECONDS = 10.0
 
-Event = dict[str, Any]
-OnEvent = Callable[[Event], None]
+OnCheck = Callable[[CheckResult], None]
+OnProved = Callable[[int], None]
+OnEvent = Callable[[dict[str, Any]], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProveRequest:
-    """All files of a challenge on many streams of inputs."""
+    """All files of a challenge on many streams of inputs; `known` says what wrong files failed before."""
 
     spec: Mapping[str, Any]
     folder: Path
     streams: int
     timeout_seconds: float
     memory_mib: int = MEMORY_MIB
+    known: Mapping[str, Sequence[Any]] = field(default_factory=dict)
 
     def document(self) -> dict[str, Any]:
-        return {
-            "op": "prove",
-            "spec": dict(self.spec),
-            "folder": str(self.folder),
-            "streams": self.streams,
-            "timeout_seconds": self.timeout_seconds,
-            "memory_mib": self.memory_mib,
-        }
+        return {"op": "prove", **asdict(self), "folder": str(self.folder)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,20 +63,8 @@ class GradeRequest:
     replay: Sequence[Mapping[str, Any]] = field(default=())
 
     def document(self) -> dict[str, Any]:
-        return {
-            "op": "grade",
-            "spec": dict(self.spec),
-            "folder": str(self.folder),
-            "source": base64.b64encode(self.source).decode(),
-            "filename": self.filename,
-            "timeout_seconds": self.timeout_seconds,
-            "memory_mib": self.memory_mib,
-            "seed": self.seed,
-            "rung": self.rung,
-            "examples": self.examples,
-            "quick": self.quick,
-            "replay": [dict(kept) for kept in self.replay],
-        }
+        source = base64.b64encode(self.source).decode()
+        return {"op": "grade", **asdict(self), "folder": str(self.folder), "source": source}
 
 
 class Judge:
@@ -118,15 +103,17 @@ class Judge:
             self._process.stdin.write(f"{len(text):0{LENGTH_DIGITS}d}{text}")
             self._process.stdin.flush()
 
-    def grade(self, request: GradeRequest, on_event: OnEvent | None = None) -> dict[str, Any]:
-        """The grade report (see the public interface), with `stored` counterexamples besides."""
-        report = self._ask(request.document(), on_event)["report"]
-        assert isinstance(report, dict)
-        return report
+    def grade(self, request: GradeRequest, on_check: OnCheck | None = None) -> GradeReport:
+        """The grade report; `on_check` is told of each check when it begins and when it has ended."""
+        on_event = None if on_check is None else lambda event: on_check(check_of(event))
+        return report_of(self._ask(request.document(), on_event)["report"])
 
-    def prove(self, request: ProveRequest, on_event: OnEvent | None = None) -> dict[str, Any]:
-        """How many sound and wrong files there are, and those that were not judged as they should be."""
-        proof: dict[str, Any] = self._ask(request.document(), on_event)["proof"]
+    def prove(self, request: ProveRequest, on_proved: OnProved) -> dict[str, Any]:
+        """How many sound and wrong files there are, and those that were not judged as they should be.
+
+        `on_proved` is told how many gradings more are done.
+        """
+        proof: dict[str, Any] = self._ask(request.document(), lambda event: on_proved(event["gradings"]))["proof"]
         return proof
 
     def hello(self) -> dict[str, Any]:

@@ -81,7 +81,7 @@ class Server:
         from attncli.judge.answers.submission import Budget, Submission
         from attncli.judge.grading.course import Grading
         from attncli.judge.grading.options import Options
-        from attncli.judge.telling.report_document import document
+        from attncli.judge.telling.bounded_report import document
 
         exam = self._exam(request)
         self._memory_mib = int(request["memory_mib"])
@@ -106,7 +106,7 @@ class Server:
             report = replace(grading.run(), sandbox=tuple(self._zygote.layers))
             outlived = self._zygote is zygote and zygote.alive()
             if report.accepted or again or outlived:
-                self._send({"id": number, "report": {**document(report), "stored": report.extra["stored"]}})
+                self._send({"id": number, "report": {**document(report), "stored": list(report.stored)}})
                 return
         # A worker that died with its zygote says nothing about the file, even if the next one had a zygote of its own.
         self._grade(request, again=True)
@@ -123,7 +123,10 @@ class Server:
             return Submission(file.read_bytes(), str(file), folder.entry, self._worker, budget, guard=guard)
 
         number = request["id"]
-        proving = Proving(folder, submit, lambda done: self._send({"id": number, "event": "proved", "gradings": done}))
+        known = {name: (check, rung) for name, (check, rung) in request["known"].items()}
+        proving = Proving(
+            folder, submit, lambda done: self._send({"id": number, "event": "proved", "gradings": done}), known
+        )
         return proving.run(int(request["streams"]))
 
     def _folder(self, request: Request) -> Any:

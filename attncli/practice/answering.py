@@ -53,30 +53,24 @@ class Answered:
 
     def document(self) -> dict[str, Any]:
         """What `attn answer --json` prints."""
-        return {
-            "card": self.card,
-            "rating": self.rating.word,
-            "at": iso(self.at),
-            "state": self.schedule.state.value,
-            "stability": self.schedule.stability_days,
-            "difficulty": self.schedule.difficulty,
-            "due": iso(self.schedule.due_at),
-            "interval_days": self.schedule.interval_days,
-        }
+        answer = {"card": self.card, "rating": self.rating.word, "at": iso(self.at)}
+        return answer | _schedule(self.schedule)
 
 
 def schedule_document(schedule: Schedule | None) -> dict[str, Any] | None:
     """A schedule as JSON, or null for a card never seen."""
     if schedule is None:
         return None
+    return {**_schedule(schedule), "repetitions": schedule.repetitions, "lapses": schedule.lapses}
+
+
+def _schedule(schedule: Schedule) -> dict[str, Any]:
     return {
         "state": schedule.state.value,
         "stability": schedule.stability_days,
         "difficulty": schedule.difficulty,
         "due": iso(schedule.due_at),
         "interval_days": schedule.interval_days,
-        "repetitions": schedule.repetitions,
-        "lapses": schedule.lapses,
     }
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
@@ -14,6 +13,7 @@ from attncli.domain.log_row import LogRow, RowKind
 from attncli.domain.memory import Schedule
 from attncli.domain.payloads import LONGEST_PATH, MOST_ITEMS, clean_source, kept_text
 from attncli.domain.plain_json import LARGEST_WHOLE
+from attncli.domain.report import GradeReport
 from attncli.errors import UsageError
 from attncli.memory.evidence import standing_of
 from attncli.practice.recording import record
@@ -31,33 +31,35 @@ class Attempt:
     schedule: Schedule | None
 
 
-def record_attempt(workspace: Workspace, report: Mapping[str, Any], source: str, at: datetime | None = None) -> Attempt:
-    """Records a grading: `report` is the judge's document (see CONTRACT.md), `source` the text that was graded.
+def record_attempt(workspace: Workspace, report: GradeReport, source: str, at: datetime | None = None) -> Attempt:
+    """Records a grading: `source` is the text that was graded.
 
     Raises UsageError for a report without verdict accepted or rejected: where the judge failed, nothing was shown.
     """
-    if report["verdict"] not in ("accepted", "rejected"):
-        raise UsageError(f"a grading with verdict {report['verdict']} says nothing about the submission")
-    challenge = workspace.library.challenge(report["challenge"])
+    if report.verdict not in ("accepted", "rejected"):
+        raise UsageError(f"a grading with verdict {report.verdict} says nothing about the submission")
+    challenge = workspace.library.challenge(report.challenge)
     details = _kept(report, source)
     row = record(workspace, RowKind.ATTEMPT, challenge.id, details, at)
     rows = workspace.store.log.of_subjects([challenge.id])
     return Attempt(row, standing_of(rows), workspace.store.schedules.get(challenge.id))
 
 
-def _kept(report: Mapping[str, Any], source: str) -> dict[str, Any]:
+def _kept(report: GradeReport, source: str) -> dict[str, Any]:
     """What the log keeps of a grading, within the bounds that any reader of the log holds it to."""
-    checks = [{k: kept_text(check[k]) for k in _TOLD_OF_A_CHECK if check.get(k)} for check in report["checks"]]
+    checks = [
+        {key: kept_text(said) for key in _TOLD_OF_A_CHECK if (said := getattr(check, key))} for check in report.checks
+    ]
     return {
-        "verdict": report["verdict"],
-        **({"rung": report["rung"]} if "rung" in report else {}),
-        "file": kept_text(report.get("file", ""), LONGEST_PATH),
-        "seed": max(-LARGEST_WHOLE, min(report.get("seed", 0), LARGEST_WHOLE)),
-        "seconds": report.get("seconds", 0.0),
-        "examples": sum(check.get("examples") or 0 for check in report["checks"]),
+        "verdict": report.verdict,
+        "rung": report.rung,
+        "file": kept_text(report.file, LONGEST_PATH),
+        "seed": max(-LARGEST_WHOLE, min(report.seed, LARGEST_WHOLE)),
+        "seconds": report.seconds,
+        "examples": sum(check.examples for check in report.checks),
         "checks": checks[:MOST_ITEMS],
-        "diagnosis": [kept_text(entry["wrong"]) for entry in report.get("diagnosis") or ()][:MOST_ITEMS],
-        "stored": [stored for stored in report.get("stored") or () if is_counterexample(stored)][:MOST_STORED],
+        "diagnosis": [kept_text(found.wrong) for found in report.diagnosis][:MOST_ITEMS],
+        "stored": [stored for stored in report.stored if is_counterexample(stored)][:MOST_STORED],
         "sha256": sha256(source.encode("utf-8", "surrogateescape")).hexdigest(),
         "source": clean_source(kept_text(source, len(source))),
     }

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Protocol
 
 from attncli.domain.log_row import LogRow
 from attncli.domain.memory import Schedule
+from attncli.memory.card_order import Unseen, introduction_order
 from attncli.memory.evidence import CHALLENGE_ROWS, fold_attempts, solved_reviews
 from attncli.memory.replay import Hold, fold_hold, fold_reviews, standing_reviews
-from attncli.practice.introduction import rebuild_queue
 
 if TYPE_CHECKING:
     from attncli.config import Settings
@@ -91,3 +91,8 @@ def _is_challenge(store: Database, subject: str, rows: Iterable[LogRow]) -> bool
     if store.index.challenge_owner(subject):
         return True
     return not store.index.owner(subject) and any(row.kind in CHALLENGE_ROWS for row in rows)
+
+
+def rebuild_queue(store: Database) -> None:
+    """Joins cards, schedules and holds anew, with who waits and in what order unseen cards come; in a transaction."""
+    store.queue.rebuild(introduction_order(Unseen(*card) for card in store.index.introduction()))

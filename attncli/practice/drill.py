@@ -21,7 +21,6 @@ from attncli.practice.workspace import Workspace
 from attncli.store.queue import Moment, Waiting
 
 LEARN_AHEAD = timedelta(minutes=20)
-HARD_FROM = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +75,7 @@ class Drill:
         self._answered: list[Answered] = []
         self._done: list[LogRow] = []
         self._gone: set[str] = set()
+        self._asked_at = workspace.clock()
         self._plan = self._planned(workspace.moment())
 
     def next(self) -> DrillItem | None:
@@ -84,7 +84,7 @@ class Drill:
             if (waiting := self._take(self.workspace.moment())) is None:
                 break
             try:
-                self.current = self._item(waiting.id)
+                self._ask(self._item(waiting.id))
             except NotFound:
                 self._gone.add(waiting.id)
         return self.current
@@ -100,15 +100,15 @@ class Drill:
         *,
         points: Sequence[int] | None = None,
         correct: bool | None = None,
-        elapsed_ms: int | None = None,
     ) -> Answered:
         """Records the review of the current item; on disk when this returns.
 
         `points` are the indices of the ticked points, `correct` the verdict of automatic marking; both, and the time
-        taken, go into the log. Raises Outdated if the intervals that were shown hold no longer: `current` then has
-        those that do. Raises NotFound if the card has left its bank.
+        since the card was asked, go into the log. Raises Outdated if the intervals that were shown hold no longer:
+        `current` then has those that do. Raises NotFound if the card has left its bank.
         """
         item = self._required()
+        elapsed_ms = max(0, round((self.workspace.clock() - self._asked_at).total_seconds() * 1000))
         told = {"points": None if points is None else list(points), "correct": correct, "elapsed_ms": elapsed_ms}
         details = {key: value for key, value in told.items() if value is not None}
         shown = Shown(item.basis, item.previews[rating].interval_days)
@@ -132,7 +132,7 @@ class Drill:
         item = self._item(row.subject)
         if self.current is not None:
             self._put_back(self.current)
-        self.current = item
+        self._ask(item)
         return item
 
     def suspend(self) -> None:
@@ -147,6 +147,9 @@ class Drill:
         """Leaves out the current card, which is no longer in its bank."""
         self._gone.add(self._required().card.id)
         self.current = None
+
+    def _ask(self, item: DrillItem) -> None:
+        self.current, self._asked_at = item, self.workspace.clock()
 
     def _settle(self, row: LogRow) -> None:
         self._done.append(row)
@@ -218,18 +221,6 @@ class Drill:
         if self.current is None:
             raise UsageError("no card is being asked")
         return self.current
-
-
-def suggest(ticked: int, total: int) -> Rating:
-    """The rating that `ticked` of `total` points suggest: all of them good, half of them hard, fewer again."""
-    if total == 0 or ticked >= total:
-        return Rating.GOOD
-    return Rating.HARD if ticked / total >= HARD_FROM else Rating.AGAIN
-
-
-def suggest_marked(correct: bool) -> Rating:
-    """The rating that automatic marking suggests."""
-    return Rating.GOOD if correct else Rating.AGAIN
 
 
 def _topics_in_turn(waiting: Sequence[Waiting]) -> list[Waiting]:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from attncli.domain.report import GradeReport
 from attncli.errors import JudgeFailed
 from attncli.judge.client import GradeRequest as GradeRequest
-from attncli.judge.client import Judge, OnEvent
+from attncli.judge.client import Judge, OnCheck
 
 
 class GradingCancelled(JudgeFailed):
@@ -26,14 +25,14 @@ class Grader:
             self.close()
             self._judge = Judge.start()
 
-    def grade(self, request: GradeRequest, on_event: OnEvent) -> dict[str, Any]:
-        """The judge's report, `stored` included. Raises GradingCancelled after `cancel`, else JudgeFailed."""
+    def grade(self, request: GradeRequest, on_check: OnCheck | None = None) -> GradeReport:
+        """The judge's report. Raises GradingCancelled after `cancel`, else JudgeFailed."""
         self._cancelled = False
         self.warm_up()
         judge = self._judge
         assert judge is not None
         try:
-            return judge.grade(request, on_event)
+            return judge.grade(request, on_check)
         except JudgeFailed as error:
             if self._cancelled:
                 raise GradingCancelled("the grading was cancelled; there is no verdict") from error

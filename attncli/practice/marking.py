@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from random import Random
 
 from attncli.domain.card import Blank, ChoiceCard, ClozeCard, DebugCard, OrderingCard
-from attncli.domain.text import Localised, quoted
+from attncli.domain.text import NOTHING, Localised, quoted
 from attncli.errors import UsageError
-from attncli.words import feedback
+from attncli.words import review_texts
 
 SHUFFLES = 20
 
@@ -20,7 +20,7 @@ class Marked:
     """The verdict, what to tell the learner, and for several blanks or options which of them were right."""
 
     correct: bool
-    detail: Localised
+    detail: Localised = NOTHING
     parts: tuple[bool, ...] = ()
 
 
@@ -33,16 +33,16 @@ def mark_choice(card: ChoiceCard, chosen: Collection[int]) -> Marked:
     """Right if exactly the correct options (indices into `card.options`) were `chosen`; `parts` is one per option."""
     parts = tuple(option.correct == (index in chosen) for index, option in enumerate(card.options))
     if all(parts):
-        return Marked(True, feedback.RIGHT, parts)
+        return Marked(True, parts=parts)
     remarks = [_about_option(card, index) for index, right in enumerate(parts) if not right]
-    return Marked(False, feedback.SAME_LINE.join(remarks), parts)
+    return Marked(False, review_texts.BETWEEN_REMARKS.join(remarks), parts)
 
 
 def _about_option(card: ChoiceCard, index: int) -> Localised:
     option = card.options[index]
     if option.correct:
-        return feedback.IS_RIGHT.format(option=option.text)
-    return feedback.IS_WRONG.format(option=option.text, why=option.why_not or feedback.NO_REASON)
+        return review_texts.IS_RIGHT.format(option=option.text)
+    return review_texts.IS_WRONG.format(option=option.text, why=option.why_not or review_texts.NO_REASON)
 
 
 def mark_cloze(card: ClozeCard, answers: Sequence[str]) -> Marked:
@@ -51,13 +51,13 @@ def mark_cloze(card: ClozeCard, answers: Sequence[str]) -> Marked:
         raise UsageError(f"{card.id} has {len(card.blanks)} blanks, but {len(answers)} answers were given")
     parts = tuple(_fits(blank, answer) for blank, answer in zip(card.blanks, answers, strict=True))
     if all(parts):
-        return Marked(True, feedback.RIGHT, parts)
+        return Marked(True, parts=parts)
     wanted = [
         quoted(f"{number}. {blank.answer}")
         for number, (blank, right) in enumerate(zip(card.blanks, parts, strict=True), 1)
         if not right
     ]
-    return Marked(False, feedback.WANTED.format(blanks=feedback.BLANKS.join(wanted)), parts)
+    return Marked(False, review_texts.WANTED.format(blanks=review_texts.BETWEEN_BLANKS.join(wanted)), parts)
 
 
 def _fits(blank: Blank, answer: str) -> bool:
@@ -96,9 +96,9 @@ def mark_ordering(card: OrderingCard, keys: Sequence[str]) -> Marked:
     place = {key: index for index, key in enumerate(keys)}
     parts = tuple(place[first] < place[second] for first, second in card.before)
     if all(parts):
-        return Marked(True, feedback.RIGHT, parts)
+        return Marked(True, parts=parts)
     first, second = card.before[parts.index(False)]
-    return Marked(False, feedback.COMES_BEFORE.format(first=texts[first], second=texts[second]), parts)
+    return Marked(False, review_texts.COMES_BEFORE.format(first=texts[first], second=texts[second]), parts)
 
 
 def right_order(card: OrderingCard) -> list[str]:
@@ -115,11 +115,11 @@ def right_order(card: OrderingCard) -> list[str]:
 def give_up_ordering(card: OrderingCard) -> Marked:
     """No answer: wrong, and one right order is told."""
     texts = dict(card.items)
-    return Marked(False, feedback.ITEMS.join(texts[key] for key in right_order(card)))
+    return Marked(False, review_texts.BETWEEN_ITEMS.join(texts[key] for key in right_order(card)))
 
 
 def mark_debug(card: DebugCard, line: int) -> Marked:
     """Right if `line` (1-based) is one of those with the mistake."""
-    lines = feedback.LINES.join(quoted(str(number)) for number in card.lines)
-    told = feedback.LINE.format(lines=lines, symptom=card.symptom)
-    return Marked(line in card.lines, told + feedback.FIX.format(fix=card.fix) if card.fix else told)
+    lines = review_texts.BETWEEN_LINES.join(quoted(str(number)) for number in card.lines)
+    told = review_texts.LINE.format(lines=lines, symptom=card.symptom)
+    return Marked(line in card.lines, told + review_texts.FIX.format(fix=card.fix) if card.fix else told)

@@ -14,7 +14,7 @@ from attncli.domain.text import Localised, filled
 from attncli.domain.units import DIMENSIONS, KNOWN_UNITS, convert
 from attncli.errors import UsageError
 from attncli.practice.marking import Marked
-from attncli.words.feedback import RIGHT_NUMBER, SENTENCES, THE_NUMBER, WRONG_NUMBER
+from attncli.words.review_texts import BETWEEN_SENTENCES, RIGHT_NUMBER, THE_NUMBER, WRONG_NUMBER
 
 Number = int | float
 LONGEST = 200
@@ -87,7 +87,7 @@ def mark_numeric(task: NumericTask, text: str) -> Marked:
         return Marked(True, RIGHT_NUMBER.format(expected=expected))
     given = f"{shown(value)} {task.unit}".strip()
     told = WRONG_NUMBER.format(expected=expected, tolerance=task.tolerance, given=given)
-    return Marked(False, SENTENCES.join([told, slip]) if (slip := task.slip(value)) else told)
+    return Marked(False, BETWEEN_SENTENCES.join([told, slip]) if (slip := task.slip(value)) else told)
 
 
 def give_up(task: NumericTask) -> Marked:

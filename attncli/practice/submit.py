@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from attncli.domain.challenge import SEEDS, Challenge
 from attncli.domain.counterexamples import counterexamples_of
+from attncli.domain.report import GradeReport
 from attncli.domain.rungs import CaseRung
 from attncli.errors import JudgeFailed, NotFound, UsageError
-from attncli.judge.client import MEMORY_MIB, TIMEOUT_SECONDS, GradeRequest, Judge, OnEvent
+from attncli.judge.client import MEMORY_MIB, TIMEOUT_SECONDS, GradeRequest, Judge, OnCheck
 from attncli.practice.attempt import record_attempt
+from attncli.practice.grader import Grader
 from attncli.practice.workspace import Workspace
-from attncli.words.reports import deciding_checks
 
 LARGEST_SUBMISSION = 1024 * 1024
 KEPT_COUNTEREXAMPLES = 8
@@ -34,15 +34,9 @@ class GradeOptions:
 
 def specification(challenge: Challenge) -> dict[str, Any]:
     """What the judge has to know of a challenge besides its folder."""
-    return {
-        "id": challenge.id,
-        "version": challenge.version,
-        "entry": list(challenge.entry),
-        "required": list(challenge.required),
-        "badges": list(challenge.badges),
-        "forbidden": list(challenge.forbidden),
-        "cards": list(challenge.cards),
-    }
+    listed = ("entry", "required", "badges", "forbidden", "cards")
+    told = {"id": challenge.id, "version": challenge.version}
+    return told | {name: list(getattr(challenge, name)) for name in listed}
 
 
 def read_submission(path: Path) -> bytes:
@@ -73,63 +67,46 @@ def kept_counterexamples(workspace: Workspace, id: str) -> list[dict[str, Any]]:
 def request_for(workspace: Workspace, id: str, path: Path, options: GradeOptions) -> GradeRequest:
     """What the judge is asked about a file. Raises NotFound, UsageError."""
     challenge = workspace.library.challenge(id)
+    asked = {name: value for name, value in asdict(options).items() if name != "record"}
     return GradeRequest(
+        **asked,
         spec=specification(challenge),
         folder=Path(challenge.folder),
         source=read_submission(path),
         filename=str(path),
-        timeout_seconds=options.timeout_seconds,
-        memory_mib=options.memory_mib,
-        seed=options.seed,
-        rung=options.rung,
-        examples=options.examples,
         replay=kept_counterexamples(workspace, challenge.id),
     )
 
 
-def settle(
-    workspace: Workspace, request: GradeRequest, report: Mapping[str, Any], options: GradeOptions
-) -> dict[str, Any]:
-    """Records what the judge answered as an attempt, unless `options` say otherwise; the report to show."""
+def settle(workspace: Workspace, request: GradeRequest, report: GradeReport, options: GradeOptions) -> None:
+    """Records what the judge answered as an attempt, unless `options` say otherwise."""
     if options.record:
         record_attempt(workspace, report, request.source.decode("utf-8", "replace"))
-    return {key: value for key, value in report.items() if key != "stored"}
 
 
 def grade(
-    workspace: Workspace, judge: Judge, id: str, path: Path, options: GradeOptions, on_event: OnEvent | None = None
-) -> dict[str, Any]:
+    workspace: Workspace,
+    judge: Judge | Grader,
+    id: str,
+    path: Path,
+    options: GradeOptions,
+    on_check: OnCheck | None = None,
+) -> GradeReport:
     """The grade report of a file, recorded as an attempt unless `options` say otherwise.
 
     Raises NotFound, UsageError, and JudgeFailed where there is no verdict.
     """
     request = request_for(workspace, id, path, options)
-    return settle(workspace, request, judge.grade(request, on_event), options)
+    report = judge.grade(request, on_check)
+    settle(workspace, request, report, options)
+    return report
 
 
-def failed_report(id: str, path: Path, error: JudgeFailed) -> dict[str, Any]:
+def failed_report(id: str, path: Path, error: JudgeFailed) -> GradeReport:
     """The report of a grading in which the judge itself failed."""
-    return {
-        "challenge": id,
-        "file": str(path),
-        "verdict": "error",
-        "rung": "none",
-        "checks": [],
-        "diagnosis": [],
-        "score": {"passed": 0, "total": 0},
-        "seconds": 0.0,
-        "seed": 0,
-        "sandbox": [],
-        "device": "cpu",
-        "error": error.message,
-    }
+    return GradeReport(challenge=id, file=str(path), verdict="error", error=error.message)
 
 
-def fresh_seed(report: Mapping[str, Any]) -> int:
+def fresh_seed(report: GradeReport) -> int:
     """The input stream after the one of `report`: what it accepted can be examined on inputs that it has not seen."""
-    return (int(report.get("seed", 0)) + 1) % SEEDS
-
-
-def deciding_check(report: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """The required check whose failure says most."""
-    return next(iter(deciding_checks(report["checks"])), None)
+    return (report.seed + 1) % SEEDS

@@ -21,6 +21,7 @@ from .program_watch import Watch, copied, plain
 from .tables import DTYPES, TreeError, bytes_of, describe_tensor, read_table
 from .tracing import BareOperations, CallTrace, CostTrace, returned_bytes
 from .values import Environment, Packer, Raised, arguments_of, resolve, tensors_in
+from .written import Written
 
 Step = dict[str, Any]
 Invoke = Callable[[dict[str, Any], Sequence[bytes]], tuple[dict[str, Any], memoryview]]
@@ -252,14 +253,20 @@ def _environment(header: Mapping[str, Any], payload: memoryview, invoke: Invoke)
     leaves = set(header.get("leaves", ())) if "gradients" in header.get("want", ()) else set()
     tensors = [t.detach().requires_grad_() if k in leaves else t for k, t in enumerate(tensors)]
     generators = [torch.Generator().manual_seed(int(seed)) for seed in header.get("generators", ())]
-    callables = [_proxy(k, invoke) for k in range(int(header.get("callables", 0)))]
-    if "elsewhere" in header.get("want", ()):
-        callables = [across(proxy) for proxy in callables]
+    away = "elsewhere" in header.get("want", ())
+    callables = [_callable(k, text, invoke, away) for k, text in enumerate(header.get("callables", ()))]
     environment = Environment(tensors, callables, generators)
     environment.module_dtype = DTYPES[header["dtype"]] if "dtype" in header else None
     environment.module_device = header.get("device")
     environment.shared = [resolve(tree, environment) for tree in header.get("shared", ())]
     return environment
+
+
+def _callable(index: int, text: str | None, invoke: Invoke, away: bool) -> Callable[..., Any]:
+    if text is not None:
+        return Written(text)
+    proxy = _proxy(index, invoke)
+    return across(proxy) if away else proxy
 
 
 def _proxy(index: int, invoke: Invoke) -> Callable[..., Any]:

@@ -13,6 +13,8 @@ DTYPES: dict[str, torch.dtype] = {
     name: getattr(torch, name)
     for name in ("float64", "float32", "float16", "bfloat16", "int64", "int32", "int16", "int8", "uint8", "bool")
 }
+EIGHT_BIT_FLOATS = (torch.float8_e4m3fn, torch.float8_e5m2)
+DTYPES |= {str(dtype).removeprefix("torch."): dtype for dtype in EIGHT_BIT_FLOATS}
 DTYPES["complex64"] = torch.complex64
 DTYPES["complex128"] = torch.complex128
 DTYPE_NAMES: dict[torch.dtype, str] = {dtype: name for name, dtype in DTYPES.items()}

@@ -4,7 +4,7 @@ A tree is a small JSON list whose first element says what it is:
 
     ["n"] None      ["b", bool]    ["i", int]     ["f", float or "nan"/"inf"/"-inf"]   ["s", str]   ["y", hex]
     ["t", k] tensor k of the table                ["dt", name] dtype                    ["dv", name] device
-    ["l", [...]] list   ["u", [...]] tuple        ["d", [[key, value], ...]] dict
+    ["l", [...]] list   ["u", [...]] tuple        ["d", [[key, value], ...]] dict   ["w", [...]] iterator
     ["r", step, path] part of an earlier result   ["m", k] shared mutable object        ["g", k] random generator
     ["c", k] callable on the judge's side         ["o", text] something else (it cannot cross)
 
@@ -32,6 +32,22 @@ MAX_TEXT = 1_000_000
 MAX_BITS = 4096
 # Keys of dicts are below this, on either side of 0.
 MAX_KEY = 2**31
+# Trees whose parts stand one after the other.
+SEQUENCES = ("l", "u", "w")
+
+
+class Walk:
+    """An iterator: its parts come one after the other, and only once."""
+
+    def __init__(self, parts: Sequence[Any]) -> None:
+        self.parts = parts
+        self._left = iter(parts)
+
+    def __iter__(self) -> Walk:
+        return self
+
+    def __next__(self) -> Any:
+        return next(self._left)
 
 
 class Packer:
@@ -71,6 +87,8 @@ class Packer:
             return self.tensor(value)
         if kind is list or kind is tuple:
             return ["l" if kind is list else "u", [self.pack(item, depth + 1) for item in value]]
+        if kind is Walk:
+            return ["w", [self.pack(item, depth + 1) for item in value.parts]]
         if isinstance(value, tuple) and hasattr(value, "_fields"):
             return ["u", [self.pack(item, depth + 1) for item in value]]
         if isinstance(value, dict):
@@ -250,7 +268,11 @@ def _resolve_result(tree: Tree, environment: Environment) -> Any:
     return value
 
 
-_CONTAINERS = {"l": _resolve_list, "u": _resolve_tuple, "d": _resolve_dict}
+def _resolve_walk(tree: Tree, environment: Environment, depth: int) -> Any:
+    return Walk(_resolve_list(tree, environment, depth))
+
+
+_CONTAINERS = {"l": _resolve_list, "u": _resolve_tuple, "d": _resolve_dict, "w": _resolve_walk}
 _REFERENCES: dict[str, Callable[[Tree, Environment], Any]] = {
     "t": lambda tree, environment: environment.tensors[_index(tree[1])],
     "r": _resolve_result,
@@ -280,6 +302,6 @@ def tensors_in(value: Any, depth: int = 0) -> Iterable[Tensor]:
     elif depth <= MAX_DEPTH and isinstance(value, (list, tuple)):
         for item in value:
             yield from tensors_in(item, depth + 1)
-    elif depth <= MAX_DEPTH and isinstance(value, dict):
-        for item in value.values():
+    elif depth <= MAX_DEPTH and isinstance(value, (dict, Walk)):
+        for item in value.values() if isinstance(value, dict) else value.parts:
             yield from tensors_in(item, depth + 1)

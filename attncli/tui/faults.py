@@ -22,27 +22,20 @@ RETRY_SECONDS = 0.6
 RETRIES = 25
 
 
+_KEYS: dict[type[AttnError], str] = {
+    StoreBusy: "fault.still-busy",
+    StoreFull: "fault.full",
+    StoreUnwritable: "fault.unwritable",
+    StoreReplaced: "fault.replaced",
+    ClockWrong: "fault.clock",
+    StoreCorrupt: "fault.damaged",
+    StoreError: "fault.store",
+}
+
+
 def fault_text(error: AttnError, lang: Lang) -> str:
     """The line that tells what was not stored, and what to do."""
     if isinstance(error, Outdated):
         return say(f"outdated.{error.reason}", lang)
-    return say(_key(error), lang, message=error.message)
-
-
-def _key(error: AttnError) -> str:
-    match error:
-        case StoreBusy():
-            return "fault.still-busy"
-        case StoreFull():
-            return "fault.full"
-        case StoreUnwritable():
-            return "fault.unwritable"
-        case StoreReplaced():
-            return "fault.replaced"
-        case ClockWrong():
-            return "fault.clock"
-        case StoreCorrupt():
-            return "fault.damaged"
-        case StoreError():
-            return "fault.store"
-    return "fault.other"
+    key = next((key for kind, key in _KEYS.items() if isinstance(error, kind)), "fault.other")
+    return say(key, lang, message=error.message)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
 
 from textual.message import Message
 
 from attncli.domain.rating import Rating
+from attncli.domain.report import CheckResult, GradeReport
 from attncli.errors import JudgeFailed
 
 
@@ -18,33 +19,29 @@ class PointsTicked(Message):
     """A point was ticked or unticked."""
 
 
+@dataclass
 class Rated(Message):
     """A rating was chosen with the mouse."""
 
-    def __init__(self, rating: Rating) -> None:
-        super().__init__()
-        self.rating = rating
+    rating: Rating
 
 
+@dataclass
 class CheckChanged(Message):
-    """A check began or ended in the judge: `event` has its name, status and message."""
+    """A check began or ended in the judge: its name, status and message."""
 
-    def __init__(self, event: dict[str, Any]) -> None:
-        super().__init__()
-        self.event = event
+    check: CheckResult
 
 
+@dataclass
 class Graded(Message):
-    """The judge's report is there, `stored` counterexamples included."""
+    """The judge's report is there."""
 
-    def __init__(self, report: dict[str, Any]) -> None:
-        super().__init__()
-        self.report = report
+    report: GradeReport
 
 
+@dataclass
 class GradingFailed(Message):
     """There is no verdict: the judge failed, or the grading was cancelled."""
 
-    def __init__(self, error: JudgeFailed) -> None:
-        super().__init__()
-        self.error = error
+    error: JudgeFailed

@@ -35,10 +35,6 @@ TEXTS: dict[str, Localised] = {
     ),
     "challenge.yes": _T("y  Show it", "y  查看"),
     "challenge.no": _T("n  Not yet", "n  暂不"),
-    "challenge.no-editor": _T(
-        "The editor “{editor}” cannot be started: set one with `attn config editor vim`.",
-        "无法启动编辑器“{editor}”：请用 `attn config editor vim` 设置。",
-    ),
     "challenge.unfold": _T(
         "▸ {title}: what production asks for besides (x shows it)", "▸ {title}：生产环境还要求什么（按 x 展开）"
     ),
@@ -47,10 +43,6 @@ TEXTS: dict[str, Localised] = {
     ),
     "challenge.needs": _T("Checks of both rungs: {checks}", "两级检查项：{checks}"),
     "challenge.forbidden": _T("Not to be called: {calls}", "禁止调用：{calls}"),
-    "verdict.solved": _T("✓ Solved: right at the whiteboard", "✓ 已解出：白板面试这样写就对了"),
-    "verdict.hardened": _T("✓✓ Hardened: ready for production", "✓✓ 已加固：可以上生产环境"),
-    "verdict.rejected": _T("✗ Rejected", "✗ 未通过"),
-    "verdict.error": _T("! The judge failed", "! 评测程序出错"),
     "verdict.summary": _T(
         "{passed} of {total} checks, {seconds} s", "{total} 项检查通过 {passed} 项，用时 {seconds} 秒"
     ),
@@ -58,13 +50,11 @@ TEXTS: dict[str, Localised] = {
     "verdict.fresh": _T("f: a fresh exam, on other inputs", "f：换一组输入再考一次"),
     "verdict.exam": _T("fresh exam {seed}", "第 {seed} 套新题"),
     "verdict.next-due": _T("comes back in {interval}", "{interval}后再练"),
-    "verdict.two-mistakes": _T("Two mistakes at once explain every answer:", "两种错误同时出现，能解释所有结果："),
     "verdict.diagnosis": _T("What it looks like", "可能的原因"),
     "verdict.checks": _T("All checks", "全部检查"),
     "verdict.first-failure": _T("What failed first: {check}", "首先失败的检查：{check}"),
     "verdict.to-harden": _T("To harden it next: {check}", "接下来要加固：{check}"),
     "verdict.printed": _T("Your file printed", "你的程序输出"),
-    "verdict.cards": _T("Cards: {cards}", "相关卡片：{cards}"),
     "status.pass": _T("✓ pass", "✓ 通过"),
     "status.fail": _T("✗ fail", "✗ 失败"),
     "status.harden": _T("△ next", "△ 待加固"),
@@ -73,12 +63,6 @@ TEXTS: dict[str, Localised] = {
     "status.running": _T("› running", "› 进行中"),
     "status.badge": _T("badge", "加分项"),
     "counterexample.title": _T("Smallest counterexample", "最小反例"),
-    "counterexample.arguments": _T("Called with", "输入"),
-    "counterexample.expected": _T("expected", "期望"),
-    "counterexample.got": _T("got", "得到"),
-    "counterexample.differs": _T("* differs", "* 与期望不同"),
-    **{f"counterexample.{name}": PRINTED[name] for name in ("earlier", "first-wrong")},
-    "counterexample.call": _T("call {number} of: {calls}", "第 {number} 次调用，依次为：{calls}"),
     "challenge.symptom": _T("Find the bug", "找出错误"),
     "challenge.bug-written": _T(
         "A wrong solution is in {file}. Press e, find the mistake, mend it, then g.",
@@ -90,10 +74,6 @@ TEXTS: dict[str, Localised] = {
         "这道题你已经有文件了。把它另存为带编号的副本，换成一份有错的解答来调试？",
     ),
     "challenge.yes-bug": _T("y  Find the bug", "y  开始找错"),
-    "challenge.editor-missing": _T(
-        "No editor was found: set one with `attn config editor vim`.",
-        "找不到编辑器：请用 `attn config editor vim` 设置。",
-    ),
     "challenge.no-suspend": _T(
         "This terminal cannot be lent to an editor. Edit {file} in another window, then press g.",
         "当前终端无法切到编辑器。请在另一个窗口编辑 {file}，再按 g 评测。",

@@ -6,11 +6,9 @@ Card texts come from the bank; only what the app says by itself stands here. `sa
 from __future__ import annotations
 
 from attncli.domain.text import Lang, Localised
-from attncli.words import app_challenge_texts, card_texts
+from attncli.words import app_challenge_texts, review_texts
 
 _T = Localised
-
-_HEADINGS = ("answer", "explain", "pitfalls", "follow-ups", "sources")
 
 TEXTS: dict[str, Localised] = {
     "key.help": _T("Help", "帮助"),
@@ -125,7 +123,7 @@ TEXTS: dict[str, Localised] = {
         "Not stored: this machine's clock is wrong. Set it and press again.",
         "未保存：本机时钟不对。请校准后再按一次。",
     ),
-    "fault.gone": card_texts.GONE,
+    "fault.gone": review_texts.GONE,
     "fault.other": _T("{message}", "{message}"),
     "review.kind-qa": _T("question", "问答"),
     "review.kind-choice": _T("choice", "选择"),
@@ -136,16 +134,6 @@ TEXTS: dict[str, Localised] = {
     "review.level-screen": _T("screen", "初筛"),
     "review.level-onsite": _T("onsite", "现场面"),
     "review.level-research": _T("research", "研究岗"),
-    "interval.seconds": _T("{n} s", "{n} 秒"),
-    "interval.minutes": _T("{n} min", "{n} 分钟"),
-    "interval.hours": _T("{n} h", "{n} 小时"),
-    "interval.days": _T("{n} d", "{n} 天"),
-    "interval.months": _T("{n} mo", "{n} 个月"),
-    "interval.years": _T("{n} y", "{n} 年"),
-    "mark.right": _T("✓ Right", "✓ 正确"),
-    "mark.wrong": _T("✗ Not right", "✗ 不对"),
-    "mark.partly": _T("~ Partly right: {right} of {total}", "~ 部分正确：{total} 项中对 {right} 项"),
-    "mark.no-answer": _T("no answer", "未作答"),
     "mark.your-answer": _T("your answer", "你的答案"),
     "choice.one": _T("Choose one with its letter, then press Enter.", "按字母选一项，再按回车。"),
     "choice.several": _T(
@@ -168,8 +156,6 @@ TEXTS: dict[str, Localised] = {
     "debug.prompt": _T("Which line is wrong? ↑/↓ chooses it, Enter answers.", "哪一行有错？↑/↓ 选择，回车提交。"),
     "done.title": _T("Session done", "本轮结束"),
     "done.nothing": _T("Nothing to review here right now.", "这里暂时没有要复习的卡片。"),
-    "done.reviews": _T("{count} reviews", "复习 {count} 次"),
-    "done.reviews-one": _T("{count} review", "复习 {count} 次"),
     "done.recalled": _T("{percent} % recalled", "记住 {percent}%"),
     "done.minutes": _T("{minutes} min", "{minutes} 分钟"),
     "done.still-due": _T("{due} still due", "还剩 {due} 张"),
@@ -186,8 +172,6 @@ TEXTS: dict[str, Localised] = {
     "stats.retention": _T("Retention", "记忆保持率"),
     "stats.reviews": _T("Reviews", "复习次数"),
     "stats.streak": _T("Streak", "连续天数"),
-    "stats.days": _T("{count} days", "{count} 天"),
-    "stats.days-one": _T("{count} day", "{count} 天"),
     "stats.last-days": _T("last {days} days", "近 {days} 天"),
     "stats.reviews-today": _T("{total}, {today} of them today", "共 {total} 次，今天 {today} 次"),
     "stats.seen": _T("Cards seen", "已学卡片"),
@@ -212,14 +196,14 @@ TEXTS: dict[str, Localised] = {
     "palette.language": _T("Switch to Chinese", "切换为英文"),
     "palette.theme": _T("Switch between light and dark", "切换浅色与深色"),
     "palette.quit": _T("Quit attn", "退出 attn"),
-    "review.as-of": card_texts.AS_OF,
-    "review.unverifiable": card_texts.UNVERIFIABLE,
+    "review.as-of": review_texts.AS_OF,
+    "review.unverifiable": review_texts.UNVERIFIABLE,
     **{
-        f"review.{name}": card_texts.HEADINGS[name]
+        f"review.{name}": review_texts.HEADINGS[name]
         for name in ("answer", "explain", "pitfalls", "follow-ups", "sources")
     },
-    **{f"rating.{rating.word}": text for rating, text in card_texts.RATINGS.items()},
-    **{f"outdated.{reason}": text for reason, text in card_texts.OUTDATED.items()},
+    **{f"rating.{rating.word}": text for rating, text in review_texts.RATINGS.items()},
+    **{f"outdated.{reason}": text for reason, text in review_texts.OUTDATED.items()},
     **app_challenge_texts.TEXTS,
 }
 

@@ -86,10 +86,6 @@ WATCH_KEYS = _T(
 WATCH: dict[str, Localised] = {
     "watching": _T("watching {file}", "正在监视 {file}"),
     "hint": _T("hint {number} of {total}: {text}", "提示 {number}/{total}：{text}"),
-    "no-editor": _T(
-        "cannot start {editor} ({why}); set one: attn config editor nano",
-        "无法启动 {editor}（{why}）；请设置：attn config editor nano",
-    ),
     "none-left": _T("no other challenge is left to solve", "没有其他未解出的编程题"),
     "changed": _T("changed: {check} {before} → {now}", "变化：{check} {before} → {now}"),
     "unchanged": _T("no check changed", "各项检查与上次相同"),
@@ -147,4 +143,12 @@ CARD_WRITTEN = _T("{id} is written; `attn show {id}` shows it", "已写好 {id}�
 CARD_TO_WRITE = _T(
     "Write its question and its answer there, then: attn bank check {path}",
     "在那里写好问题和答案，然后运行：attn bank check {path}",
+)
+NO_EDITOR = _T(
+    "The editor “{editor}” cannot be started ({why}): set one with `attn config editor vim`.",
+    "无法启动编辑器“{editor}”（{why}）：请用 `attn config editor vim` 设置。",
+)
+NO_EDITORS = _T(
+    "No editor was found: set one with `attn config editor vim`.",
+    "找不到编辑器：请用 `attn config editor vim` 设置。",
 )

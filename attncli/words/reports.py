@@ -5,11 +5,12 @@ The sentences themselves come with the report (see judge/sentences.py), English 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
 
 from attncli.domain.challenge import Standing
+from attncli.domain.mistakes import Mistake
 from attncli.domain.printable import printable
+from attncli.domain.report import CheckResult, GradeReport
 from attncli.domain.text import Lang, Localised
 
 _T = Localised
@@ -74,68 +75,75 @@ PRINTED: dict[str, Localised] = {
     "two": _T("two mistakes at once explain every answer:", "两种错误同时出现，能解释所有结果："),
     "common": _T("what all the answers have in common: {says}", "所有结果的共同点：{says}"),
     "cards": _T(" (cards: {cards})", "（相关卡片：{cards}）"),
-    "call": _T("(call {number} of: {calls})", "（第 {number} 次调用，依次为：{calls}）"),
-    "earlier": _T("call {number}, {name}:", "第 {number} 次调用 {name}："),
-    "expected": _T("expected:", "期望："),
-    "got": _T("got:", "得到："),
-    "first-wrong": _T("first wrong at {index}", "第一个不对的位置：{index}"),
-    "mask": _T("(mask, shape {shape}, 1 = True)", "（掩码，形状 {shape}，1 = True）"),
-    "shape": _T("{dtype} tensor of shape {shape}", "{dtype} 张量，形状 {shape}"),
-    "tensor": _T("({dtype}, shape {shape})", "（{dtype}，形状 {shape}）"),
 }
 
 
-def told(check: Mapping[str, Any], lang: Lang) -> str:
+def told(check: CheckResult, lang: Lang) -> str:
     """What a check says, in one line; in Chinese behind the reason, in words. Empty for a check that says nothing."""
-    message = _line(check.get("message"))
+    message = _line(check.message.en)
     if lang == "en":
         return message
-    shown = check.get("counterexample") or {}
-    label = str(shown.get("edge_case") or "")
-    case = f"［{_line(shown.get('edge_case_zh') or label)}］" if label and message.startswith(f"{label}: ") else ""
-    said = _line(check.get("message_zh")) or message.removeprefix(f"{label}: " if case else "")
-    reason = REASONS.get(str(check.get("reason")))
+    shown = check.counterexample
+    label, label_zh = (shown.edge_case, shown.edge_case_zh) if shown else ("", "")
+    case = f"［{_line(label_zh or label)}］" if label and message.startswith(f"{label}: ") else ""
+    is_translated = check.message.zh != check.message.en
+    said = _line(check.message.zh) if is_translated else message.removeprefix(f"{label}: " if case else "")
+    reason = REASONS.get(check.reason)
     return case + (f"{reason.zh}：{said}" if reason and said else reason.zh if reason else said)
 
 
-def headline(report: Mapping[str, Any], lang: Lang) -> str:
+def headline(report: GradeReport, lang: Lang) -> str:
     """What was reached; where nothing was, the verdict; where more was asked for, that it was not."""
-    short = report["verdict"] == "rejected" and report.get("rung") == "solved"
-    reached = NOT_HARDENED if short else REACHED.get(str(report.get("rung")))
-    return reached[lang] if reached else VERDICTS[report["verdict"]][lang]
+    short = report.verdict == "rejected" and report.rung == "solved"
+    reached = NOT_HARDENED if short else REACHED.get(report.rung)
+    return reached[lang] if reached else VERDICTS[report.verdict][lang]
 
 
-def status_of(check: Mapping[str, Any]) -> str:
+def diagnosis_lines(report: GradeReport, mistakes: Mapping[str, Mistake], lang: Lang) -> Iterator[tuple[str, str]]:
+    """The mistake that it looks like, or two; behind each line the cards that explain it, or nothing."""
+    for number, found in enumerate(report.diagnosis):
+        if found.beside and number == 0:
+            yield PRINTED["two"][lang], ""
+        if found.says_zh:
+            yield PRINTED["common"][lang].format(says=Localised(found.says, found.says_zh)[lang]), ""
+            continue
+        known = mistakes.get(found.wrong)
+        says = (known.says[lang] if known else "") or found.says
+        cards = PRINTED["cards"][lang].format(cards=", ".join(found.cards)) if found.cards else ""
+        yield PRINTED["same"][lang].format(says=says), cards
+
+
+def status_of(check: CheckResult) -> str:
     """The word for how a check stands: what fails on the second rung alone is the next step."""
-    return "harden" if check["status"] == "fail" and check.get("rung") == "hardened" else str(check["status"])
+    return "harden" if check.status == "fail" and check.rung == "hardened" else check.status
 
 
 _FIRST = {"forbidden": 0, "loads": 1}
 
 
-def deciding_checks(checks: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+def deciding_checks(checks: Sequence[CheckResult]) -> list[CheckResult]:
     """The required checks that failed, what says most first: a forbidden name, the file, then rung by rung."""
-    failed = [check for check in checks if check["status"] == "fail" and check.get("required", True)]
-    return sorted(failed, key=lambda check: _FIRST.get(check["name"], 3 if check.get("rung") == "hardened" else 2))
+    failed = [check for check in checks if check.status == "fail" and check.required]
+    return sorted(failed, key=lambda check: _FIRST.get(check.name, 3 if check.rung == "hardened" else 2))
 
 
-def follows(check: Mapping[str, Any], checks: Sequence[Mapping[str, Any]]) -> bool:
+def follows(check: CheckResult, checks: Sequence[CheckResult]) -> bool:
     """Whether a forbidden call decides, so that what else fails may follow from it and is told in one line."""
     deciding = next(iter(deciding_checks(checks)), None)
-    return deciding is not None and deciding["name"] == "forbidden" and check["name"] != "forbidden"
+    return deciding is not None and deciding.name == "forbidden" and check.name != "forbidden"
 
 
-def to_harden(report: Mapping[str, Any]) -> list[str]:
+def to_harden(report: GradeReport) -> list[str]:
     """The required checks that stand between a solved file and a hardened one."""
-    return [c["name"] for c in report["checks"] if status_of(c) == "harden" and c.get("required", True)]
+    return [check.name for check in report.checks if status_of(check) == "harden" and check.required]
 
 
-def unproved(report: Mapping[str, Any]) -> list[str]:
+def unproved(report: GradeReport) -> list[str]:
     """The required checks that a hardened file was not put to, because nothing could be shown here."""
-    if report.get("rung") != "hardened":
+    if report.rung != "hardened":
         return []
-    return [c["name"] for c in report["checks"] if c["status"] == "skipped" and c.get("required", True)]
+    return [check.name for check in report.checks if check.status == "skipped" and check.required]
 
 
-def _line(text: Any) -> str:
-    return " ".join(printable(str(text or "")).split())
+def _line(text: str) -> str:
+    return " ".join(printable(text).split())

@@ -5,6 +5,7 @@ from __future__ import annotations
 from attncli.domain.rungs import RUNGS
 from attncli.domain.text import Lang, Localised
 from attncli.words.reports import STANDINGS
+from attncli.words.review_texts import HEADINGS
 
 _T = Localised
 
@@ -30,9 +31,7 @@ LABELS: dict[str, Localised] = {
     "lapses": _T("Lapses", "遗忘次数"),
     "weak": _T("Weak cards with their short answers", "薄弱卡片与简答"),
     "no_weak": _T("No weak cards.", "没有薄弱卡片。"),
-    "explain": _T("In detail", "展开"),
     "points": _T("An interviewer ticks off", "面试官会逐条核对"),
-    "pitfalls": _T("Pitfalls", "常见误区"),
     "solved": _T("Challenges solved, with your code", "已解出的编程题与你的代码"),
     "no_solved": _T("No challenge solved yet.", "还没有解出任何编程题。"),
     "tried": _T("Tried, not solved yet", "做过，尚未解出"),
@@ -50,5 +49,8 @@ LABELS: dict[str, Localised] = {
 
 
 def labels(lang: Lang) -> dict[str, str]:
-    rungs = {f"rung_{rung}": STANDINGS[rung][lang] for rung in RUNGS}
-    return {key: texts[lang] for key, texts in LABELS.items()} | rungs
+    """The words of the summary, and those that it shares with reviews and reports."""
+    shared = {name: HEADINGS[name] for name in ("explain", "pitfalls")} | {
+        f"rung_{rung}": STANDINGS[rung] for rung in RUNGS
+    }
+    return {name: text[lang] for name, text in (LABELS | shared).items()}

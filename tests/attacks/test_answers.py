@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 import torch
 
-from attncli.domain.challenge import GradeReport
+from attncli.domain.report import GradeReport
 from attncli.judge.answers.callables import Callables
 from attncli.judge.answers.finding import Finding
 from attncli.judge.answers.request import Request
@@ -33,7 +33,7 @@ from attncli.judge.grading.course import Grading
 from attncli.judge.grading.options import Options
 from attncli.judge.guard import Guard
 from attncli.judge.naming.diagnose import Probe, diagnose
-from attncli.judge.telling.report_document import LARGEST, document
+from attncli.judge.telling.bounded_report import LARGEST, document
 from attncli.judge.truth.expectation import Expectation
 from attncli.judge.truth.reference import Observed
 from attncli.sandbox.host import Reply

@@ -17,9 +17,11 @@ from typing import Any
 import pytest
 
 from attncli import paths
+from attncli.domain.report import GradeReport
+from attncli.domain.report_documents import report_document
 from attncli.judge.client import GradeRequest, Judge
 from attncli.judge.grading.fault_reports import MESSAGE_LENGTH
-from attncli.judge.telling.report_document import LARGEST
+from attncli.judge.telling.bounded_report import LARGEST
 from attncli.practice.submit import specification
 from attncli.practice.workspace import Workspace
 
@@ -136,7 +138,7 @@ def everything_in(folder: Path) -> list[tuple[str, int]]:
     return sorted((str(path), path.stat().st_mtime_ns) for path in folder.rglob("*"))
 
 
-def graded(judge: Judge, challenge: Any, name: str, without: str = "forbidden") -> dict[str, Any]:
+def graded(judge: Judge, challenge: Any, name: str, without: str = "forbidden") -> GradeReport:
     spec = specification(challenge)
     spec["required"] = [check for check in spec["required"] if check != without]
     request = GradeRequest(
@@ -157,12 +159,11 @@ def test_there_is_a_verdict_within_bounds(name, judge, challenges, tmp_path):
     before = everything_in(Path(challenges[id].folder)), everything_in(SOLUTIONS)
     with Watch(judge) as watch:
         report = graded(judge, challenges[id], name)
-    stored = report.pop("stored")
-    failed = [(found["name"], found["reason"]) for found in report["checks"] if found["status"] == "fail"]
+    failed = [(found.name, found.reason) for found in report.checks if found.status == "fail"]
     assert failed[:1] == ([(check, reason)] if check else [])
-    assert report["verdict"] == ("rejected" if check else "accepted")
-    assert len(json.dumps(report, indent=2)) <= LARGEST and len(json.dumps(stored)) <= LARGEST
-    assert all(len(found.get("message", "")) <= MESSAGE_LENGTH for found in report["checks"])
+    assert report.verdict == ("rejected" if check else "accepted")
+    assert len(json.dumps(report_document(report), indent=2)) <= LARGEST and len(json.dumps(report.stored)) <= LARGEST
+    assert all(len(found.message.en) <= MESSAGE_LENGTH for found in report.checks)
     assert watch.most_mib <= 2 * MEMORY_MIB
     assert (everything_in(Path(challenges[id].folder)), everything_in(SOLUTIONS)) == before, "nothing was written"
     assert judge.alive()
@@ -171,9 +172,9 @@ def test_there_is_a_verdict_within_bounds(name, judge, challenges, tmp_path):
 @pytest.mark.parametrize("name", READ)
 def test_what_takes_modules_out_of_others_is_found_by_reading(name, judge, challenges):
     report = graded(judge, challenges["sdpa"], name, without="")
-    assert report["verdict"] == "rejected"
-    (found,) = [check for check in report["checks"] if check["name"] == "forbidden"]
-    assert (found["status"], found["reason"]) == ("fail", "forbidden")
+    assert report.verdict == "rejected"
+    (found,) = [check for check in report.checks if check.name == "forbidden"]
+    assert (found.status, found.reason) == ("fail", "forbidden")
 
 
 def test_every_attack_has_a_verdict():

@@ -11,10 +11,18 @@ import pytest
 import yaml
 
 from attncli.bank.check import Report, check
+from attncli.bank.loader import bank_files, load_file
 from attncli.bank.selection import Surroundings
+from attncli.paths import bundled_quizbank
 
 Card = dict[str, Any]
 Checker = Callable[..., Report]
+
+
+def bundled_documents() -> list[Card]:
+    """Every card of the bundled bank."""
+    return [document for path in bank_files(bundled_quizbank()) for document in load_file(path).documents]
+
 
 _WORDS = "the scale keeps the variance of every score at one whatever the width of a head is " * 4
 _CHARACTERS = "缩放让每个分数的方差保持为一与头的宽度无关" * 7

@@ -8,12 +8,15 @@ from collections.abc import Iterator
 import pytest
 
 from attncli.bank.check import Report, check
-from attncli.bank.loader import load_bank
+from attncli.bank.loader import GLOSSARY, bank_files, load_file, load_glossary
 from attncli.bank.planned import PlannedCard, load_planned
 from attncli.bank.selection import Surroundings
 from attncli.bank.texts import localised, parts_of
+from attncli.domain.card import card_of
 from attncli.paths import bundled_impl, bundled_quizbank
 from attncli.tui.latex import Unreadable, draw
+
+from .conftest import bundled_documents
 
 
 @pytest.fixture(scope="module")
@@ -31,19 +34,19 @@ def test_links_lead_somewhere_or_to_what_is_planned(report: Report) -> None:
 
 def test_the_cards_are_those_of_the_plan() -> None:
     planned = load_planned(bundled_quizbank()).cards
-    cards = {card.id: PlannedCard(card.kind, card.level, card.core) for card in load_bank(bundled_quizbank()).cards}
+    cards = {card.id: PlannedCard(card.kind, card.level, card.core) for card in map(card_of, bundled_documents())}
     assert cards == planned
 
 
 def test_every_topic_has_a_title() -> None:
-    files = load_bank(bundled_quizbank()).files
+    files = [load_file(path) for path in bank_files(bundled_quizbank())]
     assert len(files) == 24
     assert all(file.title for file in files)
     assert {file.topic for file in files} == load_planned(bundled_quizbank()).topics
 
 
 def test_the_glossary_is_there() -> None:
-    terms = {term["en"]: term["zh"] for term in load_bank(bundled_quizbank()).glossary}
+    terms = {term["en"]: term["zh"] for term in load_glossary(bundled_quizbank() / GLOSSARY).documents}
     assert terms["grouped-query attention"] == "分组查询注意力"
 
 
@@ -51,7 +54,7 @@ PLACEHOLDER = re.compile(r"\{\{\s*\w+\s*\}\}")
 
 
 def formulas() -> Iterator[tuple[str, str]]:
-    for document in load_bank(bundled_quizbank()).documents:
+    for document in bundled_documents():
         for _, text in localised(document):
             for lang in ("en", "zh"):
                 yield from ((document["id"], formula) for formula in parts_of(text[lang]).formulas)
@@ -73,7 +76,7 @@ def test_no_text_leans_on_an_experiment_that_a_reader_cannot_run() -> None:
     )
     found = [
         (document["id"], way)
-        for document in load_bank(bundled_quizbank()).documents
+        for document in bundled_documents()
         for way, text in localised(document)
         if leaning.search(text["en"] + text["zh"])
     ]

@@ -9,8 +9,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from attncli.bank.loader import load_bank
-from attncli.paths import bundled_quizbank
+from .conftest import bundled_documents
 
 Says = Callable[[str, str, str], bool]
 TOKENS, WIDTH, HEADS, SEEDS = 32, 64, 4, range(5)
@@ -18,7 +17,7 @@ TOKENS, WIDTH, HEADS, SEEDS = 32, 64, 4, range(5)
 
 @pytest.fixture(scope="module")
 def says() -> Says:
-    texts = {document["id"]: str(document) for document in load_bank(bundled_quizbank()).documents}
+    texts = {document["id"]: str(document) for document in bundled_documents()}
     return lambda card, english, chinese: english in texts[card] and chinese in texts[card]
 
 

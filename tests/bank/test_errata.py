@@ -11,9 +11,11 @@ from typing import Any
 import pytest
 
 from attncli.bank.links import LAST_ERRATUM
-from attncli.bank.loader import ERRATA, load_bank
+from attncli.bank.loader import ERRATA
 from attncli.bank.yaml_reading import parse, read_text
 from attncli.paths import bundled_quizbank
+
+from .conftest import bundled_documents
 
 STATED: Mapping[str, tuple[str, str, str]] = {
     "E07": ("kv-08", "PaLM, Falcon-7B and StarCoder use it", "PaLM、Falcon-7B、StarCoder 用的是 MQA"),
@@ -69,7 +71,7 @@ SAID: Mapping[str, tuple[str, str]] = {
 
 @cache
 def documents() -> tuple[Any, ...]:
-    return load_bank(bundled_quizbank()).documents
+    return bundled_documents()
 
 
 @pytest.fixture(scope="module")

@@ -1,13 +1,12 @@
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from attncli.bank.loader import load_bank, load_banks, load_challenge, load_file
+from attncli.bank.loader import BankFile, bank_files, load_challenge, load_file, load_glossary
 from attncli.domain.card import ChoiceCard, ClozeCard, DebugCard, NumericCard, OrderingCard, QaCard, card_of
 
 Card = dict[str, Any]
@@ -40,58 +39,32 @@ def test_numbers_where_text_is_read_become_text(cards: dict[str, Card], bank_fil
     assert (document["compute"], document["tolerance"]) == ("96", "0.5")
 
 
-def test_a_file_with_a_problem_contributes_nothing_and_the_others_all(
-    cards: dict[str, Card], bank_file: Writer
-) -> None:
-    bank_file(*cards.values())
-    broken = bank_file({**cards["qa"], "id": "mask-01"}, {"id": "mask-02"}, topic="mask")
-    bank = load_bank(broken.parent)
-    assert len(bank.documents) == 6
-    assert len(bank.cards) == 6
-    assert {problem.file for problem in bank.problems} == {str(broken)}
-    assert [len(file.documents) for file in bank.files] == [6, 0]
+def test_a_file_with_a_problem_contributes_nothing(cards: dict[str, Card], bank_file: Writer) -> None:
+    broken = load_file(bank_file({**cards["qa"], "id": "mask-01"}, {"id": "mask-02"}, topic="mask"))
+    assert broken.documents == ()
+    assert {problem.file for problem in broken.problems} == {str(broken.path)}
 
 
-def test_of_two_files_with_one_id_the_later_contributes_nothing(cards: dict[str, Card], bank_file: Writer) -> None:
-    folder = bank_file(cards["qa"]).parent
-    bank_file(cards["debug"], cards["qa"], topic="zz")
-    bank = load_bank(folder)
-    assert [document["id"] for document in bank.documents] == ["att-01"]
-    (problem,) = bank.problems
-    assert problem.message == f'id "att-01" is already used in {folder / "att.yaml"}; give this card another id'
-    assert problem.line > 5
-
-
-def test_own_banks_lie_beside_the_bundled_one(cards: dict[str, Card], bank_file: Writer, tmp_path: Path) -> None:
-    own = tmp_path / "own"
-    own.mkdir()
-    path = bank_file(cards["qa"])
-    shutil.move(bank_file({**cards["qa"], "id": "mine-01"}, topic="mine"), own / "mine.yml")
-    (own / "broken.yaml").write_text("a: [")
-    bank = load_banks([path.parent, own, tmp_path / "missing"])
-    assert [document["id"] for document in bank.documents] == ["att-01", "mine-01"]
-    assert [Path(problem.file).name for problem in bank.problems] == ["broken.yaml"]
-
-
-def test_a_missing_folder_is_an_empty_bank(tmp_path: Path) -> None:
-    assert load_bank(tmp_path / "missing").documents == ()
+def test_own_files_may_end_otherwise_and_a_missing_folder_has_none(tmp_path: Path) -> None:
+    for name in ("mine.yml", "broken.yaml", "notes.ymlx"):
+        (tmp_path / name).write_text("a: [")
+    assert [path.name for path in bank_files(tmp_path)] == ["broken.yaml", "mine.yml"]
+    assert bank_files(tmp_path / "missing") == []
 
 
 def test_glossary_plan_and_errata_are_no_card_files(cards: dict[str, Card], bank_file: Writer) -> None:
     folder = bank_file(cards["qa"]).parent
-    (folder / "planned.yaml").write_text("cards: {}")
-    (folder / "errata.yaml").write_text("corrections: {E01: [att-01]}")
-    (folder / "glossary.yaml").write_text("terms:\n- {en: head, zh: 头}\n")
-    bank = load_bank(folder)
-    assert bank.problems == ()
-    assert bank.glossary == ({"en": "head", "zh": "头"},)
+    for name in ("planned.yaml", "errata.yaml", "glossary.yaml"):
+        (folder / name).write_text("terms:\n- {en: head, zh: 头}\n")
+    assert [path.name for path in bank_files(folder)] == ["att.yaml"]
+    assert load_glossary(folder / "glossary.yaml").documents == ({"en": "head", "zh": "头"},)
+    assert load_glossary(folder / "missing.yaml") == BankFile(folder / "missing.yaml")
 
 
-def test_a_broken_glossary_is_reported_and_the_cards_work(cards: dict[str, Card], bank_file: Writer) -> None:
-    folder = bank_file(cards["qa"]).parent
-    (folder / "glossary.yaml").write_text("terms: 3")
-    bank = load_bank(folder)
-    assert (len(bank.documents), len(bank.problems), bank.glossary) == (1, 1, ())
+def test_a_broken_glossary_is_reported(tmp_path: Path) -> None:
+    (tmp_path / "glossary.yaml").write_text("terms: 3")
+    glossary = load_glossary(tmp_path / "glossary.yaml")
+    assert (len(glossary.problems), glossary.documents) == (1, ())
 
 
 def test_challenges_get_their_folder_and_what_was_left_out(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from attncli.bank.check import Report, check
-from attncli.bank.loader import load_bank, load_banks, load_file
+from attncli.bank.loader import load_file
 from attncli.bank.own import completed
 from attncli.bank.selection import Surroundings
 from attncli.domain.card import card_of
@@ -127,9 +127,9 @@ def test_a_check_of_everything_tells_of_the_bundled_bank_in_one_line(
     assert [Path(note.file).name for note in check([own], everything).notes] == ["mine.yaml"]
 
 
-def test_only_the_first_of_several_folders_is_bundled(mine: Callable[..., Path], tmp_path: Path) -> None:
-    folder = mine(LEAST["qa"]).parent
-    assert load_bank(folder).problems and not load_banks([tmp_path / "none", folder]).problems
+def test_only_an_own_file_may_leave_things_out(mine: Callable[..., Path]) -> None:
+    path = mine(LEAST["qa"])
+    assert load_file(path).problems and not load_file(path, own=True).problems
 
 
 @pytest.mark.parametrize("value", [None, 3, "x", [], ["x"], {"cards": 3}, {"cards": [3, None, [{"en": "x"}]]}])

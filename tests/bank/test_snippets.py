@@ -14,10 +14,10 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from attncli.bank.loader import load_bank
 from attncli.bank.snippets import snippet_findings, snippets_of
 from attncli.bank.texts import localised
-from attncli.paths import bundled_quizbank
+
+from .conftest import bundled_documents
 
 RUNS: dict[str, tuple[str, str]] = {
     "agent-02": (
@@ -239,7 +239,7 @@ loss = (params[0] * float("inf")).sum()
 
 def blocks() -> Iterator[tuple[str, str, str, str]]:
     """(card, language, what is written behind the fence, code) of every code block."""
-    for document in load_bank(bundled_quizbank()).documents:
+    for document in bundled_documents():
         for _, text in localised(document):
             for lang in ("en", "zh"):
                 yield from ((document["id"], lang, snippet.info, snippet.code) for snippet in snippets_of(text[lang]))

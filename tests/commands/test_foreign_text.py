@@ -15,6 +15,8 @@ from attncli import paths
 from attncli.commands.printed_report import print_report
 from attncli.domain.payloads import CONTROLS
 from attncli.domain.printable import hidden_in
+from attncli.domain.report import GradeReport
+from attncli.domain.report_documents import report_of
 from attncli.practice.attempt import record_attempt
 from attncli.practice.workspace import Workspace
 
@@ -117,7 +119,7 @@ def test_on_a_terminal_a_reference_becomes_no_override_and_a_link_shows_where_it
 def solved(attn: Attn, hostile_home: Path) -> None:
     """A hostile solution in the log, and a hostile card that was forgotten."""
     attn("answer", "bidi-01", "--rating", "again")
-    report = {"challenge": "own", "verdict": "accepted", "checks": [], "file": "x.py"}
+    report = GradeReport(challenge="own", file="x.py", verdict="accepted", rung="hardened")
     with Workspace.open(paths.Home(hostile_home), lambda: datetime.now(UTC)) as workspace:
         record_attempt(workspace, report, REFERENCE)
 
@@ -155,7 +157,7 @@ def test_a_report_names_and_quotes_what_steers_nothing(
     with Workspace.open(paths.Home(hostile_home), lambda: datetime.now(UTC)) as workspace:
         challenge = workspace.library.challenge("own")
     for lang in ("en", "zh"):
-        print_report(report, challenge, lang)
+        print_report(report_of(report), challenge, lang)
     printed = capsys.readouterr().out
     assert printed.count("[/x]key") == 2
     assert hidden_in(printed) == []

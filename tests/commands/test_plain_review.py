@@ -32,7 +32,7 @@ def test_a_qa_card_is_asked_revealed_ticked_and_rated(attn: Attn) -> None:
         "Enter takes hard",
     ):
         assert part in said
-    assert "att-01: hard, again in 5.5 min" in said and "1 answered, all kept." in said
+    assert "att-01: hard, again in 6 min" in said and "1 answered, all kept." in said
     assert attn("stats", "--json").json["reviews"] == 1
 
 
@@ -45,7 +45,7 @@ def test_the_whole_queue_in_chinese(attn: Attn) -> None:
 def test_every_kind_is_asked_and_marked(attn: Attn) -> None:
     for card, stdin, said in [
         ("att-02", "1 2 3\n\n", "a convolution"),
-        ("att-03", "QK^T\nsqrt(d)\n\n", "Right."),
+        ("att-03", "QK^T\nsqrt(d)\n\n", "✓ Right\n"),
         ("kv-01", "many\n1,5\n3 TB\n\n", "was wanted (within 2%)"),
         ("kv-02", "1 1 1\n\n\n", "prefill → decode → detokenise"),
         ("kv-03", "9\nx\n1\n\n", "Line 1: Shapes differ."),

@@ -13,13 +13,15 @@ import pytest
 
 from attncli import paths
 from attncli.commands import watch as module
-from attncli.commands.watch import Watch, changes, editor
+from attncli.commands.watch import Watch, changes
+from attncli.domain.report import GradeReport
+from attncli.domain.report_documents import report_of
 from attncli.errors import JudgeFailed
 from attncli.practice.submit import GradeOptions
 from attncli.practice.workspace import Workspace
 from attncli.words.command_texts import WATCH_KEYS
 
-ACCEPTED: dict[str, Any] = {
+WHOLE: dict[str, Any] = {
     "challenge": "double",
     "file": "double.py",
     "verdict": "accepted",
@@ -30,31 +32,26 @@ ACCEPTED: dict[str, Any] = {
     "seed": 0,
     "sandbox": ["process"],
     "device": "cpu",
+    "rung": "hardened",
 }
+ACCEPTED = report_of(WHOLE)
 FAILED = {"name": "matches-reference", "status": "fail", "reason": "values", "message": "largest error 1"}
-REJECTED = {
-    **ACCEPTED,
-    "verdict": "rejected",
-    "checks": [{"name": "loads", "status": "pass"}, FAILED],
-    "score": {"passed": 1, "total": 2},
-}
-RAISED = {**REJECTED, "checks": [{"name": "loads", "status": "pass"}, {**FAILED, "reason": "exception"}]}
+UNREACHED = {**WHOLE, "verdict": "rejected", "rung": "none"}
+REJECTED = report_of({**UNREACHED, "checks": [WHOLE["checks"][0], FAILED]})
+RAISED = report_of({**UNREACHED, "checks": [WHOLE["checks"][0], {**FAILED, "reason": "exception"}]})
 
 
 class Scripted:
     """A judge that answers what it is told to."""
 
-    def __init__(self, *answers: dict[str, Any] | JudgeFailed) -> None:
+    def __init__(self, *answers: GradeReport | JudgeFailed) -> None:
         self.answers = list(answers)
 
-    def grade(self, request: object, on_event: object = None) -> dict[str, Any]:
+    def grade(self, request: object, on_check: object = None) -> GradeReport:
         answer = self.answers.pop(0)
         if isinstance(answer, JudgeFailed):
             raise answer
         return answer
-
-    def alive(self) -> bool:
-        return True
 
 
 @pytest.fixture
@@ -71,7 +68,7 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
-def watching(workspace: Workspace, file: Path, *answers: dict[str, Any] | JudgeFailed) -> Watch:
+def watching(workspace: Workspace, file: Path, *answers: GradeReport | JudgeFailed) -> Watch:
     return Watch(workspace, Scripted(*answers), "double", file, GradeOptions())  # type: ignore[arg-type]
 
 
@@ -143,8 +140,7 @@ def test_the_next_challenge_is_started_or_there_is_none_left(small_impl, workspa
 def test_an_editor_that_is_not_there_is_named(workspace, file, capsys, monkeypatch):
     monkeypatch.setenv("VISUAL", "/nowhere/editor -x")
     watching(workspace, file).press("e")
-    assert "cannot start /nowhere/editor (No such file or directory)" in capsys.readouterr().err
-    assert editor("nano -w") == ["nano", "-w"]
+    assert "“/nowhere/editor” cannot be started (No such file or directory)" in capsys.readouterr().err
 
 
 def test_a_judge_that_fails_is_said_and_the_watch_goes_on(workspace, file, capsys):

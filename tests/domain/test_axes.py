@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attncli.domain.axes import first_wrong, named, spread
+from attncli.domain.axes import named, spread
 
 NAMES = st.lists(st.sampled_from(["B", "T", "S", "d", "dv", "t+1", "H·d_v"]), max_size=5)
 NUMBERS = st.lists(st.integers(0, 99), max_size=6)
@@ -60,19 +58,3 @@ def test_there_is_a_name_for_every_axis_or_none_at_all(says: str, dimensions: in
 )
 def test_what_does_not_fit_names_nothing(says: str, dimensions: int) -> None:
     assert spread(says, dimensions) == []
-
-
-@pytest.mark.parametrize(
-    ("expected", "says"),
-    [
-        ({"shape": [2, 3], "axes": ["T", "d"]}, "[T=1, d=0]"),
-        ({"shape": [2, 3], "axes": ["", "d"]}, "[1, d=0]"),
-        ({"shape": [2, 3]}, "[1, 0]"),
-        ({"shape": [], "axes": ["T"]}, "[1, 0]"),
-        (0.5, "[1, 0]"),
-        (None, "[1, 0]"),
-    ],
-)
-def test_the_first_wrong_place_has_the_names_of_what_was_expected(expected: Any, says: str) -> None:
-    assert first_wrong({"expected": expected, "first_wrong_index": [1, 0]}) == says
-    assert first_wrong({"first_wrong_index": [1, 0]}) == "[1, 0]"

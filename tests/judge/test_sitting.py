@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from attncli.domain.report import GradeReport
 from attncli.errors import JudgeFailed
 from attncli.judge.client import GradeRequest, Judge
 from in_process import SPEC, write_challenge
@@ -83,18 +84,18 @@ def settled(pid: int, before: tuple[int, int, int]) -> tuple[int, int, int]:
 def test_many_gradings_in_a_row_leak_nothing(judge, ask):
     pid = judge._process.pid
     for source, verdict in SUBMISSIONS * 2:
-        assert judge.grade(ask(source, quick=True))["verdict"] == verdict
+        assert judge.grade(ask(source, quick=True)).verdict == verdict
     before = footprint(pid)
     for number in range(GRADINGS):
         source, verdict = SUBMISSIONS[number % len(SUBMISSIONS)]
-        assert judge.grade(ask(source, quick=True))["verdict"] == verdict
+        assert judge.grade(ask(source, quick=True)).verdict == verdict
     after = settled(pid, before)
     assert after[0] <= before[0]
     assert after[1] <= before[1]
     assert after[2] <= before[2] + 20_000 + 10 * GRADINGS
 
 
-def grade_when_there_is_a_judge(judge, request) -> dict:
+def grade_when_there_is_a_judge(judge, request) -> GradeReport:
     for _ in range(50):
         try:
             return judge.grade(request)
@@ -104,24 +105,24 @@ def grade_when_there_is_a_judge(judge, request) -> dict:
 
 
 def test_a_zygote_that_was_killed_is_replaced_and_no_file_is_blamed(judge, ask):
-    assert judge.grade(ask(RIGHT))["verdict"] == "accepted"
+    assert judge.grade(ask(RIGHT)).verdict == "accepted"
     for moment_seconds in (0.0, 0.0, 0.005, 0.01, 0.02, 0.05):
         killer = threading.Timer(moment_seconds, os.kill, (descendants(judge._process.pid)[0], signal.SIGKILL))
         killer.start()
-        assert grade_when_there_is_a_judge(judge, ask(RIGHT))["verdict"] == "accepted"
+        assert grade_when_there_is_a_judge(judge, ask(RIGHT)).verdict == "accepted"
         killer.join()
-        assert grade_when_there_is_a_judge(judge, ask(RIGHT))["verdict"] == "accepted"
+        assert grade_when_there_is_a_judge(judge, ask(RIGHT)).verdict == "accepted"
 
 
 def test_a_file_is_not_rejected_because_the_zygote_was_killed_meanwhile(judge, ask):
-    assert judge.grade(ask(RIGHT))["verdict"] == "accepted"
+    assert judge.grade(ask(RIGHT)).verdict == "accepted"
     zygote = descendants(judge._process.pid)[0]
     killer = threading.Timer(0.2, os.kill, (zygote, signal.SIGKILL))
     killer.start()
     report = judge.grade(ask(b"for _ in range(20_000_000):\n    pass\n" + RIGHT))
     killer.join()
     assert not Path(f"/proc/{zygote}").exists()
-    assert report["verdict"] == "accepted"
+    assert report.verdict == "accepted"
 
 
 def test_a_judge_that_was_killed_is_one_clear_line(judge, ask):
@@ -152,10 +153,10 @@ def test_an_unknown_request_is_refused_by_name(judge):
 def test_events_name_the_checks_in_order_the_first_rung_before_the_second(judge, ask):
     events = []
     judge.grade(ask(RIGHT), events.append)
-    names = list(dict.fromkeys(event["name"] for event in events))
+    names = list(dict.fromkeys(event.name for event in events))
     second = ["low-precision", "layout", "device"]
     assert names == [*(name for name in SPEC["required"] if name not in second), *second]
-    assert [event["status"] for event in events if event["name"] == "loads"] == ["running", "pass"]
+    assert [event.status for event in events if event.name == "loads"] == ["running", "pass"]
 
 
 def test_a_broken_challenge_folder_fails_the_judge_not_the_submission(judge, ask, tmp_path):

@@ -127,4 +127,4 @@ def test_without_torch_no_process_is_left_behind(monkeypatch):
 def _loads(judge: Judge, root: Path, source: str) -> bool:
     folder = write_challenge(root)
     request = GradeRequest(spec=SPEC, folder=folder.path, source=source.encode(), filename="submission.py", quick=True)
-    return next(c["status"] for c in judge.grade(request)["checks"] if c["name"] == "loads") == "pass"
+    return next(check.status for check in judge.grade(request).checks if check.name == "loads") == "pass"

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,8 @@ from hypothesis import strategies as st
 
 from attncli.domain.log_row import RowKind
 from attncli.domain.rating import Rating
+from attncli.domain.report import GradeReport
+from attncli.domain.report_documents import report_of
 from attncli.domain.row_documents import checked_line
 from attncli.errors import NotFound, UsageError
 from attncli.memory.evidence import solved_reviews
@@ -26,12 +29,13 @@ from attncli.practice.undo import take_back
 from attncli.practice.workspace import Workspace
 
 
-def report(verdict: str = "accepted", **more: Any) -> dict[str, Any]:
+def report(verdict: str = "accepted", **more: Any) -> GradeReport:
+    rung = "hardened" if verdict == "accepted" else "none"
     checks = [
         {"name": "loads", "status": "pass", "examples": 1},
         {"name": "matches-reference", "status": "fail", "reason": "values", "examples": 9},
     ]
-    return {"challenge": "double", "file": "double.py", "verdict": verdict, "checks": checks, **more}
+    return report_of({"challenge": "double", "verdict": verdict, "rung": rung, "checks": checks, **more})
 
 
 def ratings(workspace: Workspace) -> list[Rating]:
@@ -130,7 +134,7 @@ def test_whatever_is_graded_makes_a_row_that_any_machine_takes(
     workspace: Workspace, source: str, reason: str, seed: int, stored: list[dict[str, object]]
 ) -> None:
     graded = report("rejected", seed=seed, stored=stored, file=f"{reason}.py")
-    graded["checks"][0]["reason"] = reason
+    graded = replace(graded, checks=(replace(graded.checks[0], reason=reason), *graded.checks[1:]))
     checked_line(record_attempt(workspace, graded, source + "\x1b[31m\udc80").row)
 
 
@@ -182,7 +186,7 @@ def test_a_card_with_a_challenge_s_id_is_left_out_and_its_history_kept_apart(
     open_workspace: Callable[..., Workspace], qa_card: Callable[[str], str]
 ) -> None:
     first = open_workspace()
-    record_attempt(first, {"challenge": "double", "verdict": "accepted", "checks": []}, "x")
+    record_attempt(first, report(checks=[]), "x")
     solved = first.store.schedules.get("double")
     first.home.banks.mkdir()
     (first.home.banks / "mine.yaml").write_text("topic: mine\ncards:\n" + qa_card("double"), encoding="utf-8")
@@ -200,7 +204,7 @@ def test_a_card_with_a_challenge_s_id_is_left_out_and_its_history_kept_apart(
 
 
 def test_an_attempt_can_be_taken_back_and_a_hint_cannot(workspace: Workspace) -> None:
-    record_attempt(workspace, {"challenge": "double", "verdict": "accepted", "checks": []}, "x")
+    record_attempt(workspace, report(checks=[]), "x")
     next_hint(workspace, "double")
     assert take_back(workspace).kind is RowKind.ATTEMPT
     [standing] = standings(workspace)

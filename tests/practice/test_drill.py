@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, example, given, settings
@@ -11,7 +12,7 @@ from attncli.domain.memory import State
 from attncli.domain.rating import Rating
 from attncli.errors import NotFound, Outdated, UsageError
 from attncli.practice import answering, hold
-from attncli.practice.drill import Drill, DrillProgress, suggest, suggest_marked
+from attncli.practice.drill import Drill, DrillProgress
 from attncli.practice.workspace import Workspace
 
 Open = Callable[..., Workspace]
@@ -198,10 +199,14 @@ def test_nothing_can_be_answered_when_nothing_is_asked(workspace: Workspace) -> 
             settle()
 
 
-def test_what_was_ticked_goes_into_the_log(workspace: Workspace) -> None:
+def test_what_was_ticked_and_the_time_since_it_was_asked_go_into_the_log(
+    workspace: Workspace, moving_clock: Any
+) -> None:
     drill = Drill(workspace)
     drill.next()
-    answered = drill.answer(Rating.HARD, points=[0, 2], elapsed_ms=5000)
+    moving_clock.move(seconds=5)
+    drill.refresh()
+    answered = drill.answer(Rating.HARD, points=[0, 2])
     (row,) = workspace.store.log.of_subjects([answered.card])
     assert row.payload["points"] == [0, 2] and row.payload["elapsed_ms"] == 5000 and "correct" not in row.payload
 
@@ -215,15 +220,3 @@ def test_reviews_and_unseen_cards_are_mixed(open_workspace: Open) -> None:
         states.append(item.state)
         drill.answer(Rating.EASY)
     assert states == [State.REVIEW, State.NEW] * 3
-
-
-@pytest.mark.parametrize(
-    ("ticked", "total", "rating"),
-    [(3, 3, Rating.GOOD), (2, 3, Rating.HARD), (1, 3, Rating.AGAIN), (0, 3, Rating.AGAIN), (0, 0, Rating.GOOD)],
-)
-def test_ticked_points_suggest_a_rating(ticked: int, total: int, rating: Rating) -> None:
-    assert suggest(ticked, total) is rating
-
-
-def test_marking_suggests_a_rating() -> None:
-    assert (suggest_marked(True), suggest_marked(False)) == (Rating.GOOD, Rating.AGAIN)

@@ -47,8 +47,8 @@ def test_a_cancelled_grading_ends_at_once_and_the_next_one_works(grader: Grader)
     cancel.join()
     right = sorted((FOLDER / "right").glob("*.py"))[0].read_text(encoding="utf-8")
     events: list[str] = []
-    report = grader.grade(request(right), lambda event: events.append(event["name"]))
-    assert report["verdict"] == "accepted" and "matches-reference" in events
+    report = grader.grade(request(right), lambda event: events.append(event.name))
+    assert report.accepted and "matches-reference" in events
 
 
 def test_a_judge_that_dies_by_itself_is_no_cancelling(grader: Grader, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,6 +10,7 @@ import pytest
 from attncli import config
 from attncli.domain.log_row import LogRow, RowKind
 from attncli.domain.rating import Rating
+from attncli.domain.report import GradeReport
 from attncli.errors import ClockWrong, UsageError
 from attncli.practice import answering, exchange, hold
 from attncli.practice.attempt import record_attempt
@@ -114,7 +115,7 @@ def test_many_rows_ahead_say_that_the_clock_is_behind(workspace: Workspace, movi
 
 def test_an_attempt_from_the_future_is_set_aside_too(workspace: Workspace, moving_clock: object) -> None:
     now = workspace.clock()
-    report = {"challenge": "double", "verdict": "accepted", "checks": []}
+    report = GradeReport(challenge="double", file="x.py", verdict="accepted", rung="hardened")
     at(moving_clock, FUTURE)
     record_attempt(workspace, report, "one")
     at(moving_clock, now)
@@ -176,7 +177,7 @@ def test_an_open_program_derives_under_the_settings_that_hold_now(
             row = LogRow("z-1", "z", RowKind.REVIEW, "att-01", moment, opened.calendar.day(moment), {"rating": 3})
             exchange.merge(opened, [Placed(row, "else")], pytest.fail)
         elif what == "attempt":
-            record_attempt(opened, {"challenge": "double", "verdict": "accepted", "checks": []}, "x")
+            record_attempt(opened, GradeReport(challenge="double", file="", verdict="accepted", rung="hardened"), "x")
         else:
             getattr(hold, what)(opened, "att-01")
         stored = dict(changed.store.schedules.all())

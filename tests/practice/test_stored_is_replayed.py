@@ -15,6 +15,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from attncli import config
 from attncli.domain.log_row import LogRow, RowKind
 from attncli.domain.rating import Rating
+from attncli.domain.report_documents import report_of
 from attncli.errors import NotFound, UsageError
 from attncli.paths import Home
 from attncli.practice import answering, exchange, hold
@@ -112,7 +113,8 @@ class Life(RuleBasedStateMachine):
     @rule(accepted=st.booleans())
     def attempt(self, accepted: bool) -> None:
         if self.open.store.index.challenge("double"):
-            report = {"challenge": "double", "verdict": "accepted" if accepted else "rejected", "checks": []}
+            verdict, rung = ("accepted", "hardened") if accepted else ("rejected", "none")
+            report = report_of({"challenge": "double", "verdict": verdict, "rung": rung})
             record_attempt(self.open, report, "")
 
     @rule(names=st.sampled_from(NAMES))

@@ -13,7 +13,7 @@ from attncli.judge.asking.exam import Exam
 from attncli.judge.cases.folder import Folder
 from attncli.judge.grading.course import Grading
 from attncli.judge.grading.options import Options
-from attncli.judge.telling.report_document import document
+from attncli.judge.telling.bounded_report import document
 from attncli.sandbox import script
 from attncli.sandbox.compiler import postpone_compiler
 from attncli.sandbox.exceptions import reason_of
@@ -80,7 +80,7 @@ def grade(folder: Folder, source: str, **asked: Any) -> dict[str, Any]:
     options = Options(**asked)
     grading = Grading(Exam(folder, options.stream), submission, options)
     report = grading.run()
-    return {**document(report), "stored": report.extra["stored"]}
+    return {**document(report), "stored": list(report.stored)}
 
 
 def check(report: dict[str, Any], name: str) -> dict[str, Any]:

@@ -11,11 +11,14 @@ import pytest
 from textual.pilot import Pilot
 
 from attncli.domain.log_row import RowKind
+from attncli.domain.report import GradeReport
+from attncli.domain.report_documents import check_of, report_of
 from attncli.errors import JudgeFailed
+from attncli.judge.client import OnCheck
 from attncli.paths import bundled_impl
+from attncli.practice import edit
 from attncli.practice.grader import Grader, GradeRequest, GradingCancelled
 from attncli.tui.app import AttnApp
-from attncli.tui.screens import challenge as challenge_module
 from attncli.tui.screens.card import CardScreen
 from attncli.tui.screens.challenge import ChallengeScreen
 from attncli.tui.screens.confirm import ConfirmScreen
@@ -67,12 +70,12 @@ class Scripted(Grader):
     def warm_up(self) -> None:
         """There is no process."""
 
-    def grade(self, request: GradeRequest, on_event: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
+    def grade(self, request: GradeRequest, on_check: OnCheck | None = None) -> GradeReport:
         self.requests.append(request)
-        on_event({"event": "check", "name": "loads", "status": "running"})
-        on_event({"event": "check", "name": "loads", "status": "pass", "message": ""})
-        on_event({"event": "check", "name": "matches-reference", "status": "running"})
-        return self.outcome()
+        for name, status in (("loads", "running"), ("loads", "pass"), ("matches-reference", "running")):
+            assert on_check is not None
+            on_check(check_of({"name": name, "status": status}))
+        return report_of(self.outcome())
 
 
 def opened(make_app: MakeApp, outcome: Callable[[], dict[str, Any]] = lambda: REJECTED, **options: Any) -> AttnApp:
@@ -179,7 +182,7 @@ async def test_editing_writes_the_starter_once_and_opens_the_editor(
     app = opened(make_app)
     calls: list[list[str]] = []
     monkeypatch.setenv("VISUAL", "my-editor --wait")
-    monkeypatch.setattr(challenge_module.subprocess, "run", lambda command, check: calls.append(command))
+    monkeypatch.setattr(edit.subprocess, "run", lambda command, check: calls.append(command))
     monkeypatch.setattr(app, "suspend", _nothing_to_suspend)
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.press("e")
@@ -222,7 +225,8 @@ async def test_a_terminal_that_cannot_be_lent_is_said(make_app: MakeApp, monkeyp
 
 async def test_without_any_editor_the_setting_is_named(make_app: MakeApp, monkeypatch: pytest.MonkeyPatch) -> None:
     app = opened(make_app)
-    monkeypatch.setattr(challenge_module, "editor_command", lambda setting, environ: [])
+    monkeypatch.setattr(edit, "editor_command", lambda setting, environ: [])
+    monkeypatch.setattr(app, "suspend", _nothing_to_suspend)
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.press("e")
         await pilot.pause(0.2)
@@ -297,7 +301,7 @@ async def test_two_mistakes_at_once_are_introduced_as_such(make_app: MakeApp) ->
         await pilot.press("g")
         await settled(pilot)
         text = shown(app)
-        assert text.index("Two mistakes at once") < text.index("Forgets to divide")
+        assert text.index("two mistakes at once") < text.index("Forgets to divide")
 
 
 async def test_an_accepted_solution_says_when_it_comes_back(make_app: MakeApp) -> None:

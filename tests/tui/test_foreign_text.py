@@ -13,11 +13,12 @@ from textual.color import Color
 from textual.content import Content
 
 from attncli.domain.printable import hidden_in
+from attncli.domain.report_documents import report_of
 from attncli.domain.text import Lang
 from attncli.tui.app import AttnApp
 from attncli.tui.screens.confirm import ConfirmScreen
 from attncli.tui.shown_text import ShownText
-from attncli.tui.widgets.grade_report import GradeReport
+from attncli.tui.widgets.grade_report import GradeReportView
 from attncli.tui.widgets.markdown_card import CardMarkdown
 from attncli.tui.widgets.option_rows import Rows
 from attncli.tui.widgets.plain import Plain
@@ -162,7 +163,7 @@ async def test_a_hostile_report_is_shown_as_text(make_app: MakeApp, lang: Lang) 
     app = make_app(lang=lang, challenge="own")
     async with app.run_test(size=(80, 80)) as pilot:
         await pilot.pause(0.3)
-        await app.screen.query_one(GradeReport).show(report, "")
+        await app.screen.query_one(GradeReportView).show(report_of(report), "")
         app.screen.add_class("-report")
         await pilot.pause(0.3)
         text = assert_harmless(app)

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from attncli.domain.text import Lang
+from attncli.practice.edit import editor_command
 from attncli.tui.columns import bar, cut, left, right
-from attncli.tui.editor import editor_command
-from attncli.tui.intervals import interval_text
 from attncli.tui.keys import ascii_twin
 from attncli.tui.theme import THEMES, theme_named
+from attncli.words.intervals import interval_text
 
 TEXTS = st.text(alphabet="ab 中文，…é", max_size=30)
 

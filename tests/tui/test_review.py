@@ -15,8 +15,8 @@ from attncli.domain.card import FollowUp, OrderingCard
 from attncli.domain.log_row import RowKind
 from attncli.domain.rating import Rating
 from attncli.domain.text import Localised
+from attncli.practice.ask import Asked
 from attncli.tui.app import AttnApp
-from attncli.tui.asking import Asked
 from attncli.tui.screens.home import HomeScreen
 from attncli.tui.screens.review import ReviewScreen
 from attncli.tui.widgets.follow_ups import AskedNext
@@ -321,7 +321,7 @@ async def test_a_partly_right_cloze_marks_each_blank(make_app: MakeApp) -> None:
         await pilot.press("enter")
         await pilot.pause()
         text = shown(screen.attn)
-        assert "2 项中对 1 项" in text and "空 1 ✗" in text and "空 2 ✓" in text
+        assert "2 项中对 1 项" in text and "第 1 空 ✗" in text and "第 2 空 ✓" in text
 
 
 async def test_items_are_moved_into_order(make_app: MakeApp) -> None:

@@ -8,9 +8,11 @@ from hypothesis import strategies as st
 from textual.app import App, ComposeResult
 from textual.widget import Widget
 
+from attncli.domain.report import Counterexample
+from attncli.domain.report_documents import counterexample_of
 from attncli.tui import wrapping
 from attncli.tui.theme import DARK
-from attncli.tui.widgets.counterexample_view import Counterexample
+from attncli.tui.widgets.counterexample_view import CounterexampleView
 from attncli.tui.widgets.formula import Formula
 from attncli.tui.widgets.markdown_card import CardMarkdown
 from attncli.tui.widgets.table import column_widths
@@ -82,13 +84,15 @@ def test_columns_share_the_width(rows: list[tuple[str, ...]], width: int) -> Non
 
 
 async def test_a_counterexample_without_values_shows_what_there_is() -> None:
-    text = await text_of(Counterexample({"args": {}, "expected": {}, "got": {}}, "zh"))
+    text = await text_of(CounterexampleView(Counterexample(args={}, expected={}, got={}), "zh"))
     assert "最小反例" in text
 
 
 async def test_a_counterexample_shows_what_the_calls_before_were_given() -> None:
     calls = [{"call": "Norm", "args": {"D": 3}}, {"call": "forward", "args": {"x": 1}}]
-    text = await text_of(Counterexample({"args": {"x": 1}, "calls": calls, "call": 2}, "en"), size=(60, 20))
+    text = await text_of(
+        CounterexampleView(counterexample_of({"args": {"x": 1}, "calls": calls, "call": 2}), "en"), size=(60, 20)
+    )
     assert "call 2 of: Norm, forward" in text and "call 1, Norm:" in text and "D" in text.split("call 1, Norm:")[1]
 
 

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from attncli.domain.report import CheckResult, Counterexample, GradeReport
+from attncli.domain.report_documents import check_of, report_of
+from attncli.domain.text import Localised
 from attncli.words.reports import REACHED, REASONS, STATUSES, VERDICTS, headline, status_of, to_harden, told, unproved
 
 CONTRACT = (
@@ -27,27 +32,35 @@ def test_words_are_in_both_languages_and_differ_from_each_other(table) -> None:
     assert all(re.search("[\u4e00-\u9fff]", text.zh) for text in table.values())
 
 
+def failed(reason: str, message: str, chinese: str = "") -> CheckResult:
+    return CheckResult(name="pure", status="fail", reason=reason, message=Localised(message, chinese or message))
+
+
 def test_a_failed_check_begins_with_its_reason_and_the_edge_case_stands_apart() -> None:
-    check = {
+    document: dict[str, Any] = {
+        "name": "pure",
+        "status": "fail",
         "reason": "mutated",
         "message": "one key: its value is the answer: changed its argument q in place",
         "message_zh": "原地修改了参数 q",
         "counterexample": {"edge_case": "one key: its value is the answer"},
     }
+    check = check_of(document)
     assert told(check, "zh") == "［one key: its value is the answer］改动了输入：原地修改了参数 q"
-    assert told(check, "en") == check["message"]
-    check["counterexample"]["edge_case_zh"] = "一个 key：它的 value 就是答案"
-    assert told(check, "zh") == "［一个 key：它的 value 就是答案］改动了输入：原地修改了参数 q"
-    assert told({"name": "loads", "status": "pass"}, "zh") == ""
+    assert told(check, "en") == document["message"]
+    document["counterexample"]["edge_case_zh"] = "一个 key：它的 value 就是答案"
+    assert told(check_of(document), "zh") == "［一个 key：它的 value 就是答案］改动了输入：原地修改了参数 q"
+    assert told(CheckResult(name="loads", status="pass"), "zh") == ""
 
 
 def test_what_has_no_chinese_is_said_as_it_is_without_the_label_twice() -> None:
-    check = {"reason": "exception", "message": "one: ValueError: no", "counterexample": {"edge_case": "one"}}
+    shown = Counterexample(edge_case="one")
+    check = replace(failed("exception", "one: ValueError: no"), counterexample=shown)
     assert told(check, "zh") == "［one］抛出异常：ValueError: no"
 
 
 def test_the_chinese_of_a_report_is_shown_without_control_characters() -> None:
-    check = {"reason": "values", "message": "an unfair coin", "message_zh": "硬币\x1b[2J不公平"}
+    check = failed("values", "an unfair coin", "硬币\x1b[2J不公平")
     assert told(check, "zh") == "数值不对：硬币不公平"
     assert told(check, "en") == "an unfair coin"
 
@@ -55,12 +68,13 @@ def test_the_chinese_of_a_report_is_shown_without_control_characters() -> None:
 @given(st.text())
 def test_no_message_breaks_the_translation_or_reaches_the_terminal_raw(message: str) -> None:
     for lang in ("en", "zh"):
-        said = told({"reason": "exception", "message": f"\x1b[2J{message}"}, lang)
+        said = told(failed("exception", f"\x1b[2J{message}"), lang)
         assert "\x1b" not in said and "\n" not in said
 
 
-def report(rung: str, *checks: dict) -> dict:
-    return {"verdict": "accepted" if rung != "none" else "rejected", "rung": rung, "checks": list(checks)}
+def report(rung: str, *checks: dict) -> GradeReport:
+    verdict = "accepted" if rung != "none" else "rejected"
+    return report_of({"challenge": "c", "verdict": verdict, "rung": rung, "checks": list(checks)})
 
 
 @pytest.mark.parametrize(
@@ -73,8 +87,8 @@ def report(rung: str, *checks: dict) -> dict:
 )
 def test_what_is_read_first_is_what_was_reached(rung: str, en: str, zh: str) -> None:
     assert (headline(report(rung), "en"), headline(report(rung), "zh")) == (en, zh)
-    assert headline({"verdict": "error", "rung": "none"}, "en") == "the judge failed"
-    asked_for_more = {**report("solved"), "verdict": "rejected"}
+    assert headline(replace(report("none"), verdict="error"), "en") == "the judge failed"
+    asked_for_more = replace(report("solved"), verdict="rejected")
     assert headline(asked_for_more, "en") == "solved, but not hardened"
     assert headline(asked_for_more, "zh") == "已解出，但未加固"
 
@@ -83,7 +97,7 @@ def test_what_fails_on_the_second_rung_alone_is_the_next_step() -> None:
     first = {"name": "gradients", "status": "fail", "rung": "solved"}
     second = {"name": "layout", "status": "fail", "rung": "hardened"}
     badge = {"name": "device", "status": "fail", "rung": "hardened", "required": False}
-    assert [status_of(check) for check in (first, second, {"status": "pass", "rung": "hardened"})] == [
+    assert [status_of(check) for check in map(check_of, (first, second, {**second, "status": "pass"}))] == [
         "fail",
         "harden",
         "pass",

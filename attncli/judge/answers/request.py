@@ -11,6 +11,7 @@ from torch import Tensor
 
 from attncli.judge.cases.case import Case
 from attncli.sandbox.tables import bytes_of, describe_tensor
+from attncli.sandbox.written import Written
 
 # A sound answer has 2.5 MiB at most, and twice the size of its inputs where these are large; what is far beyond is no
 # answer, and is not read.
@@ -36,7 +37,8 @@ class Request:
     def alone(self) -> bool:
         """Whether nothing is sent ahead: the learner's code waits for answers while it runs, or hundreds of calls take
         so long that they are not begun before it is known that they are needed."""
-        return bool(self.case.callables) or self.case.tallies
+        asks = any(not isinstance(function, Written) for function in self.case.callables)
+        return asks or self.case.tallies
 
     @property
     def traced(self) -> bool:
@@ -68,7 +70,7 @@ class Request:
             "steps": case.steps,
             "shared": case.shared,
             "generators": case.generators,
-            "callables": len(case.callables),
+            "callables": [f.text if isinstance(f, Written) else None for f in case.callables],
             "want": list(self.want),
             "leaves": list(self.leaves),
             "cotangents": [[step, path, count + k] for k, (step, path, _) in enumerate(self.cotangents)],

@@ -23,7 +23,7 @@ from attncli.judge.asking.purity import impurity
 from attncli.judge.cases.case import Case, Complaint
 from attncli.judge.cases.refill import refilled
 from attncli.judge.sentences import say
-from attncli.judge.truth.compare import Mismatch, Rules, compare
+from attncli.judge.truth.compare import Mismatch, Rules, compare, leaves
 from attncli.judge.truth.demands import Demands, call_name
 from attncli.judge.truth.expectation import Expectation
 from attncli.judge.truth.gradients import GradientExpectation
@@ -92,11 +92,13 @@ class Values:
         return self._other_form(got)
 
     def _other_form(self, got: Observed) -> Finding | None:
-        """Random results: their shape and dtype alone are compared."""
+        """Results that are judged: the shape and the dtype of each tensor alone are compared."""
         for step in sorted(self.case.formed & self.case.ignored):
-            due, mine = self.expectation.native.outcomes[step], got.outcomes[step]
-            if isinstance(due, Tensor) and _form(due) != _form(mine):
-                mismatch = compare(due, due, mine, self._rules(step))
+            mine = dict(leaves(got.outcomes[step]))
+            for path, due in leaves(self.expectation.native.outcomes[step]):
+                if not isinstance(due, Tensor) or _form(due) == _form(mine.get(path)):
+                    continue
+                mismatch = compare(due, due, mine.get(path), self._rules(step), path)
                 if mismatch is not None:
                     placed = _placed(self.case, step, mismatch)
                     return Finding.of_mismatch(self.case, placed, self.expectation.truth, got)

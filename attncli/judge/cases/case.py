@@ -35,6 +35,7 @@ class Case:
     """A program and everything it needs; `sizes` are the numbers drawn for it, small ones first when shrinking.
 
     Of the steps that are `ignored`, those `formed` must have the shape and the dtype of the reference's all the same.
+    `opaque` parts of results are not looked at.
     """
 
     profile: Profile
@@ -45,6 +46,7 @@ class Case:
     shared: list[Tree] = field(default_factory=list)
     ignored: set[int] = field(default_factory=set)
     formed: set[int] = field(default_factory=set)
+    opaque: set[tuple[Any, ...]] = field(default_factory=set)
     exact: set[int] = field(default_factory=set)
     counted: set[int] = field(default_factory=set)
     watched: dict[int, CallsHold] = field(default_factory=dict)

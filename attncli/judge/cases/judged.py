@@ -9,10 +9,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from attncli.errors import JudgeFailed
 from attncli.judge.cases import statistics
 from attncli.judge.cases.case import Callback, CallsHold, Complaint, Generator, Handle
 from attncli.judge.cases.drawing import Drawing
 from attncli.sandbox.values import Tree
+from attncli.sandbox.written import Written
 
 Complaints = Complaint | None | Iterator[Complaint | None]
 
@@ -37,6 +39,8 @@ class Judged(Drawing):
         English and in Chinese, or None.
         A call is the list of its arguments: the shape of a tensor, the type's name of anything else.
         """
+        if isinstance(self.case.callables[callback.index], Written):
+            raise JudgeFailed("make.count takes a make.callable: calls of a make.function are not seen; mend inputs.py")
         if holds is None:
             self.case.counted.add(callback.index)
         else:
@@ -54,6 +58,10 @@ class Judged(Drawing):
     def dtypes(self, handle: Handle, *allowed: torch.dtype) -> None:
         """This part of a result may also come in these dtypes; it is then compared as such."""
         self.case.dtypes[(handle.step, *handle.path)] = frozenset(allowed)
+
+    def opaque(self, handle: Handle) -> None:
+        """This part of a result is the solution's own business: later calls take it, nothing else looks at it."""
+        self.case.opaque.add((handle.step, *handle.path))
 
     def judge(self, holds: Callable[..., Complaints], *of: Handle | Tensor) -> None:
         """`holds` says what is wrong with these: it gets the outcome of each Handle and the gradient of each tensor.

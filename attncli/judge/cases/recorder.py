@@ -14,7 +14,8 @@ from attncli.judge.cases.drawing import Declared, Draw
 from attncli.judge.cases.judged import Judged
 from attncli.judge.cases.profiles import Profile, relayout
 from attncli.judge.cases.turns import STYLES
-from attncli.sandbox.values import Packer, Tree
+from attncli.sandbox.values import Packer, Tree, Walk
+from attncli.sandbox.written import Written
 
 
 class Recorder(Judged):
@@ -97,6 +98,17 @@ class Recorder(Judged):
     def generator(self, seed: int | None = None) -> Generator:
         self.case.generators.append(self._draw("seed", 0, 7) + 17 * self._stream if seed is None else seed)
         return Generator(len(self.case.generators) - 1)
+
+    def iterator(self, parts: Sequence[Any]) -> Walk:
+        """An argument that can be walked through once, as a generator can."""
+        return Walk(parts)
+
+    def function(self, text: str) -> Callback:
+        """A function that runs beside the submission and is differentiated through: a lambda over torch and math.
+
+        What calls it is not known here; where that is asked, `callable` stays in the judge.
+        """
+        return self.callable(Written(text))
 
     def callable(self, function: Callable[..., Any]) -> Callback:
         self.case.callables.append(function)

@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from attncli.judge.cases.case import Case, Input
+from attncli.sandbox.values import SEQUENCES
 
 
 def refilled(case: Case) -> Case | None:
@@ -35,6 +36,7 @@ def refilled(case: Case) -> Case | None:
         steps=[*case.steps, refill, *(_later(step, first) for step in case.steps)],
         inputs=[*case.inputs, *values],
         ignored={*range(first), *(first + k for k in case.ignored)},
+        opaque={(first + path[0], *path[1:]) for path in case.opaque},
         exact={first + k for k in case.exact},
         dtypes={(first + path[0], *path[1:]): allowed for path, allowed in case.dtypes.items()},
         seed=case.seed,
@@ -68,7 +70,7 @@ def _later(step: Mapping[str, Any], first: int) -> dict[str, Any]:
 def _shifted(tree: Any, first: int) -> Any:
     if tree[0] == "r":
         return ["r", tree[1] + first, *tree[2:]]
-    if tree[0] in ("l", "u"):
+    if tree[0] in SEQUENCES:
         return [tree[0], [_shifted(item, first) for item in tree[1]]]
     if tree[0] == "d":
         return [tree[0], [[key, _shifted(item, first)] for key, item in tree[1]]]

@@ -7,7 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from attncli.domain.challenge import CHECK_NAMES, CheckResult, GradeReport, Verdict
+from attncli.domain.challenge import CHECK_NAMES
+from attncli.domain.report import CheckResult, GradeReport, Verdict
+from attncli.domain.report_documents import message_fields
 from attncli.domain.rungs import RUNGS, CaseRung, Rung
 from attncli.judge.answers.submission import Submission
 from attncli.judge.asking.exam import Exam
@@ -16,7 +18,6 @@ from attncli.judge.grading.fault_reports import FaultReports
 from attncli.judge.grading.options import Options
 from attncli.judge.grading.ways import Checks
 from attncli.judge.sentences import say
-from attncli.judge.telling.report_document import message_fields
 
 
 @dataclass
@@ -60,7 +61,7 @@ class Grading:
             seconds=round(time.monotonic() - start, 3),
             seed=self.options.stream,
             printed=self.submission.printed,
-            extra={"stored": self.faults.stored},
+            stored=tuple(self.faults.stored),
         )
 
     def _told(self) -> tuple[CheckResult, ...]:
@@ -73,7 +74,10 @@ class Grading:
         names = [name for name in CHECK_NAMES if name in asked and name not in self.options.settled]
         pairs = [(rung, name) for rung in RUNGS for name in names if name == "loads" or self.exam.has(name, rung)]
         pairs = [(rung, name) for rung, name in pairs if name != "loads" or rung == "solved"]
-        return sorted(pairs, key=lambda pair: (pair[1] != "loads", (pair[1], pair[0]) != self.options.first))
+        sooner = RUNGS[-1] if self.options.hardened_first else RUNGS[0]
+        return sorted(
+            pairs, key=lambda pair: (pair[1] != "loads", (pair[1], pair[0]) != self.options.first, pair[0] != sooner)
+        )
 
     def _broken(self, rung: CaseRung) -> bool:
         """Whether a required check failed there."""

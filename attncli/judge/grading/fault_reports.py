@@ -7,8 +7,8 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-from attncli.domain.challenge import CheckResult, Diagnosis, Status
 from attncli.domain.printable import printable
+from attncli.domain.report import CheckResult, Diagnosis, Status
 from attncli.domain.text import NOTHING, Localised
 from attncli.judge.answers.finding import Examine, Finding
 from attncli.judge.answers.submission import Failure, Submission

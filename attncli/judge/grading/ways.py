@@ -6,7 +6,8 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 
-from attncli.domain.challenge import CheckResult
+from attncli.domain.report import CheckResult
+from attncli.domain.report_documents import counterexample_of
 from attncli.domain.rungs import CaseRung
 from attncli.judge.answers.finding import Examine, Finding
 from attncli.judge.answers.reading import Forbidden, Reading, entry_problem, forbidden_message, read_source
@@ -73,7 +74,7 @@ class Checks:
         self.faults.dead = self.faults.dead or failure.fatal
         result = failed("loads", failure.reason, failure.message)
         if failure.frames:
-            return replace(result, counterexample={"frames": [dict(frame) for frame in failure.frames]})
+            return replace(result, counterexample=counterexample_of({"frames": failure.frames}))
         return result
 
     def _forbidden(self) -> CheckResult:

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from attncli.domain.challenge import Diagnosis
+from attncli.domain.report import Diagnosis
 from attncli.judge.answers.request import Request
 from attncli.judge.cases.folder import Folder
 from attncli.judge.guard import alone

@@ -14,6 +14,7 @@ from torch import Tensor
 
 from attncli.judge.answers.finding import Examine, Finding
 from attncli.judge.cases.case import Case
+from attncli.sandbox.values import SEQUENCES
 
 # Where it is not known which call fails, so many are tried.
 MOST_TRIED = 12
@@ -107,7 +108,7 @@ def _references(tree: Any) -> Iterator[tuple[str, int]]:
 
 
 def _parts(tree: Any) -> list[Any]:
-    if tree[0] in ("l", "u"):
+    if tree[0] in SEQUENCES:
         return list(tree[1])
     return [item for _, item in tree[1]] if tree[0] == "d" else []
 
@@ -126,6 +127,7 @@ def only(case: Case, steps: Sequence[int]) -> tuple[Case, list[int]]:
         shared=[renumber.tree(case.shared[k]) for k in shared],
         ignored={place[k] for k in case.ignored if k in place},
         formed={place[k] for k in case.formed if k in place},
+        opaque={(place[path[0]], *path[1:]) for path in case.opaque if path[0] in place},
         exact={place[k] for k in case.exact if k in place},
         dtypes={(place[path[0]], *path[1:]): allowed for path, allowed in case.dtypes.items() if path[0] in place},
         counted=set(),
@@ -163,6 +165,6 @@ class _Renumber:
     def tree(self, tree: Any) -> Any:
         if tree[0] in self._places:
             return [tree[0], self._places[tree[0]][tree[1]], *tree[2:]]
-        if tree[0] in ("l", "u"):
+        if tree[0] in SEQUENCES:
             return [tree[0], [self.tree(item) for item in tree[1]]]
         return ["d", [[key, self.tree(item)] for key, item in tree[1]]] if tree[0] == "d" else tree

@@ -3,34 +3,55 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
 from attncli.judge.answers.finding import Examine, Finding
 
+# Larger tensors are not simplified entry by entry.
+FEW_ENTRIES = 12
+
 
 def simplify(finding: Finding, examine: Examine, calls: int) -> Finding:
     """The finding with the plainest values found within that many calls; the reason stays the same."""
-    best = finding
-    for index in range(len(finding.case.inputs)):
-        if finding.case.inputs[index].composed:
+    trials = _Trials(finding, examine, calls)
+    for index, item in enumerate(finding.case.inputs):
+        if item.composed:
             continue
-        for candidate in _candidates(finding.case.inputs[index].value):
-            if calls <= 0:
-                return best
-            values = [item.value for item in best.case.inputs]
-            if torch.equal(values[index], candidate):
+        for candidate in _candidates(item.value):
+            if trials.calls <= 0 or torch.equal(trials.value(index), candidate) or trials.takes(index, candidate):
                 break
-            values[index] = candidate
-            calls -= 1
-            smaller = examine(best.case.with_values(values))
-            if smaller is not None and smaller.fatal:
-                return best
-            if smaller is not None and smaller.reason == finding.reason:
-                best = smaller
-                break
-    return _single_entries(best, examine, calls)
+    for index, item in enumerate(finding.case.inputs):
+        if not item.composed and item.value.is_floating_point() and item.value.numel() <= FEW_ENTRIES:
+            _simplify_entries(trials, index)
+    return trials.best
+
+
+@dataclass(slots=True)
+class _Trials:
+    """The simplest finding so far, and how many calls are left; none after one that ends the grading."""
+
+    best: Finding
+    examine: Examine
+    calls: int
+
+    def value(self, index: int) -> Tensor:
+        return self.best.case.inputs[index].value
+
+    def takes(self, index: int, candidate: Tensor) -> bool:
+        """Whether it fails in the same way with `candidate` as this input."""
+        values = [item.value for item in self.best.case.inputs]
+        values[index] = candidate
+        self.calls -= 1
+        smaller = self.examine(self.best.case.with_values(values))
+        if smaller is not None and smaller.fatal:
+            self.calls = 0
+        elif smaller is not None and smaller.reason == self.best.reason:
+            self.best = smaller
+            return True
+        return False
 
 
 def _candidates(value: Tensor) -> Iterator[Tensor]:
@@ -45,25 +66,14 @@ def _candidates(value: Tensor) -> Iterator[Tensor]:
         yield (value * 10).round() / 10
 
 
-def _single_entries(best: Finding, examine: Examine, calls: int) -> Finding:
-    """Small tensors entry by entry: 0 first, then 1."""
-    for index, item in enumerate(best.case.inputs):
-        if item.composed or not item.value.is_floating_point() or item.value.numel() > 12:
-            continue
-        for place in range(item.value.numel()):
-            for plain in (0.0, 1.0):
-                current = best.case.inputs[index].value
-                if calls <= 0 or current.reshape(-1)[place] == plain:
-                    break
-                changed = current.contiguous().clone()
-                changed.view(-1)[place] = plain
-                values = [item.value for item in best.case.inputs]
-                values[index] = changed
-                calls -= 1
-                smaller = examine(best.case.with_values(values))
-                if smaller is not None and smaller.fatal:
-                    return best
-                if smaller is not None and smaller.reason == best.reason:
-                    best = smaller
-                    break
-    return best
+def _simplify_entries(trials: _Trials, index: int) -> None:
+    """Entry by entry: 0 first, then 1."""
+    for place in range(trials.value(index).numel()):
+        for plain in (0.0, 1.0):
+            current = trials.value(index)
+            if trials.calls <= 0 or current.reshape(-1)[place] == plain:
+                break
+            changed = current.contiguous().clone()
+            changed.view(-1)[place] = plain
+            if trials.takes(index, changed):
+                break

@@ -10,6 +10,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from attncli.domain.report import Counterexample
+from attncli.domain.report_documents import counterexample_of
 from attncli.judge.answers.finding import Finding
 from attncli.judge.cases.case import Case
 from attncli.judge.cases.folder import Folder
@@ -20,6 +22,7 @@ from attncli.judge.telling.shown_values import Axes, Room, plain
 from attncli.judge.truth.compare import Mismatch
 from attncli.judge.truth.demands import Demands, named_arguments
 from attncli.sandbox.tables import DTYPES, bytes_of
+from attncli.sandbox.values import SEQUENCES
 
 STORED_BYTES = 64 * 1024
 # Characters, of which a number takes 40.
@@ -28,7 +31,7 @@ CALLS_ROOM = 40_000
 RESULT_ROOM = 30_000
 
 
-def render(finding: Finding, demands: Demands) -> dict[str, Any]:
+def render(finding: Finding, demands: Demands) -> Counterexample:
     """The `counterexample` of a grade report."""
     case, last = finding.case, len(finding.case.steps) - 1
     known = failing_step(finding)
@@ -59,7 +62,7 @@ def render(finding: Finding, demands: Demands) -> dict[str, Any]:
         shown["expected"] = plain(due, Room(RESULT_ROOM), axes, "return")
     if finding.frames:
         shown["frames"] = [dict(frame) for frame in finding.frames]
-    return shown
+    return counterexample_of(shown)
 
 
 def _place(path: Sequence[Any]) -> str:
@@ -94,7 +97,7 @@ def _shown_tree(case: Case, tree: Any, room: Room, axes: Axes, label: str) -> An
         return plain(case.inputs[tree[1]].value, room, axes, label)
     if tag == "r":
         return f"result of call {tree[1] + 1}" + "".join(f"[{key!r}]" for key in tree[2])
-    if tag in ("l", "u"):
+    if tag in SEQUENCES:
         return [_shown_tree(case, item, room, axes, f"{label}[{k}]") for k, item in enumerate(tree[1])]
     if tag == "d":
         return {str(key[1]): _shown_tree(case, item, room, axes, f"{label}[{key[1]!r}]") for key, item in tree[1]}

@@ -28,6 +28,7 @@ from attncli.judge.truth.tolerance import (
     SMALLEST_STEPS,
     USUAL_EPSILONS,
 )
+from attncli.sandbox.tables import EIGHT_BIT_FLOATS
 from attncli.sandbox.values import Opaque, Raised
 
 Path = tuple[Any, ...]
@@ -164,7 +165,7 @@ def _compare_tensor(expected: Tensor, native: Any, got: Any, rules: Rules, path:
         return None
     if not dtype.is_floating_point and not dtype.is_complex:
         return _compare_exact(expected, got, path)
-    if rules.exact:
+    if rules.exact or dtype in EIGHT_BIT_FLOATS:
         return _compare_bits(native, got, path)
     return _compare_floating(expected, native, got, rules, path)
 
@@ -194,7 +195,9 @@ def _compare_bits(native: Tensor, got: Tensor, path: Path) -> Mismatch | None:
 
 
 def _parts_of(tensor: Tensor) -> Tensor:
-    """Complex numbers as pairs of real ones: only these have signs."""
+    """Complex numbers as pairs of real ones: only these have signs. Floats of 8 bits can hardly be computed with."""
+    if tensor.dtype in EIGHT_BIT_FLOATS:
+        return tensor.to(torch.float32)
     return torch.view_as_real(tensor.resolve_conj()) if tensor.is_complex() else tensor
 
 

@@ -13,6 +13,7 @@ from attncli.judge.cases.edges import labels_in_chinese
 from attncli.judge.cases.facts import Facts
 from attncli.judge.cases.folder import Folder
 from attncli.judge.cases.profiles import Profile
+from attncli.sandbox.values import SEQUENCES
 
 
 class Demands:
@@ -120,7 +121,7 @@ def call_name(case: Case, step: int) -> str:
 def _paths(tree: Any, suffix: str = "") -> list[tuple[Any, str]]:
     if tree[0] == "t":
         return [(tree, suffix)]
-    if tree[0] in ("l", "u"):
+    if tree[0] in SEQUENCES:
         return [pair for k, item in enumerate(tree[1]) for pair in _paths(item, f"{suffix}[{k}]")]
     if tree[0] == "d":
         return [pair for key, item in tree[1] for pair in _paths(item, f"{suffix}[{key[1]!r}]")]

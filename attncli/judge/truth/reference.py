@@ -16,6 +16,7 @@ from attncli.sandbox.elsewhere import Elsewhere, across, two_devices
 from attncli.sandbox.program_watch import Step
 from attncli.sandbox.script import execute, gradients
 from attncli.sandbox.values import Environment, resolve
+from attncli.sandbox.written import Written
 
 Namespace = Mapping[str, Any]
 Cast = Callable[[Input], Tensor]
@@ -43,11 +44,25 @@ class Observed:
         """
         left_out = case.ignored - case.formed if formed else case.ignored
         parts: dict[Any, Any] = {k: v for k, v in enumerate(self.outcomes) if k not in left_out}
+        for step, *path in case.opaque:
+            if step in parts:
+                parts[step] = _without(parts[step], path)
         for k, value in enumerate(self.shared):
             parts[f"shared {k}"] = value
         for k in sorted({*case.counted, *(case.watched if watched else ())}):
             parts[f"calls {k}"] = self.calls[k]
         return parts
+
+
+def _without(value: Any, path: Sequence[Any]) -> Any:
+    """The outcome with nothing where `path` leads to; as it is where it leads nowhere."""
+    if not path:
+        return None
+    if isinstance(value, dict):
+        return {key: _without(part, path[1:]) if key == path[0] else part for key, part in value.items()}
+    if isinstance(value, (list, tuple)):
+        return type(value)(_without(part, path[1:]) if k == path[0] else part for k, part in enumerate(value))
+    return value
 
 
 def exact(item: Input) -> Tensor:
@@ -123,7 +138,8 @@ def run_reference(
         tensors = [t.requires_grad_() if k in chosen else t for k, t in enumerate(tensors)]
     functions, calls = logged(case.callables)
     if device == "elsewhere":
-        functions = [across(function) for function in functions]
+        beside = [isinstance(function, Written) for function in case.callables]
+        functions = [f if here else across(f) for f, here in zip(functions, beside, strict=True)]
     generators = [torch.Generator().manual_seed(seed) for seed in case.generators]
     environment = Environment(tensors, functions, generators)
     environment.module_dtype = _module_dtype(case, cast)

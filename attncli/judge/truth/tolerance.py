@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import torch
 
-# Multiples of epsilon that need no further question; low precision has few digits to give away.
+# Multiples of epsilon that need no further question; low precision has few digits to give away, 8 bits have none.
 EPSILONS: dict[torch.dtype, float] = {
     torch.float64: 64.0,
     torch.float32: 64.0,
     torch.float16: 8.0,
     torch.bfloat16: 4.0,
+    torch.float8_e4m3fn: 0.25,
+    torch.float8_e5m2: 0.25,
 }
 USUAL_EPSILONS = 64.0
 # Beside these, so many of the smallest numbers that a dtype can hold.

@@ -10,8 +10,8 @@ from textual.widget import Widget
 
 from attncli.errors import AttnError
 from attncli.practice import hold
+from attncli.practice.ask import Asked
 from attncli.practice.workspace import Workspace
-from attncli.tui.asking import Asked
 from attncli.tui.screens.base import AttnScreen
 from attncli.tui.widgets.sheet import Sheet, asked_parts
 from attncli.tui.widgets.title_bar import TitleBar

@@ -3,39 +3,39 @@
 from __future__ import annotations
 
 import os
-import subprocess
 from collections.abc import Iterable
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from textual import work
 from textual.app import SuspendNotSupported
 from textual.binding import Binding, BindingType
 from textual.widget import Widget
 
+from attncli.domain.report import CheckResult, GradeReport
 from attncli.domain.text import Localised
-from attncli.domain.tracks import track_title
-from attncli.errors import AttnError, JudgeFailed
+from attncli.errors import AttnError, EditorMissing, JudgeFailed
 from attncli.practice import submit
 from attncli.practice.challenge_texts import statement
+from attncli.practice.edit import edit, told
 from attncli.practice.grader import GradeRequest, GradingCancelled
 from attncli.practice.hint import Hint, next_hint
 from attncli.practice.solution import show_solution
 from attncli.practice.standings import standings
 from attncli.practice.start_challenge import solution_file, start_challenge
-from attncli.tui.editor import editor_command
-from attncli.tui.intervals import interval_text
 from attncli.tui.messages import CheckChanged, Graded, GradingFailed
 from attncli.tui.screens.base import AttnScreen
 from attncli.tui.widgets.fold import Fold
-from attncli.tui.widgets.grade_report import GradeReport
+from attncli.tui.widgets.grade_report import GradeReportView
 from attncli.tui.widgets.page import Page
 from attncli.tui.widgets.plain import Plain
 from attncli.tui.widgets.title_bar import TitleBar
 from attncli.words.app_texts import say
+from attncli.words.intervals import interval_text
 from attncli.words.statements import EVERYWHERE, HARDENED
+from attncli.words.tracks import track_title
 
 
 class ChallengeScreen(AttnScreen):
@@ -63,7 +63,7 @@ class ChallengeScreen(AttnScreen):
         self.hints: list[Hint] = []
         self.reference = ""
         self.symptom: Localised | None = None
-        self.report: dict[str, Any] | None = None
+        self.report: GradeReport | None = None
         self.request: GradeRequest | None = None
         self.options = submit.GradeOptions()
         self.unfolded = False
@@ -83,7 +83,7 @@ class ChallengeScreen(AttnScreen):
 
     def body(self) -> Iterable[Widget]:
         yield Page(*self._statement(), id="statement")
-        yield GradeReport(self.challenge, self.lang)
+        yield GradeReportView(self.challenge, self.lang)
 
     def _statement(self) -> Iterable[Widget]:
         from attncli.tui.widgets.markdown_card import CardMarkdown
@@ -123,7 +123,7 @@ class ChallengeScreen(AttnScreen):
     async def in_other_language(self) -> None:
         await super().in_other_language()
         if self.report is not None:
-            await self.query_one(GradeReport).show(self.report, self._comes_back())
+            await self.query_one(GradeReportView).show(self.report, self._comes_back())
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         grading_now = self.request is not None
@@ -173,21 +173,17 @@ class ChallengeScreen(AttnScreen):
         await self._show_statement()
 
     def _open_editor(self) -> None:
-        command = editor_command(self.workspace.settings.editor, os.environ)
-        if not command:
-            self.notify(say("challenge.editor-missing", self.lang), severity="warning")
-            return
         try:
             with self.app.suspend():
-                subprocess.run([*command, str(self.file)], check=False)
+                edit(self.file, self.workspace.settings.editor, os.environ)
         except SuspendNotSupported:
             self.notify(say("challenge.no-suspend", self.lang, file=self.file), severity="warning")
-        except OSError:
-            self.notify(say("challenge.no-editor", self.lang, editor=command[0]), severity="error")
+        except EditorMissing as error:
+            self.notify(told(error, self.lang), severity="error")
         self.app.refresh(layout=True)
 
     def _is_accepted(self) -> bool:
-        return self.report is not None and self.report["verdict"] == "accepted"
+        return self.report is not None and self.report.accepted
 
     async def action_grade(self) -> None:
         await self._begin(submit.GradeOptions(rung=self.workspace.settings.rung))
@@ -207,7 +203,7 @@ class ChallengeScreen(AttnScreen):
             self.notify(error.message, severity="warning")
             return
         self.options = options
-        await self.query_one(GradeReport).begin()
+        await self.query_one(GradeReportView).begin()
         self._turn(report=True)
         self.refresh_bindings()
         self._grade(self.request)
@@ -222,30 +218,30 @@ class ChallengeScreen(AttnScreen):
         else:
             self.post_message(Graded(report))
 
-    def _check_changed(self, event: dict[str, Any]) -> None:
-        self.post_message(CheckChanged(event))
+    def _check_changed(self, check: CheckResult) -> None:
+        self.post_message(CheckChanged(check))
 
     def on_check_changed(self, message: CheckChanged) -> None:
-        self.query_one(GradeReport).check(message.event)
+        self.query_one(GradeReportView).check(message.check)
 
     async def on_graded(self, message: Graded) -> None:
         request, self.request = self.request, None
         after = ""
-        if request is not None and message.report["verdict"] != "error":
-            self.report = self._settle(request, message.report)
+        if request is not None and message.report.verdict != "error":
+            self.report = message.report
+            self._settle(request, message.report)
             after = self._comes_back()
-        await self.query_one(GradeReport).show(message.report, after)
+        await self.query_one(GradeReportView).show(message.report, after)
         self.query_one(TitleBar).status = self._standing()
         self.query_one(TitleBar).refresh()
         self.refresh_bindings()
 
-    def _settle(self, request: GradeRequest, report: dict[str, Any]) -> dict[str, Any]:
+    def _settle(self, request: GradeRequest, report: GradeReport) -> None:
         """Records the attempt; where that fails it is said, and the report is shown all the same."""
         try:
-            return submit.settle(self.workspace, request, report, self.options)
+            submit.settle(self.workspace, request, report, self.options)
         except AttnError as error:
             self.attn.tell(error)
-            return submit.settle(self.workspace, request, report, replace(self.options, record=False))
 
     def _comes_back(self) -> str:
         found = {s.challenge.id: s for s in standings(self.workspace, self.challenge.track)}[self.challenge_id]
@@ -258,7 +254,7 @@ class ChallengeScreen(AttnScreen):
         self.request = None
         cancelled = isinstance(message.error, GradingCancelled)
         text = say("challenge.cancelled", self.lang) if cancelled else message.error.message
-        await self.query_one(GradeReport).say_failed(text)
+        await self.query_one(GradeReportView).say_failed(text)
         self.refresh_bindings()
 
     def action_cancel(self) -> None:
@@ -266,7 +262,7 @@ class ChallengeScreen(AttnScreen):
 
     def action_card(self) -> None:
         """The card that explains the mistake, or else the challenge."""
-        told = [card for entry in (self.report or {}).get("diagnosis", ()) for card in entry.get("cards", ())]
+        told = [card for found in (self.report.diagnosis if self.report else ()) for card in found.cards]
         for card in [*told, *self.challenge.cards]:
             if self.question_of(card) is not None:
                 self.attn.open_card(card)

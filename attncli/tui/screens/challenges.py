@@ -13,7 +13,6 @@ from textual.widget import Widget
 from textual.widgets import OptionList
 
 from attncli.domain.rungs import RUNGS
-from attncli.domain.tracks import track_title
 from attncli.practice.standings import ChallengeStanding, standings
 from attncli.tui.columns import left
 from attncli.tui.screens.base import AttnScreen
@@ -21,6 +20,7 @@ from attncli.tui.widgets.option_rows import Rows, row_width
 from attncli.tui.widgets.plain import Plain
 from attncli.tui.widgets.title_bar import TitleBar
 from attncli.words.app_texts import say
+from attncli.words.tracks import track_title
 
 _TRACK, _LEVEL, _STANDING = 14, 7, 17
 _SIGNS = {"new": " ", "tried": "~", "solved": "✓", "hardened": "★"}

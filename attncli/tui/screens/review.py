@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, replace
-from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from textual import events
 from textual.binding import Binding, BindingType
@@ -17,8 +16,8 @@ from textual.widget import Widget
 from attncli.domain.log_row import RowKind
 from attncli.domain.rating import Rating
 from attncli.errors import AttnError, NotFound, StoreBusy, UsageError
+from attncli.practice.ask import Asked
 from attncli.practice.drill import Drill, DrillItem
-from attncli.tui.asking import Asked
 from attncli.tui.faults import RETRIES, RETRY_SECONDS, fault_text
 from attncli.tui.messages import Answered, PointsTicked, Rated
 from attncli.tui.screens.base import AttnScreen
@@ -84,7 +83,6 @@ class ReviewScreen(AttnScreen):
     def _ask(self, item: DrillItem | None) -> None:
         self.item, self.fault = item, ""
         self.asked = Asked.of(item.card, self.attn.rng) if item else None
-        self.asked_at: datetime = self.workspace.clock()
 
     def title_bar(self) -> TitleBar:
         if not hasattr(self, "drill"):
@@ -228,10 +226,8 @@ class ReviewScreen(AttnScreen):
         asked = self.asked
         if asked is None or not asked.revealed or self.waiting is not None:
             return
-        elapsed = self.workspace.clock() - self.asked_at
-        told: dict[str, Any] = {"points": asked.points, "correct": asked.correct}
-        told["elapsed_ms"] = max(0, round(elapsed.total_seconds() * 1000))
-        await self._store(Change(partial(self.drill.answer, rating, **told), self._show_next))
+        answer = partial(self.drill.answer, rating, points=asked.points, correct=asked.correct)
+        await self._store(Change(answer, self._show_next))
 
     async def _show_next(self) -> None:
         self._take_next()

@@ -17,7 +17,8 @@ from attncli.tui.widgets.heatmap import Heatmap
 from attncli.tui.widgets.page import Page
 from attncli.tui.widgets.plain import Plain
 from attncli.tui.widgets.title_bar import TitleBar
-from attncli.words.app_texts import say, say_counted
+from attncli.words.app_texts import say
+from attncli.words.command_texts import counted
 
 _TOPIC, _BAR = 40, 20
 
@@ -58,7 +59,7 @@ class StatsScreen(AttnScreen):
         window = say("stats.last-days", lang, days=RETENTION_DAYS)
         figures = [
             (say("stats.retention", lang), f"{retained} ({window})"),
-            (say("stats.streak", lang), say_counted("stats.days", lang, found.streak_days)),
+            (say("stats.streak", lang), counted(found.streak_days, "day")[lang]),
             (say("stats.reviews", lang), say("stats.reviews-today", lang, total=found.reviews, today=found.today)),
             (say("stats.seen", lang), f"{found.seen}/{found.cards}"),
             (say("stats.challenges", lang), f"{found.challenges['solved']}/{found.challenges['total']}"),

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from textual.content import Content
 from textual.geometry import Size
 from textual.widget import Widget
 
+from attncli.domain.report import CheckResult
 from attncli.domain.text import Lang
 from attncli.tui.columns import cut, left
 from attncli.words.app_texts import TEXTS, say
 from attncli.words.reports import status_of, told
 
-Check = Mapping[str, Any]
 _STYLES = {
     "pass": "$success",
     "fail": "bold $error",
@@ -33,12 +32,12 @@ class CheckList(Widget):
     CheckList { height: auto; width: 1fr; margin: 0 0 1 0; }
     """
 
-    def __init__(self, checks: Sequence[Check], lang: Lang) -> None:
+    def __init__(self, checks: Sequence[CheckResult], lang: Lang) -> None:
         super().__init__()
         self.checks = checks
         self.lang: Lang = lang
 
-    def show(self, checks: Sequence[Check]) -> None:
+    def show(self, checks: Sequence[CheckResult]) -> None:
         self.checks = checks
         self.refresh(layout=True)
 
@@ -51,20 +50,20 @@ class CheckList(Widget):
     def _lines(self, width: int) -> list[Content]:
         return [line for check in self.checks for line in self._check(check, width)]
 
-    def _check(self, check: Check, width: int) -> list[Content]:
+    def _check(self, check: CheckResult, width: int) -> list[Content]:
         status, message = status_of(check), told(check, self.lang)
-        told_below = check["status"] == "fail" and message
+        told_below = check.status == "fail" and message
         head = Content.assemble(
             (left(say(f"status.{status}", self.lang), _STATUS), _STYLES[status]),
-            left(str(check["name"]), _NAME),
+            left(check.name, _NAME),
             (cut(self._about(check, "" if told_below else message), width - _STATUS - _NAME), "$text-muted"),
         )
         return [head, *indented(message, width)] if told_below else [head]
 
-    def _about(self, check: Check, message: str) -> str:
-        key = f"check.{check['name']}"
-        about = message if message and check["status"] != "pass" else say(key, self.lang) if key in TEXTS else ""
-        return about if check.get("required", True) else f"{about} ({say('status.badge', self.lang)})"
+    def _about(self, check: CheckResult, message: str) -> str:
+        key = f"check.{check.name}"
+        about = message if message and check.status != "pass" else say(key, self.lang) if key in TEXTS else ""
+        return about if check.required else f"{about} ({say('status.badge', self.lang)})"
 
 
 def indented(text: str, width: int) -> list[Content]:

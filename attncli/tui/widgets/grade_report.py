@@ -2,41 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 from textual.content import Content
 from textual.widget import Widget
 
 from attncli.domain.challenge import Challenge
+from attncli.domain.report import CheckResult, GradeReport
 from attncli.domain.rungs import RUNGS
 from attncli.domain.text import Lang
 from attncli.tui.markup import inline
-from attncli.tui.widgets.check_list import Check, CheckList
+from attncli.tui.widgets.check_list import CheckList
 from attncli.tui.widgets.page import Page
 from attncli.tui.widgets.plain import Plain
 from attncli.tui.widgets.progress_line import Progress
 from attncli.words.app_texts import say
-from attncli.words.reports import deciding_checks, follows, status_of, told, unproved
+from attncli.words.reports import deciding_checks, diagnosis_lines, follows, headline, status_of, told, unproved
+
+_SIGNS = {"none": "✗", "solved": "✓", "hardened": "✓✓"}
 
 
-class GradeReport(Page):
+class GradeReportView(Page):
     """`begin`, then `check` for every event, then `show` with the report or `say_failed`."""
 
     DEFAULT_CSS = """
-    GradeReport > .verdict { text-style: bold; margin: 0 0 1 0; padding: 0 1; border-left: thick $error; }
-    GradeReport > .verdict.-accepted { border-left: thick $success; }
-    GradeReport > Progress { margin: 0 0 1 0; }
-    GradeReport > .heading { color: $primary; text-style: bold; }
-    GradeReport > .lines { margin: 0 0 1 0; }
+    GradeReportView > .verdict { text-style: bold; margin: 0 0 1 0; padding: 0 1; border-left: thick $error; }
+    GradeReportView > .verdict.-accepted { border-left: thick $success; }
+    GradeReportView > Progress { margin: 0 0 1 0; }
+    GradeReportView > .heading { color: $primary; text-style: bold; }
+    GradeReportView > .lines { margin: 0 0 1 0; }
     """
 
     def __init__(self, challenge: Challenge, lang: Lang) -> None:
         super().__init__(id="report")
         self.challenge = challenge
         self.lang: Lang = lang
-        self._checks: dict[str, Check] = {}
+        self._checks: dict[str, CheckResult] = {}
         self._total = len(challenge.required) + len(challenge.badges)
 
     async def begin(self) -> None:
@@ -45,12 +47,12 @@ class GradeReport(Page):
         now = Plain(say("challenge.starting", self.lang), classes="now")
         await self._replace([now, Progress(0, self._total), CheckList([], self.lang)])
 
-    def check(self, event: Check) -> None:
+    def check(self, check: CheckResult) -> None:
         """A check began or ended."""
-        self._checks[event["name"]] = event
-        done = sum(check["status"] != "running" for check in self._checks.values())
+        self._checks[check.name] = check
+        done = sum(found.status != "running" for found in self._checks.values())
         if self.query(".now"):
-            self.query_one(".now", Plain).update(say("challenge.grading", self.lang, check=event["name"]))
+            self.query_one(".now", Plain).update(say("challenge.grading", self.lang, check=check.name))
             self.query_one(Progress).show(done, max(self._total, len(self._checks)))
             self.query_one(CheckList).show(list(self._checks.values()))
 
@@ -58,7 +60,7 @@ class GradeReport(Page):
         """There is no verdict; `text` says why."""
         await self._replace([Plain(text, classes="verdict")])
 
-    async def show(self, report: Mapping[str, Any], after: str) -> None:
+    async def show(self, report: GradeReport, after: str) -> None:
         """The report, and `after`: when the challenge comes back."""
         await self._replace(self._report_parts(report, after))
         self.scroll_home(animate=False)
@@ -67,67 +69,52 @@ class GradeReport(Page):
         await self.remove_children()
         await self.mount_all(parts)
 
-    def _report_parts(self, report: Mapping[str, Any], after: str) -> Iterator[Widget]:
+    def _report_parts(self, report: GradeReport, after: str) -> Iterator[Widget]:
         yield self._verdict(report, after)
-        parts = [self._mistake(report), self._first_failure(report["checks"], Path(report["file"]).name)]
-        for widgets in reversed(parts) if any(follows(c, report["checks"]) for c in report["checks"]) else parts:
+        parts = [self._mistake(report), self._first_failure(report.checks, Path(report.file).name)]
+        for widgets in reversed(parts) if any(follows(c, report.checks) for c in report.checks) else parts:
             yield from widgets
         yield self._heading("verdict.checks")
-        yield CheckList(report["checks"], self.lang)
-        if report.get("printed"):
+        yield CheckList(report.checks, self.lang)
+        if report.printed:
             yield self._heading("verdict.printed")
-            yield Plain(str(report["printed"]), classes="lines")
+            yield Plain(report.printed, classes="lines")
 
-    def _mistake(self, report: Mapping[str, Any]) -> Iterator[Widget]:
+    def _mistake(self, report: GradeReport) -> Iterator[Widget]:
         """The mistake it looks like, or two."""
-        if not report.get("diagnosis"):
-            return
-        yield self._heading("verdict.diagnosis")
-        told = [self._diagnosis(entry) for entry in report["diagnosis"]]
-        two = [Content(say("verdict.two-mistakes", self.lang))] if report["diagnosis"][0].get("beside") else []
-        yield Plain(Content("\n").join([*two, *told]), classes="lines")
+        told = diagnosis_lines(report, self.challenge.mistakes, self.lang)
+        if lines := [Content.assemble(inline(says), (cards, "$text-muted")) for says, cards in told]:
+            yield self._heading("verdict.diagnosis")
+            yield Plain(Content("\n").join(lines), classes="lines")
 
-    def _first_failure(self, checks: Sequence[Check], file: str) -> Iterator[Widget]:
+    def _first_failure(self, checks: Sequence[CheckResult], file: str) -> Iterator[Widget]:
         failed = deciding_checks(checks)
         if not failed:
             return
         heading = "verdict.to-harden" if status_of(failed[0]) == "harden" else "verdict.first-failure"
-        yield self._heading(heading, check=failed[0]["name"])
+        yield self._heading(heading, check=failed[0].name)
         yield Plain(told(failed[0], self.lang), classes="lines")
         others = [check for check in failed if not follows(check, checks)]
-        shown = next((check["counterexample"] for check in others if check.get("counterexample")), None)
+        shown = next((check.counterexample for check in others if check.counterexample), None)
         if shown is not None:
-            from attncli.tui.widgets.counterexample_view import Counterexample
+            from attncli.tui.widgets.counterexample_view import CounterexampleView
 
-            yield Counterexample(shown, self.lang, file)
+            yield CounterexampleView(shown, self.lang, file)
 
     def _heading(self, key: str, **values: object) -> Plain:
         return Plain(say(key, self.lang, **values), classes="heading")
 
-    def _verdict(self, report: Mapping[str, Any], after: str) -> Plain:
-        score = report["score"]
-        summary = say(
-            "verdict.summary",
-            self.lang,
-            passed=score["passed"],
-            total=score["total"],
-            seconds=f"{report['seconds']:.1f}",
-        )
-        accepted, missing = report["verdict"] == "accepted", ", ".join(unproved(report))
-        reached = report.get("rung") if report.get("rung") in RUNGS else report["verdict"]
-        parts = [say(f"verdict.{reached}", self.lang), summary]
-        parts.append(say("verdict.unproved", self.lang, checks=missing) if missing else "")
-        parts.insert(2, say("verdict.exam", self.lang, seed=report["seed"]) if report["seed"] else "")
-        parts += [after, say("verdict.fresh", self.lang) if accepted else ""]
-        head = Content.assemble(
-            (parts[0], "$success" if reached in RUNGS else "$error"), "  ", " · ".join(filter(None, parts[1:]))
-        )
-        return Plain(head, classes="verdict -accepted" if reached in RUNGS else "verdict")
-
-    def _diagnosis(self, entry: Mapping[str, Any]) -> Content:
-        if "says_zh" in entry:
-            return Content(str(entry["says_zh" if self.lang == "zh" else "says"]))
-        known = self.challenge.mistakes.get(entry["wrong"])
-        says = (known.says[self.lang] if known else "") or str(entry["says"])
-        cards = say("verdict.cards", self.lang, cards=", ".join(entry["cards"])) if entry.get("cards") else ""
-        return Content.assemble(inline(says), "  " if cards else "", (cards, "$text-muted"))
+    def _verdict(self, report: GradeReport, after: str) -> Plain:
+        summary = say("verdict.summary", self.lang, **report.score, seconds=f"{report.seconds:.1f}")
+        is_solved, missing, said = report.rung in RUNGS, ", ".join(unproved(report)), headline(report, self.lang)
+        parts = [
+            summary,
+            say("verdict.exam", self.lang, seed=report.seed) if report.seed else "",
+            say("verdict.unproved", self.lang, checks=missing) if missing else "",
+            after,
+            say("verdict.fresh", self.lang) if report.accepted else "",
+        ]
+        sign = "!" if report.verdict == "error" else _SIGNS[report.rung]
+        head = (f"{sign} {said[:1].upper()}{said[1:]}", "$success" if is_solved else "$error")
+        whole = Content.assemble(head, "  ", " · ".join(filter(None, parts)))
+        return Plain(whole, classes="verdict -accepted" if is_solved else "verdict")

@@ -11,10 +11,10 @@ from textual.content import Content
 
 from attncli.domain.rating import Rating
 from attncli.domain.text import Lang
-from attncli.tui.intervals import interval_text
 from attncli.tui.messages import Rated
 from attncli.tui.widgets.plain import Plain
 from attncli.words.app_texts import say
+from attncli.words.intervals import interval_text
 
 
 class RatingButton(Plain):

@@ -10,10 +10,11 @@ from attncli.domain.rating import Rating
 from attncli.domain.text import Lang
 from attncli.practice.drill import Drill
 from attncli.practice.due import due_counts
-from attncli.tui.intervals import interval_text
 from attncli.tui.markup import inline
 from attncli.tui.widgets.plain import Plain
-from attncli.words.app_texts import say, say_counted
+from attncli.words.app_texts import say
+from attncli.words.command_texts import counted
+from attncli.words.intervals import interval_text
 
 
 class SessionEnd(Plain):
@@ -35,7 +36,7 @@ class SessionEnd(Plain):
         else:
             recalled = sum(answer.rating is not Rating.AGAIN for answer in answers) / len(answers)
             parts = [
-                say_counted("done.reviews", lang, len(answers)),
+                counted(len(answers), "review")[lang],
                 say("done.recalled", lang, percent=round(100 * recalled)),
                 say("done.minutes", lang, minutes=max(1, round(spent.total_seconds() / 60))),
             ]

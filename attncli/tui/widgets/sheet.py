@@ -9,14 +9,16 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.widget import Widget
 
-from attncli.domain.card import ChoiceCard, ClozeCard, DebugCard, NumericCard, OrderingCard, Source
+from attncli.domain.card import ChoiceCard, ClozeCard, DebugCard, NumericCard, OrderingCard
 from attncli.domain.text import Lang
-from attncli.tui.asking import Asked
+from attncli.practice.ask import Asked
+from attncli.practice.marking import right_order
+from attncli.practice.reveal import Section, sections
 from attncli.tui.markup import inline
 from attncli.tui.widgets.marked_rows import MarkedRows
 from attncli.tui.widgets.page import Page
 from attncli.tui.widgets.plain import Plain
-from attncli.tui.widgets.typed_answer import TypedAnswer
+from attncli.tui.widgets.typed_answer import ClozeAnswer, NumericAnswer, TypedAnswer
 from attncli.words.app_texts import say
 
 if TYPE_CHECKING:
@@ -69,109 +71,80 @@ def asked_parts(asked: Asked, lang: Lang, questions: Questions) -> Iterator[Widg
     if asked.marked is not None:
         from attncli.tui.widgets.verdict import CardVerdict
 
-        card = asked.card
-        told_above = isinstance(card, ChoiceCard)
-        by_part = isinstance(card, ClozeCard) or (isinstance(card, ChoiceCard) and card.multiple)
-        yield CardVerdict(asked.marked, asked.is_blank, lang, detail=not told_above, by_part=by_part)
-    yield from answer_parts(asked, lang)
-    yield from explanation_parts(asked, lang, questions)
+        yield CardVerdict(asked, lang)
+    if isinstance(asked.card, OrderingCard) and asked.correct is False:
+        yield from _order_parts(asked, asked.card, lang)
+    for section in sections(asked.card):
+        yield from _parts(section, asked, lang, questions)
+
+
+_HINTS = {"ordering": "ordering.prompt", "debug": "debug.prompt", "numeric": "numeric.hint", "cloze": "cloze.hint"}
 
 
 def _answer_widgets(asked: Asked, lang: Lang) -> Iterator[Widget]:
-    card = asked.card
-    hint: str | None = None
-    if isinstance(card, ChoiceCard):
-        from attncli.tui.widgets.choice import ChoiceAnswer
+    match card := asked.card:
+        case ChoiceCard():
+            from attncli.tui.widgets.choice import ChoiceAnswer
 
-        yield ChoiceAnswer(asked, card, lang)
-        hint = "choice.several" if card.multiple else "choice.one"
-    elif isinstance(card, OrderingCard):
-        from attncli.tui.widgets.ordering import OrderingAnswer
+            yield ChoiceAnswer(asked, card, lang)
+        case OrderingCard():
+            from attncli.tui.widgets.ordering import OrderingAnswer
 
-        yield OrderingAnswer(asked, card, lang)
-        hint = "ordering.prompt"
-    elif isinstance(card, DebugCard):
-        from attncli.tui.widgets.debug_code import DebugCode
+            yield OrderingAnswer(asked, card, lang)
+        case DebugCard():
+            from attncli.tui.widgets.debug_code import DebugCode
 
-        yield DebugCode(asked, card, lang)
-        hint = "debug.prompt"
-    elif isinstance(card, NumericCard):
-        from attncli.tui.widgets.numeric import NumericAnswer
-
-        yield NumericAnswer(asked, lang)
-        hint = "numeric.hint"
-    elif isinstance(card, ClozeCard):
-        from attncli.tui.widgets.cloze import ClozeAnswer
-
-        yield ClozeAnswer(asked, lang)
-        hint = "cloze.hint"
-    if hint and not asked.revealed:
+            yield DebugCode(asked, card, lang)
+        case NumericCard():
+            yield NumericAnswer(asked, lang)
+        case ClozeCard():
+            yield ClozeAnswer(asked, lang)
+    if asked.is_marked_automatically and not asked.revealed:
+        several = isinstance(card, ChoiceCard) and card.multiple
+        hint = _HINTS.get(card.kind, "choice.several" if several else "choice.one")
         yield Plain(say(hint, lang), classes="note")
 
 
-def answer_parts(asked: Asked, lang: Lang) -> Iterator[Widget]:
-    """The short answer, the right order of an ordering card, and the points to tick."""
+def _order_parts(asked: Asked, card: OrderingCard, lang: Lang) -> Iterator[Widget]:
+    """A right order, where the learner's is none."""
+    names = {key: text[lang] for key, text in card.items}
+    lines = [Content.assemble(f"{n}. ", inline(names[key])) for n, key in enumerate(right_order(card), 1)]
+    yield _heading("ordering.one-order", lang)
+    yield Plain(Content("\n").join(lines), classes="lines")
+
+
+def _parts(section: Section, asked: Asked, lang: Lang, questions: Questions) -> Iterator[Widget]:
+    """What a section of the card is shown as."""
     card = asked.card
-    if card.short is not None:
-        yield _heading("review.answer", lang)
-        yield _markdown(card.short[lang])
-    if isinstance(card, OrderingCard) and asked.marked is not None and not asked.marked.correct:
-        names = {key: text[lang] for key, text in card.items}
-        lines = [Content.assemble(f"{n}. ", inline(names[key])) for n, key in enumerate(a_right_order(card), 1)]
-        yield _heading("ordering.one-order", lang)
-        yield Plain(Content("\n").join(lines), classes="lines")
-    if card.points:
-        from attncli.tui.widgets.points import Points
+    match section:
+        case "answer" | "explain":
+            text = card.short if section == "answer" else card.explain
+            yield _heading(f"review.{section}", lang)
+            yield _markdown(text[lang] if text else "")
+        case "points":
+            from attncli.tui.widgets.points import Points
 
-        yield _heading("review.points", lang)
-        yield Points(card.points, lang, asked.ticked)
+            yield _heading("review.points", lang)
+            yield Points(card.points, lang, asked.ticked)
+        case "pitfalls":
+            yield _heading("review.pitfalls", lang)
+            lines = [Content.assemble(("! ", "bold $warning"), inline(pitfall.says[lang])) for pitfall in card.pitfalls]
+            yield Plain(Content("\n").join(lines), classes="lines pitfalls")
+        case "unverifiable":
+            yield Plain(say("review.unverifiable", lang), classes="note")
+        case "challenge":
+            yield Plain(say("review.challenge", lang, id=card.challenge), classes="note")
+        case "follow-ups":
+            from attncli.tui.widgets.follow_ups import FollowUps
 
-
-def explanation_parts(asked: Asked, lang: Lang, questions: Questions) -> Iterator[Widget]:
-    """Explanation, pitfalls, follow-ups and sources."""
-    card = asked.card
-    if card.explain is not None:
-        yield _heading("review.explain", lang)
-        yield _markdown(card.explain[lang])
-    if card.pitfalls:
-        yield _heading("review.pitfalls", lang)
-        lines = [Content.assemble(("! ", "bold $warning"), inline(pitfall.says[lang])) for pitfall in card.pitfalls]
-        yield Plain(Content("\n").join(lines), classes="lines pitfalls")
-    if card.unverifiable:
-        yield Plain(say("review.unverifiable", lang), classes="note")
-    if card.challenge:
-        yield Plain(say("review.challenge", lang, id=card.challenge), classes="note")
-    if card.follow_ups:
-        from attncli.tui.widgets.follow_ups import FollowUps
-
-        can_open = any(entry.answer for entry in card.follow_ups)
-        yield _heading("review.follow-ups-open" if can_open else "review.follow-ups", lang)
-        yield FollowUps(card.follow_ups, asked.opened, lang, questions)
-    if card.as_of:
-        yield Plain(say("review.as-of", lang, date=card.as_of), classes="note")
-    if card.sources:
-        yield _heading("review.sources", lang)
-        yield Plain("\n".join(source_text(source) for source in card.sources), classes="lines")
-
-
-def source_text(source: Source) -> str:
-    """`arXiv:1706.03762 §3.2.1 (2017-06)`."""
-    scheme, _, rest = source.id.partition(":")
-    name = (
-        rest if scheme == "url" else f"{ {'arxiv': 'arXiv', 'doi': 'doi', 'isbn': 'ISBN'}.get(scheme, scheme) }:{rest}"
-    )
-    return " ".join(part for part in (name, source.where, f"({source.date})" if source.date else "") if part)
-
-
-def a_right_order(card: OrderingCard) -> list[str]:
-    """The item keys in an order that breaks no pair of `before`, otherwise as the card lists them."""
-    left = [key for key, _ in card.items]
-    order: list[str] = []
-    while left:
-        ready = [key for key in left if not any(b == key and a in left for a, b in card.before)]
-        order.append((ready or left)[0])
-        left.remove(order[-1])
-    return order
+            can_open = any(entry.answer for entry in card.follow_ups)
+            yield _heading("review.follow-ups-open" if can_open else "review.follow-ups", lang)
+            yield FollowUps(card.follow_ups, asked.opened, lang, questions)
+        case "as-of":
+            yield Plain(say("review.as-of", lang, date=card.as_of), classes="note")
+        case "sources":
+            yield _heading("review.sources", lang)
+            yield Plain("\n".join(source.text for source in card.sources), classes="lines")
 
 
 def _heading(key: str, lang: Lang) -> Plain:

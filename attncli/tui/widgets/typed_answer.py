@@ -11,9 +11,10 @@ from textual.containers import Horizontal, Vertical
 from textual.widgets import Input
 
 from attncli.domain.text import Lang
-from attncli.tui.asking import Asked
+from attncli.practice.ask import Asked
 from attncli.tui.messages import Answered
 from attncli.tui.widgets.plain import Plain
+from attncli.words.app_texts import say
 
 _TYPED_SIGNS = frozenset({"minus", "slash"})
 _COMMANDS = frozenset({"u", "l", "q", "minus", "exclamation_mark", "question_mark"})
@@ -100,3 +101,20 @@ class TypedAnswer(Vertical):
             fields[place + 1].focus()
         else:
             self.post_message(Answered())
+
+
+class ClozeAnswer(TypedAnswer):
+    """The fields stand in the order of the blanks."""
+
+    def __init__(self, asked: Asked, lang: Lang) -> None:
+        labels = [say("cloze.prompt", lang, n=number) for number in range(1, len(asked.texts) + 1)]
+        super().__init__(asked, labels, "", lang)
+
+
+class NumericAnswer(TypedAnswer):
+    """One field; `48`, `1.5e3`, `3/4`, `1.2 TiB` and `1750亿` are all understood."""
+
+    numbers = True
+
+    def __init__(self, asked: Asked, lang: Lang) -> None:
+        super().__init__(asked, [say("numeric.prompt", lang)], asked.task.unit if asked.task else "", lang)

@@ -1,14 +1,14 @@
-"""A verdict in words and signs: of a marked card, of a graded submission."""
+"""The verdict on a marked card, in words and signs."""
 
 from __future__ import annotations
 
 from textual.content import Content
 
+from attncli.domain.card import ChoiceCard
 from attncli.domain.text import Lang
-from attncli.practice.marking import Marked
+from attncli.practice.ask import Asked
 from attncli.tui.markup import inline
 from attncli.tui.widgets.plain import Plain
-from attncli.words.app_texts import say
 
 
 class CardVerdict(Plain):
@@ -19,19 +19,11 @@ class CardVerdict(Plain):
     CardVerdict.-right { border-left: thick $success; }
     """
 
-    def __init__(self, marked: Marked, blank: bool, lang: Lang, *, detail: bool, by_part: bool) -> None:
-        """`detail` adds what marking says; `by_part` counts the blanks or options that were right."""
-        right, total = sum(marked.parts), len(marked.parts)
-        if marked.correct:
-            head = say("mark.right", lang)
-        elif blank:
-            head = say("mark.no-answer", lang)
-        elif by_part and total > 1 and right:
-            head = say("mark.partly", lang, right=right, total=total)
-        else:
-            head = say("mark.wrong", lang)
-        style = "bold $success" if marked.correct else "bold $error"
-        whole = Content.styled(head, style)
-        if detail:
-            whole = Content.assemble(whole, "  ", inline(marked.detail[lang]))
-        super().__init__(whole, classes="-right" if marked.correct else "")
+    def __init__(self, asked: Asked, lang: Lang) -> None:
+        head, detail = (text[lang] for text in asked.told)
+        is_right = bool(asked.correct)
+        whole = Content.styled(head, "bold $success" if is_right else "bold $error")
+        # The options themselves tell why they are wrong.
+        if detail and not isinstance(asked.card, ChoiceCard):
+            whole = Content.assemble(whole, "  ", inline(detail))
+        super().__init__(whole, classes="-right" if is_right else "")

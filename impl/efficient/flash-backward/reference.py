@@ -1,54 +1,57 @@
-"""FlashAttention, backward: the weights are computed again, tile by tile, from the scores and their saved log-sum-exp.
+"""FlashAttention's backward pass: weights are recomputed tile by tile from the log-sum-exp of each query.
 
-    P = exp(S − lse),  dV = Pᵀ dO,  dP = dO Vᵀ,  dS = P ∘ (dP − D),  dQ = dS K/√d,  dK = dSᵀ Q/√d
-
-The forward pass kept one number a row, lse, and the output. With them each tile of P is a product and an exp away, already
-normalised, so tiles need nothing from each other. Decisions:
-- D = rowsum(dO ∘ O), which equals rowsum(P ∘ dP): Σ_j P_ij (dO_i · v_j) = dO_i · O_i, so softmax's backward pass costs one number a row;
-- tiles of keys are walked over outside: their dK and dV are whole at the end, dQ is added to from every tile;
-- causal: query i stands at position i + S − T; tiles in the future are skipped;
-- a row without a key (causal, S < T) has lse −inf: its weights are 0, not exp(+inf);
-- float16 and bfloat16 are computed in float32.
+Decisions:
+- P = exp(S − lse) is exact for a single tile: nothing has to be normalised again;
+- D = rowsum(do ∘ o) replaces the row sum of P ∘ dP, for which all keys of a row would be needed at once;
+- keys outside, queries inside: dk and dv of a block are finished when the inner loop ends, dq is added to;
+- a query without a key has lse = −∞: +∞ in its place makes its weights exp(−∞) = 0, not NaN;
+- in float32 inside.
 
 Dao et al. 2022, arXiv 2205.14135, algorithm 4; Dao 2023, arXiv 2307.08691, algorithm 2.
 """
 
 from __future__ import annotations
 
-import math
-
 import torch
 from torch import Tensor
 
 
 def flash_attention_backward(
-    q: Tensor, k: Tensor, v: Tensor, o: Tensor, lse: Tensor, do: Tensor, causal: bool = False, block: int = 64
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    o: Tensor,
+    lse: Tensor,
+    do: Tensor,
+    causal: bool = False,
+    block: int = 64,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    T, S, scale = q.shape[2], k.shape[2], 1.0 / math.sqrt(q.shape[-1])
-    queries, keys, values, lses, slopes = (widened(x) for x in (q, k, v, lse.to(widened(q).dtype), do))
-    D = (slopes * widened(o)).sum(dim=-1, keepdim=True)  # (B, H, T, 1)
-    dq, dk, dv = torch.zeros_like(queries), torch.zeros_like(keys), torch.zeros_like(values)
+    wide = torch.promote_types(q.dtype, torch.float32)
+    T, S, scale = q.shape[2], k.shape[2], q.shape[3] ** -0.5
+    D = (do.to(wide) * o.to(wide)).sum(dim=-1, keepdim=True)  # (B, H, T, 1)
+    L = lse.to(wide).masked_fill(lse == -torch.inf, torch.inf)[..., None]  # (B, H, T, 1)
+    dq = torch.zeros_like(q, dtype=wide)  # (B, H, T, d)
+    dks, dvs = [], []
 
-    for left in range(0, S, block):
-        some = slice(left, left + block)  # keys
-        for top in range(0, T, block):
-            rows = slice(top, top + block)
-            if causal and left > min(top + block, T) - 1 + S - T:
-                continue  # even the last query of the tile comes before these keys
-            scores = scale * queries[:, :, rows] @ keys[:, :, some].transpose(-2, -1)  # (B, H, t, s)
-            row_lse = lses[:, :, rows, None]
-            weights = torch.exp(scores - row_lse.masked_fill(row_lse == -math.inf, math.inf))
+    for first in range(0, S, block):
+        K, V = (x[:, :, first : first + block].to(wide) for x in (k, v))  # (B, H, bk, d)
+        keys = torch.arange(first, first + K.shape[2], device=q.device)  # (bk,)
+        dK, dV = torch.zeros_like(K), torch.zeros_like(V)
+        for start in range(0, T, block):
+            rows = slice(start, start + block)
+            Q, dO = q[:, :, rows].to(wide), do[:, :, rows].to(wide)  # (B, H, bq, d)
+            if causal and first > start + Q.shape[2] - 1 + S - T:
+                continue  # no query of the tile sees a key of it
+            scores = Q @ K.transpose(-1, -2) * scale  # (B, H, bq, bk)
             if causal:
-                place = torch.arange(top, top + scores.shape[2], device=q.device)[:, None] + S - T
-                weights = weights.masked_fill(torch.arange(left, left + scores.shape[3], device=q.device) > place, 0.0)
-
-            slope = slopes[:, :, rows]  # (B, H, t, d)
-            dscores = scale * weights * (slope @ values[:, :, some].transpose(-2, -1) - D[:, :, rows])
-            dv[:, :, some] += weights.transpose(-2, -1) @ slope
-            dk[:, :, some] += dscores.transpose(-2, -1) @ queries[:, :, rows]
-            dq[:, :, rows] += dscores @ keys[:, :, some]
-    return dq.to(q.dtype), dk.to(q.dtype), dv.to(q.dtype)
-
-
-def widened(x: Tensor) -> Tensor:
-    return x.float() if x.dtype in (torch.float16, torch.bfloat16) else x
+                last_seen = torch.arange(start, start + Q.shape[2], device=q.device) + S - T  # (bq,)
+                scores = scores.masked_fill(keys > last_seen[:, None], -torch.inf)
+            P = (scores - L[:, :, rows]).exp()  # (B, H, bq, bk)
+            dV += P.transpose(-1, -2) @ dO
+            dS = P * (dO @ V.transpose(-1, -2) - D[:, :, rows]) * scale  # (B, H, bq, bk)
+            dK += dS.transpose(-1, -2) @ Q
+            dq[:, :, rows] += dS @ K
+        dks.append(dK)
+        dvs.append(dV)
+    dk, dv = (torch.cat(parts, dim=2).to(k.dtype) for parts in (dks, dvs))  # (B, H, S, d)
+    return dq.to(q.dtype), dk, dv

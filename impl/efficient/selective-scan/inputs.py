@@ -1,83 +1,76 @@
-"""Steps from almost nothing to large ones, rates from slow to fast, and sequences that get longer."""
+"""Step sizes from nothing to large, decays slow and fast, long texts in which the past still counts."""
 
 from __future__ import annotations
 
 import torch
 
 AXES = {"x": "B T D", "dt": "B T D", "A": "D N", "Bm": "B T N", "C": "B T N", "return": "B T D"}
-SIZES = {"B": (1, 3), "T": (1, 6, 120), "D": (1, 5, 33), "N": (1, 4, 20)}
+SIZES = {"B": (1, 2), "T": (1, 7, 60), "D": (1, 4, 40), "N": (1, 5, 33)}
 
 
-def rates(make, D, N, low=0.1, high=3.0):
-    """Negative numbers, each state's own."""
-    return make.uniform(D, N, low=-high, high=-low)
+def scan(make, dt, slowest=-0.1, fastest=-2.0):
+    x, into, out = make.arguments("x", "Bm", "C")
+    make.call("ssm_scan", x, dt, make.uniform(*make.shape("A"), low=fastest, high=slowest), into, out)
 
 
 def case(make):
-    x, Bm, C = make.arguments("x", "Bm", "C")
-    dt = make.argument("dt", scale=make.pick([1.0, 3.0]), mean=make.pick([0.0, -2.0]))
-    make.call("ssm_scan", x, dt, rates(make, *make.sizes("D", "N")), Bm, C)
+    scan(make, make.argument("dt", mean=make.pick([0.0, -2.0, 1.0])))
 
 
-def of_steps(make, dt, D=3, N=2):
-    """A call with these dt for all channels, one for each token."""
-    T = len(dt)
-    make.hold(B=2, T=T, D=D, N=N)
-    x, Bm, C = make.arguments("x", "Bm", "C")
-    steps = torch.tensor(dt, dtype=torch.float64)[None, :, None].expand(2, T, D)
-    make.call("ssm_scan", x, make.keep(steps, grad=True), rates(make, D, N), Bm, C)
+def edge_no_step(make):
+    """dt of −30 and −200 at some tokens: the state stays; at all tokens: the result is 0
 
-
-def edge_steps_of_nothing_and_large_ones(make):
-    """dt of −100: the token is skipped and the state kept; dt of 60: the past is forgotten, softplus does not overflow
-
-    dt = −100：跳过这个 token，状态不变；dt = 60：忘掉过去，softplus 也不溢出
+    某些 token 的 dt 为 −30、−200：状态不变；全部如此时结果为 0
     """
-    of_steps(make, [1.0, -100.0, -100.0, 0.5, -30.0])
-    of_steps(make, [0.3, 60.0, -1.0, 100.0, 0.1])
-    of_steps(make, [-100.0, -100.0])
-    of_steps(make, [-20.0, -10.0, -5.0, 0.2, 10.0, 15.0])
+    make.hold(B=1, T=5, D=2, N=3)
+    some = torch.tensor([0.5, -30.0, 1.0, -200.0, 0.0]).view(1, 5, 1).expand(1, 5, 2).clone()
+    for dt in (some, torch.full((1, 5, 2), -200.0)):
+        scan(make, make.keep(dt, grad=True))
 
 
-def edge_equal_widths(make):
-    """D = N = T: what is taken for another axis keeps every shape
+def edge_large_steps(make):
+    """dt of 30 and 100: the past is forgotten at once, and nothing overflows
 
-    D = N = T：拿错了轴，形状也不变
+    dt 为 30、100：过去立刻被忘掉，也不能溢出
     """
-    make.hold(B=2, T=4, D=4, N=4)
-    x, dt, Bm, C = make.arguments("x", "dt", "Bm", "C")
-    make.call("ssm_scan", x, dt, rates(make, 4, 4), Bm, C)
+    make.hold(B=1, T=4, D=2, N=2)
+    dt = torch.tensor([30.0, 0.5, 100.0, -1.0]).view(1, 4, 1).expand(1, 4, 2).clone()
+    scan(make, make.keep(dt, grad=True), -0.5, -5.0)
 
 
-def edge_slow_states_in_16_bits(make):
-    """bfloat16 and float16, 300 tokens into a state that hardly decays: added in 16 bits, late ones vanish
+def edge_a_long_memory(make):
+    """A near 0 over forty tokens: the first token still counts at the end
 
-    bfloat16、float16，300 个 token 进入几乎不衰减的状态：用 16 位累加，后面的会加不进去
+    A 接近 0，四十个 token：第一个 token 到最后仍有影响
     """
-    for dtype in (torch.bfloat16, torch.float16):
-        x, one = torch.full((1, 300, 1), 1.5), torch.ones(1, 300, 1)
-        tensors = x, -2.0 * one, torch.full((1, 1), -(2.0**-12)), one, one
-        make.call("ssm_scan", *(make.keep(t.to(dtype), dtype="fixed") for t in tensors))
+    make.hold(B=1, T=40, D=2, N=2)
+    scan(make, make.argument("dt", mean=-1.0), -0.001, -0.01)
 
 
-def longer(make, T, D=8, N=16):
-    make.hold(B=1, T=T, D=D, N=N)
-    x, dt, Bm, C = make.arguments("x", "dt", "Bm", "C")
-    make.call("ssm_scan", x, dt, rates(make, D, N), Bm, C)
+def edge_channels_of_their_own(make):
+    """step sizes that differ much between channels of one token
+
+    同一个 token 的各通道步长差别很大
+    """
+    make.hold(B=2, T=4, D=3, N=2)
+    dt = torch.tensor([-4.0, 0.0, 4.0]).expand(2, 4, 3).clone()
+    scan(make, make.keep(dt, grad=True), -0.3, -0.9)
+
+
+def long(make, T):
+    make.hold(B=1, T=T, D=8, N=16)
+    scan(make, make.argument("dt"))
 
 
 CONTRACTS = [
     {
         "check": "memory",
         "measure": "largest",
-        "real": {"size": 65_536, "en": "64k context", "zh": "64k 上下文"},
-        "case": longer,
-        "sizes": (48, 96, 192),
+        "case": long,
+        "sizes": (24, 72, 216),
+        "bound": lambda T: 64 * T,  # T·D·N is 128·T, the inputs 16·T
         "growth_at_most": 1.0,
-        "bound": lambda T: 40 * T,  # inputs are 8 or 16 numbers a token, all states 128
-        "says": {
-            "en": "all states together are made: (B, T, D, N) numbers",
-            "zh": "把所有时刻的状态一起做了出来：(B, T, D, N) 个数",
-        },
-    },
+        "real": {"size": 65_536, "en": "64k tokens", "zh": "64k 个 token"},
+        "says": {"en": "all states are kept at once: T·D·N numbers", "zh": "同时保存了所有状态：T·D·N 个数"},
+    }
 ]

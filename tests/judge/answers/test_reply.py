@@ -147,7 +147,7 @@ def test_an_honest_dict_of_large_numbers_crosses_as_what_it_is(tmp_path):
 
 @pytest.mark.parametrize(
     ("value", "named"),
-    [("x.to(torch.float8_e4m3fn)", "float8_e4m3fn"), ("x.to_sparse()", "sparse"), ("torch.uint16", "torch.uint16")],
+    [("x.to(torch.float8_e5m2fnuz)", "float8_e5m2fnuz"), ("x.to_sparse()", "sparse"), ("torch.uint16", "torch.uint16")],
 )
 def test_tensors_and_dtypes_that_cannot_cross_are_told_by_name(tmp_path, value, named):
     source = f"import torch\ndef scaled_sum(x, weight, scale=2.0):\n    return {value}\n"

@@ -11,9 +11,10 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attncli.domain.challenge import CheckResult, GradeReport
+from attncli.domain.report import CheckResult, GradeReport
+from attncli.domain.report_documents import counterexample_of
 from attncli.domain.text import quoted
-from attncli.judge.telling.report_document import LARGEST, document
+from attncli.judge.telling.bounded_report import LARGEST, document
 from attncli.judge.telling.shown_values import ITEMS_SHOWN, TEXT_SHOWN, VALUES_SHOWN, Room, plain
 from attncli.sandbox.values import Opaque, Raised
 from in_process import check, grade, write_challenge
@@ -89,7 +90,7 @@ def test_what_is_cut_says_so():
 def report(counterexamples: list[dict[str, Any]]) -> GradeReport:
     checks = [
         CheckResult(name="pure", status="fail", reason="values", message=quoted("x"), counterexample=shown)
-        for shown in counterexamples
+        for shown in map(counterexample_of, counterexamples)
     ]
     return GradeReport(
         challenge="c",

@@ -1,5 +1,5 @@
 """Computes all scores and masks what was not chosen.
-算出全部分数，再掩掉没选中的。
+算出全部分数，再屏蔽没选中的。
 
 symptom: Right values at the full price, T² in work and memory.
 症状：结果对，但计算和内存都是完整的 T²。

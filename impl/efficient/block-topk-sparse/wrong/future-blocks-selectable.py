@@ -2,7 +2,7 @@
 未来的块也参加竞争。
 
 symptom: They win places, are hidden afterwards, and the query reads fewer keys.
-症状：它们占了名额，之后又被掩掉，query 读到的 key 变少。
+症状：它们占了名额，之后又被屏蔽，query 读到的 key 变少。
 
 cards: sparse-05, mask-09
 rung: solved

@@ -2,7 +2,7 @@
 位置和最后一个 token 比，而不是和 query 比。
 
 symptom: Neither the future of the own block nor superfluous blocks are hidden.
-症状：自己块里的未来、多选的块都没有掩掉。
+症状：自己块里的未来、多选的块都没有屏蔽。
 
 cards: mask-09
 rung: solved

@@ -2,7 +2,7 @@
 减去了等于 −inf 的最大值。
 
 symptom: NaN for good as soon as the first chunk of a row is hidden.
-症状：某行第一块全被掩掉，之后就一直是 NaN。
+症状：某行第一块全被屏蔽，之后就一直是 NaN。
 
 cards: flash-02, mask-04
 rung: solved

@@ -1,18 +1,17 @@
-"""One state of all channels after the other, decays as running sums of logarithms within each token."""
+"""One of the N states after the other, summed into the result."""
 
 import torch
 
 
 def ssm_scan(x, dt, A, Bm, C):
-    up = torch.float64 if x.dtype == torch.float64 else torch.float32
-    delta = torch.logaddexp(dt.to(up), torch.zeros((), dtype=up, device=dt.device))
-    y = torch.zeros(x.shape, dtype=up, device=x.device)
+    wide = torch.promote_types(torch.float32, x.dtype)
+    step = torch.logaddexp(dt.to(wide), torch.zeros((), dtype=wide, device=dt.device))
+    drive = step * x.to(wide)
+    total = torch.zeros_like(drive)
     for n in range(A.shape[1]):
-        decay = torch.exp(delta * A[:, n].to(up))
-        write = delta * x.to(up) * Bm[:, :, n, None].to(up)
-        h, track = torch.zeros_like(write[:, 0]), []
+        h, path = torch.zeros_like(drive[:, 0]), []
         for t in range(x.shape[1]):
-            h = decay[:, t] * h + write[:, t]
-            track.append(h)
-        y = y + torch.stack(track, 1) * C[:, :, n, None].to(up)
-    return y.to(x.dtype)
+            h = h * torch.exp(step[:, t] * A[:, n].to(wide)) + drive[:, t] * Bm[:, t, n, None].to(wide)
+            path.append(h)
+        total = total + torch.stack(path, 1) * C[:, :, n, None].to(wide)
+    return total.to(x.dtype)

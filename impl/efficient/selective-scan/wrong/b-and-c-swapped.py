@@ -1,8 +1,8 @@
-"""Writes by C and reads by B.
-用 C 写、用 B 读。
+"""Swaps B and C.
+B 和 C 用反了。
 
-symptom: Shapes agree, results do not.
-症状：形状都对，结果不对。
+symptom: Tokens are written where they should be read.
+症状：该读的方向用来写，该写的用来读。
 
 cards: sparse-10
 rung: solved
@@ -13,14 +13,15 @@ import torch.nn.functional as F
 
 
 def ssm_scan(x, dt, A, Bm, C):
-    dtype = x.dtype
-    wide = torch.promote_types(dtype, torch.float32)
-    x, dt, A, Bm, C = (t.to(wide) for t in (x, dt, A, Bm, C))
-    step = F.softplus(dt)
-    h = x.new_zeros(x.shape[0], x.shape[2], A.shape[1])
+    B, T, D = x.shape
+    wide = torch.promote_types(x.dtype, torch.float32)
+    delta = F.softplus(dt.to(wide))
+    Aw = A.to(wide)
+    h = torch.zeros(B, D, A.shape[1], dtype=wide, device=x.device)
     ys = []
-    for t in range(x.shape[1]):
-        delta = step[:, t, :, None]
-        h = torch.exp(delta * A) * h + delta * C[:, t, None] * x[:, t, :, None]
-        ys.append((h * Bm[:, t, None]).sum(-1))
-    return torch.stack(ys, 1).to(dtype)
+    for t in range(T):
+        d, xt = delta[:, t].unsqueeze(-1), x[:, t].to(wide).unsqueeze(-1)
+        c, b = Bm[:, t].to(wide).unsqueeze(1), C[:, t].to(wide).unsqueeze(1)
+        h = torch.exp(d * Aw) * h + d * b * xt
+        ys.append((h * c).sum(-1))
+    return torch.stack(ys, 1).to(x.dtype)

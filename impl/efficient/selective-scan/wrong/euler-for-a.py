@@ -1,8 +1,8 @@
-"""Discretises the decay by Euler, 1 + Δ A.
-衰减用了欧拉离散：1 + Δ A。
+"""Discretises A by Euler's rule: 1 + ΔA.
+A 也用欧拉法：1 + ΔA。
 
-symptom: Close for small steps; below −1 for large ones, where the state oscillates and explodes.
-症状：步长小时差不多；步长大时小于 −1，状态振荡发散。
+symptom: Below −1 for large Δ: the state oscillates and grows.
+症状：Δ 大时小于 −1：状态来回振荡并放大。
 
 cards: sparse-10
 rung: solved
@@ -13,14 +13,15 @@ import torch.nn.functional as F
 
 
 def ssm_scan(x, dt, A, Bm, C):
-    dtype = x.dtype
-    wide = torch.promote_types(dtype, torch.float32)
-    x, dt, A, Bm, C = (t.to(wide) for t in (x, dt, A, Bm, C))
-    step = F.softplus(dt)
-    h = x.new_zeros(x.shape[0], x.shape[2], A.shape[1])
+    B, T, D = x.shape
+    wide = torch.promote_types(x.dtype, torch.float32)
+    delta = F.softplus(dt.to(wide))
+    Aw = A.to(wide)
+    h = torch.zeros(B, D, A.shape[1], dtype=wide, device=x.device)
     ys = []
-    for t in range(x.shape[1]):
-        delta = step[:, t, :, None]
-        h = (1 + delta * A) * h + delta * Bm[:, t, None] * x[:, t, :, None]
-        ys.append((h * C[:, t, None]).sum(-1))
-    return torch.stack(ys, 1).to(dtype)
+    for t in range(T):
+        d, xt = delta[:, t].unsqueeze(-1), x[:, t].to(wide).unsqueeze(-1)
+        b, c = Bm[:, t].to(wide).unsqueeze(1), C[:, t].to(wide).unsqueeze(1)
+        h = (1 + d * Aw) * h + d * b * xt
+        ys.append((h * c).sum(-1))
+    return torch.stack(ys, 1).to(x.dtype)

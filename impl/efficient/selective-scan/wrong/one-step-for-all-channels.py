@@ -1,10 +1,10 @@
-"""Averages the step over the channels.
-对各通道的步长取了平均。
+"""Averages the step size over channels.
+步长对通道取平均。
 
-symptom: Channels cannot forget at their own pace.
-症状：各通道无法按自己的节奏遗忘。
+symptom: Channels can no longer remember for different times.
+症状：各通道不能再有不同的记忆长度。
 
-cards: sparse-10, sparse-11
+cards: sparse-10
 rung: solved
 """
 
@@ -13,14 +13,15 @@ import torch.nn.functional as F
 
 
 def ssm_scan(x, dt, A, Bm, C):
-    dtype = x.dtype
-    wide = torch.promote_types(dtype, torch.float32)
-    x, dt, A, Bm, C = (t.to(wide) for t in (x, dt, A, Bm, C))
-    step = F.softplus(dt).mean(-1, keepdim=True).expand_as(dt)
-    h = x.new_zeros(x.shape[0], x.shape[2], A.shape[1])
+    B, T, D = x.shape
+    wide = torch.promote_types(x.dtype, torch.float32)
+    delta = F.softplus(dt.to(wide))
+    Aw = A.to(wide)
+    h = torch.zeros(B, D, A.shape[1], dtype=wide, device=x.device)
     ys = []
-    for t in range(x.shape[1]):
-        delta = step[:, t, :, None]
-        h = torch.exp(delta * A) * h + delta * Bm[:, t, None] * x[:, t, :, None]
-        ys.append((h * C[:, t, None]).sum(-1))
-    return torch.stack(ys, 1).to(dtype)
+    for t in range(T):
+        d, xt = delta[:, t].mean(-1, keepdim=True).unsqueeze(-1), x[:, t].to(wide).unsqueeze(-1)
+        b, c = Bm[:, t].to(wide).unsqueeze(1), C[:, t].to(wide).unsqueeze(1)
+        h = torch.exp(d * Aw) * h + d * b * xt
+        ys.append((h * c).sum(-1))
+    return torch.stack(ys, 1).to(x.dtype)

@@ -1,8 +1,8 @@
-"""Sums the state over the batch.
-状态在 batch 上求了和。
+"""Shares one state over the batch.
+整个 batch 共用一个状态。
 
-symptom: Sequences read each other.
-症状：序列之间互相看得到。
+symptom: Right for B = 1.
+症状：B = 1 时才对。
 
 cards: sparse-10
 rung: solved
@@ -13,15 +13,16 @@ import torch.nn.functional as F
 
 
 def ssm_scan(x, dt, A, Bm, C):
-    dtype = x.dtype
-    wide = torch.promote_types(dtype, torch.float32)
-    x, dt, A, Bm, C = (t.to(wide) for t in (x, dt, A, Bm, C))
-    step = F.softplus(dt)
-    h = x.new_zeros(x.shape[0], x.shape[2], A.shape[1])
+    B, T, D = x.shape
+    wide = torch.promote_types(x.dtype, torch.float32)
+    delta = F.softplus(dt.to(wide))
+    Aw = A.to(wide)
+    h = torch.zeros(B, D, A.shape[1], dtype=wide, device=x.device)
     ys = []
-    for t in range(x.shape[1]):
-        delta = step[:, t, :, None]
-        h = torch.exp(delta * A) * h + delta * Bm[:, t, None] * x[:, t, :, None]
-        h = h.mean(0, keepdim=True).expand_as(h)
-        ys.append((h * C[:, t, None]).sum(-1))
-    return torch.stack(ys, 1).to(dtype)
+    for t in range(T):
+        d, xt = delta[:, t].unsqueeze(-1), x[:, t].to(wide).unsqueeze(-1)
+        b, c = Bm[:, t].to(wide).unsqueeze(1), C[:, t].to(wide).unsqueeze(1)
+        h = torch.exp(d * Aw) * h + d * b * xt
+        h = h.mean(0, keepdim=True).expand(B, -1, -1)
+        ys.append((h * c).sum(-1))
+    return torch.stack(ys, 1).to(x.dtype)

@@ -2,7 +2,7 @@
 把一行的前半和后半配对打包。
 
 symptom: Some kernels do so; here element 2j + 1 stands in the wrong byte.
-症状：有的内核确实这样排；这里第 2j + 1 个元素就放错了字节。
+症状：有的 kernel 确实这样排；这里第 2j + 1 个元素就放错了字节。
 
 cards: prec-21
 rung: solved

@@ -1,0 +1,74 @@
+"""The smallest counterexample as text, in the app and in a terminal: what was passed, what was due, what came."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
+from typing import Literal
+
+from attncli.domain.printable import printable
+from attncli.domain.report import ABSENT, Counterexample, Frame, Value
+from attncli.domain.tensor_lines import DIGITS, named_lines, side_by_side, value_lines
+from attncli.domain.text import Lang, Localised
+
+Style = Literal["value", "note", "place"]
+_T = Localised
+SAY: dict[str, Localised] = {
+    "arguments": _T("Called with", "输入"),
+    "call": _T("call {number} of: {calls}", "第 {number} 次调用，依次为：{calls}"),
+    "earlier": _T("call {number}, {name}:", "第 {number} 次调用 {name}："),
+    "expected": _T("expected", "期望"),
+    "got": _T("got", "得到"),
+    "differs": _T("* differs", "* 与期望不同"),
+    "first-wrong": _T("first wrong at {index}", "第一个不对的位置：{index}"),
+    "frame": _T("{place}, in {function}: {code}", "{place}，{function} 内：{code}"),
+    "line": _T("line {line}", "第 {line} 行"),
+    "again": _T("… and {count} times more", "……同上，再重复 {count} 次"),
+}
+
+
+def counterexample_lines(shown: Counterexample, width: int, lang: Lang, file: str = "") -> Iterator[tuple[Style, str]]:
+    """Its lines in `width` cells. A `place` in the learner's `file` may be longer than that; it can be wrapped."""
+    if shown.args:
+        yield "note", SAY["arguments"][lang]
+        yield from _arguments(shown.args, width)
+    if shown.call:
+        calls = ", ".join(call.name for call in shown.calls)
+        yield "note", SAY["call"][lang].format(number=shown.call, calls=calls)
+    for number, call in shown.earlier_calls:
+        yield "note", SAY["earlier"][lang].format(number=number, name=call.name)
+        for style, line in _arguments(call.args, width - 2):
+            yield style, f"  {line}"
+    if outcomes := list(_outcomes(shown, lang)):
+        yield from (("value", line) for line in ["", *side_by_side(outcomes, width)])
+    if shown.first_wrong:
+        yield "place", SAY["first-wrong"][lang].format(index=shown.first_wrong)
+    yield from (("place", line) for line in frame_lines(shown.frames, file, lang))
+
+
+def _arguments(args: Mapping[str, Value], width: int) -> Iterator[tuple[Style, str]]:
+    yield from (("value", line) for line in side_by_side([named_lines(*argument) for argument in args.items()], width))
+
+
+def _outcomes(shown: Counterexample, lang: Lang) -> Iterator[list[str]]:
+    digits = shown.digits_apart(DIGITS)
+    if shown.expected is not ABSENT:
+        yield [SAY["expected"][lang], *value_lines(shown.expected, None, digits)]
+    if shown.got is not ABSENT:
+        lines = value_lines(shown.got, shown.expected, digits)
+        legend = [SAY["differs"][lang]] if any("*" in line for line in lines) else []
+        yield [SAY["got"][lang], *lines, *legend]
+
+
+def frame_lines(frames: Sequence[Frame], file: str, lang: Lang) -> Iterator[str]:
+    """One line a frame, outermost first; `file` is the name to show, or empty. A recursion is told once."""
+    for text, same in groupby(_line(frame, file, lang) for frame in frames):
+        yield text
+        if count := sum(1 for _ in same) - 1:
+            yield SAY["again"][lang].format(count=count)
+
+
+def _line(frame: Frame, file: str, lang: Lang) -> str:
+    place = f"{file}:{frame.line}" if file else SAY["line"][lang].format(line=frame.line)
+    shown = SAY["frame"][lang].format(place=place, function=frame.function, code=frame.code)
+    return " ".join(printable(shown).split())

@@ -1,0 +1,29 @@
+"""Has no answer for a query that may see nothing.
+没有处理什么都看不到的 query。
+
+symptom: NaN rows.
+症状：整行 NaN。
+
+cards: mask-04
+rung: solved
+"""
+
+import math
+
+import torch
+
+
+def rms_norm(x, gain, eps):
+    return x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + eps) * gain
+
+
+def qk_norm_attention(q, k, v, gq, gk, mask=None, eps=1e-6):
+    dtype = q.dtype
+    if dtype in (torch.float16, torch.bfloat16):
+        q, k, v, gq, gk = (t.float() for t in (q, k, v, gq, gk))
+    scores = rms_norm(q, gq, eps) @ rms_norm(k, gk, eps).mT / math.sqrt(q.shape[-1])
+    if mask is None:
+        return (scores.softmax(-1) @ v).to(dtype)
+    empty = ~mask.any(-1, keepdim=True)
+    scores = scores.masked_fill(~mask, float("-inf"))
+    return (scores.softmax(-1) @ v).to(dtype)

@@ -1,0 +1,29 @@
+"""Leaves the gains out.
+漏掉增益。
+
+symptom: Logits never exceed √d; attention cannot become sharp.
+症状：logit 不超过 √d，注意力尖不起来。
+
+cards: norm-11
+rung: solved
+"""
+
+import math
+
+import torch
+
+
+def rms_norm(x, gain, eps):
+    return x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + eps)
+
+
+def qk_norm_attention(q, k, v, gq, gk, mask=None, eps=1e-6):
+    dtype = q.dtype
+    if dtype in (torch.float16, torch.bfloat16):
+        q, k, v, gq, gk = (t.float() for t in (q, k, v, gq, gk))
+    scores = rms_norm(q, gq, eps) @ rms_norm(k, gk, eps).mT / math.sqrt(q.shape[-1])
+    if mask is None:
+        return (scores.softmax(-1) @ v).to(dtype)
+    empty = ~mask.any(-1, keepdim=True)
+    scores = scores.masked_fill(~mask, float("-inf")).masked_fill(empty, 0.0)
+    return (scores.softmax(-1).masked_fill(empty, 0.0) @ v).to(dtype)

@@ -1,0 +1,47 @@
+"""Makes the mask on the default device.
+掩码建在默认设备上。
+
+symptom: Fails on the GPU: tensors on two devices.
+症状：在 GPU 上报设备不一致。
+
+cards: mask-06
+rung: hardened
+"""
+
+import math
+
+import torch
+import torch.nn.functional as F
+
+
+def layer_norm(x, g, b):
+    return F.layer_norm(x, (x.shape[-1],), g, b, 1e-5)
+
+
+def attention(x, p, n_heads, causal):
+    B, T, D = x.shape
+    d = D // n_heads
+    q, k, v = ((x @ p[w]).reshape(B, T, n_heads, d).transpose(1, 2) for w in ("wq", "wk", "wv"))
+    scores = q @ k.mT / math.sqrt(d)
+    if causal:
+        visible = torch.ones(T, T, dtype=torch.bool).tril()
+        scores = scores.masked_fill(~visible, float("-inf"))
+    return (scores.softmax(-1) @ v).transpose(1, 2).reshape(B, T, D) @ p["wo"]
+
+
+def ffn(x, p):
+    return F.gelu(x @ p["w1"] + p["b1"]) @ p["w2"] + p["b2"]
+
+
+def block(x, params, n_heads, norm, causal):
+    dtype = x.dtype
+    p = params
+    if dtype in (torch.float16, torch.bfloat16):
+        x, p = x.float(), {name: value.float() for name, value in params.items()}
+    if norm == "pre":
+        x = x + attention(layer_norm(x, p["ln1_g"], p["ln1_b"]), p, n_heads, causal)
+        x = x + ffn(layer_norm(x, p["ln2_g"], p["ln2_b"]), p)
+    else:
+        x = layer_norm(x + attention(x, p, n_heads, causal), p["ln1_g"], p["ln1_b"])
+        x = layer_norm(x + ffn(x, p), p["ln2_g"], p["ln2_b"])
+    return x.to(dtype)

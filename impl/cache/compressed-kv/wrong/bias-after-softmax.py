@@ -1,0 +1,29 @@
+"""Adds the bias after the softmax.
+bias 加在了 softmax 之后。
+
+symptom: The weights no longer sum to 1.
+症状：权重和不再是 1。
+
+cards: sparse-20
+rung: solved
+"""
+
+import torch
+
+
+def compress_kv(kv, gate, bias, m, overlap):
+    B, S, D = kv.shape
+    n, half = S // m, D // 2
+    wide = torch.promote_types(kv.dtype, torch.float32)
+    v = kv[:, : n * m].to(wide).reshape(B, n, m, D)
+    g = gate[:, : n * m].to(wide).reshape(B, n, m, D)
+    if overlap:
+        first = torch.full((B, 1, m, half), float("-inf"), dtype=wide, device=kv.device)
+        g = torch.cat([torch.cat([first, g[..., :half]], 1)[:, :n], g[..., half:]], 2)
+        v = torch.cat([torch.cat([torch.zeros_like(first), v[..., :half]], 1)[:, :n], v[..., half:]], 2)
+    return ((torch.softmax(g, 2) + (torch.cat([bias.to(wide)[:, :half], bias.to(wide)[:, half:]]) if overlap else bias.to(wide))) * v).sum(2).to(kv.dtype)
+
+
+def block_visible(T, n, m, start=0):
+    last = (torch.arange(n) + 1) * m - 1
+    return last <= (start + torch.arange(T))[:, None]

@@ -1,0 +1,29 @@
+"""Takes the softmax over channels.
+softmax 做在了通道维上。
+
+symptom: Constant values do not survive: the weights of a channel do not sum to 1.
+症状：常数值保持不住：每个通道的权重和不是 1。
+
+cards: sparse-05
+rung: solved
+"""
+
+import torch
+
+
+def compress_kv(kv, gate, bias, m, overlap):
+    B, S, D = kv.shape
+    n, half = S // m, D // 2
+    wide = torch.promote_types(kv.dtype, torch.float32)
+    v = kv[:, : n * m].to(wide).reshape(B, n, m, D)
+    g = gate[:, : n * m].to(wide).reshape(B, n, m, D) + bias.to(wide)
+    if overlap:
+        first = torch.full((B, 1, m, half), float("-inf"), dtype=wide, device=kv.device)
+        g = torch.cat([torch.cat([first, g[..., :half]], 1)[:, :n], g[..., half:]], 2)
+        v = torch.cat([torch.cat([torch.zeros_like(first), v[..., :half]], 1)[:, :n], v[..., half:]], 2)
+    return (torch.softmax(g, 3) * v).sum(2).to(kv.dtype)
+
+
+def block_visible(T, n, m, start=0):
+    last = (torch.arange(n) + 1) * m - 1
+    return last <= (start + torch.arange(T))[:, None]

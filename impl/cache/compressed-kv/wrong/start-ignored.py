@@ -1,0 +1,29 @@
+"""Ignores start.
+忽略 start。
+
+symptom: While decoding a query sees nothing.
+症状：解码时 query 什么也看不到。
+
+cards: sparse-21
+rung: solved
+"""
+
+import torch
+
+
+def compress_kv(kv, gate, bias, m, overlap):
+    B, S, D = kv.shape
+    n, half = S // m, D // 2
+    wide = torch.promote_types(kv.dtype, torch.float32)
+    v = kv[:, : n * m].to(wide).reshape(B, n, m, D)
+    g = gate[:, : n * m].to(wide).reshape(B, n, m, D) + bias.to(wide)
+    if overlap:
+        first = torch.full((B, 1, m, half), float("-inf"), dtype=wide, device=kv.device)
+        g = torch.cat([torch.cat([first, g[..., :half]], 1)[:, :n], g[..., half:]], 2)
+        v = torch.cat([torch.cat([torch.zeros_like(first), v[..., :half]], 1)[:, :n], v[..., half:]], 2)
+    return (torch.softmax(g, 2) * v).sum(2).to(kv.dtype)
+
+
+def block_visible(T, n, m, start=0):
+    last = (torch.arange(n) + 1) * m - 1
+    return last <= torch.arange(T)[:, None]

@@ -1,0 +1,35 @@
+"""Computes the angles in the dtype of q.
+角度按 q 的 dtype 计算。
+
+symptom: In bf16 the positions 256 and 257 are the same.
+症状：bf16 里位置 256 和 257 是同一个数。
+
+cards: pos-09
+rung: hardened
+"""
+
+import torch
+
+
+def turned(x, pos, base):
+    wide = torch.promote_types(x.dtype, torch.float32)
+    d = x.shape[-1]
+    freq = base ** (-torch.arange(0, d, 2, device=x.device, dtype=torch.float32) / d)
+    freq = freq.to(x.dtype)
+    angle = pos[:, None, :, None].to(x.dtype) * freq
+    cos, sin = angle.cos().to(wide), angle.sin().to(wide)
+    a, b = x[..., 0::2].to(wide), x[..., 1::2].to(wide)
+    return torch.stack([a * cos - b * sin, a * sin + b * cos], -1).flatten(-2).to(x.dtype)
+
+
+def attend(q, k, v):
+    wide = torch.promote_types(q.dtype, torch.float32)
+    scores = q.to(wide) @ k.to(wide).mT / q.shape[-1] ** 0.5
+    return (scores.softmax(-1) @ v.to(wide)).to(q.dtype)
+
+
+def rope_decode_step(q, k, v, cache, pos, base=10000.0):
+    q, k = turned(q, pos, base), turned(k, pos, base)
+    if cache:
+        k, v = torch.cat([cache["k"], k], 2), torch.cat([cache["v"], v], 2)
+    return attend(q, k, v), {"k": k, "v": v.clone()}

@@ -1,0 +1,35 @@
+"""Takes the length of the cache for the position.
+把 cache 的长度当成位置。
+
+symptom: Right until a row starts anywhere but at 0: left padding, a shared prefix.
+症状：只要某一行不从 0 开始就错：左侧 padding、共享前缀。
+
+cards: pos-09
+rung: solved
+"""
+
+import torch
+
+
+def turned(x, pos, base):
+    wide = torch.promote_types(x.dtype, torch.float32)
+    d = x.shape[-1]
+    freq = base ** (-torch.arange(0, d, 2, device=x.device, dtype=torch.float64) / d)
+    angle = pos[:, None, :, None].double() * freq
+    cos, sin = angle.cos().to(wide), angle.sin().to(wide)
+    a, b = x[..., 0::2].to(wide), x[..., 1::2].to(wide)
+    return torch.stack([a * cos - b * sin, a * sin + b * cos], -1).flatten(-2).to(x.dtype)
+
+
+def attend(q, k, v):
+    wide = torch.promote_types(q.dtype, torch.float32)
+    scores = q.to(wide) @ k.to(wide).mT / q.shape[-1] ** 0.5
+    return (scores.softmax(-1) @ v.to(wide)).to(q.dtype)
+
+
+def rope_decode_step(q, k, v, cache, pos, base=10000.0):
+    pos = torch.full_like(pos, cache["k"].shape[2] if cache else 0)
+    q, k = turned(q, pos, base), turned(k, pos, base)
+    if cache:
+        k, v = torch.cat([cache["k"], k], 2), torch.cat([cache["v"], v], 2)
+    return attend(q, k, v), {"k": k, "v": v.clone()}

@@ -1,0 +1,34 @@
+"""Turns the cached keys once more at every step.
+每一步都把 cache 里的 key 再旋转一次。
+
+symptom: Old keys drift away, faster the older they are.
+症状：旧 key 越转越远，越旧偏得越多。
+
+cards: kv-21
+rung: solved
+"""
+
+import torch
+
+
+def turned(x, pos, base):
+    wide = torch.promote_types(x.dtype, torch.float32)
+    d = x.shape[-1]
+    freq = base ** (-torch.arange(0, d, 2, device=x.device, dtype=torch.float64) / d)
+    angle = pos[:, None, :, None].double() * freq
+    cos, sin = angle.cos().to(wide), angle.sin().to(wide)
+    a, b = x[..., 0::2].to(wide), x[..., 1::2].to(wide)
+    return torch.stack([a * cos - b * sin, a * sin + b * cos], -1).flatten(-2).to(x.dtype)
+
+
+def attend(q, k, v):
+    wide = torch.promote_types(q.dtype, torch.float32)
+    scores = q.to(wide) @ k.to(wide).mT / q.shape[-1] ** 0.5
+    return (scores.softmax(-1) @ v.to(wide)).to(q.dtype)
+
+
+def rope_decode_step(q, k, v, cache, pos, base=10000.0):
+    if cache:
+        k, v = torch.cat([cache["k"], k], 2), torch.cat([cache["v"], v], 2)
+    k = turned(k, pos, base)
+    return attend(turned(q, pos, base), k, v), {"k": k, "v": v.clone()}

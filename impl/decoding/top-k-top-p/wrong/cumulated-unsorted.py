@@ -1,0 +1,28 @@
+"""Cumulates the probabilities in the order of the ids.
+按 id 的顺序累加概率，没有排序。
+
+symptom: Which tokens stay depends on their numbers.
+症状：留下谁取决于 token 的编号。
+
+cards: dec-03
+rung: solved
+"""
+
+import torch
+
+
+def filter_logits(logits, top_k=None, top_p=None, min_p=None, temperature=1.0):
+    z = logits.to(torch.promote_types(logits.dtype, torch.float32)) / temperature
+    values, order = z.sort(dim=-1, descending=True, stable=True)
+    if top_k:
+        rank = torch.arange(z.shape[-1], device=z.device)
+        values = values.masked_fill(rank >= top_k, float("-inf"))
+    if top_p and top_p < 1:
+        probs = torch.empty_like(z).scatter_(-1, order, values).softmax(-1)
+        before = probs.cumsum(-1) - probs
+        values = values.masked_fill((before >= top_p).gather(-1, order), float("-inf"))
+        values[:, 0] = z.amax(-1)
+    if min_p:
+        probs = values.softmax(-1)
+        values = values.masked_fill(probs < min_p * probs[:, :1], float("-inf"))
+    return torch.empty_like(z).scatter_(-1, order, values).to(logits.dtype)

@@ -1,0 +1,27 @@
+"""Ignores min_p.
+没有理会 min_p。
+
+symptom: The long tail stays.
+症状：长尾还在。
+
+cards: dec-01
+rung: solved
+"""
+
+import torch
+
+
+def filter_logits(logits, top_k=None, top_p=None, min_p=None, temperature=1.0):
+    z = logits.to(torch.promote_types(logits.dtype, torch.float32)) / temperature
+    values, order = z.sort(dim=-1, descending=True, stable=True)
+    if top_k:
+        rank = torch.arange(z.shape[-1], device=z.device)
+        values = values.masked_fill(rank >= top_k, float("-inf"))
+    if top_p and top_p < 1:
+        probs = values.softmax(-1)
+        before = probs.cumsum(-1) - probs
+        values = values.masked_fill(before >= top_p, float("-inf"))
+    if False:
+        probs = values.softmax(-1)
+        values = values.masked_fill(probs < min_p * probs[:, :1], float("-inf"))
+    return torch.empty_like(z).scatter_(-1, order, values).to(logits.dtype)

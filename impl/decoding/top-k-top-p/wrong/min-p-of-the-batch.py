@@ -1,0 +1,27 @@
+"""Compares with the largest probability of the batch.
+与整个 batch 的最大概率比。
+
+symptom: A row's tokens depend on its neighbours.
+症状：一行留下什么，取决于别的行。
+
+cards: dec-01
+rung: solved
+"""
+
+import torch
+
+
+def filter_logits(logits, top_k=None, top_p=None, min_p=None, temperature=1.0):
+    z = logits.to(torch.promote_types(logits.dtype, torch.float32)) / temperature
+    values, order = z.sort(dim=-1, descending=True, stable=True)
+    if top_k:
+        rank = torch.arange(z.shape[-1], device=z.device)
+        values = values.masked_fill(rank >= top_k, float("-inf"))
+    if top_p and top_p < 1:
+        probs = values.softmax(-1)
+        before = probs.cumsum(-1) - probs
+        values = values.masked_fill(before >= top_p, float("-inf"))
+    if min_p:
+        probs = values.softmax(-1)
+        values = values.masked_fill(probs < min_p * probs.max(), float("-inf"))
+    return torch.empty_like(z).scatter_(-1, order, values).to(logits.dtype)

@@ -1,0 +1,27 @@
+"""Ignores the capacity factor.
+没有用 capacity_factor。
+
+symptom: No slack, however much is asked for.
+症状：要多少余量都没有。
+
+cards: moe-15
+rung: solved
+"""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+
+
+def dispatch_with_capacity(idx: Tensor, E: int, capacity_factor: float) -> tuple[Tensor, Tensor]:
+    capacity = math.ceil(idx.numel() / E)
+
+    flat = idx.reshape(-1, 1)  # (N·k, 1), token-major
+    chose = flat == torch.arange(E, device=idx.device)  # (N·k, E)
+    place = (chose.cumsum(dim=0) - 1).gather(1, flat).reshape(idx.shape)  # (N, k), place in the expert's queue
+
+    keep = place < capacity  # (N, k)
+    return place.masked_fill(~keep, -1), keep

@@ -1,0 +1,27 @@
+"""Makes the experts' numbers on the CPU.
+专家编号建在 CPU 上。
+
+symptom: Raises on a GPU.
+症状：在 GPU 上报错。
+
+cards: moe-15
+rung: hardened
+"""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+
+
+def dispatch_with_capacity(idx: Tensor, E: int, capacity_factor: float) -> tuple[Tensor, Tensor]:
+    capacity = math.ceil(capacity_factor * idx.numel() / E)
+
+    flat = idx.reshape(-1, 1)  # (N·k, 1), token-major
+    chose = flat == torch.arange(E, device="cpu")  # (N·k, E)
+    place = (chose.cumsum(dim=0) - 1).gather(1, flat).reshape(idx.shape)  # (N, k), place in the expert's queue
+
+    keep = place < capacity  # (N, k)
+    return place.masked_fill(~keep, -1), keep

@@ -1,0 +1,22 @@
+"""Divides by |c| + 10⁻⁸ instead of taking the sign.
+除以 |c| + 10⁻⁸ 来代替符号。
+
+symptom: Gradients around 10⁻⁸ and less move by less than lr.
+症状：梯度在 10⁻⁸ 以下时，步子小于 lr。
+
+cards: opt-11
+rung: solved
+"""
+
+import torch
+
+
+@torch.no_grad()
+def lion_step(p, g, state, lr, betas=(0.9, 0.99), weight_decay=0.0):
+    wide = torch.promote_types(p.dtype, torch.float32)
+    b1, b2 = betas
+    g, w = g.to(wide), p.to(wide)
+    m = state["m"] if state else torch.zeros_like(g)
+    c = b1 * m + (1 - b1) * g
+    state["m"] = b2 * m + (1 - b2) * g
+    return (w * (1 - lr * weight_decay) - lr * (c / (c.abs() + 1e-8))).to(p.dtype)

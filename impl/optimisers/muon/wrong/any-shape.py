@@ -1,0 +1,40 @@
+"""Takes stacks of matrices as they come.
+一叠矩阵也照样接受。
+
+symptom: Convolutions and embeddings by mistake go through silently.
+症状：卷积核之类误传进来也不报错。
+
+cards: opt-24
+rung: solved
+"""
+
+import torch
+
+
+@torch.no_grad()
+def newton_schulz5(G, steps=5):
+    if G.dim() < 2:
+        raise ValueError("Muon is for matrices")
+    a, b, c = 3.4445, -4.7750, 2.0315
+    X = G.to(torch.promote_types(G.dtype, torch.float32))
+    X = X / (X.norm() + 1e-7)
+    tall = G.shape[0] > G.shape[1]
+    X = X.mT if tall else X
+    for _ in range(steps):
+        A = X @ X.mT
+        X = a * X + (b * A + c * A @ A) @ X
+    X = X.mT if tall else X
+    return X.to(G.dtype)
+
+
+@torch.no_grad()
+def muon_step(W, g, state, lr, momentum=0.95, nesterov=True):
+    if W.dim() < 2:
+        raise ValueError("Muon is for matrices")
+    wide = torch.promote_types(W.dtype, torch.float32)
+    g = g.to(wide)
+    buf = momentum * state["buf"] + g if state else g.clone()
+    state["buf"] = buf
+    u = g + momentum * buf if nesterov else buf
+    O, I = W.shape[-2:]
+    return (W.to(wide) - lr * max(1, O / I) ** 0.5 * newton_schulz5(u)).to(W.dtype)

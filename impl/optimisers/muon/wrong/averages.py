@@ -1,0 +1,40 @@
+"""Keeps an average, μ·buf + (1 − μ)·g.
+buf 用滑动平均 μ·buf + (1 − μ)·g。
+
+symptom: Without Nesterov the step is the same, since its scale is divided away; the state and Nesterov's step are not.
+症状：不用 Nesterov 时更新不变，因为尺度会被除掉；但 state 和 Nesterov 的更新不对。
+
+cards: opt-24
+rung: solved
+"""
+
+import torch
+
+
+@torch.no_grad()
+def newton_schulz5(G, steps=5):
+    if G.dim() != 2:
+        raise ValueError("Muon is for matrices")
+    a, b, c = 3.4445, -4.7750, 2.0315
+    X = G.to(torch.promote_types(G.dtype, torch.float32))
+    X = X / (X.norm() + 1e-7)
+    tall = G.shape[0] > G.shape[1]
+    X = X.T if tall else X
+    for _ in range(steps):
+        A = X @ X.T
+        X = a * X + (b * A + c * A @ A) @ X
+    X = X.T if tall else X
+    return X.to(G.dtype)
+
+
+@torch.no_grad()
+def muon_step(W, g, state, lr, momentum=0.95, nesterov=True):
+    if W.dim() != 2:
+        raise ValueError("Muon is for matrices")
+    wide = torch.promote_types(W.dtype, torch.float32)
+    g = g.to(wide)
+    buf = (momentum * state["buf"] if state else 0) + (1 - momentum) * g
+    state["buf"] = buf
+    u = g + momentum * buf if nesterov else buf
+    O, I = W.shape
+    return (W.to(wide) - lr * max(1, O / I) ** 0.5 * newton_schulz5(u)).to(W.dtype)

@@ -1,0 +1,40 @@
+"""Iterates until the singular values are 1.
+一直迭代到奇异值都等于 1。
+
+symptom: Not the step asked for: five steps of this polynomial stay between 0.68 and 1.21.
+症状：不是要求的更新：这个多项式五步之后在 0.68 到 1.21 之间。
+
+cards: opt-12
+rung: solved
+"""
+
+import torch
+
+
+@torch.no_grad()
+def newton_schulz5(G, steps=5):
+    if G.dim() != 2:
+        raise ValueError("Muon is for matrices")
+    a, b, c = 3.4445, -4.7750, 2.0315
+    X = G.to(torch.promote_types(G.dtype, torch.float32))
+    X = X / (X.norm() + 1e-7)
+    tall = G.shape[0] > G.shape[1]
+    X = X.T if tall else X
+    for _ in range(steps + 10):
+        A = X @ X.T
+        X = 1.875 * X + (-1.25 * A + 0.375 * A @ A) @ X
+    X = X.T if tall else X
+    return X.to(G.dtype)
+
+
+@torch.no_grad()
+def muon_step(W, g, state, lr, momentum=0.95, nesterov=True):
+    if W.dim() != 2:
+        raise ValueError("Muon is for matrices")
+    wide = torch.promote_types(W.dtype, torch.float32)
+    g = g.to(wide)
+    buf = momentum * state["buf"] + g if state else g.clone()
+    state["buf"] = buf
+    u = g + momentum * buf if nesterov else buf
+    O, I = W.shape
+    return (W.to(wide) - lr * max(1, O / I) ** 0.5 * newton_schulz5(u)).to(W.dtype)

@@ -1,0 +1,39 @@
+"""Forgets to turn a tall matrix back.
+高矩阵转置之后忘了转回来。
+
+symptom: Fails for tall matrices, square ones are never turned.
+症状：高矩阵形状出错；方阵不转置，看不出来。
+
+cards: opt-12
+rung: solved
+"""
+
+import torch
+
+
+@torch.no_grad()
+def newton_schulz5(G, steps=5):
+    if G.dim() != 2:
+        raise ValueError("Muon is for matrices")
+    a, b, c = 3.4445, -4.7750, 2.0315
+    X = G.to(torch.promote_types(G.dtype, torch.float32))
+    X = X / (X.norm() + 1e-7)
+    tall = G.shape[0] > G.shape[1]
+    X = X.T if tall else X
+    for _ in range(steps):
+        A = X @ X.T
+        X = a * X + (b * A + c * A @ A) @ X
+    return X.to(G.dtype)
+
+
+@torch.no_grad()
+def muon_step(W, g, state, lr, momentum=0.95, nesterov=True):
+    if W.dim() != 2:
+        raise ValueError("Muon is for matrices")
+    wide = torch.promote_types(W.dtype, torch.float32)
+    g = g.to(wide)
+    buf = momentum * state["buf"] + g if state else g.clone()
+    state["buf"] = buf
+    u = g + momentum * buf if nesterov else buf
+    O, I = W.shape
+    return (W.to(wide) - lr * max(1, O / I) ** 0.5 * newton_schulz5(u)).to(W.dtype)

@@ -1,0 +1,38 @@
+"""Divides the gradients whether or not they are finite.
+不管是不是有限数都做除法。
+
+symptom: The gradients of a bad step are changed.
+症状：坏的一步，梯度也被改了。
+
+cards: prec-08
+rung: solved
+"""
+
+import torch
+
+
+class DynamicScaler:
+    def __init__(self, init=2.0**16, growth=2.0, backoff=0.5, interval=2000):
+        self.size, self.growth, self.backoff, self.interval = init, growth, backoff, interval
+        self.count = 0
+        self.good = True
+
+    def scale(self, loss):
+        return loss * self.size
+
+    @torch.no_grad()
+    def step(self, grads):
+        self.good = all(bool(g.isfinite().all()) for g in grads)
+        for g in grads:
+            g.div_(self.size)
+        return self.good
+
+    def update(self):
+        if not self.good:
+            self.size *= self.backoff
+            self.count = 0
+            return
+        self.count += 1
+        if self.count == self.interval:
+            self.size *= self.growth
+            self.count = 0

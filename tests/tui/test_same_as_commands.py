@@ -1,0 +1,291 @@
+"""The app and the commands are two doors to one practice: same answers, same marks, words, rows and schedules."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from textual.pilot import Pilot
+
+from attncli import paths
+from attncli.__main__ import main
+from attncli.commands import grade as grade_command
+from attncli.commands.plain_answers import read_answer
+from attncli.commands.plain_review import PlainReview
+from attncli.commands.session import Session
+from attncli.commands.watch import Watch
+from attncli.config import Settings
+from attncli.domain.card import card_of
+from attncli.domain.log_row import RowKind
+from attncli.domain.memory import Schedule
+from attncli.domain.report import GradeReport
+from attncli.domain.report_documents import report_of
+from attncli.domain.text import LANGS, Lang
+from attncli.paths import Home
+from attncli.practice import hold
+from attncli.practice.ask import Asked
+from attncli.practice.drill import Drill
+from attncli.practice.submit import GradeOptions
+from attncli.practice.workspace import Workspace
+from attncli.tui.markup import inline
+from attncli.tui.widgets.verdict import CardVerdict
+from attncli.words.reports import headline
+
+from .conftest import BANK, Clock, MakeApp, shown, text_of
+from .test_challenge import REJECTED, Scripted, settled, write_solution
+from .test_review import KINDS, asked
+
+SEED = 7
+SECONDS = 42
+Keys = Callable[[Pilot[None], Asked], Any]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What an answer came to: what was told, what was logged, when the card comes next."""
+
+    told: str
+    payload: dict[str, Any]
+    schedule: Schedule | None
+
+
+def only(workspace: Workspace, kind: str) -> None:
+    """Leaves the card of `kind` alone in the queue."""
+    for card in KINDS.values():
+        if card != KINDS[kind]:
+            hold.suspend(workspace, card)
+
+
+def outcome(workspace: Workspace, told: str) -> Outcome:
+    (row,) = workspace.store.log.of_kind(RowKind.REVIEW)
+    return Outcome(" ".join(told.split()), row.payload, workspace.store.schedules.get(row.subject))
+
+
+async def arrange(pilot: Pilot[None], places: list[int]) -> None:
+    """Moves the items until they stand as the plain review would be told: the first of `places` first, and so on."""
+    now, cursor = list(range(len(places))), 0
+    for target, item in enumerate(places):
+        place = now.index(item)
+        await pilot.press(*(["j"] * (place - cursor) if place > cursor else ["k"] * (cursor - place)))
+        await pilot.press(*["K"] * (place - target))
+        now.insert(target, now.pop(place))
+        cursor = target
+
+
+async def in_the_app(app: Any, clock: Clock, kind: str, given: Any, rating: str) -> Outcome:
+    only(app.workspace, kind)
+    async with app.run_test(size=(100, 60)) as pilot:
+        await pilot.pause()
+        card = asked(app.screen).card
+        assert card.id == KINDS[kind]
+        clock.move(seconds=SECONDS)
+        match kind:
+            case "choice" | "debug":
+                await pilot.press(*("abcdefg"[place] for place in given) if kind == "choice" else ["down"] * given[0])
+            case "cloze" | "numeric":
+                for number, text in enumerate(given):
+                    app.screen.query("AnswerField")[number].value = text
+            case "ordering":
+                await arrange(pilot, given)
+        await pilot.pause()
+        await pilot.press("space" if kind == "qa" else "enter", *(["enter"] if kind == "cloze" else []))
+        await pilot.pause()
+        if kind == "qa":
+            await pilot.press(*("abcdefg"[place] for place in given))
+        verdicts = [text_of(verdict) for verdict in app.screen.query(CardVerdict)]
+        head, detail = (text[app.lang] for text in asked(app.screen).told)
+        assert verdicts == (
+            [] if kind == "qa" else [f"{head}  {inline(detail).plain}".strip() if kind != "choice" else head]
+        )
+        await pilot.press(rating or "enter")
+        await pilot.pause()
+    return outcome(app.workspace, f"{head} {detail}")
+
+
+def line_by_line(workspace: Workspace, clock: Clock, kind: str, given: Any, rating: str) -> Outcome:
+    only(workspace, kind)
+    typed = [str(place + 1) for place in given] if kind in ("qa", "choice", "ordering", "debug") else given
+    lines = [""] * (kind == "qa") + ([" ".join(typed)] if kind not in ("cloze", "numeric") else typed) + [rating]
+    waiting = iter(lines)
+
+    def read() -> str:
+        if len(lines) == waiting.__length_hint__():
+            clock.move(seconds=SECONDS)
+        return next(waiting, "q") + "\n"
+
+    drill = Drill(workspace)
+    review = PlainReview(workspace, drill, Random(SEED), read)
+    told: list[Asked] = []
+    tell = review._tell
+    review._tell = lambda found: (told.append(found), tell(found))[1]  # type: ignore[method-assign]
+    review.run()
+    return outcome(workspace, " ".join(text[workspace.lang] for text in told[0].told))
+
+
+ANSWERS: list[tuple[str, Any]] = [
+    ("qa", [0, 1, 2, 3]),
+    ("qa", [1, 2]),
+    ("qa", [3]),
+    *(("choice", [place]) for place in range(4)),
+    ("numeric", ["1 GiB"]),
+    ("numeric", ["2^40 B"]),
+    ("numeric", [""]),
+    ("cloze", ["10000^(-2i/d)", "q, k"]),
+    ("cloze", ["i/d", "QK"]),
+    ("cloze", ["", ""]),
+    ("ordering", [0, 1, 2, 3]),
+    ("ordering", [3, 1, 0, 2]),
+    ("ordering", [2, 3, 1, 0]),
+    ("debug", [0]),
+    ("debug", [2]),
+]
+
+
+@pytest.mark.parametrize(("number", "kind", "given"), [(n, *answer) for n, answer in enumerate(ANSWERS)])
+async def test_the_same_answer_is_marked_told_logged_and_scheduled_alike(
+    make_app: MakeApp,
+    indexed: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    number: int,
+    kind: str,
+    given: Any,
+) -> None:
+    lang, rating = LANGS[number % 2], "" if number % 3 else "4"
+    clock, other_clock = Clock(), Clock()
+    app = make_app("review", lang=lang)
+    app.workspace.clock = clock
+    home = Home(tmp_path / "plain")
+    home.root.mkdir()
+    shutil.copy(indexed, home.database)
+    by_app = await in_the_app(app, clock, kind, given, rating)
+    with Workspace.open(home, other_clock, lang, Settings(fuzz=False), BANK) as workspace:
+        by_line = line_by_line(workspace, other_clock, kind, given, rating)
+    assert by_app == by_line
+    assert by_app.payload["elapsed_ms"] == SECONDS * 1000
+    printed = " ".join(capsys.readouterr().out.split())
+    assert by_app.told in printed
+
+
+BOTH = {"en": "text", "zh": "文字"}
+MANY = card_of(
+    {
+        "id": "x-01",
+        "topic": "x",
+        "kind": "choice",
+        "level": "screen",
+        "question": BOTH,
+        "options": [{"text": BOTH, "correct": number % 2 == 0, "why_not": BOTH} for number in range(5)],
+        "explain": BOTH,
+    }
+)
+
+
+@given(st.sets(st.integers(0, 4)), st.integers(0, 99))
+def test_options_by_number_are_options_by_letter(places: set[int], seed: int) -> None:
+    by_letter, by_line = Asked.of(MANY, Random(seed)), Asked.of(MANY, Random(seed))
+    for place in places:
+        by_letter.chosen ^= {by_letter.option_order[place]}
+    by_letter.submit()
+    read_answer(by_line, "en", lambda: "", lambda: " ".join(str(place + 1) for place in places))
+    assert by_line == by_letter and by_line.told == by_letter.told and by_line.suggestion == by_letter.suggestion
+
+
+CHECKS = REJECTED["checks"]
+HARD = {**CHECKS[1], "rung": "hardened"}
+KNOWN = {"wrong": "no-scale", "says": "Forgets the scale.", "cards": ["att-02"], "beside": "nan-rows"}
+COMMON = {"wrong": "transposed", "says": "Two axes are swapped.", "says_zh": "有两个轴互换了。", "cards": []}
+CALLS = {
+    **CHECKS[1]["counterexample"],
+    "call": 2,
+    "calls": [{"call": "sdpa", "args": {"n": 3}}, {"call": "sdpa"}],
+    "first_wrong_index": [0, 1],
+    "frames": [{"line": 7, "function": "sdpa", "code": "raise ValueError"}],
+}
+REPORTS = {
+    "rejected": REJECTED,
+    "not hardened": {**REJECTED, "rung": "solved", "checks": [CHECKS[0], HARD], "diagnosis": []},
+    "solved": {**REJECTED, "verdict": "accepted", "rung": "solved", "checks": CHECKS[:1], "diagnosis": []},
+    "two mistakes": {**REJECTED, "diagnosis": [KNOWN, {**KNOWN, "wrong": "nan-rows", "beside": "no-scale"}]},
+    "in common": {**REJECTED, "diagnosis": [COMMON]},
+    "calls": {**REJECTED, "checks": [CHECKS[0], {**CHECKS[1], "counterexample": CALLS}]},
+}
+
+
+class Judge:
+    """A judge that says what it is told to, as the client of the real one does."""
+
+    def __init__(self, report: GradeReport) -> None:
+        self.report = report
+
+    def grade(self, request: object, on_check: object = None) -> GradeReport:
+        return self.report
+
+    def __enter__(self) -> Judge:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        """Nothing was started."""
+
+
+@pytest.fixture
+def second_home(indexed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Home]:
+    monkeypatch.setattr(paths, "bundled_quizbank", lambda: BANK)
+    monkeypatch.setenv("ATTN_HOME", str(tmp_path / "commands"))
+    monkeypatch.setenv("COLUMNS", "98")
+    home = Home(tmp_path / "commands")
+    home.root.mkdir()
+    shutil.copy(indexed, home.database)
+    yield home
+
+
+def attempts(workspace: Workspace) -> list[tuple[Any, ...]]:
+    rows = workspace.store.log.of_kind(RowKind.ATTEMPT)
+    return [(row.subject, row.at, row.day, row.payload) for row in rows]
+
+
+@pytest.mark.parametrize("lang", LANGS)
+@pytest.mark.parametrize("name", REPORTS)
+async def test_the_same_grading_is_told_and_kept_alike(
+    make_app: MakeApp,
+    second_home: Home,
+    clock: Clock,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    name: str,
+    lang: Lang,
+) -> None:
+    app = make_app("challenges", challenge="sdpa", lang=lang)
+    write_solution(app)
+    file = app.workspace.home.solutions / "sdpa.py"
+    document = {**REPORTS[name], "file": str(file)}
+    report = report_of(document)
+    app.grader = Scripted(lambda: document)
+    async with app.run_test(size=(106, 80)) as pilot:
+        await pilot.press("g")
+        await settled(pilot)
+        in_the_app = " ".join(shown(app).split())
+    monkeypatch.setattr(grade_command, "Judge", type("Started", (), {"start": staticmethod(lambda: Judge(report))}))
+    monkeypatch.setattr("attncli.__main__.Session", lambda: Session(clock))
+    capsys.readouterr()
+    code = main(["--lang", lang, "grade", "sdpa", str(file)])
+    assert code == (0 if report.accepted else 1)
+    by_command = capsys.readouterr().out
+    with Workspace.open(second_home, clock, lang, Settings(lang=lang, fuzz=False), BANK) as workspace:
+        Watch(workspace, Judge(report), "sdpa", file, GradeOptions()).grade()  # type: ignore[arg-type]
+        by_watch = capsys.readouterr().out
+        kept = attempts(workspace)
+    assert attempts(app.workspace) * 2 == [(row[0], clock.now, *row[2:]) for row in kept] and len(kept) == 2
+    printed = by_command.splitlines()
+    assert by_watch.splitlines()[1:-1] == printed[: len(printed) - report.accepted]
+    assert headline(report, lang) in printed[0] and headline(report, lang).casefold() in in_the_app.casefold()
+    told = [" ".join(line.split()) for line in printed[1:] if line.startswith(" " * 8) or "√" in line or "轴" in line]
+    assert [line for line in told if line and line not in in_the_app] == []
+    assert bool(told) == (name != "solved")

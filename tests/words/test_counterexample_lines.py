@@ -1,0 +1,100 @@
+"""The smallest counterexample as text: arguments, calls, what was due beside what came, places."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from attncli.domain.cells import cells
+from attncli.domain.report import Frame
+from attncli.domain.report_documents import counterexample_of
+from attncli.domain.text import Lang
+from attncli.words.counterexample_lines import counterexample_lines, frame_lines
+
+TENSOR = {"shape": [2, 1], "dtype": "float32", "values": [0.5, 2.0]}
+
+
+def lines_of(shown: dict[str, Any], lang: Lang = "en", width: int = 60) -> list[str]:
+    return [line for _, line in counterexample_lines(counterexample_of(shown), width, lang)]
+
+
+def test_the_failing_call_the_first_wrong_index_and_the_learners_lines_are_named() -> None:
+    shown = {
+        "args": {"x": 1},
+        "calls": [{"call": "prefill"}, {"call": "decode_step"}],
+        "call": 2,
+        "expected": {**TENSOR, "axes": ["", "d"]},
+        "got": {**TENSOR, "values": [0.5, 3.0]},
+        "first_wrong_index": [1, 0],
+        "frames": [{"line": 3, "function": "f", "code": "return x"}],
+    }
+    assert lines_of(shown) == [
+        "Called with",
+        "x = 1",
+        "call 2 of: prefill, decode_step",
+        "",
+        "expected            got",
+        "[2, d=1] float32    [2, 1] float32",
+        "0.5                 0.5",
+        "  2                   3*",
+        "                    * differs",
+        "first wrong at [1, d=0]",
+        "line 3, in f: return x",
+    ]
+
+
+def test_none_is_an_answer_and_what_is_not_told_is_not_shown() -> None:
+    assert "None" in "".join(lines_of({"args": {}, "expected": TENSOR, "got": None}))
+    assert lines_of({"args": {}}) == lines_of({"frames": []}) == []
+
+
+def test_the_calls_that_the_failing_one_needs_are_shown_with_what_they_were_given() -> None:
+    calls = [{"call": "Norm", "args": {"D": 3}}, {"call": "forward", "args": {"x": 1}}]
+    shown = {"args": {"x": 1}, "calls": calls, "call": 2, "expected": 1.0, "got": 2.0}
+    assert lines_of(shown)[1:5] == ["x = 1", "call 2 of: Norm, forward", "call 1, Norm:", "  D = 3"]
+    assert "第 1 次调用 Norm：" in lines_of(shown, "zh")
+    many = {**shown, "calls": calls[:1] * 6 + calls[1:], "call": 7}
+    assert not any("Norm:" in line for line in lines_of(many))
+
+
+def test_two_numbers_that_differ_are_printed_so_that_they_differ() -> None:
+    tensors = [{"shape": [2], "dtype": "float64", "values": [0.25, value]} for value in (0.1234567, 0.1234569)]
+    shown = {"args": {"x": 0.5}, "expected": tensors[0], "got": tensors[1], "first_wrong_index": [1]}
+    text = "\n".join(lines_of(shown))
+    assert "0.1234567" in text and "0.1234569*" in text
+
+
+@given(st.lists(st.floats(-9, 9), min_size=4, max_size=4), st.sampled_from(["en", "zh"]), st.integers(40, 120))
+def test_what_was_due_and_what_came_fit_the_width(values: list[float], lang: Lang, width: int) -> None:
+    tensor = {"shape": [2, 2], "dtype": "float32", "values": values}
+    shown = {"args": {"q": tensor, "k": tensor}, "expected": tensor, "got": {**tensor, "values": [0.0] * 4}}
+    assert all(cells(line) <= width for line in lines_of(shown, lang, width))
+
+
+OUTER = Frame(9, "sdpa", "return a(q)")
+INNER = Frame(3, "a", "return b(x)\x1b[2J")
+
+
+@pytest.mark.parametrize(
+    ("lang", "file", "said"),
+    [
+        ("en", "sdpa.py", ["sdpa.py:9, in sdpa: return a(q)", "sdpa.py:3, in a: return b(x)"]),
+        ("en", "", ["line 9, in sdpa: return a(q)", "line 3, in a: return b(x)"]),
+        ("zh", "sdpa.py", ["sdpa.py:9，sdpa 内：return a(q)", "sdpa.py:3，a 内：return b(x)"]),
+        ("zh", "", ["第 9 行，sdpa 内：return a(q)", "第 3 行，a 内：return b(x)"]),
+    ],
+)
+def test_a_frame_is_file_line_function_and_code(lang, file, said):
+    assert list(frame_lines([OUTER, INNER], file, lang)) == said
+
+
+def test_a_recursion_is_told_once_and_counted():
+    frames = [INNER, *[OUTER] * 20]
+    assert list(frame_lines(frames, "x.py", "en"))[1:] == ["x.py:9, in sdpa: return a(q)", "… and 19 times more"]
+
+
+def test_a_frame_without_code_still_names_its_line():
+    assert list(frame_lines([Frame(1, "<module>", "")], "x.py", "en")) == ["x.py:1, in <module>:"]
