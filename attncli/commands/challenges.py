@@ -14,7 +14,7 @@ from attncli.practice.hint import next_hint
 from attncli.practice.solution import show_solution
 from attncli.practice.standings import standings
 from attncli.practice.start_challenge import start_challenge
-from attncli.words.after_solving import asked_next
+from attncli.words.asked_next import asked_next
 from attncli.words.command_texts import DUE_ON, LAST_HINT, OLD_FILE_KEPT
 from attncli.words.reports import STANDINGS
 

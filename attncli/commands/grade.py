@@ -105,7 +105,7 @@ def _once(challenge: str, file: Path, asked: Mapping[str, Any], as_json: bool) -
             print_report(report, title, session().lang)
     if report.accepted:
         if first and not as_json:
-            from attncli.words.after_solving import after_solving
+            from attncli.words.asked_next import after_solving
 
             echo("\n".join(after_solving(title, following, session().lang)))
         _offer(report, file, title.id, as_json, session().lang)

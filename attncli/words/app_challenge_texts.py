@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from attncli.domain.text import Localised
-from attncli.words.after_solving import ASKED_NEXT
+from attncli.words.asked_next import ASKED_NEXT
 from attncli.words.reports import PRINTED, STANDINGS
 
 _T = Localised

@@ -7,7 +7,7 @@ import pytest
 from attncli.tui.app import AttnApp
 from attncli.tui.screens.challenge import ChallengeScreen
 from attncli.tui.widgets.after_solving import AfterSolving
-from attncli.words.after_solving import ASKED_NEXT
+from attncli.words.asked_next import ASKED_NEXT
 
 from .conftest import MakeApp, shown
 from .test_challenge import REJECTED, Scripted, settled

@@ -15,8 +15,8 @@ from attncli.practice.standings import next_unsolved, solved_one
 from attncli.practice.workspace import Workspace
 from attncli.tui.widgets.follow_ups import FollowUps, Questions
 from attncli.tui.widgets.plain import Plain
-from attncli.words.after_solving import YOUR_CODE
 from attncli.words.app_texts import say
+from attncli.words.asked_next import YOUR_CODE
 
 
 def after_solving(

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from attncli.domain.card import FollowUp
 from attncli.domain.text import Localised
-from attncli.words.after_solving import after_solving, asked_next
+from attncli.words.asked_next import after_solving, asked_next
 
 from .test_statements import challenge
 
