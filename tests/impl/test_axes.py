@@ -43,6 +43,7 @@ ANY_SHAPE = {
     "online-softmax",
     "softmax-stable",
     "stochastic-rounding",
+    "t5-relative-bias",
 }  # tensors of any shape, or none at all
 MASKS = ("mask", "argument ")  # by name, or behind the first of any number of masks
 DRAWN = 12

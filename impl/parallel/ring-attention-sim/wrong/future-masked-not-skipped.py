@@ -1,5 +1,5 @@
 """Computes future chunks and masks them.
-未来的块也算，算完再掩掉。
+未来的块也算，算完再屏蔽。
 
 symptom: Twice the work for nothing.
 症状：白白多算一倍。
