@@ -60,6 +60,7 @@ def check(paths: Iterable[Path], around: Surroundings, today: date | None = None
         file.findings += _file_findings(file, known, terms, around)
         if file.role == "challenge":
             _look_into(file, known)
+            file.findings += () if file.own else terms.findings(file.judged.value)
         file.findings += _readings(file, readings, known, around)
         if today:
             file.findings += _ages(file, today)

@@ -80,7 +80,7 @@ def _near(prose: str, found: re.Match[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """The glossary as patterns: what cards must not write, and what to write instead."""
+    """The glossary as patterns: what cards and challenges must not write, and what to write instead."""
 
     patterns: tuple[tuple[str, re.Pattern[str], Mapping[str, str]], ...] = ()
 

@@ -33,13 +33,14 @@ OnEvent = Callable[[dict[str, Any]], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProveRequest:
-    """All files of a challenge on many streams of inputs."""
+    """All files of a challenge on many streams of inputs; `known` says what wrong files failed before."""
 
     spec: Mapping[str, Any]
     folder: Path
     streams: int
     timeout_seconds: float
     memory_mib: int = MEMORY_MIB
+    known: Mapping[str, Sequence[Any]] = field(default_factory=dict)
 
     def document(self) -> dict[str, Any]:
         return {"op": "prove", **asdict(self), "folder": str(self.folder)}

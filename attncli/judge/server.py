@@ -123,7 +123,10 @@ class Server:
             return Submission(file.read_bytes(), str(file), folder.entry, self._worker, budget, guard=guard)
 
         number = request["id"]
-        proving = Proving(folder, submit, lambda done: self._send({"id": number, "event": "proved", "gradings": done}))
+        known = {name: (check, rung) for name, (check, rung) in request["known"].items()}
+        proving = Proving(
+            folder, submit, lambda done: self._send({"id": number, "event": "proved", "gradings": done}), known
+        )
         return proving.run(int(request["streams"]))
 
     def _folder(self, request: Request) -> Any:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from queue import SimpleQueue
 from threading import Lock
@@ -23,13 +23,17 @@ _SLOWEST = ("random", "work", "memory")
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """The outcome for one challenge: how many sound and wrong files it has, and which were misjudged."""
+    """The outcome for one challenge: how many sound and wrong files it has, and which were misjudged.
+
+    `failed` holds the check that each wrong file failed, and its rung.
+    """
 
     challenge: str
     folder: Path
     sound: int
     wrong: int
     surprises: Sequence[dict[str, Any]]
+    failed: Mapping[str, Sequence[Any]] = field(default_factory=dict)
 
     @property
     def holds(self) -> bool:
@@ -44,6 +48,7 @@ class Proof:
             "right": {"accepted": self.sound - len(turned_away), "total": self.sound},
             "wrong": {"rejected": self.wrong - len(missed), "total": self.wrong},
             "failures": list(self.surprises),
+            "failed": dict(self.failed),
         }
 
     def failures(self) -> list[str]:
@@ -90,13 +95,26 @@ def _with_free_judge(judges: SimpleQueue[Judge], challenge: Challenge, streams: 
         judges.put(judge)
 
 
-def prove_one(judge: Judge, challenge: Challenge, streams: int, on_proved: OnProved = lambda gradings: None) -> Proof:
-    """Proves one challenge. Raises JudgeFailed."""
+def prove_one(
+    judge: Judge,
+    challenge: Challenge,
+    streams: int,
+    on_proved: OnProved = lambda gradings: None,
+    known: Mapping[str, Sequence[Any]] | None = None,
+) -> Proof:
+    """Proves one challenge. Raises JudgeFailed.
+
+    `known` is what `failed` said of its wrong files before: it saves time, and decides nothing.
+    """
     request = ProveRequest(
-        spec=specification(challenge), folder=Path(challenge.folder), streams=streams, timeout_seconds=SECONDS
+        spec=specification(challenge),
+        folder=Path(challenge.folder),
+        streams=streams,
+        timeout_seconds=SECONDS,
+        known=known or {},
     )
     found = judge.prove(request, on_proved)
-    return Proof(challenge.id, request.folder, found["sound"], found["wrong"], found["surprises"])
+    return Proof(challenge.id, request.folder, found["sound"], found["wrong"], found["surprises"], found["failed"])
 
 
 def _files(challenge: Challenge) -> int:

@@ -226,6 +226,13 @@ def test_challenges_are_checked_where_they_are_given(around: Surroundings, chang
     assert any(found.startswith(message) for found in messages(check([around.impl], around)))
 
 
+def test_a_bundled_challenge_uses_the_terms_of_the_glossary(around: Surroundings) -> None:
+    glossary = "terms:\n- {en: mask out, zh: 屏蔽, avoid_zh: [掩掉]}\n"
+    (around.quizbank / "glossary.yaml").write_text(glossary, encoding="utf-8")
+    path = challenge(around.impl, hints=[{"en": "Hide them.", "zh": "掩掉它们。"}])
+    assert '"掩掉" is not this bank\'s term; the glossary says "屏蔽"' in messages(check([path], around))
+
+
 def test_the_files_beside_a_challenge_are_checked_with_it(around: Surroundings) -> None:
     path = challenge(around.impl)
     found = {(Path(problem.file).name, problem.message) for problem in check([path], around).problems}

@@ -44,9 +44,9 @@ def texts(modules: Mapping[str, object]) -> Iterator[tuple[str, Localised]]:
             if isinstance(value, Localised):
                 yield f"{module} {name}", value
             elif isinstance(value, Mapping):
-                for key, text in value.items():
-                    if isinstance(told := getattr(text, "title", text), Localised):
-                        yield f"{module} {name} {key}", told
+                yield from (
+                    (f"{module} {name} {key}", text) for key, text in value.items() if isinstance(text, Localised)
+                )
 
 
 WRITTEN = dict(texts(WORDS))

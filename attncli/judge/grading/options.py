@@ -14,7 +14,8 @@ class Options:
     """How to grade: `stream` numbers the input stream, `rung` is the one that is asked for.
 
     `quick` asks for the verdict alone: it leaves out badges and stops at the first failure without shrinking. `first`
-    names a check and its rung to run before the others, `settled` are checks known to hold, which are left out.
+    names a check and its rung to run before the others, `settled` are checks known to hold, which are left out;
+    `hardened_first` begins with the second rung, where a fault on either is enough.
     """
 
     stream: int = 0
@@ -23,4 +24,5 @@ class Options:
     quick: bool = False
     first: tuple[str, CaseRung | None] = ("", None)
     settled: Collection[str] = ()
+    hardened_first: bool = False
     replay: Sequence[dict[str, Any]] = ()

@@ -2,12 +2,12 @@
 
 A file stays loaded in one worker over many streams, and what is the same on every stream is asked once: whether it
 loads, the edge cases, growth. One required check that fails on the rung is a verdict: a wrong file is asked first for
-what it failed.
+what it failed, or is known to have failed, and one that falls short on the second rung alone for that one first.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -42,11 +42,16 @@ class Candidate:
 
 @dataclass
 class Proving:
-    """`submit` makes a submission of a file; `notify` is told after each file how many gradings that was."""
+    """`submit` makes a submission of a file; `notify` is told after each file how many gradings that was.
+
+    `known` says what wrong files failed when they were last proved. It changes the order of questions alone: a file
+    that must fail on the first rung is never asked for the second before it.
+    """
 
     folder: Folder
     submit: Callable[[Path], Submission]
     notify: Callable[[int], None]
+    known: Mapping[str, tuple[str, CaseRung | None]] = field(default_factory=dict)
     surprises: list[dict[str, Any]] = field(default_factory=list)
 
     def run(self, streams: int) -> dict[str, Any]:
@@ -58,14 +63,22 @@ class Proving:
                 self._prove(candidate, exams)
                 self.notify(len(exams))
         sound = sum(candidate.sound for candidate in candidates)
-        return {"sound": sound, "wrong": len(candidates) - sound, "surprises": self.surprises}
+        failed = {c.file.stem: list(c.failed) for c in candidates if not c.sound and c.failed[0]}
+        return {"sound": sound, "wrong": len(candidates) - sound, "surprises": self.surprises, "failed": failed}
 
     def _candidates(self) -> list[Candidate]:
         path = self.folder.path
         sound = [path / "reference.py", *sorted((path / "right").glob("*.py"))]
         wrong = sorted((path / "wrong").glob("*.py"))
         rungs = {file: self.folder.mistake(file.stem).rung for file in wrong}
-        return [*(Candidate(file, True) for file in sound), *(Candidate(file, False, rungs[file]) for file in wrong)]
+        mistakes = (
+            Candidate(file, False, rungs[file], failed=self._failed_before(file, rungs[file])) for file in wrong
+        )
+        return [*(Candidate(file, True) for file in sound), *mistakes]
+
+    def _failed_before(self, file: Path, rung: CaseRung) -> tuple[str, CaseRung | None]:
+        check, failed = self.known.get(file.stem, ("", None))
+        return ("", None) if rung == "solved" and failed != "solved" else (check, failed)
 
     def _prove(self, candidate: Candidate, exams: list[Exam]) -> None:
         if candidate.done:
@@ -74,7 +87,11 @@ class Proving:
         try:
             for exam, loaded in zip(exams, _once_loaded(), strict=False):
                 options = Options(
-                    stream=exam.stream, quick=True, first=candidate.failed, settled=candidate.settled | loaded
+                    stream=exam.stream,
+                    quick=True,
+                    first=candidate.failed,
+                    settled=candidate.settled | loaded,
+                    hardened_first=not candidate.sound and candidate.rung == "hardened",
                 )
                 self._note(candidate, exam.stream, Grading(exam, submission, options).run())
                 if candidate.done or submission.worker is None:

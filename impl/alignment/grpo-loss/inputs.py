@@ -108,7 +108,7 @@ def edge_far_from_both(make):
 def edge_what_masked_tokens_hold(make):
     """masked tokens hold ±10⁴ or infinities: nothing of it, and no NaN, in value or gradient
 
-    被掩掉的 token 里是 ±10⁴ 或无穷：数值和梯度都不受影响，也没有 NaN
+    被屏蔽的 token 里是 ±10⁴ 或无穷：数值和梯度都不受影响，也没有 NaN
     """
     mask = torch.tensor([[[True, True, False, False]] * 2])
     for garbage in (1e4, math.inf):

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
 
 from attncli.judge.answers.submission import Budget, Submission
 from attncli.judge.asking.exam import Exam
+from attncli.judge.grading.course import Grading
+from attncli.judge.grading.options import Options
 from attncli.judge.grading.proving import STREAMS_AT_ONCE, Proving
 from in_process import REFERENCE, WRONG, InProcessWorker, write_challenge
 
@@ -22,18 +25,22 @@ def folder(tmp_path):
     return write_challenge(tmp_path)
 
 
-def prove(folder, streams: int = STREAMS) -> tuple[dict, list[int]]:
+def submission_of(folder, file: Path | str) -> Submission:
+    source = (folder.path / file).read_bytes()
+    return Submission(source, str(file), folder.entry, InProcessWorker, Budget(600))
+
+
+def prove(folder, streams: int = STREAMS, known: Any = ()) -> tuple[dict, list[int]]:
     gradings: list[int] = []
-
-    def submit(file: Path) -> Submission:
-        return Submission(file.read_bytes(), str(file), folder.entry, InProcessWorker, Budget(600))
-
-    return Proving(folder, submit, gradings.append).run(streams), gradings
+    return Proving(folder, lambda file: submission_of(folder, file), gradings.append, dict(known)).run(
+        streams
+    ), gradings
 
 
 def test_a_challenge_that_holds_has_no_surprises(folder):
     proof, gradings = prove(folder)
-    assert proof == {"sound": 2, "wrong": 1, "surprises": []}
+    failed = {"no-scale": ["matches-reference", "solved"]}
+    assert proof == {"sound": 2, "wrong": 1, "surprises": [], "failed": failed}
     assert sum(gradings) == 3 * STREAMS
 
 
@@ -55,6 +62,36 @@ def scaled_sum(x, weight, scale=2.0):
 def rounded(folder, rung: str) -> None:
     """A wrong file that fails in 16 bits alone."""
     (folder.path / "wrong" / "rounded.py").write_text(f'"""Wrong in 16 bits.\n\nrung: {rung}\n"""\n{ROUNDED}')
+
+
+@pytest.mark.parametrize("rung", ["solved", "hardened"])
+@pytest.mark.parametrize(
+    "known",
+    [
+        ("low-precision", "hardened"),
+        ("gradients", "solved"),
+        ("matches-reference", "hardened"),
+        ("nothing", "solved"),
+        ("", None),
+    ],
+)
+def test_what_is_said_of_earlier_proofs_changes_no_verdict(folder, rung, known):
+    rounded(folder, rung)
+    before, _ = prove(folder, 1)
+    after, _ = prove(folder, 1, {"rounded": known, "no-scale": known, "gone": known})
+    assert {**after, "failed": None} == {**before, "failed": None}
+    assert bool(after["surprises"]) == (rung == "solved")
+
+
+def test_a_mistake_of_the_second_rung_is_asked_for_there_first(folder):
+    rounded(folder, "hardened")
+    asked: list[str] = []
+    grading = Grading(
+        Exam(folder, 0), submission_of(folder, "wrong/rounded.py"), Options(quick=True, hardened_first=True)
+    )
+    grading.notify = lambda event: asked.append(event["name"])
+    grading.run()
+    assert "low-precision" in asked and "matches-reference" not in asked
 
 
 def test_a_wrong_file_may_reach_the_rung_below_the_one_that_it_names(folder):

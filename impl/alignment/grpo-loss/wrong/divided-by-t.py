@@ -1,5 +1,5 @@
 """Divides by T, masked tokens included.
-除以了 T，把掩掉的也算上。
+除以了 T，把被屏蔽的也算上。
 
 symptom: Short answers count for less, the more padding the worse.
 症状：短回答权重变小，填充越多越严重。

@@ -1,5 +1,5 @@
 """Sums masked tokens as well.
-被掩掉的 token 也求了和。
+被屏蔽的 token 也求了和。
 
 symptom: What stands in the padding trains the policy.
 症状：填充里的数也在训练策略。

@@ -2,7 +2,7 @@
 对 N × N 的分数矩阵加掩码。
 
 symptom: Right values, but N² scores of which most are hidden.
-症状：结果对，但算了 N² 个分数，绝大多数被掩掉。
+症状：结果对，但算了 N² 个分数，绝大多数被屏蔽。
 
 cards: mask-11
 rung: solved

@@ -19,7 +19,9 @@ def switch_aux_loss(probs: Tensor, idx: Tensor, alpha: float) -> Tensor:
     E = probs.shape[1]
 
     chosen = idx[..., None] == torch.arange(E, device=idx.device)  # (N, k, E)
-    f = torch.zeros(E, dtype=probs.dtype, device=idx.device).index_add(0, idx.flatten(), torch.ones_like(idx.flatten(), dtype=probs.dtype)).to(wide) / idx.numel()  # (E,), sums to 1
+    one = torch.ones_like(idx.flatten(), dtype=probs.dtype)
+    counts = torch.zeros(E, dtype=probs.dtype, device=idx.device).index_add(0, idx.flatten(), one)
+    f = counts.to(wide) / idx.numel()
     P = probs.to(wide).mean(dim=0)  # (E,)
 
     return (alpha * E * (f * P).sum()).to(probs.dtype)

@@ -1,0 +1,34 @@
+"""Standardises the advantages.
+把优势标准化了。
+
+symptom: Another function's business; returns are off as well.
+症状：那是另一步的事；returns 也跟着错了。
+
+cards: align-03
+rung: solved
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+
+@torch.no_grad()
+def gae(
+    rewards: Tensor, values: Tensor, dones: Tensor, last_value: Tensor, gamma: float, lam: float
+) -> tuple[Tensor, Tensor]:
+    wide = torch.promote_types(rewards.dtype, torch.float32)
+    r, v, following = rewards.to(wide), values.to(wide), last_value.to(wide)  # (B, T), (B, T), (B,)
+    goes_on = 1 - dones.to(wide)  # (B, T)
+
+    advantage, found = torch.zeros_like(following), []
+    for t in range(r.shape[1] - 1, -1, -1):
+        delta = r[:, t] + gamma * goes_on[:, t] * following - v[:, t]  # (B,)
+        advantage = delta + gamma * lam * goes_on[:, t] * advantage
+        following = v[:, t]
+        found.append(advantage)
+
+    adv = torch.stack(found[::-1], dim=1)  # (B, T)
+    adv = (adv - adv.mean()) / (adv.std(correction=0) + 1e-8)
+    return adv.to(rewards.dtype), (adv + v).to(rewards.dtype)

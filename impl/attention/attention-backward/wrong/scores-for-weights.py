@@ -1,0 +1,27 @@
+"""Forms dv with the scores, not the weights.
+dv 用了分数而不是权重。
+
+symptom: dv has the wrong size and sign.
+症状：dv 大小和符号都不对。
+
+cards: att-27
+rung: solved
+"""
+
+import math
+
+import torch
+
+
+def sdpa_backward(q, k, v, do):
+    dtype = q.dtype
+    if dtype in (torch.float16, torch.bfloat16):
+        q, k, v, do = q.float(), k.float(), v.float(), do.float()
+    scale = 1 / math.sqrt(q.shape[-1])
+    p = torch.softmax(q @ k.mT * scale, -1)
+    dv = (q @ k.mT * scale).mT @ do
+    dp = do @ v.mT
+    ds = p * (dp - (do * (p @ v)).sum(-1, keepdim=True))
+    dq = ds @ k * scale
+    dk = ds.mT @ q * scale
+    return dq.to(dtype), dk.to(dtype), dv.to(dtype)

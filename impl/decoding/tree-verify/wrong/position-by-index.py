@@ -1,0 +1,40 @@
+"""Takes past + index for the position.
+位置用了 past + 下标。
+
+symptom: Siblings stand one behind the other.
+症状：兄弟节点变成一前一后。
+
+cards: dec-25
+rung: solved
+"""
+
+import torch
+
+
+def tree_mask(parents, past):
+    n = len(parents)
+    mask = torch.zeros(n, past + n, dtype=torch.bool)
+    mask[:, :past] = True
+    for i in range(n):
+        j = i
+        while j >= 0:
+            mask[i, past + j] = True
+            j = parents[j]
+    return mask
+
+
+def tree_positions(parents, past):
+    depth = []
+    for i, parent in enumerate(parents):
+        depth.append(0 if i == 0 else depth[parent] + 1)
+    return torch.arange(past, past + len(parents))
+
+
+def verify_tree(parents, tokens, target_argmax):
+    paths = {0: []}
+    for i in range(1, len(parents)):
+        p = parents[i]
+        if p in paths and tokens[i] == target_argmax[p]:
+            paths[i] = [*paths[p], i]
+    best = max(paths.values(), key=len)
+    return best, target_argmax[best[-1] if best else 0]

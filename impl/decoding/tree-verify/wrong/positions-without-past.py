@@ -1,0 +1,40 @@
+"""Forgets the past in the positions.
+位置没有加上 past。
+
+symptom: The tree is turned as if it stood at the beginning.
+症状：整棵树的 RoPE 好像从头开始。
+
+cards: dec-25, pos-09
+rung: solved
+"""
+
+import torch
+
+
+def tree_mask(parents, past):
+    n = len(parents)
+    mask = torch.zeros(n, past + n, dtype=torch.bool)
+    mask[:, :past] = True
+    for i in range(n):
+        j = i
+        while j >= 0:
+            mask[i, past + j] = True
+            j = parents[j]
+    return mask
+
+
+def tree_positions(parents, past):
+    depth = []
+    for i, parent in enumerate(parents):
+        depth.append(0 if i == 0 else depth[parent] + 1)
+    return torch.tensor([d for d in depth])
+
+
+def verify_tree(parents, tokens, target_argmax):
+    paths = {0: []}
+    for i in range(1, len(parents)):
+        p = parents[i]
+        if p in paths and tokens[i] == target_argmax[p]:
+            paths[i] = [*paths[p], i]
+    best = max(paths.values(), key=len)
+    return best, target_argmax[best[-1] if best else 0]

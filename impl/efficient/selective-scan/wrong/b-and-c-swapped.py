@@ -1,0 +1,27 @@
+"""Swaps B and C.
+B 和 C 用反了。
+
+symptom: Tokens are written where they should be read.
+症状：该读的方向用来写，该写的用来读。
+
+cards: sparse-10
+rung: solved
+"""
+
+import torch
+import torch.nn.functional as F
+
+
+def ssm_scan(x, dt, A, Bm, C):
+    B, T, D = x.shape
+    wide = torch.promote_types(x.dtype, torch.float32)
+    delta = F.softplus(dt.to(wide))
+    Aw = A.to(wide)
+    h = torch.zeros(B, D, A.shape[1], dtype=wide, device=x.device)
+    ys = []
+    for t in range(T):
+        d, xt = delta[:, t].unsqueeze(-1), x[:, t].to(wide).unsqueeze(-1)
+        c, b = Bm[:, t].to(wide).unsqueeze(1), C[:, t].to(wide).unsqueeze(1)
+        h = torch.exp(d * Aw) * h + d * b * xt
+        ys.append((h * c).sum(-1))
+    return torch.stack(ys, 1).to(x.dtype)

@@ -1,0 +1,27 @@
+"""Writes B·x without Δ.
+写入 B·x 时漏了 Δ。
+
+symptom: A skipped token is written at full strength.
+症状：本该跳过的 token 仍全量写入。
+
+cards: sparse-10
+rung: solved
+"""
+
+import torch
+import torch.nn.functional as F
+
+
+def ssm_scan(x, dt, A, Bm, C):
+    B, T, D = x.shape
+    wide = torch.promote_types(x.dtype, torch.float32)
+    delta = F.softplus(dt.to(wide))
+    Aw = A.to(wide)
+    h = torch.zeros(B, D, A.shape[1], dtype=wide, device=x.device)
+    ys = []
+    for t in range(T):
+        d, xt = delta[:, t].unsqueeze(-1), x[:, t].to(wide).unsqueeze(-1)
+        b, c = Bm[:, t].to(wide).unsqueeze(1), C[:, t].to(wide).unsqueeze(1)
+        h = torch.exp(d * Aw) * h + b * xt
+        ys.append((h * c).sum(-1))
+    return torch.stack(ys, 1).to(x.dtype)

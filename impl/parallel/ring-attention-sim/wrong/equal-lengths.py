@@ -1,0 +1,37 @@
+"""Takes all chunks to be as long as the first and cuts the joined result there.
+以为所有块都和第一块一样长，按它来切结果。
+
+symptom: Wrong lengths as soon as one rank holds more.
+症状：只要有一个 rank 长一点，长度就全错。
+
+cards: flash-10
+rung: solved
+"""
+
+import torch
+
+
+def ring_attention(q_chunks, k_chunks, v_chunks, causal):
+    P, outs = len(q_chunks), []
+    for r in range(P):
+        dtype = q_chunks[r].dtype
+        wide = torch.promote_types(dtype, torch.float32)
+        q = q_chunks[r].to(wide) / q_chunks[r].shape[-1] ** 0.5
+        m = torch.full_like(q[..., :1], float("-inf"))
+        l, acc = torch.zeros_like(m), torch.zeros_like(q)
+        for hop in range(P):
+            s = (r - hop) % P
+            if causal and s > r:
+                continue
+            scores = q @ k_chunks[s].to(wide).mT
+            if causal and s == r:
+                t = q.shape[2]
+                scores = scores.masked_fill(torch.ones(t, t, dtype=torch.bool, device=q.device).triu(1), float("-inf"))
+            new = torch.maximum(m, scores.detach().amax(-1, keepdim=True))
+            p, shrink = (scores - new).exp(), (m - new).exp()
+            l = l * shrink + p.sum(-1, keepdim=True)
+            acc = acc * shrink + p @ v_chunks[s].to(wide)
+            m = new
+        outs.append((acc / l).to(dtype))
+    whole, t = torch.cat([out.transpose(0, 2) for out in outs]), q_chunks[0].shape[2]
+    return [whole[r * t : (r + 1) * t].transpose(0, 2).clone() for r in range(P)]

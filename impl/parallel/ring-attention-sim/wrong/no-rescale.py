@@ -1,0 +1,36 @@
+"""Keeps what was summed up as it is when the maximum rises.
+最大值变大时，已累加的没有缩小。
+
+symptom: Chunks that came early weigh too much.
+症状：先来的块权重过大。
+
+cards: flash-02
+rung: solved
+"""
+
+import torch
+
+
+def ring_attention(q_chunks, k_chunks, v_chunks, causal):
+    P, outs = len(q_chunks), []
+    for r in range(P):
+        dtype = q_chunks[r].dtype
+        wide = torch.promote_types(dtype, torch.float32)
+        q = q_chunks[r].to(wide) / q_chunks[r].shape[-1] ** 0.5
+        m = torch.full_like(q[..., :1], float("-inf"))
+        l, acc = torch.zeros_like(m), torch.zeros_like(q)
+        for hop in range(P):
+            s = (r - hop) % P
+            if causal and s > r:
+                continue
+            scores = q @ k_chunks[s].to(wide).mT
+            if causal and s == r:
+                t = q.shape[2]
+                scores = scores.masked_fill(torch.ones(t, t, dtype=torch.bool, device=q.device).triu(1), float("-inf"))
+            new = torch.maximum(m, scores.detach().amax(-1, keepdim=True))
+            p, shrink = (scores - new).exp(), (m - new).exp()
+            l = l + p.sum(-1, keepdim=True)
+            acc = acc + p @ v_chunks[s].to(wide)
+            m = new
+        outs.append((acc / l).to(dtype))
+    return outs

@@ -1,0 +1,36 @@
+"""Lets a query see all of its own chunk.
+自己的块没有掩。
+
+symptom: The future leaks within each chunk.
+症状：块内泄漏了未来。
+
+cards: mask-09, flash-10
+rung: solved
+"""
+
+import torch
+
+
+def ring_attention(q_chunks, k_chunks, v_chunks, causal):
+    P, outs = len(q_chunks), []
+    for r in range(P):
+        dtype = q_chunks[r].dtype
+        wide = torch.promote_types(dtype, torch.float32)
+        q = q_chunks[r].to(wide) / q_chunks[r].shape[-1] ** 0.5
+        m = torch.full_like(q[..., :1], float("-inf"))
+        l, acc = torch.zeros_like(m), torch.zeros_like(q)
+        for hop in range(P):
+            s = (r - hop) % P
+            if causal and s > r:
+                continue
+            scores = q @ k_chunks[s].to(wide).mT
+            if False:
+                t = q.shape[2]
+                scores = scores.masked_fill(torch.ones(t, t, dtype=torch.bool, device=q.device).triu(1), float("-inf"))
+            new = torch.maximum(m, scores.detach().amax(-1, keepdim=True))
+            p, shrink = (scores - new).exp(), (m - new).exp()
+            l = l * shrink + p.sum(-1, keepdim=True)
+            acc = acc * shrink + p @ v_chunks[s].to(wide)
+            m = new
+        outs.append((acc / l).to(dtype))
+    return outs

@@ -1,0 +1,26 @@
+"""Returns W itself as the residual.
+残差返回了 W 本身。
+
+symptom: The principal part counts twice from the first token on.
+症状：主成分从第一个 token 起就算了两遍。
+
+cards: peft-17
+rung: solved
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+
+@torch.no_grad()
+def pissa_init(W: Tensor, r: int) -> tuple[Tensor, Tensor, Tensor]:
+    wide = W.to(torch.promote_types(W.dtype, torch.float32))
+    U, S, Vh = torch.linalg.svd(wide, full_matrices=False)  # (O, n), (n,), (n, I) with n = min(O, I)
+
+    root = S[:r].sqrt()  # (r,)
+    A = root[:, None] * Vh[:r]  # (r, I)
+    B = U[:, :r] * root  # (O, r)
+
+    return A.to(W.dtype), B.to(W.dtype), W.clone()

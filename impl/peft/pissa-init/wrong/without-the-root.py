@@ -1,0 +1,26 @@
+"""Puts S on both sides, without a root.
+两边都乘 S，没有开方。
+
+symptom: BA = U S² Vᵀ.
+症状：得到的是 BA = U S² Vᵀ。
+
+cards: peft-17
+rung: solved
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+
+@torch.no_grad()
+def pissa_init(W: Tensor, r: int) -> tuple[Tensor, Tensor, Tensor]:
+    wide = W.to(torch.promote_types(W.dtype, torch.float32))
+    U, S, Vh = torch.linalg.svd(wide, full_matrices=False)  # (O, n), (n,), (n, I) with n = min(O, I)
+
+    root = S[:r]  # (r,)
+    A = root[:, None] * Vh[:r]  # (r, I)
+    B = U[:, :r] * root  # (O, r)
+
+    return A.to(W.dtype), B.to(W.dtype), (wide - B @ A).to(W.dtype)

@@ -1,0 +1,28 @@
+"""Stops at N.
+止于 N。
+
+symptom: Offsets from max_distance on are one bucket too high.
+症状：从 max_distance 起，桶号大了一。
+
+cards: pos-20
+rung: solved
+"""
+
+import math
+
+import torch
+
+
+def t5_bucket(relative_position, bidirectional, num_buckets=32, max_distance=128):
+    if bidirectional:
+        N = num_buckets // 2
+        side = (relative_position > 0).long() * N
+        n = relative_position.abs()
+    else:
+        N = num_buckets
+        side = 0
+        n = (-relative_position).clamp(min=0)
+    e = N // 2
+    term = torch.log(n.clamp(min=1).float() / e) / math.log(max_distance / e) * (N - e)
+    far = (e + term.long()).clamp(max=N)
+    return side + torch.where(n < e, n, far)

@@ -1,0 +1,29 @@
+"""Uses 32 and 128 whatever is given.
+不管传入什么，都用 32 和 128。
+
+symptom: Right for the defaults only.
+症状：只有默认值时才对。
+
+cards: pos-20
+rung: solved
+"""
+
+import math
+
+import torch
+
+
+def t5_bucket(relative_position, bidirectional, num_buckets=32, max_distance=128):
+    num_buckets, max_distance = 32, 128
+    if bidirectional:
+        N = num_buckets // 2
+        side = (relative_position > 0).long() * N
+        n = relative_position.abs()
+    else:
+        N = num_buckets
+        side = 0
+        n = (-relative_position).clamp(min=0)
+    e = N // 2
+    term = torch.log(n.clamp(min=1).float() / e) / math.log(max_distance / e) * (N - e)
+    far = (e + term.long()).clamp(max=N - 1)
+    return side + torch.where(n < e, n, far)
