@@ -48,6 +48,7 @@ class Grading:
             self._check(name, rung)
             if self.options.quick and (self._broken("solved") or self._broken("hardened")):
                 break
+        self._ask_for_what_waits()
         self.submission.collect()
         reached = self._reached()
         verdict: Verdict = "accepted" if reached in ("hardened", self.options.rung) else "rejected"
@@ -63,6 +64,12 @@ class Grading:
             printed=self.submission.printed,
             stored=tuple(self.faults.stored),
         )
+
+    def _ask_for_what_waits(self) -> None:
+        """Where the second rung was asked for before the first, what the first has shown of it is still to be told."""
+        for name in [name for name, result in self.results.items() if result.status == "pass"]:
+            if self.checks.waits(name):
+                self._check(name, "hardened")
 
     def _told(self) -> tuple[CheckResult, ...]:
         """The results in the order of the checks; a forbidden call comes first, as other faults may follow from it."""
