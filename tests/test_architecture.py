@@ -12,6 +12,8 @@ from typing import NamedTuple
 
 import pytest
 
+from attncli.domain.allowed import IMPORTS
+
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "attncli"
 
@@ -280,17 +282,7 @@ def challenge_files() -> list[Path]:
 
 @pytest.mark.parametrize("path", challenge_files(), ids=lambda p: str(p.relative_to(ROOT / "impl")))
 def test_a_challenge_file_stands_alone(path: Path) -> None:
-    allowed = {
-        "torch",
-        "math",
-        "typing",
-        "collections",
-        "dataclasses",
-        "functools",
-        "heapq",
-        "itertools",
-        "unicodedata",
-    }
+    allowed = set(IMPORTS)
     allowed |= {"__future__"} | ({"hypothesis"} if path.name == "inputs.py" else set())
     allowed |= {"triton"} if path.name == "kernel.py" else set()
     tree = ast.parse(path.read_text(encoding="utf-8"))

@@ -14,6 +14,7 @@ from attncli.practice.hint import next_hint
 from attncli.practice.solution import show_solution
 from attncli.practice.standings import standings
 from attncli.practice.start_challenge import start_challenge
+from attncli.words.asked_next import asked_next
 from attncli.words.command_texts import DUE_ON, LAST_HINT, OLD_FILE_KEPT
 from attncli.words.reports import STANDINGS
 
@@ -68,6 +69,12 @@ def hint(challenge: str) -> None:
 @click.command()
 @click.argument("challenge")
 def solution(challenge: str) -> None:
-    """Print the reference of CHALLENGE; it is recorded as seen."""
+    """Print the reference of CHALLENGE; it is recorded as seen.
+
+    What interviewers ask next goes to stderr, so that the reference can be kept as a file.
+    """
     with session().workspace() as workspace:
         echo(show_solution(workspace, challenge), end="")
+        told = asked_next(workspace.library.challenge(challenge), workspace.lang)
+    for line in told:
+        echo(line, err=True)

@@ -82,17 +82,20 @@ def grade(
 def _once(challenge: str, file: Path, asked: Mapping[str, Any], as_json: bool) -> None:
     with Judge.start() as judge:  # it imports torch while this process finds out what is to be graded
         from attncli.practice import submit
+        from attncli.practice.standings import is_solved, next_unsolved
 
         submit.read_submission(file)
         options = submit.GradeOptions(**asked)
         with session().workspace() as workspace:
             title = workspace.library.challenge(challenge)
+            first = not is_solved(workspace, title.id)
             try:
                 report = submit.grade(workspace, judge, title.id, file, options, _progress(as_json))
             except JudgeFailed as error:
                 if as_json:
                     print_json(report_document(submit.failed_report(title.id, file, error)))
                 raise
+            following = next_unsolved(workspace, title.id) if report.accepted and first else None
     with verdict_counts():
         if as_json:
             print_json(report_document(report))
@@ -101,6 +104,10 @@ def _once(challenge: str, file: Path, asked: Mapping[str, Any], as_json: bool) -
 
             print_report(report, title, session().lang)
     if report.accepted:
+        if first and not as_json:
+            from attncli.words.asked_next import after_solving
+
+            echo("\n".join(after_solving(title, following, session().lang)))
         _offer(report, file, title.id, as_json, session().lang)
     else:
         raise Rejected(_rejection(report, file, title.id, session().lang))

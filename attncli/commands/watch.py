@@ -14,14 +14,13 @@ from attncli.commands.printed_report import print_report
 from attncli.commands.session import session
 from attncli.commands.stdout import echo
 from attncli.domain.report import GradeReport
-from attncli.domain.rungs import RUNGS
 from attncli.domain.text import Lang
 from attncli.errors import AttnError, EditorMissing
 from attncli.practice import edit, submit
 from attncli.practice.grader import Grader
 from attncli.practice.hint import next_hint
 from attncli.practice.solution import show_solution
-from attncli.practice.standings import standings
+from attncli.practice.standings import next_unsolved
 from attncli.practice.start_challenge import solution_file, start_challenge
 from attncli.practice.submit import GradeOptions
 from attncli.practice.workspace import Workspace
@@ -107,13 +106,11 @@ class Watch:
 
     def _next(self) -> None:
         """Goes on with the first challenge that is not solved, after this one."""
-        listed = standings(self.workspace)
-        place = next(k for k, item in enumerate(listed) if item.challenge.id == self.id)
-        rest = [item for item in [*listed[place + 1 :], *listed[:place]] if item.standing not in RUNGS]
-        if not rest:
+        following = next_unsolved(self.workspace, self.id)
+        if following is None:
             echo(self._say("none-left"))
             return
-        self.id = rest[0].challenge.id
+        self.id = following.id
         self.file = solution_file(self.workspace, self.id)
         if not self.file.exists():
             self.file = start_challenge(self.workspace, self.id).path

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from attncli.domain.challenge import Challenge
 from attncli.domain.log_row import RowKind
 from attncli.errors import UsageError
 from attncli.practice.recording import record
@@ -13,9 +14,14 @@ from attncli.practice.workspace import Workspace
 def show_solution(workspace: Workspace, id: str) -> str:
     """The source of the reference of challenge `id`, recorded as seen."""
     challenge = workspace.library.challenge(id)
-    text = _read(Path(challenge.folder) / "reference.py")
+    text = reference(challenge)
     record(workspace, RowKind.SOLUTION, challenge.id, {})
     return text
+
+
+def reference(challenge: Challenge) -> str:
+    """The source of a reference, for those who have solved its challenge: nothing is recorded."""
+    return _read(Path(challenge.folder) / "reference.py")
 
 
 def _read(path: Path) -> str:

@@ -52,6 +52,18 @@ def _standing(workspace: Workspace, challenge: Challenge, day: int) -> Challenge
     return ChallengeStanding(challenge, standing_of(rows), schedule, attempts, is_due)
 
 
+def next_unsolved(workspace: Workspace, id: str) -> Challenge | None:
+    """The first challenge after this one, in reading order and from the start again, that is not solved."""
+    listed = standings(workspace)
+    place = next(k for k, found in enumerate(listed) if found.challenge.id == id)
+    rest = [found.challenge for found in [*listed[place + 1 :], *listed[:place]] if found.standing not in RUNGS]
+    return rest[0] if rest else None
+
+
+def is_solved(workspace: Workspace, id: str) -> bool:
+    return standing_of(standing(workspace.store.log.of_subjects([id]))) in RUNGS
+
+
 @dataclass(frozen=True, slots=True)
 class Solved:
     """A solved challenge with the learner's last code that reached the highest rung."""
@@ -64,13 +76,14 @@ class Solved:
 
 
 def solved(workspace: Workspace) -> list[Solved]:
-    """Every solved challenge there still is, by track and level."""
-    found = []
-    for challenge in workspace.library.challenges():
-        rows = standing(workspace.store.log.of_subjects([challenge.id]))
-        attempts = [row for row in rows if row.verdict]
-        reached = [[row for row in attempts if row.reached == rung] for rung in reversed(RUNGS)]
-        last = next((rows[-1] for rows in reached if rows), None)
-        if last is not None:
-            found.append(Solved(challenge, last.reached, last.source, last.at, len(attempts)))
-    return found
+    """Every solved challenge there still is, in reading order."""
+    found = (solved_one(workspace, challenge) for challenge in workspace.library.challenges())
+    return [one for one in found if one is not None]
+
+
+def solved_one(workspace: Workspace, challenge: Challenge) -> Solved | None:
+    """This challenge as the learner solved it, if so."""
+    attempts = [row for row in standing(workspace.store.log.of_subjects([challenge.id])) if row.verdict]
+    reached = [[row for row in attempts if row.reached == rung] for rung in reversed(RUNGS)]
+    last = next((rows[-1] for rows in reached if rows), None)
+    return None if last is None else Solved(challenge, last.reached, last.source, last.at, len(attempts))

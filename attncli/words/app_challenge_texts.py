@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from attncli.domain.text import Localised
+from attncli.words.asked_next import ASKED_NEXT
 from attncli.words.reports import PRINTED, STANDINGS
 
 _T = Localised
@@ -55,6 +56,9 @@ TEXTS: dict[str, Localised] = {
     "verdict.first-failure": _T("What failed first: {check}", "首先失败的检查：{check}"),
     "verdict.to-harden": _T("To harden it next: {check}", "接下来要加固：{check}"),
     "verdict.printed": _T("Your file printed", "你的程序输出"),
+    "after.asked-next": _T(f"{ASKED_NEXT.en} (a opens the next answer)", f"{ASKED_NEXT.zh}（按 a 展开下一条答案）"),
+    "after.next": _T("n: next, {title}", "n：下一题，{title}"),
+    "after.none": _T("Every challenge is solved.", "编程题已全部解出。"),
     "status.pass": _T("✓ pass", "✓ 通过"),
     "status.fail": _T("✗ fail", "✗ 失败"),
     "status.harden": _T("△ next", "△ 待加固"),

@@ -43,6 +43,7 @@ TEXTS: dict[str, Localised] = {
     "key.card": _T("Card", "卡片"),
     "key.fresh": _T("Fresh exam", "换题再考"),
     "key.bug": _T("Debug", "找错"),
+    "key.next-challenge": _T("Next challenge", "下一题"),
     "key.harden": _T("What hardening asks", "加固要求"),
     "key.cancel": _T("Cancel", "取消"),
     "key.track-name": _T("Track", "类别"),

@@ -41,6 +41,17 @@ def test_a_right_solution_exits_0_and_its_report_is_one_document(attn):
     assert {item["id"]: item["standing"] for item in json.loads(listed)}["sdpa"] == "hardened"
 
 
+def test_the_first_acceptance_tells_what_is_asked_next_and_the_next_challenge(attn):
+    file = ROOT / "impl" / "efficient" / "online-softmax" / "reference.py"
+    _, first, _ = attn("grade", "online-softmax", file)
+    assert "What interviewers ask next:" in first and "  3. " in first
+    assert "`attn solution online-softmax`" in first and "Next: " in first and "`attn start " in first
+    _, second, _ = attn("grade", "online-softmax", file)
+    assert "What interviewers ask next" not in second
+    _, reference, asked = attn("solution", "online-softmax")
+    assert reference == file.read_text(encoding="utf-8") and "What interviewers ask next:" in asked
+
+
 def test_a_wrong_one_exits_1_with_counterexample_diagnosis_and_one_line(attn):
     code, out, err = attn("grade", "sdpa", SDPA / "wrong" / "no-scale.py", "--json")
     report = json.loads(out)

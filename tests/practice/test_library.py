@@ -16,6 +16,7 @@ from attncli.errors import NotFound
 from attncli.practice import answering
 from attncli.practice.drill import Drill
 from attncli.practice.due import due_counts
+from attncli.practice.standings import is_solved, next_unsolved
 from attncli.practice.undo import take_back
 from attncli.practice.workspace import Workspace
 
@@ -203,3 +204,14 @@ def test_challenges_come_in_reading_order(open_workspace: Open, small_impl: Path
         shutil.copytree(small_impl / "basics" / "double", small_impl / track / id)
     found = [challenge.id for challenge in open_workspace().library.challenges()]
     assert found == ["one", "two", "engine", "double", "last"]
+
+
+def test_the_next_challenge_is_the_first_unsolved_one_and_begins_again_at_the_end(
+    open_workspace: Open, small_impl: Path
+) -> None:
+    for track, id in (("attention", "one"), ("serving", "engine")):
+        shutil.copytree(small_impl / "basics" / "double", small_impl / track / id)
+    workspace = open_workspace()
+    following = [next_unsolved(workspace, id) for id in ("one", "engine", "double")]
+    assert [challenge.id for challenge in following if challenge] == ["engine", "double", "one"]
+    assert not is_solved(workspace, "one")

@@ -204,14 +204,22 @@ class _nothing_to_suspend:
         pass
 
 
+async def noted(pilot: Pilot[None], words: str) -> bool:
+    """Whether a notice with these words comes up."""
+    for _ in range(200):
+        if any(words in note.message for note in pilot.app._notifications):
+            return True
+        await pilot.pause(0.05)
+    return False
+
+
 async def test_a_missing_editor_is_said(make_app: MakeApp, monkeypatch: pytest.MonkeyPatch) -> None:
     app = opened(make_app)
     monkeypatch.setenv("VISUAL", "no-such-editor-anywhere")
     monkeypatch.setattr(app, "suspend", _nothing_to_suspend)
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.press("e")
-        await pilot.pause(0.2)
-        assert any("no-such-editor-anywhere" in note.message for note in app._notifications)
+        assert await noted(pilot, "no-such-editor-anywhere")
 
 
 async def test_a_terminal_that_cannot_be_lent_is_said(make_app: MakeApp, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -219,8 +227,7 @@ async def test_a_terminal_that_cannot_be_lent_is_said(make_app: MakeApp, monkeyp
     monkeypatch.setenv("VISUAL", "vi")
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.press("e")
-        await pilot.pause(0.2)
-        assert any("cannot be lent" in note.message for note in app._notifications)
+        assert await noted(pilot, "cannot be lent")
 
 
 async def test_without_any_editor_the_setting_is_named(make_app: MakeApp, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -229,8 +236,7 @@ async def test_without_any_editor_the_setting_is_named(make_app: MakeApp, monkey
     monkeypatch.setattr(app, "suspend", _nothing_to_suspend)
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.press("e")
-        await pilot.pause(0.2)
-        assert any("attn config editor" in note.message for note in app._notifications)
+        assert await noted(pilot, "attn config editor")
 
 
 async def test_grading_without_a_file_says_how_to_begin(make_app: MakeApp) -> None:

@@ -48,6 +48,7 @@ class Grading:
             self._check(name, rung)
             if self.options.quick and (self._broken("solved") or self._broken("hardened")):
                 break
+        self._ask_for_what_waits()
         self.submission.collect()
         reached = self._reached()
         verdict: Verdict = "accepted" if reached in ("hardened", self.options.rung) else "rejected"
@@ -64,6 +65,12 @@ class Grading:
             stored=tuple(self.faults.stored),
         )
 
+    def _ask_for_what_waits(self) -> None:
+        """Where the second rung was asked for before the first, what the first has shown of it is still to be told."""
+        for name in [name for name, result in self.results.items() if result.status == "pass"]:
+            if self.checks.waits(name):
+                self._check(name, "hardened")
+
     def _told(self) -> tuple[CheckResult, ...]:
         """The results in the order of the checks; a forbidden call comes first, as other faults may follow from it."""
         results = [self.results[name] for name in CHECK_NAMES if name in self.results]
@@ -74,10 +81,10 @@ class Grading:
         names = [name for name in CHECK_NAMES if name in asked and name not in self.options.settled]
         pairs = [(rung, name) for rung in RUNGS for name in names if name == "loads" or self.exam.has(name, rung)]
         pairs = [(rung, name) for rung, name in pairs if name != "loads" or rung == "solved"]
-        sooner = RUNGS[-1] if self.options.hardened_first else RUNGS[0]
-        return sorted(
-            pairs, key=lambda pair: (pair[1] != "loads", (pair[1], pair[0]) != self.options.first, pair[0] != sooner)
-        )
+        check, last = self.options.first
+        # What breaks the second rung may show while a check is asked for the first, which therefore goes before it.
+        first = [(rung, check) for rung in RUNGS if rung == last or last == RUNGS[-1]]
+        return sorted(pairs, key=lambda pair: (pair[1] != "loads", pair not in first))
 
     def _broken(self, rung: CaseRung) -> bool:
         """Whether a required check failed there."""

@@ -49,6 +49,10 @@ class Checks:
             self._broken.add(name)
         return result
 
+    def waits(self, name: str) -> bool:
+        """Whether the first rung has shown a fault of the second, which is told when that one is asked for."""
+        return name in self._waiting
+
     def _asked(self, name: str, rung: CaseRung) -> CheckResult:
         ways: dict[Way, Callable[[], CheckResult]] = {
             "file": self._loads,

@@ -23,10 +23,11 @@ from attncli.practice.edit import edit, told
 from attncli.practice.grader import GradeRequest, GradingCancelled
 from attncli.practice.hint import Hint, next_hint
 from attncli.practice.solution import show_solution
-from attncli.practice.standings import standings
+from attncli.practice.standings import is_solved, next_unsolved, standings
 from attncli.practice.start_challenge import solution_file, start_challenge
 from attncli.tui.messages import CheckChanged, Graded, GradingFailed
 from attncli.tui.screens.base import AttnScreen
+from attncli.tui.widgets.after_solving import AfterSolving, after_solving
 from attncli.tui.widgets.fold import Fold
 from attncli.tui.widgets.grade_report import GradeReportView
 from attncli.tui.widgets.page import Page
@@ -52,6 +53,8 @@ class ChallengeScreen(AttnScreen):
         Binding("c", "card", "key.card"),
         Binding("b", "bug", "key.bug"),
         Binding("x", "harden", "key.harden", show=False),
+        Binding("a", "answer", "key.follow-up", show=False),
+        Binding("n", "next", "key.next-challenge", show=False),
         Binding("tab", "other_side", "key.tab", key_display="Tab", priority=True),
         Binding("escape", "cancel", "key.cancel", key_display="Esc"),
         Binding("escape,q", "back", "key.back", key_display="Esc"),
@@ -67,6 +70,7 @@ class ChallengeScreen(AttnScreen):
         self.request: GradeRequest | None = None
         self.options = submit.GradeOptions()
         self.unfolded = False
+        self.opened: set[int] = set()
 
     def title_bar(self) -> TitleBar:
         self.challenge = self.workspace.library.challenge(self.challenge_id)
@@ -109,6 +113,29 @@ class ChallengeScreen(AttnScreen):
         yield Plain(say("challenge.needs", lang, checks=", ".join(self.challenge.required)))
         if self.challenge.forbidden:
             yield Plain(say("challenge.forbidden", lang, calls=", ".join(self.challenge.forbidden)))
+        if self.report is None:
+            yield from self._after_solving()
+
+    def _after_solving(self) -> Iterable[Widget]:
+        return after_solving(self.workspace, self.challenge, self.lang, self.opened, self.question_of)
+
+    async def _show_report(self, report: GradeReport, after: str) -> None:
+        view = self.query_one(GradeReportView)
+        await view.show(report, after)
+        if report.accepted:
+            await view.mount_all(self._after_solving())
+
+    def action_answer(self) -> None:
+        for after in self.query(AfterSolving):
+            after.open_next_answer()
+
+    def action_next(self) -> None:
+        """The next challenge in place of this one."""
+        following = next_unsolved(self.workspace, self.challenge_id)
+        if following is None:
+            self.notify(say("after.none", self.lang))
+        else:
+            self.app.switch_screen(ChallengeScreen(following.id))
 
     def on_mount(self) -> None:
         super().on_mount()
@@ -123,7 +150,7 @@ class ChallengeScreen(AttnScreen):
     async def in_other_language(self) -> None:
         await super().in_other_language()
         if self.report is not None:
-            await self.query_one(GradeReportView).show(self.report, self._comes_back())
+            await self._show_report(self.report, self._comes_back())
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         grading_now = self.request is not None
@@ -133,6 +160,8 @@ class ChallengeScreen(AttnScreen):
             return grading_now or self.report is not None
         if action == "fresh":
             return not grading_now and self._is_accepted()
+        if action in ("answer", "next"):
+            return not grading_now and is_solved(self.workspace, self.challenge_id)
         if action in ("grade", "edit", "bug"):
             return not grading_now
         return not (action == "back" and grading_now)
@@ -231,7 +260,7 @@ class ChallengeScreen(AttnScreen):
             self.report = message.report
             self._settle(request, message.report)
             after = self._comes_back()
-        await self.query_one(GradeReportView).show(message.report, after)
+        await self._show_report(message.report, after)
         self.query_one(TitleBar).status = self._standing()
         self.query_one(TitleBar).refresh()
         self.refresh_bindings()

@@ -26,7 +26,7 @@ def there_and_back(make, w, axis, symmetric):
 
 def faithful(w, axis, symmetric):
     """What must be true of the codes of `w`, and of what they give back."""
-    x, wide = w.double(), torch.promote_types(w.dtype, torch.float32)
+    x = w.double()
     reduced = [dim for dim in range(x.dim()) if dim != axis]
     low, high = x.amin(reduced, keepdim=True).clamp(max=0), x.amax(reduced, keepdim=True).clamp(min=0)
     step = torch.maximum(-low, high) / 127 if symmetric else (high - low) / 255
@@ -34,9 +34,6 @@ def faithful(w, axis, symmetric):
 
     def holds(coded, back):
         q, scale, zero = coded
-        yield form("q", q, x.shape, (torch.int8,))
-        yield form("scale", scale, step.shape, (wide,))
-        yield form("zero", zero, step.shape, (torch.int32, torch.int8, torch.int16, torch.int64))
         due = torch.zeros_like(step) if symmetric else -128 - low / step
         yield first((scale - step).abs() > 1e-5 * step, "scale", scale, step)
         yield first((zero - due).abs() > (0.0 if symmetric else 0.501), "zero", zero, due)
@@ -46,14 +43,6 @@ def faithful(w, axis, symmetric):
         yield near("dequantize", back.double(), x, step)
 
     return holds
-
-
-def form(name, got, shape, dtypes):
-    if got.shape == shape and got.dtype in dtypes:
-        return None
-    due = f"{str(dtypes[0]).removeprefix('torch.')} {list(shape)}"
-    is_ = f"{str(got.dtype).removeprefix('torch.')} {list(got.shape)}"
-    return f"{name} is {is_}, where {due} is due", f"{name} 是 {is_}，应为 {due}"
 
 
 def first(wrong, name, got, due):

@@ -37,8 +37,6 @@ def faithful(w, block=64):
 
     def holds(result):
         packed, absmax = result
-        yield form("packed", packed, (*w.shape[:-1], w.shape[-1] // 2), torch.uint8)
-        yield form("absmax", absmax, largest.shape, torch.promote_types(w.dtype, torch.float32))
         yield first(~((absmax - largest).abs() <= 1e-6 * largest), "absmax", absmax, largest)
         codes = torch.stack([packed & 0xF, packed >> 4], dim=-1).flatten(-2).long()
         distance = (normal[..., None] - _LEVELS).abs()  # (..., I, 16)
@@ -47,13 +45,6 @@ def faithful(w, block=64):
         yield first(wrong, "w/absmax", _LEVELS[codes], normal)
 
     return holds
-
-
-def form(name, got, shape, dtype):
-    if got.shape == shape and got.dtype == dtype:
-        return None
-    due, mine = f"{dtype} {list(shape)}", f"{got.dtype} {list(got.shape)}"
-    return f"{name} is {mine}, where {due} is due", f"{name} 是 {mine}，应为 {due}"
 
 
 def first(wrong, name, got, due):

@@ -1,0 +1,75 @@
+"""What comes after a challenge is solved: the learner's code beside the reference, what is asked next, the next one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from textual.app import ComposeResult
+from textual.containers import Horizontal, Vertical
+from textual.widget import Widget
+
+from attncli.domain.challenge import Challenge
+from attncli.domain.text import Lang
+from attncli.practice.solution import reference
+from attncli.practice.standings import next_unsolved, solved_one
+from attncli.practice.workspace import Workspace
+from attncli.tui.widgets.follow_ups import FollowUps, Questions
+from attncli.tui.widgets.plain import Plain
+from attncli.words.app_texts import say
+from attncli.words.asked_next import YOUR_CODE
+
+
+def after_solving(
+    workspace: Workspace, challenge: Challenge, lang: Lang, opened: set[int], questions: Questions
+) -> Iterator[Widget]:
+    """What comes once a challenge is solved; nothing before."""
+    found = solved_one(workspace, challenge)
+    if found is not None:
+        sources = found.source, reference(challenge)
+        yield AfterSolving(challenge, sources, next_unsolved(workspace, challenge.id), lang, opened, questions)
+
+
+class AfterSolving(Vertical):
+    """`opened` holds the places of the answers that are open; it outlives this widget."""
+
+    DEFAULT_CSS = """
+    AfterSolving { height: auto; width: 1fr; }
+    AfterSolving .heading { color: $primary; text-style: bold; height: auto; }
+    AfterSolving .next { height: auto; margin: 0 0 1 0; }
+    AfterSolving > Horizontal { height: auto; }
+    AfterSolving > Horizontal > Vertical { height: auto; width: 1fr; }
+    """
+
+    def __init__(
+        self,
+        challenge: Challenge,
+        sources: tuple[str, str],
+        following: Challenge | None,
+        lang: Lang,
+        opened: set[int],
+        questions: Questions,
+    ) -> None:
+        super().__init__()
+        self._challenge, self._sources, self._following = challenge, sources, following
+        self._lang, self._opened, self._questions = lang, opened, questions
+
+    def compose(self) -> ComposeResult:
+        from attncli.tui.widgets.markdown_card import CardMarkdown
+
+        if self._challenge.follow_ups:
+            yield Plain(say("after.asked-next", self._lang), classes="heading")
+            yield FollowUps(self._challenge.follow_ups, self._opened, self._lang, self._questions)
+        if self._following is not None:
+            yield Plain(say("after.next", self._lang, title=self._following.title[self._lang]), classes="next")
+        with Horizontal():
+            for heading, source in zip(
+                (YOUR_CODE[self._lang], say("challenge.solution", self._lang)), self._sources, strict=True
+            ):
+                with Vertical():
+                    yield Plain(heading, classes="heading")
+                    yield CardMarkdown(f"```python\n{source.rstrip()}\n```")
+
+    def open_next_answer(self) -> None:
+        """Opens the first answer that is still closed."""
+        for follow_ups in self.query(FollowUps):
+            follow_ups.open_next()

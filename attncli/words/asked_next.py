@@ -1,0 +1,36 @@
+"""What is said once a challenge is solved: what interviewers ask next, and which challenge comes next."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from attncli.domain.challenge import Challenge
+from attncli.domain.text import Lang, Localised
+
+_T = Localised
+
+ASKED_NEXT = _T("What interviewers ask next", "面试官接着会问")
+YOUR_CODE = _T("Your code", "你的代码")
+_REFERENCE = _T(
+    "`attn solution {id}` shows the reference beside which to put yours.",
+    "`attn solution {id}` 显示参考解，可与自己的代码对照。",
+)
+_NEXT = _T("Next: {title}: `attn start {id}`", "下一题：{title}，用 `attn start {id}` 开始")
+
+
+def asked_next(challenge: Challenge, lang: Lang) -> Iterator[str]:
+    """The follow-ups of a challenge with their answers, line by line; nothing where it has none."""
+    told = [(asked.ask, asked.answer, asked.card) for asked in challenge.follow_ups if asked.ask and asked.answer]
+    if told:
+        yield f"{ASKED_NEXT[lang]}:" if lang == "en" else f"{ASKED_NEXT[lang]}："
+    for number, (ask, answer, card) in enumerate(told, 1):
+        yield f"  {number}. {ask[lang]}"
+        yield f"     {answer[lang]}" + (f"  → {card}" if card else "")
+
+
+def after_solving(challenge: Challenge, following: Challenge | None, lang: Lang) -> Iterator[str]:
+    """What a learner reads who has just solved a challenge for the first time."""
+    yield from asked_next(challenge, lang)
+    yield f"  {_REFERENCE[lang].format(id=challenge.id)}"
+    if following is not None:
+        yield f"  {_NEXT[lang].format(title=following.title[lang], id=following.id)}"

@@ -1,0 +1,33 @@
+"""Divides by len^alpha.
+除以 len^alpha。
+
+symptom: Another penalty than GNMT's: far stronger on short outputs.
+症状：那不是 GNMT 的惩罚，对短输出强得多。
+
+cards: dec-04
+rung: solved
+"""
+
+import math
+
+import torch
+
+
+def beam_search(step_fn, bos, eos, beam, max_len, alpha):
+    live, finished = [([], 0.0)], []
+    for _ in range(max_len):
+        if not live:
+            break
+        logp = step_fn(torch.tensor([[bos, *ids] for ids, _ in live]))
+        rows = [
+            (score + step, row, token)
+            for row, (_, score) in enumerate(live)
+            for token, step in enumerate(logp[row].tolist())
+            if step > -math.inf
+        ]
+        rows.sort(key=lambda r: (-r[0], r[1], r[2]))
+        rows = [([*live[row][0], token], total) for total, row, token in rows[: beam - len(finished)]]
+        finished += [(ids, total) for ids, total in rows if ids[-1] == eos]
+        live = [(ids, total) for ids, total in rows if ids[-1] != eos]
+    done = [(ids, total / len(ids) ** alpha) for ids, total in finished + live]
+    return sorted(done, key=lambda r: -r[1])

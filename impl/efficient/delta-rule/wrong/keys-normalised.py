@@ -1,0 +1,28 @@
+"""Normalises the keys.
+把 key 归一化了。
+
+symptom: Right for unit keys alone.
+症状：只有 key 是单位长时才对。
+
+cards: sparse-12
+rung: solved
+"""
+
+import torch
+
+
+def delta_rule(q, k, v, beta, S0=None):
+    dtype = q.dtype
+    wide = torch.promote_types(dtype, torch.float32)
+    q, k, v, beta = q.to(wide), k.to(wide), v.to(wide), beta.to(wide)
+    if S0 is None:
+        S = q.new_zeros(*q.shape[:2], v.shape[-1], q.shape[-1])
+    else:
+        S = S0.to(wide)
+    ys = []
+    for t in range(q.shape[2]):
+        kt, vt, bt = torch.nn.functional.normalize(k[:, :, t], dim=-1), v[:, :, t], beta[:, :, t, None]
+        old = (S @ kt[..., None])[..., 0]
+        S = S + (bt * (vt - old))[..., None] * kt[..., None, :]
+        ys.append((S @ q[:, :, t, :, None])[..., 0])
+    return torch.stack(ys, 2).to(dtype), S.to(dtype)

@@ -1,0 +1,25 @@
+"""Uses D − 1 in the variance.
+方差除以了 D − 1。
+
+symptom: Another forward pass; NaN at D = 1.
+症状：对应的是另一个前向；D = 1 时 NaN。
+
+cards: norm-05
+rung: solved
+"""
+
+import torch
+
+
+def layer_norm_backward(dy, x, gamma, eps=1e-5):
+    dtype, D = x.dtype, x.shape[-1]
+    wide = torch.promote_types(dtype, torch.float32)
+    dy, x, gamma = dy.to(wide), x.to(wide), gamma.to(wide)
+    centred = x - x.mean(-1, keepdim=True)
+    sigma = torch.sqrt(x.var(-1, keepdim=True) + eps)
+    hat = centred / sigma
+    g = dy * gamma
+    dx = (g - g.mean(-1, keepdim=True) - hat * (g * hat).mean(-1, keepdim=True)) / sigma
+    dgamma = (dy * hat).reshape(-1, D).sum(0)
+    dbeta = dy.reshape(-1, D).sum(0)
+    return dx.to(dtype), dgamma.to(dtype), dbeta.to(dtype)

@@ -1,0 +1,30 @@
+"""Corrects the caller's W in place.
+原地修改了调用者的 W。
+
+symptom: The weights of the model are gone if the result is not wanted.
+症状：不想用这个结果时，模型原来的权重已经没了。
+
+cards: prec-14
+rung: solved
+"""
+
+import torch
+
+
+@torch.no_grad()
+def gptq(W, X, bits, group, damp=0.01):
+    w, x = W.to(torch.float64, copy=True), X.to(torch.float64)
+    H = x.T @ x
+    H += damp * H.diagonal().mean() * torch.eye(len(H), dtype=H.dtype, device=H.device)
+    U = torch.linalg.cholesky(torch.linalg.inv(H), upper=True)
+    top = 2 ** (bits - 1) - 1
+    out = torch.zeros_like(w)
+    for j in range(w.shape[1]):
+        if j % group == 0:
+            scale = w[:, j : j + group].abs().amax(dim=1) / top
+            scale = torch.where(scale == 0, torch.ones_like(scale), scale)
+        out[:, j] = (w[:, j] / scale).round().clamp(-top, top) * scale
+        error = (w[:, j] - out[:, j]) / U[j, j]
+        w[:, j + 1 :] -= error[:, None] * U[j, j + 1 :]
+    W.copy_(w.to(W.dtype))
+    return out.to(W.dtype)

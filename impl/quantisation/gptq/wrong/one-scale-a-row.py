@@ -1,0 +1,29 @@
+"""Takes one scale for the whole row.
+整行只用一个 scale。
+
+symptom: One outlier coarsens all groups.
+症状：一个离群值让所有组都变粗。
+
+cards: prec-13
+rung: solved
+"""
+
+import torch
+
+
+@torch.no_grad()
+def gptq(W, X, bits, group, damp=0.01):
+    w, x = W.to(torch.float64, copy=True), X.to(torch.float64)
+    H = x.T @ x
+    H += damp * H.diagonal().mean() * torch.eye(len(H), dtype=H.dtype, device=H.device)
+    U = torch.linalg.cholesky(torch.linalg.inv(H), upper=True)
+    top = 2 ** (bits - 1) - 1
+    out = torch.zeros_like(w)
+    for j in range(w.shape[1]):
+        if j == 0:
+            scale = w.abs().amax(dim=1) / top
+            scale = torch.where(scale == 0, torch.ones_like(scale), scale)
+        out[:, j] = (w[:, j] / scale).round().clamp(-top, top) * scale
+        error = (w[:, j] - out[:, j]) / U[j, j]
+        w[:, j + 1 :] -= error[:, None] * U[j, j + 1 :]
+    return out.to(W.dtype)
