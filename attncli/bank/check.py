@@ -59,7 +59,7 @@ def check(paths: Iterable[Path], around: Surroundings, today: date | None = None
     for file in files:
         file.findings += _file_findings(file, known, terms, around)
         if file.role == "challenge":
-            _look_into(file, known)
+            _look_into(file, known, around.is_bundled(file.path))
             file.findings += () if file.own else terms.findings(file.judged.value)
         file.findings += _readings(file, readings, known, around)
         if today:
@@ -71,23 +71,23 @@ def check(paths: Iterable[Path], around: Surroundings, today: date | None = None
     return _report(files, planned)
 
 
-def check_challenges(paths: Iterable[Path], known: Known) -> tuple[Problem, ...]:
+def check_challenges(paths: Iterable[Path], known: Known, around: Surroundings) -> tuple[Problem, ...]:
     """What reading shows to be wrong with some challenges and the files in their folders; nothing of them is run."""
     files = [Checked.of(path) for path in paths]
     for file in files:
         file.findings += hidden_findings(file.judged.value)
-        _look_into(file, known)
+        _look_into(file, known, around.is_bundled(file.path))
     return _report(files, []).problems
 
 
-def _look_into(file: Checked, known: Known) -> None:
+def _look_into(file: Checked, known: Known, bundled: bool) -> None:
     """Adds what is found about a challenge and the files beside it."""
     value = file.judged.value
     if file.judged.sound:
         file.findings += challenge_rules(file, known)
         file.findings += formula_findings(value)
         file.findings += source_findings(value)
-        file.findings += follow_up_findings(value)
+        file.findings += follow_up_findings(value, bundled)
     file.findings += statement_findings(value if isinstance(value, dict) else {})
     file.beside += folder_problems(file.path, value, known)
 

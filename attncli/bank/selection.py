@@ -32,6 +32,10 @@ class Surroundings:
         """Whether a bank file is a learner's, of which less is asked: all that are not in the bundled bank."""
         return not self.complete and path.absolute().parent != self.quizbank.absolute()
 
+    def is_bundled(self, challenge: Path) -> bool:
+        """Whether a `challenge.yaml` is one of the bundled ones, or is asked as much as they are."""
+        return self.complete or challenge.absolute().is_relative_to(self.impl.absolute())
+
     @property
     def bank_folders(self) -> list[Path]:
         return [self.quizbank, *([self.own_banks] if self.own_banks else [])]

@@ -38,12 +38,14 @@ def _texts(value: Mapping[str, Any]) -> Iterator[tuple[Way, Mapping[str, Any]]]:
     return ((way, text) for way, text in found if isinstance(text, dict))
 
 
-def follow_up_findings(value: Mapping[str, Any]) -> Iterator[Finding]:
-    """What is wrong with the questions that come after a challenge, where it has any."""
+def follow_up_findings(value: Mapping[str, Any], bundled: bool) -> Iterator[Finding]:
+    """What is wrong with what comes after a challenge; one that is not `bundled` may leave it out."""
     asked = value.get("follow_ups") or ()
-    if asked and len(asked) != FOLLOW_UPS:
-        said = f"there are {len(asked)} follow-ups, must be {FOLLOW_UPS}"
-        yield Finding(("follow_ups",), f"{said}; write what interviewers ask next, or leave them out", at_key=True)
+    if len(asked) != FOLLOW_UPS and (asked or bundled):
+        said = f"there are {len(asked)} follow-ups, must be {FOLLOW_UPS}; write what interviewers ask next"
+        yield Finding(("follow_ups",), said if bundled else f"{said}, or leave them out", at_key=True)
+    if bundled and not value.get("sources"):
+        yield Finding(("sources",), "there is no source; name the paper or the page that it comes from", at_key=True)
     for lang in ("en", "zh"):
         questions = [entry["ask"][lang] for entry in asked]
         for number, question in enumerate(questions):

@@ -8,6 +8,7 @@ from attncli.bank.check import check_challenges
 from attncli.bank.links import Known
 from attncli.bank.planned import load_planned
 from attncli.bank.problems import Problem
+from attncli.bank.selection import Surroundings
 from attncli.practice.workspace import Workspace
 
 
@@ -16,4 +17,4 @@ def faults(workspace: Workspace, ids: Collection[str]) -> tuple[Problem, ...]:
     shelves, index = workspace.shelves, workspace.store.index
     files = [file for file in shelves.challenge_files() if not ids or file.parent.name in ids]
     known = Known(cards=frozenset(index.card_ids()), planned=load_planned(shelves.quizbank))
-    return check_challenges(files, known)
+    return check_challenges(files, known, Surroundings(shelves.quizbank, shelves.impl))

@@ -25,6 +25,27 @@ whiteboard (`reference.py`), and solutions that are wrong and right in instructi
 This page is made from the folders: `python -m attncli.practice.reading_path > impl/README.md`.
 """
 
+WHY = {
+    "attention": "It begins with one question, why scores are divided by √d_k, and ends with a whole attention layer.",
+    "embeddings": "What attention reads: how text becomes ids, and ids become vectors.",
+    "positions": "Attention alone does not know order: it is added to vectors, turned into them, or put on scores.",
+    "norms": "What keeps the sizes of activations in hand, so that layers can be stacked.",
+    "blocks": "Attention, norm and feed-forward put together: the block, and the model made of blocks.",
+    "cache": "The model generates, and nothing that was computed is computed again.",
+    "decoding": "From the model's logits to a text: search, sampling, and guessing ahead.",
+    "efficient": "Longer texts: the same attention in less memory, and other attention in less work.",
+    "experts": "More parameters for the same work on each token.",
+    "losses": "What pretraining minimises, and what it costs when the vocabulary is large.",
+    "alignment": "From a model that continues text to one that does what is asked.",
+    "optimisers": "How gradients become steps.",
+    "precision": "What 16 bits hold, and what has to stay wider.",
+    "quantisation": "Eight and four bits: codes, scales, and what rounding costs.",
+    "peft": "A large model made one's own by training a small part.",
+    "parallel": "One model on many devices: who holds what, and what is sent.",
+    "research": "Ideas from papers, each small enough to be written and measured.",
+    "serving": "Everything at once: many requests, one pool of memory, and an engine that schedules them.",
+}
+
 
 def reading_path(impl: Path) -> str:
     """Every challenge below `impl`, track by track, the plainest first."""
@@ -36,8 +57,8 @@ def reading_path(impl: Path) -> str:
 
 def _track(track: str, documents: list[dict[str, Any]]) -> str:
     known = TRACKS.get(track)
-    title = f"{known.title.en.capitalize()} · {known.title.zh}" if known else track
-    why = [f"{known.why}", ""] if known else []
+    title = f"{known.en.capitalize()} · {known.zh}" if known else track
+    why = [WHY[track], ""] if track in WHY else []
     return "\n".join([f"## {title}", "", *why, *_rows(documents), ""])
 
 

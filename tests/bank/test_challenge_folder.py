@@ -9,6 +9,7 @@ import pytest
 
 from attncli.bank.check import check_challenges
 from attncli.bank.links import Known
+from attncli.bank.selection import Surroundings
 
 YAML = """\
 level: 1
@@ -56,8 +57,9 @@ def folder(tmp_path: Path) -> Path:
     return folder
 
 
-def found(folder: Path) -> list[str]:
-    problems = check_challenges([folder / "challenge.yaml"], Known(cards={"att-01"}))
+def found(folder: Path, impl: str = "impl") -> list[str]:
+    around = Surroundings(folder.parents[1] / "quizbank", folder.parents[1] / impl)
+    problems = check_challenges([folder / "challenge.yaml"], Known(cards={"att-01"}), around)
     return [f"{Path(at.file).relative_to(folder).as_posix()}:{at.line}: {at.message}" for at in problems]
 
 
@@ -65,10 +67,33 @@ def test_a_sound_folder_has_no_faults(folder: Path) -> None:
     assert found(folder) == []
 
 
-def test_follow_ups_and_sources_may_be_left_out(folder: Path) -> None:
+def test_a_learners_own_challenge_may_leave_out_follow_ups_and_sources(folder: Path) -> None:
     yaml = folder / "challenge.yaml"
     yaml.write_text(YAML.partition("follow_ups:")[0], encoding="utf-8")
     assert found(folder) == []
+
+
+NO_SOURCE = "there is no source; name the paper or the page that it comes from"
+LACKS = [
+    ("follow_ups:", "", ["1: there are 0 follow-ups, must be 3; write what interviewers ask next", f"1: {NO_SOURCE}"]),
+    ("sources:", "sources: []\n", [f"26: {NO_SOURCE}"]),
+    ("  - {ask: {en: And 2", YAML[YAML.index("sources:") :], ["22: there are 2 follow-ups, must be 3; write"]),
+]
+
+
+@pytest.mark.parametrize(("begins", "instead", "messages"), LACKS, ids=["both", "no-source", "two-follow-ups"])
+def test_a_bundled_challenge_has_three_follow_ups_and_a_source(
+    folder: Path, begins: str, instead: str, messages: list[str]
+) -> None:
+    (folder / "challenge.yaml").write_text(YAML.partition(begins)[0] + instead, encoding="utf-8")
+    said = found(folder, impl=".")
+    assert len(said) == len(messages)
+    assert all(got.startswith(f"challenge.yaml:{due}") for got, due in zip(said, messages, strict=True))
+    assert not any("leave them out" in got for got in said)
+
+
+def test_a_sound_bundled_challenge_has_no_faults(folder: Path) -> None:
+    assert found(folder, impl=".") == []
 
 
 def replaced(file: str, old: str, new: str) -> Callable[[Path], None]:

@@ -8,7 +8,8 @@ import sys
 from pathlib import Path
 
 from attncli.paths import bundled_impl
-from attncli.practice.reading_path import reading_path
+from attncli.practice.reading_path import WHY, reading_path
+from attncli.words.tracks import TRACKS
 
 
 def test_the_readme_is_current() -> None:
@@ -20,6 +21,10 @@ def test_the_command_prints_it() -> None:
     command = [sys.executable, "-m", "attncli.practice.reading_path"]
     printed = subprocess.run(command, capture_output=True, check=True, encoding="utf-8").stdout
     assert printed == reading_path(bundled_impl())
+
+
+def test_each_track_says_why_it_comes_where_it_does() -> None:
+    assert list(WHY) == list(TRACKS)
 
 
 def test_every_challenge_stands_under_its_track_in_reading_order(small_impl: Path) -> None:

@@ -7,7 +7,7 @@ What the reference says to it is computed when the first answer has to be judged
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any
@@ -23,7 +23,7 @@ from attncli.judge.asking.purity import impurity
 from attncli.judge.cases.case import Case, Complaint
 from attncli.judge.cases.refill import refilled
 from attncli.judge.sentences import say
-from attncli.judge.truth.compare import Mismatch, Rules, compare, leaves
+from attncli.judge.truth.compare import Mismatch, Path, Rules, compare
 from attncli.judge.truth.demands import Demands, call_name
 from attncli.judge.truth.expectation import Expectation
 from attncli.judge.truth.gradients import GradientExpectation
@@ -92,10 +92,10 @@ class Values:
         return self._other_form(got)
 
     def _other_form(self, got: Observed) -> Finding | None:
-        """Results that are judged: the shape and the dtype of each tensor alone are compared."""
+        """Results that are judged: the shape and the dtype alone are compared, of a tensor or of each in a tuple."""
         for step in sorted(self.case.formed & self.case.ignored):
-            mine = dict(leaves(got.outcomes[step]))
-            for path, due in leaves(self.expectation.native.outcomes[step]):
+            mine = dict(_in_tuples(got.outcomes[step]))
+            for path, due in _in_tuples(self.expectation.native.outcomes[step]):
                 if not isinstance(due, Tensor) or _form(due) == _form(mine.get(path)):
                     continue
                 mismatch = compare(due, due, mine.get(path), self._rules(step), path)
@@ -272,6 +272,15 @@ def _complaint(question: Callable[[], Complaint | None]) -> Localised | None:
     except (ArithmeticError, AssertionError, AttributeError, LookupError, RuntimeError, TypeError, ValueError) as error:
         return say("other-form-of-result", error=f"{type(error).__name__}: {str(error)[:300]}")
     return None if complaint is None else Localised(*complaint)
+
+
+def _in_tuples(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
+    """The parts of a result that has a place for each; names and lists are the solution's own, unless `f` says more."""
+    if not isinstance(value, tuple):
+        yield path, value
+        return
+    for place, part in enumerate(value):
+        yield from _in_tuples(part, (*path, place))
 
 
 def _form(value: Any) -> Any:

@@ -11,7 +11,7 @@ from attncli.judge.cases.recorder import Recorder
 
 def edge_functions(folder: Folder) -> Iterator[tuple[str, str, Callable[[Recorder], Any]]]:
     """(label, attribute, function) of every `edge_…` in the order of the file, then of the motifs."""
-    for attribute, function in vars(folder.inputs).items():
+    for attribute, function in list(vars(folder.inputs).items()):
         if attribute.startswith("edge_") and callable(function):
             label = (function.__doc__ or attribute.removeprefix("edge_").replace("_", " ")).strip().splitlines()[0]
             yield label.rstrip("."), attribute, function

@@ -81,10 +81,10 @@ class Grading:
         names = [name for name in CHECK_NAMES if name in asked and name not in self.options.settled]
         pairs = [(rung, name) for rung in RUNGS for name in names if name == "loads" or self.exam.has(name, rung)]
         pairs = [(rung, name) for rung, name in pairs if name != "loads" or rung == "solved"]
-        sooner = RUNGS[-1] if self.options.hardened_first else RUNGS[0]
-        return sorted(
-            pairs, key=lambda pair: (pair[1] != "loads", (pair[1], pair[0]) != self.options.first, pair[0] != sooner)
-        )
+        check, last = self.options.first
+        # What breaks the second rung may show while a check is asked for the first, which therefore goes before it.
+        first = [(rung, check) for rung in RUNGS if rung == last or last == RUNGS[-1]]
+        return sorted(pairs, key=lambda pair: (pair[1] != "loads", pair not in first))
 
     def _broken(self, rung: CaseRung) -> bool:
         """Whether a required check failed there."""

@@ -14,8 +14,7 @@ class Options:
     """How to grade: `stream` numbers the input stream, `rung` is the one that is asked for.
 
     `quick` asks for the verdict alone: it leaves out badges and stops at the first failure without shrinking. `first`
-    names a check and its rung to run before the others, `settled` are checks known to hold, which are left out;
-    `hardened_first` begins with the second rung, where a fault on either is enough.
+    names a check and its rung to run before the others, `settled` are checks known to hold, which are left out.
     """
 
     stream: int = 0
@@ -24,5 +23,4 @@ class Options:
     quick: bool = False
     first: tuple[str, CaseRung | None] = ("", None)
     settled: Collection[str] = ()
-    hardened_first: bool = False
     replay: Sequence[dict[str, Any]] = ()

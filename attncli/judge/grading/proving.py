@@ -2,7 +2,7 @@
 
 A file stays loaded in one worker over many streams, and what is the same on every stream is asked once: whether it
 loads, the edge cases, growth. One required check that fails on the rung is a verdict: a wrong file is asked first for
-what it failed, or is known to have failed, and one that falls short on the second rung alone for that one first.
+what it failed, or is known to have failed.
 """
 
 from __future__ import annotations
@@ -91,7 +91,6 @@ class Proving:
                     quick=True,
                     first=candidate.failed,
                     settled=candidate.settled | loaded,
-                    hardened_first=not candidate.sound and candidate.rung == "hardened",
                 )
                 self._note(candidate, exam.stream, Grading(exam, submission, options).run())
                 if candidate.done or submission.worker is None:

@@ -7,6 +7,7 @@ import torch
 AXES = {"logits": "B V", "ids": "B T", "return": "B V"}
 SIZES = {"B": (1, 4), "V": (1, 8, 150), "T": (1, 6, 60)}
 GRADIENTS = False
+HARDENED = {"edge_penalty_of_one"}
 
 
 def case(make):
@@ -33,3 +34,11 @@ def edge_no_history(make):
     """
     for B in (1, 3):
         make.call("repetition_penalty", make.normal(B, 5), torch.zeros(B, 0, dtype=torch.int64), 1.5)
+
+
+def edge_penalty_of_one(make):
+    """penalty 1 changes nothing, and the result is memory of its own
+
+    penalty 为 1：什么都不变，但结果有自己的内存
+    """
+    make.call("repetition_penalty", make.normal(2, 5), torch.tensor([[1, 2], [0, 0]]), 1.0)

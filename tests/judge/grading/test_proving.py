@@ -10,8 +10,6 @@ import torch
 
 from attncli.judge.answers.submission import Budget, Submission
 from attncli.judge.asking.exam import Exam
-from attncli.judge.grading.course import Grading
-from attncli.judge.grading.options import Options
 from attncli.judge.grading.proving import STREAMS_AT_ONCE, Proving
 from in_process import INPUTS, REFERENCE, WRONG, InProcessWorker, write_challenge
 
@@ -83,15 +81,26 @@ def test_what_is_said_of_earlier_proofs_changes_no_verdict(folder, rung, known):
     assert bool(after["surprises"]) == (rung == "solved")
 
 
-def test_a_mistake_of_the_second_rung_is_asked_for_there_first(folder):
-    rounded(folder, "hardened")
-    asked: list[str] = []
-    grading = Grading(
-        Exam(folder, 0), submission_of(folder, "wrong/rounded.py"), Options(quick=True, hardened_first=True)
-    )
-    grading.notify = lambda event: asked.append(event["name"])
-    grading.run()
-    assert "low-precision" in asked and "matches-reference" not in asked
+BUFFERED = """
+import torch
+
+_kept = {}
+
+def scaled_sum(x, weight, scale=2.0):
+    result = (x * weight).sum(-1) * scale
+    if torch.is_grad_enabled() or result.device.type == "meta":
+        return result
+    kept = _kept.setdefault((result.shape, result.dtype), torch.empty_like(result))
+    return kept.copy_(result)
+"""
+
+
+@pytest.mark.parametrize("known", [(), ("edge-cases", "hardened"), ("pure", "hardened"), ("layout", "hardened")])
+def test_a_fault_of_the_second_rung_that_shows_on_the_first_is_never_passed_over(folder, known):
+    (folder.path / "wrong" / "buffered.py").write_text(f'"""One buffer.\n\nrung: hardened\n"""\n{BUFFERED}')
+    proof, _ = prove(folder, 2, {"buffered": known} if known else {})
+    assert proof["surprises"] == []
+    assert proof["failed"]["buffered"][1] == "hardened"
 
 
 ONE_MEMORY = """
