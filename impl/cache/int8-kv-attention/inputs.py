@@ -47,8 +47,8 @@ def cache_is(got, old, k, v):
             (name, codes, shape, torch.int8),
             (f"{name}_scale", scale, shape[:3], torch.float32),
         ):
-            if list(value.shape) != due or value.dtype != dtype:
-                told = f"{part}: {list(value.shape)} {value.dtype}"
+            told = f"{part}: {list(value.shape)} {value.dtype}" if isinstance(value, torch.Tensor) else part
+            if told != f"{part}: {due} {dtype}":
                 yield f"{told}, must be {due} {dtype}", f"{told}，应为 {due} {dtype}"
         if codes.device.type == "meta":
             return

@@ -6,7 +6,7 @@
   attends masks by length;
 - what does not fit raises before anything is written.
 
-vLLM and Hugging Face's StaticCache keep such buffers, so that shapes stay the same and CUDA graphs can be replayed.
+Hugging Face's StaticCache keeps such buffers; where shapes stay the same too, CUDA graphs can be replayed.
 """
 
 from __future__ import annotations

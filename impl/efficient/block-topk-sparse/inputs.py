@@ -8,6 +8,7 @@ AXES = {"q": "B H T d", "k": "B H T d", "v": "B H T d", "return": "B H T d"}
 SIZES = {"B": (1, 2), "H": (1, 3), "T": (1, 13, 50), "d": (1, 5, 33), "block": (1, 4), "k_blocks": (1, 4)}
 PROFILES = {"stable": ["large"]}
 _CLOSE = 1e-4
+_LONGEST = 1024  # beyond, shapes alone count
 
 
 def apart(make, B, H, T, d, block, k_blocks, size=1.0):
@@ -22,13 +23,11 @@ def apart(make, B, H, T, d, block, k_blocks, size=1.0):
 def worst_gap(q, k, block, k_blocks):
     """The smallest distance of a score that is chosen to one that is not, among the past blocks of a query."""
     n = k.shape[2] // block
-    if k_blocks >= n or n < 2:
+    if k_blocks == 1 or k_blocks >= n or k.shape[2] > _LONGEST:
         return 1.0
     scores = q @ k[:, :, : n * block].unflatten(2, (n, block)).mean(3).mT
     past = torch.arange(n) < torch.arange(q.shape[2])[:, None] // block
     ranked = scores.masked_fill(~past, -1e9).sort(-1, descending=True).values
-    if k_blocks == 1:
-        return 1.0
     return float((ranked[..., k_blocks - 2] - ranked[..., k_blocks - 1]).where(past.sum(-1) >= k_blocks, 1.0).min())
 
 

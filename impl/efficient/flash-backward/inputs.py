@@ -94,7 +94,6 @@ CONTRACTS = [
         "sizes": (64, 192, 576),
         "bound": lambda T: 100 * T,  # a strip of one block of keys for all queries is sound
         "growth_at_most": 1.0,
-        "real": {"size": 65_536, "en": "64k context", "zh": "64k 上下文"},
         "says": {"en": "the largest tensor grows with T·S", "zh": "最大的张量随 T·S 增长"},
     }
 ]

@@ -23,7 +23,7 @@ def edge_no_step(make):
     某些 token 的 dt 为 −30、−200：状态不变；全部如此时结果为 0
     """
     make.hold(B=1, T=5, D=2, N=3)
-    some = torch.tensor([0.5, -30.0, 1.0, -200.0, 0.0]).view(1, 5, 1).expand(1, 5, 2).clone()
+    some = torch.tensor([0.5, -30.0, 1.0, -200.0, 0.25]).view(1, 5, 1).expand(1, 5, 2).clone()
     for dt in (some, torch.full((1, 5, 2), -200.0)):
         scan(make, make.keep(dt, grad=True))
 

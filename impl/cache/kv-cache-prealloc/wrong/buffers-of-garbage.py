@@ -1,5 +1,5 @@
-"""Allocates with torch.empty.
-用 torch.empty 分配。
+"""Starts from buffers that are not zeroed, as torch.empty gives them.
+缓冲区没有清零，就像 torch.empty 给的那样。
 
 symptom: Rows that are behind show old memory, sometimes NaN.
 症状：较短的行露出内存里的旧值，有时是 NaN。

@@ -13,5 +13,7 @@ import torch
 
 def stochastic_round_bf16(x, generator=None):
     noise = torch.randint(0, 2**16, x.shape, generator=generator, dtype=torch.int32, device=x.device)
-    bits = (x.view(torch.int32) + torch.where((x.view(torch.int32) & 65535) != 0, (noise & 1) << 16, 0)) & -(2**16)
+    exact = (x.view(torch.int32) & 65535) == 0
+    step = torch.where(exact, 0, (noise & 1) << 16)
+    bits = (x.view(torch.int32) + step) & -(2**16)
     return torch.where(x.isfinite(), bits.view(torch.float32), x)

@@ -20,11 +20,8 @@ def gptq(W, X, bits, group, damp=0.01):
     top = 2 ** (bits - 1) - 1
     out = torch.zeros_like(w)
     for j in range(w.shape[1]):
-        if j % group == 0:
-            pass
         scale = torch.cat([s.abs().max().expand(len(s)) for s in w[:, j].split(group)]) / top
-        if True:
-            scale = torch.where(scale == 0, torch.ones_like(scale), scale)
+        scale = torch.where(scale == 0, torch.ones_like(scale), scale)
         out[:, j] = (w[:, j] / scale).round().clamp(-top, top) * scale
         error = (w[:, j] - out[:, j]) / U[j, j]
         w[:, j + 1 :] -= error[:, None] * U[j, j + 1 :]

@@ -19,5 +19,6 @@ def quantize_int4(w, group):
     scales = x.abs().amax(dim=-1) / 7
     scales = torch.where(scales == 0, torch.ones_like(scales), scales)
     q = (x / scales[..., None]).round().to(torch.int32).reshape(O, I)
-    low, high = (m := q.abs() | (q < 0).int() << 3)[:, 0::2], m[:, 1::2]
+    codes = q.abs() | (q < 0).int() << 3
+    low, high = codes[:, 0::2], codes[:, 1::2]
     return (low | high << 4).to(torch.uint8), scales
