@@ -16,6 +16,8 @@ AXES = {
 SIZES = {"B": (1, 3), "G": (1, 3), "R": (1, 4), "t": (1, 6, 300), "n": (1, 3, 40), "d": (1, 6, 65)}
 DERIVED = {"H": "G * R"}
 GRADIENTS = False
+PROFILES = {"matches-reference": ["ordinary"], "edge-cases": ["ordinary"]}
+HARDENED = {"edge_nan_behind_a_length"}
 WITHOUT_MOTIFS = {"same"}  # what is judged knows k from v
 
 
@@ -89,13 +91,14 @@ def case(make):
 
 
 def edge_tokens_far_apart(make):
-    """tokens of 10⁻³ and 10³ side by side, one outlier, a token of zeros
+    """tokens of 3·10⁻⁶, 10⁻³ and 10³ side by side, one outlier, a token of zeros
 
-    10⁻³ 和 10³ 的 token 挨着，一个离群值，一个全零的 token
+    3·10⁻⁶、10⁻³ 和 10³ 的 token 挨着，一个离群值，一个全零的 token
     """
     x = torch.randn(1, 2, 6, 8, generator=make.random)
     x[:, :, 1] *= 1e3
     x[:, :, 2] *= 1e-3
+    x[:, 1, 4] *= 3e-6
     x[:, :, 3, 5] = 50.0
     x[:, 0, 4] = 0.0
     for k, v in ((x, x.flip(2)), (torch.zeros(1, 2, 1, 3), torch.ones(1, 2, 1, 3))):
@@ -117,12 +120,27 @@ def edge_lengths(make):
 
 
 def edge_large_scores(make):
-    """scores of ±200: their exponentials overflow
+    """scores of ±200, and of −200 alone: their exponentials overflow, or are all 0
 
-    分数为 ±200：直接取 exp 会溢出
+    分数为 ±200，或全在 −200 左右：直接取 exp 会溢出，或全是 0
     """
     for size in (8.0, 60.0):
         make.call("attend", make.normal(2, 6, 8, grad=False), made_up(make, 2, 3, 9, 8, size), torch.tensor([9, 4]))
+    low = made_up(make, 2, 3, 9, 8, 60.0)
+    low["k"] = -1 - low["k"].abs() // 2
+    make.call("attend", make.uniform(2, 6, 8, low=1.0, high=2.0, grad=False), low, torch.tensor([9, 4]))
+
+
+def edge_nan_behind_a_length(make):
+    """what stands behind a length is NaN: it was never written
+
+    长度之后是 NaN：那里从没写过
+    """
+    cache, lengths = made_up(make, 2, 2, 5, 4), torch.tensor([2, 0])
+    for name in "kv":
+        scale = cache[f"{name}_scale"].masked_fill(torch.arange(5) >= lengths[:, None, None], torch.nan)
+        cache[f"{name}_scale"] = make.keep(scale, dtype="fixed")
+    make.call("attend", make.normal(2, 4, 4, grad=False), cache, lengths)
 
 
 def attending_at(make, t):

@@ -45,7 +45,7 @@ def attend(q: Tensor, cache: Cache, lengths: Tensor) -> Tensor:
     scores = scores * cache["k_scale"].to(wide).unsqueeze(2) / math.sqrt(d)
     seen = (torch.arange(t, device=q.device) < lengths.unsqueeze(1))[:, None, None]  # (B, 1, 1, t)
     empty = lengths[:, None, None, None] == 0
-    weights = torch.softmax(scores.masked_fill(~(seen | empty), float("-inf")), dim=-1).masked_fill(~seen, 0.0)
-    weights = weights * cache["v_scale"].to(wide).unsqueeze(2)
+    weights = torch.softmax(scores.masked_fill(~(seen | empty), float("-inf")), dim=-1)  # (B, G, R, t)
+    weights = (weights * cache["v_scale"].to(wide).unsqueeze(2)).masked_fill(~seen, 0.0)  # 0 · NaN behind a length
     out = sum(w @ codes.to(wide) for w, codes in zip(weights.split(_BLOCK, dim=-1), v, strict=True))  # (B, G, R, d)
     return out.reshape(B, H, d).to(q.dtype)

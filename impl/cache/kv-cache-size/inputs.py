@@ -63,5 +63,5 @@ def edge_models(make):
         {"layers": 61, "kind": "mla", "n_heads": 128, "r_kv": 512, "d_rope": 64},
         {"layers": 32, "kind": "swa", "n_heads": 32, "n_kv": 8, "head_dim": 128, "window": 4096},
     ):
-        for T, B, dtype_bytes in ((4096, 1, 2), (131_072, 7, 2), (10**9 + 1, 4097, 1)):
+        for T, B, dtype_bytes in ((4096, 1, 2), (131_072, 7, 2), (10**15 + 1, 4097, 1)):
             make.call("kv_bytes", cfg, T, B, dtype_bytes)

@@ -134,6 +134,8 @@ def edge_names_that_look_alike(make):
         model.add(name, "LayerNorm", "other")
     model.add("layer.lora_B.default", "Linear", "B")
     model.add("layer.lora_A.default", "Linear", "other")
+    model.add("tokens.lora_A", "Embedding", "other")
+    model.add("tokens.lora_B", "Embedding", "B")
     model.asks(1e-3, lr_embedding=0.5)
 
 

@@ -87,11 +87,12 @@ def edge_every_code(make):
 
 
 def edge_groups_far_apart(make):
-    """constant groups, and one outlier at −50 standard deviations: each group has its own scale
+    """constant groups, one outlier at −50 standard deviations, weights of 10⁻⁵: each group has its own scale
 
-    常数组，以及一个 −50 倍标准差的离群值：每组各有自己的 scale
+    常数组，一个 −50 倍标准差的离群值，10⁻⁵ 的权重：每组各有自己的 scale
     """
     w = make.normal(3, 24, grad=False)
     w[0, 7], w[1], w[2] = -50.0, 1e-3, w[2] * torch.tensor([1e3, 1.0, 1e-3, 30.0]).repeat_interleave(6)
     for group in (3, 6, 24, 1):
         coded(make, make.keep(w), group)
+    coded(make, make.normal(2, 8, scale=1e-5, grad=False), 4)

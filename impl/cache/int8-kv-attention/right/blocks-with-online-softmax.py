@@ -24,6 +24,7 @@ def attend(q, cache, lengths):
         part = slice(a, a + 64)
         k = cache["k"][:, :, part].to(wide) * cache["k_scale"][:, :, part, None]
         v = cache["v"][:, :, part].to(wide) * cache["v_scale"][:, :, part, None]
+        v = v.masked_fill(torch.arange(a, a + v.shape[2], device=q.device)[:, None] >= lengths.view(B, 1, 1, 1), 0.0)
         hidden = torch.arange(a, a + k.shape[2], device=q.device) >= lengths.view(B, 1, 1, 1)
         s = torch.einsum("bgrd,bgtd->bgrt", x, k).masked_fill(hidden, -torch.inf)
         new = torch.maximum(top, s.amax(-1, keepdim=True))
