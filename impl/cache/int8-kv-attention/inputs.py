@@ -136,11 +136,11 @@ def edge_nan_behind_a_length(make):
 
     长度之后是 NaN：那里从没写过
     """
-    cache, lengths = made_up(make, 2, 2, 5, 4), torch.tensor([2, 0])
+    cache, lengths = made_up(make, 3, 2, 5, 4), torch.tensor([2, 5, 0])
     for name in "kv":
         scale = cache[f"{name}_scale"].masked_fill(torch.arange(5) >= lengths[:, None, None], torch.nan)
         cache[f"{name}_scale"] = make.keep(scale, dtype="fixed")
-    make.call("attend", make.normal(2, 4, 4, grad=False), cache, lengths)
+    make.call("attend", make.normal(3, 4, 4, grad=False), cache, lengths)
 
 
 def attending_at(make, t):
