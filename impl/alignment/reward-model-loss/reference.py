@@ -5,7 +5,7 @@
 Decisions:
 - Bradley–Terry: the probability that an answer is preferred is σ of the difference of scores, so only differences matter;
 - a margin asks for more than a higher score: it is taken off the difference, inside σ;
-- logsigmoid in one step, finite for any x: σ itself is 0 in float32 from −104 on;
+- logsigmoid in one step, finite for any x: torch.sigmoid is 0 in float32 from −89 on;
 - the mean is over pairs.
 
 Ouyang et al. 2022, arXiv 2203.02155, eq. 1; the margin: Touvron et al. 2023, arXiv 2307.09288, section 3.2.2.

@@ -1,8 +1,8 @@
 """Takes the logarithm of σ.
 先算 σ 再取 log。
 
-symptom: inf for a pair that is wrong by 104 or more.
-症状：差值反了 104 以上就是 inf。
+symptom: inf for a pair that is wrong by 89 or more.
+症状：差值反了 89 以上就是 inf。
 
 cards: align-02
 rung: solved

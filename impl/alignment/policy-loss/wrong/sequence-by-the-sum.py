@@ -1,8 +1,8 @@
 """Takes the sum of the log ratios for the sequence ratio.
 sequence 比值用了对数比值之和，而不是均值。
 
-symptom: Long answers are clipped always: nothing is learnt from them.
-症状：长回答总被截断，什么也学不到。
+symptom: Long answers are nearly always clipped: little is learnt from them.
+症状：长回答几乎总被截断，学不到多少。
 
 cards: align-09
 rung: solved

@@ -1,8 +1,8 @@
 """Divides the sequence's log ratio by T, padding included.
 sequence 的对数比值除以 T，把填充也算进去。
 
-symptom: Short answers are never clipped.
-症状：短回答永远不会被截断。
+symptom: Short answers are hardly ever clipped.
+症状：短回答几乎不会被截断。
 
 cards: align-09
 rung: solved

@@ -1,10 +1,10 @@
 """Computes 16-bit inputs in 16 bits.
 16 位输入就在 16 位里算。
 
-symptom: Small drifts vanish: every ratio is 1.
-症状：小的偏差消失了：比值全是 1。
+symptom: In bfloat16 drifts below 0.4 % vanish: the ratio is 1.
+症状：bfloat16 下小于 0.4 % 的偏差消失了：比值就是 1。
 
-cards: align-09
+cards: prec-07
 rung: hardened
 """
 

@@ -1,8 +1,8 @@
 """Takes P·do for dv.
 dv 写成 P·do。
 
-symptom: Fails unless T = S; then it is transposed.
-症状：T ≠ S 时报错，T = S 时等于转置。
+symptom: Fails unless T = S; then it is wrong.
+症状：T ≠ S 时报错，T = S 时结果错。
 
 cards: att-27
 rung: solved

@@ -20,13 +20,10 @@ def cross_attention(x, memory, wq, wk, wv, wo, n_heads, memory_mask=None):
     B, T, D = x.shape
     S, d = memory.shape[1], D // n_heads
     q = (x @ wq).reshape(B, T, n_heads, d).transpose(1, 2)
+    if memory_mask is not None:
+        memory = memory * memory_mask[:, :, None]
     k = (memory @ wk).reshape(B, S, n_heads, d).transpose(1, 2)
     v = (memory @ wv).reshape(B, S, n_heads, d).transpose(1, 2)
     scores = q @ k.mT / math.sqrt(d)
-    if memory_mask is None:
-        weights = scores.softmax(-1)
-    else:
-        weights = (scores * memory_mask[:, None, None, :]).softmax(-1)
-        weights = weights * memory_mask.any(-1)[:, None, None, None]
-    out = (weights @ v).transpose(1, 2).reshape(B, T, D) @ wo
+    out = (scores.softmax(-1) @ v).transpose(1, 2).reshape(B, T, D) @ wo
     return out.to(dtype)

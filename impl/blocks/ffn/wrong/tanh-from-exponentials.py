@@ -1,8 +1,8 @@
 """Writes tanh with exponentials, which overflow.
 用 exp 手写 tanh，会溢出。
 
-symptom: NaN for pre-activations beyond 10 or so.
-症状：预激活超过 10 左右就出 NaN。
+symptom: NaN for pre-activations from 13 on.
+症状：预激活到 13 就出 NaN。
 
 cards: ffn-05
 rung: solved

@@ -4,7 +4,7 @@
 symptom: Each entry loses the digits that the softmax had.
 症状：每一项都丢掉 softmax 的有效位。
 
-cards: sparse-20
+cards: prec-07
 rung: hardened
 """
 

@@ -1,8 +1,8 @@
 """Keeps the codes in int16.
 编码存成 int16。
 
-symptom: Half of the saving is gone.
-症状：省下的内存少了一半。
+symptom: Twice the memory: as much as bf16.
+症状：内存翻倍，和 bf16 一样大。
 
 cards: prec-20
 rung: solved

@@ -1,8 +1,8 @@
 """Decodes the whole cache to float32.
 把整个 cache 解码成 float32。
 
-symptom: Right, and four times the memory that int8 has saved.
-症状：结果对，但占的内存是 int8 的四倍。
+symptom: Right, with four times the memory of the int8 codes.
+症状：结果对，但占的内存是 int8 编码的四倍。
 
 cards: kv-18, prec-20
 rung: solved

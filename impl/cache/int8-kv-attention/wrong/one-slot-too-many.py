@@ -4,7 +4,7 @@
 symptom: Each sequence reads one stray slot.
 症状：每个序列多读一个槽位。
 
-cards: mask-09
+cards: mask-06
 rung: solved
 """
 

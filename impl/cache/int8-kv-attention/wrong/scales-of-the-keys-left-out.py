@@ -1,8 +1,8 @@
 """Leaves K's scales out of the scores.
 算分数时漏了 K 的 scale。
 
-symptom: Scores a hundred times too large.
-症状：分数大上百倍。
+symptom: Scores some fifty times too large where keys are of size 1.
+症状：key 的数在 1 左右时，分数大约 50 倍。
 
 cards: kv-18
 rung: solved

@@ -1,7 +1,7 @@
 """Divides a token of zeros by 0.
 全零的 token 除以 0。
 
-symptom: NaN becomes an arbitrary code, and the scale is 0.
+symptom: NaN becomes an arbitrary code.
 症状：NaN 变成任意的编码。
 
 cards: prec-11

@@ -1,5 +1,5 @@
-"""Takes the dtype of what comes first, not the one asked for.
-按先来的 k 的 dtype 存，不管指定的 dtype。
+"""Takes the dtype of the keys that come, not the one asked for.
+按传进来的 k 的 dtype 存，不管指定的 dtype。
 
 symptom: A bf16 cache takes twice the memory as soon as keys come in float32.
 症状：key 以 float32 到来，bf16 的 cache 就占了两倍内存。

@@ -4,7 +4,7 @@
 symptom: The oldest keys are overwritten, and nothing says so.
 症状：最旧的 key 被悄悄覆盖。
 
-cards: kv-19
+cards: sparse-03
 rung: solved
 """
 

@@ -1,8 +1,8 @@
 """Caches the keys raw and turned.
 未旋转和旋转过的 key 都存了。
 
-symptom: Half as much context in the same memory.
-症状：同样的内存只放得下一半多的上下文。
+symptom: Only two thirds of the context in the same memory.
+症状：同样的内存只放得下三分之二的上下文。
 
 cards: kv-04
 rung: solved

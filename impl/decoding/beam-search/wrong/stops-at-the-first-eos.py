@@ -1,7 +1,7 @@
 """Stops as soon as one hypothesis has ended.
 有一条结束就停止。
 
-symptom: Beats the point of a beam: better ones are cut off.
+symptom: Defeats the point of a beam: better ones are cut off.
 症状：更好的假设被截断，beam 就没意义了。
 
 cards: dec-04
