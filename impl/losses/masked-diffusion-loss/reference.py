@@ -6,7 +6,7 @@ Decisions:
 - the weight is chosen before it is multiplied: 0 · (1/0) in a row with t = 0 would be NaN, in the gradient too;
 - in float32 inside.
 
-Sahoo et al. 2024, arXiv 2406.07524, eq. 10; Nie et al. 2025 (LLaDA), arXiv 2502.09992, eq. 3.
+Sahoo et al. 2024, arXiv 2406.07524; Nie et al. 2025 (LLaDA), arXiv 2502.09992, eq. 3.
 """
 
 from __future__ import annotations

@@ -18,17 +18,28 @@ def settings(make):
     }
 
 
+def decided(make, g, m, beta1, beta2):
+    """g, doubled where β1·m and (1 − β1)·g all but cancel and rounding would decide the sign; and m after it."""
+    wide = g.detach().double()
+    near = (beta1 * m + (1 - beta1) * wide).abs() < 1e-4 * (1 - beta1) * wide.abs()
+    if near.any():
+        g = make.keep(torch.where(near, 2 * wide, wide))
+        wide = g.double()
+    return g, beta2 * m + (1 - beta2) * wide
+
+
 def case(make):
     """One parameter; two in turns, the second a step later; or settings that change."""
     kind, scale = make.pick(["one", "two", "schedule"]), make.pick([1.0, 100.0, 0.0, 1e-4])
     shape = (*make.lead(), *make.pick([(), (make.size("n"),)]))
     states, hyper = [make.shared({}), make.shared({})], settings(make)
-    parameters = [make.normal(*shape), make.normal(*shape)]
+    parameters, moments = [make.normal(*shape), make.normal(*shape)], [0.0, 0.0]
     for count in range(make.size("steps")):
         if kind == "schedule":
             hyper = settings(make)
         for k in range(2 if kind == "two" and count else 1):
-            new = make.call("lion_step", parameters[k], make.normal(*shape, scale=scale), states[k], **hyper)
+            g, moments[k] = decided(make, make.normal(*shape, scale=scale), moments[k], *hyper["betas"])
+            new = make.call("lion_step", parameters[k], g, states[k], **hyper)
             if make.dtype.itemsize > 2:  # rounded twice to 16 bits, it would have no single right value
                 parameters[k] = new
 

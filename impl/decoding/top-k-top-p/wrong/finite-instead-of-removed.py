@@ -24,5 +24,5 @@ def filter_logits(logits, top_k=None, top_p=None, min_p=None, temperature=1.0):
     if min_p:
         probs = values.softmax(-1)
         values = values.masked_fill(probs < min_p * probs[:, :1], float("-inf"))
-    values = values.clamp(min=-100.0)
+    values = values.masked_fill(values.isneginf(), -100.0)
     return torch.empty_like(z).scatter_(-1, order, values).to(logits.dtype)

@@ -1,8 +1,8 @@
 """Takes the k-th largest logit of the first row for all.
 所有行都用第一行第 k 大的 logit 当门槛。
 
-symptom: Other rows keep none or all.
-症状：别的行可能一个不留，也可能全留。
+symptom: Other rows keep their best token alone, or all.
+症状：别的行可能只留最好的一个，也可能全留。
 
 cards: dec-01
 rung: solved

@@ -4,7 +4,7 @@
 symptom: Without a past the root sees nothing.
 症状：没有历史时，根节点什么也看不到。
 
-cards: mask-09
+cards: dec-25
 rung: solved
 """
 

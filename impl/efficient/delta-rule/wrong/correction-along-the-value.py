@@ -22,8 +22,7 @@ def delta_rule(q, k, v, beta, S0=None):
     ys = []
     for t in range(q.shape[2]):
         kt, vt, bt = k[:, :, t], v[:, :, t], beta[:, :, t, None]
-        old = (S @ kt[..., None])[..., 0]
-        old = vt * (S.mT @ vt[..., None]).mT[..., 0, :].sum(-1, keepdim=True)
-        S = S + (bt * (vt - old))[..., None] * kt[..., None, :]
+        old = vt[..., None] * (vt[..., None, :] @ S)
+        S = S - bt[..., None] * old + (bt * vt)[..., None] * kt[..., None, :]
         ys.append((S @ q[:, :, t, :, None])[..., 0])
     return torch.stack(ys, 2).to(dtype), S.to(dtype)

@@ -1,5 +1,5 @@
-"""Multiplies dv by dP instead of P.
-dv 用了 dP 而不是 P。
+"""Takes P∘dP instead of P for dv.
+dv 用了 P∘dP 而不是 P。
 
 symptom: Values get the gradient of the weights.
 症状：value 拿到的是权重的梯度。

@@ -1,8 +1,8 @@
 """Subtracts −∞ where a query sees no key.
 query 看不到 key 时减去了 −∞。
 
-symptom: NaN in every gradient of the head.
-症状：整个头的梯度都是 NaN。
+symptom: NaN in all of dk and dv of the head, and in dq of these queries.
+症状：整个头的 dk、dv 全是 NaN，dq 里这些 query 的行也是。
 
 cards: flash-04
 rung: solved

@@ -1,8 +1,8 @@
 """Decays after the write.
 先写入，再衰减。
 
-symptom: What was just written is weakened before it is read.
-症状：刚写入的内容还没读就被削弱。
+symptom: A token's own decay weakens what it has just written, and reaches the past one token late.
+症状：token 的衰减削弱了它自己刚写入的内容，对过去则晚一个 token 才起作用。
 
 cards: sparse-12
 rung: solved

@@ -1,8 +1,8 @@
 """Solves with the diagonal of KKᵀ as well.
 解方程时把 KKᵀ 的对角线也算了进去。
 
-symptom: Each token corrects for its own write: β shrinks to β/(1 + β).
-症状：每个 token 连自己的写入也扣掉：β 变成 β/(1 + β)。
+symptom: Each token corrects for its own write: for unit keys β shrinks to β/(1 + β).
+症状：每个 token 连自己的写入也扣掉：key 为单位向量时，β 变成 β/(1 + β)。
 
 cards: sparse-18
 rung: solved

@@ -1,8 +1,8 @@
 """Loops over tokens.
 逐 token 循环。
 
-symptom: Right, and hundreds of times slower on a GPU: T launches in a row.
-症状：结果对，但在 GPU 上慢几百倍：一个接一个启动 T 次。
+symptom: Right, but a GPU starts small kernels T times in a row and idles in between.
+症状：结果对，但 GPU 上要把一串小 kernel 依次启动 T 遍，大半时间在空等。
 
 cards: sparse-18
 rung: solved

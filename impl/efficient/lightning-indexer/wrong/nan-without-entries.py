@@ -1,8 +1,8 @@
 """Softmax over −∞ alone in rows without entries.
 没有有效项的行，在全 −∞ 上做 softmax。
 
-symptom: NaN in the first rows of a batch.
-症状：batch 里最前面的行变成 NaN。
+symptom: NaN in these rows, and in the gradient of key 0, which stands in for −1.
+症状：这些行变成 NaN；代替 −1 的第 0 个 key，梯度也是 NaN。
 
 cards: sparse-06
 rung: solved

@@ -1,5 +1,5 @@
-"""Computes all decays and inputs at once, (B, T, D, N).
-一次算出所有衰减和输入，(B, T, D, N)。
+"""Computes all decays at once, (B, T, D, N).
+一次算出所有 token 的衰减，(B, T, D, N)。
 
 symptom: Right values; N times the memory of the layer's input.
 症状：数值对，显存是该层输入的 N 倍。

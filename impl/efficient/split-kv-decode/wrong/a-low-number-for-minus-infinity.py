@@ -4,7 +4,7 @@
 symptom: All splits empty: the mean of garbage, and an lse of −10⁴.
 症状：各段全空时，得到一堆废数的平均，lse 是 −10⁴。
 
-cards: flash-08, mask-06
+cards: flash-08, mask-03
 rung: solved
 """
 

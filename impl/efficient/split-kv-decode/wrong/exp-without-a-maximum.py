@@ -1,8 +1,8 @@
 """Exponentiates the lses as they are.
 直接对 lse 取 exp。
 
-symptom: Overflows from 89 on, and divides by 0 below −104.
-症状：超过 89 就溢出，低于 −104 就除以 0。
+symptom: Overflows from 89 on; below −104 a query comes out empty.
+症状：超过 89 就溢出；低于 −104 的 query 被当成空的。
 
 cards: flash-02, att-24
 rung: solved

@@ -1,8 +1,8 @@
 """Weights by the lse itself.
 直接用 lse 当权重。
 
-symptom: Negative weights, and NaN for an empty split.
-症状：出现负权重，空段是 NaN。
+symptom: Negative weights, and one number added to all lses changes the output.
+症状：出现负权重；所有 lse 同加一个数，输出就变了。
 
 cards: flash-08
 rung: solved

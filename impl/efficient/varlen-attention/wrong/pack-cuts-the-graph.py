@@ -4,7 +4,7 @@
 symptom: Nothing before the attention trains.
 症状：注意力之前的部分都不训练。
 
-cards: att-04
+cards: mask-11
 rung: solved
 """
 

@@ -1,8 +1,8 @@
 """Leaves k out of the capacity.
 容量里漏了 k。
 
-symptom: Half of all choices are dropped at k = 2.
-症状：k = 2 时一半选择都会丢。
+symptom: At k = 2 and factor 1 about half of all choices are dropped, or more.
+症状：k = 2、系数为 1 时，大约一半甚至更多的选择会丢。
 
 cards: moe-15
 rung: solved

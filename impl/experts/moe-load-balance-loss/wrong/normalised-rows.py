@@ -4,7 +4,7 @@
 symptom: Sigmoid gates get another gradient.
 症状：sigmoid 门控的梯度变了。
 
-cards: moe-13
+cards: moe-25
 rung: solved
 """
 

@@ -4,7 +4,7 @@
 symptom: The output layer does not train.
 症状：输出层不训练。
 
-cards: att-04
+cards: eval-01
 rung: solved
 """
 

@@ -4,7 +4,7 @@
 symptom: Loss scaling and weights of several losses have no effect.
 症状：loss scaling、多项损失的权重都不起作用。
 
-cards: prec-07
+cards: prec-03
 rung: solved
 """
 

@@ -13,10 +13,11 @@ import torch.nn.functional as F
 
 
 def linear_cross_entropy(x, w, target, chunk=1024, ignore_index=-100):
+    chunk = len(x)
     wide = torch.promote_types(x.dtype, torch.float32)
     n = (target != ignore_index).sum().clamp(min=1)
     total = torch.zeros((), dtype=wide, device=x.device)
-    for i in range(0, len(x), len(x)):
+    for i in range(0, len(x), chunk):
         logits = x[i : i + chunk].to(wide) @ w.to(wide).T
         total = total + F.cross_entropy(logits, target[i : i + chunk], ignore_index=ignore_index, reduction="sum")
     return (total / n).to(x.dtype)

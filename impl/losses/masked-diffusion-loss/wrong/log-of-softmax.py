@@ -1,8 +1,8 @@
 """Takes the logarithm of the softmax.
 先 softmax 再取对数。
 
-symptom: −∞ for logits 100 apart, and NaN gradients.
-症状：logits 相差 100 就得到 −∞，梯度是 NaN。
+symptom: A loss of ∞ for logits 110 apart, and NaN gradients.
+症状：logits 相差 110，损失就是 ∞，梯度是 NaN。
 
 cards: arch-26
 rung: solved

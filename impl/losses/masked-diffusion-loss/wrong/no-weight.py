@@ -1,8 +1,8 @@
 """Leaves out the weight 1/t.
 漏了权重 1/t。
 
-symptom: A model blind to its context shows half of its true loss: 1.1 nats instead of 2.2.
-症状：看不到上下文的模型只显示真实损失的一半：2.2 nats 变成 1.1。
+symptom: For t drawn evenly, a model blind to its context shows half of its true loss.
+症状：t 均匀抽取时，不看上下文的模型只显示真实损失的一半。
 
 cards: arch-26
 rung: solved

@@ -1,8 +1,8 @@
 """Shifts by one as a causal model does: the logits at i − 1 predict token i.
 像因果模型那样移了一位：用 i − 1 处的 logits 预测第 i 个 token。
 
-symptom: Loss near ln V for a model that is right in place.
-症状：就算模型在原位预测得很准，损失仍接近 ln V。
+symptom: A loss of ln V and more for a model that is right in place.
+症状：就算模型在原位预测得很准，损失仍有 ln V 甚至更大。
 
 cards: arch-26
 rung: solved

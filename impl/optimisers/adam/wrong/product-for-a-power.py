@@ -1,8 +1,8 @@
 """Corrects by 1 − β·t instead of 1 − βᵗ.
 修正用了 1 − β·t，不是 1 − βᵗ。
 
-symptom: The first step is right; then the divisor turns negative.
-症状：第一步对，之后除数变成负的。
+symptom: The first step is right; then 1 − β·t is negative, and its root NaN.
+症状：第一步对，之后 1 − β·t 变成负数，开方得 NaN。
 
 cards: opt-02
 rung: solved

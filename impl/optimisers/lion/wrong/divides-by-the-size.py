@@ -1,8 +1,8 @@
 """Divides by |c| + 10⁻⁸ instead of taking the sign.
 除以 |c| + 10⁻⁸ 来代替符号。
 
-symptom: Gradients around 10⁻⁸ and less move by less than lr.
-症状：梯度在 10⁻⁸ 以下时，步子小于 lr。
+symptom: Where |c| is 10⁻⁸ or less, the step is at most half of lr.
+症状：|c| 在 10⁻⁸ 以下时，步子最多只有 lr 的一半。
 
 cards: opt-11
 rung: solved

@@ -1,8 +1,8 @@
-"""Applies the decay to the state's value dimension.
-衰减乘在了状态的 value 维上。
+"""Decays the state by the mean over its channels when a chunk ends.
+一块结束时，状态按各通道衰减的平均值衰减。
 
-symptom: Wrong as soon as d and dv mean different things.
-症状：d 和 dv 含义不同，一用就错。
+symptom: Right with one decay per head; with one per channel, all channels fade alike from chunk to chunk.
+症状：每个头一个衰减时对；每个通道一个时，跨块之后各通道衰减得一样快。
 
 cards: sparse-17
 rung: solved
