@@ -4,7 +4,7 @@ g 取 max/6，最大的块缩放是 1。
 symptom: Blocks 1,024 times smaller than the largest have scale 0.
 症状：最大值小到最大块的 1/1024 的块，缩放变成 0。
 
-cards: prec-22
+cards: prec-19
 rung: solved
 """
 
