@@ -5,7 +5,7 @@ proportion. Decisions:
 - bfloat16 is the upper half of a float32, so what is cut off is the lower 16 bits, a fraction of 2¹⁶;
 - a uniform 16-bit number is added below and the lower half is cut: it carries with exactly that probability;
 - this works on the magnitude, so negative numbers are rounded alike, and a carry runs into the exponent by itself;
-- inf and NaN are set aside: the carry would turn one into the other;
+- inf and NaN are set aside: cut or carried, a NaN could become inf or a zero;
 - every entry has a draw of its own.
 
 Gupta et al. 2015, arXiv 1502.02551, Section 3.1.

@@ -7,7 +7,7 @@ best the others can do is known in closed form. Decisions:
 - a group takes its scale when its first column comes up, from the weights as they have been corrected by then;
 - symmetric codes, clamped: corrections may push a weight beyond the group's maximum.
 
-Frantar et al. 2022, arXiv 2210.17323, Section 3.
+Frantar et al. 2022, arXiv 2210.17323, Sections 3 and 4.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ Decisions:
 - asymmetric: min … max becomes −128 … 127; the range always contains 0 and the zero point is a whole number, so that 0,
   the padding and the output of ReLU, comes back exactly;
 - a slice of zeros has no range: scale 1 instead of a division by 0;
-- 16-bit weights are widened first: their own scale would be off by 1 part in 250.
+- 16-bit weights are widened first: their own scale would be off by up to 1 part in 512.
 
 Jacob et al. 2017, arXiv 1712.05877, Section 2.1.
 """

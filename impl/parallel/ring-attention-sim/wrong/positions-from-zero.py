@@ -1,8 +1,8 @@
 """Lets every rank's positions start at 0.
 每个 rank 的位置都从 0 数起。
 
-symptom: Earlier chunks are masked as if they were the own one, later ones are seen.
-症状：前面的块也被当成自己的块来掩，后面的块反而看得到。
+symptom: Earlier chunks are masked as if they were the own one, and so are later ones, which should not be seen at all.
+症状：前面的块也被当成自己的块来掩，后面的块本不该看，也看到了一部分。
 
 cards: flash-10
 rung: solved

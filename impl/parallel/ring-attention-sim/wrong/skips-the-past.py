@@ -1,8 +1,8 @@
 """Skips past chunks instead of future ones.
 跳过的是过去的块，不是未来的。
 
-symptom: Every rank reads the future alone.
-症状：每个 rank 只看得到未来。
+symptom: Every rank reads its own chunk and the future.
+症状：每个 rank 只看得到自己的块和未来的块。
 
 cards: flash-10
 rung: solved

@@ -4,7 +4,7 @@ A、B 存成了 bfloat16。
 symptom: Small updates round away; a checkpoint has other dtypes.
 症状：小的更新被舍入吃掉；检查点的 dtype 也不对。
 
-cards: peft-07
+cards: prec-06
 rung: solved
 """
 

@@ -1,8 +1,8 @@
 """Fills up with the first slopes of 2P, not every other one.
 补的是 2P 的前几个，没有隔一个取。
 
-symptom: From the second extra head on slopes occur twice.
-症状：从第二个补的头起，斜率就重复了。
+symptom: The second extra head repeats the slope of the first head.
+症状：补的第二个头，斜率与第一个头相同。
 
 cards: pos-19
 rung: solved

@@ -1,8 +1,8 @@
 """Puts query i at position i.
 query i 放在位置 i。
 
-symptom: With a cache the new token is nearest to the first key.
-症状：带缓存时，新 token 离第一个 key 最近。
+symptom: With a cache each row is off by m·(S − T): softmax does not see it, but the table is another one, with biases above 0.
+症状：带缓存时每行都差 m·(S − T)：softmax 看不出来，但表不对，还出现了正的偏置。
 
 cards: mask-08
 rung: solved

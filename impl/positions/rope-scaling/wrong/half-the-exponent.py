@@ -1,7 +1,7 @@
 """Uses the exponent i/d where 2i/d belongs.
 指数用 i/d，而不是 2i/d。
 
-symptom: The slowest pair turns √base times too fast.
+symptom: The slowest pair turns about √base times too fast.
 症状：最慢的一对快了约 √base 倍。
 
 cards: pos-14

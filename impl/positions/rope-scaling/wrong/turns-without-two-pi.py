@@ -1,8 +1,8 @@
 """Forgets 2π: compares with L/β.
 漏掉 2π，用了 L/β。
 
-symptom: The ramp lies a few pairs too late.
-症状：过渡段晚了几对。
+symptom: The ramp lies too late, at d = 128 and base 10,000 by 13 pairs.
+症状：过渡段偏后：d = 128、base 10,000 时晚 13 对。
 
 cards: pos-17
 rung: solved

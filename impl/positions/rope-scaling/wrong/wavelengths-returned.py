@@ -1,7 +1,7 @@
 """Returns wavelengths.
 返回的是波长。
 
-symptom: Every pair turns the wrong way about: slow ones fast.
+symptom: Fast and slow change places: every pair is wrong.
 症状：快慢颠倒，每一对都错。
 
 cards: pos-14

@@ -1,7 +1,7 @@
 """Uses the exponent i/D where 2i/D belongs.
 指数用 i/D，而不是 2i/D。
 
-symptom: The slowest hand turns √base times too fast.
+symptom: The slowest hand turns about √base times too fast.
 症状：最慢的表针快了约 √base 倍。
 
 cards: pos-03

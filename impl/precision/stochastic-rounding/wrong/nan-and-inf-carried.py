@@ -1,8 +1,8 @@
 """Adds the noise to inf and NaN too.
 inf 和 NaN 也加了噪声。
 
-symptom: inf becomes NaN, and a NaN whose payload is all ones becomes −0.
-症状：inf 变成 NaN，payload 全 1 的 NaN 变成 −0。
+symptom: inf survives; a NaN with a small payload becomes inf, one whose payload is all ones becomes −0.
+症状：inf 没事；payload 很小的 NaN 变成 inf，payload 全 1 的 NaN 变成 −0。
 
 cards: prec-01
 rung: solved

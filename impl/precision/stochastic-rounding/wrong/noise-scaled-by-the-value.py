@@ -1,8 +1,8 @@
 """Adds noise of a fixed size relative to the number.
 噪声按数值的固定比例加。
 
-symptom: A step is 1/128 to 1/256 of a number: within an octave the chances are off by up to 2.
-症状：步长是数值的 1/128 到 1/256：同一个 2 倍区间内，概率最多差一倍。
+symptom: A step is 1/128 to 1/256 of a number. Just above a power of two noise spans half a step: less than that is lost.
+症状：步长是数值的 1/128 到 1/256：刚过 2 的幂时噪声只有半步，不到半步的照样丢。
 
 cards: prec-06
 rung: solved

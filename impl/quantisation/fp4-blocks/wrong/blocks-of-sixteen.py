@@ -1,8 +1,8 @@
-"""Takes blocks of 16 in MXFP4 and pairs their exponents.
-MXFP4 也按 16 个一块取缩放。
+"""Takes the maximum of an MXFP4 block over its first 16 numbers.
+MXFP4 的块，最大值只在前 16 个数里取。
 
-symptom: The exponent of one half is used for neither.
-症状：两个半块各取各的，存下来的指数只对一半。
+symptom: Larger numbers in the second half are cut to 6.
+症状：后 16 个数里更大的被截断到 6。
 
 cards: prec-22
 rung: solved

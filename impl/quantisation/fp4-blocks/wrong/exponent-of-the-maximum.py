@@ -1,8 +1,8 @@
 """Forgets the 2 that E2M1's largest exponent takes.
 指数忘了减 2。
 
-symptom: The block uses 0 to 2 of 6: two bits thrown away.
-症状：一块只用到 0 到 2，白白丢掉两位。
+symptom: The block uses 0 to 2 of 6: three of eight magnitudes lie idle.
+症状：一块只用到 0 到 2，八档里有三档闲置。
 
 cards: prec-19
 rung: solved

@@ -1,10 +1,10 @@
 """Rounds the exponent up.
 指数向上取整。
 
-symptom: Nothing is cut, but half of the range stays empty in the worst case.
-症状：不会截断，但最坏时一半范围用不上。
+symptom: Nothing is cut, but the maximum lies at 2 to 4 of 6: in the worst case two thirds of the range stay empty.
+症状：不会截断，但最大值只落在 2 到 4（满量程是 6），最坏时三分之二的范围用不上。
 
-cards: prec-22
+cards: prec-19
 rung: solved
 """
 

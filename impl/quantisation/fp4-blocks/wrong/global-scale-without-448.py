@@ -1,10 +1,10 @@
 """Takes g = max/6, so that the largest block scale is 1.
 g 取 max/6，最大的块缩放是 1。
 
-symptom: Blocks 1,000 times smaller than the largest have scale 0.
-症状：比最大块小一千倍的块，缩放变成 0。
+symptom: Blocks 1,024 times smaller than the largest have scale 0.
+症状：最大值小到最大块的 1/1024 的块，缩放变成 0。
 
-cards: prec-22
+cards: prec-19
 rung: solved
 """
 

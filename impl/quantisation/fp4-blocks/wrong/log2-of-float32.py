@@ -4,7 +4,7 @@
 symptom: One bit below a power of two log2 rounds up: the exponent is 1 too large.
 症状：比 2 的幂小一个最低位时 log2 会进上去，指数多 1。
 
-cards: prec-22
+cards: prec-19
 rung: hardened
 """
 

@@ -4,7 +4,7 @@
 symptom: Maxima above 2,688 are cut off, tiny ones become 0.
 症状：最大值超过 2688 就截断，太小的变成 0。
 
-cards: prec-22
+cards: prec-19
 rung: solved
 """
 

@@ -1,8 +1,8 @@
 """Finds scales and codes of 16-bit numbers in 16 bits.
 16 位输入的缩放和编码也用 16 位算。
 
-symptom: g has 8 bits in bfloat16; in float16 6·448·g leaves the range.
-症状：bfloat16 的 g 只有 8 位有效数字；float16 会超出范围。
+symptom: g has 8 bits in bfloat16; in float16 a small g is subnormal and has fewer still.
+症状：bfloat16 的 g 只有 8 位有效数字；float16 里小的 g 落到次正规数，位数更少。
 
 cards: prec-07
 rung: hardened

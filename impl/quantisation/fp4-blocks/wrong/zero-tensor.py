@@ -4,7 +4,7 @@ g 为 0 时照样做除数。
 symptom: 0/0 is NaN, and E4M3 has a NaN: the whole tensor decodes to it.
 症状：0/0 得 NaN，而 E4M3 里有 NaN：整个张量解码成 NaN。
 
-cards: prec-22
+cards: prec-19
 rung: solved
 """
 

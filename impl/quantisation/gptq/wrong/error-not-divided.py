@@ -1,7 +1,7 @@
 """Does not divide the error by U's diagonal.
 误差没有除以 U 的对角元。
 
-symptom: Corrections have the scale of the inputs.
+symptom: The size of the corrections depends on the scale of the inputs.
 症状：修正量的大小随输入的尺度变化。
 
 cards: prec-14

@@ -1,8 +1,8 @@
-"""Uses the transposed lower factor's columns for its rows.
-用了下三角因子，取的是列。
+"""Takes the upper factor V of H⁻¹ = V·Vᵀ, not U of H⁻¹ = Uᵀ·U.
+用的是 H⁻¹ = V·Vᵀ 的上三角因子 V，而不是 H⁻¹ = Uᵀ·U 的 U。
 
-symptom: L of H⁻¹ = LLᵀ begins its elimination at the wrong end: columns already rounded take part.
-症状：H⁻¹ = LLᵀ 的 L 从另一头消元：已经舍入的列也参与了。
+symptom: V eliminates from the last column on: corrections are those of rounding in the opposite order.
+症状：V 从最后一列开始消元：这是按相反顺序舍入时的修正量。
 
 cards: prec-14
 rung: solved

@@ -1,8 +1,8 @@
 """Rounds each weight by itself.
 每个权重各自就近舍入。
 
-symptom: At 3 and 4 bits the output's error is several times as large.
-症状：3、4 bit 时输出误差大几倍。
+symptom: At 3 and 4 bits the output's error is up to twice as large on correlated inputs.
+症状：3、4 bit、输入相关时，输出误差最多大一倍。
 
 cards: prec-14
 rung: solved

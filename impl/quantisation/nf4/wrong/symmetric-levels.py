@@ -1,8 +1,8 @@
 """Takes 16 symmetric quantiles, of which none is 0.
 取了 16 个对称的分位数，没有 0。
 
-symptom: Zeros come back as ±0.06 of the block's maximum.
-症状：0 还原成块最大值的 ±0.06。
+symptom: Zeros come back as ±0.04 of the block's maximum.
+症状：0 还原成块最大值的 ±0.04。
 
 cards: prec-16
 rung: solved

@@ -1,8 +1,8 @@
 """Takes c_attn for (Q, K, V) row by row.
 以为 c_attn 的行按 Q、K、V 轮流排列。
 
-symptom: A third of V is frozen, and parts of Q and K train.
-症状：V 有三分之一被冻结，Q、K 的一部分却在训练。
+symptom: Two thirds of V are frozen, and a third of Q and K trains.
+症状：V 有三分之二被冻结，Q、K 却有三分之一在训练。
 
 cards: head-12
 rung: solved

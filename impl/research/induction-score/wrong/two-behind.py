@@ -1,8 +1,8 @@
 """Is off by one to the right: key i − period + 2.
 向右多偏了一位：key i − period + 2。
 
-symptom: Every head scores next to nothing.
-症状：所有头的得分都接近 0。
+symptom: An induction head scores next to nothing.
+症状：归纳头的得分也接近 0。
 
 cards: eval-07
 rung: solved

@@ -1,8 +1,8 @@
 """Locking counts as a use.
 lock 也算作使用。
 
-symptom: What long requests hold looks fresh when they end.
-症状：长请求一结束，它钉过的还显得很新。
+symptom: What was locked counts as newer than what was used after it.
+症状：被 lock 过的前缀，显得比后来用过的还新。
 
 cards: kv-22
 rung: solved
