@@ -24,7 +24,7 @@ from attncli.errors import UsageError
 from attncli.export.html import to_html
 from attncli.export.summary import summarise
 from attncli.paths import Home
-from attncli.practice import answering, exchange, submit
+from attncli.practice import answering, merge_logs, submit
 from attncli.practice.hint import next_hint
 from attncli.practice.progress import progress
 from attncli.practice.standings import standings
@@ -77,12 +77,12 @@ def test_the_file_is_refused_with_its_line_and_nothing_is_merged(
 ) -> None:
     workspace, file = open_workspace(), FILES / f"{name}.jsonl"
     with pytest.raises(UsageError) as refusal:
-        exchange.import_file(workspace, file)
+        merge_logs.import_file(workspace, file)
     assert refusal.value.message.startswith(f"{file}:1: ") and VERDICTS[name] in refusal.value.message
     good = {"id": "g", "machine": "m", "kind": "hint", "subject": "double", "at": "2026-06-01T10:00:00Z", "day": 739768}
     (tmp_path / "both.jsonl").write_text(json.dumps({**good, "payload": {}}) + "\n" + file.read_text("utf-8"), "utf-8")
     with pytest.raises(UsageError, match=r"both\.jsonl:2: "):
-        exchange.import_file(workspace, tmp_path / "both.jsonl")
+        merge_logs.import_file(workspace, tmp_path / "both.jsonl")
     assert workspace.store.log.length() == 0
 
 

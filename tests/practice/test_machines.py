@@ -20,7 +20,7 @@ from attncli.domain.log_row import RowKind
 from attncli.domain.rating import Rating
 from attncli.paths import Home
 from attncli.practice import answering, hold
-from attncli.practice.log_files import read_log
+from attncli.practice.read_log_file import read_log
 from attncli.practice.sync import sync
 from attncli.practice.undo import take_back
 from attncli.practice.workspace import Workspace

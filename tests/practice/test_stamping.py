@@ -12,10 +12,10 @@ from attncli.domain.log_row import LogRow, RowKind
 from attncli.domain.rating import Rating
 from attncli.domain.report import GradeReport
 from attncli.errors import ClockWrong, UsageError
-from attncli.practice import answering, exchange, hold
+from attncli.practice import answering, hold, merge_logs
 from attncli.practice.attempt import record_attempt
 from attncli.practice.due import due_counts
-from attncli.practice.log_files import Placed
+from attncli.practice.read_log_file import Placed
 from attncli.practice.stamping import MOST_AHEAD, ahead_in_words
 from attncli.practice.undo import take_back
 from attncli.practice.workspace import Workspace
@@ -108,7 +108,7 @@ def test_many_rows_ahead_say_that_the_clock_is_behind(workspace: Workspace, movi
         LogRow(f"{n:05}", "else", RowKind.REVIEW, "att-01", now + timedelta(days=n + 2), 740_000 + n, {"rating": 3})
         for n in range(MOST_AHEAD + 1)
     ]
-    exchange.merge(workspace, [Placed(row, "else") for row in rows], pytest.fail)
+    merge_logs.merge(workspace, [Placed(row, "else") for row in rows], pytest.fail)
     answered = answering.answer(workspace, "att-01", Rating.GOOD)
     assert answered.at == rows[-1].at + timedelta(microseconds=1)
 
@@ -175,7 +175,7 @@ def test_an_open_program_derives_under_the_settings_that_hold_now(
         elif what == "import":
             moment = first.clock() - timedelta(days=5)
             row = LogRow("z-1", "z", RowKind.REVIEW, "att-01", moment, opened.calendar.day(moment), {"rating": 3})
-            exchange.merge(opened, [Placed(row, "else")], pytest.fail)
+            merge_logs.merge(opened, [Placed(row, "else")], pytest.fail)
         elif what == "attempt":
             record_attempt(opened, GradeReport(challenge="double", file="", verdict="accepted", rung="hardened"), "x")
         else:

@@ -18,10 +18,10 @@ from attncli.domain.rating import Rating
 from attncli.domain.report_documents import report_of
 from attncli.errors import NotFound, UsageError
 from attncli.paths import Home
-from attncli.practice import answering, exchange, hold
+from attncli.practice import answering, hold, merge_logs
 from attncli.practice.attempt import record_attempt
 from attncli.practice.derivation import derive_everything
-from attncli.practice.log_files import Placed
+from attncli.practice.read_log_file import Placed
 from attncli.practice.undo import TAKEN_BACK, take_back
 from attncli.practice.workspace import Workspace
 
@@ -150,7 +150,7 @@ class Life(RuleBasedStateMachine):
         self.imported += 1
         at = self.now + timedelta(hours=hours)
         row = LogRow(f"{self.imported:04}-else", "else", kind, card, at, at.toordinal(), payloads.get(kind, {}))
-        exchange.merge(self.open, [Placed(row, "else")], pytest.fail)
+        merge_logs.merge(self.open, [Placed(row, "else")], pytest.fail)
 
     @invariant()
     def stored_is_replayed(self) -> None:

@@ -16,9 +16,9 @@ from attncli.domain.memory import Schedule
 from attncli.domain.rating import Rating
 from attncli.domain.row_documents import is_machine
 from attncli.errors import EnvironmentFailure, UsageError
-from attncli.practice import answering, exchange
+from attncli.practice import answering, merge_logs
 from attncli.practice import sync as sync_module
-from attncli.practice.log_files import read_log
+from attncli.practice.read_log_file import read_log
 from attncli.practice.sync import sync
 from attncli.practice.workspace import Workspace
 from attncli.store.restore import restore_database
@@ -333,5 +333,5 @@ def test_the_export_of_one_is_the_import_of_the_other(open_workspace: Open, shar
     one, other = open_workspace("one"), open_workspace("other")
     answering.answer(one, "att-01", Rating.GOOD)
     file = sync(one, shared).file
-    assert exchange.import_file(other, file).new == 1
+    assert merge_logs.import_file(other, file).new == 1
     assert sync(other, shared).written == 0, "what another machine keeps here is not kept twice"

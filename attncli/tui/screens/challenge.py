@@ -25,8 +25,8 @@ from attncli.practice.hint import Hint, next_hint
 from attncli.practice.solution import show_solution
 from attncli.practice.standings import is_solved, next_unsolved, standings
 from attncli.practice.start_challenge import solution_file, start_challenge
-from attncli.tui.messages import CheckChanged, Graded, GradingFailed
 from attncli.tui.screens.base import AttnScreen
+from attncli.tui.widget_events import CheckChanged, Graded, GradingFailed
 from attncli.tui.widgets.after_solving import AfterSolving, after_solving
 from attncli.tui.widgets.fold import Fold
 from attncli.tui.widgets.grade_report import GradeReportView

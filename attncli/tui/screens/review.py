@@ -19,8 +19,8 @@ from attncli.errors import AttnError, NotFound, StoreBusy, UsageError
 from attncli.practice.ask import Asked
 from attncli.practice.drill import Drill, DrillItem
 from attncli.tui.faults import RETRIES, RETRY_SECONDS, fault_text
-from attncli.tui.messages import Answered, PointsTicked, Rated
 from attncli.tui.screens.base import AttnScreen
+from attncli.tui.widget_events import Answered, PointsTicked, Rated
 from attncli.tui.widgets.choice import ChoiceAnswer
 from attncli.tui.widgets.fault_line import FaultLine
 from attncli.tui.widgets.marked_rows import MarkedRows
