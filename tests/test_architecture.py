@@ -303,7 +303,7 @@ def loaded_by(statement: str) -> set[str]:
         ("import attncli.cli", {"torch", "textual", "rich", "yaml", "pydantic", "fsrs", "hypothesis", "sqlite3"}),
         ("import attncli.practice.drill", {"torch", "textual", "yaml", "pydantic", "hypothesis"}),
         ("import attncli.judge.client", {"torch", "hypothesis"}),
-        ("import attncli.sandbox.host", {"torch", "hypothesis"}),
+        ("import attncli.sandbox.zygote_client", {"torch", "hypothesis"}),
         ("import attncli.tui.app", {"torch", "hypothesis", "yaml", "pydantic"}),
     ],
 )

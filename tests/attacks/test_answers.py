@@ -36,8 +36,8 @@ from attncli.judge.naming.diagnose import Probe, diagnose
 from attncli.judge.telling.bounded_report import LARGEST, document
 from attncli.judge.truth.expectation import Expectation
 from attncli.judge.truth.reference import Observed
-from attncli.sandbox.host import Reply
 from attncli.sandbox.values import tensors_in
+from attncli.sandbox.zygote_client import Reply
 from attncli.words.reports import REASONS
 from hostile_answers import Answer, Returns, anything, hostile, raised, served, with_other_outcomes
 from in_process import write_challenge
