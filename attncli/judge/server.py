@@ -79,8 +79,8 @@ class Server:
         from dataclasses import replace
 
         from attncli.judge.answers.submission import Budget, Submission
-        from attncli.judge.grading.course import Grading
         from attncli.judge.grading.options import Options
+        from attncli.judge.grading.run_checks import Grading
         from attncli.judge.telling.bounded_report import document
 
         exam = self._exam(request)
@@ -188,7 +188,7 @@ def main(control: socket.socket, zygote: int) -> int:
     threading.Thread(target=_read, args=(sys.stdin, requests, server), daemon=True).start()
     threading.Thread(target=server.get_ready, daemon=True).start()
     try:
-        import attncli.judge.grading.course  # noqa: F401 - so that the first request does not pay for it
+        import attncli.judge.grading.run_checks  # noqa: F401 - so that the first request does not pay for it
 
         gc.enable()
         gc.freeze()

@@ -15,8 +15,8 @@ from attncli.domain.row_documents import checked_line
 from attncli.errors import UsageError
 from attncli.files import cannot_write, write_whole
 from attncli.practice.derivation import derive_everything, derive_subjects
+from attncli.practice.log_transaction import recording
 from attncli.practice.read_log_file import Placed, read_log
-from attncli.practice.recording import recording
 from attncli.practice.workspace import Workspace
 
 

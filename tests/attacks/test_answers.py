@@ -29,8 +29,8 @@ from attncli.judge.asking.questions import Edge, EdgeWithGradients, Gradients, P
 from attncli.judge.cases.drawing import fixed_draw
 from attncli.judge.cases.profiles import Profile, profile_of
 from attncli.judge.cases.recorder import Recorder
-from attncli.judge.grading.course import Grading
 from attncli.judge.grading.options import Options
+from attncli.judge.grading.run_checks import Grading
 from attncli.judge.guard import Guard
 from attncli.judge.naming.diagnose import Probe, diagnose
 from attncli.judge.telling.bounded_report import LARGEST, document

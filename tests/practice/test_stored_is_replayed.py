@@ -18,7 +18,7 @@ from attncli.domain.rating import Rating
 from attncli.domain.report_documents import report_of
 from attncli.errors import NotFound, UsageError
 from attncli.paths import Home
-from attncli.practice import answering, hold, merge_logs
+from attncli.practice import hold, merge_logs, record_review
 from attncli.practice.attempt import record_attempt
 from attncli.practice.derivation import derive_everything
 from attncli.practice.read_log_file import Placed
@@ -87,7 +87,7 @@ class Life(RuleBasedStateMachine):
     @rule(card=st.sampled_from(CARDS), rating=st.sampled_from(Rating), days=st.sampled_from([None, 0, 1, -1, -40, 3]))
     def answer(self, card: str, rating: Rating, days: int | None) -> None:
         try:
-            answering.answer(self.open, card, rating, None if days is None else self.now + timedelta(days=days))
+            record_review.answer(self.open, card, rating, None if days is None else self.now + timedelta(days=days))
         except NotFound:
             assert card not in self.open.store.index.card_ids()
 

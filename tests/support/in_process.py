@@ -11,8 +11,8 @@ from typing import Any
 from attncli.judge.answers.submission import Budget, Submission
 from attncli.judge.asking.exam import Exam
 from attncli.judge.cases.folder import Folder
-from attncli.judge.grading.course import Grading
 from attncli.judge.grading.options import Options
+from attncli.judge.grading.run_checks import Grading
 from attncli.judge.telling.bounded_report import document
 from attncli.sandbox import program_interpreter
 from attncli.sandbox.compiler import postpone_compiler
