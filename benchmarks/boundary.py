@@ -22,7 +22,7 @@ from attncli.judge.searching.streams import drawn
 from attncli.judge.truth.demands import Demands
 from attncli.judge.truth.reference import as_given, run_reference
 from attncli.sandbox.compiler import postpone_compiler
-from attncli.sandbox.host import Zygote
+from attncli.sandbox.zygote_client import ZygoteClient
 
 EXAMPLES = 150
 ROUNDS = 5
@@ -76,7 +76,7 @@ def main() -> None:
     spec = {"id": "sdpa", "entry": ["sdpa"], "required": [], "forbidden": []}
     folder = Folder(spec, path)
     source = (path / "reference.py").read_bytes()
-    with Zygote.start() as zygote:
+    with ZygoteClient.start() as zygote:
         zygote.ready()
         submission = Submission(source, "sdpa.py", ["sdpa"], lambda: zygote.worker(1024), Budget(600))
         assert submission.load() is None

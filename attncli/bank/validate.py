@@ -9,9 +9,9 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
+from attncli.bank.card_rules import card_findings
 from attncli.bank.numeric_rules import choices_of
 from attncli.bank.problems import Finding, Way, did_you_mean, one_of, shown
-from attncli.bank.rules import card_findings
 from attncli.bank.schema import (
     ID_PATTERN,
     LONGEST_ID,

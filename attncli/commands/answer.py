@@ -12,7 +12,7 @@ from attncli.commands.stdout import echo
 from attncli.domain.log_row import RowKind
 from attncli.domain.rating import Rating
 from attncli.domain.text import Lang
-from attncli.practice import answering
+from attncli.practice import record_review
 from attncli.practice.undo import take_back
 from attncli.words.command_texts import ANSWER, STATES, counted
 
@@ -25,7 +25,7 @@ from attncli.words.command_texts import ANSWER, STATES, counted
 def answer(card: str, rating: str, at: datetime | None, as_json: bool) -> None:
     """Record one review of CARD. It is on disk once the new schedule is printed."""
     with session().workspace() as workspace:
-        answered = answering.answer(workspace, card, Rating.of(rating), at)
+        answered = record_review.answer(workspace, card, Rating.of(rating), at)
     if as_json:
         print_json(answered.document())
         return
@@ -48,9 +48,9 @@ def undo() -> None:
         done = take_back(workspace)
     rating = done.rating.word if done.kind is RowKind.REVIEW else ""
     said = ANSWER["undone" if rating else f"undone-{done.kind}"][workspace.lang]
-    echo(said.format(card=done.subject, rating=rating, at=answering.iso(done.at)))
+    echo(said.format(card=done.subject, rating=rating, at=record_review.iso(done.at)))
 
 
-def _in_words(answered: answering.Answered, lang: Lang) -> str:
+def _in_words(answered: record_review.Answered, lang: Lang) -> str:
     days = answered.schedule.interval_days
     return (counted(days, "day") if days >= 1 else counted(days * 24 * 60, "minute"))[lang]

@@ -10,9 +10,9 @@ from attncli.commands.session import session
 from attncli.commands.shared_options import json_option, print_json
 from attncli.commands.stdout import echo
 from attncli.domain.cells import left
+from attncli.practice.challenge_standings import standings
 from attncli.practice.hint import next_hint
 from attncli.practice.solution import show_solution
-from attncli.practice.standings import standings
 from attncli.practice.start_challenge import start_challenge
 from attncli.words.asked_next import asked_next
 from attncli.words.command_texts import DUE_ON, LAST_HINT, OLD_FILE_KEPT

@@ -74,7 +74,7 @@ def _progress() -> Callable[[int], None]:
 
 
 def _findings(current: Session) -> dict[str, Any]:
-    from attncli.sandbox.host import describe
+    from attncli.sandbox.layers_report import describe
 
     database = health.database_health(current.home)
     banks = _banks(current, whole=not database.problems)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, cast
 
 import click
 
+from attncli.commands.export_reviews import export_reviews
 from attncli.commands.json_document import json_text
-from attncli.commands.logs import export_reviews
 from attncli.commands.session import session
 from attncli.commands.stdout import echo
 from attncli.domain.text import Lang

@@ -82,7 +82,7 @@ def grade(
 def _once(challenge: str, file: Path, asked: Mapping[str, Any], as_json: bool) -> None:
     with Judge.start() as judge:  # it imports torch while this process finds out what is to be graded
         from attncli.practice import submit
-        from attncli.practice.standings import is_solved, next_unsolved
+        from attncli.practice.challenge_standings import is_solved, next_unsolved
 
         submit.read_submission(file)
         options = submit.GradeOptions(**asked)

@@ -10,7 +10,7 @@ from attncli.domain.card import ChoiceCard, ClozeCard, DebugCard, NumericCard, O
 from attncli.domain.text import Lang
 from attncli.errors import UsageError
 from attncli.practice.ask import Asked
-from attncli.words.review_texts import QUESTIONS
+from attncli.words.plain_review_texts import QUESTIONS
 
 ReadLine = Callable[[], str]
 

@@ -17,7 +17,8 @@ from attncli.practice.ask import Asked
 from attncli.practice.drill import Drill, DrillItem
 from attncli.practice.workspace import Workspace
 from attncli.words.intervals import interval_text
-from attncli.words.review_texts import GONE, OUTDATED, RATINGS, SITTING
+from attncli.words.plain_review_texts import SITTING
+from attncli.words.shared_review_texts import GONE, OUTDATED, RATINGS
 
 
 class Settled(Exception):

@@ -9,7 +9,7 @@ from attncli.commands.shared_options import json_option, print_json
 from attncli.commands.stdout import echo
 from attncli.domain.cells import left, right
 from attncli.domain.text import Lang
-from attncli.practice.progress import Progress, progress
+from attncli.practice.study_progress import Progress, progress
 from attncli.words.command_texts import TOPIC_HEAD, TOTALS, counted
 
 FORECAST_SHOWN = 7

@@ -17,10 +17,10 @@ from attncli.domain.report import GradeReport
 from attncli.domain.text import Lang
 from attncli.errors import AttnError, EditorMissing
 from attncli.practice import edit, submit
+from attncli.practice.challenge_standings import next_unsolved
 from attncli.practice.grader import Grader
 from attncli.practice.hint import next_hint
 from attncli.practice.solution import show_solution
-from attncli.practice.standings import next_unsolved
 from attncli.practice.start_challenge import solution_file, start_challenge
 from attncli.practice.submit import GradeOptions
 from attncli.practice.workspace import Workspace

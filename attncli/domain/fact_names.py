@@ -1,4 +1,8 @@
-"""The facts that a challenge's `inputs.py` may declare: what each says. The judge composes from them what all share."""
+"""The facts that a challenge's `inputs.py` may declare: what each says. The judge composes from them what all share.
+
+A new one needs a field with its default in `judge/cases/facts.py` too, where the judge reads it, and a line in
+`docs/challenge-format.md`.
+"""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
-from attncli.domain.axes import named
+from attncli.domain.axis_names import named
 from attncli.domain.rungs import CaseRung, Rung
 from attncli.domain.text import NOTHING, Localised
 

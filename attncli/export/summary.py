@@ -10,8 +10,8 @@ from attncli.domain.card import Card
 from attncli.domain.rungs import Rung
 from attncli.domain.text import Lang
 from attncli.errors import NotFound
-from attncli.practice.progress import Progress, TopicStanding, progress, recall_of_seen, topic_standings
-from attncli.practice.standings import solved, standings
+from attncli.practice.challenge_standings import solved, standings
+from attncli.practice.study_progress import Progress, TopicStanding, progress, recall_of_seen, topic_standings
 from attncli.practice.workspace import Workspace
 
 STRONG_READINESS = 0.8

@@ -20,7 +20,7 @@ from attncli.domain.text import Localised
 from attncli.judge.sentences import say
 from attncli.sandbox.exceptions import reason_of
 from attncli.sandbox.limits import MIB, data_bytes
-from attncli.sandbox.tables import TreeError
+from attncli.sandbox.tensor_table import TreeError
 
 # One look may take this much processor time, and all looks of one submission so many times as much.
 SECONDS = 10.0

@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import IO, Any
 
 from attncli.errors import AttnError, JudgeFailed
-from attncli.sandbox.host import ForkedProcess, Worker, Zygote
 from attncli.sandbox.start import MEMORY_MIB
+from attncli.sandbox.zygote_client import ForkedProcess, Worker, ZygoteClient
 
 # How long nobody asks for anything before a worker is forked for the next grading.
 IDLE_SECONDS = 0.05
@@ -33,7 +33,7 @@ Request = dict[str, Any]
 class Server:
     """Serves gradings one after the other over one zygote, which is started anew when it has died."""
 
-    def __init__(self, out: IO[str], zygote: Zygote) -> None:
+    def __init__(self, out: IO[str], zygote: ZygoteClient) -> None:
         self._out = out
         self._zygote = zygote
         self._memory_mib = MEMORY_MIB
@@ -79,8 +79,8 @@ class Server:
         from dataclasses import replace
 
         from attncli.judge.answers.submission import Budget, Submission
-        from attncli.judge.grading.course import Grading
         from attncli.judge.grading.options import Options
+        from attncli.judge.grading.run_checks import Grading
         from attncli.judge.telling.bounded_report import document
 
         exam = self._exam(request)
@@ -160,7 +160,7 @@ class Server:
             worker = self._zygote.worker(self._memory_mib)
         except JudgeFailed:
             self._zygote.close()
-            self._zygote = Zygote.start()
+            self._zygote = ZygoteClient.start()
             worker = self._zygote.worker(self._memory_mib)
         self._zygote.prepare(self._memory_mib)
         return worker
@@ -183,12 +183,12 @@ def main(control: socket.socket, zygote: int) -> int:
     log = os.fdopen(os.dup(2), "rb", buffering=0)
     out = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
-    server = Server(out, Zygote(ForkedProcess(zygote), control, log))
+    server = Server(out, ZygoteClient(ForkedProcess(zygote), control, log))
     requests: queue.Queue[Request | None] = queue.Queue()
     threading.Thread(target=_read, args=(sys.stdin, requests, server), daemon=True).start()
     threading.Thread(target=server.get_ready, daemon=True).start()
     try:
-        import attncli.judge.grading.course  # noqa: F401 - so that the first request does not pay for it
+        import attncli.judge.grading.run_checks  # noqa: F401 - so that the first request does not pay for it
 
         gc.enable()
         gc.freeze()

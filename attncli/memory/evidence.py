@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from attncli.domain.challenge import Standing
 from attncli.domain.log_row import LogRow, RowKind
-from attncli.domain.memory import Schedule
 from attncli.domain.rating import Rating
+from attncli.domain.schedule import Schedule
 from attncli.memory.replay import in_force, standing
 
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from attncli.domain.memory import Schedule
+from attncli.domain.schedule import Schedule
 from attncli.memory.policy import DEFAULT_DECAY
 
 

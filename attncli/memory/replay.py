@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from attncli.domain.log_row import LogRow, RowKind
-from attncli.domain.memory import Schedule
+from attncli.domain.schedule import Schedule
 from attncli.memory.policy import LEECH_LAPSES
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ from datetime import UTC, datetime, timedelta
 
 import fsrs
 
-from attncli.domain.memory import Schedule, State
 from attncli.domain.rating import Rating
+from attncli.domain.schedule import Schedule, State
 from attncli.memory.fuzz import fuzzed_days
 from attncli.memory.policy import Policy
 

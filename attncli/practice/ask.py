@@ -22,7 +22,7 @@ from attncli.practice.marking import (
     shuffled_options,
 )
 from attncli.practice.numeric_answer import NumericTask, draw, give_up, mark_numeric
-from attncli.words.review_texts import HEADS
+from attncli.words.marking_texts import HEADS
 
 HARD_FROM = 0.5
 

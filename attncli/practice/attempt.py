@@ -10,13 +10,13 @@ from typing import Any
 from attncli.domain.challenge import Standing
 from attncli.domain.counterexamples import is_counterexample
 from attncli.domain.log_row import LogRow, RowKind
-from attncli.domain.memory import Schedule
 from attncli.domain.payloads import LONGEST_PATH, MOST_ITEMS, clean_source, kept_text
 from attncli.domain.plain_json import LARGEST_WHOLE
 from attncli.domain.report import GradeReport
+from attncli.domain.schedule import Schedule
 from attncli.errors import UsageError
 from attncli.memory.evidence import standing_of
-from attncli.practice.recording import record
+from attncli.practice.log_transaction import record
 from attncli.practice.workspace import Workspace
 
 MOST_STORED = 16

@@ -14,7 +14,7 @@ from attncli.practice.workspace import Workspace
 
 def faults(workspace: Workspace, ids: Collection[str]) -> tuple[Problem, ...]:
     """Every fault of the challenges `ids`, or of all if none is named; also of those that no index would take."""
-    shelves, index = workspace.shelves, workspace.store.index
-    files = [file for file in shelves.challenge_files() if not ids or file.parent.name in ids]
-    known = Known(cards=frozenset(index.card_ids()), planned=load_planned(shelves.quizbank))
-    return check_challenges(files, known, Surroundings(shelves.quizbank, shelves.impl))
+    source_files, index = workspace.source_files, workspace.store.index
+    files = [file for file in source_files.challenge_files() if not ids or file.parent.name in ids]
+    known = Known(cards=frozenset(index.card_ids()), planned=load_planned(source_files.quizbank))
+    return check_challenges(files, known, Surroundings(source_files.quizbank, source_files.impl))

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from attncli.domain.log_row import LogRow
-from attncli.domain.memory import Schedule
+from attncli.domain.schedule import Schedule
 from attncli.memory.card_order import Unseen, introduction_order
 from attncli.memory.evidence import CHALLENGE_ROWS, fold_attempts, solved_reviews
 from attncli.memory.replay import Hold, fold_hold, fold_reviews, standing_reviews

@@ -9,13 +9,13 @@ from datetime import timedelta
 
 from attncli.domain.card import Card
 from attncli.domain.log_row import LogRow, RowKind
-from attncli.domain.memory import Schedule, State
 from attncli.domain.rating import Rating
+from attncli.domain.schedule import Schedule, State
 from attncli.errors import NotFound, Outdated, UsageError
 from attncli.memory.card_order import spread, take_turns
-from attncli.practice import answering, hold
-from attncli.practice.answering import Answered, Basis, Shown
+from attncli.practice import hold, record_review
 from attncli.practice.due import new_quota
+from attncli.practice.record_review import Answered, Basis, Shown
 from attncli.practice.undo import take_back
 from attncli.practice.workspace import Workspace
 from attncli.store.queue import Moment, Waiting
@@ -113,7 +113,7 @@ class Drill:
         details = {key: value for key, value in told.items() if value is not None}
         shown = Shown(item.basis, item.previews[rating].interval_days)
         try:
-            answered = answering.answer(self.workspace, item.card.id, rating, details=details, shown=shown)
+            answered = record_review.answer(self.workspace, item.card.id, rating, details=details, shown=shown)
         except Outdated:
             self.refresh()
             raise
@@ -201,7 +201,7 @@ class Drill:
     def _item(self, id: str) -> DrillItem:
         card, at = self.workspace.library.card(id), self.workspace.clock()
         self.workspace.take_over()
-        basis, schedule = answering.basis(self.workspace, card.id), self.workspace.store.schedules.get(card.id)
+        basis, schedule = record_review.basis(self.workspace, card.id), self.workspace.store.schedules.get(card.id)
         previews = self.workspace.scheduler.previews(card.id, schedule, at, basis.day)
         return DrillItem(card, schedule, previews, len(self._answered) + 1, basis)
 

@@ -9,7 +9,7 @@ from attncli.domain.log_row import LogRow, RowKind
 from attncli.domain.text import Localised
 from attncli.errors import UsageError
 from attncli.memory.replay import standing
-from attncli.practice.recording import record
+from attncli.practice.log_transaction import record
 from attncli.practice.workspace import Workspace
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from attncli.domain.log_row import LogRow, RowKind
-from attncli.practice.recording import record
+from attncli.practice.log_transaction import record
 from attncli.practice.workspace import Workspace
 
 

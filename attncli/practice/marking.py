@@ -10,7 +10,7 @@ from random import Random
 from attncli.domain.card import Blank, ChoiceCard, ClozeCard, DebugCard, OrderingCard
 from attncli.domain.text import NOTHING, Localised, quoted
 from attncli.errors import UsageError
-from attncli.words import review_texts
+from attncli.words import marking_texts
 
 SHUFFLES = 20
 
@@ -35,14 +35,14 @@ def mark_choice(card: ChoiceCard, chosen: Collection[int]) -> Marked:
     if all(parts):
         return Marked(True, parts=parts)
     remarks = [_about_option(card, index) for index, right in enumerate(parts) if not right]
-    return Marked(False, review_texts.BETWEEN_REMARKS.join(remarks), parts)
+    return Marked(False, marking_texts.BETWEEN_REMARKS.join(remarks), parts)
 
 
 def _about_option(card: ChoiceCard, index: int) -> Localised:
     option = card.options[index]
     if option.correct:
-        return review_texts.IS_RIGHT.format(option=option.text)
-    return review_texts.IS_WRONG.format(option=option.text, why=option.why_not or review_texts.NO_REASON)
+        return marking_texts.IS_RIGHT.format(option=option.text)
+    return marking_texts.IS_WRONG.format(option=option.text, why=option.why_not or marking_texts.NO_REASON)
 
 
 def mark_cloze(card: ClozeCard, answers: Sequence[str]) -> Marked:
@@ -57,7 +57,7 @@ def mark_cloze(card: ClozeCard, answers: Sequence[str]) -> Marked:
         for number, (blank, right) in enumerate(zip(card.blanks, parts, strict=True), 1)
         if not right
     ]
-    return Marked(False, review_texts.WANTED.format(blanks=review_texts.BETWEEN_BLANKS.join(wanted)), parts)
+    return Marked(False, marking_texts.WANTED.format(blanks=marking_texts.BETWEEN_BLANKS.join(wanted)), parts)
 
 
 def _fits(blank: Blank, answer: str) -> bool:
@@ -98,7 +98,7 @@ def mark_ordering(card: OrderingCard, keys: Sequence[str]) -> Marked:
     if all(parts):
         return Marked(True, parts=parts)
     first, second = card.before[parts.index(False)]
-    return Marked(False, review_texts.COMES_BEFORE.format(first=texts[first], second=texts[second]), parts)
+    return Marked(False, marking_texts.COMES_BEFORE.format(first=texts[first], second=texts[second]), parts)
 
 
 def right_order(card: OrderingCard) -> list[str]:
@@ -115,11 +115,11 @@ def right_order(card: OrderingCard) -> list[str]:
 def give_up_ordering(card: OrderingCard) -> Marked:
     """No answer: wrong, and one right order is told."""
     texts = dict(card.items)
-    return Marked(False, review_texts.BETWEEN_ITEMS.join(texts[key] for key in right_order(card)))
+    return Marked(False, marking_texts.BETWEEN_ITEMS.join(texts[key] for key in right_order(card)))
 
 
 def mark_debug(card: DebugCard, line: int) -> Marked:
     """Right if `line` (1-based) is one of those with the mistake."""
-    lines = review_texts.BETWEEN_LINES.join(quoted(str(number)) for number in card.lines)
-    told = review_texts.LINE.format(lines=lines, symptom=card.symptom)
-    return Marked(line in card.lines, told + review_texts.FIX.format(fix=card.fix) if card.fix else told)
+    lines = marking_texts.BETWEEN_LINES.join(quoted(str(number)) for number in card.lines)
+    told = marking_texts.LINE.format(lines=lines, symptom=card.symptom)
+    return Marked(line in card.lines, told + marking_texts.FIX.format(fix=card.fix) if card.fix else told)

@@ -14,7 +14,7 @@ from attncli.domain.text import Localised, filled
 from attncli.domain.units import DIMENSIONS, KNOWN_UNITS, convert
 from attncli.errors import UsageError
 from attncli.practice.marking import Marked
-from attncli.words.review_texts import BETWEEN_SENTENCES, RIGHT_NUMBER, THE_NUMBER, WRONG_NUMBER
+from attncli.words.marking_texts import BETWEEN_SENTENCES, RIGHT_NUMBER, THE_NUMBER, WRONG_NUMBER
 
 Number = int | float
 LONGEST = 200

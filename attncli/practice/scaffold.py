@@ -123,11 +123,11 @@ def new_challenge(workspace: Workspace, name: str) -> Path:
     if not all(_NAME.fullmatch(part) and len(part) <= _LONGEST for part in (track, id)):
         raise UsageError(f"{name} names no challenge; write TRACK/ID in lower-case letters, digits and single hyphens")
     index = workspace.store.index
-    taken = [file.parent for file in workspace.shelves.challenge_files() if file.parent.name == id]
+    taken = [file.parent for file in workspace.source_files.challenge_files() if file.parent.name == id]
     if taken or index.owner(id):
         where = f"{taken[0]} is a challenge" if taken else "a card is"
         raise UsageError(f"{where} called {id} already, and both are kept in one log; choose another id")
-    impl = workspace.shelves.impl if paths.in_checkout() else workspace.home.challenges
+    impl = workspace.source_files.impl if paths.in_checkout() else workspace.home.challenges
     folder = impl / track / id
     try:
         _write(folder, _texts(id))

@@ -7,7 +7,7 @@ from pathlib import Path
 from attncli.domain.challenge import Challenge
 from attncli.domain.log_row import RowKind
 from attncli.errors import UsageError
-from attncli.practice.recording import record
+from attncli.practice.log_transaction import record
 from attncli.practice.workspace import Workspace
 
 

@@ -12,7 +12,7 @@ from attncli.domain.payloads import LONGEST_PATH, kept_text
 from attncli.domain.text import Localised
 from attncli.errors import UsageError
 from attncli.practice.challenge_texts import statement
-from attncli.practice.recording import record
+from attncli.practice.log_transaction import record
 from attncli.practice.starters import disguised, starter
 from attncli.practice.workspace import Workspace
 from attncli.words.command_texts import NO_SYMPTOM

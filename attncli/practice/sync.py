@@ -16,8 +16,8 @@ from attncli.domain.log_row import LogRow
 from attncli.domain.row_documents import checked_line, is_machine, line_of
 from attncli.errors import EnvironmentFailure, UsageError
 from attncli.files import cannot_write, replace_whole
-from attncli.practice.exchange import merge
-from attncli.practice.log_files import LogFile, Placed, read_log
+from attncli.practice.merge_logs import merge
+from attncli.practice.read_log_file import LogFile, Placed, read_log
 from attncli.practice.workspace import Workspace
 
 ENDING = ".jsonl"

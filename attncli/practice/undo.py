@@ -6,7 +6,7 @@ from attncli.domain.log_row import LogRow, RowKind
 from attncli.errors import UsageError
 from attncli.memory.replay import HOLDS
 from attncli.practice.derivation import derive_subjects
-from attncli.practice.recording import recording
+from attncli.practice.log_transaction import recording
 from attncli.practice.stamping import utc
 from attncli.practice.workspace import Workspace
 

@@ -16,7 +16,7 @@ from attncli.config import SCHEDULING_KEYS, Settings
 from attncli.config import load as load_settings
 from attncli.errors import ConfigInvalid, EnvironmentFailure, UsageError
 from attncli.memory.days import StudyCalendar
-from attncli.practice.shelves import Shelves
+from attncli.practice.source_files import SourceFiles
 from attncli.store.database import Database
 from attncli.store.queue import Moment
 
@@ -43,14 +43,14 @@ class Workspace:
     """
 
     def __init__(
-        self, home: paths.Home, clock: Clock, settings: Settings, lang: Lang, store: Database, shelves: Shelves
+        self, home: paths.Home, clock: Clock, settings: Settings, lang: Lang, store: Database, source_files: SourceFiles
     ):
         self.home = home
         self.clock = clock
         self.settings = settings
         self.lang: Lang = lang
         self.store = store
-        self.shelves = shelves
+        self.source_files = source_files
         self.calendar = StudyCalendar(settings.day_start)
         self._fit = ""
 
@@ -68,14 +68,14 @@ class Workspace:
         Raises ConfigInvalid, StoreError, StoreCorrupt.
         """
         settings = settings or load_settings(home.config, {})
-        shelves = Shelves(
+        source_files = SourceFiles(
             quizbank=quizbank or paths.bundled_quizbank(),
             impl=impl or paths.bundled_impl(),
             own_banks=home.banks,
             own_challenges=home.challenges,
         )
         store = Database.open(home.database, lambda store: _keep_before_migration(store, home, clock))
-        workspace = Workspace(home, clock, settings, lang or settings.lang, store, shelves)
+        workspace = Workspace(home, clock, settings, lang or settings.lang, store, source_files)
         try:
             workspace._bring_up_to_date()
         except BaseException:
@@ -86,7 +86,7 @@ class Workspace:
     def _bring_up_to_date(self) -> None:
         if self.store.unwritable:
             return
-        self.shelves.index_into(self.store, self._derive_moved)
+        self.source_files.index_into(self.store, self._derive_moved)
         if self.store.scheduling != self.settings.scheduling:
             self.derive_all()
 

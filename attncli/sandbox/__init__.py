@@ -1,1 +1,7 @@
-"""The untrusted side: zygote, worker, limits and what crosses the boundary. Of attncli only the errors are imported."""
+"""The untrusted side of grading, in three groups. Of attncli only the errors are imported.
+
+What confines a worker: namespaces, landlock and grants, seccomp and syscall_numbers, limits; layer_probes proves them,
+layers_report tells of them. Who starts and watches it: start, launch, split, zygote, zygote_client, process,
+supervisor, usage, worker, endings. What runs in it and crosses over: wire, values, tensor_table, program_interpreter
+with object_steps, expression_function, emulated_device, tracing, program_watch, touched, printed, exceptions, compiler.
+"""

@@ -122,12 +122,12 @@ def _outside(real: str, withheld: Sequence[str]) -> Iterator[str]:
 
 
 def build(read: Iterable[Path], devices: Iterable[Path]) -> tuple[Ruleset, list[str]]:
-    """A ruleset with these grants, and a note for every path that could not be granted."""
+    """A ruleset with these grants, and a note for every path that was not granted (no reason for a missing layer)."""
     ruleset, notes = Ruleset(), []
     for paths, allow in ((read, ruleset.allow_reading), (devices, ruleset.allow_device)):
         for path in paths:
             try:
                 allow(path)
             except OSError as error:
-                notes.append(f"landlock: {path} is not granted: {error.strerror}")
+                notes.append(f"{path} is not granted to workers: {error.strerror}")
     return ruleset, notes

@@ -9,8 +9,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from .elsewhere import Elsewhere
-from .tables import bytes_of, describe_tensor
+from .emulated_device import Elsewhere
+from .tensor_table import bytes_of, describe_tensor
 from .values import MAX_DEPTH, Environment, Packer, Raised, Tree, arguments_of, tensors_in
 
 Step = dict[str, Any]

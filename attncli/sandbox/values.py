@@ -23,7 +23,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from .tables import DTYPE_NAMES, DTYPES, MAX_NODES, TreeError
+from .tensor_table import DTYPE_NAMES, DTYPES, MAX_NODES, TreeError
 
 Tree = list[Any]
 

@@ -23,11 +23,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NoReturn
 
-from . import canary, landlock, limits, namespaces, seccomp, wire
-from .attempts import Attempts
+from . import landlock, layer_probes, limits, namespaces, seccomp, wire
 from .endings import CHANNEL_LOST, OUT_OF_MEMORY
 from .exceptions import Guard, report
-from .script import serve
+from .program_interpreter import serve
+from .touched import Attempts
 
 CHANNEL, RULESET = 3, 4
 BROKEN = 70
@@ -239,7 +239,7 @@ def run(frames: int, output: int, plan: Confinement, canary_places: dict[str, An
         _replace_streams()
         _scrub_environment()
         channel = Channel(CHANNEL)
-        probes = canary.Probes(canary_places) if canary_places is not None else None
+        probes = layer_probes.Probes(canary_places) if canary_places is not None else None
         try:
             confine(plan, probes.after if probes is not None else lambda layer: None)
         except OSError as error:

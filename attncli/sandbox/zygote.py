@@ -130,7 +130,7 @@ class Available:
         self.notes += notes
 
 
-class Zygote:
+class ForkServer:
     """Serves fork requests on the control socket."""
 
     def __init__(self, control: socket.socket, available: Available) -> None:
@@ -314,7 +314,7 @@ def prepare_and_serve(control: socket.socket, request: dict[str, Any], parent: i
         namespaces.die_with(parent)
     ready = {"op": "ready", "notes": available.notes, "resident": limits.resident_bytes()}
     control.send(json.dumps(ready).encode())
-    Zygote(control, available).serve()
+    ForkServer(control, available).serve()
 
 
 def main(descriptor: int, parent: int) -> NoReturn:

@@ -1,4 +1,4 @@
-"""The append-only log: the one table that is not derived from anything."""
+"""The append-only log: the one table that is not derived from anything. Logs merge here, by row id (`Log.merge`)."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from attncli.store.connection import BESIDE, make_folder
 from attncli.store.database import Database
 from attncli.store.durable import flush
 from attncli.store.exclusive import held_alone
-from attncli.store.foreign import ForeignRows, foreign_rows, workshop
+from attncli.store.foreign_database import ForeignRows, foreign_rows, workshop
 from attncli.store.rescue import name_of_damaged, require_whole, swap
 
 

@@ -1,12 +1,13 @@
 """Every text of the app itself, in English and Chinese: one table, so that a test can prove both complete.
 
-Card texts come from the bank; only what the app says by itself stands here. `say("home.streak", lang, days=3)`.
+Card texts come from the bank; only what the app says by itself stands here: of a review in `app_review_texts`, of
+challenges in `app_challenge_texts`, everything else below. `say("home.streak", lang, days=3)`.
 """
 
 from __future__ import annotations
 
 from attncli.domain.text import Lang, Localised
-from attncli.words import app_challenge_texts, review_texts
+from attncli.words import app_challenge_texts, app_review_texts, shared_review_texts
 
 _T = Localised
 
@@ -79,19 +80,6 @@ TEXTS: dict[str, Localised] = {
     "home.column-cards": _T("cards", "卡片"),
     "home.column-ready": _T("ready", "掌握度"),
     "home.empty-bank": _T("There are no cards yet.", "还没有卡片。"),
-    "review.title": _T("Review", "复习"),
-    "review.points": _T("Points you made", "你说到的要点"),
-    "review.follow-ups-open": _T("Follow-ups (o opens the next answer)", "追问（按 o 展开下一条答案）"),
-    "review.challenge": _T("Write it yourself: challenge {id}", "动手实现：编程题 {id}"),
-    "review.say-it": _T(
-        "Answer aloud in 30 to 45 seconds, then press Space.", "先用 30 到 45 秒口头作答，再按空格键。"
-    ),
-    "review.suspended": _T("Suspended: {card} leaves the queue.", "已搁置：{card} 不再出现在队列中。"),
-    "review.unsuspended": _T("{card} is back in the queue.", "{card} 已回到队列。"),
-    "review.buried": _T("Buried: {card} comes back tomorrow.", "已推迟：{card} 明天再出现。"),
-    "review.undone": _T("Taken back: the rating of {card}.", "已撤销对 {card} 的评分。"),
-    "review.nothing-to-undo": _T("There is nothing to take back.", "没有可撤销的操作。"),
-    "review.undone-hold": _T("Taken back: {card} is in the queue again.", "已撤销：{card} 已回到队列。"),
     "fault.busy": _T(
         "Not stored yet: another attn is writing. Trying again; Esc gives it up.",
         "尚未保存：另一个 attn 正在写入，正在重试；按 Esc 放弃。",
@@ -124,45 +112,8 @@ TEXTS: dict[str, Localised] = {
         "Not stored: this machine's clock is wrong. Set it and press again.",
         "未保存：本机时钟不对。请校准后再按一次。",
     ),
-    "fault.gone": review_texts.GONE,
+    "fault.gone": shared_review_texts.GONE,
     "fault.other": _T("{message}", "{message}"),
-    "review.kind-qa": _T("question", "问答"),
-    "review.kind-choice": _T("choice", "选择"),
-    "review.kind-numeric": _T("number", "计算"),
-    "review.kind-cloze": _T("cloze", "填空"),
-    "review.kind-ordering": _T("ordering", "排序"),
-    "review.kind-debug": _T("debug", "找错"),
-    "review.level-screen": _T("screen", "初筛"),
-    "review.level-onsite": _T("onsite", "现场面"),
-    "review.level-research": _T("research", "研究岗"),
-    "mark.your-answer": _T("your answer", "你的答案"),
-    "choice.one": _T("Choose one with its letter, then press Enter.", "按字母选一项，再按回车。"),
-    "choice.several": _T(
-        "Choose every right one with its letter, then press Enter.", "按字母选出所有正确项，再按回车。"
-    ),
-    "numeric.prompt": _T("Your answer", "你的答案"),
-    "numeric.hint": _T(
-        "Type a number (48, 1.5e3, 3/4, 2**20), then Enter. Enter alone shows the answer.",
-        "输入数字（48、1.5e3、3/4、2**20），回车提交；不填直接回车则显示答案。",
-    ),
-    "cloze.hint": _T(
-        "Enter goes to the next blank, then answers. Formulas may be written in any equal form.",
-        "回车跳到下一空，最后一空回车提交；公式可写成任何等价形式。",
-    ),
-    "cloze.prompt": _T("Blank {n}", "第 {n} 空"),
-    "ordering.prompt": _T(
-        "Put them in order: Shift+↑/↓ moves an item, Enter answers.", "排出顺序：Shift+↑/↓ 移动条目，回车提交。"
-    ),
-    "ordering.one-order": _T("A right order", "一种正确顺序"),
-    "debug.prompt": _T("Which line is wrong? ↑/↓ chooses it, Enter answers.", "哪一行有错？↑/↓ 选择，回车提交。"),
-    "done.title": _T("Session done", "本轮结束"),
-    "done.nothing": _T("Nothing to review here right now.", "这里暂时没有要复习的卡片。"),
-    "done.recalled": _T("{percent} % recalled", "记住 {percent}%"),
-    "done.minutes": _T("{minutes} min", "{minutes} 分钟"),
-    "done.still-due": _T("{due} still due", "还剩 {due} 张"),
-    "done.waiting": _T("The next card comes back in {interval}.", "下一张卡片将在 {interval}后出现。"),
-    "done.again": _T("Rated Again", "需要重来的卡片"),
-    "done.leave": _T("Enter: back to Home", "回车：返回主页"),
     "key.tab": _T("Report", "题目/报告"),
     "search.title": _T("Search", "搜索"),
     "search.prompt": _T("Words of a question or an answer, English or Chinese", "输入题目或答案中的词，中英文均可"),
@@ -197,14 +148,7 @@ TEXTS: dict[str, Localised] = {
     "palette.language": _T("Switch to Chinese", "切换为英文"),
     "palette.theme": _T("Switch between light and dark", "切换浅色与深色"),
     "palette.quit": _T("Quit attn", "退出 attn"),
-    "review.as-of": review_texts.AS_OF,
-    "review.unverifiable": review_texts.UNVERIFIABLE,
-    **{
-        f"review.{name}": review_texts.HEADINGS[name]
-        for name in ("answer", "explain", "pitfalls", "follow-ups", "sources")
-    },
-    **{f"rating.{rating.word}": text for rating, text in review_texts.RATINGS.items()},
-    **{f"outdated.{reason}": text for reason, text in review_texts.OUTDATED.items()},
+    **app_review_texts.TEXTS,
     **app_challenge_texts.TEXTS,
 }
 

@@ -8,7 +8,7 @@ from typing import Literal
 
 from attncli.domain.printable import printable
 from attncli.domain.report import ABSENT, Counterexample, Frame, Value
-from attncli.domain.tensor_lines import DIGITS, named_lines, side_by_side, value_lines
+from attncli.domain.tensor_grid import DIGITS, named_lines, side_by_side, value_lines
 from attncli.domain.text import Lang, Localised
 
 Style = Literal["value", "note", "place"]

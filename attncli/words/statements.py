@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from attncli.domain.allowed import FORBIDDEN_EVERYWHERE, IMPORTS
+from attncli.domain.allowed_imports import FORBIDDEN_EVERYWHERE, IMPORTS
 from attncli.domain.challenge import Challenge
 from attncli.domain.fact_names import SixteenBits
 from attncli.domain.text import LANGS, NOTHING, Lang, Localised, quoted

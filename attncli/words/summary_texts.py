@@ -5,7 +5,7 @@ from __future__ import annotations
 from attncli.domain.rungs import RUNGS
 from attncli.domain.text import Lang, Localised
 from attncli.words.reports import STANDINGS
-from attncli.words.review_texts import HEADINGS
+from attncli.words.shared_review_texts import HEADINGS
 
 _T = Localised
 

@@ -29,15 +29,15 @@ from attncli.judge.asking.questions import Edge, EdgeWithGradients, Gradients, P
 from attncli.judge.cases.drawing import fixed_draw
 from attncli.judge.cases.profiles import Profile, profile_of
 from attncli.judge.cases.recorder import Recorder
-from attncli.judge.grading.course import Grading
 from attncli.judge.grading.options import Options
+from attncli.judge.grading.run_checks import Grading
 from attncli.judge.guard import Guard
 from attncli.judge.naming.diagnose import Probe, diagnose
 from attncli.judge.telling.bounded_report import LARGEST, document
 from attncli.judge.truth.expectation import Expectation
 from attncli.judge.truth.reference import Observed
-from attncli.sandbox.host import Reply
 from attncli.sandbox.values import tensors_in
+from attncli.sandbox.zygote_client import Reply
 from attncli.words.reports import REASONS
 from hostile_answers import Answer, Returns, anything, hostile, raised, served, with_other_outcomes
 from in_process import write_challenge

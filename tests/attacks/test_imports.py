@@ -24,11 +24,11 @@ from attncli.errors import UsageError
 from attncli.export.html import to_html
 from attncli.export.summary import summarise
 from attncli.paths import Home
-from attncli.practice import answering, exchange, submit
+from attncli.practice import merge_logs, record_review, submit
+from attncli.practice.challenge_standings import standings
 from attncli.practice.hint import next_hint
-from attncli.practice.progress import progress
-from attncli.practice.standings import standings
 from attncli.practice.start_challenge import start_challenge
+from attncli.practice.study_progress import progress
 from attncli.practice.sync import sync
 from attncli.practice.undo import take_back
 from attncli.practice.workspace import Workspace
@@ -77,12 +77,12 @@ def test_the_file_is_refused_with_its_line_and_nothing_is_merged(
 ) -> None:
     workspace, file = open_workspace(), FILES / f"{name}.jsonl"
     with pytest.raises(UsageError) as refusal:
-        exchange.import_file(workspace, file)
+        merge_logs.import_file(workspace, file)
     assert refusal.value.message.startswith(f"{file}:1: ") and VERDICTS[name] in refusal.value.message
     good = {"id": "g", "machine": "m", "kind": "hint", "subject": "double", "at": "2026-06-01T10:00:00Z", "day": 739768}
     (tmp_path / "both.jsonl").write_text(json.dumps({**good, "payload": {}}) + "\n" + file.read_text("utf-8"), "utf-8")
     with pytest.raises(UsageError, match=r"both\.jsonl:2: "):
-        exchange.import_file(workspace, tmp_path / "both.jsonl")
+        merge_logs.import_file(workspace, tmp_path / "both.jsonl")
     assert workspace.store.log.length() == 0
 
 
@@ -109,7 +109,7 @@ def test_such_rows_do_no_harm_where_an_earlier_version_has_imported_them(
     assert "<script>alert" not in to_html(summarise(workspace, "en", None))
     assert standings(workspace)[0].standing == "hardened" and progress(workspace).reviews == 0
     assert workspace.policy.parameters == ()
-    answering.answer(workspace, "att-01", Rating.GOOD)
+    record_review.answer(workspace, "att-01", Rating.GOOD)
     take_back(workspace)
     start_challenge(workspace, "double", bug=True)
     assert next_hint(workspace, "double").number == 1
@@ -123,7 +123,7 @@ def hostile_backup(tmp_path: Path, open_workspace: Callable[[], Workspace]) -> P
     """A backup whose triggers put another folder into the index whenever a challenge is read, and that bears a name
     that leads out of any folder."""
     workspace, backup = open_workspace(), tmp_path / "evil.db"
-    answering.answer(workspace, "att-01", Rating.GOOD)
+    record_review.answer(workspace, "att-01", Rating.GOOD)
     workspace.store.copy_to(backup)
     with closing(sqlite3.connect(backup)) as raw, raw:
         raw.execute("UPDATE meta SET value = '../../../../../../tmp/pwned' WHERE key = 'machine'")

@@ -9,14 +9,16 @@ from typing import Any
 
 import pytest
 
-from attncli.sandbox import host
+from attncli.sandbox import layers_report
 
 Attn = Callable[..., Any]
 
 
 @pytest.fixture(autouse=True)
 def no_sandbox(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(host, "describe", lambda: {"available": False, "layers": [], "missing": {}, "notes": []})
+    monkeypatch.setattr(
+        layers_report, "describe", lambda: {"available": False, "layers": [], "missing": {}, "notes": []}
+    )
 
 
 def flip_a_bit_of_a_row(home: Path) -> None:

@@ -16,7 +16,7 @@ from attncli.config import Settings
 from attncli.domain.rating import Rating
 from attncli.domain.text import Lang
 from attncli.paths import Home
-from attncli.practice import answering, hold
+from attncli.practice import hold, record_review
 from attncli.practice.drill import Drill
 from attncli.practice.workspace import Workspace
 
@@ -128,7 +128,7 @@ def test_what_holds_no_longer_is_asked_again(
             opened(desired_retention=0.8).close()
         else:
             with opened() as other:
-                answering.answer(other, "att-01", Rating.EASY)
+                record_review.answer(other, "att-01", Rating.EASY)
 
     def lines() -> Iterator[str]:
         yield "\n"
@@ -138,7 +138,7 @@ def test_what_holds_no_longer_is_asked_again(
         yield "3\n" if meanwhile != "gone" else ""
 
     with opened() as workspace:
-        answering.answer(workspace, "att-01", Rating.EASY, workspace.clock() - timedelta(days=20))
+        record_review.answer(workspace, "att-01", Rating.EASY, workspace.clock() - timedelta(days=20))
         for other in ("att-02", "att-03"):
             hold.suspend(workspace, other)
         typed = lines()

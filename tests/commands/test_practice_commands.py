@@ -193,10 +193,10 @@ def test_the_summary_takes_the_day_from_the_setting_and_refuses_a_day_that_is_pa
 
 
 def test_doctor_reports_and_rebuilds(attn: Attn, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from attncli.sandbox import host
+    from attncli.sandbox import layers_report
 
     layers = {"available": True, "layers": ["process"], "missing": {"seccomp": "not here"}, "notes": ["a note"]}
-    monkeypatch.setattr(host, "describe", lambda: layers)
+    monkeypatch.setattr(layers_report, "describe", lambda: layers)
     attn("answer", "att-01", "--rating", "good")
     found = attn("doctor", "--json").json
     assert found["database"]["integrity"] == "ok" and found["database"]["rows"] == 1
@@ -208,9 +208,11 @@ def test_doctor_reports_and_rebuilds(attn: Attn, home: Path, monkeypatch: pytest
 def test_doctor_says_what_is_damaged_and_rebuild_mends_it(
     attn: Attn, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from attncli.sandbox import host
+    from attncli.sandbox import layers_report
 
-    monkeypatch.setattr(host, "describe", lambda: {"available": False, "layers": [], "missing": {}, "notes": []})
+    monkeypatch.setattr(
+        layers_report, "describe", lambda: {"available": False, "layers": [], "missing": {}, "notes": []}
+    )
     home.mkdir()
     (home / "progress.db").write_bytes(b"garbage")
     assert attn("due").code == 3 and "attn doctor --rebuild" in attn("due").line

@@ -15,7 +15,7 @@ from attncli.domain.report import GradeReport
 from attncli.export.html import to_html
 from attncli.export.markdown import fence, to_markdown
 from attncli.export.summary import summarise
-from attncli.practice import answering
+from attncli.practice import record_review
 from attncli.practice.attempt import record_attempt
 from attncli.practice.workspace import Workspace
 from attncli.words.summary_texts import LABELS
@@ -33,7 +33,7 @@ def workspace(tmp_path):
 def forget(workspace, *cards):
     for card in cards:
         for days in (40, 39, 30):
-            answering.answer(workspace, card, Rating.AGAIN, NOW - timedelta(days=days))
+            record_review.answer(workspace, card, Rating.AGAIN, NOW - timedelta(days=days))
 
 
 def solve_softmax(workspace):
@@ -74,7 +74,7 @@ def test_recall_on_the_interview_day_is_lower_than_today(workspace):
 
 
 def test_cards_that_come_due_before_the_day_are_listed(workspace):
-    answering.answer(workspace, "att-02", Rating.EASY, NOW)
+    record_review.answer(workspace, "att-02", Rating.EASY, NOW)
     assert summarise(workspace, "en").to_review == ()
     assert [c.id for c in summarise(workspace, "en", date(2026, 6, 1)).to_review] == ["att-02"]
 

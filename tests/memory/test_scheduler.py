@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from attncli.domain.memory import Schedule, State
 from attncli.domain.rating import Rating
+from attncli.domain.schedule import Schedule, State
 from attncli.memory.days import StudyCalendar
 from attncli.memory.policy import Policy
 from attncli.memory.scheduler import Scheduler

@@ -17,14 +17,14 @@ from attncli.domain.report_documents import report_of
 from attncli.domain.row_documents import checked_line
 from attncli.errors import NotFound, UsageError
 from attncli.memory.evidence import solved_reviews
-from attncli.practice import answering
+from attncli.practice import record_review
 from attncli.practice.attempt import record_attempt
+from attncli.practice.challenge_standings import solved, standings
 from attncli.practice.due import due_counts
 from attncli.practice.hint import next_hint
-from attncli.practice.progress import progress
 from attncli.practice.solution import show_solution
-from attncli.practice.standings import solved, standings
 from attncli.practice.start_challenge import start_challenge
+from attncli.practice.study_progress import progress
 from attncli.practice.undo import take_back
 from attncli.practice.workspace import Workspace
 
@@ -197,7 +197,7 @@ def test_a_card_with_a_challenge_s_id_is_left_out_and_its_history_kept_apart(
     (first.home.banks / "mine.yaml").write_text(text, encoding="utf-8")
     third = open_workspace()
     assert third.store.schedules.get("twice") is None, "attempts at a challenge are no reviews of a card"
-    answering.answer(third, "twice", Rating.EASY)
+    record_review.answer(third, "twice", Rating.EASY)
     third.derive_all()
     assert third.store.schedules.get("double") == solved
     assert third.store.schedules.get("twice") is not None

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from attncli.domain.memory import State
 from attncli.domain.rating import Rating
+from attncli.domain.schedule import State
 from attncli.errors import NotFound, Outdated, UsageError
-from attncli.practice import answering, hold
+from attncli.practice import hold, record_review
 from attncli.practice.drill import Drill, DrillProgress
 from attncli.practice.workspace import Workspace
 
@@ -100,7 +100,7 @@ def test_a_button_that_says_too_little_by_now_is_refused_and_shown_anew(
 ) -> None:
     workspace = open_workspace(fuzz=False)
     for card in ("att-01", "att-02", "att-03"):
-        answering.answer(workspace, card, Rating.EASY, workspace.clock() - timedelta(days=20))
+        record_review.answer(workspace, card, Rating.EASY, workspace.clock() - timedelta(days=20))
     drill = Drill(workspace, topic="att")
     item = drill.next()
     assert item is not None
@@ -214,7 +214,7 @@ def test_what_was_ticked_and_the_time_since_it_was_asked_go_into_the_log(
 def test_reviews_and_unseen_cards_are_mixed(open_workspace: Open) -> None:
     workspace = open_workspace(fuzz=False)
     for card in ("att-01", "att-02", "kv-01"):
-        answering.answer(workspace, card, Rating.EASY, workspace.clock() - timedelta(days=20))
+        record_review.answer(workspace, card, Rating.EASY, workspace.clock() - timedelta(days=20))
     drill, states = Drill(workspace), []
     while item := drill.next():
         states.append(item.state)

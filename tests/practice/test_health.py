@@ -7,7 +7,7 @@ from typing import Any
 from attncli import __version__
 from attncli.domain.rating import Rating
 from attncli.paths import Home
-from attncli.practice import answering, health
+from attncli.practice import health, record_review
 from attncli.practice.daily_copy import newest_copy
 from attncli.practice.workspace import Workspace
 
@@ -15,7 +15,7 @@ Open = Callable[..., Workspace]
 
 
 def test_a_whole_database_has_no_problems(workspace: Workspace) -> None:
-    answering.answer(workspace, "att-01", Rating.GOOD)
+    record_review.answer(workspace, "att-01", Rating.GOOD)
     found = health.database_health(workspace.home)
     assert (found.rows, found.problems) == (1, ())
 
@@ -30,7 +30,7 @@ def test_a_damaged_database_is_described_not_raised(tmp_path: Path) -> None:
 def test_rebuilding_keeps_every_schedule(open_workspace: Open) -> None:
     workspace = open_workspace()
     for card, rating in (("att-01", Rating.GOOD), ("kv-01", Rating.EASY), ("att-01", Rating.HARD)):
-        answering.answer(workspace, card, rating)
+        record_review.answer(workspace, card, rating)
     before = dict(workspace.store.schedules.all())
     workspace.close()
     rebuilt = health.rebuild(workspace.home, open_workspace, lambda done: None)
@@ -41,7 +41,7 @@ def test_rebuilding_keeps_every_schedule(open_workspace: Open) -> None:
 def test_rebuilding_a_damaged_file_keeps_it_aside_and_saves_the_log(open_workspace: Open) -> None:
     workspace = open_workspace()
     for _ in range(3):
-        answering.answer(workspace, "att-01", Rating.GOOD)
+        record_review.answer(workspace, "att-01", Rating.GOOD)
     before = dict(workspace.store.schedules.all())
     workspace.close()
     with workspace.home.database.open("r+b") as file:
@@ -67,7 +67,7 @@ def test_the_first_review_of_a_study_day_is_followed_by_a_copy(open_workspace: O
     for days, count in ((0, 1), (0, 1), (1, 2)):
         moving_clock.move(days=days)
         with open_workspace() as workspace:
-            answering.answer(workspace, "att-01", Rating.GOOD)
+            record_review.answer(workspace, "att-01", Rating.GOOD)
         kept = sorted(file.name for file in workspace.home.backups.iterdir())
         assert len(kept) == count and kept[-1] == f"{moving_clock():%Y-%m-%d}-daily.db"
     assert newest_copy(workspace.home) == moving_clock().date()
@@ -78,7 +78,7 @@ def test_reading_keeps_no_copy_and_a_large_database_is_left_to_those_who_have_ti
 ) -> None:
     with open_workspace() as workspace:
         assert not workspace.home.backups.exists()
-        answering.answer(workspace, "att-01", Rating.GOOD)
+        record_review.answer(workspace, "att-01", Rating.GOOD)
         workspace.keep_daily_copy(largest_bytes=1000)
         assert newest_copy(workspace.home) is None
         workspace.keep_daily_copy()
@@ -88,13 +88,13 @@ def test_reading_keeps_no_copy_and_a_large_database_is_left_to_those_who_have_ti
 def test_a_copy_that_cannot_be_kept_stops_nothing(open_workspace: Open) -> None:
     with open_workspace() as workspace:
         workspace.home.backups.write_text("in the way")
-        answering.answer(workspace, "att-01", Rating.GOOD)
+        record_review.answer(workspace, "att-01", Rating.GOOD)
     assert health.database_health(workspace.home).rows == 1
 
 
 def test_rows_in_a_damaged_file_beside_it_are_a_problem_until_they_are_merged(open_workspace: Open) -> None:
     with open_workspace() as workspace:
-        answering.answer(workspace, "att-01", Rating.GOOD)
+        record_review.answer(workspace, "att-01", Rating.GOOD)
     path = workspace.home.database
     path.rename(path.with_name("progress.db.damaged-1"))
     found = health.database_health(workspace.home)

@@ -13,10 +13,10 @@ import pytest
 from attncli.domain.card import KINDS
 from attncli.domain.rating import Rating
 from attncli.errors import NotFound
-from attncli.practice import answering
+from attncli.practice import record_review
+from attncli.practice.challenge_standings import is_solved, next_unsolved
 from attncli.practice.drill import Drill
 from attncli.practice.due import due_counts
-from attncli.practice.standings import is_solved, next_unsolved
 from attncli.practice.undo import take_back
 from attncli.practice.workspace import Workspace
 
@@ -107,7 +107,7 @@ def test_nothing_is_parsed_again_until_a_file_changes(
 
 def test_a_changed_file_is_read_and_a_typo_keeps_the_history(open_workspace: Open, small_bank: Path) -> None:
     before = open_workspace()
-    answered = answering.answer(before, "att-01", Rating.EASY)
+    answered = record_review.answer(before, "att-01", Rating.EASY)
     old_hash = before.store.index.hash("att-01")
     file = small_bank / "att.yaml"
     file.write_text(file.read_text(encoding="utf-8").replace("Why divide", "Why do we divide"), encoding="utf-8")
@@ -119,7 +119,7 @@ def test_a_changed_file_is_read_and_a_typo_keeps_the_history(open_workspace: Ope
 
 def test_a_removed_card_is_never_due_and_its_history_waits_for_it(open_workspace: Open, small_bank: Path) -> None:
     workspace = open_workspace()
-    answering.answer(workspace, "kv-01", Rating.AGAIN, workspace.clock().replace(year=2025))
+    record_review.answer(workspace, "kv-01", Rating.AGAIN, workspace.clock().replace(year=2025))
     assert due_counts(workspace).learning == 1
     text = (small_bank / "kv.yaml").read_text(encoding="utf-8")
     (small_bank / "kv.yaml").unlink()
@@ -133,7 +133,7 @@ def test_a_removed_card_is_never_due_and_its_history_waits_for_it(open_workspace
 
 def test_a_renamed_card_keeps_its_history_and_answers_to_its_old_name(open_workspace: Open, small_bank: Path) -> None:
     workspace = open_workspace()
-    answered = answering.answer(workspace, "att-01", Rating.EASY)
+    answered = record_review.answer(workspace, "att-01", Rating.EASY)
     file = small_bank / "att.yaml"
     text = file.read_text(encoding="utf-8")
     file.write_text(text.replace("id: att-01", "id: att-99\n    formerly: [att-01]"), encoding="utf-8")
@@ -141,7 +141,7 @@ def test_a_renamed_card_keeps_its_history_and_answers_to_its_old_name(open_works
     assert renamed.library.card("att-01").id == "att-99"
     assert renamed.store.schedules.get("att-99") == answered.schedule
     assert due_counts(renamed).new == 5
-    answering.answer(renamed, "att-01", Rating.GOOD)
+    record_review.answer(renamed, "att-01", Rating.GOOD)
     derived = renamed.store.schedules.get("att-99")
     renamed.derive_all()
     assert renamed.store.schedules.get("att-99") == derived is not None and derived.repetitions == 2

@@ -19,8 +19,8 @@ from attncli.config import Settings
 from attncli.domain.log_row import RowKind
 from attncli.domain.rating import Rating
 from attncli.paths import Home
-from attncli.practice import answering, hold
-from attncli.practice.log_files import read_log
+from attncli.practice import hold, record_review
+from attncli.practice.read_log_file import read_log
 from attncli.practice.sync import sync
 from attncli.practice.undo import take_back
 from attncli.practice.workspace import Workspace
@@ -82,7 +82,7 @@ class Machines(RuleBasedStateMachine):
     def answer(self, name: str, card: str, rating: Rating, minutes: int) -> None:
         with self.workspace(name) as workspace:
             self.acknowledged.add(
-                answering.answer(workspace, card, rating, self.clock() - timedelta(minutes=minutes)).row
+                record_review.answer(workspace, card, rating, self.clock() - timedelta(minutes=minutes)).row
             )
 
     @rule(name=machines)

@@ -12,10 +12,10 @@ from attncli.domain.log_row import LogRow, RowKind
 from attncli.domain.rating import Rating
 from attncli.domain.report import GradeReport
 from attncli.errors import ClockWrong, UsageError
-from attncli.practice import answering, exchange, hold
+from attncli.practice import hold, merge_logs, record_review
 from attncli.practice.attempt import record_attempt
 from attncli.practice.due import due_counts
-from attncli.practice.log_files import Placed
+from attncli.practice.read_log_file import Placed
 from attncli.practice.stamping import MOST_AHEAD, ahead_in_words
 from attncli.practice.undo import take_back
 from attncli.practice.workspace import Workspace
@@ -54,9 +54,9 @@ def test_a_bury_hides_the_card_now_whatever_the_clock_did(
 
 
 def test_reviews_follow_one_another_although_the_clock_was_set_back(workspace: Workspace, moving_clock: object) -> None:
-    first = answering.answer(workspace, "att-01", Rating.EASY)
+    first = record_review.answer(workspace, "att-01", Rating.EASY)
     at(moving_clock, workspace.clock() - timedelta(hours=2))
-    second = answering.answer(workspace, "att-01", Rating.AGAIN)
+    second = record_review.answer(workspace, "att-01", Rating.AGAIN)
     assert second.at == first.at + timedelta(microseconds=1)
     assert second.schedule.repetitions == 2 and second.schedule.lapses == 1
 
@@ -64,9 +64,9 @@ def test_reviews_follow_one_another_although_the_clock_was_set_back(workspace: W
 def test_a_review_from_the_future_strands_no_card(workspace: Workspace, moving_clock: object) -> None:
     now = workspace.clock()
     at(moving_clock, FUTURE)
-    stray = answering.answer(workspace, "att-01", Rating.EASY)
+    stray = record_review.answer(workspace, "att-01", Rating.EASY)
     at(moving_clock, now)
-    answered = answering.answer(workspace, "att-01", Rating.GOOD)
+    answered = record_review.answer(workspace, "att-01", Rating.GOOD)
     assert answered.at == now and answered.schedule.repetitions == 1 and answered.schedule.due_at < FUTURE
     assert [row.ahead for row in workspace.store.log.everything()] == [frozenset({stray.row}), frozenset()]
     workspace.derive_all()
@@ -78,9 +78,9 @@ def test_taking_the_answer_back_lets_the_one_from_the_future_count_again(
 ) -> None:
     now = workspace.clock()
     at(moving_clock, FUTURE)
-    stray = answering.answer(workspace, "att-01", Rating.EASY)
+    stray = record_review.answer(workspace, "att-01", Rating.EASY)
     at(moving_clock, now)
-    answering.answer(workspace, "att-01", Rating.GOOD)
+    record_review.answer(workspace, "att-01", Rating.GOOD)
     take_back(workspace)
     assert workspace.store.schedules.get("att-01") == stray.schedule
     assert take_back(workspace).id == stray.row and workspace.store.schedules.get("att-01") is None
@@ -92,13 +92,13 @@ def test_a_clock_that_was_far_behind_costs_nothing_in_the_end(open_workspace: Op
     now = wrong.clock()
     for days in (0, 3, 20):
         for workspace in (wrong, right):
-            answering.answer(workspace, "att-01", Rating.GOOD, now + timedelta(days=days))
+            record_review.answer(workspace, "att-01", Rating.GOOD, now + timedelta(days=days))
     at(moving_clock, now - timedelta(days=2000))
-    answering.answer(wrong, "att-01", Rating.GOOD)
-    answering.answer(right, "att-01", Rating.GOOD, wrong.clock())
+    record_review.answer(wrong, "att-01", Rating.GOOD)
+    record_review.answer(right, "att-01", Rating.GOOD, wrong.clock())
     at(moving_clock, now + timedelta(days=80))
     for workspace in (wrong, right):
-        answering.answer(workspace, "att-01", Rating.GOOD)
+        record_review.answer(workspace, "att-01", Rating.GOOD)
     assert wrong.store.schedules.get("att-01") == right.store.schedules.get("att-01")
 
 
@@ -108,8 +108,8 @@ def test_many_rows_ahead_say_that_the_clock_is_behind(workspace: Workspace, movi
         LogRow(f"{n:05}", "else", RowKind.REVIEW, "att-01", now + timedelta(days=n + 2), 740_000 + n, {"rating": 3})
         for n in range(MOST_AHEAD + 1)
     ]
-    exchange.merge(workspace, [Placed(row, "else") for row in rows], pytest.fail)
-    answered = answering.answer(workspace, "att-01", Rating.GOOD)
+    merge_logs.merge(workspace, [Placed(row, "else") for row in rows], pytest.fail)
+    answered = record_review.answer(workspace, "att-01", Rating.GOOD)
     assert answered.at == rows[-1].at + timedelta(microseconds=1)
 
 
@@ -124,8 +124,8 @@ def test_an_attempt_from_the_future_is_set_aside_too(workspace: Workspace, movin
 
 
 def test_a_moment_that_is_given_is_taken_as_it_is(workspace: Workspace) -> None:
-    answering.answer(workspace, "att-01", Rating.GOOD, FUTURE)
-    answered = answering.answer(workspace, "att-01", Rating.GOOD, FUTURE - timedelta(days=9))
+    record_review.answer(workspace, "att-01", Rating.GOOD, FUTURE)
+    answered = record_review.answer(workspace, "att-01", Rating.GOOD, FUTURE - timedelta(days=9))
     assert answered.at == FUTURE - timedelta(days=9) and answered.schedule.repetitions == 2
 
 
@@ -136,13 +136,13 @@ def test_rows_from_the_future_are_told_and_no_longer_once_they_are_set_aside(
     assert ahead_in_words(workspace) == []
     at(moving_clock, FUTURE)
     for card in ("att-01", "att-02", "att-03", "kv-01", "kv-02", "kv-03"):
-        answering.answer(workspace, card, Rating.EASY)
+        record_review.answer(workspace, card, Rating.EASY)
     at(moving_clock, now)
     said = ahead_in_words(workspace)
     assert "the review of kv-03 is stamped 2100-01-01 10:00Z" in said[0] and said[5] == "and 1 more"
     assert "attn undo" in said[6]
     take_back(workspace)
-    answering.answer(workspace, "att-01", Rating.GOOD)
+    record_review.answer(workspace, "att-01", Rating.GOOD)
     assert len(ahead_in_words(workspace)) == 5
 
 
@@ -161,21 +161,20 @@ def test_an_open_program_derives_under_the_settings_that_hold_now(
 ) -> None:
     first = open_workspace()
     for days in (40, 37, 28):
-        answering.answer(first, "att-01", Rating.GOOD, first.clock() - timedelta(days=days))
-    opened = Workspace.open(
-        first.home, first.clock, quizbank=first.shelves.quizbank, impl=first.shelves.impl, settings=first.settings
-    )
+        record_review.answer(first, "att-01", Rating.GOOD, first.clock() - timedelta(days=days))
+    files = first.source_files
+    opened = Workspace.open(first.home, first.clock, quizbank=files.quizbank, impl=files.impl, settings=first.settings)
     config.save(first.home.config, "desired_retention", "0.8")
     settings = config.load(first.home.config, {})
     with Workspace.open(
-        first.home, first.clock, quizbank=first.shelves.quizbank, impl=first.shelves.impl, settings=settings
+        first.home, first.clock, quizbank=first.source_files.quizbank, impl=first.source_files.impl, settings=settings
     ) as changed:
         if what == "undo":
             take_back(opened)
         elif what == "import":
             moment = first.clock() - timedelta(days=5)
             row = LogRow("z-1", "z", RowKind.REVIEW, "att-01", moment, opened.calendar.day(moment), {"rating": 3})
-            exchange.merge(opened, [Placed(row, "else")], pytest.fail)
+            merge_logs.merge(opened, [Placed(row, "else")], pytest.fail)
         elif what == "attempt":
             record_attempt(opened, GradeReport(challenge="double", file="", verdict="accepted", rung="hardened"), "x")
         else:

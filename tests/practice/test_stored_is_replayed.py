@@ -18,10 +18,10 @@ from attncli.domain.rating import Rating
 from attncli.domain.report_documents import report_of
 from attncli.errors import NotFound, UsageError
 from attncli.paths import Home
-from attncli.practice import answering, exchange, hold
+from attncli.practice import hold, merge_logs, record_review
 from attncli.practice.attempt import record_attempt
 from attncli.practice.derivation import derive_everything
-from attncli.practice.log_files import Placed
+from attncli.practice.read_log_file import Placed
 from attncli.practice.undo import TAKEN_BACK, take_back
 from attncli.practice.workspace import Workspace
 
@@ -87,7 +87,7 @@ class Life(RuleBasedStateMachine):
     @rule(card=st.sampled_from(CARDS), rating=st.sampled_from(Rating), days=st.sampled_from([None, 0, 1, -1, -40, 3]))
     def answer(self, card: str, rating: Rating, days: int | None) -> None:
         try:
-            answering.answer(self.open, card, rating, None if days is None else self.now + timedelta(days=days))
+            record_review.answer(self.open, card, rating, None if days is None else self.now + timedelta(days=days))
         except NotFound:
             assert card not in self.open.store.index.card_ids()
 
@@ -150,7 +150,7 @@ class Life(RuleBasedStateMachine):
         self.imported += 1
         at = self.now + timedelta(hours=hours)
         row = LogRow(f"{self.imported:04}-else", "else", kind, card, at, at.toordinal(), payloads.get(kind, {}))
-        exchange.merge(self.open, [Placed(row, "else")], pytest.fail)
+        merge_logs.merge(self.open, [Placed(row, "else")], pytest.fail)
 
     @invariant()
     def stored_is_replayed(self) -> None:

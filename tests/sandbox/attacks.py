@@ -9,8 +9,8 @@ import time
 from collections import defaultdict
 from typing import Any
 
-from attncli.sandbox.host import Reply, Zygote
 from attncli.sandbox.namespaces import children_of
+from attncli.sandbox.zygote_client import Reply, ZygoteClient
 
 ATTACKS = {
     "sound": "import torch\nassert (torch.ones(2, 2) @ torch.ones(2, 2)).sum() == 8",
@@ -43,7 +43,7 @@ ATTACKS = {
 SECONDS = defaultdict(lambda: 10.0, loop=0.5, bomb=0.5)
 
 
-def outcome(zygote: Zygote, name: str) -> str:
+def outcome(zygote: ZygoteClient, name: str) -> str:
     with zygote.worker(256) as worker:
         found = worker.load(ATTACKS[name].encode(), "s.py", [], SECONDS[name])
     if not isinstance(found, Reply):
@@ -60,7 +60,7 @@ def left_behind(pid: int) -> list[int]:
 
 
 def main(names: list[str]) -> None:
-    with Zygote.start() as zygote:
+    with ZygoteClient.start() as zygote:
         report: dict[str, Any] = {"layers": list(zygote.layers), "notes": zygote.notes, "uid": os.getuid()}
         report["outcomes"] = {name: outcome(zygote, name) for name in names or ATTACKS}
         report["left"] = left_behind(zygote._process.pid)

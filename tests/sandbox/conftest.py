@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from attncli.sandbox import namespaces
-from attncli.sandbox.host import Ending, Reply, Worker, Zygote
+from attncli.sandbox.zygote_client import Ending, Reply, Worker, ZygoteClient
 
 MEMORY_MIB = 384
 SECONDS = 20.0
@@ -18,14 +18,14 @@ Grade = Callable[..., Reply | Ending]
 
 
 @pytest.fixture(scope="session")
-def zygote() -> Iterator[Zygote]:
-    with Zygote.start() as running:
+def zygote() -> Iterator[ZygoteClient]:
+    with ZygoteClient.start() as running:
         running.ready()
         yield running
 
 
 @pytest.fixture
-def worker(zygote: Zygote) -> Iterator[Worker]:
+def worker(zygote: ZygoteClient) -> Iterator[Worker]:
     with zygote.worker(MEMORY_MIB) as running:
         yield running
 
@@ -77,12 +77,12 @@ def gone(pid: int) -> bool:
     return not descendants(pid)
 
 
-def zygote_pid(zygote: Zygote) -> int:
+def zygote_pid(zygote: ZygoteClient) -> int:
     return zygote._process.pid
 
 
 @pytest.fixture
-def nothing_left(zygote: Zygote, worker: Worker) -> Iterator[None]:
+def nothing_left(zygote: ZygoteClient, worker: Worker) -> Iterator[None]:
     """After the test: no process of the worker's, no file in the home folder or in the temporary one."""
     before = _listing()
     yield

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 import torch
 
-from attncli.sandbox import tables
-from attncli.sandbox.host import Reply, Worker
+from attncli.sandbox import tensor_table
+from attncli.sandbox.zygote_client import Reply, Worker
 
 from .conftest import SECONDS, Grade, verdict
 
@@ -79,12 +79,12 @@ def test_a_call_takes_tensors_and_gives_tensors(worker: Worker) -> None:
     header = {
         "op": "run",
         "steps": [{"op": "call", "name": "f", "args": [["t", 0]]}],
-        "tensors": [tables.describe_tensor(x)],
+        "tensors": [tensor_table.describe_tensor(x)],
     }
     for _ in range(3):
-        reply = worker.request(header, [tables.bytes_of(x)], SECONDS)
+        reply = worker.request(header, [tensor_table.bytes_of(x)], SECONDS)
         assert isinstance(reply, Reply)
-        (result,) = tables.read_table(reply.header["tensors"], reply.payload)
+        (result,) = tensor_table.read_table(reply.header["tensors"], reply.payload)
         assert torch.equal(result, x * 2)
 
 

@@ -9,7 +9,7 @@ import struct
 import pytest
 
 from attncli.sandbox import wire
-from attncli.sandbox.host import Ending, Reply, Worker
+from attncli.sandbox.zygote_client import Ending, Reply, Worker
 
 from .conftest import Grade, verdict
 

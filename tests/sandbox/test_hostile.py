@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from attncli.sandbox.host import Reply, Worker, Zygote
+from attncli.sandbox.zygote_client import Reply, Worker, ZygoteClient
 
 from .conftest import Grade, verdict
 
@@ -241,7 +241,7 @@ def test_attempts_are_reported_once_and_with_the_request_that_made_them(call: Gr
     assert reply.header["touched"] == []
 
 
-def test_a_worker_sees_no_judge_no_hypothesis_and_no_attncli(load: Grade, zygote: Zygote) -> None:
+def test_a_worker_sees_no_judge_no_hypothesis_and_no_attncli(load: Grade, zygote: ZygoteClient) -> None:
     names = ("attncli", "hypothesis", "attncli.judge", "_hypothesis_globals")
     source = (
         "import sys, importlib.util\n"

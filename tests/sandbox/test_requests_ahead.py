@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from attncli.sandbox.host import Ending, Reply, Worker
+from attncli.sandbox.zygote_client import Ending, Reply, Worker
 
 from .conftest import SECONDS
 

@@ -8,10 +8,10 @@ import pytest
 
 from attncli.sandbox import limits
 from attncli.sandbox.endings import used_too_much
-from attncli.sandbox.host import Worker
 from attncli.sandbox.limits import MIB, Usage
 from attncli.sandbox.supervisor import _INVOKES_OVERTIME
 from attncli.sandbox.usage import UsageWatch
+from attncli.sandbox.zygote_client import Worker
 
 from .conftest import Grade, verdict
 

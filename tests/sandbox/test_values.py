@@ -14,7 +14,7 @@ from attncli.judge.answers.callables import Callables
 from attncli.judge.cases.case import Case
 from attncli.judge.cases.profiles import Profile
 from attncli.judge.guard import Guard
-from attncli.sandbox.tables import DTYPES, TreeError, bytes_of, describe_tensor, read_table
+from attncli.sandbox.tensor_table import DTYPES, TreeError, bytes_of, describe_tensor, read_table
 from attncli.sandbox.values import Environment, Opaque, Packer, resolve
 
 scalars = st.one_of(

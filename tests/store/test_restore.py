@@ -17,9 +17,9 @@ import pytest
 from attncli.domain.log_row import RowKind
 from attncli.domain.row_documents import is_machine
 from attncli.errors import StoreError, UsageError
-from attncli.store import foreign, migrations, restore
+from attncli.store import foreign_database, migrations, restore
 from attncli.store.database import Database
-from attncli.store.foreign import WORKSHOP
+from attncli.store.foreign_database import WORKSHOP
 from attncli.store.log import checksum
 from attncli.store.restore import Restored, restore_database
 
@@ -334,7 +334,7 @@ def test_a_file_that_is_half_written_is_refused(path: Path, backup: Path) -> Non
 def test_a_file_that_changes_all_the_time_is_refused(path: Path, backup: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_reviews(path, 1)
     copy_of(path, backup)
-    copy = foreign._copy
+    copy = foreign_database._copy
 
     def while_it_grows(file: Path, *arguments: object, **named: object) -> None:
         copy(file, *arguments, **named)  # type: ignore[arg-type]
@@ -342,7 +342,7 @@ def test_a_file_that_changes_all_the_time_is_refused(path: Path, backup: Path, m
             with file.open("ab") as growing:
                 growing.write(b"\x00")
 
-    monkeypatch.setattr(foreign, "_copy", while_it_grows)
+    monkeypatch.setattr(foreign_database, "_copy", while_it_grows)
     with pytest.raises(UsageError, match="changes all the time"):
         bring_back(path, backup)
 

@@ -16,9 +16,9 @@ from typing import Any
 import torch
 
 from attncli.judge.answers.request import Request
-from attncli.sandbox import script
+from attncli.sandbox import program_interpreter
 from attncli.sandbox.exceptions import Guard, report
-from attncli.sandbox.tables import DTYPES
+from attncli.sandbox.tensor_table import DTYPES
 
 Answer = tuple[dict[str, Any], bytes]
 
@@ -384,7 +384,7 @@ def served(namespace: dict[str, Any], request: Request, invoke: Any) -> Answer:
     """What a worker sends after it ran `namespace`, its limits apart."""
     guard = Guard()
     with guard:
-        reply, buffers = script.serve(
+        reply, buffers = program_interpreter.serve(
             namespace, {**request.header, "filename": "s.py"}, memoryview(b"".join(request.buffers)), invoke
         )
         return {**reply, "touched": []}, b"".join(buffers)

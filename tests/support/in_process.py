@@ -11,13 +11,13 @@ from typing import Any
 from attncli.judge.answers.submission import Budget, Submission
 from attncli.judge.asking.exam import Exam
 from attncli.judge.cases.folder import Folder
-from attncli.judge.grading.course import Grading
 from attncli.judge.grading.options import Options
+from attncli.judge.grading.run_checks import Grading
 from attncli.judge.telling.bounded_report import document
-from attncli.sandbox import script
+from attncli.sandbox import program_interpreter
 from attncli.sandbox.compiler import postpone_compiler
 from attncli.sandbox.exceptions import reason_of
-from attncli.sandbox.host import Reply
+from attncli.sandbox.zygote_client import Reply
 
 postpone_compiler()
 
@@ -46,7 +46,7 @@ class InProcessWorker:
 
         payload = memoryview(b"".join(buffers))
         try:
-            reply, chunks = script.serve(self._namespace, json.loads(json.dumps(header)), payload, invoke)
+            reply, chunks = program_interpreter.serve(self._namespace, json.loads(json.dumps(header)), payload, invoke)
         except Exception as error:  # noqa: BLE001 - whatever a submission raises is a reply
             return self._raised(error)
         return Reply(json.loads(json.dumps(reply)), memoryview(b"".join(chunks)))

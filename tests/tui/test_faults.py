@@ -29,7 +29,7 @@ from attncli.errors import (
     StoreUnwritable,
     UsageError,
 )
-from attncli.practice import answering
+from attncli.practice import record_review
 from attncli.practice.workspace import Workspace
 from attncli.store.connection import Connection, error_in_words
 from attncli.tui import faults
@@ -84,7 +84,7 @@ async def rating(make_app: MakeApp, **options: Any) -> AsyncIterator[tuple[Pilot
 async def known(make_app: MakeApp, clock: Clock) -> AsyncIterator[tuple[Pilot[None], ReviewScreen]]:
     """A card that is due for its second review, its answer shown."""
     workspace = make_app().workspace
-    answering.answer(workspace, "att-02", Rating.EASY, clock.now - timedelta(days=20))
+    record_review.answer(workspace, "att-02", Rating.EASY, clock.now - timedelta(days=20))
     async with rating(make_app) as (pilot, screen):
         yield pilot, screen
 
@@ -221,7 +221,7 @@ async def test_an_answer_given_elsewhere_is_not_doubled(make_app: MakeApp, clock
     async with rating(make_app) as (pilot, screen):
         asked = card(screen)
         with _second(screen, clock) as other:
-            answering.answer(other, asked, Rating.EASY)
+            record_review.answer(other, asked, Rating.EASY)
         before = rows(screen)
         await pilot.press("4")
         await pilot.pause()
@@ -236,7 +236,7 @@ async def test_an_answer_given_elsewhere_is_not_doubled(make_app: MakeApp, clock
 async def test_an_answer_given_elsewhere_shows_when_the_card_is_turned(make_app: MakeApp, clock: Clock) -> None:
     async with reviewing(make_app) as (pilot, screen):
         with _second(screen, clock) as other:
-            answering.answer(other, card(screen), Rating.EASY)
+            record_review.answer(other, card(screen), Rating.EASY)
         await pilot.press("space")
         await pilot.pause()
         assert "answered elsewhere meanwhile" in shown(screen.attn) and len(screen.query(RatingButton)) == 4

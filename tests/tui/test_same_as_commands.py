@@ -24,9 +24,9 @@ from attncli.commands.watch import Watch
 from attncli.config import Settings
 from attncli.domain.card import card_of
 from attncli.domain.log_row import RowKind
-from attncli.domain.memory import Schedule
 from attncli.domain.report import GradeReport
 from attncli.domain.report_documents import report_of
+from attncli.domain.schedule import Schedule
 from attncli.domain.text import LANGS, Lang
 from attncli.paths import Home
 from attncli.practice import hold

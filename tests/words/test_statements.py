@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from attncli.domain.allowed import FORBIDDEN_EVERYWHERE, IMPORTS
+from attncli.domain.allowed_imports import FORBIDDEN_EVERYWHERE, IMPORTS
 from attncli.domain.challenge import Challenge
 from attncli.domain.fact_names import SIXTEEN_BITS
 from attncli.domain.text import LANGS, Lang, Localised

@@ -11,7 +11,7 @@ from attncli.judge.cases.case import Case
 from attncli.judge.guard import Guard, Unjudgeable
 from attncli.judge.sentences import say
 from attncli.judge.truth.reference import logged
-from attncli.sandbox.tables import MAX_NODES, TreeError, bytes_of, describe_tensor, read_table
+from attncli.sandbox.tensor_table import MAX_NODES, TreeError, bytes_of, describe_tensor, read_table
 from attncli.sandbox.values import Environment, Packer, resolve
 
 Buffer = bytes | bytearray | memoryview

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import lru_cache
 
-from attncli.domain.allowed import FORBIDDEN_EVERYWHERE, IMPORTS
+from attncli.domain.allowed_imports import FORBIDDEN_EVERYWHERE, IMPORTS
 from attncli.domain.text import Localised
 from attncli.judge.sentences import say
 

@@ -11,7 +11,7 @@ from torch import Tensor
 from attncli.judge.answers.request import HANDED, Request
 from attncli.judge.truth.reference import Observed
 from attncli.sandbox.program_watch import ALIASED, GLOBALS
-from attncli.sandbox.tables import MAX_NODES, TreeError, read_table
+from attncli.sandbox.tensor_table import MAX_NODES, TreeError, read_table
 from attncli.sandbox.values import Environment, Raised, resolve
 
 MEASURES = ("flops", "calls", "largest", "peak", "returned")

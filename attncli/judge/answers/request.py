@@ -10,8 +10,8 @@ from typing import Any
 from torch import Tensor
 
 from attncli.judge.cases.case import Case
-from attncli.sandbox.tables import bytes_of, describe_tensor
-from attncli.sandbox.written import Written
+from attncli.sandbox.expression_function import Written
+from attncli.sandbox.tensor_table import bytes_of, describe_tensor
 
 # A sound answer has 2.5 MiB at most, and twice the size of its inputs where these are large; what is far beyond is no
 # answer, and is not read.

@@ -24,7 +24,7 @@ from attncli.judge.cases.case import Case
 from attncli.judge.guard import Guard, Unjudgeable
 from attncli.judge.sentences import say
 from attncli.judge.truth.reference import Observed
-from attncli.sandbox.host import Ending, Reply, Worker
+from attncli.sandbox.zygote_client import Ending, Reply, Worker
 
 # After one of these nothing further is asked of the file: it would only happen again.
 ENDS_GRADING = frozenset({"memory", "refused", "exited"})

@@ -17,7 +17,7 @@ from attncli.judge.sentences import say
 from attncli.judge.truth.compare import leaves
 from attncli.judge.truth.demands import Demands
 from attncli.judge.truth.reference import Observed, as_given, run_reference
-from attncli.sandbox.elsewhere import MET
+from attncli.sandbox.emulated_device import MET
 
 _RAISES = re.compile(r"\b(?:raise|assert)\b")
 

@@ -13,8 +13,8 @@ from attncli.errors import JudgeFailed
 from attncli.judge.cases import statistics
 from attncli.judge.cases.case import Callback, CallsHold, Complaint, Generator, Handle
 from attncli.judge.cases.drawing import Drawing
+from attncli.sandbox.expression_function import Written
 from attncli.sandbox.values import Tree
-from attncli.sandbox.written import Written
 
 Complaints = Complaint | None | Iterator[Complaint | None]
 

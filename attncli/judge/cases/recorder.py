@@ -14,8 +14,8 @@ from attncli.judge.cases.drawing import Declared, Draw
 from attncli.judge.cases.judged import Judged
 from attncli.judge.cases.profiles import Profile, relayout
 from attncli.judge.cases.turns import STYLES
+from attncli.sandbox.expression_function import Written
 from attncli.sandbox.values import Packer, Tree, Walk
-from attncli.sandbox.written import Written
 
 
 class Recorder(Judged):

@@ -18,8 +18,8 @@ from attncli.judge.answers.submission import Submission
 from attncli.judge.asking.exam import Exam
 from attncli.judge.cases.folder import Folder
 from attncli.judge.check_table import ONCE
-from attncli.judge.grading.course import Grading
 from attncli.judge.grading.options import Options
+from attncli.judge.grading.run_checks import Grading
 
 # Exams are kept while all files are put to them, at 1 to 40 MiB each: more at once would cost more than they save.
 STREAMS_AT_ONCE = 20

@@ -21,7 +21,7 @@ from attncli.judge.searching.reduce import failing_step
 from attncli.judge.telling.shown_values import Axes, Room, plain
 from attncli.judge.truth.compare import Mismatch
 from attncli.judge.truth.demands import Demands, named_arguments
-from attncli.sandbox.tables import DTYPES, bytes_of
+from attncli.sandbox.tensor_table import DTYPES, bytes_of
 from attncli.sandbox.values import SEQUENCES
 
 STORED_BYTES = 64 * 1024

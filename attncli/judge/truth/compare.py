@@ -28,7 +28,7 @@ from attncli.judge.truth.tolerance import (
     SMALLEST_STEPS,
     USUAL_EPSILONS,
 )
-from attncli.sandbox.tables import EIGHT_BIT_FLOATS
+from attncli.sandbox.tensor_table import EIGHT_BIT_FLOATS
 from attncli.sandbox.values import Opaque, Raised
 
 Path = tuple[Any, ...]

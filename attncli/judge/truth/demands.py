@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
-from attncli.domain.axes import spread
+from attncli.domain.axis_names import spread
 from attncli.judge.cases.case import Case
 from attncli.judge.cases.edges import labels_in_chinese
 from attncli.judge.cases.facts import Facts

@@ -12,11 +12,11 @@ import torch
 from torch import Tensor
 
 from attncli.judge.cases.case import Case, Input
-from attncli.sandbox.elsewhere import Elsewhere, across, two_devices
+from attncli.sandbox.emulated_device import Elsewhere, across, two_devices
+from attncli.sandbox.expression_function import Written
+from attncli.sandbox.program_interpreter import execute, gradients
 from attncli.sandbox.program_watch import Step
-from attncli.sandbox.script import execute, gradients
 from attncli.sandbox.values import Environment, resolve
-from attncli.sandbox.written import Written
 
 Namespace = Mapping[str, Any]
 Cast = Callable[[Input], Tensor]

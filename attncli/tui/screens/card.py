@@ -13,7 +13,7 @@ from attncli.practice import hold
 from attncli.practice.ask import Asked
 from attncli.practice.workspace import Workspace
 from attncli.tui.screens.base import AttnScreen
-from attncli.tui.widgets.sheet import Sheet, asked_parts
+from attncli.tui.widgets.card_sheet import Sheet, asked_parts
 from attncli.tui.widgets.title_bar import TitleBar
 from attncli.words.app_texts import say
 

@@ -18,15 +18,15 @@ from attncli.domain.report import CheckResult, GradeReport
 from attncli.domain.text import Localised
 from attncli.errors import AttnError, EditorMissing, JudgeFailed
 from attncli.practice import submit
+from attncli.practice.challenge_standings import is_solved, next_unsolved, standings
 from attncli.practice.challenge_texts import statement
 from attncli.practice.edit import edit, told
 from attncli.practice.grader import GradeRequest, GradingCancelled
 from attncli.practice.hint import Hint, next_hint
 from attncli.practice.solution import show_solution
-from attncli.practice.standings import is_solved, next_unsolved, standings
 from attncli.practice.start_challenge import solution_file, start_challenge
-from attncli.tui.messages import CheckChanged, Graded, GradingFailed
 from attncli.tui.screens.base import AttnScreen
+from attncli.tui.widget_events import CheckChanged, Graded, GradingFailed
 from attncli.tui.widgets.after_solving import AfterSolving, after_solving
 from attncli.tui.widgets.fold import Fold
 from attncli.tui.widgets.grade_report import GradeReportView

@@ -14,7 +14,7 @@ from textual.widgets import OptionList
 
 from attncli.errors import AttnError
 from attncli.practice.due import DueCounts, due_counts
-from attncli.practice.progress import Overview, overview
+from attncli.practice.study_progress import Overview, overview
 from attncli.tui.columns import bar, left, right
 from attncli.tui.routes import Route
 from attncli.tui.screens.base import AttnScreen

@@ -19,15 +19,15 @@ from attncli.errors import AttnError, NotFound, StoreBusy, UsageError
 from attncli.practice.ask import Asked
 from attncli.practice.drill import Drill, DrillItem
 from attncli.tui.faults import RETRIES, RETRY_SECONDS, fault_text
-from attncli.tui.messages import Answered, PointsTicked, Rated
 from attncli.tui.screens.base import AttnScreen
+from attncli.tui.widget_events import Answered, PointsTicked, Rated
+from attncli.tui.widgets.card_sheet import Sheet, asked_parts
 from attncli.tui.widgets.choice import ChoiceAnswer
 from attncli.tui.widgets.fault_line import FaultLine
 from attncli.tui.widgets.marked_rows import MarkedRows
 from attncli.tui.widgets.progress_line import Progress
 from attncli.tui.widgets.rating_bar import RatingBar
 from attncli.tui.widgets.session_end import SessionEnd
-from attncli.tui.widgets.sheet import Sheet, asked_parts
 from attncli.tui.widgets.title_bar import TitleBar
 from attncli.tui.widgets.typed_answer import AnswerField, TypedAnswer
 from attncli.words.app_texts import say

@@ -9,7 +9,7 @@ from pathlib import Path
 from textual.content import Content
 from textual.widget import Widget
 
-from attncli.practice.progress import FORECAST_DAYS, RETENTION_DAYS, Progress, TopicStanding, progress
+from attncli.practice.study_progress import FORECAST_DAYS, RETENTION_DAYS, Progress, TopicStanding, progress
 from attncli.tui.columns import bar, left, right
 from attncli.tui.screens.base import AttnScreen
 from attncli.tui.widgets.forecast import Forecast

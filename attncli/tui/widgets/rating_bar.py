@@ -11,7 +11,7 @@ from textual.content import Content
 
 from attncli.domain.rating import Rating
 from attncli.domain.text import Lang
-from attncli.tui.messages import Rated
+from attncli.tui.widget_events import Rated
 from attncli.tui.widgets.plain import Plain
 from attncli.words.app_texts import say
 from attncli.words.intervals import interval_text

@@ -12,7 +12,7 @@ from textual.widgets import Input
 
 from attncli.domain.text import Lang
 from attncli.practice.ask import Asked
-from attncli.tui.messages import Answered
+from attncli.tui.widget_events import Answered
 from attncli.tui.widgets.plain import Plain
 from attncli.words.app_texts import say
 

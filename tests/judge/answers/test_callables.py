@@ -17,9 +17,9 @@ from attncli.judge.cases.drawing import fixed_draw
 from attncli.judge.cases.profiles import Profile
 from attncli.judge.cases.recorder import Recorder
 from attncli.judge.guard import Guard, Unjudgeable
-from attncli.sandbox.host import Zygote
-from attncli.sandbox.tables import bytes_of, describe_tensor
+from attncli.sandbox.tensor_table import bytes_of, describe_tensor
 from attncli.sandbox.values import Packer
+from attncli.sandbox.zygote_client import ZygoteClient
 
 
 def callables(function: Any, elements: int = 0, device: str = "cpu", guard: Guard | None = None) -> Callables:
@@ -112,7 +112,7 @@ def test_a_program_that_calls_too_often_is_over(monkeypatch):
     monkeypatch.setattr(module, "CALLS", 5)
     make = Recorder(fixed_draw, Profile("ordinary"))
     make.call("f", make.callable(lambda: None))
-    with Zygote.start() as zygote:
+    with ZygoteClient.start() as zygote:
         for times in (5, 6):
             source = CALLING.format(times=times).encode()
             asked = Submission(source, "s.py", ["f"], lambda: zygote.worker(384), Budget(20.0))

@@ -26,7 +26,7 @@ from attncli.judge.cases.recorder import Recorder
 from attncli.judge.truth.demands import Demands
 from attncli.judge.truth.expectation import Expectation
 from attncli.judge.truth.sameness import same
-from attncli.sandbox import script, wire
+from attncli.sandbox import program_interpreter, wire
 from in_process import write_challenge
 
 FRAMES = 10_000
@@ -59,7 +59,9 @@ def honest(asked) -> Frame:
     namespace: dict[str, Any] = {}
     exec(REFERENCE, namespace)
     header = json.loads(json.dumps(asked.header))
-    reply, buffers = script.serve(namespace, header, memoryview(b"".join(asked.buffers)), lambda *_: ({}, b""))
+    reply, buffers = program_interpreter.serve(
+        namespace, header, memoryview(b"".join(asked.buffers)), lambda *_: ({}, b"")
+    )
     return json.loads(json.dumps({**reply, "nonce": "0" * 16, "touched": []})), [bytes(chunk) for chunk in buffers]
 
 

@@ -7,7 +7,7 @@ import sys
 import pytest
 import torch
 
-from attncli.domain.allowed import FORBIDDEN_EVERYWHERE, IMPORTS
+from attncli.domain.allowed_imports import FORBIDDEN_EVERYWHERE, IMPORTS
 from attncli.judge.answers.reading import read_source
 
 

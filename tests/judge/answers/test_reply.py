@@ -25,7 +25,7 @@ from attncli.judge.answers.request import Request
 from attncli.judge.cases.drawing import fixed_draw
 from attncli.judge.cases.profiles import Profile
 from attncli.judge.cases.recorder import Recorder
-from attncli.sandbox.host import Reply
+from attncli.sandbox.zygote_client import Reply
 from in_process import INPUTS, REFERENCE, InProcessWorker, check, grade, write_challenge
 
 FRAME = {"line": 3, "function": "f", "code": "return x"}

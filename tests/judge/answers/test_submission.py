@@ -13,7 +13,7 @@ from attncli.judge.cases.drawing import fixed_draw
 from attncli.judge.cases.profiles import Profile
 from attncli.judge.cases.recorder import Recorder
 from attncli.judge.truth.reference import Observed
-from attncli.sandbox.host import Zygote
+from attncli.sandbox.zygote_client import ZygoteClient
 from in_process import InProcessWorker
 
 SOURCE = "n = 0\ndef f(x):\n    global n\n    n += 1\n    return n\n"
@@ -52,7 +52,7 @@ def test_a_question_after_an_early_end_gets_its_own_answer():
 @pytest.mark.sandbox
 def test_a_worker_that_makes_it_wait_is_given_up_for_a_fresh_one(monkeypatch):
     monkeypatch.setattr(module, "PATIENCE_SECONDS", 0.2)
-    with Zygote.start() as zygote:
+    with ZygoteClient.start() as zygote:
         source = SOURCE + "g = f\ndef f(x):\n    while n > 1: pass\n    return g(x)\n"
         asked = submission(source, open_worker=lambda: zygote.worker(384))
         answers = asked.answers(request() for _ in range(20))
@@ -68,7 +68,7 @@ def test_a_program_that_is_not_over_on_the_played_device_says_nothing_and_the_ne
 ):
     spent: list[Budget] = []
     monkeypatch.setattr(Budget, "spend", lambda self, since: spent.append(self))
-    with Zygote.start() as zygote:
+    with ZygoteClient.start() as zygote:
         source = SOURCE + "g = f\ndef f(x):\n    while x.device.type == 'meta': pass\n    return g(x)\n"
         asked = submission(source, seconds=2.0, open_worker=lambda: zygote.worker(384))
         answers = list(asked.answers([request(), request("elsewhere"), request(), request()]))
@@ -87,7 +87,7 @@ def test_a_loop_without_end_on_the_played_device_is_not_waited_for_again_and_aga
     waited: list[float] = []
     wait = Budget.wait
     monkeypatch.setattr(Budget, "wait", lambda self, *a: waited.append(wait(self, *a)) or waited[-1])
-    with Zygote.start() as zygote:
+    with ZygoteClient.start() as zygote:
         source = "def f(x):\n    while x.device.type == 'meta': pass\n    return 1\n"
         asked = submission(source, seconds=0.5, open_worker=lambda: zygote.worker(384))
         answers = list(asked.answers([request("elsewhere") for _ in range(6)]))
@@ -135,7 +135,7 @@ def test_no_answer_is_waited_for_longer_than_its_limit_or_than_what_is_left(seco
 @pytest.mark.sandbox
 def test_many_slow_calls_end_when_all_together_have_taken_too_long(monkeypatch):
     monkeypatch.setattr(module, "PROGRAMS", 0.02)
-    with Zygote.start() as zygote:
+    with ZygoteClient.start() as zygote:
         source = "import torch\ndef f(x):\n    while True: x = x + 1\n"
         asked = submission(source, seconds=30.0, open_worker=lambda: zygote.worker(384))
         failure = asked.run(request())

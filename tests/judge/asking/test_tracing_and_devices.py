@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from attncli.sandbox.elsewhere import Elsewhere, two_devices
+from attncli.sandbox.emulated_device import Elsewhere, two_devices
 from attncli.words.reports import unproved
 from in_process import check, grade, write_challenge
 

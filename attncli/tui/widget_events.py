@@ -1,4 +1,4 @@
-"""What widgets tell their screen."""
+"""The events that widgets send to their screen."""
 
 from __future__ import annotations
 

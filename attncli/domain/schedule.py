@@ -1,4 +1,4 @@
-"""What is remembered of a card, and when it is due."""
+"""The schedule of a card or challenge: what is remembered of it, and when it is due."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the learner stands with each challenge, and the code with which it was solved."""
+"""Where the learner stands with each challenge, which is next, and the code with which one was solved."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from datetime import datetime
 from typing import Any
 
 from attncli.domain.challenge import Challenge, Standing
-from attncli.domain.memory import Schedule
 from attncli.domain.rungs import RUNGS, Rung
+from attncli.domain.schedule import Schedule
 from attncli.domain.text import Lang
 from attncli.memory.evidence import standing_of
 from attncli.memory.replay import standing
-from attncli.practice.answering import iso
+from attncli.practice.record_review import iso
 from attncli.practice.workspace import Workspace
 
 

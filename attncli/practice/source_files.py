@@ -15,7 +15,7 @@ CHALLENGES = "*/*/challenge.yaml"
 
 
 @dataclass(frozen=True)
-class Shelves:
+class SourceFiles:
     """The folders that are looked at; a missing one is empty."""
 
     quizbank: Path

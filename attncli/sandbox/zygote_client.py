@@ -1,4 +1,4 @@
-"""The judge's way into the sandbox: start a zygote, ask it for workers, know which layers are in force.
+"""The judge's end of the zygote: starts one, asks it for workers, knows which layers are in force.
 
 Loads no torch. Where a layer cannot be had it is missing from `layers` and named in `notes`.
 """
@@ -21,14 +21,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
-from ..errors import JudgeFailed, SandboxUnavailable
-from . import canary, limits, namespaces, start
+from ..errors import JudgeFailed
+from . import layer_probes, limits, namespaces, start
 from .endings import Ending
 from .process import Process
 from .start import MEMORY_MIB
 from .supervisor import OnInvoke, Reply, Worker
 
-__all__ = ["Ending", "ForkedProcess", "OnInvoke", "Process", "Reply", "Worker", "Zygote", "describe"]
+__all__ = ["Ending", "ForkedProcess", "OnInvoke", "Process", "Reply", "Worker", "ZygoteClient"]
 
 CANARY_MEMORY_MIB = 256
 START_SECONDS = 60.0
@@ -71,7 +71,7 @@ class _Fork:
         os.close(self.status)
 
 
-class Zygote:
+class ZygoteClient:
     """A running zygote. `start` returns at once; `ready` waits until torch is imported and the canary has reported."""
 
     def __init__(
@@ -100,7 +100,7 @@ class Zygote:
         site_paths: Sequence[Path] | None = None,
         seconds: float = START_SECONDS,
         withheld: Sequence[Path] = (),
-    ) -> Zygote:
+    ) -> ZygoteClient:
         """Start the process. `seconds` bounds how long `ready` may wait; `withheld` adds folders never to be readable.
 
         Raises SandboxUnavailable on anything but Linux, JudgeFailed where there is no torch or `python` is no program.
@@ -121,7 +121,7 @@ class Zygote:
             cleanup.pop_all()
         return cls(process, ours, log, seconds)
 
-    def __enter__(self) -> Zygote:
+    def __enter__(self) -> ZygoteClient:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -277,12 +277,12 @@ class Zygote:
             return self._started(fork).canary_findings()
 
     def _judge_canary(self, findings: dict[str, Any]) -> None:
-        broken = canary.broken_controls(findings)
+        broken = layer_probes.broken_controls(findings)
         if broken:
             raise JudgeFailed(f"inside the sandbox Python does not work here ({', '.join(broken)}): see attn doctor")
-        proved = canary.layers_in_force(findings)
-        self._layers = tuple(name for name in canary.LAYERS if proved[name])
-        for name in canary.LAYERS:
+        proved = layer_probes.layers_in_force(findings)
+        self._layers = tuple(name for name in layer_probes.LAYERS if proved[name])
+        for name in layer_probes.LAYERS:
             if not proved[name] and not any(note.startswith(f"{name}:") for note in self._notes):
                 self._notes.append(f"{name}: was set up, but the self-test got past it")
 
@@ -294,18 +294,3 @@ def _listen(listener: socket.socket) -> int:
     except OSError:
         return 0
     return int(listener.getsockname()[1])
-
-
-def describe() -> dict[str, Any]:
-    """For `attn doctor`: the layers in force, the reason for each missing one, and notes. Starts a zygote for it."""
-    try:
-        with Zygote.start() as zygote:
-            layers, notes = zygote.layers, zygote.notes
-    except (JudgeFailed, SandboxUnavailable) as error:
-        return {"available": False, "layers": [], "missing": {}, "notes": [error.message]}
-    missing = {
-        name: next((note for note in notes if note.startswith(f"{name}:")), "not in force")
-        for name in canary.LAYERS
-        if name not in layers
-    }
-    return {"available": True, "layers": list(layers), "missing": missing, "notes": notes}

@@ -1,4 +1,4 @@
-"""How far the learner has come: retention, streak, forecast, and how ready each topic is."""
+"""How far the learner has come with the cards: retention, streak, forecast, and how ready each topic is."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from itertools import chain
 from typing import Any
 
 from attncli.domain.log_row import RowKind
-from attncli.domain.memory import Schedule
 from attncli.domain.rating import Rating
 from attncli.domain.rungs import Rung
+from attncli.domain.schedule import Schedule
 from attncli.memory.forgetting import recall_on
 from attncli.memory.replay import is_leech, standing
 from attncli.practice.workspace import Workspace

@@ -15,13 +15,13 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from . import modules
-from .elsewhere import Elsewhere, across, two_devices
+from . import object_steps
+from .emulated_device import Elsewhere, across, two_devices
+from .expression_function import Written
 from .program_watch import Watch, copied, plain
-from .tables import DTYPES, TreeError, bytes_of, describe_tensor, read_table
+from .tensor_table import DTYPES, TreeError, bytes_of, describe_tensor, read_table
 from .tracing import BareOperations, CallTrace, CostTrace, returned_bytes
 from .values import Environment, Packer, Raised, arguments_of, resolve, tensors_in
-from .written import Written
 
 Step = dict[str, Any]
 Invoke = Callable[[dict[str, Any], Sequence[bytes]], tuple[dict[str, Any], memoryview]]
@@ -65,7 +65,7 @@ def execute(
             outcome = _perform(namespace, step, arguments, environment, run)
         environment.results.append(outcome)
         if step["op"] == "read":  # a later step may change what was read, and may need the thing itself
-            outcome = modules.snapshot(outcome)
+            outcome = object_steps.snapshot(outcome)
         run.outcomes.append(outcome)
         run.arguments.append(arguments)
         if after is not None:
@@ -113,7 +113,7 @@ def _target(namespace: Mapping[str, Any], step: Step, environment: Environment, 
         return _seed
     if operation == "new":
         made = _class(namespace, step["name"])
-        return lambda *args, **kwargs: modules.placed(made(*args, **kwargs), (args, kwargs), environment)
+        return lambda *args, **kwargs: object_steps.placed(made(*args, **kwargs), (args, kwargs), environment)
     owner = resolve(step["object"], environment)
     if operation == "method":
         method: Callable[..., Any] = getattr(owner, step["name"])
@@ -121,11 +121,11 @@ def _target(namespace: Mapping[str, Any], step: Step, environment: Environment, 
     if operation == "set":
         return lambda values: _set(owner, values, step, run)
     if operation == "read":
-        return lambda: modules.read(owner, step["name"])
+        return lambda: object_steps.read(owner, step["name"])
     if operation == "train":
-        return lambda flag: modules.train(owner, flag)
+        return lambda flag: object_steps.train(owner, flag)
     if operation == "cast":
-        return lambda dtype: modules.cast(owner, dtype)
+        return lambda dtype: object_steps.cast(owner, dtype)
     raise TreeError(f"unknown operation {operation!r}")
 
 
@@ -155,7 +155,7 @@ def _class(namespace: Mapping[str, Any], name: str) -> Callable[..., Any]:
 
 def _set(owner: Any, values: Mapping[str, Tensor], step: Step, run: Run) -> None:
     indices = step.get("leaves", {})
-    for name, place in modules.set_parts(owner, values).items():
+    for name, place in object_steps.set_parts(owner, values).items():
         if name in indices and place.requires_grad:
             run.parameters.setdefault(indices[name], []).append(place)
 

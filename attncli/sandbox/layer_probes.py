@@ -1,4 +1,4 @@
-"""The canary: a worker that tries at start what must fail, so that the layers in force are known and not assumed.
+"""Probes of each layer: a worker, the canary, tries at start what must fail, so that layers are known and not assumed.
 
 Every probe is made before its layer is on, where it must succeed, and after, where it must fail: a probe that failed
 before proves nothing. Positive controls show that torch still works inside.

@@ -14,9 +14,9 @@ from attncli.domain.rungs import RUNGS, CaseRung, Rung
 from attncli.judge.answers.submission import Submission
 from attncli.judge.asking.exam import Exam
 from attncli.judge.check_table import CHECKS
+from attncli.judge.grading.ask_check import Checks
 from attncli.judge.grading.fault_reports import FaultReports
 from attncli.judge.grading.options import Options
-from attncli.judge.grading.ways import Checks
 from attncli.judge.sentences import say
 
 

@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from attncli.errors import JudgeFailed, SandboxUnavailable
-from attncli.sandbox import host, namespaces, start
-from attncli.sandbox.host import Ending, Reply, Worker, Zygote
+from attncli.sandbox import namespaces, start
+from attncli.sandbox.zygote_client import Ending, Reply, Worker, ZygoteClient
 
 from .conftest import MEMORY_MIB, SECONDS, Grade, descendants, gone, verdict, zygote_pid
 
@@ -25,11 +25,11 @@ ALL_LAYERS = ("process", "rlimits", "landlock", "seccomp", "namespaces")
 
 
 def test_the_host_loads_no_torch() -> None:
-    check = "import attncli.sandbox.host, sys; sys.exit('torch' in sys.modules)"
+    check = "import attncli.sandbox.zygote_client, sys; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", check], check=False).returncode == 0
 
 
-def test_workers_do_not_see_each_other(zygote: Zygote) -> None:
+def test_workers_do_not_see_each_other(zygote: ZygoteClient) -> None:
     with zygote.worker(MEMORY_MIB) as first, zygote.worker(MEMORY_MIB) as second:
         first.load(b"import builtins\nbuiltins.left = 1", "s.py", [], SECONDS)
         assert verdict(second.load(b"import os\nassert os.getpid() == 2\nleft", "s.py", [], SECONDS))[1].startswith(
@@ -37,7 +37,7 @@ def test_workers_do_not_see_each_other(zygote: Zygote) -> None:
         )
 
 
-def test_workers_may_be_used_from_several_threads(zygote: Zygote) -> None:
+def test_workers_may_be_used_from_several_threads(zygote: ZygoteClient) -> None:
     found = []
 
     def grade(number: int) -> None:
@@ -53,7 +53,7 @@ def test_workers_may_be_used_from_several_threads(zygote: Zygote) -> None:
     assert gone(zygote_pid(zygote))
 
 
-def test_many_workers_leak_neither_descriptors_nor_processes(zygote: Zygote) -> None:
+def test_many_workers_leak_neither_descriptors_nor_processes(zygote: ZygoteClient) -> None:
     def descriptors() -> int:
         return len(list(Path("/proc/self/fd").iterdir()))
 
@@ -81,7 +81,7 @@ def test_a_killed_worker_says_so(worker: Worker) -> None:
     assert ending.message == "was stopped by the judge"
 
 
-def test_what_the_judge_raises_passes_through_and_ends_the_worker(worker: Worker, zygote: Zygote) -> None:
+def test_what_the_judge_raises_passes_through_and_ends_the_worker(worker: Worker, zygote: ZygoteClient) -> None:
     def interrupted(header: dict, payload: memoryview) -> tuple[dict, list]:
         raise KeyboardInterrupt
 
@@ -115,7 +115,7 @@ def test_a_submission_that_does_not_read_its_request_times_out(worker: Worker) -
 
 
 def test_the_end_of_the_zygote_ends_its_workers(tmp_path: Path) -> None:
-    with Zygote.start() as zygote:
+    with ZygoteClient.start() as zygote:
         worker = zygote.worker(MEMORY_MIB)
         worker.load(b"x = 1", "s.py", [], SECONDS)
         pids = descendants(zygote_pid(zygote))
@@ -129,8 +129,8 @@ def test_the_end_of_the_zygote_ends_its_workers(tmp_path: Path) -> None:
 
 def test_the_end_of_the_judge_ends_everything() -> None:
     judge = (
-        "import os, sys\nfrom attncli.sandbox.host import Zygote\n"
-        "zygote = Zygote.start()\nworker = zygote.worker(256)\n"
+        "import os, sys\nfrom attncli.sandbox.zygote_client import ZygoteClient\n"
+        "zygote = ZygoteClient.start()\nworker = zygote.worker(256)\n"
         "worker.load(b'x = 1', 's.py', [], 20)\n"
         "print(zygote._process.pid, flush=True)\nsys.stdin.read()"
     )
@@ -157,7 +157,7 @@ def _ends(pid: int) -> bool:
 
 
 def test_a_worker_asked_for_ahead_is_the_next_one() -> None:
-    with Zygote.start() as zygote:
+    with ZygoteClient.start() as zygote:
         zygote.prepare(MEMORY_MIB)
         zygote.prepare(MEMORY_MIB)  # one is enough
         children = _workers_of(zygote)
@@ -172,7 +172,7 @@ def test_a_worker_asked_for_ahead_is_the_next_one() -> None:
 
 
 def test_a_worker_asked_for_before_the_zygote_grew_warm_is_not_used() -> None:
-    with Zygote.start() as zygote:
+    with ZygoteClient.start() as zygote:
         zygote.prepare(MEMORY_MIB)
         before, last = _seconds_used(zygote), -1.0
         while last < before + 0.1 or last != _seconds_used(zygote):  # it imports for a while, and then rests
@@ -185,14 +185,14 @@ def test_a_worker_asked_for_before_the_zygote_grew_warm_is_not_used() -> None:
 
 
 def test_a_worker_asked_for_ahead_ends_with_its_zygote() -> None:
-    zygote = Zygote.start()
+    zygote = ZygoteClient.start()
     zygote.prepare(MEMORY_MIB)
     (pid,) = _workers_of(zygote)
     zygote.close()
     assert _ends(pid)
 
 
-def _workers_of(zygote: Zygote) -> list[int]:
+def _workers_of(zygote: ZygoteClient) -> list[int]:
     """The process 1 of every worker, once what was asked for is there."""
     deadline = time.monotonic() + 10
     while not (found := namespaces.children_of(zygote_pid(zygote))) and time.monotonic() < deadline:
@@ -200,13 +200,13 @@ def _workers_of(zygote: Zygote) -> list[int]:
     return found
 
 
-def _seconds_used(zygote: Zygote) -> float:
+def _seconds_used(zygote: ZygoteClient) -> float:
     fields = Path(f"/proc/{zygote_pid(zygote)}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def test_a_zygote_ends_in_order_although_nobody_read_what_it_said_last() -> None:
-    zygote = Zygote.start()
+    zygote = ZygoteClient.start()
     zygote.ready()
     zygote.prepare()
     assert select.select([zygote._control], [], [], 20)[0]
@@ -215,11 +215,11 @@ def test_a_zygote_ends_in_order_although_nobody_read_what_it_said_last() -> None
     zygote.close()
 
 
-def test_an_interrupt_in_the_terminal_does_not_reach_the_zygote(zygote: Zygote) -> None:
+def test_an_interrupt_in_the_terminal_does_not_reach_the_zygote(zygote: ZygoteClient) -> None:
     assert os.getpgid(zygote_pid(zygote)) != os.getpgid(0)
 
 
-def test_an_idle_zygote_gets_ready_for_the_meta_device(zygote: Zygote) -> None:
+def test_an_idle_zygote_gets_ready_for_the_meta_device(zygote: ZygoteClient) -> None:
     source = b"import sys\nassert 'sympy' in sys.modules"
     for _ in range(20):
         time.sleep(0.6)
@@ -230,14 +230,14 @@ def test_an_idle_zygote_gets_ready_for_the_meta_device(zygote: Zygote) -> None:
 
 
 def test_closing_twice_does_nothing_more() -> None:
-    zygote = Zygote.start()
+    zygote = ZygoteClient.start()
     zygote.close()
     zygote.close()
 
 
 def test_a_zygote_started_in_a_thread_outlives_it() -> None:
     started = []
-    thread = threading.Thread(target=lambda: started.append(Zygote.start()))
+    thread = threading.Thread(target=lambda: started.append(ZygoteClient.start()))
     thread.start()
     thread.join()
     with started[0] as zygote:
@@ -246,7 +246,7 @@ def test_a_zygote_started_in_a_thread_outlives_it() -> None:
 
 def test_no_torch_is_said_in_words(tmp_path: Path) -> None:
     with (
-        Zygote.start(site_paths=[tmp_path]) as zygote,
+        ZygoteClient.start(site_paths=[tmp_path]) as zygote,
         pytest.raises(JudgeFailed, match="No module named 'torch'"),
     ):
         zygote.ready()
@@ -261,39 +261,26 @@ def test_no_torch_in_the_judges_python_is_said_in_words(monkeypatch: pytest.Monk
 def test_another_system_is_said_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "platform", "darwin")
     with pytest.raises(SandboxUnavailable, match="needs Linux"):
-        Zygote.start()
+        ZygoteClient.start()
 
 
 def test_a_python_that_cannot_start_is_said_in_words() -> None:
-    with Zygote.start(python="/bin/false") as zygote, pytest.raises(JudgeFailed, match="it died"):
+    with ZygoteClient.start(python="/bin/false") as zygote, pytest.raises(JudgeFailed, match="it died"):
         zygote.ready()
 
 
 def test_a_python_that_is_not_there_is_said_in_words(tmp_path: Path) -> None:
     with pytest.raises(JudgeFailed, match="cannot be started"):
-        Zygote.start(python=str(tmp_path / "python"))
+        ZygoteClient.start(python=str(tmp_path / "python"))
 
 
-def test_a_worker_that_cannot_be_set_up_is_the_judges_failure(zygote: Zygote) -> None:
+def test_a_worker_that_cannot_be_set_up_is_the_judges_failure(zygote: ZygoteClient) -> None:
     with zygote.worker(memory_mib=0) as worker, pytest.raises(JudgeFailed, match="could not be set up"):
         worker.load(b"x = 1", "s.py", [], SECONDS)
     assert gone(zygote_pid(zygote))
 
 
-def test_describe_tells_the_layers() -> None:
-    found = host.describe()
-    assert found["available"] is True
-    assert set(found["layers"]) | set(found["missing"]) == set(ALL_LAYERS)
-
-
-def test_describe_tells_why_there_is_no_sandbox(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "platform", "win32")
-    found = host.describe()
-    assert found["available"] is False
-    assert "use WSL" in found["notes"][0]
-
-
-def test_withheld_folders_cannot_be_read(zygote: Zygote) -> None:
+def test_withheld_folders_cannot_be_read(zygote: ZygoteClient) -> None:
     for folder in start.withheld_folders():
         with zygote.worker(MEMORY_MIB) as worker:
             outcome = worker.load(f"import os\nos.listdir({str(folder)!r})".encode(), "s.py", [], SECONDS)
@@ -304,7 +291,7 @@ def test_further_folders_can_be_withheld(tmp_path: Path) -> None:
     import torch
 
     hidden = Path(torch.__file__).parent / "contrib"
-    with Zygote.start(withheld=[hidden]) as zygote, zygote.worker(MEMORY_MIB) as worker:
+    with ZygoteClient.start(withheld=[hidden]) as zygote, zygote.worker(MEMORY_MIB) as worker:
         shown = f"import os, torch\nos.listdir({str(hidden.parent / 'nn')!r})\n"
         assert verdict(worker.load(f"{shown}os.listdir({str(hidden)!r})".encode(), "s.py", [], SECONDS)) == (
             "refused",

@@ -1,4 +1,4 @@
-"""Recording a review of a card: one row of the log, on disk before the function returns."""
+"""Records a review of a card: one row of the log, on disk before the function returns."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from datetime import UTC, datetime
 from typing import Any
 
 from attncli.domain.log_row import RowKind
-from attncli.domain.memory import Schedule
 from attncli.domain.rating import Rating
+from attncli.domain.schedule import Schedule
 from attncli.errors import NotFound, Outdated
 from attncli.memory.replay import is_leech
 from attncli.practice.derivation import derive_subject
-from attncli.practice.recording import recording
+from attncli.practice.log_transaction import recording
 from attncli.practice.stamping import stamp
 from attncli.practice.workspace import Workspace
 

@@ -1,6 +1,7 @@
-"""The log as JSON lines, out and in again.
+"""Merging another machine's log into this one (`attn import reviews`, `attn sync`), and writing this one out.
 
-Logs of several machines merge as a union: nothing is lost, twice is once.
+Logs merge as a union by row id: nothing is lost, twice is once. Which row is here already is
+decided in `store/log.py`; `read_log_file` reads what comes in.
 """
 
 from __future__ import annotations
@@ -14,8 +15,8 @@ from attncli.domain.row_documents import checked_line
 from attncli.errors import UsageError
 from attncli.files import cannot_write, write_whole
 from attncli.practice.derivation import derive_everything, derive_subjects
-from attncli.practice.log_files import Placed, read_log
-from attncli.practice.recording import recording
+from attncli.practice.log_transaction import recording
+from attncli.practice.read_log_file import Placed, read_log
 from attncli.practice.workspace import Workspace
 
 

@@ -7,8 +7,8 @@ from copy import deepcopy
 import pytest
 
 from attncli.errors import JudgeFailed
-from attncli.sandbox import canary, start
-from attncli.sandbox.host import Zygote
+from attncli.sandbox import layer_probes, start
+from attncli.sandbox.zygote_client import ZygoteClient
 
 OPEN = {"read": "ok", "write": "ok", "connect": "ENETUNREACH", "socket": "ok", "fork": "ok"}
 AFTER_LANDLOCK = OPEN | {"read": "EACCES", "write": "EACCES", "connect": "EACCES"}
@@ -23,9 +23,9 @@ FINDINGS = {
 
 
 def test_all_layers_are_proved() -> None:
-    assert all(canary.layers_in_force(FINDINGS).values())
-    assert tuple(canary.layers_in_force(FINDINGS)) == canary.LAYERS
-    assert canary.broken_controls(FINDINGS) == []
+    assert all(layer_probes.layers_in_force(FINDINGS).values())
+    assert tuple(layer_probes.layers_in_force(FINDINGS)) == layer_probes.LAYERS
+    assert layer_probes.broken_controls(FINDINGS) == []
 
 
 @pytest.mark.parametrize(
@@ -50,28 +50,28 @@ def test_a_probe_that_got_through_or_proves_nothing_loses_its_layer(
 ) -> None:
     findings = deepcopy(FINDINGS)
     findings[stage][probe] = outcome
-    found = canary.layers_in_force(findings)
+    found = layer_probes.layers_in_force(findings)
     assert [name for name, proved in found.items() if not proved] == [lost]
 
 
 def test_a_failed_control_is_named() -> None:
-    assert canary.broken_controls(FINDINGS | {"controls": {"torch": "EIO", "library": "ok"}}) == ["torch: EIO"]
+    assert layer_probes.broken_controls(FINDINGS | {"controls": {"torch": "EIO", "library": "ok"}}) == ["torch: EIO"]
 
 
 @pytest.mark.sandbox
 def test_a_layer_that_the_canary_got_past_is_missing_and_named(monkeypatch: pytest.MonkeyPatch) -> None:
     findings = deepcopy(FINDINGS)
     findings["landlock"]["read"] = "ok"
-    monkeypatch.setattr(Zygote, "_run_canary", lambda self: findings)
-    with Zygote.start() as zygote:
+    monkeypatch.setattr(ZygoteClient, "_run_canary", lambda self: findings)
+    with ZygoteClient.start() as zygote:
         assert zygote.layers == ("process", "rlimits", "seccomp", "namespaces")
         assert "landlock: was set up, but the self-test got past it" in zygote.notes
 
 
 @pytest.mark.sandbox
 def test_a_sandbox_in_which_torch_fails_is_no_sandbox(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Zygote, "_run_canary", lambda self: FINDINGS | {"controls": {"torch": "EIO"}})
-    with Zygote.start() as zygote, pytest.raises(JudgeFailed, match="Python does not work here"):
+    monkeypatch.setattr(ZygoteClient, "_run_canary", lambda self: FINDINGS | {"controls": {"torch": "EIO"}})
+    with ZygoteClient.start() as zygote, pytest.raises(JudgeFailed, match="Python does not work here"):
         zygote.ready()
 
 
@@ -82,7 +82,7 @@ def test_a_python_that_cannot_be_read_inside_is_found_out(monkeypatch: pytest.Mo
 
     library = Path(colorsys.__file__).parent
     with (
-        Zygote.start(withheld=[library]) as zygote,
+        ZygoteClient.start(withheld=[library]) as zygote,
         pytest.raises(JudgeFailed, match=r"self-test ended early|Python does not work here|cannot go on"),
     ):
         zygote.ready()

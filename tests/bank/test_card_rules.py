@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from attncli.bank.card_rules import card_findings
 from attncli.bank.numeric_rules import MAX_COMBINATIONS, choices_of, combinations
-from attncli.bank.rules import card_findings
 
 Card = dict[str, Any]
 Errors = Callable[..., list[str]]

@@ -1,4 +1,4 @@
-"""A counterexample's values as text: small tensors as grids, differences starred."""
+"""A counterexample's values as text: a small tensor as a grid, differences starred."""
 
 from __future__ import annotations
 

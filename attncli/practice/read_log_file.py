@@ -1,4 +1,4 @@
-"""Log rows in files: lines of JSON as `attn export reviews` writes them, or a database as `attn backup` does."""
+"""Reads the log rows in a file: JSON lines as `attn export reviews` writes them, or a database from `attn backup`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from attncli.domain.log_row import LogRow
 from attncli.domain.row_documents import LONGEST_LINE, row_of_line
 from attncli.errors import UsageError
 from attncli.store.connection import MAGIC
-from attncli.store.foreign import foreign_rows, workshop
+from attncli.store.foreign_database import foreign_rows, workshop
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 LONGEST_REASON = 200

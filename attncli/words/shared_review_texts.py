@@ -1,0 +1,47 @@
+"""What a review says of a card and a rating, in the same words in the app, `attn review --plain` and `attn show`."""
+
+from __future__ import annotations
+
+from attncli.domain.rating import Rating
+from attncli.domain.text import Localised
+
+_T = Localised
+
+HEADINGS: dict[str, Localised] = {
+    "answer": _T("Answer", "答案"),
+    "explain": _T("Why", "讲解"),
+    "points": _T("Points", "要点"),
+    "pitfalls": _T("Pitfalls", "常见误区"),
+    "sources": _T("Sources", "出处"),
+    "see": _T("See also", "相关"),
+    "follow-ups": _T("Follow-ups", "追问"),
+    "slips": _T("Usual slips", "常见失误"),
+    "why": _T("why not", "为什么不对"),
+    "line": _T("line", "行"),
+    "fix": _T("Fix", "改为"),
+    "challenge": _T("Challenge", "编程题"),
+    "experiment": _T("Experiment", "实验"),
+}
+AS_OF = _T("As of {date}.", "截至 {date}。")
+UNVERIFIABLE = _T("Nobody has published this; it cannot be checked.", "未有公开资料，无法核实。")
+RATINGS: dict[Rating, Localised] = {
+    Rating.AGAIN: _T("Again", "重来"),
+    Rating.HARD: _T("Hard", "困难"),
+    Rating.GOOD: _T("Good", "良好"),
+    Rating.EASY: _T("Easy", "简单"),
+}
+OUTDATED: dict[str, Localised] = {
+    "answered": _T(
+        "Nothing stored: answered elsewhere meanwhile. Rate it as it stands now.",
+        "未保存：这张卡片刚在别处答过。间隔已更新，请重新评分。",
+    ),
+    "day": _T(
+        "Nothing stored: a new study day has begun. Rate it again.",
+        "未保存：新的学习日已开始。间隔已更新，请重新评分。",
+    ),
+    "settings": _T(
+        "Nothing stored: the settings were changed. Rate it again.",
+        "未保存：设置已更改。间隔已更新，请重新评分。",
+    ),
+}
+GONE = _T("{card} is no longer in its bank; it is left out.", "{card} 已不在题库中，不再出题。")
