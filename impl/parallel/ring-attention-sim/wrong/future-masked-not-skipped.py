@@ -1,8 +1,8 @@
 """Computes future chunks and masks them.
 未来的块也算，算完再屏蔽。
 
-symptom: Twice the work for nothing.
-症状：白白多算一倍。
+symptom: Nearly twice the work on a long ring, for nothing.
+症状：rank 多时白白多算近一倍。
 
 cards: flash-10
 rung: solved

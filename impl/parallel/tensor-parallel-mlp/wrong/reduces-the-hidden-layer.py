@@ -1,8 +1,8 @@
 """Gathers the hidden layer by an all-reduce, and needs a second one at the end.
 先用一次 all-reduce 汇集隐藏层，最后又要一次。
 
-symptom: Twice the communication: (..., F) crosses the wire besides.
-症状：通信翻倍：(..., F) 也要过一遍网络。
+symptom: A second all-reduce, of (..., F): at F = 4D five times the communication.
+症状：多一次 all-reduce，传的是 (..., F)：F = 4D 时通信量是五倍。
 
 cards: dist-05
 rung: solved

@@ -1,8 +1,8 @@
 """Takes the upper factor V of H⁻¹ = V·Vᵀ, not U of H⁻¹ = Uᵀ·U.
 用的是 H⁻¹ = V·Vᵀ 的上三角因子 V，而不是 H⁻¹ = Uᵀ·U 的 U。
 
-symptom: V eliminates from the last column on: corrections are those of rounding in the opposite order.
-症状：V 从最后一列开始消元：这是按相反顺序舍入时的修正量。
+symptom: V eliminates from the last column on: its rows do not say how the columns still to come answer an error.
+症状：V 从最后一列开始消元，它的行说不出后面的列该怎样补误差。
 
 cards: prec-14
 rung: solved
