@@ -59,7 +59,7 @@ def ratios(make, ratio, ref, rewards, *settings, grad=True):
 def edge_either_side_of_the_clip(make):
     """ratios below, inside and above the clip, with advantages of both signs: a gain is capped, a loss is not
 
-    比值在截断区间之下、之内、之上，优势有正有负：收益封顶，损失不封顶
+    比值在裁剪区间之下、之内、之上，优势有正有负：收益封顶，损失不封顶
     """
     row = [0.5, 0.75, 0.95, 1.05, 1.25, 3.0]
     ratios(make, [row, row], [0.0], [1.0, 0.0], 0.2, 0.0)

@@ -42,7 +42,7 @@ def edge_one_mask(make):
 def edge_padding_with_causal(make):
     """padding and the causal triangle, in both orders, over a cached past as well, and with a third mask
 
-    填充掩码和因果三角，两种顺序都试，还有带缓存的过去，以及第三个掩码
+    padding 掩码和因果三角，两种顺序都试，还有带缓存的过去，以及第三个掩码
     """
     padding = make.call("padding_mask", torch.tensor([5, 2, 0]), 5)
     for T in (5, 2):

@@ -1,5 +1,5 @@
 """Uses the clipped term alone, without the minimum.
-只用截断后的项，没取 min。
+只用裁剪后的项，没取 min。
 
 symptom: A bad action that became likelier is no longer pushed back.
 症状：变得更可能的坏动作不再被压回去。

@@ -1,5 +1,5 @@
 """Does not clip.
-没有截断。
+没有裁剪。
 
 symptom: Several steps on one batch run away.
 症状：同一批数据多走几步就跑飞。

@@ -1,5 +1,5 @@
 """Clamps ρ·A instead of ρ.
-截断的是 ρ·A 而不是 ρ。
+裁剪的是 ρ·A 而不是 ρ。
 
 symptom: Advantages beyond 1 ± clip are lost.
 症状：超出 1 ± clip 的优势全丢了。

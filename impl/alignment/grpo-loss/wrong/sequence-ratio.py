@@ -2,7 +2,7 @@
 整个回答共用一个比值（对数差的平均取 exp）。
 
 symptom: GSPO: clips whole answers.
-症状：变成了 GSPO：整个回答一起截断。
+症状：变成了 GSPO：整个回答一起裁剪。
 
 cards: align-09, align-20
 rung: solved

@@ -2,7 +2,7 @@
 取了 max：乐观的界。
 
 symptom: The clip never holds anything back.
-症状：截断完全不起作用。
+症状：裁剪完全不起作用。
 
 cards: align-03
 rung: solved

@@ -1,5 +1,5 @@
 """Takes the clamped ratio alone, without the minimum.
-只用截断后的比值，没有取 min。
+只用裁剪后的比值，没有取 min。
 
 symptom: A token that moved the wrong way is never pulled back.
 症状：走错方向的 token 再也拉不回来。

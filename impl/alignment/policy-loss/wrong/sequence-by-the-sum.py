@@ -2,7 +2,7 @@
 sequence 比值用了对数比值之和，而不是均值。
 
 symptom: Long answers are nearly always clipped: little is learnt from them.
-症状：长回答几乎总被截断，学不到多少。
+症状：长回答几乎总被裁剪，学不到多少。
 
 cards: align-09
 rung: solved

@@ -2,7 +2,7 @@
 sequence 的对数比值除以 T，把填充也算进去。
 
 symptom: Short answers are hardly ever clipped.
-症状：短回答几乎不会被截断。
+症状：短回答几乎不会被裁剪。
 
 cards: align-09
 rung: solved
