@@ -12,8 +12,9 @@ GRADIENTS = False
 LARGE = 6.0  # q and k both grow, so the scores reach ±200
 PROFILES = {"stable": ["large"]}
 TOLERANCE_STABLE = {"float32": 1e-2}  # keys of some tens times differences near 0
-# Where scores pass 1000, their rounding times keys that large is more than any tolerance.
-WITHOUT_MOTIFS = {"scores-later-keys-lead", "scores-very-low", "scores-beyond-float16", "scores-tied-in-bfloat16"}
+# Where scores pass 1000, their rounding times keys that large is more than any tolerance; and o and do are never q.
+_SCORES = {"scores-later-keys-lead", "scores-very-low", "scores-beyond-float16", "scores-tied-in-bfloat16"}
+WITHOUT_MOTIFS = {"same"} | _SCORES
 
 
 def backward(make, q, k, v, causal, *block):
@@ -51,6 +52,16 @@ def edge_blocks(make):
         (8, 3, 3, False, 2),
     ):
         drawn(make, 2, 1, *sizes)
+
+
+def edge_one_tensor(make):
+    """q, k and v are one tensor
+
+    q、k、v 是同一个张量
+    """
+    x = make.normal(1, 2, 5, 3, grad=False)
+    for causal in (False, True):
+        backward(make, x, x, x, causal, 2)
 
 
 def edge_default_block(make):

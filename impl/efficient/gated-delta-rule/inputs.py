@@ -17,6 +17,7 @@ AXES = {
 SIZES = {"B": (1, 2), "H": (1, 2), "T": (1, 7, 70), "d": (1, 4, 20), "dv": (1, 5, 40)}
 PROFILES = {"stable": ["ordinary"]}
 TOLERANCE_STABLE = {"float32": 1e-3}
+WITHOUT_MOTIFS = {"same"}  # a decay is not positive, whatever a key or β is
 _CHUNKS = (3, 64, 1, 2, 5, 16)
 
 
@@ -52,6 +53,16 @@ def edge_every_chunk(make):
     for per_channel in (False, True):
         for chunk in (1, 2, 3, 6, 7, 8, 100):
             rule(make, per_channel, -1.0, make.argument("S0"), chunk=chunk)
+
+
+def edge_one_tensor(make):
+    """q, k and v are one tensor
+
+    q、k、v 是同一个张量
+    """
+    for shape in ((1, 2, 5), (1, 2, 5, 3)):
+        x, g = make.uniform(1, 2, 5, 3, low=-0.5, high=0.5), make.uniform(*shape, low=-1.0, high=0.0)
+        make.call("gated_delta_rule", x, x, x, make.uniform(1, 2, 5), g, chunk=2)
 
 
 def edge_a_state_handed_on(make):

@@ -8,6 +8,7 @@ AXES = {"bias": "E", "counts": "E", "return": "E"}
 SIZES = {"E": (1, 6, 300)}
 GRADIENTS = False
 WITHOUT_GRAPH = ("bias", "counts")
+WITHOUT_MOTIFS = {"same"}  # a bias does not count tokens
 HARDENED = {"edge_counts_beyond_float32", "edge_counts_in_sixteen_bits"}
 # In float32 alone: whoever writes counts.float() has γ in float32, too.
 PROFILES = {check: ["ordinary"] for check in ("matches-reference", "edge-cases")}
