@@ -96,7 +96,7 @@ def test_a_callable_of_the_judges_is_asked_for_and_counted(worker: Worker) -> No
         asked.append(header["arguments"])
         return {"value": ["i", len(asked)], "tensors": []}, []
 
-    header = {"op": "run", "steps": [{"op": "call", "name": "f", "args": [["c", 0]]}], "callables": 1}
+    header = {"op": "run", "steps": [{"op": "call", "name": "f", "args": [["c", 0]]}], "callables": [None]}
     reply = worker.request(header, [], SECONDS, on_invoke=answer)
     assert isinstance(reply, Reply)
     assert len(asked) == 5

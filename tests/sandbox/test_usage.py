@@ -85,6 +85,6 @@ def test_calls_of_the_judges_own_functions_take_so_long_and_no_longer(worker: Wo
         return {"value": ["i", 1], "tensors": []}, []
 
     worker.load(b"def f(g):\n    while True: g()", "s.py", ["f"], LATEST_SECONDS)
-    header = {"op": "run", "steps": [{"op": "call", "name": "f", "args": [["c", 0]]}], "callables": 1}
+    header = {"op": "run", "steps": [{"op": "call", "name": "f", "args": [["c", 0]]}], "callables": [None]}
     assert verdict(worker.request(header, [], 0.3, on_invoke=slow))[0] == "timeout"
     assert len(calls) <= (1 + _INVOKES_OVERTIME) * 0.3 / 0.05 + 1, "each takes a twentieth of a second at least"

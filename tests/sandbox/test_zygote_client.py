@@ -86,7 +86,7 @@ def test_what_the_judge_raises_passes_through_and_ends_the_worker(worker: Worker
         raise KeyboardInterrupt
 
     worker.load(b"def f(g): return g()", "s.py", ["f"], SECONDS)
-    header = {"op": "run", "steps": [{"op": "call", "name": "f", "args": [["c", 0]]}], "callables": 1}
+    header = {"op": "run", "steps": [{"op": "call", "name": "f", "args": [["c", 0]]}], "callables": [None]}
     with pytest.raises(KeyboardInterrupt):
         worker.request(header, [], SECONDS, on_invoke=interrupted)
     assert gone(zygote_pid(zygote))
@@ -98,7 +98,7 @@ def test_the_judges_own_time_does_not_count(worker: Worker) -> None:
         return {"value": ["i", 1], "tensors": []}, []
 
     worker.load(b"def f(g): return [g(), g()]", "s.py", ["f"], SECONDS)
-    header = {"op": "run", "steps": [{"op": "call", "name": "f", "args": [["c", 0]]}], "callables": 1}
+    header = {"op": "run", "steps": [{"op": "call", "name": "f", "args": [["c", 0]]}], "callables": [None]}
     assert isinstance(worker.request(header, [], 0.5, on_invoke=slow), Reply)
 
 

@@ -7,15 +7,21 @@ from typing import Any
 
 import pytest
 
-from attncli.practice.submit import deciding_check
+from attncli.domain.report import CheckResult
+from attncli.domain.report_documents import report_of
+from attncli.words.reports import deciding_checks
 from in_process import REFERENCE, grade, write_challenge
 
 FORBIDDEN = REFERENCE.replace("(x * weight).sum(-1)", "(x * weight).cumsum(-1)[:, :, 3]")
 
 
+def deciding_check(report: dict[str, Any]) -> CheckResult | None:
+    return next(iter(deciding_checks(report_of(report).checks)), None)
+
+
 def said(report: dict[str, Any]) -> str:
     decided = deciding_check(report)
-    return f"{decided['name']}: {decided['message']}" if decided else "nothing"
+    return f"{decided.name}: {decided.message.en}" if decided else "nothing"
 
 
 def test_a_forbidden_call_leads_the_faults_that_follow_from_it(tmp_path: Path) -> None:
@@ -36,7 +42,7 @@ def test_without_one_the_first_fault_leads_in_the_order_of_the_checks(tmp_path: 
     report = grade(write_challenge(tmp_path), source)
     failed = [check["name"] for check in report["checks"] if check["status"] == "fail"]
     decided = deciding_check(report)
-    assert report["checks"][0]["name"] == "loads" and decided is not None and decided["name"] == failed[0]
+    assert report["checks"][0]["name"] == "loads" and decided is not None and decided.name == failed[0]
 
 
 def test_a_badge_leads_nothing(tmp_path: Path) -> None:
