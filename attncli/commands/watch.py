@@ -17,13 +17,14 @@ from attncli.domain.report import GradeReport
 from attncli.domain.text import Lang
 from attncli.errors import AttnError, EditorMissing
 from attncli.practice import edit, submit
-from attncli.practice.challenge_standings import next_unsolved
+from attncli.practice.challenge_standings import is_solved, next_unsolved
 from attncli.practice.grader import Grader
 from attncli.practice.hint import next_hint
 from attncli.practice.solution import show_solution
 from attncli.practice.start_challenge import solution_file, start_challenge
 from attncli.practice.submit import GradeOptions
 from attncli.practice.workspace import Workspace
+from attncli.words.asked_next import after_solving
 from attncli.words.command_texts import WATCH, WATCH_KEYS
 from attncli.words.reports import REASONS, STATUSES
 
@@ -57,6 +58,7 @@ class Watch:
 
     def grade(self) -> None:
         challenge = self.workspace.library.challenge(self.id)
+        first = not is_solved(self.workspace, self.id)
         try:
             report = submit.grade(self.workspace, self.grader, self.id, self.file, self.options)
         except AttnError as error:
@@ -67,6 +69,8 @@ class Watch:
         for line in changes(self.before, report, self.lang):
             echo(line)
         self.before = check_standings(report)
+        if report.accepted and first:
+            echo("\n".join(after_solving(challenge, next_unsolved(self.workspace, self.id), self.lang)))
         solved = self._say("solved") + " · " if report.accepted else ""
         echo(solved + WATCH_KEYS[self.lang])
 

@@ -72,6 +72,15 @@ def watching(workspace: Workspace, file: Path, *answers: GradeReport | JudgeFail
     return Watch(workspace, Scripted(*answers), "double", file, GradeOptions())  # type: ignore[arg-type]
 
 
+def test_what_comes_after_solving_is_told_once(workspace, file, capsys):
+    watch = watching(workspace, file, REJECTED, ACCEPTED, ACCEPTED)
+    told = []
+    for _ in range(3):
+        watch.grade()
+        told.append("`attn solution double` shows the reference" in capsys.readouterr().out)
+    assert told == [False, True, False]
+
+
 def test_a_file_is_graded_when_it_changes_and_only_then(workspace, file, capsys):
     watch = watching(workspace, file, REJECTED, ACCEPTED)
     watch.poll()
