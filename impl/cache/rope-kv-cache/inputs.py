@@ -100,7 +100,6 @@ CONTRACTS = [
         "check": "memory",
         "measure": "returned",
         "from_nothing": True,
-        "real": {"size": 65_536, "en": "64k context", "zh": "64k 上下文"},
         "case": kept_at,
         "sizes": (4, 12, 20),
         "bound": lambda t: 4 * (2 * 2 * 4 * t * 8 + 2 * 4 * 8) + 2 * 8 * t,

@@ -1,0 +1,38 @@
+"""Sizes out of practice, for which a broken promise on memory is told in GiB, are recorded within what a judge has."""
+
+from __future__ import annotations
+
+import resource
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from attncli.judge.asking.exam import Exam
+from attncli.judge.asking.growth import contracts
+from attncli.judge.cases.folder import Folder
+
+IMPL = Path(__file__).parents[2] / "impl"
+REAL = sorted(path.parent for path in IMPL.glob("*/*/inputs.py") if '"real"' in path.read_text(encoding="utf-8"))
+MOST_BYTES = 8 << 30  # of addresses: torch alone maps several GiB
+MOST_STEPS = 100
+
+
+def record_at_real_sizes(folder: Path) -> None:
+    resource.setrlimit(resource.RLIMIT_AS, (MOST_BYTES, MOST_BYTES))
+    exam = Exam(Folder({"id": folder.name}, folder), 0)
+    for contract in contracts(exam.folder, "memory"):
+        if contract.real is not None:
+            asked = exam.sized(contract.record, int(contract.real["size"]), contract.measure, "meta")
+            assert len(asked.request.header["steps"]) <= MOST_STEPS
+
+
+@pytest.mark.parametrize("folder", REAL, ids=lambda path: path.name)
+def test_a_real_size_is_recorded_in_few_steps_and_little_memory(folder):
+    done = subprocess.run([sys.executable, __file__, folder], capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr[-600:]
+
+
+if __name__ == "__main__":
+    record_at_real_sizes(Path(sys.argv[1]))
