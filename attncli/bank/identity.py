@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from attncli.bank.duplicates import matches
 from attncli.bank.links import Known, follow_up_cards
 from attncli.bank.problems import Finding, Way, did_you_mean, shown, shown_path
 from attncli.bank.selection import Checked, Readable
+from attncli.bank.similar_questions import matches
 
 
 def topic_rules(file: Checked, known: Known, bundled: bool) -> Iterator[Finding]:

@@ -32,7 +32,7 @@ from attncli.judge.cases.motifs import BRANCHES, BRANCHES_AT_ONCE, Motif
 from attncli.judge.cases.profiles import Profile, profile_of, strata
 from attncli.judge.cases.recorder import Recorder
 from attncli.judge.check_table import CHECKS, Kind
-from attncli.judge.searching.hypothesis_search import CaseFunction, Search
+from attncli.judge.searching.shrink import CaseFunction, Search
 from attncli.judge.searching.streams import drawn, shares
 from attncli.judge.truth.demands import Demands
 from attncli.judge.truth.reference import as_given, run_reference

@@ -19,7 +19,7 @@ from attncli.judge.asking.rung_rule import rung_of, rung_of_finding
 from attncli.judge.cases.case import Case
 from attncli.judge.check_table import CHECKS, Kind, Way
 from attncli.judge.grading.fault_reports import FaultReports
-from attncli.judge.searching.hypothesis_search import Search
+from attncli.judge.searching.shrink import Search
 from attncli.judge.sentences import say
 from attncli.judge.telling.counterexample import restore
 from attncli.judge.telling.growth_told import growth_told

@@ -18,8 +18,8 @@ from attncli.judge.cases.case import Case
 from attncli.judge.grading.options import Options
 from attncli.judge.guard import Unjudgeable
 from attncli.judge.naming.diagnose import Probe, diagnose
-from attncli.judge.searching.reduce import Reduction, reduced
-from attncli.judge.searching.simplify import simplify
+from attncli.judge.searching.fewer_calls import Reduction, reduced
+from attncli.judge.searching.plainer_values import simplify
 from attncli.judge.sentences import say
 from attncli.judge.telling.counterexample import render, store
 from attncli.judge.truth.expectation import Expectation

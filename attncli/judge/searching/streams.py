@@ -9,7 +9,7 @@ from attncli.judge.cases.case import Case
 from attncli.judge.cases.drawing import Declared
 from attncli.judge.cases.profiles import Profile
 from attncli.judge.cases.recorder import Recorder
-from attncli.judge.searching.hypothesis_search import Search
+from attncli.judge.searching.shrink import Search
 
 
 def shares(profiles: Sequence[Profile], examples: int) -> list[tuple[Profile, int]]:

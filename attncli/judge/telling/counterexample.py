@@ -17,7 +17,7 @@ from attncli.judge.cases.case import Case
 from attncli.judge.cases.folder import Folder
 from attncli.judge.cases.profiles import profile_of
 from attncli.judge.cases.recorder import Recorder
-from attncli.judge.searching.reduce import failing_step
+from attncli.judge.searching.fewer_calls import failing_step
 from attncli.judge.telling.shown_values import Axes, Room, plain
 from attncli.judge.truth.compare import Mismatch
 from attncli.judge.truth.demands import Demands, named_arguments
