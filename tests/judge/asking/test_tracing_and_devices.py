@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
+from attncli.domain.report_documents import report_of
 from attncli.sandbox.emulated_device import Elsewhere, two_devices
 from attncli.words.reports import unproved
 from in_process import check, grade, write_challenge
@@ -335,4 +336,4 @@ def test_a_required_check_that_proves_nothing_is_said_aloud(tmp_path):
     inputs = 'def case(make):\n    make.call("twice", make.normal(make.size(1, 3)))\n'
     report = grade(write_challenge(tmp_path, spec, SOMEWHERE, inputs, {}), SOMEWHERE)
     assert check(report, "device")["status"] == "skipped"
-    assert unproved(report) == ["device"]
+    assert unproved(report_of(report)) == ["device"]
