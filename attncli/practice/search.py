@@ -28,8 +28,9 @@ LEAST_MENDED, MOST_NEAR, LEAST_FOR_ALL_BUT_ONE = 4, 6, 3
 def find(index: BankIndex, query: str, topic: str | None) -> list[CardSummary]:
     """The cards that `query` means, the best first; those that say it in the question come before the others.
 
-    Of three or more words a question may lack one. Where nothing is found, a word that no card has is taken for a slip
-    of one letter, and after that one of three or more may be missing from a card altogether.
+    Of three or more words a question may lack one, and of the parts of a Chinese run as well. Where nothing is found, a
+    word that no card has is taken for a slip of one letter, and after that one of three or more may be missing from a
+    card altogether.
     """
     runs = runs_of(query)
     if not runs:
@@ -37,7 +38,8 @@ def find(index: BankIndex, query: str, topic: str | None) -> list[CardSummary]:
     asked = [run for run in runs if run not in _SMALL] or runs
     for conditions in _attempts(index, asked):
         every, most = every_of(conditions), _all_but_one(conditions)
-        wanted = f"({every}) OR {in_question(most)}" if most else every
+        looser = [in_question(condition) for condition in (most, _in_parts(asked)) if condition]
+        wanted = " OR ".join([f"({every})", *looser])
         if found := index.matching_cards(wanted, [every, most or every], topic, meant_id(query)):
             return found
     return index.matching_cards(most, [most], topic) if most else []
@@ -53,6 +55,12 @@ def _all_but_one(conditions: list[str]) -> str:
     if len(conditions) < LEAST_FOR_ALL_BUT_ONE:
         return ""
     return any_of(every_of(conditions[:left] + conditions[left + 1 :]) for left in range(len(conditions)))
+
+
+def _in_parts(runs: list[str]) -> str:
+    """The words with each run of Chinese in its parts, one of which may be missing: others may stand between them."""
+    apart = [_all_but_one(parts_of_run(run)) for run in runs]
+    return every_of(of or starting_with(run) for run, of in zip(runs, apart, strict=True)) if any(apart) else ""
 
 
 def _attempts(index: BankIndex, runs: list[str]) -> Iterator[list[str]]:

@@ -128,6 +128,11 @@ def test_an_id_comes_first_before_all_that_speak_of_it(bundled: Workspace) -> No
         assert bundled.library.cards(id)[0].id == id
 
 
+def test_a_chinese_question_is_found_though_a_text_has_the_very_phrase(bundled: Workspace) -> None:
+    first, *others = [card.id for card in bundled.library.cards("为什么除以")]
+    assert first == "att-02" and "opt-01" in others
+
+
 def test_words_in_the_question_come_before_words_in_the_text(bundled: Workspace) -> None:
     found = [card.question_en.lower() + card.question_zh for card in bundled.library.cards("perplexity")]
     says = ["perplexity" in question or "困惑度" in question for question in found]
