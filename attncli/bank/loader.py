@@ -117,6 +117,6 @@ def load_challenge(path: Path) -> BankFile:
 def challenge_document(value: dict[str, Any], folder: Path) -> Document:
     """A valid challenge with every optional key filled in, its id and track, and its place on disk."""
     lists: Document = {key: [] for key in ("badges", "forbidden", "cards", "follow_ups", "sources")}
-    optional = {"version": 1, "hardened": {"en": "", "zh": ""}, **lists}
+    optional = {"version": 1, "kernel": False, "hardened": {"en": "", "zh": ""}, **lists}
     place = folder.absolute()
     return {**optional, **value, "id": place.name, "track": place.parent.name, "folder": str(folder)}

@@ -253,6 +253,7 @@ class ChallengeShape(Shape):
     required: Annotated[list[Literal[CHECK_NAMES]], Field(min_length=1)]  # type: ignore[valid-type]
     badges: list[Literal[CHECK_NAMES]] = []  # type: ignore[valid-type]
     forbidden: list[Text] = []
+    kernel: bool = False
     cards: list[Id] = []
     follow_ups: list[FollowUpShape] = []
     sources: list[SourceShape] = []

@@ -13,6 +13,54 @@ IMPORTS: tuple[str, ...] = (
     "itertools",
     "unicodedata",
 )
+# What a challenge that asks for a kernel allows besides, and the names that it may use of it.
+KERNEL_IMPORTS: tuple[str, ...] = ("triton", "triton.language")
+KERNEL_NAMES = frozenset({"jit", "cdiv", "next_power_of_2", "language"})
+# What torch may do outside of kernels, where kernels are asked for: make tensors, look at them, view and copy them.
+AROUND_KERNELS = frozenset(
+    {
+        *("empty", "empty_like", "empty_strided", "new_empty", "zeros", "zeros_like", "new_zeros", "full", "full_like"),
+        *("new_full", "fill_", "zero_", "copy_", "clone", "contiguous", "detach", "to", "type", "float", "half"),
+        *(
+            "view",
+            "view_as",
+            "reshape",
+            "flatten",
+            "unflatten",
+            "unsqueeze",
+            "squeeze",
+            "transpose",
+            "permute",
+            "movedim",
+        ),
+        *(
+            "expand",
+            "expand_as",
+            "broadcast_to",
+            "broadcast_tensors",
+            "broadcast_shapes",
+            "t",
+            "narrow",
+            "select",
+            "slice",
+        ),
+        *(
+            "split",
+            "chunk",
+            "unbind",
+            "as_strided",
+            "__getitem__",
+            "__get__",
+            "__len__",
+            "size",
+            "stride",
+            "numel",
+            "dim",
+        ),
+        *("element_size", "is_contiguous", "is_floating_point", "data_ptr", "storage_offset", "promote_types"),
+        *("result_type", "finfo", "iinfo", "triton.launch"),
+    }
+)
 # How a statement writes it, and the names that the judge refuses for it.
 FORBIDDEN_EVERYWHERE: dict[str, tuple[str, ...]] = {
     "F.scaled_dot_product_attention": (

@@ -38,9 +38,9 @@ SEEDS = 2**31
 class Challenge:
     """One folder of `impl/`: what is asked, how it is graded. `folder` is its place on disk.
 
-    `hardened` says what the second rung asks for besides, empty where that is nothing special. `mistakes` are those
-    of the files in `wrong/`, each read when it is asked for. `follow_ups` are what interviewers ask next, each with its
-    answer.
+    `hardened` says what the second rung asks for besides, empty where that is nothing special. `kernel`: what is
+    written is a GPU kernel in Triton. `mistakes` are those of the files in `wrong/`, each read when it is asked for.
+    `follow_ups` are what interviewers ask next, each with its answer.
     """
 
     id: str
@@ -58,5 +58,6 @@ class Challenge:
     mistakes: Mapping[str, Mistake]
     folder: str
     version: int = 1
+    kernel: bool = False
     follow_ups: tuple[FollowUp, ...] = ()
     sources: tuple[Source, ...] = ()

@@ -124,6 +124,51 @@ SENTENCES: dict[str, Localised] = {
     "nests-too-deeply": _T("the file nests too deeply to be read", "文件嵌套过深，无法读取"),
     "raised-at": _T("{error} (line {line}: {code})", "{error}（第 {line} 行：{code}）"),
     "raised-in": _T("{error} ({place})", "{error}（{place}）"),
+    # Kernels
+    "load-outside": _T(
+        "program {program} of the grid loads element {index} of {tensor}, which has {count} (line {line}: {code})",
+        "网格的 program {program} 读取 {tensor} 的第 {index} 个元素，而它只有 {count} 个（第 {line} 行：{code}）",
+    ),
+    "store-outside": _T(
+        "program {program} of the grid stores to element {index} of {tensor}, which has {count} (line {line}: {code})",
+        "网格的 program {program} 写入 {tensor} 的第 {index} 个元素，而它只有 {count} 个（第 {line} 行：{code}）",
+    ),
+    "load-between": _T(
+        "program {program} of the grid loads memory between the elements of {tensor}, which is a view with strides "
+        "(line {line}: {code})",
+        "网格的 program {program} 读到了 {tensor} 的元素之间：它是带 stride 的视图（第 {line} 行：{code}）",
+    ),
+    "store-between": _T(
+        "program {program} of the grid stores between the elements of {tensor}, which is a view with strides "
+        "(line {line}: {code})",
+        "网格的 program {program} 写到了 {tensor} 的元素之间：它是带 stride 的视图（第 {line} 行：{code}）",
+    ),
+    "store-twice": _T(
+        "programs {other} and {program} of the grid both store to element {index} of {tensor}; they run in no order "
+        "(line {line}: {code})",
+        "网格的 program {other} 和 {program} 都写了 {tensor} 的第 {index} 个元素，而它们没有先后之分"
+        "（第 {line} 行：{code}）",
+    ),
+    "load-after-store": _T(
+        "program {program} of the grid loads element {index} of {tensor}, which another program stores to; they run in "
+        "no order (line {line}: {code})",
+        "网格的 program {program} 读取 {tensor} 的第 {index} 个元素，而另一个 program 会写它；它们没有先后之分"
+        "（第 {line} 行：{code}）",
+    ),
+    "store-after-load": _T(
+        "program {program} of the grid stores to element {index} of {tensor}, which another program loads; they run in "
+        "no order (line {line}: {code})",
+        "网格的 program {program} 写入 {tensor} 的第 {index} 个元素，而另一个 program 会读它；它们没有先后之分"
+        "（第 {line} 行：{code}）",
+    ),
+    "belongs-in-a-kernel": _T(
+        "line {line}: {name} computes outside of the kernel; torch may only make, view and copy tensors here",
+        "第 {line} 行：{name} 是在 kernel 之外计算；这里 torch 只能用来新建、变形和复制张量",
+    ),
+    "no-kernel-launched": _T(
+        "no Triton kernel was launched: write one and launch it as kernel[grid](...)",
+        "没有启动任何 Triton kernel：写一个 kernel，并用 kernel[grid](...) 启动",
+    ),
     "in-a-call": _T("in a call of {names}", "在调用 {names} 时"),
     "in-a-program": _T("while it was used", "在使用时"),
     "while-loaded": _T("while it was loaded", "在加载时"),

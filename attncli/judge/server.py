@@ -91,6 +91,7 @@ class Server:
             entry=exam.folder.entry,
             open_worker=self._worker,
             budget=Budget(float(request["timeout_seconds"])),
+            kernel=exam.folder.kernel,
             guard=self._guard(),
         )
         options = Options(
@@ -120,7 +121,8 @@ class Server:
 
         def submit(file: Path) -> Submission:
             budget, guard = Budget(seconds), self._guard()
-            return Submission(file.read_bytes(), str(file), folder.entry, self._worker, budget, guard=guard)
+            source, kernel = file.read_bytes(), folder.kernel
+            return Submission(source, str(file), folder.entry, self._worker, budget, kernel, guard=guard)
 
         number = request["id"]
         known = {name: (check, rung) for name, (check, rung) in request["known"].items()}
@@ -134,7 +136,8 @@ class Server:
 
         key = json.dumps([request["folder"], request["spec"]], sort_keys=True)
         if key not in self._folders:
-            self._folders[key] = Folder(request["spec"], Path(request["folder"]))
+            folder = self._folders[key] = Folder(request["spec"], Path(request["folder"]))
+            folder.prepare()
         return self._folders[key]
 
     def _exam(self, request: Request) -> Any:

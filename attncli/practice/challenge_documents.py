@@ -13,7 +13,7 @@ from attncli.domain.text import Localised
 
 def challenge_of(document: dict[str, Any]) -> Challenge:
     """The challenge that a validated document (see `attncli.bank.schema`) describes."""
-    told: dict[str, Any] = {key: document[key] for key in ("id", "track", "level", "version", "folder")}
+    told: dict[str, Any] = {key: document[key] for key in ("id", "track", "level", "version", "kernel", "folder")}
     told |= {key: tuple(document[key]) for key in ("entry", "required", "badges", "forbidden", "cards")}
     told |= {key: Localised.of(document[key]) for key in ("title", "statement")}
     told["hardened"] = Localised.of(document.get("hardened") or {"en": "", "zh": ""})

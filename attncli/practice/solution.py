@@ -21,7 +21,7 @@ def show_solution(workspace: Workspace, id: str) -> str:
 
 def reference(challenge: Challenge) -> str:
     """The source of a reference, for those who have solved its challenge: nothing is recorded."""
-    return _read(Path(challenge.folder) / "reference.py")
+    return _read(Path(challenge.folder) / ("kernel.py" if challenge.kernel else "reference.py"))
 
 
 def _read(path: Path) -> str:

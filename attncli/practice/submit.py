@@ -35,7 +35,7 @@ class GradeOptions:
 def specification(challenge: Challenge) -> dict[str, Any]:
     """What the judge has to know of a challenge besides its folder."""
     listed = ("entry", "required", "badges", "forbidden", "cards")
-    told = {"id": challenge.id, "version": challenge.version}
+    told = {"id": challenge.id, "version": challenge.version, "kernel": challenge.kernel}
     return told | {name: list(getattr(challenge, name)) for name in listed}
 
 

@@ -12,6 +12,8 @@ from collections import deque
 from types import TracebackType
 from typing import Any
 
+from .kernel_memory import KernelFault
+
 TEXT_LIMIT = 4000
 FRAMES_KEPT = 20
 _CHAIN_LIMIT = 8
@@ -134,10 +136,12 @@ def report(guard: Guard, filename: str) -> dict[str, Any]:
     if error is None:
         raise ValueError("nothing was raised")
     text = text_of(error)
+    fault = {"fault": error.fault} if type(error) is KernelFault else {}
     return {
         "op": "raised",
         "type": type_name(error),
         "text": text,
         "frames": frames_of(error, guard.trace, filename),
         "reason": reason_of(error, text),
+        **fault,
     }

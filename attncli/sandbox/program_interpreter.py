@@ -20,7 +20,7 @@ from .emulated_device import Elsewhere, across, two_devices
 from .expression_function import Written
 from .program_watch import Watch, copied, plain
 from .tensor_table import DTYPES, TreeError, bytes_of, describe_tensor, read_table
-from .tracing import BareOperations, CallTrace, CostTrace, returned_bytes
+from .tracing import LAUNCH, BareOperations, CallTrace, CostTrace, Traffic, returned_bytes
 from .values import Environment, Packer, Raised, arguments_of, resolve, tensors_in
 
 Step = dict[str, Any]
@@ -56,11 +56,12 @@ def execute(
         arguments = arguments_of(step, environment)
         if "cost" in costs:
             calls = CallTrace("", sizes=True) if "handed" in costs else nullcontext()
-            given = list(tensors_in(list(arguments)))
+            given, moved = list(tensors_in(list(arguments))), Traffic.moved
             with torch.set_grad_enabled(graph), calls, _where_tensors_are_made(given), CostTrace(given) as trace:
                 outcome = _perform(namespace, step, arguments, environment, run)
             handed = {"handed": calls.largest, "repeated": calls.repeated} if isinstance(calls, CallTrace) else {}
-            run.costs.append({**trace.figures(), **handed, "returned": returned_bytes(outcome)})
+            figures = {**trace.figures(), **handed, "moved": Traffic.moved - moved}
+            run.costs.append({**figures, "returned": returned_bytes(outcome)})
         else:
             outcome = _perform(namespace, step, arguments, environment, run)
         environment.results.append(outcome)
@@ -215,7 +216,7 @@ def serve(
     watch = Watch(environment, header["steps"], _earlier, want)
     trace = CallTrace(str(header.get("filename", ""))) if "calls" in want else None
     away = two_devices(bool(header.get("default_device"))) if "elsewhere" in want else nullcontext()
-    autograd = torch.set_grad_enabled("no-grad" not in want)
+    autograd, launches = torch.set_grad_enabled("no-grad" not in want), Traffic.launches
     with autograd, trace or nullcontext(), BareOperations() if "operations" in want else nullcontext(), away:
         run = execute(namespace, header["steps"], environment, after=watch.after, costs=want)
     reply, buffers = _reply(run, environment, watch)
@@ -231,7 +232,8 @@ def serve(
             "graph": _with_graph(run.outcomes, environment.shared),
         }
     if trace is not None:
-        reply["calls"], reply["makes"] = trace.seen(), trace.makes
+        launched = [[LAUNCH, 0]] if Traffic.launches > launches else []
+        reply["calls"], reply["makes"] = [*trace.seen(), *launched], trace.makes
     if "gradients" in want:
         _add_gradients(reply, buffers, run, environment, header)
     _earlier[:] = run.outcomes if "pure" in want else ()

@@ -93,9 +93,12 @@ class Worker:
         """What the submission has printed so far, cleaned of control sequences, at most 64 KiB."""
         return self._printed.text()
 
-    def load(self, source: bytes, filename: str, entry: list[str], seconds: float) -> Reply | Ending:
-        """Run the learner's file. The reply's op is `loaded` (with `names`) or `raised`."""
-        header = {"op": "load", "filename": filename, "entry": entry}
+    def load(
+        self, source: bytes, filename: str, entry: list[str], seconds: float, kernel: bool = False
+    ) -> Reply | Ending:
+        """Run the learner's file, with Triton where it holds a `kernel`. The reply's op is `loaded` (with `names`) or
+        `raised`."""
+        header = {"op": "load", "filename": filename, "entry": entry, "kernel": kernel}
         self._doing, self._filename = "loaded", filename
         return self.request(header, [source], seconds)
 

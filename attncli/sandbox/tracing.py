@@ -25,7 +25,16 @@ aten = torch.ops.aten
 _REDUCTIONS = frozenset(
     "sum mean amax amin max min var std var_mean std_mean norm linalg_vector_norm logsumexp prod argmax argmin".split()
 )
+# Stands among the calls where a kernel was launched.
+LAUNCH = "triton.launch"
 _SIXTEEN_BITS = (torch.float16, torch.bfloat16)
+
+
+class Traffic:
+    """What kernels have done in this process: how many were launched, how many bytes they loaded and stored."""
+
+    launches = 0
+    moved = 0
 
 
 class CallTrace(TorchFunctionMode):

@@ -23,7 +23,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NoReturn
 
-from . import landlock, layer_probes, limits, namespaces, seccomp, wire
+from . import kernel_watch, landlock, layer_probes, limits, namespaces, seccomp, wire
 from .endings import CHANNEL_LOST, OUT_OF_MEMORY
 from .exceptions import Guard, report
 from .program_interpreter import serve
@@ -197,6 +197,8 @@ class Session:
         self.namespace = module.__dict__
         text = source.decode("utf-8", "replace")
         linecache.cache[self.filename] = (len(text), None, text.splitlines(keepends=True), self.filename)
+        if header.get("kernel"):
+            kernel_watch.prepare()
         code = compile(source, self.filename, "exec", dont_inherit=True)
         builtins.exec(code, self.namespace)
         names = {name: _kind(self.namespace[name]) for name in header["entry"] if name in self.namespace}

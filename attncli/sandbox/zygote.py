@@ -49,11 +49,6 @@ class Filtered(PathFinder):
         return PathFinder.find_spec(fullname, path, target)
 
 
-def absent_packages() -> frozenset[str]:
-    """Torch looks for numpy in every folder whenever it meets a plain number; once is enough where there is none."""
-    return frozenset({"numpy"} if importlib.util.find_spec("numpy") is None else ())
-
-
 def warm_up() -> None:
     """Run once what torch sets up lazily, so that every worker has it already."""
     with warnings.catch_warnings():
@@ -278,7 +273,7 @@ def import_packages(packages: Sequence[str]) -> None:
     """Import torch from these folders, and what a worker needs besides; find what is withheld from workers no more."""
     sys.path.extend(packages)
     sys.meta_path[sys.meta_path.index(PathFinder)] = Filtered
-    Filtered.without = grants.BLOCKED_PACKAGES | absent_packages()
+    Filtered.without = grants.BLOCKED_PACKAGES | {"numpy"}  # else torch looks for it whenever it meets a plain number
     warm_up()
     importlib.import_module("sandbox.worker")
 

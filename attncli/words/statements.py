@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from attncli.domain.allowed_imports import FORBIDDEN_EVERYWHERE, IMPORTS
+from attncli.domain.allowed_imports import FORBIDDEN_EVERYWHERE, IMPORTS, KERNEL_IMPORTS
 from attncli.domain.challenge import Challenge
 from attncli.domain.fact_names import SixteenBits
 from attncli.domain.text import LANGS, NOTHING, Lang, Localised, quoted
@@ -33,6 +33,17 @@ _FORBIDDEN = _T(
     "除上面点名的以外，还**禁用** {calls}。只能导入 {modules}。",
 )
 _LISTED = _T(", ", "、")
+_KERNEL = _T(
+    "**The work is done in Triton kernels** that you write; around them torch may only make, view, copy and cast "
+    "tensors. Every load and store stays within its tensor (masks!), no two programs store to one element, and none "
+    "loads what another stores: they run in no order. `tl.atomic_add` is allowed. Memory from `torch.empty` holds "
+    "anything. The kernels run in Triton's interpreter, without a GPU: no `autotune`, and a 16-bit value is cast to "
+    "float32 before it is computed with.",
+    "**计算都在你写的 Triton kernel 里完成**；kernel 之外，torch 只能用来新建、变形、复制张量和转换 dtype。"
+    "每次读写都不能越界（别忘了 mask）；两个 program 不能写同一个元素，也不能读别的 program 写的东西："
+    "它们没有先后之分。可以用 `tl.atomic_add`。`torch.empty` 给的内存里什么都可能有。kernel 在 Triton 的解释器里运行，不需要 GPU："
+    "不能用 `autotune`，16 位的值先转成 float32 再算。",
+)
 
 _SIXTEEN: dict[SixteenBits, Localised] = {
     "float32": _T(
@@ -90,19 +101,23 @@ class Statement:
 def statement_of(challenge: Challenge, facts: SharedFacts) -> Statement:
     """The three parts of what `challenge` asks for."""
     required = challenge.required
-    return Statement(challenge.statement, _everywhere(required), _hardened(challenge, facts))
+    return Statement(challenge.statement, _everywhere(required, challenge.kernel), _hardened(challenge, facts))
 
 
-def _everywhere(required: Sequence[str]) -> Localised:
+def _everywhere(required: Sequence[str], kernel: bool) -> Localised:
     state = _STATE if "random" in required else NOTHING
     sentences = [_UNTOUCHED.format(state=state)]
     if "gradients" in required or "low-precision" in required:
         sentences.append(_WIDE)
     if "gradients" in required:
         sentences.append(_GRADIENTS)
-    calls, modules = (_LISTED.join(quoted(f"`{name}`") for name in names) for names in (FORBIDDEN_EVERYWHERE, IMPORTS))
+    importable = (*IMPORTS, *(KERNEL_IMPORTS if kernel else ()))
+    calls, modules = (
+        _LISTED.join(quoted(f"`{name}`") for name in names) for names in (FORBIDDEN_EVERYWHERE, importable)
+    )
     shared = Localised(" ", "").join(sentences)
-    return quoted("\n\n").join([shared, _FORBIDDEN.format(calls=calls, modules=modules)])
+    told = [shared, *([_KERNEL] if kernel else []), _FORBIDDEN.format(calls=calls, modules=modules)]
+    return quoted("\n\n").join(told)
 
 
 def _hardened(challenge: Challenge, facts: SharedFacts) -> Localised:

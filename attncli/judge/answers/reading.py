@@ -11,11 +11,22 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import lru_cache
 
-from attncli.domain.allowed_imports import FORBIDDEN_EVERYWHERE, IMPORTS
+from attncli.domain.allowed_imports import (
+    AROUND_KERNELS,
+    FORBIDDEN_EVERYWHERE,
+    IMPORTS,
+    KERNEL_IMPORTS,
+    KERNEL_NAMES,
+)
 from attncli.domain.text import Localised
 from attncli.judge.sentences import say
+from attncli.sandbox.tracing import LAUNCH
 
 ALLOWED_IMPORTS = frozenset({*IMPORTS, "__future__"})
+# A trace lists them like calls.
+_SIXTEEN_BITS = ("torch.float16", "torch.bfloat16")
+# Whose names are judged.
+_JUDGED = ("torch", "triton")
 UNIVERSAL = tuple(name for names in FORBIDDEN_EVERYWHERE.values() for name in names)
 REFUSED_NAMES = frozenset("eval exec compile open input breakpoint globals __import__ __builtins__".split())
 # Modules that others hold, as `dataclasses.sys`: what cannot be imported is not to be had through them either.
@@ -48,8 +59,11 @@ class Reading:
 
 
 @lru_cache(maxsize=4)
-def read_source(source: bytes, forbidden: tuple[str, ...] = ()) -> Reading:
-    """Reads a submission without running it, once while it is graded on many streams. Never raises for any bytes."""
+def read_source(source: bytes, forbidden: tuple[str, ...] = (), kernel: bool = False) -> Reading:
+    """Reads a submission without running it, once while it is graded on many streams. Never raises for any bytes.
+
+    Where a `kernel` is asked for it may use Triton.
+    """
     reading = Reading()
     try:
         tree = ast.parse(source)
@@ -66,7 +80,7 @@ def read_source(source: bytes, forbidden: tuple[str, ...] = ()) -> Reading:
             methods = {f.name: f.args for f in node.body if isinstance(f, ast.FunctionDef)}
             reading.classes[node.name] = methods
     try:
-        reading.forbidden = list(_Scan(tree, forbidden).find())
+        reading.forbidden = list(_Scan(tree, forbidden, kernel).find())
     except RecursionError:
         reading.syntax = say("nests-too-deeply")
     return reading
@@ -91,8 +105,9 @@ class Forbidden:
 
 
 class _Scan:
-    def __init__(self, tree: ast.Module, forbidden: Sequence[str]) -> None:
+    def __init__(self, tree: ast.Module, forbidden: Sequence[str], kernel: bool = False) -> None:
         self._tree = tree
+        self._allowed = ALLOWED_IMPORTS | set(KERNEL_IMPORTS if kernel else ())
         self._forbidden = Forbidden(forbidden)
         self._aliases: dict[str, str] = {}
         self._own = {n.name for n in ast.walk(tree) if isinstance(n, (ast.FunctionDef, ast.ClassDef))}
@@ -130,13 +145,14 @@ class _Scan:
             self._aliases[alias.asname or alias.name] = dotted
             if alias.name in REFUSED_MODULES:
                 yield Named(node.lineno, alias.name, say("out-of-bounds", line=node.lineno, name=dotted))
-            if module.split(".")[0] == "torch":
+            if module.split(".")[0] in _JUDGED:
                 yield from self._judge(node.lineno, dotted)
 
     def _module(self, line: int, module: str) -> Iterator[Named]:
         root = module.split(".")[0]
-        if root not in ALLOWED_IMPORTS:
-            yield Named(line, module, say("import-not-allowed", line=line, module=module, allowed=_listed()))
+        if root not in self._allowed or (root == "triton" and module not in self._allowed):
+            allowed = ", ".join(sorted(self._allowed - {"__future__"}))
+            yield Named(line, module, say("import-not-allowed", line=line, module=module, allowed=allowed))
         elif root == "torch":
             yield from self._judge(line, module)
 
@@ -145,7 +161,7 @@ class _Scan:
             yield Named(node.lineno, node.attr, say("out-of-bounds", line=node.lineno, name=node.attr))
             return
         dotted = self._dotted(node)
-        if dotted is not None and dotted.split(".")[0] == "torch":
+        if dotted is not None and dotted.split(".")[0] in _JUDGED:
             yield from self._judge(node.lineno, dotted)
         elif dotted is None or dotted.split(".")[0] not in {"self", "cls", *self._own, *self._aliases}:
             if not isinstance(node.ctx, ast.Load) or node.attr in self._own_methods:
@@ -165,7 +181,10 @@ class _Scan:
         return None
 
     def _judge(self, line: int, dotted: str) -> Iterator[Named]:
-        if self._forbidden.names(dotted):
+        root, _, rest = dotted.partition(".")
+        if root == "triton" and rest.partition(".")[0] not in KERNEL_NAMES:
+            yield Named(line, dotted, say("out-of-bounds", line=line, name=dotted))
+        elif self._forbidden.names(dotted):
             yield Named(line, dotted, forbidden_message(line, dotted))
 
 
@@ -214,8 +233,12 @@ def forbidden_message(line: int, dotted: str) -> Localised:
     return say("forbidden-call", line=line, name=shown)
 
 
-def _listed() -> str:
-    return ", ".join(sorted(ALLOWED_IMPORTS - {"__future__"}))
+def outside_kernels(seen: Sequence[tuple[str, int]]) -> Localised | None:
+    """What of the calls seen belongs into a kernel, or that no kernel was launched; None where all is well."""
+    for called, line in seen:
+        if line and called.rsplit(".", 1)[-1] not in AROUND_KERNELS and called not in _SIXTEEN_BITS:
+            return say("belongs-in-a-kernel", line=line, name=called)
+    return None if any(called == LAUNCH for called, _ in seen) else say("no-kernel-launched")
 
 
 def entry_problem(entry: Sequence[str], mine: Reading, due: Reading) -> Localised | None:

@@ -14,7 +14,7 @@ from attncli.sandbox.program_watch import ALIASED, GLOBALS
 from attncli.sandbox.tensor_table import MAX_NODES, TreeError, read_table
 from attncli.sandbox.values import Environment, Raised, resolve
 
-MEASURES = ("flops", "calls", "largest", "peak", "returned")
+MEASURES = ("flops", "calls", "largest", "peak", "moved", "returned")
 _LARGEST = 1 << 62
 _MOST_LINES = 1 << 24
 # What is found about memory and torch's own state: positions of steps, or of inputs, some with one of these words.
@@ -22,6 +22,11 @@ _POSITIONS = ("mutated", "changed", "containers", "instances", "graph", "modules
 _WORDS = {"aliased": ALIASED, "globals": GLOBALS}
 # The reasons of the public interface that a worker can know of.
 REASONS = ("exception", "memory", "refused", "exited", "too-large")
+# What a kernel may do to memory that it must not: each is a sentence.
+KERNEL_FAULTS = (
+    *("load-outside", "store-outside", "load-between", "store-between"),
+    *("store-twice", "load-after-store", "store-after-load"),
+)
 # How much is kept of what a worker says in words, in characters or entries.
 NAME_LENGTH = 200
 TEXT_LENGTH = 300
@@ -36,12 +41,16 @@ class Unreadable(TreeError):
 
 @dataclass(frozen=True, slots=True)
 class RaisedError:
-    """What a worker says of an exception; `frames` are the lines of the learner's file."""
+    """What a worker says of an exception; `frames` are the lines of the learner's file.
+
+    `fault` says of a kernel what it accessed that it may not: kind, tensor, index, count, program and other program.
+    """
 
     type: str
     text: str
     reason: str
     frames: tuple[dict[str, Any], ...]
+    fault: dict[str, Any] | None = None
 
 
 def read_reply(header: Mapping[str, Any], payload: memoryview, request: Request) -> Observed:
@@ -58,7 +67,9 @@ def read_raised(header: Mapping[str, Any]) -> RaisedError:
     if reason not in REASONS:
         raise Unreadable("an exception without a reason")
     frames = tuple(_frame(frame) for frame in _listed(header.get("frames"))[:MOST_FRAMES])
-    return RaisedError(_text(header.get("type"), NAME_LENGTH), _text(header.get("text"), TEXT_LENGTH), reason, frames)
+    fault = _fault(header["fault"]) if "fault" in header else None
+    text = _text(header.get("text"), TEXT_LENGTH)
+    return RaisedError(_text(header.get("type"), NAME_LENGTH), text, reason, frames, fault)
 
 
 def read_touched(header: Mapping[str, Any]) -> list[str]:
@@ -72,6 +83,18 @@ def read_names(header: Mapping[str, Any]) -> frozenset[str]:
     if not isinstance(names, dict) or len(names) > MOST_LISTED:
         raise Unreadable("no names")
     return frozenset(name for name, kind in names.items() if _text(kind, NAME_LENGTH))
+
+
+def _fault(fault: Any) -> dict[str, Any]:
+    if not isinstance(fault, dict) or fault.get("kind") not in KERNEL_FAULTS:
+        raise Unreadable("a fault of no known kind")
+    program, *others = [_position(number, _LARGEST) for number in _listed(fault.get("programs"))[:2]] or [0]
+    index = fault.get("index")
+    if not isinstance(index, int) or isinstance(index, bool) or abs(index) > _LARGEST:
+        raise Unreadable("a fault without a place")
+    told = {"kind": fault["kind"], "tensor": _text(fault.get("tensor"), 60), "index": index}
+    count = _position(fault.get("count"), _LARGEST)
+    return {**told, "count": count, "program": program, "other": others[0] if others else program}
 
 
 def _frame(frame: Any) -> dict[str, Any]:

@@ -84,6 +84,7 @@ class Submission:
     entry: Sequence[str]
     open_worker: Callable[[], Worker]
     budget: Budget
+    kernel: bool = False
     worker: Worker | None = None
     touched: list[str] = field(default_factory=list)
     printed: str = ""
@@ -102,7 +103,7 @@ class Submission:
         self._put_away()
         self.worker = self.open_worker()
         start, limit = self.budget.clock(), self.budget.wait()
-        outcome = self.worker.load(self.source, self.filename, list(self.entry), limit)
+        outcome = self.worker.load(self.source, self.filename, list(self.entry), limit, self.kernel)
         self.budget.spend(start)
         self._broken = self._failure(outcome, say("while-loaded"), limit) or self._missing(outcome)
         return self._broken
@@ -259,6 +260,9 @@ def _ended(ending: Ending) -> Localised:
 
 
 def _raised_message(error: RaisedError, place: Localised) -> Localised:
+    if error.fault is not None:
+        where = {"line": error.frames[-1]["line"], "code": error.frames[-1]["code"][:120]} if error.frames else {}
+        return say(error.fault["kind"], **error.fault, **({"line": 0, "code": ""} | where))
     said = f"{error.type}: {error.text}" if error.text else error.type
     if not error.frames:
         return say("raised-in", error=said, place=place)

@@ -138,10 +138,11 @@ class Exam:
         return asked or Request(case)
 
     def growth_profiles(self, rung: CaseRung) -> list[str]:
-        """Where growth is measured: in 16 bits too where the challenge is asked for in 16 bits."""
+        """Where growth is measured: in 16 bits too where the challenge is asked for in bfloat16."""
         if rung == "solved":
             return ["ordinary"]
-        return ["bf16"] if "low-precision" in self.folder.spec["required"] else []
+        asked = "low-precision" in self.folder.spec["required"]
+        return ["bf16"] if asked and any(p.name == "bf16" for p in strata("low-precision", self.folder.facts)) else []
 
     def has(self, check: str, rung: CaseRung) -> bool:
         """Whether the check has anything to ask for a rung."""

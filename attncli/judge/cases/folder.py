@@ -17,6 +17,7 @@ from attncli.judge.cases.drawing import Declared
 from attncli.judge.cases.facts import Facts, facts_of
 from attncli.judge.cases.motifs import BRANCHES, PREFIX, Motif, every_branch, motifs, recorded
 from attncli.judge.cases.recorder import Recorder
+from attncli.sandbox import kernel_watch
 
 
 def load_module(path: Path, name: str) -> ModuleType:
@@ -47,6 +48,20 @@ class Folder:
     @property
     def entry(self) -> list[str]:
         return list(self.spec["entry"])
+
+    @property
+    def kernel(self) -> bool:
+        return bool(self.spec.get("kernel", False))
+
+    def prepare(self) -> None:
+        """Sets this process up for the folder's files. JudgeFailed where what they need is not installed."""
+        if not self.kernel:
+            return
+        try:
+            kernel_watch.prepare()
+        except ImportError as error:
+            said = "kernels are graded in Triton's interpreter, which is not there"
+            raise JudgeFailed(f"{said} ({error}); pip install 'attncli[kernels]' (Linux)") from error
 
     @cached_property
     def reference(self) -> ModuleType:

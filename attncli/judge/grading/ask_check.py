@@ -10,7 +10,14 @@ from attncli.domain.report import CheckResult
 from attncli.domain.report_documents import counterexample_of
 from attncli.domain.rungs import CaseRung
 from attncli.judge.answers.finding import Examine, Finding
-from attncli.judge.answers.reading import Forbidden, Reading, entry_problem, forbidden_message, read_source
+from attncli.judge.answers.reading import (
+    Forbidden,
+    Reading,
+    entry_problem,
+    forbidden_message,
+    outside_kernels,
+    read_source,
+)
 from attncli.judge.answers.submission import Failure
 from attncli.judge.asking.exam import EdgeQuestion, Stratum
 from attncli.judge.asking.examiner import Counts
@@ -36,7 +43,9 @@ class Checks:
         self.exam, self.submission, self.options = faults.exam, faults.submission, faults.options
         self.examiner = faults.examiner
         self.folder = self.exam.folder
-        self.reading: Reading = read_source(self.submission.source, tuple(self.folder.spec.get("forbidden", ())))
+        self.reading: Reading = read_source(
+            self.submission.source, tuple(self.folder.spec.get("forbidden", ())), self.folder.kernel
+        )
         self._measured: Measured = {}
         self._waiting: dict[str, Callable[[], CheckResult]] = {}
         self._broken: set[str] = set()
@@ -97,6 +106,8 @@ class Checks:
         for called, line in seen:
             if line and named.names(called):
                 return self.faults.failed("forbidden", "forbidden", forbidden_message(line, called))
+        if self.folder.kernel and seen and (message := outside_kernels(seen)) is not None:
+            return self.faults.failed("forbidden", "forbidden", message)
         return self.faults.touched("forbidden") or self.faults.result("forbidden", "pass", examples=len(requests))
 
     def _edges(self, name: str, rung: CaseRung) -> CheckResult:

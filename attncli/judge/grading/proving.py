@@ -68,7 +68,7 @@ class Proving:
 
     def _candidates(self) -> list[Candidate]:
         path = self.folder.path
-        sound = [path / "reference.py", *sorted((path / "right").glob("*.py"))]
+        sound = [path / ("kernel.py" if self.folder.kernel else "reference.py"), *sorted((path / "right").glob("*.py"))]
         wrong = sorted((path / "wrong").glob("*.py"))
         rungs = {file: self.folder.mistake(file.stem).rung for file in wrong}
         mistakes = (

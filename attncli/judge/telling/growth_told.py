@@ -16,6 +16,7 @@ MEASURES: dict[str, Localised] = {
     "handed": _T("elements in the largest tensor that a call returned", "单次调用返回的最大张量的元素数"),
     "repeated": _T("elements that repeat others of the same tensor", "同一张量里重复出现的元素数"),
     "peak": _T("bytes at the peak", "峰值字节数"),
+    "moved": _T("bytes that kernels load and store", "kernel 读写的字节数"),
     "returned": _T("bytes kept alive by the result", "结果占住的字节数"),
 }
 _FIGURES = _T(

@@ -1,0 +1,29 @@
+"""Loads and stores without a mask.
+读写都没有加 mask。
+
+symptom: The last program reaches beyond the tensors.
+症状：最后一个 program 越过了张量末尾。
+
+cards: flash-01
+rung: solved
+"""
+
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def add_kernel(x_ptr, y_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + offsets).to(tl.float32)
+    y = tl.load(y_ptr + offsets).to(tl.float32)
+    tl.store(out_ptr + offsets, x + y)
+
+
+def vector_add(x, y):
+    x, y = x.contiguous(), y.contiguous()
+    out = torch.empty_like(x)
+    n = out.numel()
+    add_kernel[(triton.cdiv(n, 64),)](x, y, out, n, BLOCK=64)
+    return out

@@ -1,0 +1,101 @@
+"""Triton kernels in a worker: they run without a GPU, and what a GPU would not refuse is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from attncli.sandbox.zygote_client import Reply, Worker
+
+pytestmark = pytest.mark.sandbox
+
+HEAD = """
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def kernel(x, out, n, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    {body}
+
+
+def f(n=100):
+    x, out = torch.ones(n), {out}
+    kernel[({grid},)](x, out, n, BLOCK=32)
+    return out
+"""
+Run = Callable[..., dict[str, Any]]
+ADD_ONE = "tl.store(out + at, tl.load(x + at, mask=at < n) + 1, mask=at < n)"
+
+
+@pytest.fixture
+def run(worker: Worker) -> Run:
+    """Load a kernel and call its `f`: the header of the reply."""
+
+    def asked(body: str, *want: str, out: str = "torch.empty(n)", grid: str = "triton.cdiv(n, 32)") -> dict[str, Any]:
+        source = HEAD.format(body=body, out=out, grid=grid)
+        loaded = worker.load(source.encode(), "submission.py", ["f"], 20.0, kernel=True)
+        assert isinstance(loaded, Reply) and loaded.header["op"] == "loaded", loaded
+        steps = [{"op": "call", "name": "f", "args": []}]
+        header = {"op": "run", "steps": steps, "want": list(want), "filename": "submission.py"}
+        reply = worker.request(header, [], 20.0)
+        assert isinstance(reply, Reply), reply
+        values = memoryview(reply.payload).cast("f").tolist() if len(reply.payload) % 4 == 0 else []
+        return {**reply.header, "values": values}
+
+    return asked
+
+
+def test_a_kernel_runs_and_what_it_moves_is_counted(run: Run):
+    reply = run(ADD_ONE, "cost")
+    assert reply["op"] == "result" and reply["values"] == [2.0] * 100
+    assert reply["costs"][0]["moved"] == 100 * 8
+
+
+def test_torch_inside_the_interpreter_is_none_of_the_learners_calls_and_the_launch_is_seen(run: Run):
+    names = {name for name, _ in run(ADD_ONE, "calls")["calls"]}
+    assert names == {"torch.ones", "torch.empty", "triton.launch"}
+
+
+@pytest.mark.parametrize(
+    ("body", "kind", "index"),
+    [
+        ("tl.store(out + at, tl.load(x + at) + 1, mask=at < n)", "load-outside", 100),
+        ("tl.store(out + at, tl.load(x + at, mask=at < n) + 1)", "store-outside", 100),
+        ("tl.store(out + at, tl.load(x + at - 1, mask=at < n), mask=at < n)", "load-outside", -1),
+        ("tl.store(out + at % 32, tl.load(x + at, mask=at < n), mask=at < n)", "store-twice", 0),
+        ("tl.store(x + at, tl.load(x + (at + 32) % n, mask=at < n), mask=at < n)", "store-after-load", 32),
+    ],
+)
+def test_an_access_that_no_gpu_would_refuse_is_told_with_its_line(run: Run, body: str, kind: str, index: int):
+    reply = run(body)
+    assert (reply["op"], reply["reason"]) == ("raised", "exception")
+    assert (reply["fault"]["kind"], reply["fault"]["index"]) == (kind, index)
+    assert reply["frames"][-1]["code"] == body
+
+
+def test_what_no_program_has_written_is_not_a_number(run: Run):
+    values = run(ADD_ONE, grid="n // 32")["values"]
+    assert values[:96] == [2.0] * 96 and all(value != value for value in values[96:])
+
+
+def test_atomic_additions_of_several_programs_are_no_race(run: Run):
+    body = "tl.atomic_add(out + at % 2, tl.load(x + at, mask=at < n), mask=at < n)"
+    assert run(body, out="torch.zeros(2)")["values"] == [50.0, 50.0]
+
+
+def test_an_exception_inside_a_kernel_is_told_with_the_kernels_line(run: Run):
+    body = "tl.store(out + at, tl.dot(at, at), mask=at < n)"
+    reply = run(body)
+    assert reply["op"] == "raised" and reply["frames"][-1]["code"] == body and "fault" not in reply
+
+
+def test_a_file_that_is_no_kernel_finds_neither_triton_nor_numpy(worker: Worker):
+    for module in ("triton", "numpy"):
+        loaded = worker.load(f"import {module}\ndef f(): ...".encode(), "submission.py", ["f"], 20.0)
+        if module == "numpy":
+            assert isinstance(loaded, Reply) and loaded.header["type"] == "ModuleNotFoundError"
