@@ -11,7 +11,7 @@ def test_the_bundled_plan_has_the_published_numbers() -> None:
     planned = load_planned(bundled_quizbank())
     kinds = Counter(card.kind for card in planned.cards.values())
     levels = Counter(card.level for card in planned.cards.values())
-    assert kinds == {"qa": 330, "numeric": 57, "choice": 30, "ordering": 11, "debug": 32, "cloze": 11}
+    assert kinds == {"qa": 314, "numeric": 63, "choice": 32, "ordering": 13, "debug": 36, "cloze": 13}
     assert levels == {"screen": 147, "onsite": 251, "research": 73}
     assert sum(card.core for card in planned.cards.values()) == 234
     assert len(planned.topics) == 24
