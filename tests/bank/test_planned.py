@@ -11,7 +11,7 @@ def test_the_bundled_plan_has_the_published_numbers() -> None:
     planned = load_planned(bundled_quizbank())
     kinds = Counter(card.kind for card in planned.cards.values())
     levels = Counter(card.level for card in planned.cards.values())
-    assert kinds == {"qa": 314, "numeric": 62, "choice": 34, "ordering": 11, "debug": 35, "cloze": 15}
+    assert kinds == {"qa": 298, "numeric": 68, "choice": 36, "ordering": 13, "debug": 39, "cloze": 17}
     assert levels == {"screen": 147, "onsite": 251, "research": 73}
     assert sum(card.core for card in planned.cards.values()) == 234
     assert len(planned.topics) == 24
