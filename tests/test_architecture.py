@@ -284,7 +284,10 @@ def challenge_files() -> list[Path]:
 def test_a_challenge_file_stands_alone(path: Path) -> None:
     allowed = set(IMPORTS)
     allowed |= {"__future__"} | ({"hypothesis"} if path.name == "inputs.py" else set())
-    allowed |= {"triton"} if path.name == "kernel.py" else set()
+    writes_kernels = path.parent.name in ("right", "wrong") and "kernel: true" in (
+        path.parents[1] / "challenge.yaml"
+    ).read_text(encoding="utf-8")
+    allowed |= {"triton"} if path.name == "kernel.py" or writes_kernels else set()
     tree = ast.parse(path.read_text(encoding="utf-8"))
     for node in ast.walk(tree):
         names = [a.name for a in node.names] if isinstance(node, ast.Import) else []

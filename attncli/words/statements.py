@@ -41,8 +41,8 @@ _KERNEL = _T(
     "float32 before it is computed with.",
     "**计算都在你写的 Triton kernel 里完成**；kernel 之外，torch 只能用来新建、变形、复制张量和转换 dtype。"
     "每次读写都不能越界（别忘了 mask）；两个 program 不能写同一个元素，也不能读别的 program 写的东西："
-    "它们没有先后之分。可以用 `tl.atomic_add`。`torch.empty` 给的内存里什么都可能有。kernel 在 Triton 的解释器里运行，不需要 GPU："
-    "不能用 `autotune`，16 位的值先转成 float32 再算。",
+    "它们没有先后之分。可以用 `tl.atomic_add`。`torch.empty` 给的内存里什么都可能有。"
+    "kernel 在 Triton 的解释器里运行，不需要 GPU：不能用 `autotune`，16 位的值先转成 float32 再算。",
 )
 
 _SIXTEEN: dict[SixteenBits, Localised] = {
@@ -57,6 +57,11 @@ _SIXTEEN: dict[SixteenBits, Localised] = {
     ),
     "technique": NOTHING,
 }
+_SIXTEEN_IN_KERNELS = _T(
+    "float16 is computed in float32 and the result is cast back once; results have the dtype of the input. bfloat16, "
+    "which the interpreter has not, is not asked for.",
+    "float16 转成 float32 计算，最后一次性转回；结果的 dtype 与输入相同。解释器没有原生的 bfloat16，所以不考。",
+)
 _LAYOUT = _T(
     "Any memory layout is accepted: transposed, strided, expanded.",
     "任意内存布局都要支持：转置的、跨步的、expand 出来的。",
@@ -107,7 +112,7 @@ def statement_of(challenge: Challenge, facts: SharedFacts) -> Statement:
 def _everywhere(required: Sequence[str], kernel: bool) -> Localised:
     state = _STATE if "random" in required else NOTHING
     sentences = [_UNTOUCHED.format(state=state)]
-    if "gradients" in required or "low-precision" in required:
+    if not kernel and ("gradients" in required or "low-precision" in required):
         sentences.append(_WIDE)
     if "gradients" in required:
         sentences.append(_GRADIENTS)
@@ -123,7 +128,7 @@ def _everywhere(required: Sequence[str], kernel: bool) -> Localised:
 def _hardened(challenge: Challenge, facts: SharedFacts) -> Localised:
     """What the second rung asks of many challenges, one line each, and then what it asks of this one alone."""
     asked = {
-        "low-precision": _SIXTEEN[facts.sixteen_bits],
+        "low-precision": _SIXTEEN_IN_KERNELS if challenge.kernel else _SIXTEEN[facts.sixteen_bits],
         "layout": _LAYOUT,
         "device": _DEVICE,
         "pure": _memory(facts),

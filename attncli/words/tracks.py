@@ -29,7 +29,7 @@ TRACKS: dict[str, Localised] = {
     "precision": _T("precision", "数值精度"),
     "quantisation": _T("quantisation", "量化"),
     "peft": _T("fine-tuning", "高效微调"),
-    "kernels": _T("GPU kernels", "GPU 内核"),
+    "kernels": _T("GPU kernels", "GPU kernel"),
     # Many devices, ideas from papers, and at last everything at once.
     "parallel": _T("parallelism", "并行"),
     "research": _T("research", "研究"),

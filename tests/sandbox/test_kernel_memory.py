@@ -89,7 +89,7 @@ def test_programs_that_need_an_order_are_refused(first: str, second: str, kind: 
     x = torch.zeros(8)
     memory = LaunchMemory({"x": x})
     getattr(memory, first)(addresses(memory, x, 2, 3), SIZE, 5)
-    getattr(memory, second)(addresses(memory, x, 2, 3), SIZE, 5)
+    getattr(memory, second)(addresses(memory, x, 2), SIZE, 5)
     getattr(memory, second)(addresses(memory, x, 4), SIZE, 6)
     told = fault(memory, second, addresses(memory, x, 1, 3), 6)
     assert (told["kind"], told["index"], told["programs"]) == (kind, 3, [6, 5])

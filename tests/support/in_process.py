@@ -28,7 +28,7 @@ class InProcessWorker:
     def __init__(self) -> None:
         self._waiting: deque[tuple[dict, list, Any]] = deque()
 
-    def load(self, source: bytes, filename: str, entry: list[str], seconds: float) -> Reply:
+    def load(self, source: bytes, filename: str, entry: list[str], seconds: float, kernel: bool = False) -> Reply:
         self._namespace: dict[str, Any] = {"__name__": "submission"}
         self._filename = filename
         try:

@@ -190,11 +190,11 @@ def test_ten_thousand_frames_neither_raise_nor_allocate(question, asked, honest)
     [
         [],
         [{}],
-        [{"flops": 1, "calls": 1, "largest": 1, "peak": 1}],
-        [{"flops": -1, "calls": 1, "largest": 1, "peak": 1, "returned": 1}],
-        [{"flops": 10**400, "calls": 1, "largest": 1, "peak": 1, "returned": 1}],
-        [{"flops": 1.5, "calls": 1, "largest": 1, "peak": 1, "returned": 1}],
-        [{"flops": 1, "calls": 1, "largest": 1, "peak": 1, "returned": 1}] * 2,
+        [{"flops": 1, "calls": 1, "largest": 1, "peak": 1, "moved": 1}],
+        [{"flops": -1, "calls": 1, "largest": 1, "peak": 1, "moved": 1, "returned": 1}],
+        [{"flops": 10**400, "calls": 1, "largest": 1, "peak": 1, "moved": 1, "returned": 1}],
+        [{"flops": 1.5, "calls": 1, "largest": 1, "peak": 1, "moved": 1, "returned": 1}],
+        [{"flops": 1, "calls": 1, "largest": 1, "peak": 1, "moved": 1, "returned": 1}] * 2,
         "none",
     ],
 )
@@ -208,7 +208,7 @@ def test_costs_that_nobody_measured_are_refused(costs):
         "shared": {"tree": ["l", []], "first": 0},
         "tensors": [],
     }
-    figures = {"flops": 1, "calls": 1, "largest": 1, "peak": 1, "returned": 1}
+    figures = {"flops": 1, "calls": 1, "largest": 1, "peak": 1, "moved": 1, "returned": 1}
     assert read_reply({**reply, "costs": [figures]}, memoryview(b""), asked).costs == [figures]
     with pytest.raises(Unreadable):
         read_reply({**reply, "costs": costs}, memoryview(b""), asked)

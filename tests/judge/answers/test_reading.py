@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from attncli.domain.allowed_imports import FORBIDDEN_EVERYWHERE, IMPORTS
-from attncli.judge.answers.reading import read_source
+from attncli.judge.answers.reading import outside_kernels, read_source
 
 
 def named(source: str, *forbidden: str) -> list[str]:
@@ -106,6 +106,38 @@ def test_what_every_statement_forbids_is_refused(call):
     head = "import torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n"
     found = named(head + "".join(f"a = {written}\n" for written in calls))
     assert calls and len(set(found)) == len(calls)
+
+
+def in_kernel(line: str) -> list[str]:
+    source = f"import triton\nimport triton.language as tl\n{line}\n"
+    return [fault.name for fault in read_source(source.encode(), ("softmax",), kernel=True).forbidden]
+
+
+def test_triton_may_be_imported_where_a_kernel_is_asked_for_and_nowhere_else():
+    assert in_kernel("@triton.jit\ndef f(x, B: tl.constexpr):\n    return tl.sum(x) + triton.cdiv(3, 2)") == []
+    assert named("import triton\nimport triton.language as tl\n") == ["triton", "triton.language"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "import triton.runtime.interpreter",
+        "from triton import knobs",
+        "triton.runtime.interpreter.interpreter_builder = None",
+        "a = triton.testing.do_bench",
+        "a = tl.softmax",
+        "from triton.language import softmax",
+    ],
+)
+def test_what_belongs_to_tritons_inside_or_does_the_work_itself_is_refused(line):
+    assert in_kernel(line)
+
+
+def test_around_kernels_torch_makes_views_and_copies_and_a_kernel_is_launched():
+    around = [("torch.empty_like", 3), ("torch.Tensor.shape.__get__", 4), ("torch.float16", 4), ("triton.launch", 0)]
+    assert outside_kernels(around) is None
+    assert "Tensor.add" in outside_kernels([*around, ("torch.Tensor.add", 9)]).en
+    assert "no Triton kernel" in outside_kernels(around[:-1]).en
 
 
 def test_what_every_statement_allows_to_import_may_be_imported_and_nothing_else():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from typing import Any, ClassVar
 
@@ -10,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attncli.judge.answers.reply import (
+    KERNEL_FAULTS,
     MOST_FRAMES,
     MOST_TOUCHED,
     NAME_LENGTH,
@@ -207,3 +209,26 @@ def test_complex_results_are_compared(tmp_path, inputs, change, reason):
     folder = write_challenge(tmp_path, spec, COMPLEX, inputs, {})
     found = check(grade(folder, COMPLEX.rstrip() + change + "\n", quick=True), "matches-reference")
     assert found.get("reason", "") == reason
+
+
+FAULT = {"kind": "load-outside", "tensor": "x", "index": 5, "count": 5, "programs": [1]}
+
+
+def test_what_a_kernel_accessed_is_told_with_the_program():
+    told = read_raised({**RAISED, "fault": FAULT}).fault
+    assert told == {"kind": "load-outside", "tensor": "x", "index": 5, "count": 5, "program": 1, "other": 1}
+    assert read_raised({**RAISED, "fault": {**FAULT, "programs": [3, 2]}}).fault["other"] == 2
+
+
+@pytest.mark.parametrize(
+    "part", [{"kind": "bogus"}, {"index": "5"}, {"index": True}, {"count": -1}, {"programs": [-1]}]
+)
+def test_a_fault_of_another_form_is_not(part: dict[str, Any]):
+    with pytest.raises(Unreadable):
+        read_raised({**RAISED, "fault": {**FAULT, **part}})
+
+
+@given(json_values)
+def test_nothing_in_place_of_a_fault_does_any_harm(value: Any):
+    with contextlib.suppress(Unreadable):
+        assert read_raised({**RAISED, "fault": value}).fault["kind"] in KERNEL_FAULTS
