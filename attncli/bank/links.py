@@ -34,12 +34,21 @@ def link_findings(card: Mapping[str, Any], known: Known) -> Iterator[Finding]:
     """Links to nothing as problems, links to what is planned as notes."""
     for way, target in follow_up_cards(card):
         yield from _card_link(way, target, known)
-    if challenge := card.get("challenge"):
-        yield from _link(("challenge",), "challenge", challenge, known.challenges, known.planned.challenges)
+    for way, challenge in _challenges_of(card):
+        yield from _link(way, "challenge", challenge, known.challenges, known.planned.challenges)
     if experiment := card.get("experiment"):
         yield from _link(("experiment",), "experiment", experiment, known.experiments, known.planned.experiments)
     if wrong := card.get("wrong"):
         yield from _wrong_link(wrong, known)
+
+
+def _challenges_of(card: Mapping[str, Any]) -> Iterator[tuple[Way, str]]:
+    """The challenges that a card leads to: one, or a list."""
+    named = card.get("challenge")
+    if isinstance(named, list):
+        yield from ((("challenge", number), challenge) for number, challenge in enumerate(named))
+    elif named:
+        yield ("challenge",), named
 
 
 def follow_up_cards(card: Mapping[str, Any]) -> Iterator[tuple[Way, str]]:

@@ -93,7 +93,7 @@ class CardShape(Shape):
     formerly: list[Id] = []
     as_of: Date = ""
     unverifiable: bool = False
-    challenge: Id = ""
+    challenge: Id | Annotated[list[Id], Field(min_length=1)] = ""
     experiment: Id = ""
 
 

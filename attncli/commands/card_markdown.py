@@ -62,7 +62,7 @@ def _blocks(section: Section, card: Card, lang: Lang) -> Iterator[str]:
         case "unverifiable":
             yield UNVERIFIABLE[lang]
         case "challenge":
-            yield f"{HEADINGS['challenge'][lang]}: {card.challenge}"
+            yield f"{HEADINGS['challenge'][lang]}: {', '.join(card.challenges)}"
         case "follow-ups":
             if asked := [_follow_up(follow_up, lang) for follow_up in card.follow_ups if follow_up.ask]:
                 yield "\n\n".join([f"## {HEADINGS['follow-ups'][lang]}", *asked])

@@ -74,7 +74,7 @@ class Card:
     formerly: tuple[str, ...] = ()
     as_of: str = ""
     unverifiable: bool = False
-    challenge: str = ""
+    challenges: tuple[str, ...] = ()
     experiment: str = ""
 
     @property
@@ -215,9 +215,14 @@ def _common(document: Document) -> dict[str, Any]:
         "formerly": tuple(document.get("formerly") or ()),
         "as_of": document.get("as_of") or "",
         "unverifiable": bool(document.get("unverifiable")),
-        "challenge": document.get("challenge") or "",
+        "challenges": _listed(document.get("challenge")),
         "experiment": document.get("experiment") or "",
     }
+
+
+def _listed(named: Any) -> tuple[str, ...]:
+    """One name, or a list of them."""
+    return tuple(named) if isinstance(named, list) else (named,) if named else ()
 
 
 def follow_ups_of(document: Document) -> tuple[FollowUp, ...]:

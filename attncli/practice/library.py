@@ -53,9 +53,9 @@ class Library:
 
     def _linked(self, card: Card) -> Card:
         """The card with the links whose targets are there; banks name planned challenges and experiments too."""
-        challenge = card.challenge if card.challenge in self._challenge_ids else ""
+        challenges = tuple(challenge for challenge in card.challenges if challenge in self._challenge_ids)
         known = card.experiment and (paths.bundled_impl() / "experiments" / f"{card.experiment}.py").exists()
-        return replace(card, challenge=challenge, experiment=card.experiment if known else "")
+        return replace(card, challenges=challenges, experiment=card.experiment if known else "")
 
     @cached_property
     def _challenge_ids(self) -> frozenset[str]:

@@ -19,7 +19,7 @@ def sections(card: Card) -> list[Section]:
         "explain": card.explain,
         "pitfalls": card.pitfalls,
         "unverifiable": card.unverifiable,
-        "challenge": card.challenge,
+        "challenge": card.challenges,
         "follow-ups": card.follow_ups,
         "as-of": card.as_of,
         "sources": card.sources,

@@ -81,3 +81,19 @@ def test_no_text_leans_on_an_experiment_that_a_reader_cannot_run() -> None:
         if leaning.search(text["en"] + text["zh"])
     ]
     assert found == []
+
+
+# The systems that interviews ask for most.
+WHAT_INTERVIEWERS_ASK_TO_WRITE = (
+    "sdpa causal-mask padding-mask attention-dropout mha gpt-causal-self-attention cross-attention "
+    "attention-visualise input-embedding sinusoidal-pe learned-pe rope layer-norm ffn kv-cache mqa gqa "
+    "mla encoder-decoder-generate decoder-only-generate flash-attention sparse-attention linear-attention "
+    "moe-router moe-layer moe-load-balance-loss adam adamw bf16-round int8-quant int4-group-quant nf4 "
+    "lora qlora dora lora-plus mixit frozen-qk "
+).split()
+
+
+@pytest.mark.parametrize("challenge", WHAT_INTERVIEWERS_ASK_TO_WRITE)
+def test_what_interviewers_ask_to_write_is_led_to_by_three_cards(challenge: str) -> None:
+    linked = [document["id"] for document in bundled_documents() if challenge in card_of(document).challenges]
+    assert len(linked) >= 3

@@ -42,6 +42,7 @@ def test_a_text_sends_nobody_to_an_experiment_that_is_not_there(known: Known) ->
 def test_links_to_what_exists_are_fine(known: Known) -> None:
     card = {"follow_ups": ["att-01"], "challenge": "sdpa", "experiment": "rope-relative", "wrong": "sdpa/no-scale"}
     assert messages(card, known) == []
+    assert messages({"challenge": ["sdpa"]}, known) == []
 
 
 @pytest.mark.parametrize(
@@ -49,6 +50,7 @@ def test_links_to_what_exists_are_fine(known: Known) -> None:
     [
         ({"follow_ups": ["att-30"]}, 'card "att-30"'),
         ({"challenge": "mqa"}, 'challenge "mqa"'),
+        ({"challenge": ["sdpa", "mqa"]}, 'challenge "mqa"'),
         ({"experiment": "qk-variance"}, 'experiment "qk-variance"'),
         ({"wrong": "mqa/many-heads"}, 'challenge "mqa"'),
     ],
@@ -64,6 +66,7 @@ def test_links_to_what_is_planned_are_notes(known: Known, card: Card, what: str)
         ({"follow_ups": ["zzz"]}, 'there is no card "zzz"; correct the id or remove the link'),
         ({"follow_ups": ["att-00"]}, 'card "att-00" is now "att-01"; write the new id'),
         ({"challenge": "sdpaa"}, 'there is no challenge "sdpaa"; did you mean "sdpa"?'),
+        ({"challenge": ["sdpa", "sdpaa"]}, 'there is no challenge "sdpaa"; did you mean "sdpa"?'),
         ({"experiment": "qk-variances"}, 'there is no experiment "qk-variances"; did you mean "qk-variance"?'),
         ({"wrong": "zzz/no-scale"}, 'there is no challenge "zzz"; correct the id or remove the link'),
         ({"wrong": "sdpa/no-scal"}, 'challenge sdpa has no wrong/no-scal.py; did you mean "no-scale"?'),

@@ -133,7 +133,7 @@ def _parts(section: Section, asked: Asked, lang: Lang, questions: Questions) -> 
         case "unverifiable":
             yield Plain(say("review.unverifiable", lang), classes="note")
         case "challenge":
-            yield Plain(say("review.challenge", lang, id=card.challenge), classes="note")
+            yield Plain(say("review.challenge", lang, id=", ".join(card.challenges)), classes="note")
         case "follow-ups":
             from attncli.tui.widgets.follow_ups import FollowUps
 
