@@ -9,7 +9,7 @@ from shutil import get_terminal_size
 from attncli.commands.stdout import echo
 from attncli.domain.challenge import Challenge
 from attncli.domain.printable import printable
-from attncli.domain.report import GradeReport
+from attncli.domain.report import INTERPRETER, GradeReport
 from attncli.domain.text import Lang
 from attncli.words.counterexample_lines import counterexample_lines
 from attncli.words.reports import (
@@ -49,5 +49,7 @@ def report_lines(report: GradeReport, challenge: Challenge, lang: Lang, width: i
     if report.printed:
         yield f"  {PRINTED['printed'][lang]}"
         yield from (f"    {line}" for line in printable(report.printed).splitlines()[:PRINTED_LINES])
+    if report.device == INTERPRETER:
+        yield f"  {PRINTED['interpreter'][lang]}"
     layers = ", ".join(report.sandbox)
     yield f"  {PRINTED['foot'][lang].format(seconds=report.seconds, seed=report.seed, layers=layers)}"

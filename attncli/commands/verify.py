@@ -16,7 +16,9 @@ from attncli.errors import Rejected
 
 if TYPE_CHECKING:
     from attncli.bank.problems import Problem
+    from attncli.domain.challenge import Challenge
     from attncli.practice.prove import Proof
+    from attncli.practice.workspace import Workspace
 
 
 @click.command()
@@ -35,7 +37,7 @@ def verify(challenges: tuple[str, ...], streams: int, jobs: int | None, as_json:
     with session().workspace() as workspace:
         if problems := faults(workspace, challenges):
             _tell(problems, as_json)
-        chosen = [workspace.library.challenge(id) for id in challenges] or workspace.library.challenges()
+        chosen = [workspace.library.challenge(id) for id in challenges] or _that_can_be_run(workspace)
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     proofs = prove(chosen, streams, jobs or cores, _progress())
     documents = [proof.document() for proof in proofs]
@@ -48,6 +50,17 @@ def verify(challenges: tuple[str, ...], streams: int, jobs: int | None, as_json:
     failing = [document["id"] for document in documents if not document["holds"]]
     if failing:
         raise Rejected(f"{len(failing)} of {len(documents)} challenges do not hold: {', '.join(failing)}; see above")
+
+
+def _that_can_be_run(workspace: Workspace) -> list[Challenge]:
+    """All challenges, without those that need what is not installed; these are told."""
+    from attncli.practice.prove import can_be_run
+
+    everything = list(workspace.library.challenges())
+    left_out = [challenge.id for challenge in everything if not can_be_run(challenge)]
+    if left_out:
+        echo(f"{len(left_out)} left out, as they need Triton: pip install 'attncli[kernels]' (Linux)", err=True)
+    return [challenge for challenge in everything if challenge.id not in left_out]
 
 
 def _tell(problems: Sequence[Problem], as_json: bool) -> NoReturn:

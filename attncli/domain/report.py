@@ -14,6 +14,8 @@ Verdict = Literal["accepted", "rejected", "error"]
 Status = Literal["pass", "fail", "skipped", "info", "running"]
 MOST_DIGITS = 17
 MOST_CALLS_SHOWN = 4
+# Where kernels run that nothing has compiled: Triton's, on the CPU.
+INTERPRETER: Final = "interpreter"
 
 
 @dataclass(frozen=True, slots=True)

@@ -78,6 +78,7 @@ class Server:
     def _grade(self, request: Request, again: bool = False) -> None:
         from dataclasses import replace
 
+        from attncli.domain.report import INTERPRETER
         from attncli.judge.answers.submission import Budget, Submission
         from attncli.judge.grading.options import Options
         from attncli.judge.grading.run_checks import Grading
@@ -105,6 +106,8 @@ class Server:
         grading = Grading(exam, submission, options, lambda event: self._send({"id": number, **event}))
         with contextlib.closing(submission):
             report = replace(grading.run(), sandbox=tuple(self._zygote.layers))
+            if exam.folder.kernel:
+                report = replace(report, device=INTERPRETER)
             outlived = self._zygote is zygote and zygote.alive()
             if report.accepted or again or outlived:
                 self._send({"id": number, "report": {**document(report), "stored": list(report.stored)}})

@@ -18,7 +18,7 @@ from attncli.store.database import Database
 from attncli.store.repair import repair_in_place
 from attncli.store.rescue import rescue
 
-LIBRARIES = ("click", "fsrs", "textual", "rich", "torch", "hypothesis", "pyyaml", "pydantic", "TeXicode")
+LIBRARIES = ("click", "fsrs", "textual", "rich", "torch", "hypothesis", "pyyaml", "pydantic", "TeXicode", "triton")
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -19,6 +20,11 @@ from attncli.practice.submit import specification
 SECONDS = 60.0
 # What takes longest is begun first, so that no judge is left alone with it at the end.
 _SLOWEST = ("random", "work", "memory")
+
+
+def can_be_run(challenge: Challenge) -> bool:
+    """Whether what its files need is installed: Triton where a kernel is written."""
+    return not challenge.kernel or importlib.util.find_spec("triton") is not None
 
 
 @dataclass(frozen=True, slots=True)

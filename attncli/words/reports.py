@@ -70,6 +70,10 @@ PRINTED: dict[str, Localised] = {
     "to-harden": _T("to harden it: {checks}", "要加固的：{checks}"),
     "badge": _T(" (badge)", "（加分项）"),
     "printed": _T("printed by your code:", "你的代码打印的内容："),
+    "interpreter": _T(
+        "run in Triton's interpreter on the CPU: not compiled, not timed, bfloat16 not checked",
+        "在 CPU 上用 Triton 的解释器运行：没有编译，没有计时，没有检查 bfloat16",
+    ),
     "foot": _T("{seconds} s, seed {seed}, sandbox: {layers}", "用时 {seconds} 秒，种子 {seed}，沙箱：{layers}"),
     "same": _T("the same answers as: {says}", "与这种错误的结果完全一致：{says}"),
     "two": _T("two mistakes at once explain every answer:", "两种错误同时出现，能解释所有结果："),
