@@ -149,13 +149,19 @@ def _poisoned(make: Callable[..., Tensor]) -> Callable[..., Tensor]:
 
     def made(*args: Any, **kwargs: Any) -> Tensor:
         tensor = make(*args, **kwargs)
-        if tensor.device.type == "cpu" and _Present.memory is None:
+        if _Present.memory is None:
             with _unseen():
-                if tensor.is_floating_point():
-                    tensor.detach().fill_(float("nan"))
-                elif tensor.dtype != torch.bool and not tensor.is_complex():
-                    tensor.detach().fill_(torch.iinfo(tensor.dtype).max)
+                _poison(tensor)
         return tensor
 
     made.__name__ = getattr(make, "__name__", "empty")
     return made
+
+
+def _poison(tensor: Tensor) -> None:
+    if tensor.device.type != "cpu":
+        return
+    if tensor.is_floating_point():
+        tensor.detach().fill_(float("nan"))
+    elif tensor.dtype != torch.bool and not tensor.is_complex():
+        tensor.detach().fill_(torch.iinfo(tensor.dtype).max)
