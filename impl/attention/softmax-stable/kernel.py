@@ -25,6 +25,7 @@ import torch
 import triton
 import triton.language as tl
 from torch import Tensor
+from torch.autograd.function import once_differentiable
 
 INTERPRETED = triton.knobs.runtime.interpret
 
@@ -45,6 +46,7 @@ class Softmax(torch.autograd.Function):
         return y
 
     @staticmethod
+    @once_differentiable
     def backward(ctx: Any, dy: Tensor) -> tuple[Tensor, None]:
         (y,) = ctx.saved_tensors
         dx = torch.empty_like(y)
@@ -59,7 +61,8 @@ def launch(kernel: Any, x: Tensor, dim: int, *tensors: Tensor) -> None:
     rows = x.numel() // n
     ROWS, COLUMNS = tile(rows, n)
     wide = tl.float64 if x.dtype == torch.float64 else tl.float32
-    kernel[(triton.cdiv(rows, ROWS),)](*tensors, rows, n, inner, wide, ROWS, COLUMNS, num_warps=8)
+    with torch.cuda.device_of(x):
+        kernel[(triton.cdiv(rows, ROWS),)](*tensors, rows, n, inner, wide, ROWS, COLUMNS, num_warps=8)
 
 
 def tile(rows: int, n: int) -> tuple[int, int]:
