@@ -3,8 +3,8 @@
 A program turns a few tokens of one batch item. It computes their cosines and sines once, in registers, and uses them
 for up to HEADS heads: all heads of a token turn alike. Decisions:
 - no table of angles is read: at 16 bits two numbers of 4 bytes for each pair would double what is moved;
-- both layouts are one kernel: pair i is at 2i and 2i + 1, or at i and i + d/2. The two loads of the first share their
-  cache lines;
+- both layouts are one kernel: pair i is at 2i and 2i + 1, or at i and i + d/2. The two loads of the first take turns
+  in the same cache lines, of the second each takes 16 bytes at a time;
 - x is read and y written by their own strides, so that (B, T, H, d) seen as (B, H, T, d) is not copied;
 - a rotation is orthogonal: the gradient is the cotangent turned back. x is not kept for it, the positions are;
 - angles are float32 at least, and the speeds base^(−2i/d) are powers of 2: 2^(−2i/d · log₂ base).
@@ -84,8 +84,8 @@ def rope_kernel(
     inside = (token < T)[:, None] & (pair < pairs)[None, :]  # (TOKENS, PAIRS)
 
     speed = tl.exp2(-pair.to(WIDE) / pairs * tl.full((), log2_base, WIDE))  # (PAIRS,), radians per position
-    at = positions + b * of_positions[0] + token * of_positions[1]  # (TOKENS,)
-    angle = tl.load(at, token < T, other=0).to(WIDE)[:, None] * speed[None, :]  # (TOKENS, PAIRS)
+    position = positions + b * of_positions[0] + token * of_positions[1]  # (TOKENS,)
+    angle = tl.load(position, token < T, other=0).to(WIDE)[:, None] * speed[None, :]  # (TOKENS, PAIRS)
     cos, sin = tl.cos(angle), tl.sin(angle) * SIGN
 
     a = pair * next_pair  # (PAIRS,), where the first of each pair is
