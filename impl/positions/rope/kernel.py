@@ -60,7 +60,7 @@ def turned(x: Tensor, positions: Tensor, base: float, layout: str, sign: int) ->
     apart = (2, 1) if layout == "interleaved" else (1, d // 2)  # from pair to pair, and inside a pair
     wide = tl.float64 if x.dtype == torch.float64 else tl.float32
     with torch.cuda.device_of(x):
-        rope_kernel[(triton.cdiv(T, TOKENS), triton.cdiv(H, HEADS), B)](
+        rope_kernel[(B * triton.cdiv(T, TOKENS), triton.cdiv(H, HEADS))](
             x, y, positions, x.stride(), y.stride(), positions.stride(), H, T, d // 2, *apart, math.log2(base),
             sign, wide, HEADS, TOKENS, PAIRS, num_warps=4,
         )  # fmt: skip
@@ -78,8 +78,9 @@ def rope_kernel(
     x, y, positions, of_x, of_y, of_positions, H, T, pairs, next_pair, next_half, log2_base: tl.float64,
     SIGN: tl.constexpr, WIDE: tl.constexpr, HEADS: tl.constexpr, TOKENS: tl.constexpr, PAIRS: tl.constexpr,
 ):  # fmt: skip
-    b, first = tl.program_id(2).to(tl.int64), tl.program_id(1).to(tl.int64) * HEADS
-    token = tl.program_id(0).to(tl.int64) * TOKENS + tl.arange(0, TOKENS)  # (TOKENS,)
+    tiles = tl.cdiv(T, TOKENS)
+    b, first = (tl.program_id(0) // tiles).to(tl.int64), tl.program_id(1).to(tl.int64) * HEADS
+    token = (tl.program_id(0) % tiles).to(tl.int64) * TOKENS + tl.arange(0, TOKENS)  # (TOKENS,)
     pair = tl.arange(0, PAIRS)  # (PAIRS,)
     inside = (token < T)[:, None] & (pair < pairs)[None, :]  # (TOKENS, PAIRS)
 
