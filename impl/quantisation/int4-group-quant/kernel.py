@@ -6,9 +6,9 @@ j holds the numbers 2j and 2j + 1, which may be of two groups where a group is o
 - codes: a program divides both numbers of a byte by the scale of their group, and packs them; ties go up;
 - `int4_matmul(x, packed, scales)`: x (..., I) times the transpose of the weights (O, I). A tile of bytes becomes two
   tiles of codes, which meet the even and the odd columns of x in two dots: no code is moved beside its neighbour, but
-  x is copied once, its even columns before its odd ones. A nibble is decoded by two shifts, (b << 28) >> 28, which drag its sign along. Where a group covers whole tiles the
-  codes go through the tensor cores as they are, exactly, and the scale multiplies the float32 sum of each tile;
-  elsewhere weights are decoded first, and rounded to the dtype of x.
+  x is copied once, its even columns before its odd ones. A nibble is decoded by two shifts, (b << 28) >> 28, which drag
+  its sign along. Where a group covers whole tiles the codes go through the tensor cores as they are, exactly, and the
+  scale multiplies the float32 sum of each tile; elsewhere weights are decoded first, and rounded to the dtype of x.
 
 Bytes: quantising n weights, 2·n·(bytes of w) read and n/2 + 4·n/group written; the product, O·I/2 + 4·O·I/group +
 (3·M·I + M·O)·(bytes of x) for M rows if each is read once: a quarter of 16-bit weights, as long as M is small.

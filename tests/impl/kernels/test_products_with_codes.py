@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
+from tests.impl.conftest import load
 from tests.impl.kernels.conftest import DEVICE, IMPL, kernel_of
 
 SHAPES = [((), 5, 6), ((1,), 16, 64), ((2, 9), 20, 34)]
@@ -58,3 +59,14 @@ def test_the_product_with_int4_codes_is_that_with_what_they_stand_for(lead, O, I
     packed, scales = kernel.quantize_int4(drawn(O, I), I // groups)
     x = drawn(*lead, I, dtype=dtype)
     assert near(kernel.int4_matmul(x, packed, scales), x.double() @ weights_of_int4(packed, scales).T, dtype)
+
+
+@every_dtype
+@pytest.mark.parametrize(("shape", "block"), [((6,), 3), ((5, 64), 64), ((2, 3, 130), 26)])
+def test_nf4_decodes_to_the_levels_that_its_codes_name(shape, block, dtype):
+    kernel = kernel_of(IMPL / "quantisation/nf4")
+    packed, absmax = kernel.nf4_quantize(drawn(*shape), block)
+    codes = torch.stack([packed & 15, packed >> 4], -1).flatten(-2).long()
+    table = load(IMPL / "quantisation/nf4/reference.py").levels().to(DEVICE)
+    due = (table.float()[codes] * absmax.repeat_interleave(block, -1)).to(dtype)
+    assert torch.equal(kernel.nf4_dequantize(packed, absmax, dtype), due)
