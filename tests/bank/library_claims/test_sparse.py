@@ -167,7 +167,8 @@ def test_sparse_15_with_tanh_features_the_denominator_changes_sign(says: Says) -
     q, k, v = drawn(0, 512, 32), drawn(1, 512, 32), drawn(2, 512, 32)
     denominators = (q.tanh() @ k.tanh().T).tril().sum(-1)
     assert 0.4 < float((denominators < 0).double().mean()) < 0.6
-    outputs = torch.cat([linear_attention(*(drawn(n, 512, 32).tanh() for n in (s, s + 1)), v) for s in range(0, 40, 2)])
+    tanh = [drawn(seed, 512, 32).tanh() for seed in range(40)]
+    outputs = torch.cat([linear_attention(q, k, v) for q, k in zip(tanh[::2], tanh[1::2], strict=True)])
     assert float(outputs.abs().max()) > 200 * float(v.abs().max())
     kept = linear_attention(F.elu(q) + 1, F.elu(k) + 1, v)
     assert (kept.amax(0) <= v.amax(0)).all() and (kept.amin(0) >= v.amin(0)).all()
