@@ -2,32 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-
-import pytest
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 
-from attncli.bank.loader import bank_files, load_file
-from attncli.paths import bundled_quizbank
-
-Says = Callable[[str, str, str], bool]
-
-
-@pytest.fixture(scope="module")
-def says() -> Says:
-    path = next(path for path in bank_files(bundled_quizbank()) if path.stem == "dist")
-    texts = {document["id"]: str(document) for document in load_file(path).documents}
-    return lambda card, english, chinese: english in texts[card] and chinese in texts[card]
-
-
-@pytest.fixture(autouse=True)
-def one_thread() -> Iterator[None]:
-    """The tensors are small: more threads only wait for each other."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
+from .conftest import Says
 
 
 def test_dist_12_torch_counts_6n_plus_12ldt_flops_per_token(says: Says) -> None:
