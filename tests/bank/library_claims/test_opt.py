@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -12,30 +12,7 @@ from torch import Tensor, nn
 from torch.optim import SGD, Adam, AdamW, Muon, Optimizer, RMSprop
 from torch.utils.checkpoint import checkpoint
 
-from attncli.bank.loader import bank_files, load_file
-from attncli.paths import bundled_quizbank
-
-Says = Callable[..., None]
-
-
-@pytest.fixture(scope="module")
-def says() -> Says:
-    path = next(path for path in bank_files(bundled_quizbank()) if path.stem == "opt")
-    texts = {document["id"]: str(document) for document in load_file(path).documents}
-
-    def check(card: str, *words: str) -> None:
-        assert [word for word in words if word not in texts[card]] == []
-
-    return check
-
-
-@pytest.fixture(autouse=True)
-def one_thread() -> Iterator[None]:
-    """The tensors are small: more threads only wait for each other."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
+from .conftest import Says
 
 
 def drawn(seed: int, *shape: int) -> Tensor:

@@ -2,36 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-
 import pytest
 import torch
 from torch import Tensor
 
-from attncli.bank.loader import bank_files, load_file
-from attncli.paths import bundled_quizbank
-
-Says = Callable[..., None]
-
-
-@pytest.fixture(scope="module")
-def says() -> Says:
-    path = next(path for path in bank_files(bundled_quizbank()) if path.stem == "scale")
-    texts = {document["id"]: str(document) for document in load_file(path).documents}
-
-    def check(card: str, *words: str) -> None:
-        assert [word for word in words if word not in texts[card]] == []
-
-    return check
-
-
-@pytest.fixture(autouse=True)
-def one_thread() -> Iterator[None]:
-    """The tensors are small: more threads only wait for each other."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
+from .conftest import Says
 
 
 def drawn(seed: int, *shape: int) -> Tensor:
