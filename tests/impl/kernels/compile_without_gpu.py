@@ -79,8 +79,8 @@ _run = JITFunction.run
 
 def cases(folder: Folder, quick: bool) -> Iterator[Case]:
     """The largest drawn case and the smallest in some branches, in each profile."""
-    for name in PROFILES[: 2 if quick else None]:
-        for number in range(0, BRANCHES, BRANCHES if quick else 1):
+    for place, name in enumerate(PROFILES[: 2 if quick else None]):
+        for number in (2 * place,) if quick else range(BRANCHES):
             recorder = Recorder(fixed_draw, profile_of(name, folder.facts), declared=folder.declared)
             sizes = {axis: size[0 if number % 2 else -1] for axis, size in folder.facts.sizes.items()}
             recorder.begin(Turn(number=number, sizes=sizes))
