@@ -1,0 +1,37 @@
+"""Triton's interpreter with bfloat16 as a GPU has it.
+
+Triton 3.7 keeps bfloat16 as whole numbers of 16 bits. It cuts float32 off instead of rounding it to the nearest, and
+multiplies matrices of those whole numbers; both are done by torch here.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+import triton.language as tl
+from triton.runtime.interpreter import InterpreterBuilder, TensorHandle
+
+_cast, _dot = InterpreterBuilder.cast_impl, InterpreterBuilder.create_dot
+
+
+def install() -> None:
+    """From here on the interpreter rounds, and multiplies what is meant."""
+    InterpreterBuilder.cast_impl = cast  # type: ignore[method-assign]
+    InterpreterBuilder.create_dot = dot  # type: ignore[method-assign]
+
+
+def cast(self: Any, source: Any, to: Any) -> Any:
+    if to.scalar != tl.bfloat16 or source.dtype.scalar != tl.float32:
+        return _cast(self, source, to)
+    rounded = torch.from_numpy(np.ascontiguousarray(source.data)).to(torch.bfloat16)
+    return TensorHandle(rounded.view(torch.uint16).numpy(), tl.bfloat16)
+
+
+def dot(self: Any, a: Any, b: Any, *others: Any) -> Any:
+    return _dot(self, _widened(self, a), _widened(self, b), *others)
+
+
+def _widened(builder: Any, operand: Any) -> Any:
+    return _cast(builder, operand, tl.float32) if operand.dtype.scalar == tl.bfloat16 else operand
