@@ -30,15 +30,10 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-INTERPRETED = triton.knobs.runtime.interpret
-
 
 def flash_attention(
     q: Tensor, k: Tensor, v: Tensor, block_q: int = 64, block_k: int = 64, causal: bool = False
 ) -> tuple[Tensor, Tensor]:
-    if INTERPRETED and q.dtype == torch.bfloat16:  # which numpy does not have
-        out, lse = flash_attention(q.float(), k.float(), v.float(), block_q, block_k, causal)
-        return out.to(q.dtype), lse
     return FlashAttention.apply(in_rows(q), in_rows(k), in_rows(v), block_q, block_k, causal)
 
 
@@ -121,8 +116,8 @@ def forward_kernel(
     k_tile, v_tile = k_ptr + b * k_b + h * k_h, v_ptr + b * v_b + h * v_h
     q = tl.load(q_tile + rows[:, None] * q_t + dims[None, :], mask=row_mask, other=0.0)  # (q, d)
     m = tl.full([BLOCK_Q], float("-inf"), WIDE)
-    l = tl.zeros([BLOCK_Q], WIDE)
-    acc = tl.zeros([BLOCK_Q, BLOCK_D], WIDE)
+    l = tl.full([BLOCK_Q], 0.0, WIDE)
+    acc = tl.full([BLOCK_Q, BLOCK_D], 0.0, WIDE)
     end = tl.minimum(S, tl.maximum(0, first + BLOCK_Q + S - T)) if CAUSAL else S
 
     for left in range(0, end, BLOCK_K):
@@ -171,7 +166,7 @@ def dq_kernel(
     lse = tl.where(lse == float("-inf"), float("inf"), lse)  # a row without a key: its weights are exp(−∞)
     delta = tl.sum(do.to(WIDE) * out.to(WIDE), axis=1) - tl.load(dlse_ptr + stats, mask=inside, other=0.0)
     tl.store(delta_ptr + stats, delta, mask=inside)
-    dq = tl.zeros([BLOCK_Q, BLOCK_D], WIDE)
+    dq = tl.full([BLOCK_Q, BLOCK_D], 0.0, WIDE)
     end = tl.minimum(S, tl.maximum(0, first + BLOCK_Q + S - T)) if CAUSAL else S
 
     for left in range(0, end, BLOCK_K):
@@ -205,8 +200,8 @@ def dkv_kernel(
     k_tile, v_tile = k_ptr + b * k_b + h * k_h + left * k_s, v_ptr + b * v_b + h * v_h + left * v_s
     k = tl.load(k_tile + keys[:, None] * k_s + dims[None, :], mask=key_mask, other=0.0)  # (k, d)
     v = tl.load(v_tile + keys[:, None] * v_s + dims[None, :], mask=key_mask, other=0.0)  # (k, d)
-    dk = tl.zeros([BLOCK_K, BLOCK_D], WIDE)
-    dv = tl.zeros([BLOCK_K, BLOCK_D], WIDE)
+    dk = tl.full([BLOCK_K, BLOCK_D], 0.0, WIDE)
+    dv = tl.full([BLOCK_K, BLOCK_D], 0.0, WIDE)
     begin = tl.maximum(0, left + T - S) // BLOCK_Q * BLOCK_Q if CAUSAL else left * 0  # the first tile that sees a key
     q_tile, do_tile = q_ptr + b * q_b + h * q_h + begin * q_t, do_ptr + b * do_b + h * do_h + begin * do_t
 
@@ -219,10 +214,10 @@ def dkv_kernel(
         lse = tl.where(lse == float("-inf"), float("inf"), lse)
         delta = tl.load(delta_ptr + pair * T + first + rows, mask=inside, other=0.0)
         scores = tl.dot(q, tl.trans(k), input_precision="ieee", out_dtype=WIDE) * SCALE  # (q, k)
+        visible = (left + keys < S)[None, :]
         if CAUSAL:
-            visible = left + keys[None, :] <= first + rows[:, None] + S - T
-            scores = tl.where(visible, scores, float("-inf"))
-        weights = tl.exp(scores - lse[:, None])  # (q, k)
+            visible = visible & (left + keys[None, :] <= first + rows[:, None] + S - T)
+        weights = tl.exp(tl.where(visible, scores, float("-inf")) - lse[:, None])  # (q, k)
         dv += product(tl.trans(weights), do)
         dweights = tl.dot(do, tl.trans(v), input_precision="ieee", out_dtype=WIDE)  # (q, k)
         dscores = weights * (dweights - delta[:, None])
