@@ -162,7 +162,7 @@ def merge_kernel(
     top = tl.full([1], float("-inf"), WIDE)
     total = tl.full([1], 0.0, WIDE)
     acc = tl.full([BLOCK_D], 0.0, WIDE)
-    for part in range(0, filled):
+    for part in range(filled):
         lse = tl.load(lses_ptr + row * parts + part)
         new_top = tl.maximum(top, lse)
         weight, shrink = tl.exp(lse - new_top), tl.exp(top - new_top)
