@@ -25,6 +25,7 @@ import torch
 import triton
 import triton.language as tl
 from torch import Tensor
+from torch.autograd.function import once_differentiable
 
 INTERPRETED = triton.knobs.runtime.interpret
 
@@ -45,6 +46,7 @@ class Softmax(torch.autograd.Function):
         return y
 
     @staticmethod
+    @once_differentiable
     def backward(ctx: Any, dy: Tensor) -> tuple[Tensor, None]:
         (y,) = ctx.saved_tensors
         dx = torch.empty_like(y)
@@ -57,15 +59,19 @@ def launch(kernel: Any, x: Tensor, dim: int, *tensors: Tensor) -> None:
     n = x.shape[dim]
     inner = x.stride(dim) if n > 1 else 1
     rows = x.numel() // n
-    ROWS, COLUMNS = tile(rows, n)
+    ROWS, COLUMNS = tile(rows, n, inner)
     wide = tl.float64 if x.dtype == torch.float64 else tl.float32
-    kernel[(triton.cdiv(rows, ROWS),)](*tensors, rows, n, inner, wide, ROWS, COLUMNS, num_warps=8)
+    with torch.cuda.device_of(x):
+        kernel[(triton.cdiv(rows, ROWS),)](*tensors, rows, n, inner, wide, ROWS, COLUMNS, num_warps=8)
 
 
-def tile(rows: int, n: int) -> tuple[int, int]:
-    """Up to 4096 entries a program, of many short rows together. The interpreter cuts every row, to walk every loop."""
+def tile(rows: int, n: int, inner: int) -> tuple[int, int]:
+    """4096 entries a program: most along the row, or 64 neighbouring rows where these lie side by side.
+
+    The interpreter cuts every row, to walk every loop.
+    """
     width = triton.next_power_of_2(n)
-    columns = max(width // 4, 4) if INTERPRETED else min(width, 4096)
+    columns = max(width // 4, 4) if INTERPRETED else min(width, 4096 if inner == 1 else 64)
     together = 4 if INTERPRETED else 4096 // columns
     return min(together, triton.next_power_of_2(rows)), columns
 

@@ -31,7 +31,7 @@ from attncli.judge.truth.reference import as_given, run_reference
 # How much shared memory a program may take there.
 TARGETS = {80: 163 << 10, 90: 227 << 10}
 PROFILES = ("ordinary", "bf16", "float64")
-BRANCHES = 2
+BRANCHES = 4  # two of the largest sizes, two of the smallest
 
 
 class NoDevice:
@@ -67,11 +67,12 @@ _run = JITFunction.run
 
 
 def cases(folder: Folder) -> Iterator[Case]:
-    """The largest drawn case in some branches, in each profile."""
+    """The largest drawn case and the smallest in some branches, in each profile."""
     for name in PROFILES:
         for number in range(BRANCHES):
             recorder = Recorder(fixed_draw, profile_of(name, folder.facts), declared=folder.declared)
-            recorder.begin(Turn(number=number, sizes={axis: size[-1] for axis, size in folder.facts.sizes.items()}))
+            sizes = {axis: size[-(number % 2)] for axis, size in folder.facts.sizes.items()}
+            recorder.begin(Turn(number=number, sizes=sizes))
             folder.inputs.case(recorder)
             yield recorder.case
 

@@ -1,11 +1,7 @@
-"""Kernels run compiled where there is a GPU, and in Triton's interpreter elsewhere.
-
-Triton looks at `TRITON_INTERPRET` when it is imported and at each `@triton.jit`: it is set before any test runs.
-"""
+"""Kernels run compiled where there is a GPU, and in Triton's interpreter elsewhere."""
 
 from __future__ import annotations
 
-import os
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -17,13 +13,12 @@ import torch
 LINUX = sys.platform == "linux"
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 if LINUX and DEVICE == "cpu":
-    os.environ["TRITON_INTERPRET"] = "1"
     from tests.impl.kernels import rounding_interpreter
 
     rounding_interpreter.install()
 
 IMPL = Path(__file__).parents[3] / "impl"
-FOLDERS = sorted(path.parent for path in IMPL.glob("*/*/kernel.py"))
+FOLDERS = sorted(path.parent for path in IMPL.glob("*/*/kernel.py")) if LINUX else []
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

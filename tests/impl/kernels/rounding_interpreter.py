@@ -23,7 +23,9 @@ def install() -> None:
 
 
 def cast(self: Any, source: Any, to: Any) -> Any:
-    if to.scalar != tl.bfloat16 or source.dtype.scalar != tl.float32:
+    if source.dtype.scalar == tl.bfloat16 and to.scalar != tl.bfloat16:
+        source = _cast(self, source, tl.float32)
+    if to.scalar != tl.bfloat16 or source.dtype.scalar == tl.bfloat16:
         return _cast(self, source, to)
     rounded = torch.from_numpy(np.ascontiguousarray(source.data)).to(torch.bfloat16)
     return TensorHandle(rounded.view(torch.uint16).numpy(), tl.bfloat16)
