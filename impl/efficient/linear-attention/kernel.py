@@ -9,8 +9,9 @@ first: triu(V·dOᵀ)·Q and triu(K·Qᵀ)·dO. Nothing is stored for it but Q, 
 Decisions:
 - φ is any callable of torch, and so are its gradient and the quotient: the kernel knows nothing of them;
 - without `causal` the sums are two plain matrix products, and a step adds one token: torch does both well;
-- φ and the sums are float32 (float64 for float64), and are multiplied as such, not as tf32;
-- columns of V are divided over programs so that a state of m features has at most 8192 numbers, 64 a thread.
+- φ and the sums are float32 (float64 for float64). Tensor cores multiply float32 as three products of tf32, which lose less than
+  the sums do; without them four products a chunk do not fit into registers;
+- columns of V are divided over programs, so that the state of up to 128 features has 16 numbers a thread.
 
 Bytes: with m features, numerators 2·B·H·T·m·⌈dv/columns⌉ + 2·B·H·T·dv elements of 4 bytes, denominators 2·B·H·T·(m + 1). Backward
 three times that. The state never leaves the chip.
@@ -89,15 +90,16 @@ class CausalProduct(torch.autograd.Function):
 def choices(m: int, dv: int, dtype: torch.dtype) -> dict[str, Any]:
     """Chunks of tokens, and columns for which the state of m features fits into registers."""
     block_m = max(16, triton.next_power_of_2(m))
-    columns = min(64, max(16, 8192 // block_m))
+    columns = 4 if INTERPRETED else 32 if block_m <= 128 else 16
     return {
         "M": m,
         "DV": dv,
-        "CHUNK": 64 if INTERPRETED else 32 if block_m <= 128 else 16,
+        "CHUNK": 64 if INTERPRETED else 32 if block_m <= 64 else 16,
         "BLOCK_M": block_m,
         "BLOCK_V": min(columns, max(16, triton.next_power_of_2(dv))),
         "WIDE": tl.float64 if dtype == torch.float64 else tl.float32,
-        "num_warps": 4 if block_m <= 256 else 8,
+        "PRECISION": "ieee" if dtype == torch.float64 else "tf32x3",
+        "num_warps": 4 if block_m <= 64 else 8,
         "num_stages": 1,
     }
 
@@ -118,7 +120,7 @@ def causal_product(q: Tensor, k: Tensor, v: Tensor, reverse: bool = False) -> Te
 def product_kernel(
     q_ptr, k_ptr, v_ptr, out_ptr, q_b, q_h, q_t, k_b, k_h, k_t, v_b, v_h, v_t, H, T,
     M: tl.constexpr, DV: tl.constexpr, CHUNK: tl.constexpr, BLOCK_M: tl.constexpr, BLOCK_V: tl.constexpr,
-    WIDE: tl.constexpr, REVERSE: tl.constexpr,
+    WIDE: tl.constexpr, REVERSE: tl.constexpr, PRECISION: tl.constexpr,
 ):  # fmt: skip
     pair = tl.program_id(1).to(tl.int64)
     b, h = pair // H, pair % H
@@ -135,8 +137,8 @@ def product_kernel(
         q = tl.load(q_head + rows[:, None] * q_t + features[None, :], mask=feature_mask, other=0.0)  # (c, m)
         k = tl.load(k_head + rows[:, None] * k_t + features[None, :], mask=feature_mask, other=0.0)  # (c, m)
         v = tl.load(v_head + rows[:, None] * v_t + columns[None, :], mask=column_mask, other=0.0)  # (c, dv)
-        within = tl.dot(q, tl.trans(k), input_precision="ieee", out_dtype=WIDE)  # (c, c)
-        out = tl.dot(tl.where(seen, within, 0.0), v, input_precision="ieee", out_dtype=WIDE)  # (c, dv)
-        out += tl.dot(q, state, input_precision="ieee", out_dtype=WIDE)
-        state += tl.dot(tl.trans(k), v, input_precision="ieee", out_dtype=WIDE)  # (m, dv)
+        within = tl.dot(q, tl.trans(k), input_precision=PRECISION, out_dtype=WIDE)  # (c, c)
+        out = tl.dot(tl.where(seen, within, 0.0), v, input_precision=PRECISION, out_dtype=WIDE)  # (c, dv)
+        out += tl.dot(q, state, input_precision=PRECISION, out_dtype=WIDE)
+        state += tl.dot(tl.trans(k), v, input_precision=PRECISION, out_dtype=WIDE)  # (m, dv)
         tl.store(out_ptr + (pair * T + rows)[:, None] * DV + columns[None, :], out, mask=column_mask)
