@@ -11,8 +11,8 @@ import pytest
 import torch
 from hypothesis import HealthCheck, settings
 
-# Without a GPU, kernels are interpreted. Triton settles that when it is imported, which torch.utils.flop_counter does for
-# the judge: no test may import that before this line.
+# Without a GPU, kernels are interpreted. Triton settles that when it is imported, which torch.utils.flop_counter does
+# for the judge: no test may import that before this line.
 if not torch.cuda.is_available():
     os.environ.setdefault("TRITON_INTERPRET", "1")
 

@@ -88,14 +88,14 @@ def product(a: Tensor, b: Tensor, out: Tensor, add: bool = False) -> None:
 def tile(dtype: torch.dtype) -> tuple[int, int, int, int]:
     """Tile of a product, and its warps. Without tensor cores (float32) more would not stay in registers."""
     if INTERPRETED:
-        return 16, 32, 32, 4
+        return 32, 32, 64, 4
     return (128, 128, 64, 8) if dtype.itemsize == 2 else (32, 32, 16, 4)
 
 
 def columns(V: int) -> int:
     """Logits of one step along a row."""
     width = triton.next_power_of_2(V)
-    return max(width // 4, 4) if INTERPRETED else min(width, 4096)
+    return max(width // 2, 4) if INTERPRETED else min(width, 4096)
 
 
 @triton.jit

@@ -1,13 +1,14 @@
-"""Compiles what a kernel.py launches for a GPU that is not there: `python compile_without_gpu.py FOLDER...`.
+"""Compiles what a kernel.py launches for a GPU that is not there: `python compile_without_gpu.py [--quick] FOLDER...`.
 
 Triton's wheel brings the assembler. The judge's cases are put to a kernel whose launches stop after they are compiled,
 for an A100 and an H100, forward and backward; each line says the kernel, its types, and the shared memory it takes.
+`--quick` is for an H100, in float32 and bfloat16 and of the largest sizes alone.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -31,7 +32,17 @@ from attncli.judge.truth.reference import as_given, run_reference
 # How much shared memory a program may take there.
 TARGETS = {80: 163 << 10, 90: 227 << 10}
 PROFILES = ("ordinary", "bf16", "float64")
-BRANCHES = 4  # two of the largest sizes, two of the smallest
+BRANCHES = 4  # by turns of the largest and of the smallest sizes
+# What kernels offer beside the entry points of their challenge.
+BESIDE: dict[str, Callable[[Any, torch.dtype], Any]] = {
+    "int8-quant": lambda kernel, dtype: kernel.int8_matmul(
+        torch.ones(65, 96, dtype=dtype), *kernel.quantize_int8(torch.ones(80, 96), 0, False)
+    ),
+    "int4-group-quant": lambda kernel, dtype: kernel.int4_matmul(
+        torch.ones(65, 96, dtype=dtype), *kernel.quantize_int4(torch.ones(80, 96), 32)
+    ),
+    "nf4": lambda kernel, dtype: kernel.nf4_dequantize(*kernel.nf4_quantize(torch.ones(3, 128)), dtype),
+}
 
 
 class NoDevice:
@@ -66,18 +77,18 @@ class Launches:
 _run = JITFunction.run
 
 
-def cases(folder: Folder) -> Iterator[Case]:
+def cases(folder: Folder, quick: bool) -> Iterator[Case]:
     """The largest drawn case and the smallest in some branches, in each profile."""
-    for name in PROFILES:
-        for number in range(BRANCHES):
+    for name in PROFILES[: 2 if quick else None]:
+        for number in range(0, BRANCHES, 2 if quick else 1):
             recorder = Recorder(fixed_draw, profile_of(name, folder.facts), declared=folder.declared)
-            sizes = {axis: size[-(number % 2)] for axis, size in folder.facts.sizes.items()}
+            sizes = {axis: size[0 if number % 2 else -1] for axis, size in folder.facts.sizes.items()}
             recorder.begin(Turn(number=number, sizes=sizes))
             folder.inputs.case(recorder)
             yield recorder.case
 
 
-def compile_all(path: Path, capability: int) -> dict[str, Any]:
+def compile_all(path: Path, capability: int, quick: bool) -> dict[str, Any]:
     """The kernels that the cases of a challenge launch on a GPU of this capability."""
     driver.set_active(NoDevice(capability))
     launches = Launches()
@@ -88,17 +99,20 @@ def compile_all(path: Path, capability: int) -> dict[str, Any]:
     exec(compile((path / "kernel.py").read_bytes(), module.__file__, "exec"), module.__dict__)
     folder = Folder(yaml.safe_load((path / "challenge.yaml").read_text(encoding="utf-8")), path)
     exam = Exam(folder, 0)
-    for case in cases(folder):
+    for case in cases(folder, quick):
         request = Gradients(exam.demands, case).request if folder.facts.gradients else None
         leaves, vectors = (request.leaves, request.cotangents) if request else ((), None)
         run_reference(vars(module), case, as_given, leaf_indices=leaves, cotangents=vectors)
+    for dtype in (torch.float32, torch.bfloat16) if path.name in BESIDE else ():
+        BESIDE[path.name](module, dtype)
     return launches.compiled
 
 
-def main() -> None:
-    for path in map(Path, sys.argv[1:]):
-        for capability, most in TARGETS.items():
-            compiled = compile_all(path, capability)
+def main(arguments: list[str]) -> None:
+    quick = "--quick" in arguments
+    for path in (Path(argument) for argument in arguments if argument != "--quick"):
+        for capability, most in list(TARGETS.items())[1 if quick else 0 :]:
+            compiled = compile_all(path, capability, quick)
             assert compiled, f"{path.name} launches nothing"
             for name, kernel in compiled.items():
                 shared = kernel.metadata.shared
@@ -107,4 +121,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

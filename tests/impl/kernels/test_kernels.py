@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import inspect
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from functools import cache
 from pathlib import Path
@@ -22,10 +22,13 @@ import yaml
 from torch import Tensor
 
 from attncli.judge.answers.finding import Finding
+from attncli.judge.answers.request import Request
 from attncli.judge.asking.exam import Exam
+from attncli.judge.asking.growth import Growth, contracts, examine_growth
 from attncli.judge.asking.questions import EdgeWithGradients, Gradients, Values
 from attncli.judge.cases.case import Case, Input
 from attncli.judge.cases.folder import Folder
+from attncli.judge.guard import Guard
 from attncli.judge.truth.demands import Demands, tensor_trees
 from attncli.judge.truth.reference import Observed, Rounded, run_reference
 from tests.impl.kernels.conftest import DEVICE, FOLDERS, kernel_of
@@ -131,6 +134,30 @@ def test_edge_cases_are_those_of_the_reference(folder: Path) -> None:
             put(kind(exam.demands, case), folder, edge.label)
 
 
+promising = [folder for folder in FOLDERS if contracts(challenge_at(folder), "memory")]
+
+
+@pytest.mark.parametrize("folder", promising, ids=lambda folder: folder.name)
+def test_memory_grows_as_the_challenge_promises(folder: Path) -> None:
+    """What kernels take from torch is counted; what they hold in registers is in no count."""
+    exam = exams(folder)[0]
+    for contract in contracts(exam.folder, "memory"):
+        grown = examine_growth(exam, Kernel(folder), contract, {}, "ordinary")
+        assert isinstance(grown, Growth), grown.message.en
+        assert grown.holds, f"{contract.says['en']}: {grown.got} where {grown.due} are due"
+
+
+class Kernel:
+    """A kernel in the place of a submission, for the judge's measurements."""
+
+    def __init__(self, folder: Path) -> None:
+        self.guard = Guard()
+        self._namespace = vars(kernel_of(folder))
+
+    def run(self, request: Request) -> Observed:
+        return answer(self._namespace, request.case, costs=request.want)
+
+
 def drawn(exam: Exam, check: str) -> Iterator[Any]:
     if check in exam.folder.spec["required"]:
         for stratum in exam.strata(check, EXAMPLES):
@@ -154,7 +181,13 @@ def put(question: Any, folder: Path, label: str = "") -> None:
         pytest.fail(f"{found.message.en}\n{label} {case.profile.name}\n{case.steps[:3]}\n{shapes[:8]}")
 
 
-def answer(kernel: Mapping[str, Any], case: Case, leaves: Sequence[int], cotangents: Sequence[Any]) -> Observed:
+def answer(
+    kernel: Mapping[str, Any],
+    case: Case,
+    leaves: Sequence[int] = (),
+    cotangents: Sequence[Any] = (),
+    costs: Collection[str] = (),
+) -> Observed:
     """What the kernel says to a case, which must leave its arguments as they were."""
     given: list[Tensor] = []
 
@@ -163,7 +196,9 @@ def answer(kernel: Mapping[str, Any], case: Case, leaves: Sequence[int], cotange
         return given[-1]
 
     vectors = [(step, path, vector.to(DEVICE)) for step, path, vector in cotangents] if cotangents else None
-    observed = run_reference(kernel, case, Rounded(cast), leaf_indices=leaves, cotangents=vectors, device=DEVICE)
+    observed = run_reference(
+        kernel, case, Rounded(cast), leaf_indices=leaves, cotangents=vectors, costs=costs, device=DEVICE
+    )
     may_change = {tree[1] for tree in tensor_trees(case.shared)}
     for place, (item, now) in enumerate(zip(case.inputs, given, strict=True)):
         assert place in may_change or same(now.detach().cpu(), item.value), f"input {place} was changed"
