@@ -73,8 +73,9 @@ class GroupedAttention(torch.autograd.Function):
         out = torch.empty(q.shape, dtype=q.dtype, device=q.device)  # (B, H, T, d)
         lse = torch.empty(B, G, rows, dtype=torch.promote_types(q.dtype, torch.float32), device=q.device)
         strides = (*q.stride()[:3], *k.stride()[:3], *v.stride()[:3])
-        grid = (triton.cdiv(rows, constants["BLOCK_Q"]), B * G)
-        forward_kernel[grid](q, k, v, out, lse, *strides, G, T, S, **constants)
+        grid = (triton.cdiv(rows, constants["BLOCK_Q"]) * B * G,)
+        with torch.cuda.device_of(q):
+            forward_kernel[grid](q, k, v, out, lse, *strides, G, T, S, **constants)
         ctx.save_for_backward(q, k, v, out, lse)
         ctx.constants = constants
         return out
@@ -90,9 +91,9 @@ class GroupedAttention(torch.autograd.Function):
         dq, dk, dv = (torch.empty(x.shape, dtype=x.dtype, device=x.device) for x in (q, k, v))
         strides = (*q.stride()[:3], *k.stride()[:3], *v.stride()[:3], *do.stride()[:3])
         tiles_q, tiles_k = triton.cdiv(rows, constants["BLOCK_Q"]), triton.cdiv(S, constants["BLOCK_K"])
-        # the first kernel leaves delta for the second
-        dq_kernel[(tiles_q, B * G)](q, k, v, out, lse, do, delta, dq, *strides, G, T, S, **constants)
-        dkv_kernel[(tiles_k, B * G)](q, k, v, lse, do, delta, dk, dv, *strides, G, T, S, **constants)
+        with torch.cuda.device_of(q):  # the first kernel leaves delta for the second
+            dq_kernel[(tiles_q * B * G,)](q, k, v, out, lse, do, delta, dq, *strides, G, T, S, **constants)
+            dkv_kernel[(tiles_k * B * G,)](q, k, v, lse, do, delta, dk, dv, *strides, G, T, S, **constants)
         return dq, dk, dv, None
 
 
@@ -112,7 +113,8 @@ def forward_kernel(
     SCALE: tl.constexpr, D: tl.constexpr, R: tl.constexpr, CAUSAL: tl.constexpr, WIDE: tl.constexpr,
     BLOCK_Q: tl.constexpr, BLOCK_K: tl.constexpr, BLOCK_D: tl.constexpr,
 ):  # fmt: skip
-    first, pair = tl.program_id(0).to(tl.int64) * BLOCK_Q, tl.program_id(1).to(tl.int64)
+    program, tiles = tl.program_id(0).to(tl.int64), (R * T + BLOCK_Q - 1) // BLOCK_Q
+    first, pair = program % tiles * BLOCK_Q, program // tiles
     b, g = pair // G, pair % G
     rows, keys, dims = first + tl.arange(0, BLOCK_Q), tl.arange(0, BLOCK_K), tl.arange(0, BLOCK_D)
     places, heads = rows // R, rows % R  # (q,) each
@@ -154,7 +156,8 @@ def dq_kernel(
     SCALE: tl.constexpr, D: tl.constexpr, R: tl.constexpr, CAUSAL: tl.constexpr, WIDE: tl.constexpr,
     BLOCK_Q: tl.constexpr, BLOCK_K: tl.constexpr, BLOCK_D: tl.constexpr,
 ):  # fmt: skip
-    first, pair = tl.program_id(0).to(tl.int64) * BLOCK_Q, tl.program_id(1).to(tl.int64)
+    program, tiles = tl.program_id(0).to(tl.int64), (R * T + BLOCK_Q - 1) // BLOCK_Q
+    first, pair = program % tiles * BLOCK_Q, program // tiles
     b, g = pair // G, pair % G
     rows, keys, dims = first + tl.arange(0, BLOCK_Q), tl.arange(0, BLOCK_K), tl.arange(0, BLOCK_D)
     places, heads = rows // R, rows % R  # (q,) each
@@ -195,7 +198,8 @@ def dkv_kernel(
     SCALE: tl.constexpr, D: tl.constexpr, R: tl.constexpr, CAUSAL: tl.constexpr, WIDE: tl.constexpr,
     BLOCK_Q: tl.constexpr, BLOCK_K: tl.constexpr, BLOCK_D: tl.constexpr,
 ):  # fmt: skip
-    left, pair = tl.program_id(0).to(tl.int64) * BLOCK_K, tl.program_id(1).to(tl.int64)
+    program, tiles = tl.program_id(0).to(tl.int64), (S + BLOCK_K - 1) // BLOCK_K
+    left, pair = program % tiles * BLOCK_K, program // tiles
     b, g = pair // G, pair % G
     keys, dims = tl.arange(0, BLOCK_K), tl.arange(0, BLOCK_D)
     key_mask = (left + keys < S)[:, None] & (dims < D)[None, :]  # (k, d)

@@ -120,8 +120,9 @@ class AbsorbedAttention(torch.autograd.Function):
         }
         queries = (q_latent.contiguous(), q_rope.contiguous())
         strides = (*c.stride()[:2], *kr.stride()[:2])
-        part_kernel[(parts, triton.cdiv(H, 16), B)](*queries, c, kr, outs, lses, *strides, H, t, **sizes, **tiles)
-        merge_kernel[(B * H,)](outs, lses, gathered, parts, **sizes)
+        with torch.cuda.device_of(c):
+            part_kernel[(B, parts, triton.cdiv(H, 16))](*queries, c, kr, outs, lses, *strides, H, t, **sizes, **tiles)
+            merge_kernel[(B * H,)](outs, lses, gathered, parts, **sizes)
         return gathered
 
     @staticmethod
@@ -151,8 +152,8 @@ def part_kernel(
     SCALE: tl.constexpr, R_KV: tl.constexpr, D_ROPE: tl.constexpr, PART: tl.constexpr, BLOCK_H: tl.constexpr,
     BLOCK_N: tl.constexpr, BLOCK_C: tl.constexpr, BLOCK_P: tl.constexpr, WIDE: tl.constexpr,
 ):  # fmt: skip
-    part, b = tl.program_id(0).to(tl.int64), tl.program_id(2).to(tl.int64)
-    heads = tl.program_id(1) * BLOCK_H + tl.arange(0, BLOCK_H)
+    b, part = tl.program_id(0).to(tl.int64), tl.program_id(1).to(tl.int64)
+    heads = tl.program_id(2) * BLOCK_H + tl.arange(0, BLOCK_H)
     tokens, latent, turned = tl.arange(0, BLOCK_N), tl.arange(0, BLOCK_C), tl.arange(0, BLOCK_P)
     row = b * H + heads  # (h,)
     head_mask = (heads < H)[:, None] & (latent < R_KV)[None, :]  # (h, r)
@@ -180,7 +181,7 @@ def part_kernel(
         m = new_m
         c_tile += BLOCK_N * c_t
         kr_tile += BLOCK_N * kr_t
-    place = row * tl.num_programs(0) + part  # (h,)
+    place = row * tl.num_programs(1) + part  # (h,)
     tl.store(outs_ptr + place[:, None] * R_KV + latent[None, :], acc / l[:, None], mask=head_mask)
     tl.store(lses_ptr + place, m + tl.log(l), mask=heads < H)
 

@@ -68,8 +68,9 @@ class FlashAttention(torch.autograd.Function):
         out = torch.empty(q.shape, dtype=q.dtype, device=q.device)  # (B, H, T, d)
         lse = torch.empty(B, H, T, dtype=torch.promote_types(q.dtype, torch.float32), device=q.device)
         strides = (*q.stride()[:3], *k.stride()[:3], *v.stride()[:3])
-        grid = (triton.cdiv(T, constants["BLOCK_Q"]), B * H)
-        forward_kernel[grid](q, k, v, out, lse, *strides, H, T, k.shape[2], **constants)
+        grid = (triton.cdiv(T, constants["BLOCK_Q"]) * B * H,)
+        with torch.cuda.device_of(q):
+            forward_kernel[grid](q, k, v, out, lse, *strides, H, T, k.shape[2], **constants)
         ctx.save_for_backward(q, k, v, out, lse)
         ctx.constants = constants
         return out, lse
@@ -84,9 +85,9 @@ class FlashAttention(torch.autograd.Function):
         dq, dk, dv = (torch.empty(x.shape, dtype=x.dtype, device=x.device) for x in (q, k, v))
         strides = (*q.stride()[:3], *k.stride()[:3], *v.stride()[:3], *do.stride()[:3])
         tiles_q, tiles_k = triton.cdiv(T, constants["BLOCK_Q"]), triton.cdiv(S, constants["BLOCK_K"])
-        # the first kernel leaves delta for the second
-        dq_kernel[(tiles_q, B * H)](q, k, v, out, lse, do, dlse, delta, dq, *strides, H, T, S, **constants)
-        dkv_kernel[(tiles_k, B * H)](q, k, v, lse, do, delta, dk, dv, *strides, H, T, S, **constants)
+        with torch.cuda.device_of(q):  # the first kernel leaves delta for the second
+            dq_kernel[(tiles_q * B * H,)](q, k, v, out, lse, do, dlse, delta, dq, *strides, H, T, S, **constants)
+            dkv_kernel[(tiles_k * B * H,)](q, k, v, lse, do, delta, dk, dv, *strides, H, T, S, **constants)
         return dq, dk, dv, None, None, None
 
 
@@ -107,7 +108,8 @@ def forward_kernel(
     SCALE: tl.constexpr, D: tl.constexpr, BLOCK_Q: tl.constexpr, BLOCK_K: tl.constexpr, BLOCK_D: tl.constexpr,
     WIDE: tl.constexpr, CAUSAL: tl.constexpr,
 ):  # fmt: skip
-    first, pair = tl.program_id(0).to(tl.int64) * BLOCK_Q, tl.program_id(1).to(tl.int64)
+    program, tiles = tl.program_id(0).to(tl.int64), (T + BLOCK_Q - 1) // BLOCK_Q
+    first, pair = program % tiles * BLOCK_Q, program // tiles
     b, h = pair // H, pair % H
     rows, keys, dims = tl.arange(0, BLOCK_Q), tl.arange(0, BLOCK_K), tl.arange(0, BLOCK_D)
     inside = first + rows < T  # (q,)
@@ -150,7 +152,8 @@ def dq_kernel(
     SCALE: tl.constexpr, D: tl.constexpr, BLOCK_Q: tl.constexpr, BLOCK_K: tl.constexpr, BLOCK_D: tl.constexpr,
     WIDE: tl.constexpr, CAUSAL: tl.constexpr,
 ):  # fmt: skip
-    first, pair = tl.program_id(0).to(tl.int64) * BLOCK_Q, tl.program_id(1).to(tl.int64)
+    program, tiles = tl.program_id(0).to(tl.int64), (T + BLOCK_Q - 1) // BLOCK_Q
+    first, pair = program % tiles * BLOCK_Q, program // tiles
     b, h = pair // H, pair % H
     rows, keys, dims = tl.arange(0, BLOCK_Q), tl.arange(0, BLOCK_K), tl.arange(0, BLOCK_D)
     inside = first + rows < T  # (q,)
@@ -193,7 +196,8 @@ def dkv_kernel(
     SCALE: tl.constexpr, D: tl.constexpr, BLOCK_Q: tl.constexpr, BLOCK_K: tl.constexpr, BLOCK_D: tl.constexpr,
     WIDE: tl.constexpr, CAUSAL: tl.constexpr,
 ):  # fmt: skip
-    left, pair = tl.program_id(0).to(tl.int64) * BLOCK_K, tl.program_id(1).to(tl.int64)
+    program, tiles = tl.program_id(0).to(tl.int64), (S + BLOCK_K - 1) // BLOCK_K
+    left, pair = program % tiles * BLOCK_K, program // tiles
     b, h = pair // H, pair % H
     rows, keys, dims = tl.arange(0, BLOCK_Q), tl.arange(0, BLOCK_K), tl.arange(0, BLOCK_D)
     key_mask = (left + keys < S)[:, None] & (dims < D)[None, :]  # (k, d)

@@ -50,8 +50,9 @@ def flash_attention_backward(
     dq, dk, dv = (torch.empty(x.shape, dtype=x.dtype, device=x.device) for x in (q, k, v))
     strides = (*q.stride()[:3], *k.stride()[:3], *v.stride()[:3], *do.stride()[:3])
     tiles_q, tiles_k = triton.cdiv(T, constants["BLOCK_Q"]), triton.cdiv(S, constants["BLOCK_K"])
-    dq_kernel[(tiles_q, B * H)](q, k, v, o, lse, do, delta, dq, *strides, H, T, S, **constants)
-    dkv_kernel[(tiles_k, B * H)](q, k, v, lse, do, delta, dk, dv, *strides, H, T, S, **constants)
+    with torch.cuda.device_of(q):
+        dq_kernel[(tiles_q * B * H,)](q, k, v, o, lse, do, delta, dq, *strides, H, T, S, **constants)
+        dkv_kernel[(tiles_k * B * H,)](q, k, v, lse, do, delta, dk, dv, *strides, H, T, S, **constants)
     return dq, dk, dv
 
 
@@ -89,7 +90,8 @@ def dq_kernel(
     SCALE: tl.constexpr, D: tl.constexpr, BLOCK_Q: tl.constexpr, BLOCK_K: tl.constexpr, BLOCK_D: tl.constexpr,
     WIDE: tl.constexpr, CAUSAL: tl.constexpr,
 ):  # fmt: skip
-    first, pair = tl.program_id(0).to(tl.int64) * BLOCK_Q, tl.program_id(1).to(tl.int64)
+    program, tiles = tl.program_id(0).to(tl.int64), (T + BLOCK_Q - 1) // BLOCK_Q
+    first, pair = program % tiles * BLOCK_Q, program // tiles
     b, h = pair // H, pair % H
     rows, keys, dims = tl.arange(0, BLOCK_Q), tl.arange(0, BLOCK_K), tl.arange(0, BLOCK_D)
     inside = first + rows < T  # (q,)
@@ -132,7 +134,8 @@ def dkv_kernel(
     SCALE: tl.constexpr, D: tl.constexpr, BLOCK_Q: tl.constexpr, BLOCK_K: tl.constexpr, BLOCK_D: tl.constexpr,
     WIDE: tl.constexpr, CAUSAL: tl.constexpr,
 ):  # fmt: skip
-    left, pair = tl.program_id(0).to(tl.int64) * BLOCK_K, tl.program_id(1).to(tl.int64)
+    program, tiles = tl.program_id(0).to(tl.int64), (S + BLOCK_K - 1) // BLOCK_K
+    left, pair = program % tiles * BLOCK_K, program // tiles
     b, h = pair // H, pair % H
     rows, keys, dims = tl.arange(0, BLOCK_Q), tl.arange(0, BLOCK_K), tl.arange(0, BLOCK_D)
     key_mask = (left + keys < S)[:, None] & (dims < D)[None, :]  # (k, d)

@@ -75,8 +75,9 @@ class GatedDeltaRule(torch.autograd.Function):
         kept = torch.empty(B, H, triton.cdiv(T, chunk) if save else 0, d, dv, dtype=wide, device=q.device)
         y = torch.empty(v.shape, dtype=q.dtype, device=q.device)  # (B, H, T, dv)
         S = torch.empty(B, H, d, dv, dtype=q.dtype, device=q.device)
-        grid = (triton.cdiv(dv, constants["BLOCK_V"]), B * H)
-        forward_kernel[grid](*inputs, y, S, kept, T, SAVE=save, **constants)
+        grid = (B * H, triton.cdiv(dv, constants["BLOCK_V"]))
+        with torch.cuda.device_of(q):
+            forward_kernel[grid](*inputs, y, S, kept, T, SAVE=save, **constants)
         ctx.save_for_backward(*inputs, kept)
         ctx.chunk = chunk
         return y, S
@@ -93,10 +94,11 @@ class GatedDeltaRule(torch.autograd.Function):
         dq, dk, dg = (torch.empty(tiles, B, H, T, d, dtype=kept.dtype, device=q.device) for _ in range(3))
         dbeta = torch.empty(tiles, B, H, T, dtype=kept.dtype, device=q.device)
         dvalues, dS0 = torch.empty_like(v), torch.empty_like(S0)
-        backward_kernel[(tiles, B * H)](
-            q, k, v, beta, g, dy.contiguous(), dS.contiguous(), kept, scratch,
-            dq, dk, dvalues, dbeta, dg, dS0, T, **constants,
-        )  # fmt: skip
+        with torch.cuda.device_of(q):
+            backward_kernel[(B * H, tiles)](
+                q, k, v, beta, g, dy.contiguous(), dS.contiguous(), kept, scratch,
+                dq, dk, dvalues, dbeta, dg, dS0, T, **constants,
+            )  # fmt: skip
         dq, dk, dbeta, dg = (part.sum(dim=0) for part in (dq, dk, dbeta, dg))
         dg = dg if g.shape[3] == d else dg.sum(dim=-1, keepdim=True)  # (B, H, T, d or 1)
         return dq.to(q.dtype), dk.to(k.dtype), dvalues, dbeta.to(beta.dtype), dg.to(g.dtype), dS0, None
@@ -108,8 +110,8 @@ def forward_kernel(
     D: tl.constexpr, DV: tl.constexpr, W: tl.constexpr, CHUNK: tl.constexpr, SAVE: tl.constexpr,
     BLOCK_D: tl.constexpr, BLOCK_V: tl.constexpr, WIDE: tl.constexpr,
 ):  # fmt: skip
-    pair = tl.program_id(1).to(tl.int64)
-    dims, columns = tl.arange(0, BLOCK_D), tl.program_id(0) * BLOCK_V + tl.arange(0, BLOCK_V)
+    pair = tl.program_id(0).to(tl.int64)
+    dims, columns = tl.arange(0, BLOCK_D), tl.program_id(1) * BLOCK_V + tl.arange(0, BLOCK_V)
     chunks = (T + CHUNK - 1) // CHUNK
     mask = (dims < D)[:, None] & (columns < DV)[None, :]  # (d, v)
     place = dims[:, None] * DV + columns[None, :]  # (d, v)
@@ -139,9 +141,9 @@ def backward_kernel(
     D: tl.constexpr, DV: tl.constexpr, W: tl.constexpr, CHUNK: tl.constexpr,
     BLOCK_D: tl.constexpr, BLOCK_V: tl.constexpr, WIDE: tl.constexpr,
 ):  # fmt: skip
-    pair = tl.program_id(1).to(tl.int64)
-    part = tl.program_id(0) * tl.num_programs(1).to(tl.int64) + pair  # of what each tile of columns has for itself
-    dims, columns = tl.arange(0, BLOCK_D), tl.program_id(0) * BLOCK_V + tl.arange(0, BLOCK_V)
+    pair = tl.program_id(0).to(tl.int64)
+    part = tl.program_id(1) * tl.num_programs(0).to(tl.int64) + pair  # of what each tile of columns has for itself
+    dims, columns = tl.arange(0, BLOCK_D), tl.program_id(1) * BLOCK_V + tl.arange(0, BLOCK_V)
     chunks = (T + CHUNK - 1) // CHUNK
     mask = (dims < D)[:, None] & (columns < DV)[None, :]  # (d, v)
     place = dims[:, None] * DV + columns[None, :]  # (d, v)

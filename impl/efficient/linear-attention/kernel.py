@@ -111,8 +111,9 @@ def causal_product(q: Tensor, k: Tensor, v: Tensor, reverse: bool = False) -> Te
     out = torch.empty(v.shape, dtype=v.dtype, device=v.device)  # (B, H, T, dv)
     constants = choices(m, v.shape[3], v.dtype)
     strides = (*q.stride()[:3], *k.stride()[:3], *v.stride()[:3])
-    grid = (triton.cdiv(v.shape[3], constants["BLOCK_V"]), B * H)
-    product_kernel[grid](q, k, v, out, *strides, H, T, REVERSE=reverse, **constants)
+    grid = (B * H, triton.cdiv(v.shape[3], constants["BLOCK_V"]))
+    with torch.cuda.device_of(q):
+        product_kernel[grid](q, k, v, out, *strides, H, T, REVERSE=reverse, **constants)
     return out
 
 
@@ -122,10 +123,10 @@ def product_kernel(
     M: tl.constexpr, DV: tl.constexpr, CHUNK: tl.constexpr, BLOCK_M: tl.constexpr, BLOCK_V: tl.constexpr,
     WIDE: tl.constexpr, REVERSE: tl.constexpr, PRECISION: tl.constexpr,
 ):  # fmt: skip
-    pair = tl.program_id(1).to(tl.int64)
+    pair = tl.program_id(0).to(tl.int64)
     b, h = pair // H, pair % H
     tokens, features = tl.arange(0, CHUNK), tl.arange(0, BLOCK_M)
-    columns = tl.program_id(0) * BLOCK_V + tl.arange(0, BLOCK_V)
+    columns = tl.program_id(1) * BLOCK_V + tl.arange(0, BLOCK_V)
     q_head, k_head, v_head = q_ptr + b * q_b + h * q_h, k_ptr + b * k_b + h * k_h, v_ptr + b * v_b + h * v_h
     seen = tokens[:, None] <= tokens[None, :] if REVERSE else tokens[:, None] >= tokens[None, :]  # (c, c)
     state = tl.full([BLOCK_M, BLOCK_V], 0.0, WIDE)

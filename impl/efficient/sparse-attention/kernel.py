@@ -69,8 +69,9 @@ class WindowAttention(torch.autograd.Function):
         out = torch.empty(q.shape, dtype=q.dtype, device=q.device)  # (B, H, T, d)
         lse = torch.empty(B, H, T, dtype=torch.promote_types(q.dtype, torch.float32), device=q.device)
         strides = (*q.stride()[:3], *k.stride()[:3], *v.stride()[:3])
-        grid = (triton.cdiv(T, ctx.constants["BLOCK"]), B * H)
-        forward_kernel[grid](q, k, v, out, lse, *strides, *ctx.sizes, **ctx.constants)
+        grid = (triton.cdiv(T, ctx.constants["BLOCK"]) * B * H,)
+        with torch.cuda.device_of(q):
+            forward_kernel[grid](q, k, v, out, lse, *strides, *ctx.sizes, **ctx.constants)
         ctx.save_for_backward(q, k, v, out, lse)
         return out
 
@@ -81,10 +82,10 @@ class WindowAttention(torch.autograd.Function):
         do, delta = in_rows(do), torch.empty_like(lse)  # delta (B, H, T)
         dq, dk, dv = (torch.empty(x.shape, dtype=x.dtype, device=x.device) for x in (q, k, v))
         strides = (*q.stride()[:3], *k.stride()[:3], *v.stride()[:3], *do.stride()[:3])
-        grid = (triton.cdiv(q.shape[2], ctx.constants["BLOCK"]), q.shape[0] * q.shape[1])
-        # the first kernel leaves delta for the second
-        dq_kernel[grid](q, k, v, out, lse, do, delta, dq, *strides, *ctx.sizes, **ctx.constants)
-        dkv_kernel[grid](q, k, v, lse, do, delta, dk, dv, *strides, *ctx.sizes, **ctx.constants)
+        grid = (triton.cdiv(q.shape[2], ctx.constants["BLOCK"]) * q.shape[0] * q.shape[1],)
+        with torch.cuda.device_of(q):  # the first kernel leaves delta for the second
+            dq_kernel[grid](q, k, v, out, lse, do, delta, dq, *strides, *ctx.sizes, **ctx.constants)
+            dkv_kernel[grid](q, k, v, lse, do, delta, dk, dv, *strides, *ctx.sizes, **ctx.constants)
         return dq, dk, dv, None, None, None
 
 
@@ -123,7 +124,8 @@ def forward_kernel(
     SCALE: tl.constexpr, D: tl.constexpr, BLOCK: tl.constexpr, BLOCK_D: tl.constexpr,
     WIDE: tl.constexpr, CAUSAL: tl.constexpr,
 ):  # fmt: skip
-    first, pair = tl.program_id(0).to(tl.int64) * BLOCK, tl.program_id(1).to(tl.int64)
+    program, tiles = tl.program_id(0).to(tl.int64), (T + BLOCK - 1) // BLOCK
+    first, pair = program % tiles * BLOCK, program // tiles
     b, h = pair // H, pair % H
     rows, dims = tl.arange(0, BLOCK), tl.arange(0, BLOCK_D)
     inside = first + rows < T  # (q,)
@@ -163,7 +165,8 @@ def dq_kernel(
     SCALE: tl.constexpr, D: tl.constexpr, BLOCK: tl.constexpr, BLOCK_D: tl.constexpr,
     WIDE: tl.constexpr, CAUSAL: tl.constexpr,
 ):  # fmt: skip
-    first, pair = tl.program_id(0).to(tl.int64) * BLOCK, tl.program_id(1).to(tl.int64)
+    program, tiles = tl.program_id(0).to(tl.int64), (T + BLOCK - 1) // BLOCK
+    first, pair = program % tiles * BLOCK, program // tiles
     b, h = pair // H, pair % H
     rows, dims = tl.arange(0, BLOCK), tl.arange(0, BLOCK_D)
     inside = first + rows < T  # (q,)
@@ -202,7 +205,8 @@ def dkv_kernel(
     SCALE: tl.constexpr, D: tl.constexpr, BLOCK: tl.constexpr, BLOCK_D: tl.constexpr,
     WIDE: tl.constexpr, CAUSAL: tl.constexpr,
 ):  # fmt: skip
-    left, pair = tl.program_id(0).to(tl.int64) * BLOCK, tl.program_id(1).to(tl.int64)
+    program, tiles = tl.program_id(0).to(tl.int64), (T + BLOCK - 1) // BLOCK
+    left, pair = program % tiles * BLOCK, program // tiles
     b, h = pair // H, pair % H
     rows, dims = tl.arange(0, BLOCK), tl.arange(0, BLOCK_D)
     key_mask = (left + rows < T)[:, None] & (dims < D)[None, :]  # (k, d)

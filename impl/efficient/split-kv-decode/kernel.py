@@ -58,7 +58,8 @@ class Merge(torch.autograd.Function):
         out = torch.empty(outs.shape[1:], dtype=outs.dtype, device=outs.device)  # (..., d)
         lse = torch.empty(lses.shape[1:], dtype=lses.dtype, device=outs.device)  # (...)
         grid = (triton.cdiv(M, ctx.constants["BLOCK_M"]),)
-        merge_kernel[grid](outs, lses, out, lse, N, M, M * d, **ctx.constants)
+        with torch.cuda.device_of(outs):
+            merge_kernel[grid](outs, lses, out, lse, N, M, M * d, **ctx.constants)
         ctx.save_for_backward(outs, lses)
         return out, lse
 
@@ -70,7 +71,8 @@ class Merge(torch.autograd.Function):
         dout, dlse = dout.contiguous(), dlse.contiguous()  # (..., d), (...)
         douts, dlses = torch.empty_like(outs), torch.empty_like(lses)
         grid = (triton.cdiv(M, ctx.constants["BLOCK_M"]),)
-        merge_backward_kernel[grid](outs, lses, dout, dlse, douts, dlses, N, M, outs.stride(0), **ctx.constants)
+        with torch.cuda.device_of(outs):
+            merge_backward_kernel[grid](outs, lses, dout, dlse, douts, dlses, N, M, outs.stride(0), **ctx.constants)
         return douts, dlses
 
 
@@ -159,7 +161,8 @@ def split_kv_decode(q: Tensor, k: Tensor, v: Tensor, n_splits: int) -> tuple[Ten
         "num_warps": 4 if H // G <= 32 else 8,
     }
     strides = (*k.stride()[:3], *v.stride()[:3])
-    part_kernel[(n_splits, B * G)](q.contiguous(), k, v, outs, lses, *strides, G, S, B * H, **constants)
+    with torch.cuda.device_of(q):
+        part_kernel[(B * G, n_splits)](q.contiguous(), k, v, outs, lses, *strides, G, S, B * H, **constants)
     out, lse = merge_partials(outs, lses)
     return out.to(q.dtype), lse
 
@@ -180,7 +183,7 @@ def part_kernel(
     SCALE: tl.constexpr, D: tl.constexpr, R: tl.constexpr, BLOCK_R: tl.constexpr, BLOCK_K: tl.constexpr,
     BLOCK_D: tl.constexpr, WIDE: tl.constexpr,
 ):  # fmt: skip
-    n, pair = tl.program_id(0).to(tl.int64), tl.program_id(1).to(tl.int64)
+    pair, n = tl.program_id(0).to(tl.int64), tl.program_id(1).to(tl.int64)
     b, g = pair // G, pair % G
     heads, keys, dims = tl.arange(0, BLOCK_R), tl.arange(0, BLOCK_K), tl.arange(0, BLOCK_D)
     head_mask = (heads < R)[:, None] & (dims < D)[None, :]  # (r, d)
@@ -188,7 +191,7 @@ def part_kernel(
     m = tl.full([BLOCK_R], float("-inf"), WIDE)
     l = tl.full([BLOCK_R], 0.0, WIDE)
     acc = tl.full([BLOCK_R, BLOCK_D], 0.0, WIDE)
-    begin, end = S * n // tl.num_programs(0), S * (n + 1) // tl.num_programs(0)  # parts differ by a key at most
+    begin, end = S * n // tl.num_programs(1), S * (n + 1) // tl.num_programs(1)  # parts differ by a key at most
     k_tile, v_tile = k_ptr + b * k_b + g * k_g + begin * k_s, v_ptr + b * v_b + g * v_g + begin * v_s
     for left in range(begin, end, BLOCK_K):
         key_mask = (left + keys < end)[:, None] & (dims < D)[None, :]  # (k, d)

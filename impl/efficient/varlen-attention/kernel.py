@@ -83,7 +83,8 @@ class PackedAttention(torch.autograd.Function):
         lse = torch.empty(H, N, dtype=torch.promote_types(q.dtype, torch.float32), device=q.device)
         strides = (*q.stride()[:2], *k.stride()[:2], *v.stride()[:2])
         grid = (table.shape[1], H)
-        forward_kernel[grid](q, k, v, out, lse, table, *strides, N, H, table.shape[1], **constants)
+        with torch.cuda.device_of(q):
+            forward_kernel[grid](q, k, v, out, lse, table, *strides, N, H, table.shape[1], **constants)
         ctx.save_for_backward(q, k, v, out, lse, table)
         ctx.constants = constants
         return out
@@ -97,9 +98,9 @@ class PackedAttention(torch.autograd.Function):
         do, delta = in_rows(do), torch.empty_like(lse)  # delta (H, N)
         dq, dk, dv = (torch.empty(x.shape, dtype=x.dtype, device=x.device) for x in (q, k, v))
         strides = (*q.stride()[:2], *k.stride()[:2], *v.stride()[:2], *do.stride()[:2])
-        # the first kernel leaves delta for the second
-        dq_kernel[(tiles, H)](q, k, v, out, lse, do, delta, dq, table, *strides, N, H, tiles, **constants)
-        dkv_kernel[(tiles, H)](q, k, v, lse, do, delta, dk, dv, table, *strides, N, H, tiles, **constants)
+        with torch.cuda.device_of(q):  # the first kernel leaves delta for the second
+            dq_kernel[(tiles, H)](q, k, v, out, lse, do, delta, dq, table, *strides, N, H, tiles, **constants)
+            dkv_kernel[(tiles, H)](q, k, v, lse, do, delta, dk, dv, table, *strides, N, H, tiles, **constants)
         return dq, dk, dv, None, None
 
 

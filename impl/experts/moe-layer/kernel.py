@@ -91,9 +91,9 @@ def grouped_rows(a: Tensor, w: Tensor, slots: Tensor, fan: int, target: Tensor, 
     table = torch.stack([first, begins[e + 1], e])  # (3, n)
     out = torch.empty(M, F, dtype=a.dtype, device=a.device)
     grid = (number.shape[0], triton.cdiv(F, constants["BLOCK_F"]))
-    rows_kernel[grid](
-        a, w, out, slots, target, table, *a.stride(), *w.stride(), fan, number.shape[0], K, F, RELU=relu, **constants
-    )
+    sizes = (fan, number.shape[0], K, F)
+    with torch.cuda.device_of(a):
+        rows_kernel[grid](a, w, out, slots, target, table, *a.stride(), *w.stride(), *sizes, RELU=relu, **constants)
     return out
 
 
@@ -104,7 +104,8 @@ def grouped_weights(
     constants = choices(slots.shape[0], E, a.dtype)
     dw = torch.empty(E, K, F, dtype=w.dtype, device=w.device)
     grid = (triton.cdiv(K, constants["BLOCK_K"]), triton.cdiv(F, constants["BLOCK_F"]), E)
-    weights_kernel[grid](a, dout, dw, slots, target, begins, *a.stride(), *dout.stride(), fan, K, F, **constants)
+    with torch.cuda.device_of(a):
+        weights_kernel[grid](a, dout, dw, slots, target, begins, *a.stride(), *dout.stride(), fan, K, F, **constants)
     return dw
 
 

@@ -98,10 +98,11 @@ def paged_attention(q: Tensor, k_pool: Tensor, v_pool: Tensor, block_table: Tens
     }
     strides = (*k_pool.stride()[:3], *v_pool.stride()[:3])
     tables = (block_table.contiguous(), lengths.contiguous())
-    part_kernel[(parts, B * G)](
-        q.contiguous(), k_pool, v_pool, *tables, outs, lses, *strides, block, G, M, **sizes, **tiles
-    )
-    merge_kernel[(B * H,)](outs, lses, tables[1], out, H, parts, **sizes)
+    with torch.cuda.device_of(q):
+        part_kernel[(B * G, parts)](
+            q.contiguous(), k_pool, v_pool, *tables, outs, lses, *strides, block, G, M, **sizes, **tiles
+        )
+        merge_kernel[(B * H,)](outs, lses, tables[1], out, H, parts, **sizes)
     return out
 
 
@@ -122,7 +123,7 @@ def part_kernel(
     SCALE: tl.constexpr, D: tl.constexpr, R: tl.constexpr, PART: tl.constexpr, BLOCK_R: tl.constexpr,
     BLOCK_N: tl.constexpr, BLOCK_D: tl.constexpr, WIDE: tl.constexpr,
 ):  # fmt: skip
-    part, pair = tl.program_id(0).to(tl.int64), tl.program_id(1).to(tl.int64)
+    pair, part = tl.program_id(0).to(tl.int64), tl.program_id(1).to(tl.int64)
     b, g = pair // G, pair % G
     end = tl.minimum(tl.load(lengths_ptr + b).to(tl.int64), (part + 1) * PART)
     if part * PART >= end:
@@ -147,7 +148,7 @@ def part_kernel(
         l = l * shrink + tl.sum(weights, axis=1)
         acc = acc * shrink[:, None] + product(weights, v)
         m = new_m
-    row = (pair * R + heads) * tl.num_programs(0) + part  # (r,)
+    row = (pair * R + heads) * tl.num_programs(1) + part  # (r,)
     tl.store(outs_ptr + row[:, None] * D + dims[None, :], acc / l[:, None], mask=head_mask)
     tl.store(lses_ptr + row, m + tl.log(l), mask=heads < R)
 

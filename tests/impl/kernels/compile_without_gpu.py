@@ -33,7 +33,7 @@ from attncli.judge.truth.reference import as_given, run_reference
 TARGETS = {80: 163 << 10, 90: 227 << 10}
 PROFILES = ("ordinary", "bf16", "float64")
 BRANCHES = 4  # by turns of the largest and of the smallest sizes
-# What kernels offer beside the entry points of their challenge.
+# What kernels offer beside the entry points of their challenge, or what the first cases of these leave out.
 BESIDE: dict[str, Callable[[Any, torch.dtype], Any]] = {
     "int8-quant": lambda kernel, dtype: kernel.int8_matmul(
         torch.ones(65, 96, dtype=dtype), *kernel.quantize_int8(torch.ones(80, 96), 0, False)
@@ -42,6 +42,13 @@ BESIDE: dict[str, Callable[[Any, torch.dtype], Any]] = {
         torch.ones(65, 96, dtype=dtype), *kernel.quantize_int4(torch.ones(80, 96), 32)
     ),
     "nf4": lambda kernel, dtype: kernel.nf4_dequantize(*kernel.nf4_quantize(torch.ones(3, 128)), dtype),
+    "linear-attention": lambda kernel, dtype: kernel.linear_attention(*torch.ones(3, 1, 2, 40, 64, dtype=dtype), True),
+    "mla": lambda kernel, dtype: kernel.AbsorbedAttention.apply(
+        *(torch.ones(2, 20, width, dtype=dtype) for width in (512, 64, 512, 64)), 0.1
+    ),
+    "split-kv-decode": lambda kernel, dtype: kernel.split_kv_decode(
+        torch.ones(2, 8, 64, dtype=dtype), *torch.ones(2, 2, 2, 100, 64, dtype=dtype), 4
+    ),
 }
 
 
