@@ -1,8 +1,7 @@
 """Triton's interpreter in half the time: what it makes anew for every value of a kernel is kept.
 
-Each operation makes the same few types, shapes and NumPy dtypes again, and each call of one `@triton.jit` function by
-another (tl.sum and tl.zeros are such) replaces the builtins of triton.language, though the launch has done it. Sums of
-32 bits are checked for overflow, with nine operations, and what is found is dropped where `debug` is off.
+Each operation makes the same few types, shapes and NumPy dtypes again. Sums of 32 bits are checked for overflow, with
+nine operations, and what is found is dropped where `debug` is off.
 """
 
 from __future__ import annotations
@@ -18,14 +17,12 @@ _NO_SHAPE = core.tuple([])
 _shapes: dict[Any, tuple[Any, Any]] = {(): (_NO_SHAPE, core.constexpr(1))}
 _blocks: dict[Any, dict[str, Any]] = {}
 _dtypes: dict[str, Any] = {}
-_prepared: set[int] = set()
 
 
 def install() -> None:
     core.tensor.__init__ = make_tensor
     core.block_type.__init__ = make_block
     interpreter._get_np_dtype = np_dtype
-    interpreter.InterpretedFunction.__call__ = call
     object.__setattr__(interpreter.interpreter_builder.options, "sanitize_overflow", False)  # the options are frozen
 
 
@@ -51,11 +48,3 @@ def np_dtype(type: Any) -> Any:
     if name not in _dtypes:
         _dtypes[name] = _np_dtype(type)
     return _dtypes[name]
-
-
-def call(self: Any, *args: Any, **kwargs: Any) -> Any:
-    module = id(self.fn.__globals__)
-    if module not in _prepared:
-        _prepared.add(module)
-        interpreter._patch_lang(self.fn)
-    return self.rewrite()(*args, **kwargs)
