@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
@@ -89,7 +90,12 @@ def test_a_kernel_has_the_entry_points_of_its_reference(folder: Path) -> None:
     challenge, kernel = challenge_at(folder), kernel_of(folder)
     for name in challenge.entry:
         mine, due = getattr(kernel, name), getattr(challenge.reference, name)
-        assert str(inspect.signature(mine)) == str(inspect.signature(due))
+        assert signature(mine) == signature(due)
+
+
+def signature(function: Any) -> str:
+    """As it is written; a default that is a function has no place in memory."""
+    return re.sub(" at 0x[0-9a-f]+", "", str(inspect.signature(function)))
 
 
 @every_kernel
