@@ -36,7 +36,7 @@ from tests.impl.kernels.conftest import DEVICE, FOLDERS, kernel_of
 
 STREAMS = (0, 1)
 # Drawn cases of a check on a stream; the interpreter takes some milliseconds for each program of a kernel.
-EXAMPLES = 6
+EXAMPLES = 4
 DRAWN = ("matches-reference", "stable", "low-precision", "layout")
 
 
