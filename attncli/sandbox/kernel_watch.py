@@ -40,6 +40,7 @@ def prepare() -> None:
     for finder in sys.meta_path:
         if hasattr(finder, "without"):
             finder.without = finder.without - {"numpy"}
+    _forget_compiler()
     interpreter = importlib.import_module("triton.runtime.interpreter")
     with contextlib.suppress(AttributeError):
         importlib.import_module("triton.knobs").compilation.front_end_debugging = True
@@ -48,6 +49,13 @@ def prepare() -> None:
     for owner, name in _MAKERS:
         setattr(owner, name, _poisoned(getattr(owner, name)))
     _Present.prepared = True
+
+
+def _forget_compiler() -> None:
+    """Where torch has imported Triton already, its language (`tl.max`, `tl.sum`) is decorated to be compiled."""
+    for name in [*sys.modules]:
+        if name.partition(".")[0] == "triton" and not name.startswith("triton._C"):
+            del sys.modules[name]
 
 
 def _watch_launches(interpreter: Any) -> None:
@@ -127,7 +135,7 @@ def _looked_at(method: Callable[..., Any], name: str, pointers: int, mask: int |
         memory = _Present.memory
         if memory is not None:
             shown = args[pointers].data
-            shown = shown[args[mask].data.astype(bool)] if mask is not None else shown.reshape(-1)
+            shown = shown[_lanes(args[mask])] if mask is not None else shown.reshape(-1)
             size = max(1, args[pointers].get_element_ty().primitive_bitwidth // 8)
             look = {"create_masked_load": memory.load, "create_masked_store": memory.store}.get(name, memory.add)
             if shown.size:
@@ -135,6 +143,11 @@ def _looked_at(method: Callable[..., Any], name: str, pointers: int, mask: int |
         return method(self, *args, **kwargs)
 
     return access
+
+
+def _lanes(mask: Any) -> Any:
+    """The lanes of an access that count; block pointers and descriptors hand over a bare array."""
+    return (mask if hasattr(mask, "astype") else mask.data).astype(bool)
 
 
 def _program(builder: Any) -> int:
