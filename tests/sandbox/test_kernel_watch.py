@@ -61,6 +61,11 @@ def test_functions_of_the_language_that_are_kernels_themselves_are_interpreted_t
     assert run(body, out="torch.zeros(4)")["values"] == [1.0] * 4
 
 
+def test_numbers_that_overflow_are_no_warning(run: Run, worker: Worker):
+    reply = run("tl.store(out + at, tl.exp(tl.load(x + at, mask=at < n) * 100.0), mask=at < n)")
+    assert reply["values"] == [float("inf")] * 100 and worker.printed == ""
+
+
 BLOCKS = "{} = tl.make_block_ptr({}, (n,), (1,), (tl.program_id(0) * BLOCK,), (BLOCK,), (0,))"
 BY_BLOCKS = [BLOCKS.format("source", "x"), BLOCKS.format("result", "out")]
 
