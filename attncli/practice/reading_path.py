@@ -41,6 +41,7 @@ WHY = {
     "precision": "What 16 bits hold, and what has to stay wider.",
     "quantisation": "Eight and four bits: codes, scales, and what rounding costs.",
     "peft": "A large model made one's own by training a small part.",
+    "kernels": "What the GPU runs: blocks, masks, bytes that are moved once. Written in Triton, graded without a GPU.",
     "parallel": "One model on many devices: who holds what, and what is sent.",
     "research": "Ideas from papers, each small enough to be written and measured.",
     "serving": "Everything at once: many requests, one pool of memory, and an engine that schedules them.",

@@ -19,7 +19,7 @@ import torch
 from torch import Tensor
 from torch.utils import _python_dispatch
 
-from . import tracing
+from . import grants, tracing
 from .kernel_memory import LaunchMemory
 
 _MAKERS = ((torch, "empty"), (torch, "empty_like"), (torch, "empty_strided"), (Tensor, "new_empty"))
@@ -39,8 +39,7 @@ def prepare() -> None:
     os.environ["TRITON_INTERPRET"] = "1"
     for finder in sys.meta_path:
         if hasattr(finder, "without"):
-            finder.without = finder.without - {"numpy"}
-    _forget_compiler()
+            finder.without = finder.without - grants.FOR_KERNELS
     interpreter = importlib.import_module("triton.runtime.interpreter")
     importlib.import_module("numpy").seterr(all="ignore")  # a GPU does not warn of exp(100) either
     with contextlib.suppress(AttributeError):
@@ -50,13 +49,6 @@ def prepare() -> None:
     for owner, name in _MAKERS:
         setattr(owner, name, _poisoned(getattr(owner, name)))
     _Present.prepared = True
-
-
-def _forget_compiler() -> None:
-    """Where torch has imported Triton already, its language (`tl.max`, `tl.sum`) is decorated to be compiled."""
-    for name in [*sys.modules]:
-        if name.partition(".")[0] == "triton" and not name.startswith("triton._C"):
-            del sys.modules[name]
 
 
 def _watch_launches(interpreter: Any) -> None:
@@ -163,13 +155,19 @@ def _poisoned(make: Callable[..., Tensor]) -> Callable[..., Tensor]:
 
     def made(*args: Any, **kwargs: Any) -> Tensor:
         tensor = make(*args, **kwargs)
-        if tensor.device.type == "cpu" and _Present.memory is None:
+        if _Present.memory is None:
             with _unseen():
-                if tensor.is_floating_point():
-                    tensor.detach().fill_(float("nan"))
-                elif tensor.dtype != torch.bool and not tensor.is_complex():
-                    tensor.detach().fill_(torch.iinfo(tensor.dtype).max)
+                _poison(tensor)
         return tensor
 
     made.__name__ = getattr(make, "__name__", "empty")
     return made
+
+
+def _poison(tensor: Tensor) -> None:
+    if tensor.device.type != "cpu":
+        return
+    if tensor.is_floating_point():
+        tensor.detach().fill_(float("nan"))
+    elif tensor.dtype != torch.bool and not tensor.is_complex():
+        tensor.detach().fill_(torch.iinfo(tensor.dtype).max)

@@ -34,8 +34,10 @@ def worker(zygote: ZygoteClient) -> Iterator[Worker]:
 def load(worker: Worker) -> Grade:
     """Load a source in a fresh worker."""
 
-    def run(source: str, seconds: float = SECONDS, entry: tuple[str, ...] = ("f",)) -> Reply | Ending:
-        return worker.load(source.encode(), "submission.py", list(entry), seconds)
+    def run(
+        source: str, seconds: float = SECONDS, entry: tuple[str, ...] = ("f",), kernel: bool = False
+    ) -> Reply | Ending:
+        return worker.load(source.encode(), "submission.py", list(entry), seconds, kernel)
 
     return run
 

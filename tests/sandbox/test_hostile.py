@@ -184,10 +184,11 @@ ctypes.CFUNCTYPE(ctypes.c_int)(ctypes.addressof(ctypes.c_char.from_buffer(code))
 """
 
 
+@pytest.mark.parametrize("kernel", [False, True], ids=["torch alone", "beside Triton"])
 @pytest.mark.parametrize("name", WHILE_LOADED)
-def test_hostile_while_loaded(name: str, load: Grade) -> None:
+def test_hostile_while_loaded(name: str, kernel: bool, load: Grade) -> None:
     source, reason, words = WHILE_LOADED[name]
-    found, message = verdict(load(source, seconds=0.5 if reason == "timeout" else 20))
+    found, message = verdict(load(source, seconds=0.5 if reason == "timeout" else 20, kernel=kernel))
     assert (found, words in message) == (reason, True), message
 
 

@@ -1,0 +1,87 @@
+"""The known ways to cheat graders of kernels: none is accepted, and each is told why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from attncli.bank.loader import load_challenge
+from attncli.judge.client import GradeRequest, Judge
+from attncli.paths import bundled_impl
+from attncli.practice.challenge_documents import challenge_of
+from attncli.practice.submit import specification
+
+pytestmark = pytest.mark.sandbox
+
+FOLDER = bundled_impl() / "kernels" / "vector-add"
+KERNEL = (FOLDER / "kernel.py").read_text(encoding="utf-8")
+HEAD, _, BODY = KERNEL.partition("def vector_add")
+CHEATS = {
+    "calls the library beside an idle kernel": (
+        HEAD + "def vector_add(x, y):\n    _add[(1,)](x, y, x, 0, BLOCK=16)\n    return torch.add(x, y)\n",
+        "forbidden",
+        "add is not allowed here",
+    ),
+    "adds in place what torch may copy": (
+        HEAD
+        + "def vector_add(x, y):\n    out = x.clone()\n    out += y\n"
+        + "    _add[(1,)](x, y, x, 0, BLOCK=16)\n    return out\n",
+        "forbidden",
+        "is not allowed here",
+    ),
+    "computes under another name": (
+        HEAD + "def vector_add(x, y):\n    _add[(1,)](x, y, x, 0, BLOCK=16)\n    return torch.sub(x, torch.neg(y))\n",
+        "forbidden",
+        "outside of the kernel",
+    ),
+    "launches nothing": (HEAD + "def vector_add(x, y):\n    return x.clone()\n", "matches-reference", "largest error"),
+    "returns what it returned before": (
+        HEAD
+        + "_kept = {}\n\n\ndef vector_add(x, y):\n    if x.shape not in _kept:\n        _kept[x.shape] = _sum(x, y)\n"
+        + "    return _kept[x.shape]\n\n\n"
+        + f"def _sum{BODY}",
+        "pure",
+        "",
+    ),
+    "leaves the work to another stream": (
+        HEAD + "def vector_add(x, y):\n    with torch.cuda.stream(torch.cuda.Stream()):\n        return x\n",
+        "matches-reference",
+        "",
+    ),
+    "patches the interpreter": (
+        "import triton.runtime.interpreter as inside\ninside.InterpreterBuilder.create_masked_store = None\n" + KERNEL,
+        "forbidden",
+        "may be imported",
+    ),
+    "patches the timer": ("import time\ntime.perf_counter = lambda: 0.0\n" + KERNEL, "forbidden", "may be imported"),
+}
+
+
+@pytest.fixture(scope="module")
+def judge() -> Iterator[Judge]:
+    with Judge.start() as opened:
+        yield opened
+
+
+def graded(judge: Judge, source: str):
+    challenge = challenge_of(load_challenge(FOLDER / "challenge.yaml").documents[0])
+    asked = GradeRequest(
+        spec=specification(challenge), folder=Path(challenge.folder), source=source.encode(), filename="cheat.py"
+    )
+    return judge.grade(asked)
+
+
+def test_the_kernel_itself_is_accepted(judge: Judge):
+    assert graded(judge, KERNEL).accepted
+
+
+@pytest.mark.parametrize("name", CHEATS)
+def test_a_cheat_is_rejected_by_the_check_that_it_is_about(judge: Judge, name: str):
+    source, check, words = CHEATS[name]
+    report = graded(judge, source)
+    failed = {found.name: found.message.en for found in report.checks if found.required and found.status == "fail"}
+    assert not report.accepted
+    assert check in failed, failed
+    assert words in failed[check]

@@ -1,0 +1,37 @@
+"""Which operations PyTorch really runs below a line of Python, how large their results are, and their FLOPs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from torch import Tensor
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils.flop_counter import flop_registry
+
+
+class RecordedOps(TorchDispatchMode):
+    """While entered, notes each operation's name with the number of elements of its result (0 if that is no tensor).
+
+    `flops` is what `FlopCounterMode` would count, by the same table.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.sizes: list[tuple[str, int]] = []
+        self.flops = 0
+
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        """No: nothing is compiled here, and skipping Dynamo imports it, which takes seconds."""
+        return False
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: dict[str, Any] | None = None) -> Any:
+        result = func(*args, **(kwargs or {}))
+        self.sizes.append((str(func), result.numel() if isinstance(result, Tensor) else 0))
+        if count := flop_registry.get(func.overloadpacket):
+            self.flops += count(*args, **(kwargs or {}), out_val=result)
+        return result
+
+    def sizes_of(self, name: str) -> list[int]:
+        """The results' sizes of the operations with `name` in their name, in order."""
+        return [size for operation, size in self.sizes if name in operation]

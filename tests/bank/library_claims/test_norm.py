@@ -1,0 +1,209 @@
+"""What the cards on normalisation say of torch and of low precision, run here."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from statistics import mean
+
+import pytest
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import layer_norm, rms_norm
+
+from .conftest import Says
+
+Norm = Callable[[Tensor], Tensor]
+
+
+def drawn(seed: int, *shape: int) -> Tensor:
+    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+
+
+def gradient(norm: Norm, x: Tensor) -> Tensor:
+    leaf = x.clone().requires_grad_()
+    (norm(leaf) * drawn(9, *x.shape)).sum().backward()
+    assert leaf.grad is not None
+    return leaf.grad
+
+
+@pytest.mark.parametrize(
+    ("norm", "sums_to_zero", "orthogonal"),
+    [
+        (lambda x: layer_norm(x, (8,), drawn(1, 8), eps=0.1), True, False),
+        (lambda x: layer_norm(x, (8,), drawn(1, 8), eps=0.0), True, True),
+        (lambda x: rms_norm(x, (8,), drawn(1, 8), eps=0.0), False, True),
+    ],
+)
+def test_norm_01_the_two_identities_of_the_gradient(
+    says: Says, norm: Norm, sums_to_zero: bool, orthogonal: bool
+) -> None:
+    assert says("norm-01", "RMSNorm has only the second", "RMSNorm 不减均值，只满足后一个")
+    x = drawn(0, 3, 8)
+    g = gradient(norm, x)
+    assert bool((g.sum(-1).abs() < 1e-12).all()) is sums_to_zero
+    assert bool(((g * x).sum(-1).abs() < 1e-12).all()) is orthogonal
+
+
+@pytest.mark.parametrize(("module", "same"), [(nn.BatchNorm1d(6), False), (nn.LayerNorm(6), True)])
+def test_norm_02_gradient_accumulation(says: Says, module: nn.Module, same: bool) -> None:
+    assert says("norm-02", "Four micro-batches of 8 with BatchNorm are not a batch of 32", "不等于一个 32 的 batch")
+    module, found = module.double(), []
+    for size in (32, 8):
+        module.zero_grad()
+        for x, weight in zip(drawn(0, 32, 6).split(size), drawn(1, 32, 6).split(size), strict=True):
+            (module(x) * weight).sum().backward()
+        found.append(module.get_parameter("weight").grad)
+    assert found[0] is not None
+    assert found[1] is not None
+    assert torch.allclose(found[0], found[1]) is same
+
+
+@pytest.mark.parametrize(("training", "leaks"), [(True, True), (False, False)])
+def test_norm_02_batchnorm_leaks_the_future_in_training_mode_only(says: Says, training: bool, leaks: bool) -> None:
+    assert says("norm-02", "In evaluation mode BatchNorm passes the test as well", "评估模式下 BatchNorm 也能通过")
+    module = nn.BatchNorm1d(6).double().train(training)
+    x = drawn(0, 2, 6, 5)
+    other = x.clone()
+    other[..., -1] += 1
+    assert bool((module(x)[..., :-1] != module(other)[..., :-1]).any()) is leaks
+
+
+def written(x: Tensor, unbiased: bool, inside: bool, eps: float = 1e-5) -> Tensor:
+    var = x.var(-1, keepdim=True, unbiased=unbiased)
+    return (x - x.mean(-1, keepdim=True)) / (torch.sqrt(var + eps) if inside else torch.sqrt(var) + eps)
+
+
+@pytest.mark.parametrize(
+    ("unbiased", "inside", "output", "ratio"),
+    [(False, True, 1.0, 0.30), (True, True, 0.707, 0.41), (False, False, 1.0, 0.99), (True, False, 0.707, 0.99)],
+)
+def test_norm_03_the_probe_of_an_unknown_layer_norm(
+    says: Says, unbiased: bool, inside: bool, output: float, ratio: float
+) -> None:
+    assert says("norm-03", "(0.41 with the unbiased variance)", "（无偏方差时 0.41 倍）")
+    x = torch.tensor([1.0, -1.0], dtype=torch.float64)
+    at_one = float(written(x, unbiased, inside)[0])
+    assert at_one == pytest.approx(output, abs=5e-4)
+    assert float(written(x / 1000, unbiased, inside)[0]) / at_one == pytest.approx(ratio, abs=0.005)
+
+
+def test_norm_03_a_root_of_a_zero_variance_gives_nan_in_the_backward_pass(says: Says) -> None:
+    assert says("norm-03", "autograd returns NaN (infinity times zero)", "autograd 算出无穷乘 0，得到 NaN")
+    x = torch.ones(4)
+    assert bool((written(x, unbiased=False, inside=False) == 0).all())
+    assert bool(gradient(lambda x: written(x, unbiased=False, inside=False), x).isnan().all())
+
+
+def test_norm_03_one_feature(says: Says) -> None:
+    assert says("norm-03", "where the output is β and the unbiased form gives NaN", "输出就是 β，而无偏的写法得到 NaN")
+    x = torch.tensor([[3.0]])
+    assert float(layer_norm(x, (1,), bias=torch.tensor([0.5]))) == 0.5
+    with pytest.warns(UserWarning, match="degrees of freedom"):
+        assert bool(x.std(-1).isnan().all())
+
+
+def tutorial(x: Tensor) -> Tensor:
+    """The LayerNorm of norm-04 with γ = 1 and β = 0."""
+    return (x - x.mean(-1, keepdim=True)) / (x.std(-1, keepdim=True) + 1e-5)
+
+
+def test_norm_04_the_gain_is_multiplied_in_porting(says: Says) -> None:
+    assert says("norm-04", "Multiply γ by √((D − 1)/D)", "把 γ 乘以 √((D − 1)/D)")
+    x, factor = layer_norm(drawn(0, 1000, 512), (512,), eps=0.0), math.sqrt(511 / 512)
+    difference = float((tutorial(x) - layer_norm(x, (512,)) * factor).abs().max())
+    assert difference == pytest.approx(2e-5, rel=0.3)
+    assert float((tutorial(x) - layer_norm(x, (512,)) / factor).abs().max()) > 100 * difference
+
+
+@pytest.mark.parametrize(("norm", "factor"), [(tutorial, 1e5), (lambda x: layer_norm(x, (512,)), 316.2)])
+def test_norm_04_the_gradient_of_a_row_of_zeros(says: Says, norm: Norm, factor: float) -> None:
+    assert says("norm-04", "1/eps = 100,000 (γ = 1); nn.LayerNorm divides by √eps and gives 316", "只有 316 倍")
+    upstream = drawn(9, 512)
+    found = gradient(norm, torch.zeros(512, dtype=torch.float64))
+    assert float(found.norm() / (upstream - upstream.mean()).norm()) == pytest.approx(factor, rel=1e-3)
+
+
+def test_norm_05_the_default_eps_of_rms_norm(says: Says) -> None:
+    assert says("norm-05", "takes the machine epsilon of the dtype by default, 1.2e-7 in fp32", "fp32 是 1.2e-7")
+    x = torch.full((4,), 1e-4)
+    expected = 1e-4 / math.sqrt(1e-8 + torch.finfo(torch.float32).eps)
+    assert nn.RMSNorm(4)(x).tolist() == pytest.approx([expected] * 4, rel=1e-4)
+
+
+def test_norm_05_bf16_hides_the_unbiased_variance(says: Says) -> None:
+    assert says("norm-05", "about 82 % of the entries round to the very same number", "约 82 % 的元素舍入后完全相同")
+    y = layer_norm(drawn(0, 200, 512), (512,), eps=0.0)
+    same = y.bfloat16() == (y * math.sqrt(511 / 512)).bfloat16()
+    assert float(same.double().mean()) == pytest.approx(0.82, abs=0.005)
+
+
+def test_norm_06_a_layer_norm_over_positions_and_features(says: Says) -> None:
+    assert says("norm-06", "has T × D gains, so any other length raises an error", "增益有 T × D 个，换个长度就报错")
+    module = nn.LayerNorm((4, 3))
+    assert module.weight.shape == (4, 3)
+    with pytest.raises(RuntimeError):
+        module(torch.zeros(2, 5, 3))
+    x = drawn(0, 1, 4, 3).float()
+    other = x.clone()
+    other[:, -1, 0] += 1
+    assert bool((module(x)[:, :-1] != module(other)[:, :-1]).any())
+
+
+def test_norm_07_rms_norm_of_the_centred_row_is_layer_norm(says: Says) -> None:
+    assert says("norm-07", "The identity on the right is exact (checked to 1e-15)", "验证到 1e-15")
+    x, gain, bias = drawn(0, 20, 64), drawn(1, 64), drawn(2, 64)
+    centred = x - x.mean(-1, keepdim=True)
+    difference = rms_norm(centred, (64,), gain, eps=1e-5) + bias - layer_norm(x, (64,), gain, bias, eps=1e-5)
+    assert float(difference.abs().max()) < 5e-15
+
+
+def faulty(x: Tensor) -> tuple[Tensor, Tensor]:
+    """The scale and the output of norm-08's code, with a weight of 1."""
+    scale = torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + 1e-6)
+    return scale, x * scale
+
+
+def test_norm_08_one_large_entry_empties_the_row_in_fp16(says: Says) -> None:
+    assert says("norm-08", "256 or more squares to inf, rsqrt(inf) = 0", "256 以上的激活平方后为 inf，rsqrt(inf) = 0")
+    assert bool((faulty(torch.tensor([256.0, 1.0, 2.0, 3.0]).half())[1] == 0).all())
+    assert bool((faulty(torch.tensor([255.0, 1.0, 2.0, 3.0]).half())[1][0] > 0).all())
+    assert float(torch.tensor(1e-4).half().square()) == 0
+    assert 0 < float(torch.tensor(1e-6).half()) < torch.finfo(torch.float16).tiny
+
+
+def test_norm_08_how_far_the_scale_is_off_in_bf16(says: Says) -> None:
+    """Rows of two values come near the bound, Gaussian rows do not."""
+    assert says("norm-08", "may be off by 0.78 %, and an entry by 1.2 %", "最多偏 0.78 %，单个元素最多 1.2 %")
+    generator, scales, entries = torch.Generator().manual_seed(0), [], []
+    for _ in range(40):
+        values = torch.rand(200, 2, generator=generator) * 3 + 0.5
+        x = values.gather(1, torch.randint(0, 2, (200, 64), generator=generator)).bfloat16()
+        exact = (x.double().square().mean(-1, keepdim=True) + 1e-6).rsqrt()
+        scale, output = faulty(x)
+        scales.append(float((scale.double() / exact - 1).abs().max()))
+        entries.append(float((output.double() / (x.double() * exact) - 1).abs().max()))
+    assert 0.0059 < max(scales) < 0.0079
+    assert max(entries) < 0.012
+
+
+@pytest.mark.parametrize(("size", "step"), [(1e-6, 0.99), (1e-8, 0.5)])
+def test_norm_14_adam_restores_the_size_of_a_small_gradient(says: Says, size: float, step: float) -> None:
+    assert says("norm-14", "a constant gradient of 1e-6 still makes 0.99 of the full step", "仍走 0.99 个整步")
+    weight = nn.Parameter(torch.zeros(1, dtype=torch.float64))
+    adam = torch.optim.Adam([weight], lr=1.0)
+    for steps in range(1, 4):
+        weight.grad = torch.full_like(weight, size)
+        adam.step()
+        assert weight.item() == pytest.approx(-steps * step, abs=0.001 * steps)
+
+
+@pytest.mark.parametrize(("deviation", "entropy"), [(0.307, 6.884), (3.28, 3.08), (9.2, 0.75)])
+def test_norm_17_the_entropy_of_gaussian_logits(says: Says, deviation: float, entropy: float) -> None:
+    assert says("norm-17", "the entropy is 3.1 nats instead of 6.88", "只有 3.1 nats，而不是 6.88")
+    assert says("norm-17", "it gives −35 nats, the true mean is 0.75", "公式给出 −35 nats，实际平均值是 0.75")
+    found = []
+    for seed in range(4):
+        log_p = (drawn(seed, 500, 1024) * deviation).log_softmax(-1)
+        found.append(float(-(log_p.exp() * log_p).sum(-1).mean()))
+    assert mean(found) == pytest.approx(entropy, abs=0.04)

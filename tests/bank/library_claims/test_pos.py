@@ -1,0 +1,209 @@
+"""What the cards on positions say of torch and of low precision, run here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from .conftest import Says
+
+
+def drawn(seed: int, *shape: int) -> Tensor:
+    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+
+
+def frequencies(width: int, dtype: torch.dtype = torch.float64) -> Tensor:
+    return 10000.0 ** (-torch.arange(0, width, 2, dtype=dtype) / width)
+
+
+def interleaved(x: Tensor, angle: Tensor) -> Tensor:
+    """RoPE over the pairs (2i, 2i + 1)."""
+    a, b = x[..., 0::2], x[..., 1::2]
+    return torch.stack((a * angle.cos() - b * angle.sin(), a * angle.sin() + b * angle.cos()), -1).flatten(-2)
+
+
+def half_split(x: Tensor, angle: Tensor) -> Tensor:
+    """RoPE over the pairs (i, i + d/2)."""
+    a, b = x.chunk(2, -1)
+    return torch.cat((a * angle.cos() - b * angle.sin(), a * angle.sin() + b * angle.cos()), -1)
+
+
+def test_pos_02_the_one_over_t_signal_in_bf16(says: Says) -> None:
+    assert says("pos-02", "In bf16 the values at 190 and 191 are already the same number", "只剩 746 个不同的值")
+    signal = (1 / torch.arange(1, 4097, dtype=torch.float64)).bfloat16()
+    equal = (signal[1:] == signal[:-1]).nonzero().flatten() + 1
+    assert int(equal[0]) == 190
+    assert len(signal.unique()) == 746
+
+
+@pytest.mark.parametrize(("shift", "deviation", "low", "high"), [(0, 1e-5, 5.657, 5.657), (1, 4.6, 5.3, 6.0)])
+def test_pos_04_the_gram_matrix_of_the_float32_table(
+    says: Says, shift: int, deviation: float, low: float, high: float
+) -> None:
+    assert says("pos-04", "from rounding (1e-5 in fp32) to 4.6", "从舍入误差（fp32 下 1e-5）变成 4.6")
+    position = torch.arange(200, dtype=torch.float64)[:, None]
+    even = torch.arange(0, 64, 2, dtype=torch.float64)
+    table = torch.zeros(200, 64, dtype=torch.float64)
+    table[:, 0::2] = torch.sin(position / 10000.0 ** (even / 64))
+    table[:, 1::2] = torch.cos(position / 10000.0 ** ((even + shift) / 64))
+    table = table.float()
+    gram, norms = table @ table.mT, table.norm(dim=1)
+    lines = [gram.diagonal(k) for k in range(200)]
+    assert max(float((line - line.mean()).abs().max()) for line in lines) == pytest.approx(deviation, rel=0.5)
+    assert (float(norms.min()), float(norms.max())) == pytest.approx((low, high), abs=0.05)
+
+
+def test_pos_06_and_pos_07_a_learned_table_has_no_row_max_len(says: Says) -> None:
+    assert says("pos-06", "IndexError once start + T > max_len", "start + T > max_len 时 IndexError")
+    assert says("pos-07", "raises an IndexError on the CPU", "CPU 上抛 IndexError")
+    table = nn.Embedding(512, 4)
+    table(torch.tensor([511]))
+    with pytest.raises(IndexError):
+        table(torch.tensor([512]))
+
+
+@pytest.mark.parametrize(("last", "error"), [(1_000, 6e-5), (131_071, 0.008)])
+def test_pos_10_how_far_fp32_angles_are_off(says: Says, last: int, error: float) -> None:
+    assert says(
+        "pos-10",
+        "6e-5 rad up to position 1,000 and 0.008 rad up to 131,071",
+        "最多差 6e-5 弧度，131,071 以内最多差 0.008",
+    )
+    worst = 0.0
+    for positions in torch.arange(last + 1).split(16_384):
+        single = (positions.float()[:, None] * frequencies(128, torch.float32)).double()
+        worst = max(worst, float((single - positions.double()[:, None] * frequencies(128)).abs().max()))
+    assert worst == pytest.approx(error, rel=0.05)
+    assert worst < error
+
+
+def test_pos_12_a_rotation_in_bf16_nearly_keeps_the_norm(says: Says) -> None:
+    assert says("pos-12", "the norm moved by 0.03 % on average and 0.15 % at most", "范数平均变 0.03 %，最多 0.15 %")
+    x = drawn(0, 1000, 128).bfloat16()
+    angle = torch.arange(1000).float()[:, None] * frequencies(128, torch.float32)
+    cos, sin = (torch.cat((f, f), -1).bfloat16() for f in (angle.cos(), angle.sin()))
+    a, b = x.chunk(2, -1)
+    moved = ((x * cos + torch.cat((-b, a), -1) * sin).double().norm(dim=1) / x.double().norm(dim=1) - 1).abs()
+    assert float(moved.mean()) == pytest.approx(0.0003, abs=0.00005)
+    assert float(moved.max()) == pytest.approx(0.0015, abs=0.0003)
+
+
+def permuted(rows: Tensor) -> Tensor:
+    """The conversion of pos-13 for one head: (2i, 2i + 1) becomes (i, i + d/2)."""
+    return rows.view(rows.shape[0] // 2, 2, -1).transpose(0, 1).reshape(rows.shape)
+
+
+@pytest.mark.parametrize("gains_too", [False, True])
+def test_pos_13_qk_norm_gains_are_permuted_with_the_weights(says: Says, gains_too: bool) -> None:
+    assert says("pos-13", "so must the gains of a QK-norm", "QK-norm 的增益也要")
+    x, weights, biases, gains = drawn(0, 6, 16), drawn(1, 2, 8, 16), drawn(2, 2, 8), drawn(3, 2, 8).abs()
+    angle = torch.arange(6, dtype=torch.float64)[:, None] * frequencies(8)
+
+    def scores(
+        rotate: Callable[[Tensor, Tensor], Tensor], convert: Callable[[Tensor], Tensor], gains: Tensor
+    ) -> Tensor:
+        rotated = []
+        for weight, bias, gain in zip(weights, biases, gains, strict=True):
+            y = x @ convert(weight).mT + convert(bias)
+            rotated.append(rotate(gain * y / y.square().mean(-1, keepdim=True).sqrt(), angle))
+        return rotated[0] @ rotated[1].mT
+
+    before = scores(interleaved, lambda w: w, gains)
+    after = scores(half_split, permuted, torch.stack([permuted(g) for g in gains]) if gains_too else gains)
+    assert torch.allclose(before, after) is gains_too
+
+
+def test_pos_13_the_permutation_undoes_itself_for_two_and_four_dimensions_only(says: Says) -> None:
+    assert says(
+        "pos-13", "not its own inverse, except for d = 2 and d = 4", "除了 d = 2 和 d = 4，这个置换做两次并不会还原"
+    )
+    widths = range(2, 257, 2)
+    assert [d for d in widths if permuted(permuted(torch.arange(d))).equal(torch.arange(d))] == [2, 4]
+
+
+def test_pos_24_positions_in_bf16_merge_neighbours(says: Says) -> None:
+    assert says("pos-24", "511 equal pairs, the first at 256 and 257", "有 511 对相等，第一对是 256 和 257")
+    positions = torch.arange(1024, dtype=torch.bfloat16)
+    angle = positions[:, None] * frequencies(128, torch.float32)
+    rows = torch.cat((angle.cos(), angle.sin()), -1)
+    equal = (rows[1:] == rows[:-1]).all(-1).nonzero().flatten()
+    assert (len(equal), int(equal[0])) == (511, 256)
+    assert positions[[257, 259]].tolist() == [256, 260]
+    assert len(positions.unique()) == 513
+    assert len(torch.arange(8192, dtype=torch.bfloat16).unique()) == 897
+
+
+def test_pos_24_rounded_frequencies_keep_scores_relative(says: Says) -> None:
+    assert says("pos-24", "neighbours stay apart and scores stay relative", "相邻位置仍分得开，分数仍只取决于偏移")
+    exact, rounded = frequencies(128), frequencies(128).bfloat16().double()
+    q, k = drawn(0, 128), drawn(1, 128)
+    scores = [float(interleaved(q, (m + 7) * rounded) @ interleaved(k, m * rounded)) for m in (0, 1000, 100_000)]
+    assert scores == pytest.approx([scores[0]] * 3, abs=1e-8)
+    assert scores[0] == pytest.approx(float(interleaved(q, 7 * exact) @ k), abs=0.1)
+    assert float((rounded - exact).abs().max()) <= 2**-9
+    angle = torch.arange(1024, dtype=torch.float64)[:, None] * rounded
+    assert not (angle[1:].cos() == angle[:-1].cos()).all(-1).any()
+
+
+def test_pos_24_fp16_loses_2049_first(says: Says) -> None:
+    assert says("pos-24", "exact up to 2,048 and 2,049 is the first to be lost", "精确到 2,048，第一个丢失的是 2,049")
+    exact = torch.arange(4096, dtype=torch.float64)
+    assert int((exact.half().double() != exact).nonzero()[0]) == 2049
+
+
+def test_pos_26_sinusoids_fill_few_directions(says: Says) -> None:
+    assert says(
+        "pos-26", "keep 99 % of their energy in 109 of 512 directions", "99 % 的能量集中在 512 个方向中的 109 个"
+    )
+    angle = torch.arange(512, dtype=torch.float64)[:, None] * frequencies(512)
+    energy = torch.linalg.svdvals(torch.cat((angle.sin(), angle.cos()), -1)).square().cumsum(0)
+    assert int((energy < 0.99 * energy[-1]).sum()) + 1 == 109
+
+
+class SinusoidalPE(nn.Module):
+    """The module of pos-27; with `fixed`, line 8 is as its fix has it."""
+
+    def __init__(self, width: int, max_len: int, fixed: bool) -> None:
+        super().__init__()
+        freq = frequencies(width, torch.float32)
+        angle = torch.arange(max_len).unsqueeze(1).float()
+        pe = torch.zeros(max_len, width)
+        pe[:, 0::2] = torch.sin(angle * freq)
+        pe[:, 1::2] = torch.cos(angle * (freq[: width // 2] if fixed else freq))
+        self.register_buffer("pe", pe, persistent=False)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x + self.get_buffer("pe")[: x.shape[1]]
+
+
+def test_pos_27_an_odd_width_fails_in_the_constructor(says: Says) -> None:
+    assert says("pos-27", "RuntimeError in the constructor", "构造时 RuntimeError")
+    SinusoidalPE(512, 4, fixed=False)
+    with pytest.raises(RuntimeError):
+        SinusoidalPE(5, 4, fixed=False)
+
+
+@pytest.mark.parametrize("width", [1, 2, 5, 512])
+def test_pos_27_the_fix_holds_for_any_width(says: Says, width: int) -> None:
+    assert says("pos-27", "Widths 1, 2, 5 and 512", "宽度取 1、2、5、512")
+    first = SinusoidalPE(width, 4, fixed=True).get_buffer("pe")[0]
+    assert first.tolist() == ([0.0, 1.0] * width)[:width]
+
+
+def test_pos_27_a_text_longer_than_the_table_raises(says: Says) -> None:
+    assert says("pos-27", "as it does here with a RuntimeError", "这里会抛 RuntimeError")
+    with pytest.raises(RuntimeError):
+        SinusoidalPE(8, 16, fixed=True)(torch.zeros(1, 17, 8))
+
+
+def test_pos_27_what_a_buffer_that_is_not_persistent_does(says: Says) -> None:
+    assert says("pos-27", "It also follows model.bfloat16()", "它也会跟着 model.bfloat16() 转换")
+    module = SinusoidalPE(8, 16, fixed=True)
+    exact = module.get_buffer("pe").double()
+    assert not module.state_dict()
+    assert not list(module.parameters())
+    assert not module.get_buffer("pe").requires_grad
+    assert float((module.bfloat16().get_buffer("pe").double() - exact).abs().max()) <= 2**-9
