@@ -1,0 +1,35 @@
+"""One block of 1,024 for a row, however wide it is.
+不管一行多宽，只用一个 1024 的块。
+
+symptom: What lies behind entry 1,023 is neither counted nor written.
+症状：第 1023 个元素之后的既没有算，也没有写。
+
+cards: flash-01
+rung: solved
+"""
+
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def rows_kernel(x_ptr, weight_ptr, bias_ptr, y_ptr, D, eps, BLOCK: tl.constexpr):
+    start = tl.program_id(0) * D
+    at = tl.arange(0, BLOCK)
+    mask = at < D
+    x = tl.load(x_ptr + start + at, mask=mask, other=0.0).to(tl.float32)
+    mean = tl.sum(x, 0) / D
+    centred = tl.where(mask, x - mean, 0.0)
+    inverse = 1.0 / tl.sqrt(tl.sum(centred * centred, 0) / D + eps)
+    weight = tl.load(weight_ptr + at, mask=mask, other=0.0).to(tl.float32)
+    bias = tl.load(bias_ptr + at, mask=mask, other=0.0).to(tl.float32)
+    tl.store(y_ptr + start + at, centred * inverse * weight + bias, mask=mask)
+
+
+def layer_norm(x, weight, bias, eps=1e-5):
+    x, weight, bias = x.contiguous(), weight.contiguous(), bias.contiguous()
+    y = torch.empty_like(x)
+    D = x.shape[-1]
+    rows_kernel[(x.numel() // D,)](x, weight, bias, y, D, eps, BLOCK=1024)
+    return y

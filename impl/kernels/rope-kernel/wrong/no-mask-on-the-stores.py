@@ -1,0 +1,36 @@
+"""Stores as many pairs as the block has, without a mask.
+按块的宽度写，没有加 mask。
+
+symptom: The padding of one row overwrites the next.
+症状：一行的填充部分覆盖了下一行。
+
+cards: flash-01
+rung: solved
+"""
+
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def row_kernel(x_ptr, cos_ptr, sin_ptr, y_ptr, T, half, PAIRS: tl.constexpr):
+    row = tl.program_id(0)
+    token = row % T
+    pair = tl.arange(0, PAIRS)
+    mask = pair < half
+    start = row * 2 * half
+    a = tl.load(x_ptr + start + pair, mask=mask, other=0.0).to(tl.float32)
+    b = tl.load(x_ptr + start + half + pair, mask=mask, other=0.0).to(tl.float32)
+    cos = tl.load(cos_ptr + token * half + pair, mask=mask, other=0.0).to(tl.float32)
+    sin = tl.load(sin_ptr + token * half + pair, mask=mask, other=0.0).to(tl.float32)
+    tl.store(y_ptr + start + pair, a * cos - b * sin)
+    tl.store(y_ptr + start + half + pair, a * sin + b * cos)
+
+
+def rope(x, cos, sin):
+    x, cos, sin = x.contiguous(), cos.contiguous(), sin.contiguous()
+    B, H, T, d = x.shape
+    y = torch.empty_like(x)
+    row_kernel[(B * H * T,)](x, cos, sin, y, T, d // 2, PAIRS=triton.next_power_of_2(d // 2))
+    return y

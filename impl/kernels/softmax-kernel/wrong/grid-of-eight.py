@@ -1,0 +1,34 @@
+"""Launches eight programs, however many rows there are.
+不管有多少行，都启动八个 program。
+
+symptom: Rows behind the eighth are never written; with fewer, programs reach beyond the tensor.
+症状：第八行之后的没有人写；行数不足八时越界。
+
+cards: flash-01
+rung: solved
+"""
+
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def rows_kernel(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
+    start = tl.program_id(0) * n
+    at = tl.arange(0, BLOCK)
+    z = tl.load(x_ptr + start + at, mask=at < n, other=float("-inf")).to(tl.float32)
+    peak = tl.max(z, 0)
+    peak = tl.where(peak == float("-inf"), 0.0, peak)
+    weights = tl.exp(z - peak)
+    total = tl.sum(weights, 0)
+    total = tl.where(total == 0.0, 1.0, total)
+    tl.store(y_ptr + start + at, weights / total, mask=at < n)
+
+
+def softmax(x):
+    x = x.contiguous()
+    y = torch.empty_like(x)
+    n = x.shape[-1]
+    rows_kernel[(8,)](x, y, n, BLOCK=triton.next_power_of_2(n))
+    return y

@@ -1,0 +1,42 @@
+"""Sums with the running maximum while it is still −inf.
+当前最大值还是 −inf 时就拿它来求和。
+
+symptom: NaN where a row begins with a block of −inf, or is all −inf.
+症状：一行的开头整块都是 −inf，或全行都是 −inf 时，得 NaN。
+
+cards: flash-02, att-24
+rung: solved
+"""
+
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def rows_kernel(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
+    start = tl.program_id(0) * n
+    lane = tl.arange(0, BLOCK)
+    peak = float("-inf")
+    base = 0.0
+    total = 0.0
+    for first in range(0, n, BLOCK):
+        at = first + lane
+        z = tl.load(x_ptr + start + at, mask=at < n, other=float("-inf")).to(tl.float32)
+        higher = tl.maximum(peak, tl.max(z, 0))
+        base = higher
+        total = total * tl.exp(peak - base) + tl.sum(tl.exp(z - base), 0)
+        peak = higher
+    total = tl.where(total == 0.0, 1.0, total)
+    for first in range(0, n, BLOCK):
+        at = first + lane
+        z = tl.load(x_ptr + start + at, mask=at < n, other=float("-inf")).to(tl.float32)
+        tl.store(y_ptr + start + at, tl.exp(z - base) / total, mask=at < n)
+
+
+def softmax(x):
+    x = x.contiguous()
+    y = torch.empty_like(x)
+    n = x.shape[-1]
+    rows_kernel[(x.numel() // n,)](x, y, n, BLOCK=256)
+    return y

@@ -1,0 +1,34 @@
+"""Loads a whole block without a mask.
+读一整块，没有加 mask。
+
+symptom: A row takes in its successor's entries; the last one reads beyond the tensor.
+症状：一行把下一行的元素也算了进去；最后一行越界读取。
+
+cards: flash-01
+rung: solved
+"""
+
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def rows_kernel(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
+    start = tl.program_id(0) * n
+    at = tl.arange(0, BLOCK)
+    z = tl.load(x_ptr + start + at).to(tl.float32)
+    peak = tl.max(z, 0)
+    peak = tl.where(peak == float("-inf"), 0.0, peak)
+    weights = tl.exp(z - peak)
+    total = tl.sum(weights, 0)
+    total = tl.where(total == 0.0, 1.0, total)
+    tl.store(y_ptr + start + at, weights / total, mask=at < n)
+
+
+def softmax(x):
+    x = x.contiguous()
+    y = torch.empty_like(x)
+    n = x.shape[-1]
+    rows_kernel[(x.numel() // n,)](x, y, n, BLOCK=triton.next_power_of_2(n))
+    return y

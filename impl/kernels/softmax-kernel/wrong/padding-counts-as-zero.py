@@ -1,0 +1,34 @@
+"""Masked lanes are loaded as 0 and take part in the sum.
+被 mask 挡住的位置读成 0，也算进了和里。
+
+symptom: Right where the row fills its block, too small elsewhere.
+症状：行恰好填满一块时正确，否则输出偏小。
+
+cards: att-24, mask-01
+rung: solved
+"""
+
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def rows_kernel(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
+    start = tl.program_id(0) * n
+    at = tl.arange(0, BLOCK)
+    z = tl.load(x_ptr + start + at, mask=at < n, other=0.0).to(tl.float32)
+    peak = tl.max(z, 0)
+    peak = tl.where(peak == float("-inf"), 0.0, peak)
+    weights = tl.exp(z - peak)
+    total = tl.sum(weights, 0)
+    total = tl.where(total == 0.0, 1.0, total)
+    tl.store(y_ptr + start + at, weights / total, mask=at < n)
+
+
+def softmax(x):
+    x = x.contiguous()
+    y = torch.empty_like(x)
+    n = x.shape[-1]
+    rows_kernel[(x.numel() // n,)](x, y, n, BLOCK=triton.next_power_of_2(n))
+    return y

@@ -1,0 +1,42 @@
+"""The running sum is not rescaled when a larger maximum comes.
+出现更大的最大值时，没有修正已累加的和。
+
+symptom: Right in one block; in several the sum is too large where the maximum comes late.
+症状：只有一块时正确；多块且最大值来得晚时，和偏大。
+
+cards: flash-02, att-24
+rung: solved
+"""
+
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def rows_kernel(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
+    start = tl.program_id(0) * n
+    lane = tl.arange(0, BLOCK)
+    peak = float("-inf")
+    base = 0.0
+    total = 0.0
+    for first in range(0, n, BLOCK):
+        at = first + lane
+        z = tl.load(x_ptr + start + at, mask=at < n, other=float("-inf")).to(tl.float32)
+        higher = tl.maximum(peak, tl.max(z, 0))
+        base = tl.where(higher == float("-inf"), 0.0, higher)
+        total = total + tl.sum(tl.exp(z - base), 0)
+        peak = higher
+    total = tl.where(total == 0.0, 1.0, total)
+    for first in range(0, n, BLOCK):
+        at = first + lane
+        z = tl.load(x_ptr + start + at, mask=at < n, other=float("-inf")).to(tl.float32)
+        tl.store(y_ptr + start + at, tl.exp(z - base) / total, mask=at < n)
+
+
+def softmax(x):
+    x = x.contiguous()
+    y = torch.empty_like(x)
+    n = x.shape[-1]
+    rows_kernel[(x.numel() // n,)](x, y, n, BLOCK=256)
+    return y

@@ -1,0 +1,32 @@
+"""Stores the result into gate.
+结果写进了 gate。
+
+symptom: The caller's projection is overwritten.
+症状：调用方的投影被改掉了。
+
+cards: ffn-12
+rung: solved
+"""
+
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def gate_kernel(gate_ptr, up_ptr, out_ptr, n, F, g_row, g_column, u_row, u_column, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    mask = at < n
+    row, column = at // F, at % F
+    z = tl.load(gate_ptr + row * g_row + column * g_column, mask=mask, other=0.0).to(tl.float32)
+    up = tl.load(up_ptr + row * u_row + column * u_column, mask=mask, other=0.0).to(tl.float32)
+    tl.store(out_ptr + row * g_row + column * g_column, z * tl.sigmoid(z) * up, mask=mask)
+
+
+def swiglu_gate(gate, up):
+    F = gate.shape[-1]
+    out = gate
+    gate, up = gate.reshape(-1, F), up.reshape(-1, F)
+    n = out.numel()
+    gate_kernel[(triton.cdiv(n, 256),)](gate, up, out, n, F, *gate.stride(), *up.stride(), BLOCK=256)
+    return out
