@@ -127,7 +127,7 @@ def _looked_at(method: Callable[..., Any], name: str, pointers: int, mask: int |
         memory = _Present.memory
         if memory is not None:
             shown = args[pointers].data
-            shown = shown[args[mask].data.astype(bool)] if mask is not None else shown.reshape(-1)
+            shown = shown[_lanes(args[mask])] if mask is not None else shown.reshape(-1)
             size = max(1, args[pointers].get_element_ty().primitive_bitwidth // 8)
             look = {"create_masked_load": memory.load, "create_masked_store": memory.store}.get(name, memory.add)
             if shown.size:
@@ -135,6 +135,11 @@ def _looked_at(method: Callable[..., Any], name: str, pointers: int, mask: int |
         return method(self, *args, **kwargs)
 
     return access
+
+
+def _lanes(mask: Any) -> Any:
+    """The lanes of an access that count; block pointers and descriptors hand over a bare array."""
+    return (mask if hasattr(mask, "astype") else mask.data).astype(bool)
 
 
 def _program(builder: Any) -> int:

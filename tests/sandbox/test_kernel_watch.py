@@ -56,6 +56,23 @@ def test_a_kernel_runs_and_what_it_moves_is_counted(run: Run):
     assert reply["costs"][0]["moved"] == 100 * 8
 
 
+def test_functions_of_the_language_that_are_kernels_themselves_are_interpreted_too(run: Run):
+    body = "tl.store(out + tl.program_id(0), tl.max(tl.load(x + at, mask=at < n), 0))"
+    assert run(body, out="torch.zeros(4)")["values"] == [1.0] * 4
+
+
+BLOCKS = "{} = tl.make_block_ptr({}, (n,), (1,), (tl.program_id(0) * BLOCK,), (BLOCK,), (0,))"
+BY_BLOCKS = [BLOCKS.format("source", "x"), BLOCKS.format("result", "out")]
+
+
+def test_block_pointers_are_looked_at_like_all_others(run: Run):
+    both = [*BY_BLOCKS, "tl.store(result, tl.load(source, boundary_check=(0,)) + 1, boundary_check=(0,))"]
+    reply = run("\n    ".join(both), "cost")
+    assert reply["values"] == [2.0] * 100 and reply["costs"][0]["moved"] == 100 * 8
+    unchecked = [*BY_BLOCKS, "tl.store(result, tl.load(source) + 1, boundary_check=(0,))"]
+    assert run("\n    ".join(unchecked))["fault"]["kind"] == "load-outside"
+
+
 def test_torch_inside_the_interpreter_is_none_of_the_learners_calls_and_the_launch_is_seen(run: Run):
     calls = run(ADD_ONE, "calls")["calls"]
     assert {name for name, line in calls if line} == {"torch.ones", "torch.empty"}
