@@ -1,0 +1,50 @@
+"""Returns losses in the dtype of the logits.
+损失用了 logits 的 dtype。
+
+symptom: Float16 losses keep 11 bits, and their sum overflows at 65,504.
+症状：float16 的损失只有 11 位，加起来到 65504 就上溢。
+
+cards: prec-07
+rung: hardened
+"""
+
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def loss_and_gradient(x_ptr, target_ptr, loss_ptr, grad_ptr, V, ignore_index, BLOCK: tl.constexpr):
+    row = tl.program_id(0)
+    target = tl.load(target_ptr + row)
+    if target == ignore_index:
+        tl.store(loss_ptr + row, 0.0)
+        for start in range(0, V, BLOCK):
+            at = start + tl.arange(0, BLOCK)
+            tl.store(grad_ptr + row * V + at, tl.zeros((BLOCK,), grad_ptr.dtype.element_ty), mask=at < V)
+    else:
+        m = float("-inf")
+        l = 0.0
+        for start in range(0, V, BLOCK):
+            at = start + tl.arange(0, BLOCK)
+            x = tl.load(x_ptr + row * V + at, mask=at < V, other=float("-inf")).to(tl.float32)
+            new = tl.maximum(m, tl.max(x, 0))
+            shift = tl.where(new == float("-inf"), 0.0, new)
+            l = l * tl.exp(m - shift) + tl.sum(tl.exp(x - shift), 0)
+            m = new
+        lse = m + tl.log(l)
+        tl.store(loss_ptr + row, (lse - tl.load(x_ptr + row * V + target).to(tl.float32)).to(loss_ptr.dtype.element_ty))
+        for start in range(0, V, BLOCK):
+            at = start + tl.arange(0, BLOCK)
+            x = tl.load(x_ptr + row * V + at, mask=at < V, other=float("-inf")).to(tl.float32)
+            grad = tl.exp(x - lse) - tl.where(at == target, 1.0, 0.0)
+            tl.store(grad_ptr + row * V + at, grad.to(grad_ptr.dtype.element_ty), mask=at < V)
+
+
+def cross_entropy(logits, targets, ignore_index=-100):
+    logits, targets = logits.contiguous(), targets.contiguous()
+    N, V = logits.shape
+    loss = torch.empty(N, dtype=logits.dtype, device=logits.device)
+    grad = torch.empty_like(logits)
+    loss_and_gradient[(N,)](logits, targets, loss, grad, V, ignore_index, BLOCK=1024)
+    return loss, grad

@@ -1,0 +1,44 @@
+"""Subtracts the zero point in uint8.
+用 uint8 减零点。
+
+symptom: 3 − 8 is 251: weights below zero come out huge.
+症状：3 − 8 成了 251：负的权重变得很大。
+
+cards: prec-11
+rung: solved
+"""
+
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def multiply(x_ptr, packed_ptr, scales_ptr, zeros_ptr, out_ptr, M, N, K, group,
+             BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    m = tl.program_id(0) * BM + tl.arange(0, BM)
+    n = tl.program_id(1) * BN + tl.arange(0, BN)
+    acc = tl.zeros((BM, BN), tl.float32)
+    for start in range(0, K, BK):
+        k = start + tl.arange(0, BK)
+        here = (m[:, None] < M) & (k[None, :] < K)
+        x = tl.load(x_ptr + m[:, None] * K + k[None, :], mask=here, other=0.0).to(tl.float32)
+        there = (k[:, None] < K) & (n[None, :] < N)
+        byte = tl.load(packed_ptr + n[None, :] * (K // 2) + k[:, None] // 2, mask=there, other=0)
+        code = ((byte >> (k[:, None] % 2 * 4).to(tl.uint8)) & 0xF).to(tl.uint8)
+        place = n[None, :] * (K // group) + k[:, None] // group
+        zero = tl.load(zeros_ptr + place, mask=there, other=0)
+        scale = tl.load(scales_ptr + place, mask=there, other=0.0).to(tl.float32)
+        w = (code - zero).to(tl.float32) * scale
+        acc += tl.dot(x, w)
+    inside = (m[:, None] < M) & (n[None, :] < N)
+    tl.store(out_ptr + m[:, None] * N + n[None, :], acc.to(out_ptr.dtype.element_ty), mask=inside)
+
+
+def int4_matmul(x, packed, scales, zeros, group):
+    x, packed, scales, zeros = x.contiguous(), packed.contiguous(), scales.contiguous(), zeros.contiguous()
+    (M, K), N = x.shape, packed.shape[0]
+    out = torch.empty(M, N, dtype=x.dtype, device=x.device)
+    grid = (triton.cdiv(M, 32), triton.cdiv(N, 32))
+    multiply[grid](x, packed, scales, zeros, out, M, N, K, group, BM=32, BN=32, BK=32)
+    return out

@@ -1,0 +1,49 @@
+"""Takes the highest expert where logits are equal.
+logits 相等时取了编号最大的专家。
+
+symptom: Equal logits, frequent in 16 bits, go to other experts than in the reference.
+症状：logits 相等（16 位下很常见）时，选中的专家与参考实现不同。
+
+cards: moe-03
+rung: solved
+"""
+
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def route(x_ptr, weights_ptr, indices_ptr, T, E, k, BT: tl.constexpr, BE: tl.constexpr, BK: tl.constexpr):
+    tokens = tl.program_id(0) * BT + tl.arange(0, BT)
+    experts, slots = tl.arange(0, BE), tl.arange(0, BK)
+    here = (tokens[:, None] < T) & (experts[None, :] < E)
+    x = tl.load(x_ptr + tokens[:, None] * E + experts[None, :], mask=here, other=float("-inf")).to(tl.float32)
+    free = tl.broadcast_to(experts[None, :] < E, (BT, BE))
+    values = tl.full((BT, BK), float("-inf"), tl.float32)
+    indices = tl.zeros((BT, BK), tl.int32)
+    for slot in range(k):
+        best = tl.max(tl.where(free, x, float("-inf")), 1)
+        first = tl.max(tl.where(free & (x == best[:, None]), experts[None, :], -1), 1)
+        free = free & (experts[None, :] != first[:, None])
+        values = tl.where(slots[None, :] == slot, best[:, None], values)
+        indices = tl.where(slots[None, :] == slot, first[:, None], indices)
+    top = tl.max(values, 1)
+    top = tl.where(tokens < T, top, 0.0)
+    p = tl.exp(values - top[:, None])
+    total = tl.sum(p, 1)
+    weights = p / tl.where(tokens < T, total, 1.0)[:, None]
+    at = tokens[:, None] * k + slots[None, :]
+    mask = (tokens[:, None] < T) & (slots[None, :] < k)
+    tl.store(weights_ptr + at, weights, mask=mask)
+    tl.store(indices_ptr + at, indices.to(tl.int64), mask=mask)
+
+
+def topk_router(logits, k):
+    logits = logits.contiguous()
+    T, E = logits.shape
+    weights = torch.empty(T, k, dtype=torch.float32, device=logits.device)
+    indices = torch.empty(T, k, dtype=torch.int64, device=logits.device)
+    BE, BK = triton.next_power_of_2(E), triton.next_power_of_2(k)
+    route[(triton.cdiv(T, 16),)](logits, weights, indices, T, E, k, BT=16, BE=BE, BK=BK)
+    return weights, indices
