@@ -13,8 +13,9 @@ from attncli.words.experiment_texts import NO, SEED, YES
 GAP = "  "
 PLAIN_DIGITS = 10_000
 NARROWEST = 14
-# A word with the blanks behind it; a Chinese character with the signs that may not begin a line.
-_PIECE = re.compile(r"[\u2e80-\u9fff（“《][，。；：、！？）”》]*[ ]*|[^\s\u2e80-\u9fff（“《]+[ ]*|\s+")
+# A word or a Chinese character, with the signs that may not end or begin a line, and the blanks behind it.
+_OPENING, _CLOSING, _CHINESE = "（“《", "，。；：、！？）”》", "\u2e80-\u2fff\u3040-\u9fff"
+_PIECE = re.compile(f"[{_OPENING}]*(?:[{_CHINESE}]|[^\\s{_CHINESE}{_OPENING}{_CLOSING}]+)?[{_CLOSING}]*\\s*")
 
 
 def table(outcomes: Sequence[Outcome], lang: Lang) -> list[str]:
