@@ -155,3 +155,8 @@ def test_it_ends_when_whoever_asked_is_gone(make: MakeExperiment, tmp_path: Path
             run.outcomes(lambda share: os._exit(9))
     os.waitpid(asker, 0)
     assert freed(lock)
+
+
+def test_a_process_that_cannot_be_started_is_one_line(make: MakeExperiment, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.executable", "/nowhere/python")
+    assert ends(make()).startswith("experiment toy cannot be started (/nowhere/python: No such file or directory);")
