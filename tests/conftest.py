@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+import torch
 from hypothesis import HealthCheck, settings
+
+# Without a GPU, kernels are interpreted. Triton settles that when it is imported, which torch.utils.flop_counter does
+# for the judge: no test may import that before this line.
+if not torch.cuda.is_available():
+    os.environ.setdefault("TRITON_INTERPRET", "1")
 
 # No test depends on how fast the machine is.
 settings.register_profile("attn", deadline=None, suppress_health_check=[HealthCheck.too_slow])

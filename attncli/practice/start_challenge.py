@@ -17,6 +17,8 @@ from attncli.practice.starters import disguised, starter
 from attncli.practice.workspace import Workspace
 from attncli.words.command_texts import NO_SYMPTOM
 
+TRITON = ("import triton", "import triton.language as tl")
+
 
 @dataclass(frozen=True, slots=True)
 class Started:
@@ -49,7 +51,8 @@ def start_challenge(
         symptom = _symptom(challenge, wrong.stem)
         text = disguised(wrong, symptom[workspace.lang])
     else:
-        text = starter(Path(challenge.folder) / "reference.py", challenge.entry, _heading(challenge, workspace))
+        reference, needs = Path(challenge.folder) / "reference.py", TRITON if challenge.kernel else ()
+        text = starter(reference, challenge.entry, _heading(challenge, workspace), needs)
     kept = _write_new(path, text, force)
     record(workspace, RowKind.START, challenge.id, details)
     return Started(path, kept, symptom)

@@ -13,8 +13,11 @@ from attncli.practice.starter_docstring import docstring
 _Definition = ast.FunctionDef | ast.ClassDef
 
 
-def starter(reference: Path, entry: Sequence[str], statement: str) -> str:
-    """A file that defines the names of `entry` as `reference` does, bodies left to write; `statement` heads it."""
+def starter(reference: Path, entry: Sequence[str], statement: str, needs: Sequence[str] = ()) -> str:
+    """A file that defines the names of `entry` as `reference` does, bodies left to write; `statement` heads it.
+
+    `needs` are import lines that a solution begins with and the reference does without.
+    """
     source = _source(reference)
     tree = _parsed(source, reference)
     wanted = [node for node in tree.body if isinstance(node, _Definition) and node.name in entry]
@@ -24,6 +27,7 @@ def starter(reference: Path, entry: Sequence[str], statement: str) -> str:
     if "import torch" not in imports:
         imports.append("import torch")
     imports.sort(key=lambda line: ("torch" in line, line))
+    imports += needs
     constants = [ast.unparse(node) for node in needed if not _is_import(node)]
     head = f"{docstring(statement)}\n\n" + "\n".join(imports)
     return "\n\n\n".join([head, *constants, *hollow]) + "\n"

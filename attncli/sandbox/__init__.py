@@ -3,5 +3,6 @@
 What confines a worker: namespaces, landlock and grants, seccomp and syscall_numbers, limits; layer_probes proves them,
 layers_report tells of them. Who starts and watches it: start, launch, split, zygote, zygote_client, process,
 supervisor, usage, worker, endings. What runs in it and crosses over: wire, values, tensor_table, program_interpreter
-with object_steps, expression_function, emulated_device, tracing, program_watch, touched, printed, exceptions, compiler.
+with object_steps, expression_function, emulated_device, compiler. What is seen of a run: tracing, program_watch,
+kernel_watch with kernel_memory, touched, printed, exceptions.
 """

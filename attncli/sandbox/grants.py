@@ -18,6 +18,9 @@ WRITE_DEVICES = ("/dev/null",)
 BLOCKED_PACKAGES = frozenset(
     ["attncli", "hypothesis", "_hypothesis_globals", "_hypothesis_ftz_detector", "_hypothesis_pytestplugin"]
 )
+# Found where a kernel is graded and nowhere else. Torch looks for NumPy whenever it meets a plain number, and imports
+# Triton to count operations, which settles that it compiles.
+FOR_KERNELS = frozenset({"numpy", "triton"})
 
 
 @dataclass(frozen=True, slots=True)

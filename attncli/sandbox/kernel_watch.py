@@ -19,7 +19,7 @@ import torch
 from torch import Tensor
 from torch.utils import _python_dispatch
 
-from . import tracing
+from . import grants, tracing
 from .kernel_memory import LaunchMemory
 
 _MAKERS = ((torch, "empty"), (torch, "empty_like"), (torch, "empty_strided"), (Tensor, "new_empty"))
@@ -39,7 +39,7 @@ def prepare() -> None:
     os.environ["TRITON_INTERPRET"] = "1"
     for finder in sys.meta_path:
         if hasattr(finder, "without"):
-            finder.without = finder.without - {"numpy"}
+            finder.without = finder.without - grants.FOR_KERNELS
     interpreter = importlib.import_module("triton.runtime.interpreter")
     with contextlib.suppress(AttributeError):
         importlib.import_module("triton.knobs").compilation.front_end_debugging = True

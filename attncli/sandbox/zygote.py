@@ -273,7 +273,7 @@ def import_packages(packages: Sequence[str]) -> None:
     """Import torch from these folders, and what a worker needs besides; find what is withheld from workers no more."""
     sys.path.extend(packages)
     sys.meta_path[sys.meta_path.index(PathFinder)] = Filtered
-    Filtered.without = grants.BLOCKED_PACKAGES | {"numpy"}  # else torch looks for it whenever it meets a plain number
+    Filtered.without = grants.BLOCKED_PACKAGES | grants.FOR_KERNELS
     warm_up()
     importlib.import_module("sandbox.worker")
 

@@ -75,6 +75,11 @@ def test_only_what_the_signature_needs_comes_along(reference: Path) -> None:
     assert "class Norm" not in text and "import math" not in text
 
 
+def test_what_a_solution_begins_with_and_the_reference_does_without_stands_last(reference: Path) -> None:
+    text = starter(reference, ["phi"], "S", ["import triton", "import triton.language as tl"])
+    assert "import torch\nimport triton\nimport triton.language as tl\n\n\ndef phi" in text
+
+
 def test_statements_are_laid_out_and_quotes_cannot_end_the_docstring(reference: Path) -> None:
     statement = (
         'Use """quotes""" and \\frac.\n\n'

@@ -98,5 +98,9 @@ def test_an_exception_inside_a_kernel_is_told_with_the_kernels_line(run: Run):
 def test_a_file_that_is_no_kernel_finds_neither_triton_nor_numpy(worker: Worker):
     for module in ("triton", "numpy"):
         loaded = worker.load(f"import {module}\ndef f(): ...".encode(), "submission.py", ["f"], 20.0)
-        if module == "numpy":
-            assert isinstance(loaded, Reply) and loaded.header["type"] == "ModuleNotFoundError"
+        assert isinstance(loaded, Reply) and loaded.header["type"] == "ModuleNotFoundError"
+
+
+def test_the_librarys_own_functions_are_interpreted(run: Run):
+    body = "tl.store(out + at, tl.sum(tl.zeros((32,), tl.float32) + tl.cdiv(n, 32)) + 0 * at, mask=at < n)"
+    assert run(body)["values"] == [128.0] * 100

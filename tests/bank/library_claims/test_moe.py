@@ -1,0 +1,160 @@
+"""What the cards of `moe` say of torch, and what they measured, run."""
+
+from __future__ import annotations
+
+from statistics import mean
+
+import pytest
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import silu
+from torch.utils.flop_counter import FlopCounterMode
+
+from attncli.bank.loader import load_file
+from attncli.paths import bundled_quizbank
+
+CARDS = {document["id"]: str(document) for document in load_file(bundled_quizbank() / "moe.yaml").documents}
+
+
+def drawn(seed: int, *shape: int) -> Tensor:
+    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed))
+
+
+def busiest(scores: Tensor, k: int) -> float:
+    """The load of the busiest expert over the mean load."""
+    load = torch.bincount(scores.topk(k).indices.flatten(), minlength=scores.shape[1]).double()
+    return float(load.max() / load.mean())
+
+
+def test_moe_03_balance_of_a_random_router() -> None:
+    assert "1.1 times the mean load with isotropic inputs, but about 2.8 times (1.8 to 3.8" in CARDS["moe-03"]
+    isotropic, common = [], []
+    for seed in range(20):
+        router, x, shift = drawn(seed, 64, 8), drawn(100 + seed, 1024, 64), drawn(200 + seed, 64)
+        isotropic.append(busiest(x @ router, 2))
+        common.append(busiest((x + shift / shift.norm() * 8) @ router, 2))
+    assert mean(isotropic) == pytest.approx(1.1, abs=0.06) and mean(common) == pytest.approx(2.8, abs=0.3)
+
+
+@pytest.mark.parametrize(("experts", "k", "changed"), [(256, 8, 0.05), (8, 2, 0.004)])
+def test_moe_03_bf16_flips_near_ties(experts: int, k: int, changed: float) -> None:
+    assert "about 5 % of the tokens at 256 choose 8, and for 0.4 % at 8 choose 2" in CARDS["moe-03"]
+    x, router = drawn(0, 4096, 1024), drawn(1, 1024, experts) / 32
+    exact = (x @ router).topk(k).indices.sort(-1).values
+    rounded = (x.bfloat16() @ router.bfloat16()).float().topk(k).indices.sort(-1).values
+    assert float((exact != rounded).any(-1).float().mean()) == pytest.approx(changed, abs=0.4 * changed)
+
+
+def test_moe_04_which_logits_receive_gradient() -> None:
+    assert "softmax over all has N nonzero entries that sum to zero" in CARDS["moe-04"]
+    outputs, chosen = drawn(1, 8, 16) @ drawn(2, 16), drawn(0, 8).topk(2).indices
+
+    def gradient(kind: str) -> Tensor:
+        z = drawn(0, 8).requires_grad_()
+        if kind == "over S":
+            gates = z[chosen].softmax(0)
+        else:
+            gates = (z.softmax(0) if kind == "over all" else z.sigmoid())[chosen]
+        (gates * outputs[chosen]).sum().backward()
+        assert z.grad is not None
+        return z.grad
+
+    for kind, nonzero, zero_sum in (("over all", 8, True), ("over S", 2, True), ("sigmoid", 2, False)):
+        found = gradient(kind)
+        assert int((found != 0).sum()) == nonzero and (abs(float(found.sum())) < 1e-6) == zero_sum
+
+
+def test_moe_05_a_renormalised_top_1_gate_sends_no_gradient() -> None:
+    assert "w_gate.grad is zero up to rounding" in CARDS["moe-05"]
+    x = drawn(0, 64, 16)
+
+    def largest(renormalise: bool) -> float:
+        w_gate = drawn(1, 16, 8).requires_grad_()
+        gate, _ = (x @ w_gate).softmax(-1).topk(1)
+        ((gate / gate.sum(-1, keepdim=True) if renormalise else gate) * drawn(2, 64, 16)).sum().backward()
+        assert w_gate.grad is not None
+        return float(w_gate.grad.abs().max())
+
+    assert largest(renormalise=True) < 1e-5 < 1e-2 < largest(renormalise=False)
+
+
+def test_moe_07_the_count_on_the_meta_device() -> None:
+    assert "46,702,792,704" in CARDS["moe-07"]
+    expert = [(4096, 14336), (4096, 14336), (14336, 4096)]
+    shapes = [(4096, 4096), (4096, 1024), (4096, 1024), (4096, 4096), (4096, 8), (1, 4096), (1, 4096), *expert * 8]
+    layer = sum(torch.empty(shape, device="meta").numel() for shape in shapes)
+    assert 32 * layer + 2 * 32000 * 4096 + 4096 == 46_702_792_704
+
+
+def test_moe_08_the_flop_counter_shows_the_ratio() -> None:
+    assert "full-size experts with top-2 give 2.0 times the dense count" in CARDS["moe-08"]
+    expert = nn.Sequential(nn.Linear(16, 64, bias=False), nn.ReLU(), nn.Linear(64, 16, bias=False))
+    x = drawn(0, 32, 16)
+    with FlopCounterMode(display=False) as dense:
+        expert(x)
+    with FlopCounterMode(display=False) as sparse:
+        for rows in (x, x):
+            expert(rows)
+    assert sparse.get_total_flops() == 2 * dense.get_total_flops() > 0
+
+
+@pytest.mark.parametrize(("last_stride", "least", "most"), [(0.001, 1.15, 1.3), (0.1, 1.9, 2.8)])
+def test_moe_13_the_stride_of_the_bias(last_stride: float, least: float, most: float) -> None:
+    """A coarse stride first brings both near balance: 0.001 alone gets there too, in many more steps."""
+    assert "to 1.2 with γ = 0.001, which is sampling noise, but only to 2.1 to 2.6 with γ = 0.1" in CARDS["moe-13"]
+    generator = torch.Generator().manual_seed(0)
+    router, shift, bias = drawn(1, 64, 16) / 8, drawn(2, 64), torch.zeros(16)
+    shift = shift / shift.norm() * 8
+    loads = []
+    for stride in [0.02] * 40 + [0.005] * 40 + [last_stride] * 60:
+        scores = ((torch.randn(512, 64, generator=generator) + shift) @ router).sigmoid()
+        load = torch.bincount((scores + bias).topk(2).indices.flatten(), minlength=16).float()
+        bias += stride * torch.sign(load.mean() - load)
+        loads.append(float(load.max() / load.mean()))
+    assert 3 <= loads[0] <= 6 and least <= mean(loads[-30:]) <= most
+
+
+def test_moe_23_adam_moves_zero_gradients_and_skips_missing_ones() -> None:
+    assert "has grad None, and the optimiser skips it altogether" in CARDS["moe-23"]
+    weight = nn.Parameter(torch.ones(3))
+    adam = torch.optim.AdamW([weight], lr=0.1)
+    weight.grad = torch.ones(3)
+    adam.step()
+    before = weight.detach().clone()
+    adam.zero_grad()
+    adam.step()
+    assert torch.equal(weight, before)
+    weight.grad = torch.zeros(3)
+    adam.step()
+    assert bool((weight < before).all())
+
+
+def test_moe_24_indexed_addition_keeps_one_copy() -> None:
+    assert "PyTorch's indexed += keeps only one of the copies" in CARDS["moe-24"]
+    rows, out = torch.tensor([0, 0, 1]), torch.tensor([1.0, 2.0, 4.0])
+    y = torch.zeros(2)
+    y[rows] += out
+    assert float(y[0]) in (1.0, 2.0) and float(y[1]) == 4.0
+    assert torch.zeros(2).index_add_(0, rows, out).tolist() == [3.0, 4.0]
+
+
+def test_moe_24_only_the_relu_expert_is_homogeneous() -> None:
+    assert "A ReLU expert without biases allows it" in CARDS["moe-24"] and "SwiGLU does not" in CARDS["moe-24"]
+    gate, up, down, x = drawn(0, 8, 16), drawn(1, 8, 16), drawn(2, 16, 8), drawn(3, 5, 8)
+    for expert, same in (
+        (lambda t: (t @ up).relu() @ down, True),
+        (lambda t: (silu(t @ gate) * (t @ up)) @ down, False),
+    ):
+        assert torch.allclose(expert(0.5 * x), 0.5 * expert(x), atol=1e-4) == same
+
+
+def test_moe_25_the_quantile_bias_settles_in_a_few_rounds() -> None:
+    assert "a few rounds settle" in CARDS["moe-25"]
+    scores, bias, k = ((drawn(0, 2048, 32) + drawn(1, 32)) @ drawn(2, 32, 32) / 6).sigmoid(), torch.zeros(32), 4
+    loads = []
+    for _ in range(6):
+        loads.append(busiest(scores + bias, k))
+        margins = scores - (scores + bias).topk(k + 1).values[:, k:]
+        bias = -margins.quantile(1 - k / 32, dim=0)
+        bias = bias - bias.mean()
+    assert loads[0] > 2 and loads[-1] < 1.1

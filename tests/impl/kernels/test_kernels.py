@@ -1,0 +1,230 @@
+"""Every kernel against its reference: the judge's own cases, values and gradients, within the judge's own tolerance.
+
+The exam of two streams is put to the kernel as it is put to a submission: ordinary and extreme values in float32 and
+float64, 16 bits, odd layouts, the edge cases. Of gradients it asks for more than of a submission: in 16 bits and in odd
+layouts too.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+import yaml
+from torch import Tensor
+
+from attncli.judge.answers.finding import Finding
+from attncli.judge.answers.request import Request
+from attncli.judge.asking.exam import Exam
+from attncli.judge.asking.growth import Growth, contracts, examine_growth
+from attncli.judge.asking.questions import EdgeWithGradients, Gradients, Values
+from attncli.judge.cases.case import Case, Input
+from attncli.judge.cases.folder import Folder
+from attncli.judge.guard import Guard
+from attncli.judge.truth.demands import Demands, tensor_trees
+from attncli.judge.truth.reference import Observed, Rounded, run_reference
+from tests.impl.kernels.conftest import DEVICE, FOLDERS, kernel_of
+
+STREAMS = (0, 1)
+# Drawn cases of a check on a stream; the interpreter takes some milliseconds for each program of a kernel.
+EXAMPLES = 6
+DRAWN = ("matches-reference", "stable", "low-precision", "layout")
+
+
+class RoundedInside(Demands):
+    """For a kernel with ROUNDS_INSIDE: 16 bits may be rounded on the way too, as tensor cores take them.
+
+    An answer is then held to what one-ulp changes of the inputs do, as where a challenge has SIXTEEN_BITS = "native".
+    """
+
+    float32_inside = False
+
+
+@cache
+def challenge_at(folder: Path) -> Folder:
+    return Folder(yaml.safe_load((folder / "challenge.yaml").read_text(encoding="utf-8")), folder)
+
+
+@cache
+def exams(folder: Path) -> list[Exam]:
+    challenge = challenge_at(folder)
+    found = [Exam(challenge, stream) for stream in STREAMS]
+    if getattr(kernel_of(folder), "ROUNDS_INSIDE", False):
+        for exam in found:
+            exam.demands = RoundedInside(challenge)
+    return found
+
+
+def for_inference(folder: Path) -> bool:
+    """Whether a kernel has no backward pass, which its docstring must say."""
+    tree = ast.parse((folder / "kernel.py").read_text(encoding="utf-8"))
+    bases = [ast.unparse(base) for node in ast.walk(tree) if isinstance(node, ast.ClassDef) for base in node.bases]
+    return not any(base.endswith("autograd.Function") for base in bases)
+
+
+def differentiable(folder: Path) -> bool:
+    return challenge_at(folder).facts.gradients and not for_inference(folder)
+
+
+every_kernel = pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
+every_differentiable_kernel = pytest.mark.parametrize(
+    "folder", [folder for folder in FOLDERS if differentiable(folder)], ids=lambda folder: folder.name
+)
+
+
+def test_there_are_kernels() -> None:
+    assert FOLDERS
+
+
+@every_kernel
+def test_a_kernel_has_the_entry_points_of_its_reference(folder: Path) -> None:
+    challenge, kernel = challenge_at(folder), kernel_of(folder)
+    for name in challenge.entry:
+        mine, due = getattr(kernel, name), getattr(challenge.reference, name)
+        assert signature(mine) == signature(due)
+
+
+def signature(function: Any) -> str:
+    """As it is written; a default that is a function has no place in memory."""
+    return re.sub(" at 0x[0-9a-f]+", "", str(inspect.signature(function)))
+
+
+@every_kernel
+def test_a_kernel_says_what_it_moves_and_computes(folder: Path) -> None:
+    said = kernel_of(folder).__doc__ or ""
+    assert "Bytes:" in said and "Operations:" in said
+    assert not challenge_at(folder).facts.gradients or ("for inference" in said.lower()) == for_inference(folder)
+
+
+@every_kernel
+@pytest.mark.parametrize("check", DRAWN)
+def test_values_are_those_of_the_reference(folder: Path, check: str) -> None:
+    asked = [question for exam in exams(folder) for question in drawn(exam, check)]
+    assert asked
+    for question in asked:
+        put(question, folder)
+
+
+@every_differentiable_kernel
+@pytest.mark.parametrize("check", DRAWN)
+def test_gradients_are_those_of_the_reference(folder: Path, check: str) -> None:
+    for exam in exams(folder):
+        for question in drawn(exam, "gradients" if check == "matches-reference" else check):
+            put(Gradients(exam.demands, question.case), folder)
+
+
+@every_kernel
+def test_edge_cases_are_those_of_the_reference(folder: Path) -> None:
+    """Values and gradients in one run; a case whose dtypes no profile changes is put once."""
+    exam, asked = exams(folder)[0], set()
+    for edge in exam.edges("edge-cases"):
+        case = edge.question.case
+        key = edge.label, case.profile.dtype if any(item.follow for item in case.inputs) else None
+        if key not in asked:
+            asked.add(key)
+            kind = EdgeWithGradients if differentiable(folder) else Values
+            put(kind(exam.demands, case), folder, edge.label)
+
+
+promising = [folder for folder in FOLDERS if contracts(challenge_at(folder), "memory")]
+
+
+@pytest.mark.parametrize("folder", promising, ids=lambda folder: folder.name)
+def test_memory_grows_as_the_challenge_promises(folder: Path) -> None:
+    """What kernels take from torch is counted; what they hold in registers is in no count."""
+    exam = exams(folder)[0]
+    for promised in contracts(exam.folder, "memory"):
+        contract = replace(promised, sizes=promised.sizes[:2])
+        grown = examine_growth(exam, Kernel(folder), contract, {}, "ordinary")
+        assert isinstance(grown, Growth), grown.message.en
+        assert grown.holds, f"{contract.says['en']}: {grown.got} where {grown.due} are due"
+
+
+class Kernel:
+    """A kernel in the place of a submission, for the judge's measurements."""
+
+    def __init__(self, folder: Path) -> None:
+        self.guard = Guard()
+        self._namespace = vars(kernel_of(folder))
+
+    def run(self, request: Request) -> Observed:
+        return answer(self._namespace, request.case, costs=request.want)
+
+
+def drawn(exam: Exam, check: str) -> Iterator[Any]:
+    if check in exam.folder.spec["required"]:
+        for stratum in exam.strata(check, EXAMPLES):
+            yield from stratum.questions
+    else:  # what the challenge does not ask for, the kernel is still asked for in float32
+        yield from exam.strata("matches-reference", EXAMPLES)[0].questions
+
+
+def put(question: Any, folder: Path, label: str = "") -> None:
+    """Asks the kernel, and fails with what the judge would say."""
+    request = question.request
+    if request is None:
+        return
+    kernel = vars(kernel_of(folder))
+    with torch.no_grad() if "no-grad" in request.want else nullcontext():
+        observed = answer(kernel, question.case, request.leaves, request.cotangents)
+    found: Finding | None = question.finding(observed)
+    if found is not None:
+        case = question.case
+        shapes = [(tuple(item.value.shape), item.value.dtype, item.value.stride()) for item in case.inputs]
+        pytest.fail(f"{found.message.en}\n{label} {case.profile.name}\n{case.steps[:3]}\n{shapes[:8]}")
+
+
+def answer(
+    kernel: Mapping[str, Any],
+    case: Case,
+    leaves: Sequence[int] = (),
+    cotangents: Sequence[Any] = (),
+    costs: Collection[str] = (),
+) -> Observed:
+    """What the kernel says to a case, which must leave its arguments as they were."""
+    given: list[Tensor] = []
+
+    def cast(item: Input) -> Tensor:
+        given.append(laid_out(item.value))
+        return given[-1]
+
+    vectors = [(step, path, vector.to(DEVICE)) for step, path, vector in cotangents] if cotangents else None
+    observed = run_reference(
+        kernel, case, Rounded(cast), leaf_indices=leaves, cotangents=vectors, costs=costs, device=DEVICE
+    )
+    may_change = {tree[1] for tree in tensor_trees(case.shared)}
+    for place, (item, now) in enumerate(zip(case.inputs, given, strict=True)):
+        assert place in may_change or same(now.detach().cpu(), item.value), f"input {place} was changed"
+    on_cpu = [moved(part) for part in (observed.outcomes, observed.shared, observed.gradients)]
+    observed.outcomes, observed.shared, observed.gradients = on_cpu
+    return observed
+
+
+def laid_out(value: Tensor) -> Tensor:
+    """A copy on the device with the strides of the original, gaps between its rows among them."""
+    memory = torch.empty(0, dtype=value.dtype).set_(value.detach().untyped_storage())  # type: ignore[call-overload]
+    copied = memory.to(DEVICE, copy=True)
+    return copied.as_strided(value.shape, value.stride(), value.storage_offset())
+
+
+def same(a: Tensor, b: Tensor) -> bool:
+    return bool(((a == b) | (a != a) & (b != b)).all())
+
+
+def moved(value: Any) -> Any:
+    if isinstance(value, Tensor):
+        return value.cpu()
+    if type(value) in (list, tuple):
+        return type(value)(moved(part) for part in value)
+    if type(value) is dict:
+        return {key: moved(part) for key, part in value.items()}
+    return value
