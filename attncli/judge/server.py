@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from attncli.errors import AttnError, JudgeFailed
-from attncli.sandbox.start import MEMORY_MIB
+from attncli.sandbox.start_process import MEMORY_MIB
 from attncli.sandbox.zygote_client import ForkedProcess, Worker, ZygoteClient
 
 # How long nobody asks for anything before a worker is forked for the next grading.

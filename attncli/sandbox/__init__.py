@@ -1,7 +1,7 @@
 """The untrusted side of grading, in three groups. Of attncli only the errors are imported.
 
 What confines a worker: namespaces, landlock and grants, seccomp and syscall_numbers, limits; layer_probes proves them,
-layers_report tells of them. Who starts and watches it: start, launch, split, zygote, zygote_client, process,
+layers_report tells of them. Who starts and watches it: start_process, launch, split, zygote, zygote_client, process,
 supervisor, usage, worker, endings. What runs in it and crosses over: wire, values, tensor_table, program_interpreter
 with object_steps, expression_function, emulated_device, compiler. What is seen of a run: tracing, program_watch,
 kernel_watch with kernel_memory, touched, printed, exceptions.

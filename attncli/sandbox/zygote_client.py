@@ -22,10 +22,10 @@ from pathlib import Path
 from typing import IO, Any
 
 from ..errors import JudgeFailed
-from . import layer_probes, limits, namespaces, start
+from . import layer_probes, limits, namespaces, start_process
 from .endings import Ending
 from .process import Process
-from .start import MEMORY_MIB
+from .start_process import MEMORY_MIB
 from .supervisor import OnInvoke, Reply, Worker
 
 __all__ = ["Ending", "ForkedProcess", "OnInvoke", "Process", "Reply", "Worker", "ZygoteClient"]
@@ -105,7 +105,7 @@ class ZygoteClient:
 
         Raises SandboxUnavailable on anything but Linux, JudgeFailed where there is no torch or `python` is no program.
         """
-        request = start.folders(site_paths, withheld)
+        request = start_process.folders(site_paths, withheld)
         in_main_thread = threading.current_thread() is threading.main_thread()
         parent = os.getpid() if in_main_thread else 0
         with contextlib.ExitStack() as cleanup:
@@ -117,7 +117,7 @@ class ZygoteClient:
                 control = theirs.fileno()
                 arguments = ["zygote", str(control), str(parent)]
                 streams = {"stdin": subprocess.DEVNULL, "stdout": log, "pass_fds": [control]}
-                process = start.launch(python, arguments, log, **streams)
+                process = start_process.launch(python, arguments, log, **streams)
             cleanup.pop_all()
         return cls(process, ours, log, seconds)
 

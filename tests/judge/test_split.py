@@ -13,7 +13,7 @@ import pytest
 
 from attncli.errors import JudgeFailed, SandboxUnavailable
 from attncli.judge.client import GradeRequest, Judge
-from attncli.sandbox import namespaces, start
+from attncli.sandbox import namespaces, start_process
 from in_process import REFERENCE, SPEC, write_challenge
 
 pytestmark = pytest.mark.sandbox
@@ -92,7 +92,7 @@ def _state(pid: int) -> str:
 
 def test_a_judge_whose_reader_has_gone_before_it_was_told_anything_ends(tmp_path):
     with (tmp_path / "log").open("w+b") as log:
-        process = start.launch(sys.executable, ["judge"], log, stdin=-1, stdout=-1)
+        process = start_process.launch(sys.executable, ["judge"], log, stdin=-1, stdout=-1)
         process.communicate(b"", timeout=30)
     assert process.returncode == 0
 

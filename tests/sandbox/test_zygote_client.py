@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from attncli.errors import JudgeFailed, SandboxUnavailable
-from attncli.sandbox import namespaces, start
+from attncli.sandbox import namespaces, start_process
 from attncli.sandbox.zygote_client import Ending, Reply, Worker, ZygoteClient
 
 from .conftest import MEMORY_MIB, SECONDS, Grade, descendants, gone, verdict, zygote_pid
@@ -255,7 +255,7 @@ def test_no_torch_is_said_in_words(tmp_path: Path) -> None:
 def test_no_torch_in_the_judges_python_is_said_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(JudgeFailed, match="install it with"):
-        start.package_folders()
+        start_process.package_folders()
 
 
 def test_another_system_is_said_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -281,7 +281,7 @@ def test_a_worker_that_cannot_be_set_up_is_the_judges_failure(zygote: ZygoteClie
 
 
 def test_withheld_folders_cannot_be_read(zygote: ZygoteClient) -> None:
-    for folder in start.withheld_folders():
+    for folder in start_process.withheld_folders():
         with zygote.worker(MEMORY_MIB) as worker:
             outcome = worker.load(f"import os\nos.listdir({str(folder)!r})".encode(), "s.py", [], SECONDS)
             assert verdict(outcome)[0] == "refused", folder
