@@ -24,6 +24,7 @@ COMMANDS: dict[str, str] = {
     "config": "attncli.commands.config:config",
     "doctor": "attncli.commands.doctor:doctor",
     "due": "attncli.commands.due:due",
+    "experiment": "attncli.commands.experiment:experiment",
     "export": "attncli.commands.export:export",
     "grade": "attncli.commands.grade:grade",
     "hint": "attncli.commands.hint:hint",

@@ -6,7 +6,7 @@
     │   ├── NoTerminal            a screen was asked for and there is none
     │   ├── ClockWrong            the clock, or a moment that was given, lies outside 1990…2199
     │   └── Outdated              what was shown no longer holds: nothing was recorded, show it anew
-    ├── Rejected              exit 1: a submission was rejected, or a challenge does not prove itself
+    ├── Rejected              exit 1: a submission was rejected, a challenge does not prove itself, a claim did not show
     ├── NothingFound          exit 1: a search matched nothing
     ├── BankInvalid           exit 1: a bank has problems (they are listed)
     ├── ConfigInvalid         exit 2: config.toml or a value for it
@@ -18,6 +18,7 @@
     │       └── StoreFull             no space left
     └── EnvironmentFailure    exit 3: the program or its surroundings failed
         ├── JudgeFailed           the judge died, or cannot start (no torch)
+        ├── ExperimentFailed      an experiment died, or told what is no result
         └── SandboxUnavailable    no isolation can be had at all
 
 A message says what is wrong, where, and what to do, in one line. `exit_code` is what the process returns.
@@ -82,7 +83,7 @@ class EditorMissing(UsageError):
 
 
 class Rejected(AttnError):
-    """The answer of a grading or a proof is no; the report has been printed before this is raised."""
+    """The answer of a grading, a proof or an experiment is no; the report has been printed before this is raised."""
 
     exit_code = 1
 
@@ -135,6 +136,10 @@ class EnvironmentFailure(AttnError):
 
 class JudgeFailed(EnvironmentFailure):
     """The judge died or could not start."""
+
+
+class ExperimentFailed(EnvironmentFailure):
+    """An experiment died, or what it told is no result."""
 
 
 class SandboxUnavailable(EnvironmentFailure):

@@ -35,6 +35,7 @@ RULES: dict[str, tuple[set[str], set[str]]] = {
         {"domain", "practice", "words", "errors"},
         {"jinja2", "markupsafe", "markdown_it", "mdit_py_plugins", "latex2mathml", "nh3", "genanki"},
     ),
+    "experiments": ({"domain", "words", "errors"}, set()),
     "tui": (
         {"practice", "export", "domain", "words", "config", "errors", "paths"},
         {"textual", "rich", "plotext", "texicode", "markdown_it", "mdit_py_plugins"},
@@ -52,6 +53,7 @@ RULES: dict[str, tuple[set[str], set[str]]] = {
             "sandbox",
             "judge",
             "practice",
+            "experiments",
             "export",
             "tui",
             "words",
@@ -306,6 +308,7 @@ def loaded_by(statement: str) -> set[str]:
         ("import attncli.cli", {"torch", "textual", "rich", "yaml", "pydantic", "fsrs", "hypothesis", "sqlite3"}),
         ("import attncli.practice.drill", {"torch", "textual", "yaml", "pydantic", "hypothesis"}),
         ("import attncli.judge.client", {"torch", "hypothesis"}),
+        ("import attncli.experiments.child_runner, attncli.experiments.told", {"torch", "rich", "yaml", "sqlite3"}),
         ("import attncli.sandbox.zygote_client", {"torch", "hypothesis"}),
         ("import attncli.tui.app", {"torch", "hypothesis", "yaml", "pydantic"}),
     ],

@@ -1,0 +1,114 @@
+"""`attn experiment`."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from attncli import paths
+from attncli.commands.session import session
+from attncli.commands.shared_options import json_option, print_json
+from attncli.commands.stdout import echo, show_progress, verdict_counts
+from attncli.errors import Rejected, UsageError
+from attncli.files import cannot_write, write_whole
+
+if TYPE_CHECKING:
+    from attncli.domain.text import Lang
+    from attncli.experiments.catalogue import Experiment
+    from attncli.experiments.results import Outcome
+
+WIDEST = 100
+_ANOTHER = "name another file with -o"
+
+
+@click.command()
+@click.argument("id", required=False)
+@click.option("--quick", is_flag=True, help="The short form: seconds, and one seed.")
+@click.option("-o", "--output", type=click.Path(path_type=Path, dir_okay=False), help="Where to draw the plot (.svg).")
+@json_option
+def experiment(id: str | None, quick: bool, output: Path | None, as_json: bool) -> None:
+    """Run the experiment ID behind a card's claim; without ID list them.
+
+    Exit 0 where the claim showed, 1 where it did not.
+    """
+    if output is not None and output.suffix.lower() != ".svg":
+        raise UsageError(f"{output} is no .svg file, and plots are drawn as SVG alone; name one such as plot.svg")
+    if id is None:
+        if quick or output is not None:
+            raise UsageError("which experiment? `attn experiment` lists them; name one: attn experiment ID")
+        _list(session().lang, as_json)
+        return
+    _run(id, quick, output, as_json)
+
+
+def _run(id: str, quick: bool, output: Path | None, as_json: bool) -> None:
+    from attncli.experiments.catalogue import find
+    from attncli.experiments.child_runner import Run
+    from attncli.experiments.told import document, lines, unmet
+
+    lang, impl = session().lang, paths.bundled_impl()
+    chosen = find(impl, id)
+    if output is not None and not output.absolute().parent.is_dir():
+        raise UsageError(f"cannot write {output} (there is no folder {output.absolute().parent}); {_ANOTHER}")
+    with Run(chosen, impl, chosen.seeds(quick), quick) as run:
+        outcomes = run.outcomes(_progress(id))
+    if output is not None:
+        _draw(output, outcomes, lang)
+    with verdict_counts():
+        if as_json:
+            print_json(document(chosen, outcomes, quick, lang))
+        else:
+            for line in lines(chosen, outcomes, min(WIDEST, shutil.get_terminal_size().columns), lang):
+                echo(line)
+    if failed := unmet(outcomes):
+        raise Rejected(f"{id}: the claim did not show: {failed}; the table above has what was seen")
+
+
+def _draw(output: Path, outcomes: Sequence[Outcome], lang: Lang) -> None:
+    from attncli.experiments.svg_plot import svg
+    from attncli.words.experiment_texts import WRITTEN
+
+    try:
+        write_whole(output, [svg(outcomes[0].plots, lang)])
+    except OSError as error:
+        raise cannot_write(output, error, _ANOTHER) from error
+    echo(WRITTEN[lang].format(file=output), err=True)
+
+
+def _list(lang: Lang, as_json: bool) -> None:
+    from attncli.experiments.catalogue import catalogue
+
+    found = catalogue(paths.bundled_impl())
+    if as_json:
+        print_json([entry.document(lang) for entry in found])
+        return
+    for line in _listed(found, lang):
+        echo(line)
+
+
+def _listed(found: Sequence[Experiment], lang: Lang) -> list[str]:
+    from attncli.domain.cells import cells, left, right
+    from attncli.words.experiment_texts import LIST_HEAD, SECONDS
+
+    rows = [LIST_HEAD[lang].split()]
+    for entry in found:
+        times = [SECONDS[lang].format(count=count) for count in (entry.quick_seconds, entry.full_seconds)]
+        rows.append([entry.id, entry.title[lang], *times, " ".join(entry.cards)])
+    widths = [max(map(cells, column)) for column in zip(*rows, strict=True)]
+    sides = (left, left, right, right, left)
+    return [
+        "  ".join(side(text, width) for side, text, width in zip(sides, row, widths, strict=True)).rstrip()
+        for row in rows
+    ]
+
+
+def _progress(id: str) -> Callable[[float], None]:
+    if not sys.stderr.isatty():
+        return lambda share: None
+    show_progress(f"{id} …")
+    return lambda share: show_progress(f"{id} {share:.0%}" if share < 1 else "")
