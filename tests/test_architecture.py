@@ -37,7 +37,7 @@ RULES: dict[str, tuple[set[str], set[str]]] = {
     ),
     "experiments": ({"domain", "words", "errors"}, set()),
     "tui": (
-        {"practice", "export", "domain", "words", "config", "errors", "paths"},
+        {"practice", "experiments", "export", "domain", "words", "config", "errors", "paths"},
         {"textual", "rich", "plotext", "texicode", "markdown_it", "mdit_py_plugins"},
     ),
     "commands": (

@@ -21,7 +21,7 @@ from attncli.bank.links import Known, errata_findings, experiment_findings, link
 from attncli.bank.loader import CHALLENGE, GLOSSARY, LEDGER, bank_files, judge, lies_below, locate
 from attncli.bank.planned import PLANNED, load_planned
 from attncli.bank.problems import Finding, Problem, shown_path
-from attncli.bank.prose import Terms, fix_findings, short_findings, style_findings
+from attncli.bank.prose import Terms, fix_findings, measured_findings, short_findings, style_findings
 from attncli.bank.quantities import number_findings
 from attncli.bank.selection import Checked, Readable, Surroundings, files_in, files_of
 from attncli.bank.snippets import snippet_findings
@@ -142,6 +142,7 @@ def _card_rules(entry: Readable, known: Known, own: bool) -> Iterator[Finding]:
     if not own:
         yield from short_findings(card)
         yield from fix_findings(card)
+        yield from measured_findings(card)
     yield from formula_findings(card)
     if not entry.faulty:
         yield from number_findings(card)

@@ -22,6 +22,10 @@ _FILLER = {
     "en": re.compile(r"\b(it is (?:important|worth) (?:to note|noting)|needless to say|at the end of the day)\b", re.I),
     "zh": re.compile("(总而言之|综上所述|值得注意的是|众所周知|不言而喻|换句话说就是)"),
 }
+_OWN_RUN = {
+    "en": re.compile(r"\b(runs? of ours|our (?:own )?(?:runs?|measurements?)|we (?:ran|measured))\b", re.I),
+    "zh": re.compile(rf"(我们[{_CJK}]{{0,8}}(?:小实验|实测|跑下来|测得))"),
+}
 
 
 def english_words(text: str) -> int:
@@ -49,6 +53,17 @@ def short_findings(card: Mapping[str, Any]) -> Iterator[Finding]:
             remedy = "say more" if length < least else "move detail to explain"
             said = f"the short answer has {length} {unit}, must have {least} to {most}"
             yield Finding(("short", lang), f"{said}; {remedy}")
+
+
+def measured_findings(card: Mapping[str, Any]) -> Iterator[Finding]:
+    """What a card says that we measured can be run: it has the experiment that shows it."""
+    if card.get("experiment"):
+        return
+    for way, text in localised(dict(card)):
+        for lang, words in _OWN_RUN.items():
+            if found := words.search(text[lang]):
+                said = f'"{found[1]}" is a measurement of our own without an experiment that shows it'
+                yield Finding((*way, lang), f"{said}; name it as `experiment`, cite a source, or take the figure out")
 
 
 def fix_findings(card: Mapping[str, Any]) -> Iterator[Finding]:

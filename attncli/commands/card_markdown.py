@@ -45,8 +45,6 @@ def revealed(card: Card, lang: Lang) -> Iterator[str]:
     """The same without the solution, which is told when an answer has been marked."""
     for section in sections(card):
         yield from _blocks(section, card, lang)
-    if card.experiment:
-        yield f"{HEADINGS['experiment'][lang]}: {card.experiment}"
 
 
 def _blocks(section: Section, card: Card, lang: Lang) -> Iterator[str]:
@@ -63,6 +61,8 @@ def _blocks(section: Section, card: Card, lang: Lang) -> Iterator[str]:
             yield UNVERIFIABLE[lang]
         case "challenge":
             yield f"{HEADINGS['challenge'][lang]}: {', '.join(card.challenges)}"
+        case "experiment":
+            yield f"{HEADINGS['experiment'][lang]}: `attn experiment {card.experiment}`"
         case "follow-ups":
             if asked := [_follow_up(follow_up, lang) for follow_up in card.follow_ups if follow_up.ask]:
                 yield "\n\n".join([f"## {HEADINGS['follow-ups'][lang]}", *asked])

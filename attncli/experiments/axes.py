@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 WANTED_TICKS = 5
-WHOLE_BELOW = 1_000_000
+PLAIN_FROM, WHOLE_BELOW = 1e-3, 1_000_000
 _STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 
 
@@ -65,7 +65,10 @@ def _powers(low: float, high: float) -> tuple[float, ...]:
 
 
 def number(value: float) -> str:
-    """A number as it is written beside an axis."""
+    """A number as it is written beside an axis: three digits that count, whole numbers whole."""
     if abs(value) < WHOLE_BELOW and float(value).is_integer():
         return str(int(value))
-    return f"{value:.3g}".replace("e-0", "e-").replace("e+0", "e")
+    if PLAIN_FROM <= abs(value) < WHOLE_BELOW:
+        return f"{value:.3g}"
+    mantissa, _, power = f"{value:.2e}".partition("e")
+    return f"{float(mantissa):g}e{int(power)}"

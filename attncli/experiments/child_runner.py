@@ -27,7 +27,7 @@ _ONE_THREAD = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "OPENBLAS_NUM_THR
 
 
 class Run:
-    """One call of an experiment over some seeds. Started at once; `outcomes` waits for it."""
+    """One call of an experiment over some seeds. Started at once, or ExperimentFailed; `outcomes` waits for it."""
 
     def __init__(self, experiment: Experiment, impl: Path, seeds: Sequence[int], quick: bool) -> None:
         self.experiment = experiment
@@ -35,15 +35,22 @@ class Run:
         request = {"file": str(experiment.file), "impl": str(impl), "seeds": self.seeds, "quick": quick}
         environment = {name: value for name, value in os.environ.items() if name != "ATTN_HOME"}
         self._log = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the run
-        self._process = subprocess.Popen(
-            [sys.executable, "-P", str(Path(__file__).with_name("child.py")), json.dumps(request)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._log,
-            env={**environment, **_ONE_THREAD},
-            cwd=tempfile.gettempdir(),
-            start_new_session=True,  # Ctrl-C is for whoever asked: it ends this process by `kill`
-        )
+        try:
+            self._process = subprocess.Popen(
+                [sys.executable, "-P", str(Path(__file__).with_name("child.py")), json.dumps(request)],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=self._log,
+                env={**environment, **_ONE_THREAD},
+                cwd=tempfile.gettempdir(),
+                start_new_session=True,  # Ctrl-C is for whoever asked: it ends this process by `kill`
+            )
+        except OSError as error:
+            self._log.close()
+            raise ExperimentFailed(
+                f"experiment {experiment.id} cannot be started ({sys.executable}: {error.strerror}); close other "
+                "programs and try again"
+            ) from error
 
     def outcomes(self, on_progress: OnProgress = lambda share: None) -> list[Outcome]:
         """What each seed gave. Raises ExperimentFailed where the process dies or tells what is no result."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
 
 from attncli.domain.cells import cells, left, right
 from attncli.domain.text import Lang, Localised
@@ -11,24 +12,43 @@ from attncli.words.experiment_texts import NO, SEED, YES
 
 GAP = "  "
 PLAIN_DIGITS = 10_000
+NARROWEST = 14
+# A word or a Chinese character, with the signs that may not end or begin a line, and the blanks behind it.
+_OPENING, _CLOSING, _CHINESE = "（“《", "，。；：、！？）”》", "\u2e80-\u2fff\u3040-\u9fff"
+_PIECE = re.compile(f"[{_OPENING}]*(?:[{_CHINESE}]|[^\\s{_CHINESE}{_OPENING}{_CLOSING}]+)?[{_CLOSING}]*\\s*")
 
 
 def table(outcomes: Sequence[Outcome], lang: Lang) -> list[str]:
     """The rows of all seeds below one heading; which seed is told where there are several."""
     several = len(outcomes) > 1
-    heading = [SEED[lang]] * several + [column[lang] for column in outcomes[0].columns]
     rows = [
         [str(outcome.seed)] * several + [shown(cell, lang) for cell in row]
         for outcome in outcomes
         for row in outcome.rows
     ]
-    words = [False] * several + [_is_text(outcomes, place) for place in range(len(outcomes[0].columns))]
-    widths = [max(map(cells, column)) for column in zip(heading, *rows, strict=True)]
-    return [
-        GAP.join((left if word else right)(text, width) for text, width, word in zip(row, widths, words, strict=True))
-        .rstrip()
-        for row in [heading, *rows]
-    ]  # fmt: skip
+    heads = [SEED[lang]] * several + [column[lang] for column in outcomes[0].columns]
+    values = [[row[place] for row in rows] for place in range(len(heads))]
+    folded = [wrapped(head, max([NARROWEST, *map(cells, column)])) for head, column in zip(heads, values, strict=True)]
+    tall = max(map(len, folded), default=0)
+    heading = [list(line) for line in zip(*([""] * (tall - len(head)) + head for head in folded), strict=True)]
+    sides = [right] * several + [_side(outcomes, place) for place in range(len(outcomes[0].columns))]
+    widths = [max(map(cells, column)) for column in zip(*heading, *rows, strict=True)]
+    return [_line(row, widths, sides) for row in [*heading, *rows]]
+
+
+def _line(row: Sequence[str], widths: Sequence[int], sides: Sequence[Callable[[str, int], str]]) -> str:
+    return GAP.join(side(text, width) for side, text, width in zip(sides, row, widths, strict=True)).rstrip()
+
+
+def wrapped(text: str, width: int) -> list[str]:
+    """The text in lines of at most `width` cells: broken at blanks, between Chinese characters, else not at all."""
+    found = [""]
+    for piece in _PIECE.findall(text):
+        if found[-1] and cells(found[-1] + piece.rstrip()) > width:
+            found[-1] = found[-1].rstrip()
+            found.append("")
+        found[-1] += piece
+    return [*found[:-1], found[-1].rstrip()]
 
 
 def shown(cell: Cell, lang: Lang) -> str:
@@ -42,5 +62,8 @@ def shown(cell: Cell, lang: Lang) -> str:
     return f"{cell:.4g}"
 
 
-def _is_text(outcomes: Sequence[Outcome], place: int) -> bool:
-    return any(isinstance(row[place], Localised) for outcome in outcomes for row in outcome.rows)
+def _side(outcomes: Sequence[Outcome], place: int) -> Callable[[str, int], str]:
+    """Words stand left, numbers right."""
+    told = [row[place] for outcome in outcomes for row in outcome.rows]
+    words = any(isinstance(cell, Localised) and cell.en for cell in told)
+    return left if words else right

@@ -110,8 +110,6 @@ class _Reader:
         columns = self.list(document, "", "columns", "columns")
         rows = self.list(document, "", "rows", "rows")
         checks = self.list(document, "", "checks", "checks")
-        if not checks:
-            self.refuse("checks", "is empty")
         for place, row in enumerate(rows):
             if not isinstance(row, list) or len(row) != len(columns):
                 self.refuse(f"rows[{place}]", f"is no list of {len(columns)} cells")
@@ -132,8 +130,6 @@ class _Reader:
             return self.heat(document, at, title)
         log = self.one_of({"log": "", **document}, at, "log", LOGS)
         x = self.list(document, at, "x", "points" if kind == "line" else "marks")
-        if not x:
-            self.refuse(f"{at}.x", "is empty")
         xs: Sequence[Cell] = self.numbers(x, f"{at}.x") if kind == "line" else self.cells(x, f"{at}.x")
         if "x" in log and (kind == "bar" or min(x) <= 0):
             self.refuse(f"{at}.x", "has a logarithmic axis, which wants numbers above 0")
@@ -178,6 +174,8 @@ class _Reader:
         way = f"{at}.{key}" if at else key
         if not isinstance(found, list):
             self.refuse(way, "is no list")
+        if not found:
+            self.refuse(way, "is empty")
         if len(found) > MOST[what]:
             self.refuse(way, f"has {len(found)} entries, may have {MOST[what]}")
         return found

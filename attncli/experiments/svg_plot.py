@@ -17,7 +17,7 @@ from attncli.experiments.results import Plot
 
 WIDTH, LINE_HEIGHT, CELL = 720, 300, 7.2
 TOP, BOTTOM, RIGHT, LEFT = 46, 34, 24, 64
-ROW, BAR = 20, 14
+ROW, BAR, KEY = 20, 14, 28
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#7A7A00")
 DASHES = ("", "7 4", "2 4", "9 3 2 3", "12 4", "4 2", "1 3", "6 6")
 FONT = "font-family=\"system-ui, 'Noto Sans', 'Noto Sans CJK SC', 'PingFang SC', 'Microsoft YaHei', sans-serif\""
@@ -50,10 +50,11 @@ def _lines(plot: Plot, lang: Lang) -> tuple[list[str], float]:
         return LEFT + across.place(x) * wide, TOP + (1 - up.place(y)) * high
 
     body = [*_grid(across, up, wide, high)]
+    marked = len(xs) <= 4 * MARKS_A_LINE
     for place, series in enumerate(plot.series):
-        points = [at(x, y) for x, y in zip(xs, series.y, strict=True)]
-        body += _path(points, place, len(xs) <= 4 * MARKS_A_LINE)
-    keys, tall = _legend([series.name[lang] for series in plot.series], LINE_HEIGHT + 8)
+        body += _path([at(x, y) for x, y in zip(xs, series.y, strict=True)], place)
+        body += [_mark(*at(x, y), place) for x, y in zip(xs, series.y, strict=True) if marked]
+    keys, tall = _legend(plot, lang, LINE_HEIGHT + 8, marked)
     return [*body, *keys], tall
 
 
@@ -72,13 +73,11 @@ def _grid(across: Axis, up: Axis, wide: float, high: float) -> Iterator[str]:
     yield f'<path d="M{LEFT} {TOP}V{TOP + high}H{LEFT + wide}" fill="none" stroke="#888"/>'
 
 
-def _path(points: Sequence[tuple[float, float]], place: int, marked: bool) -> Iterator[str]:
+def _path(points: Sequence[tuple[float, float]], place: int) -> Iterator[str]:
     colour = COLOURS[place % len(COLOURS)]
     way = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
     dash = f' stroke-dasharray="{DASHES[place % len(DASHES)]}"' if DASHES[place % len(DASHES)] else ""
     yield f'<polyline points="{way}" fill="none" stroke="{colour}" stroke-width="2"{dash}/>'
-    for x, y in points if marked else ():
-        yield _mark(x, y, place)
 
 
 def _mark(x: float, y: float, place: int) -> str:
@@ -90,15 +89,21 @@ def _mark(x: float, y: float, place: int) -> str:
     return f'<path d="M{x:.1f} {y - 5:.1f}l5 9h-10z" fill="{colour}"/>'
 
 
-def _legend(names: Sequence[str], top: float) -> tuple[list[str], float]:
-    """The names of the series with their marks, in as many lines as they need; where the plot then ends."""
-    parts, x, y = [], float(LEFT), top + 12.0
-    for place, name in enumerate(names):
-        wide = 24 + cells(name) * CELL
+def _legend(plot: Plot, lang: Lang, top: float, marked: bool = False) -> tuple[list[str], float]:
+    """The names of the series, each with a piece of its line; where the plot then ends."""
+    parts: list[str] = []
+    x, y = float(LEFT), top + 12.0
+    for place, series in enumerate(plot.series):
+        wide = KEY + 8 + cells(series.name[lang]) * CELL
         if x + wide > WIDTH - RIGHT and x > LEFT:
             x, y = float(LEFT), y + ROW
-        parts += [_mark(x + 6, y - 4, place), _text(x + 16, y, name)]
-        x += wide + 16
+        parts += _path([(x, y - 4), (x + KEY, y - 4)], place) if plot.kind == "line" else ()
+        if plot.kind == "bar":
+            parts.append(f'<rect x="{x + 12:.1f}" y="{y - 10:.1f}" width="12" height="12" fill="{COLOURS[place]}"/>')
+        elif marked:
+            parts.append(_mark(x + KEY / 2, y - 4, place))
+        parts.append(_text(x + KEY + 6, y, series.name[lang]))
+        x += wide + 20
     return parts, y + 20
 
 
@@ -120,7 +125,7 @@ def _bars(plot: Plot, lang: Lang) -> tuple[list[str], float]:
             body.append(_text(x + wide + 6, y + BAR - 3, number(series.y[place])))
             y += BAR + 2
         y += 10
-    keys, tall = _legend([series.name[lang] for series in plot.series], y)
+    keys, tall = _legend(plot, lang, y)
     return [*body, *keys], tall
 
 

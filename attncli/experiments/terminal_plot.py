@@ -107,6 +107,6 @@ def _heat(plot: Plot, width: int, lang: Lang) -> Iterator[str]:
         line = ""
         for value in values:
             shade = SHADES[min(len(SHADES) - 1, int((value - low) / ((high - low) or 1.0) * len(SHADES)))]
-            line += left(f"{shade * 2}{number(value)}", wide) if numbers else shade * wide
+            line += left(f"{shade * 2}{value:.2g}", wide) if numbers else shade * wide
         yield f"{right(name, margin)} {line}".rstrip()
     yield f"{SHADES[0]} {number(low)} … {SHADES[-1]} {number(high)}"

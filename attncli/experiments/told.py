@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from attncli.domain.text import Lang, Localised
+from attncli.domain.text import NOTHING, Lang, Localised
 from attncli.experiments.catalogue import Experiment
-from attncli.experiments.result_table import table
+from attncli.experiments.result_table import table, wrapped
 from attncli.experiments.results import Check, Outcome
 from attncli.experiments.terminal_plot import drawn
 from attncli.words import experiment_texts as words
@@ -30,7 +30,7 @@ def document(experiment: Experiment, outcomes: Sequence[Outcome], quick: bool, l
 def lines(experiment: Experiment, outcomes: Sequence[Outcome], width: int, lang: Lang) -> Iterator[str]:
     """Title, claim, table, plots, checks, caveats, and one sentence that says what was seen."""
     yield experiment.title[lang]
-    yield f"{words.CLAIMED[lang]}{_colon(lang)}{experiment.claim[lang]}"
+    yield from wrapped(f"{words.CLAIMED[lang]}{_colon(lang)}{experiment.claim[lang]}", width)
     yield ""
     yield from table(outcomes, lang)
     for plot in outcomes[0].plots:
@@ -41,18 +41,18 @@ def lines(experiment: Experiment, outcomes: Sequence[Outcome], width: int, lang:
         told = words.CHECK.format(says=check.says, got=check.got, due=check.due)[lang]
         yield f"{(words.HOLDS if check.holds else words.FAILS)[lang]}  {told}"
     for caveat in experiment.caveats:
-        yield f"{words.CAVEAT[lang]}{_colon(lang)}{caveat[lang]}"
+        yield from wrapped(f"{words.CAVEAT[lang]}{_colon(lang)}{caveat[lang]}", width)
     yield ""
-    yield verdict(outcomes)[lang]
+    yield from wrapped(verdict(outcomes)[lang], width)
 
 
 def verdict(outcomes: Sequence[Outcome]) -> Localised:
     """One sentence: whether the claim showed, and what was seen, in a seed that did not show it if there is one."""
-    held = sum(outcome.holds for outcome in outcomes)
-    telling = next((outcome for outcome in outcomes if not outcome.holds), outcomes[0])
-    several = words.IN_SEEDS.format(held=held, seeds=len(outcomes)) if len(outcomes) > 1 else Localised("", "")
-    shown = words.SHOWN if held == len(outcomes) else words.NOT_SHOWN
-    return words.VERDICT.format(shown=shown, seeds=several, seen=telling.seen)
+    telling = [outcome for outcome in outcomes if not outcome.holds]
+    shown = words.NOT_SHOWN if telling else words.SHOWN
+    some = len(telling or outcomes)
+    several = words.IN_SEEDS.format(some=some, seeds=len(outcomes)) if len(outcomes) > 1 else NOTHING
+    return words.VERDICT.format(shown=shown, seeds=several, seen=(telling or outcomes)[0].seen)
 
 
 def merged(outcomes: Sequence[Outcome]) -> list[Check]:

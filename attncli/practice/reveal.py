@@ -7,7 +7,16 @@ from typing import Literal
 from attncli.domain.card import Card
 
 Section = Literal[
-    "answer", "points", "explain", "pitfalls", "unverifiable", "challenge", "follow-ups", "as-of", "sources"
+    "answer",
+    "points",
+    "explain",
+    "pitfalls",
+    "unverifiable",
+    "challenge",
+    "experiment",
+    "follow-ups",
+    "as-of",
+    "sources",
 ]
 
 
@@ -20,6 +29,7 @@ def sections(card: Card) -> list[Section]:
         "pitfalls": card.pitfalls,
         "unverifiable": card.unverifiable,
         "challenge": card.challenges,
+        "experiment": card.experiment,
         "follow-ups": card.follow_ups,
         "as-of": card.as_of,
         "sources": card.sources,

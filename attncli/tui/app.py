@@ -170,6 +170,11 @@ class AttnApp(App[None]):
 
         self.push_screen(CardScreen(id))
 
+    def open_experiment(self, id: str) -> None:
+        from attncli.tui.screens.experiment import ExperimentScreen
+
+        self.push_screen(ExperimentScreen(id))
+
     def open_help(self, below: Screen[None]) -> None:
         from attncli.tui.screens.help import HelpScreen
 

@@ -14,6 +14,11 @@ TEXTS: dict[str, Localised] = {
     "review.title": _T("Review", "复习"),
     "review.points": _T("Points you made", "你说到的要点"),
     "review.follow-ups-open": _T("Follow-ups (o opens the next answer)", "追问（按 o 展开下一条答案）"),
+    "review.experiment": _T("See it shown (x): attn experiment {id}", "运行实验验证（x）：attn experiment {id}"),
+    "experiment.running": _T("Claimed: {claim}\n\nRunning … {share}", "论断：{claim}\n\n运行中……{share}"),
+    "experiment.quick": _T(
+        "This was the quick form; the full one: attn experiment {id}", "这是快速版；完整版：attn experiment {id}"
+    ),
     "review.challenge": _T("Write it yourself: challenge {id}", "动手实现：编程题 {id}"),
     "review.say-it": _T(
         "Answer aloud in 30 to 45 seconds, then press Space.", "先用 30 到 45 秒口头作答，再按空格键。"

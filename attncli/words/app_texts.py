@@ -28,6 +28,7 @@ TEXTS: dict[str, Localised] = {
     "key.points": _T("Tick", "勾选"),
     "key.rate": _T("Rate", "评分"),
     "key.accept": _T("Accept", "按建议"),
+    "key.experiment": _T("Run the experiment", "运行实验"),
     "key.follow-up": _T("Open the next follow-up", "展开下一条追问"),
     "key.undo": _T("Undo", "撤销"),
     "key.suspend": _T("Suspend", "搁置"),

@@ -3,15 +3,18 @@
 Queries and keys are drawn from N(0, 1), so each score is a sum of d independent products of mean 0 and variance 1:
 its variance is d. The softmax sees 64 keys at a time. What to look at: the trace of its Jacobian, Σ p(1 − p), which
 is the gradient that gets back through it. Unscaled it dies as d grows, since one key takes all the weight; divided by
-√d_k it does not change with d. Over seeds 0 … 39 variance/d stayed within 0.94 … 1.05 and the trace at d = 1024
-within 0.068 … 0.083 unscaled, 0.95 … 0.97 scaled.
+√d_k it does not change with d. Over seeds 0 … 199 variance/d was 0.89 … 1.13 (0.86 … 1.14 with --quick: 64 keys are
+few), the trace at d = 1024 0.066 … 0.079 unscaled and 0.96 scaled.
 
 Vaswani et al. 2017, arXiv 1706.03762, §3.2.1, footnote 4.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import torch
+from torch import Tensor
 
 TITLE = {"en": "The variance of q·k is d_k", "zh": "q·k 的方差等于 d_k"}
 CLAIM = {
@@ -31,7 +34,7 @@ WIDTHS = (16, 64, 256, 1024)
 KEYS = 64
 
 
-def run(seed, quick, progress):
+def run(seed: int, quick: bool, progress: Callable[[float], None]) -> dict:
     generator = torch.Generator().manual_seed(seed)
     queries = 1000 if quick else 4000
     rows = []
@@ -73,9 +76,9 @@ def run(seed, quick, progress):
         "checks": [
             {
                 "says": {"en": "variance/d_k at every d_k", "zh": "每个 d_k 下的 方差/d_k"},
-                "holds": all(0.9 <= ratio <= 1.1 for ratio in ratios),
+                "holds": all(0.8 <= ratio <= 1.2 for ratio in ratios),
                 "got": f"{min(ratios):.3f} … {max(ratios):.3f}",
-                "due": "0.9 … 1.1",
+                "due": "0.8 … 1.2",
             },
             {
                 "says": {"en": "trace at d_k = 1024, unscaled", "zh": "d_k = 1024 时未缩放的迹"},
@@ -97,7 +100,7 @@ def run(seed, quick, progress):
     }
 
 
-def softmax_and_trace(scores):
+def softmax_and_trace(scores: Tensor) -> tuple[float, float]:
     """The mean of the greatest probability, and of the trace of the softmax's Jacobian."""
     p = torch.softmax(scores, dim=-1)  # (n, 64)
     return p.amax(dim=-1).mean().item(), (p * (1 - p)).sum(dim=-1).mean().item()

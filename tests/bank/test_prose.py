@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from attncli.bank.prose import Terms, chinese_units, english_words, style_findings
+from attncli.bank.prose import Terms, chinese_units, english_words, measured_findings, style_findings
 
 Card = dict[str, Any]
 Errors = Callable[..., list[str]]
@@ -112,3 +112,24 @@ def test_an_avoided_word_inside_a_right_term_or_another_word_is_fine() -> None:
 
 def test_without_a_glossary_nothing_is_avoided() -> None:
     assert list(Terms.of([]).findings({"en": "normalization", "zh": "归一"})) == []
+
+
+@pytest.mark.parametrize(
+    ("lang", "text", "said"),
+    [
+        ("en", "In small runs of ours it fell to 0.4.", "runs of ours"),
+        ("en", "We measured 0.4 on eight seeds.", "We measured"),
+        ("zh", "我们的一次小实验里降到 0.4。", "我们的一次小实验"),
+        ("zh", "我们跑下来是 0.4。", "我们跑下来"),
+    ],
+)
+def test_a_measurement_of_our_own_has_the_experiment_that_shows_it(lang: str, text: str, said: str) -> None:
+    card = {"explain": {"en": "Yes.", "zh": "是。"} | {lang: text}}
+    (found,) = measured_findings(card)
+    assert found.path == ("explain", lang) and found.message.startswith(f'"{said}" is a measurement of our own')
+    assert not list(measured_findings({**card, "experiment": "mixit"}))
+
+
+def test_measurements_of_others_are_theirs() -> None:
+    text = {"en": "The paper measured 0.4; measured time falls.", "zh": "论文测得 0.4，实测时间更短。"}
+    assert not list(measured_findings({"explain": text}))

@@ -52,3 +52,10 @@ def test_no_code_of_an_erratum_reaches_a_reader() -> None:
     card = card_of(card_document("kv", CARD | {"pitfalls": [pitfall]}))
     for lang in LANGS:
         assert pitfall[lang] in whole_card(card, lang) and "E19" not in whole_card(card, lang)
+
+
+def test_an_experiment_is_told_as_the_command_that_runs_it() -> None:
+    card = card_of(card_document("kv", CARD | {"experiment": "kv-timing"}))
+    assert "\nExperiment: `attn experiment kv-timing`\n" in whole_card(card, "en")
+    assert "\n实验: `attn experiment kv-timing`\n" in whole_card(card, "zh")
+    assert "attn experiment" not in whole_card(card_of(card_document("kv", CARD)), "en")

@@ -24,6 +24,7 @@ class CardScreen(AttnScreen):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("exclamation_mark", "suspend", "key.suspend", key_display="!"),
         Binding("equals_sign", "unsuspend", "key.unsuspend", key_display="="),
+        Binding("x", "experiment", "key.experiment"),
     ]
 
     def __init__(self, id: str) -> None:
@@ -42,6 +43,12 @@ class CardScreen(AttnScreen):
 
     def focus_first(self) -> None:
         self.query_one(Sheet).focus()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        return action != "experiment" or bool(self.asked.card.experiment)
+
+    def action_experiment(self) -> None:
+        self.attn.open_experiment(self.asked.card.experiment)
 
     def action_suspend(self) -> None:
         self._tell(hold.suspend, "review.suspended")

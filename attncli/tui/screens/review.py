@@ -57,6 +57,7 @@ class ReviewScreen(AttnScreen):
         Binding("3", "rate(3)", "key.rate", show=False),
         Binding("4", "rate(4)", "key.rate", show=False),
         Binding("a", "points", "key.points", key_display="a-g"),
+        Binding("x", "experiment", "key.experiment"),
         Binding("u", "undo", "key.undo"),
         Binding("ctrl+z", "undo", "key.undo"),
         Binding("minus", "bury", "key.bury", key_display="-"),
@@ -154,6 +155,8 @@ class ReviewScreen(AttnScreen):
         revealed = asked is not None and asked.revealed
         if self.waiting is not None and action in ("rate", "accept", "undo", "suspend", "bury"):
             return False
+        if action == "experiment":
+            return asked is not None and revealed and bool(asked.card.experiment)
         if action == "reveal":
             return asked is not None and not revealed and not asked.is_marked_automatically
         if action == "submit":
@@ -214,6 +217,10 @@ class ReviewScreen(AttnScreen):
         self._take_next()
         self.notify(say("fault.gone", self.lang, card=card), severity="warning")
         await self._show()
+
+    def action_experiment(self) -> None:
+        if self.asked is not None:
+            self.attn.open_experiment(self.asked.card.experiment)
 
     async def action_rate(self, rating: int) -> None:
         await self._rate(Rating(rating))

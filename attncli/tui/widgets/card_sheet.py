@@ -134,6 +134,8 @@ def _parts(section: Section, asked: Asked, lang: Lang, questions: Questions) -> 
             yield Plain(say("review.unverifiable", lang), classes="note")
         case "challenge":
             yield Plain(say("review.challenge", lang, id=", ".join(card.challenges)), classes="note")
+        case "experiment":
+            yield Plain(say("review.experiment", lang, id=card.experiment), classes="note")
         case "follow-ups":
             from attncli.tui.widgets.follow_ups import FollowUps
 

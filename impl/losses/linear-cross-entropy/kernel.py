@@ -89,7 +89,7 @@ def tile(dtype: torch.dtype) -> tuple[int, int, int, int]:
     """Tile of a product, and its warps. Without tensor cores (float32) more would not stay in registers."""
     if INTERPRETED:
         return 32, 32, 64, 4
-    return (128, 128, 64, 8) if dtype.itemsize == 2 else (32, 32, 16, 4)
+    return (128, 128, 64, 8) if dtype.itemsize == 2 else (64, 64, 16, 8)
 
 
 def columns(V: int) -> int:

@@ -72,7 +72,7 @@ def tile(count: int, group: int, bytes_: int) -> tuple[int, int, int]:
 def matmul_tile(M: int, group: int, dtype: torch.dtype) -> tuple[int, int, int]:
     """Rows of x, rows of weights, and bytes of a step: half a group if that can be."""
     if INTERPRETED or dtype == torch.float32:
-        return 16, 32, 16
+        return (16, 32, 16) if INTERPRETED or M <= 16 else (32, 64, 16)
     BK = 64 if group % 128 == 0 else 32 if group % 64 == 0 else 16
     return (16, 32, BK) if M <= 16 else (64, 64, min(BK, 32))
 

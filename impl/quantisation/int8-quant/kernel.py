@@ -92,7 +92,7 @@ def matmul_tile(M: int, dtype: torch.dtype) -> tuple[int, int, int]:
     if INTERPRETED:
         return 16, 16, 32
     if dtype == torch.float32:
-        return 16, 32, 32
+        return (16, 32, 32) if M <= 16 else (32, 64, 16)
     return (16, 32, 128) if M <= 16 else (64, 64, 64)
 
 

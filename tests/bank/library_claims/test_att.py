@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
 
 import pytest
 import torch
@@ -11,25 +10,7 @@ import torch.nn.functional as F
 from torch import Tensor
 from torch.utils.flop_counter import FlopCounterMode
 
-from attncli.bank.loader import load_file
-from attncli.paths import bundled_quizbank
-
-Says = Callable[[str, str, str], bool]
-
-
-@pytest.fixture(scope="module")
-def says() -> Says:
-    documents = load_file(bundled_quizbank() / "att.yaml").documents
-    texts = {document["id"]: str(document) for document in documents}
-    return lambda card, english, chinese: english in texts[card] and chinese in texts[card]
-
-
-@pytest.fixture(autouse=True)
-def one_thread() -> Iterator[None]:
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
+from .conftest import Says
 
 
 def drawn(seed: int, *shape: int) -> Tensor:

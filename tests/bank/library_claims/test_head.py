@@ -2,38 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from ..conftest import bundled_documents
+from .conftest import Says
 from .recorded_ops import RecordedOps
 
-Says = Callable[..., None]
 B, HEADS, T, WIDTH = 2, 3, 5, 4
 D = HEADS * WIDTH
-
-
-@pytest.fixture(scope="module")
-def says() -> Says:
-    texts = {document["id"]: str(document) for document in bundled_documents()}
-
-    def check(card: str, *words: str) -> None:
-        assert [word for word in words if word not in texts[card]] == []
-
-    return check
-
-
-@pytest.fixture(autouse=True)
-def one_thread() -> Iterator[None]:
-    """The tensors are small: more threads only wait for each other."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 def drawn(seed: int, *shape: int) -> Tensor:

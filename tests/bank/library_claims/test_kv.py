@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
 import torch
@@ -10,29 +10,8 @@ import torch.nn.functional as F
 from torch import Tensor
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
-from ..conftest import bundled_documents
+from .conftest import Says
 from .recorded_ops import RecordedOps
-
-Says = Callable[..., None]
-
-
-@pytest.fixture(scope="module")
-def says() -> Says:
-    texts = {document["id"]: str(document) for document in bundled_documents()}
-
-    def check(card: str, *words: str) -> None:
-        assert [word for word in words if word not in texts[card]] == []
-
-    return check
-
-
-@pytest.fixture(autouse=True)
-def one_thread() -> Iterator[None]:
-    """The tensors are small: more threads only wait for each other."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 def drawn(seed: int, *shape: int) -> Tensor:

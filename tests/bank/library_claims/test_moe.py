@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from statistics import mean
 
 import pytest
@@ -15,15 +14,6 @@ from attncli.bank.loader import load_file
 from attncli.paths import bundled_quizbank
 
 CARDS = {document["id"]: str(document) for document in load_file(bundled_quizbank() / "moe.yaml").documents}
-
-
-@pytest.fixture(autouse=True)
-def one_thread() -> Iterator[None]:
-    """The tensors are small: more threads only wait for each other."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 def drawn(seed: int, *shape: int) -> Tensor:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from statistics import mean
 
 import pytest
@@ -11,25 +11,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import layer_norm, rms_norm
 
-from attncli.bank.loader import load_file
-from attncli.paths import bundled_quizbank
+from .conftest import Says
 
-Says = Callable[[str, str, str], bool]
 Norm = Callable[[Tensor], Tensor]
-
-
-@pytest.fixture(scope="module")
-def says() -> Says:
-    texts = {document["id"]: str(document) for document in load_file(bundled_quizbank() / "norm.yaml").documents}
-    return lambda card, english, chinese: english in texts[card] and chinese in texts[card]
-
-
-@pytest.fixture(autouse=True)
-def one_thread() -> Iterator[None]:
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 def drawn(seed: int, *shape: int) -> Tensor:

@@ -2,30 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
 import torch
 from torch import Tensor, nn
 
-from attncli.bank.loader import load_file
-from attncli.paths import bundled_quizbank
-
-Says = Callable[[str, str, str], bool]
-
-
-@pytest.fixture(scope="module")
-def says() -> Says:
-    texts = {document["id"]: str(document) for document in load_file(bundled_quizbank() / "pos.yaml").documents}
-    return lambda card, english, chinese: english in texts[card] and chinese in texts[card]
-
-
-@pytest.fixture(autouse=True)
-def one_thread() -> Iterator[None]:
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
+from .conftest import Says
 
 
 def drawn(seed: int, *shape: int) -> Tensor:

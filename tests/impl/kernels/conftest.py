@@ -13,9 +13,10 @@ import torch
 LINUX = sys.platform == "linux"
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 if LINUX and DEVICE == "cpu":
-    from tests.impl.kernels import rounding_interpreter
+    from tests.impl.kernels import quick_interpreter, rounding_interpreter
 
     rounding_interpreter.install()
+    quick_interpreter.install()
 
 IMPL = Path(__file__).parents[3] / "impl"
 FOLDERS = sorted(path.parent for path in IMPL.glob("*/*/kernel.py")) if LINUX else []

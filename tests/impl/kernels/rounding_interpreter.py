@@ -1,7 +1,8 @@
-"""Triton's interpreter with bfloat16 as a GPU has it.
+"""Triton's interpreter with bfloat16 as a GPU has it, and quicker to begin.
 
 Triton 3.7 keeps bfloat16 as whole numbers of 16 bits. It cuts float32 off instead of rounding it to the nearest, and
-multiplies matrices of those whole numbers; both are done by torch here.
+multiplies matrices of those whole numbers; both are done by torch here. It also puts its own functions in the place of
+the language's at every launch and takes them away again, which takes longer than a small kernel: here they stay.
 """
 
 from __future__ import annotations
@@ -11,13 +12,26 @@ from typing import Any
 import numpy as np
 import torch
 import triton.language as tl
+import triton.language.core as core
+from triton.runtime import interpreter
 from triton.runtime.interpreter import InterpreterBuilder, TensorHandle
 
+# Triton looks for these two among the globals of a kernel, and puts its functions into those that it finds.
+LANGUAGE = (tl, core)
 _cast, _dot = InterpreterBuilder.cast_impl, InterpreterBuilder.create_dot
+
+
+class Installed:
+    """What a launch takes away when it is over: nothing."""
+
+    def restore(self) -> None:
+        pass
 
 
 def install() -> None:
     """From here on the interpreter rounds, and multiplies what is meant."""
+    interpreter._patch_lang(cast)  # by whose globals it finds both
+    interpreter._patch_lang = lambda function: Installed()
     InterpreterBuilder.cast_impl = cast  # type: ignore[method-assign]
     InterpreterBuilder.create_dot = dot  # type: ignore[method-assign]
 

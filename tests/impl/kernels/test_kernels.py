@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import ast
 import inspect
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import nullcontext
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -88,7 +90,12 @@ def test_a_kernel_has_the_entry_points_of_its_reference(folder: Path) -> None:
     challenge, kernel = challenge_at(folder), kernel_of(folder)
     for name in challenge.entry:
         mine, due = getattr(kernel, name), getattr(challenge.reference, name)
-        assert str(inspect.signature(mine)) == str(inspect.signature(due))
+        assert signature(mine) == signature(due)
+
+
+def signature(function: Any) -> str:
+    """As it is written; a default that is a function has no place in memory."""
+    return re.sub(" at 0x[0-9a-f]+", "", str(inspect.signature(function)))
 
 
 @every_kernel
@@ -135,7 +142,8 @@ promising = [folder for folder in FOLDERS if contracts(challenge_at(folder), "me
 def test_memory_grows_as_the_challenge_promises(folder: Path) -> None:
     """What kernels take from torch is counted; what they hold in registers is in no count."""
     exam = exams(folder)[0]
-    for contract in contracts(exam.folder, "memory"):
+    for promised in contracts(exam.folder, "memory"):
+        contract = replace(promised, sizes=promised.sizes[:2])
         grown = examine_growth(exam, Kernel(folder), contract, {}, "ordinary")
         assert isinstance(grown, Growth), grown.message.en
         assert grown.holds, f"{contract.says['en']}: {grown.got} where {grown.due} are due"

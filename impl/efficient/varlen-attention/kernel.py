@@ -1,0 +1,250 @@
+"""Attention over packed sequences on a GPU: FlashAttention whose tiles know in which sequence they lie.
+
+One launch serves all sequences. A table, made on the device from `cu_seqlens`, says for each program the first row of its tile and
+where its sequence begins and ends; the program walks over that sequence alone. Nothing waits for the host, which never learns the
+lengths: there are as many programs as N tokens in R sequences can need at most, and those without a tile end at once.
+Decisions:
+- N // block + R programs a head bound Σ ⌈n_r/block⌉, so the waste is less than a tile for each sequence;
+- forward keeps lse = m + log l for each row; backward makes the weights again, dq from tiles of queries, dk and dv from tiles of
+  keys by the same table: no atomics;
+- D = rowsum(do ∘ out) comes with dq, and is left for dk and dv;
+- 16-bit inputs meet in tensor cores, and sums are float32; weights go in as two 16-bit numbers (`product`), not rounded to one.
+  float32 is multiplied as float32, not as tf32;
+- any strides, but the last dimension lies in one piece; `pack` is two calls of torch, there is nothing to gain.
+
+Bytes: forward 2·N·H·d + 2·H·d·Σ n_r·⌈n_r/block⌉ elements and lse; backward about 2½ times that. The table is 3·(N/block + R) int32.
+Operations: forward 4·H·d·Σ n_r² (6 in 16 bits), backward 14·H·d·Σ n_r² (20: scores and dP are made twice); causal about half.
+Not in it: grouped heads, keys packed unlike the queries, sequences ordered by length so that the long ones begin first.
+
+Krell et al. 2021, arXiv 2107.02027; Dao 2023, arXiv 2307.08691; the layout is that of flash_attn_varlen_func.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import torch
+import triton
+import triton.language as tl
+from torch import Tensor
+
+INTERPRETED = triton.knobs.runtime.interpret
+
+
+def pack(seqs: list[Tensor]) -> tuple[Tensor, Tensor]:
+    x = torch.cat(seqs)  # (N, H, d)
+    lengths = torch.tensor([0, *(len(seq) for seq in seqs)], device=x.device)
+    return x, lengths.cumsum(dim=0).to(torch.int32)  # (R + 1,)
+
+
+def varlen_attention(q: Tensor, k: Tensor, v: Tensor, cu_seqlens: Tensor, causal: bool = True) -> Tensor:
+    return PackedAttention.apply(in_rows(q), in_rows(k), in_rows(v), cu_seqlens, causal)
+
+
+def in_rows(x: Tensor) -> Tensor:
+    return x if x.stride(-1) == 1 else x.contiguous()
+
+
+def choices(d: int, dtype: torch.dtype) -> dict[str, Any]:
+    """Tiles whose four operands and accumulators fit on the chip; float32 has no tensor cores, and less room."""
+    tile_d = max(16, triton.next_power_of_2(d))
+    block = min(64, max(16, (8192 if dtype.itemsize == 2 else 2048) // tile_d)) if not INTERPRETED else 32
+    return {
+        "SCALE": 1 / math.sqrt(d),
+        "D": d,
+        "BLOCK": block,
+        "BLOCK_D": tile_d,
+        "WIDE": tl.float64 if dtype == torch.float64 else tl.float32,
+        "num_warps": 4 if block * tile_d <= 64 * 64 else 8,
+        "num_stages": 2,
+    }
+
+
+def table_of_tiles(cu_seqlens: Tensor, N: int, block: int) -> Tensor:
+    """The first row of each tile, and where its sequence begins and ends; a tile too many begins behind the end."""
+    R = cu_seqlens.shape[0] - 1
+    tiles = (cu_seqlens.diff() + block - 1) // block  # (R,)
+    behind = tiles.cumsum(dim=0)  # (R,): how many tiles there are up to the end of each sequence
+    number = torch.arange(N // block + R, device=cu_seqlens.device)  # (n,)
+    r = torch.searchsorted(behind, number, right=True).clamp(max=R - 1)  # (n,)
+    begin, end = cu_seqlens[:-1][r], cu_seqlens[1:][r]  # (n,) each
+    first = begin + (number - behind[r] + tiles[r]) * block  # (n,)
+    return torch.stack([first, begin, end]).to(torch.int32)  # (3, n)
+
+
+class PackedAttention(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, q: Tensor, k: Tensor, v: Tensor, cu_seqlens: Tensor, causal: bool) -> Tensor:
+        N, H, d = q.shape
+        constants = choices(d, q.dtype) | {"CAUSAL": causal}
+        table = table_of_tiles(cu_seqlens, N, constants["BLOCK"])
+        out = torch.empty(q.shape, dtype=q.dtype, device=q.device)  # (N, H, d)
+        lse = torch.empty(H, N, dtype=torch.promote_types(q.dtype, torch.float32), device=q.device)
+        strides = (*q.stride()[:2], *k.stride()[:2], *v.stride()[:2])
+        grid = (table.shape[1], H)
+        with torch.cuda.device_of(q):
+            forward_kernel[grid](q, k, v, out, lse, table, *strides, N, H, table.shape[1], **constants)
+        ctx.save_for_backward(q, k, v, out, lse, table)
+        ctx.constants = constants
+        return out
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx: Any, do: Tensor) -> tuple[Tensor | None, ...]:
+        q, k, v, out, lse, table = ctx.saved_tensors
+        N, H, _ = q.shape
+        tiles, constants = table.shape[1], ctx.constants
+        do, delta = in_rows(do), torch.empty_like(lse)  # delta (H, N)
+        dq, dk, dv = (torch.empty(x.shape, dtype=x.dtype, device=x.device) for x in (q, k, v))
+        strides = (*q.stride()[:2], *k.stride()[:2], *v.stride()[:2], *do.stride()[:2])
+        with torch.cuda.device_of(q):  # the first kernel leaves delta for the second
+            dq_kernel[(tiles, H)](q, k, v, out, lse, do, delta, dq, table, *strides, N, H, tiles, **constants)
+            dkv_kernel[(tiles, H)](q, k, v, lse, do, delta, dk, dv, table, *strides, N, H, tiles, **constants)
+        return dq, dk, dv, None, None
+
+
+@triton.jit
+def product(x, y):
+    """x @ y in x's dtype. Where y has 16 bits x goes in as two such numbers, the second what the first rounded off."""
+    high = x.to(y.dtype)
+    out = tl.dot(high, y, input_precision="ieee", out_dtype=x.dtype)
+    if x.dtype != y.dtype:
+        out += tl.dot((x - high.to(x.dtype)).to(y.dtype), y, out_dtype=x.dtype)
+    return out
+
+
+@triton.jit
+def tile_at(table_ptr, number, tiles):
+    """The tile's first row, and where its sequence begins and ends."""
+    entry = table_ptr + number
+    first, begin, end = tl.load(entry), tl.load(entry + tiles), tl.load(entry + 2 * tiles)
+    return first.to(tl.int64), begin.to(tl.int64), end.to(tl.int64)
+
+
+@triton.jit
+def forward_kernel(
+    q_ptr, k_ptr, v_ptr, out_ptr, lse_ptr, table_ptr, q_n, q_h, k_n, k_h, v_n, v_h, N, H, tiles,
+    SCALE: tl.constexpr, D: tl.constexpr, BLOCK: tl.constexpr, BLOCK_D: tl.constexpr,
+    WIDE: tl.constexpr, CAUSAL: tl.constexpr,
+):  # fmt: skip
+    first, begin, end = tile_at(table_ptr, tl.program_id(0), tiles)
+    if first >= end:
+        return
+    h = tl.program_id(1).to(tl.int64)
+    rows, dims = tl.arange(0, BLOCK), tl.arange(0, BLOCK_D)
+    inside = first + rows < end  # (q,)
+    row_mask = inside[:, None] & (dims < D)[None, :]  # (q, d)
+    q_tile = q_ptr + first * q_n + h * q_h + rows[:, None] * q_n + dims[None, :]
+    k_tile, v_tile = k_ptr + begin * k_n + h * k_h, v_ptr + begin * v_n + h * v_h
+    q = tl.load(q_tile, mask=row_mask, other=0.0)  # (q, d)
+    m = tl.full([BLOCK], float("-inf"), WIDE)
+    l = tl.full([BLOCK], 0.0, WIDE)
+    acc = tl.full([BLOCK, BLOCK_D], 0.0, WIDE)
+
+    for left in range(begin, tl.minimum(end, first + BLOCK) if CAUSAL else end, BLOCK):
+        key_mask = (left + rows < end)[:, None] & (dims < D)[None, :]  # (k, d)
+        k = tl.load(k_tile + rows[:, None] * k_n + dims[None, :], mask=key_mask, other=0.0)  # (k, d)
+        v = tl.load(v_tile + rows[:, None] * v_n + dims[None, :], mask=key_mask, other=0.0)  # (k, d)
+        scores = tl.dot(q, tl.trans(k), input_precision="ieee", out_dtype=WIDE) * SCALE  # (q, k)
+        visible = (left + rows < end)[None, :]
+        if CAUSAL:
+            visible = visible & (left + rows[None, :] <= first + rows[:, None])
+        scores = tl.where(visible, scores, float("-inf"))
+        new_m = tl.maximum(m, tl.max(scores, axis=1))  # finite: every row sees its sequence's first key
+        weights, shrink = tl.exp(scores - new_m[:, None]), tl.exp(m - new_m)  # (q, k), (q,)
+        l = l * shrink + tl.sum(weights, axis=1)
+        acc = acc * shrink[:, None] + product(weights, v)
+        m = new_m
+        k_tile += BLOCK * k_n
+        v_tile += BLOCK * v_n
+
+    tl.store(out_ptr + ((first + rows) * H + h)[:, None] * D + dims[None, :], acc / l[:, None], mask=row_mask)
+    tl.store(lse_ptr + h * N + first + rows, m + tl.log(l), mask=inside)
+
+
+@triton.jit
+def dq_kernel(
+    q_ptr, k_ptr, v_ptr, out_ptr, lse_ptr, do_ptr, delta_ptr, dq_ptr, table_ptr,
+    q_n, q_h, k_n, k_h, v_n, v_h, do_n, do_h, N, H, tiles,
+    SCALE: tl.constexpr, D: tl.constexpr, BLOCK: tl.constexpr, BLOCK_D: tl.constexpr,
+    WIDE: tl.constexpr, CAUSAL: tl.constexpr,
+):  # fmt: skip
+    first, begin, end = tile_at(table_ptr, tl.program_id(0), tiles)
+    if first >= end:
+        return
+    h = tl.program_id(1).to(tl.int64)
+    rows, dims = tl.arange(0, BLOCK), tl.arange(0, BLOCK_D)
+    inside = first + rows < end  # (q,)
+    row_mask = inside[:, None] & (dims < D)[None, :]  # (q, d)
+    flat = ((first + rows) * H + h)[:, None] * D + dims[None, :]  # where out and dq hold the tile
+    q_tile = q_ptr + first * q_n + h * q_h + rows[:, None] * q_n + dims[None, :]
+    do_tile = do_ptr + first * do_n + h * do_h + rows[:, None] * do_n + dims[None, :]
+    k_tile, v_tile = k_ptr + begin * k_n + h * k_h, v_ptr + begin * v_n + h * v_h
+    q = tl.load(q_tile, mask=row_mask, other=0.0)  # (q, d)
+    do = tl.load(do_tile, mask=row_mask, other=0.0)  # (q, d)
+    out = tl.load(out_ptr + flat, mask=row_mask, other=0.0)  # (q, d)
+    lse = tl.load(lse_ptr + h * N + first + rows, mask=inside, other=float("inf"))  # (q,)
+    delta = tl.sum(do.to(WIDE) * out.to(WIDE), axis=1)  # (q,): the row sum of weights ∘ dweights
+    tl.store(delta_ptr + h * N + first + rows, delta, mask=inside)
+    dq = tl.full([BLOCK, BLOCK_D], 0.0, WIDE)
+
+    for left in range(begin, tl.minimum(end, first + BLOCK) if CAUSAL else end, BLOCK):
+        key_mask = (left + rows < end)[:, None] & (dims < D)[None, :]  # (k, d)
+        k = tl.load(k_tile + rows[:, None] * k_n + dims[None, :], mask=key_mask, other=0.0)  # (k, d)
+        v = tl.load(v_tile + rows[:, None] * v_n + dims[None, :], mask=key_mask, other=0.0)  # (k, d)
+        scores = tl.dot(q, tl.trans(k), input_precision="ieee", out_dtype=WIDE) * SCALE  # (q, k)
+        visible = (left + rows < end)[None, :]
+        if CAUSAL:
+            visible = visible & (left + rows[None, :] <= first + rows[:, None])
+        weights = tl.exp(tl.where(visible, scores, float("-inf")) - lse[:, None])  # (q, k)
+        dweights = tl.dot(do, tl.trans(v), input_precision="ieee", out_dtype=WIDE)  # (q, k)
+        dq += product(weights * (dweights - delta[:, None]), k)
+        k_tile += BLOCK * k_n
+        v_tile += BLOCK * v_n
+    tl.store(dq_ptr + flat, dq * SCALE, mask=row_mask)
+
+
+@triton.jit
+def dkv_kernel(
+    q_ptr, k_ptr, v_ptr, lse_ptr, do_ptr, delta_ptr, dk_ptr, dv_ptr, table_ptr,
+    q_n, q_h, k_n, k_h, v_n, v_h, do_n, do_h, N, H, tiles,
+    SCALE: tl.constexpr, D: tl.constexpr, BLOCK: tl.constexpr, BLOCK_D: tl.constexpr,
+    WIDE: tl.constexpr, CAUSAL: tl.constexpr,
+):  # fmt: skip
+    left, begin, end = tile_at(table_ptr, tl.program_id(0), tiles)
+    if left >= end:
+        return
+    h = tl.program_id(1).to(tl.int64)
+    rows, dims = tl.arange(0, BLOCK), tl.arange(0, BLOCK_D)
+    key_mask = (left + rows < end)[:, None] & (dims < D)[None, :]  # (k, d)
+    k_tile = k_ptr + left * k_n + h * k_h + rows[:, None] * k_n + dims[None, :]
+    v_tile = v_ptr + left * v_n + h * v_h + rows[:, None] * v_n + dims[None, :]
+    k = tl.load(k_tile, mask=key_mask, other=0.0)  # (k, d)
+    v = tl.load(v_tile, mask=key_mask, other=0.0)  # (k, d)
+    dk = tl.full([BLOCK, BLOCK_D], 0.0, WIDE)
+    dv = tl.full([BLOCK, BLOCK_D], 0.0, WIDE)
+    top = left if CAUSAL else begin  # the first query that sees a key of the tile
+    q_tile, do_tile = q_ptr + top * q_n + h * q_h, do_ptr + top * do_n + h * do_h
+
+    for first in range(top, end, BLOCK):
+        inside = first + rows < end  # (q,)
+        row_mask = inside[:, None] & (dims < D)[None, :]  # (q, d)
+        q = tl.load(q_tile + rows[:, None] * q_n + dims[None, :], mask=row_mask, other=0.0)  # (q, d)
+        do = tl.load(do_tile + rows[:, None] * do_n + dims[None, :], mask=row_mask, other=0.0)  # (q, d)
+        lse = tl.load(lse_ptr + h * N + first + rows, mask=inside, other=float("inf"))  # (q,)
+        delta = tl.load(delta_ptr + h * N + first + rows, mask=inside, other=0.0)  # (q,)
+        scores = tl.dot(q, tl.trans(k), input_precision="ieee", out_dtype=WIDE) * SCALE  # (q, k)
+        visible = (left + rows < end)[None, :]
+        if CAUSAL:
+            visible = visible & (left + rows[None, :] <= first + rows[:, None])
+        weights = tl.exp(tl.where(visible, scores, float("-inf")) - lse[:, None])  # (q, k)
+        dv += product(tl.trans(weights), do)
+        dweights = tl.dot(do, tl.trans(v), input_precision="ieee", out_dtype=WIDE)  # (q, k)
+        dk += product(tl.trans(weights * (dweights - delta[:, None])), q)
+        q_tile += BLOCK * q_n
+        do_tile += BLOCK * do_n
+
+    flat = ((left + rows) * H + h)[:, None] * D + dims[None, :]
+    tl.store(dk_ptr + flat, dk * SCALE, mask=key_mask)
+    tl.store(dv_ptr + flat, dv, mask=key_mask)

@@ -1,0 +1,35 @@
+"""What the claims of cards on libraries share: the cards' words, and one thread for small tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import pytest
+import torch
+
+from attncli.bank.loader import bank_files, load_file
+from attncli.paths import bundled_quizbank
+
+Says = Callable[..., bool]
+
+
+@pytest.fixture(scope="session")
+def says() -> Says:
+    """`says(card, *words)`: true where the card still says all of these, and a failure that names the missing ones."""
+    documents = (document for path in bank_files(bundled_quizbank()) for document in load_file(path).documents)
+    texts = {document["id"]: str(document) for document in documents}
+
+    def check(card: str, *words: str) -> bool:
+        assert [word for word in words if word not in texts[card]] == []
+        return True
+
+    return check
+
+
+@pytest.fixture(autouse=True)
+def one_thread() -> Iterator[None]:
+    """The tensors are small: more threads only wait for each other."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)

@@ -1,0 +1,85 @@
+"""What the cards on multimodal models say can be measured, run."""
+
+from __future__ import annotations
+
+from math import exp, log1p
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from .conftest import Says
+
+
+def drawn(seed: int, *shape: int) -> Tensor:
+    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+
+
+def gated_layer(output: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """The gradients of the gate α = 0, of the layer's output matrix and of its query matrix."""
+    x, image, target = drawn(0, 5, 4), drawn(1, 3, 4), drawn(2, 5, 4)
+    alpha, w_q, w_o = torch.zeros((), dtype=torch.float64), drawn(3, 4, 4), output.clone()
+    for weight in (alpha, w_q, w_o):
+        weight.requires_grad_()
+    attended = F.scaled_dot_product_attention(x @ w_q, image, image) @ w_o
+    loss = (x + alpha.tanh() * attended - target).square().sum()
+    gate, out, query = torch.autograd.grad(loss, (alpha, w_o, w_q))
+    return gate, out, query
+
+
+def test_mm_03_at_a_closed_gate_only_the_gate_gets_a_gradient(says: Says) -> None:
+    says("mm-03", "the weights inside XAttn get none in the first step", "XAttn 内部的权重第一步没有梯度")
+    gate, out, query = gated_layer(drawn(4, 4, 4))
+    assert gate != 0 and not out.any() and not query.any()
+
+
+def test_mm_03_a_closed_gate_before_a_zero_output_matrix_never_trains(says: Says) -> None:
+    says("mm-03", "Nothing ever trains", "永远训不动")
+    assert not any(gradient.any() for gradient in gated_layer(torch.zeros(4, 4, dtype=torch.float64)))
+
+
+def test_mm_04_patches_and_one_linear_layer_are_a_strided_convolution(says: Says) -> None:
+    says("mm-04", "590,592", "`nn.Conv2d(3, d, kernel_size=16, stride=16)`", "(B, 196, d)")
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        convolution = nn.Conv2d(3, 8, kernel_size=16, stride=16).double()
+    image = drawn(0, 2, 3, 224, 224)
+    tokens = convolution(image).flatten(2).transpose(1, 2)
+    patches = image.unflatten(3, (14, 16)).unflatten(2, (14, 16)).permute(0, 2, 4, 1, 3, 5).flatten(3).flatten(1, 2)
+    linear = patches @ convolution.weight.flatten(1).T + convolution.bias
+    assert tokens.shape == (2, 196, 8)
+    torch.testing.assert_close(tokens, linear)
+    assert sum(p.numel() for p in nn.Conv2d(3, 768, 16, 16, device="meta").parameters()) == 590_592
+
+
+def test_mm_05_a_quarter_of_the_tokens_has_a_sixteenth_of_the_pairs(says: Says) -> None:
+    says("mm-05", "tokens fall to 1/4, attention pairs among them to 1/16", "它们之间的注意力对数变为 1/16")
+    patches = drawn(0, 1, 6, 32, 32)
+    merged = F.pixel_unshuffle(patches, 2)
+    assert merged.shape == (1, 24, 16, 16) and merged.numel() == patches.numel()
+    before, after = 32 * 32, 16 * 16
+    assert (before // after, before**2 // after**2) == (4, 16)
+
+
+@pytest.mark.parametrize(("pairs", "bias"), [(64, -10), (256, -6)])
+def test_mm_06_siglips_loss_at_the_start(says: Says, pairs: int, bias: int) -> None:
+    says("mm-06", "log(1 + exp(-bias)) + (pairs - 1) * log(1 + exp(bias))", "log(pairs)")
+    similarity = torch.zeros(pairs, pairs, dtype=torch.float64)
+    sign = 2 * torch.eye(pairs, dtype=torch.float64) - 1
+    siglip = -F.logsigmoid(sign * (10 * similarity + bias)).sum() / pairs
+    assert float(siglip) == pytest.approx(log1p(exp(-bias)) + (pairs - 1) * log1p(exp(bias)))
+    clip = F.cross_entropy(similarity, torch.arange(pairs))
+    torch.testing.assert_close(clip, torch.tensor(pairs).double().log())
+
+
+def test_mm_09_images_see_themselves_and_text_stays_causal(says: Says) -> None:
+    says("mm-09", "mask = causal | same_image", "or the first would see the second", "否则前一张会看到后一张")
+    image_id = torch.tensor([-1, 0, 0, 0, -1, 1, 1, -1])
+    causal = torch.ones(8, 8, dtype=torch.bool).tril()
+    same_image = (image_id[:, None] == image_id) & (image_id[:, None] >= 0)
+    mask = causal | same_image
+    assert mask[1:4, 1:4].all() and not mask[1:4, 4:].any() and mask[5:7, 5:7].all()
+    assert torch.equal(mask[[0, 4, 7]], causal[[0, 4, 7]])
+    one_id = torch.where(image_id >= 0, 0, image_id)
+    assert ((one_id[:, None] == one_id) & (one_id[:, None] >= 0))[1, 5]

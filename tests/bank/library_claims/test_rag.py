@@ -1,0 +1,49 @@
+"""What the cards on retrieval say can be computed, computed."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from .conftest import Says
+
+PAIRS = 1024
+
+
+def best_loss(scale: float) -> float:
+    """The loss where the positive has cosine 1 and the other 1,023 candidates −1."""
+    scores = torch.full((1, PAIRS), -1.0, dtype=torch.float64)
+    scores[0, 0] = 1
+    return float(F.cross_entropy(scores * scale, torch.zeros(1, dtype=torch.long)))
+
+
+def test_rag_08_the_best_loss_a_multiplied_temperature_allows(says: Says) -> None:
+    says("rag-08", "has loss 6.83 against 6.93 at the start", "损失也有 6.83，而初值是 6.93", "= 4.94")
+    assert best_loss(0.0) == pytest.approx(6.93, abs=0.005)
+    assert best_loss(0.05) == pytest.approx(6.83, abs=0.005)
+    assert best_loss(1.0) == pytest.approx(4.94, abs=0.005)
+    assert best_loss(1 / 0.05) < 1e-12
+
+
+@pytest.mark.parametrize(("scale", "ratio"), [(0.05, 1.025), (20.0, 22026.0)])
+def test_rag_08_a_small_temperature_weighs_the_hard_negatives(says: Says, scale: float, ratio: float) -> None:
+    says("rag-08", "a small τ concentrates on the hardest ones", "τ 越小越集中在最难的负例上")
+    scores: Tensor = torch.tensor([[0.8, 0.7, 0.2]], dtype=torch.float64, requires_grad=True)
+    F.cross_entropy(scores * scale, torch.zeros(1, dtype=torch.long)).backward()
+    assert scores.grad is not None
+    assert float(scores.grad[0, 1] / scores.grad[0, 2]) == pytest.approx(ratio, rel=1e-3)
+
+
+def test_rag_10_a_large_constant_rewards_agreement(says: Says) -> None:
+    says("rag-10", "two tenth places (1/70 + 1/70 = 0.0286) beat one first place alone", "胜过孤零零的一个第一")
+    says("rag-10", "near-optimal in a pilot, and the choice not critical", "接近最优，而取多少并不关键")
+    first, tenth = (lambda k: 1 / (k + 1)), (lambda k: 2 / (k + 10))
+    assert tenth(60) > first(60) and tenth(0) < first(0)
+
+
+def test_rag_13_the_three_terms_add_up_to_the_loss(says: Says) -> None:
+    says("rag-13", "(1-o)+g(o-h)+(1-g)(o-m)", "0.08 generator + 0.09 context + 0.18 retrieval")
+    g, o, h, m = torch.rand(4, 100, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    torch.testing.assert_close((1 - o) + g * (o - h) + (1 - g) * (o - m), 1 - (g * h + (1 - g) * m))

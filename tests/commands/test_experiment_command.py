@@ -1,0 +1,203 @@
+"""`attn experiment`: the list, a run with its exit code, JSON, the picture, and Ctrl-C."""
+
+from __future__ import annotations
+
+import fcntl
+import signal
+import time
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from .conftest import Attn, Program
+from .test_imports import loaded_by
+
+TOY = '''\
+"""A toy."""
+
+TITLE = {"en": "Toy", "zh": "玩具"}
+CLAIM = {"en": "Seeds are small.", "zh": "种子很小。"}
+CARDS = ("att-01", "att-02")
+CAVEATS = ({"en": "Only a toy.", "zh": "只是玩具。"},)
+SEEDS = 3
+SECONDS = (1, 2)
+
+
+def both(en, zh):
+    return {"en": en, "zh": zh}
+
+
+def run(seed, quick, progress):
+    series = {"name": both("s", "系列"), "y": [seed + 1]}
+    return {
+        "columns": [both("seed", "种子"), both("quick", "快速")],
+        "rows": [[seed, quick]],
+        "plots": [{"kind": "bar", "title": both("Plot", "图"), "x": ["x"], "series": [series]}],
+        "checks": [{"says": both("the seed", "种子"), "holds": seed < LIMIT, "got": str(seed), "due": f"< {LIMIT}"}],
+        "seen": both(f"it was {seed}.", f"种子为 {seed}。"),
+    }
+
+
+LIMIT = 9
+'''
+ENDLESS = """\
+def run(seed, quick, progress):
+    import fcntl, time
+    held = open({lock!r}, "w")
+    fcntl.flock(held, fcntl.LOCK_EX)
+    while True:
+        time.sleep(1)
+"""
+
+
+@pytest.fixture
+def toy(small_impl: Path) -> Path:
+    folder = small_impl / "experiments"
+    folder.mkdir()
+    (folder / "toy.py").write_text(TOY, encoding="utf-8")
+    return folder / "toy.py"
+
+
+def fails_from(toy: Path, seed: int) -> None:
+    toy.write_text(TOY.replace("LIMIT = 9", f"LIMIT = {seed}"), encoding="utf-8")
+
+
+def test_without_an_id_they_are_listed(attn: Attn, toy: Path) -> None:
+    done = attn("experiment")
+    assert (done.code, done.err) == (0, "")
+    assert done.out == "experiment  title  quick  full  cards\ntoy         Toy      1 s   2 s  att-01 att-02\n"
+    assert attn("--lang", "zh", "experiment").out.splitlines()[1] == "toy   玩具  1 秒  2 秒  att-01 att-02"
+    (entry,) = attn("experiment", "--json").json
+    assert entry == {
+        "id": "toy",
+        "title": "Toy",
+        "claim": "Seeds are small.",
+        "seconds": {"quick": 1.0, "full": 2.0},
+        "seeds": 3,
+        "cards": ["att-01", "att-02"],
+    }
+
+
+def test_a_claim_that_shows_ends_with_0(attn: Attn, toy: Path) -> None:
+    done = attn("experiment", "toy")
+    assert (done.code, done.err) == (0, "")
+    lines = done.out.splitlines()
+    assert lines[:2] == ["Toy", "Claimed: Seeds are small."]
+    assert [line.split() for line in lines[3:7]] == [
+        ["seed", "seed", "quick"],
+        *([str(seed), str(seed), "no"] for seed in range(3)),
+    ]
+    assert "holds  the seed: 0 / 1 / 2 (due: < 9)" in lines
+    assert lines[-3:] == ["But: Only a toy.", "", "As claimed in 3 of 3 seeds: it was 0."]
+
+
+def test_the_same_in_chinese(attn: Attn, toy: Path) -> None:
+    lines = attn("experiment", "toy", "--lang", "zh").out.splitlines()
+    assert lines[:2] == ["玩具", "论断：种子很小。"]
+    assert "成立  种子：0 / 1 / 2（应为 < 9）" in lines
+    assert lines[-1] == "与论断相符（3 个种子中的 3 个）：种子为 0。"
+
+
+def test_one_seed_that_does_not_show_it_is_enough_for_1(attn: Attn, toy: Path) -> None:
+    fails_from(toy, 2)
+    done = attn("experiment", "toy")
+    assert done.line == (
+        "attn: toy: the claim did not show: the seed, got 0 / 1 / 2, due < 2; the table above has what was seen"
+    )
+    assert done.code == 1
+    assert "FAILS  the seed: 0 / 1 / 2 (due: < 2)" in done.out
+    assert done.out.splitlines()[-1] == "Not as claimed in 1 of 3 seeds: it was 2."
+
+
+def test_the_quick_form_is_content_with_one_seed(attn: Attn, toy: Path) -> None:
+    fails_from(toy, 2)
+    done = attn("experiment", "toy", "--quick")
+    assert (done.code, done.out.splitlines()[-1]) == (0, "As claimed: it was 0.")
+
+
+@pytest.mark.parametrize("limit", [9, 1])
+def test_json_is_one_document_whatever_the_outcome(attn: Attn, toy: Path, limit: int) -> None:
+    fails_from(toy, limit)
+    done = attn("experiment", "toy", "--json")
+    assert done.code == (0 if limit == 9 else 1)
+    document = done.json
+    assert document["holds"] is (limit == 9)
+    assert [seed["holds"] for seed in document["seeds"]] == [seed < limit for seed in range(3)]
+    assert document["seeds"][0]["plots"] == [
+        {"kind": "bar", "title": "Plot", "x": ["x"], "series": [{"name": "s", "y": [1]}], "log": ""}
+    ]
+    assert (document["caveats"], document["quick"]) == (["Only a toy."], False)
+
+
+def test_a_picture_is_written(attn: Attn, toy: Path, tmp_path: Path) -> None:
+    file = tmp_path / "plot.svg"
+    done = attn("experiment", "toy", "--quick", "-o", str(file))
+    assert (done.code, done.err) == (0, f"the plot is in {file}\n")
+    assert ElementTree.parse(file).getroot().tag.endswith("svg")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["toi"], "there is no experiment toi; did you mean toy?"),
+        (["toy", "-o", "plot.png"], "plot.png is no .svg file, and plots are drawn as SVG alone; name one such as"),
+        (["toy", "-o", "nowhere/at/all.svg"], "cannot write nowhere/at/all.svg (there is no folder"),
+        (["--quick"], "which experiment? `attn experiment` lists them"),
+        (["toy", "two"], "unexpected extra argument (two)"),
+    ],
+)
+def test_what_cannot_be_used_is_told_before_anything_is_run(attn: Attn, toy: Path, words: list[str], said: str) -> None:
+    toy.write_text(TOY.replace("    series =", "    raise RuntimeError\n    series ="), encoding="utf-8")
+    done = attn("experiment", *words)
+    assert (done.code, done.out) == (2, "")
+    assert said in done.line
+
+
+def test_an_experiment_that_dies_ends_with_3(attn: Attn, toy: Path) -> None:
+    toy.write_text(TOY.replace("    series =", "    raise RuntimeError('no')\n    series ="), encoding="utf-8")
+    done = attn("experiment", "toy")
+    assert (done.code, done.out) == (3, "")
+    assert done.line == "attn: experiment toy.py:16: RuntimeError: no"
+
+
+def test_progress_is_told_on_a_terminal_alone(attn: Attn, toy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    toy.write_text(TOY.replace("    series =", "    progress(0.5)\n    series ="), encoding="utf-8")
+    assert attn("experiment", "toy", "--quick").err == ""
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+    from attncli.commands import experiment
+
+    told: list[str] = []
+    monkeypatch.setattr(experiment, "show_progress", told.append)
+    attn("experiment", "toy", "--quick")
+    assert told == ["toy …", "toy 50%", ""]
+
+
+def test_the_command_itself_loads_neither_torch_nor_rich(program: Program, toy: Path) -> None:
+    assert loaded_by(program, "experiment", "toy", "--quick") <= {"click"}
+
+
+def test_ctrl_c_ends_the_experiment_too(program: Program, toy: Path, tmp_path: Path) -> None:
+    lock = tmp_path / "lock"
+    head = TOY.partition("def both")[0]
+    toy.write_text(head + ENDLESS.format(lock=str(lock)), encoding="utf-8")
+    process = program("experiment", "toy")
+    assert waited_for(lambda: lock.exists() and not free(lock))
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, out) == (130, "")
+    assert err == "attn: interrupted; what was printed as recorded is kept\n"
+    assert waited_for(lambda: free(lock))
+
+
+def free(lock: Path) -> bool:
+    with lock.open("w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+    return True
+
+
+def waited_for(condition) -> bool:
+    return any(condition() or time.sleep(0.05) for _ in range(1200))

@@ -1,0 +1,64 @@
+"""What the files of experiments say of themselves is read without running them."""
+
+from __future__ import annotations
+
+import pytest
+
+from attncli.domain.text import Localised
+from attncli.errors import ExperimentFailed, NotFound
+from attncli.experiments.catalogue import catalogue, find
+
+from .conftest import MakeExperiment
+
+
+def test_a_file_is_read_and_not_run(make: MakeExperiment) -> None:
+    impl = make(run="raise SystemExit('this was run')", SEEDS="3")
+    (found,) = catalogue(impl)
+    assert (found.id, found.title, found.cards) == ("toy", Localised("Toy", "玩具"), ("att-01",))
+    assert found.caveats == (Localised("Only a toy.", "只是玩具。"),)
+    assert (found.quick_seconds, found.full_seconds) == (1, 2)
+    assert found.document("zh")["title"] == "玩具"
+
+
+def test_the_quick_form_has_one_seed(make: MakeExperiment) -> None:
+    found = find(make(SEEDS="3"), "toy")
+    assert (found.seeds(quick=False), found.seeds(quick=True), found.seeds(False, 7)) == ([0, 1, 2], [0], [7, 8, 9])
+
+
+def test_they_are_listed_by_id(make: MakeExperiment) -> None:
+    make("second")
+    assert [found.id for found in catalogue(make("first"))] == ["first", "second"]
+
+
+def test_an_unknown_id_names_the_nearest(make: MakeExperiment) -> None:
+    impl = make("qk-variance")
+    with pytest.raises(NotFound, match=r"there is no experiment qk-varience; did you mean qk-variance\?"):
+        find(impl, "qk-varience")
+    with pytest.raises(NotFound, match="there is no experiment zzz; `attn experiment` lists them"):
+        find(impl, "zzz")
+
+
+@pytest.mark.parametrize("id", ["../basics/double/reference", "/etc/passwd", ""])
+def test_an_id_is_a_name_and_no_path(make: MakeExperiment, id: str) -> None:
+    with pytest.raises(NotFound):
+        find(make(), id)
+
+
+@pytest.mark.parametrize("constant", ["TITLE", "CLAIM", "CARDS", "CAVEATS", "SEEDS", "SECONDS"])
+def test_a_file_without_a_constant_says_which(make: MakeExperiment, constant: str) -> None:
+    with pytest.raises(ExperimentFailed, match=f"toy.py is no experiment .no '{constant}'.; it must set TITLE, CLAIM"):
+        find(make(**{constant: ""}), "toy")
+
+
+@pytest.mark.parametrize(
+    ("constants", "why"),
+    [
+        ({"TITLE": "both('x')"}, "ValueError"),
+        ({"SECONDS": "3"}, "TypeError"),
+        ({"CLAIM": "{'en': 'x'}"}, "no 'zh'"),
+        ({"SEEDS": "("}, "SyntaxError"),
+    ],
+)
+def test_a_constant_of_another_kind_is_told(make: MakeExperiment, constants: dict[str, str], why: str) -> None:
+    with pytest.raises(ExperimentFailed, match=f"toy.py is no experiment .{why}"):
+        find(make(**constants), "toy")

@@ -1,0 +1,84 @@
+"""Every experiment shows its claim in the quick form, and is what a card leads to."""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from collections import defaultdict
+from functools import cache
+
+import pytest
+
+from attncli.bank.loader import bank_files, load_file
+from attncli.domain.text import LANGS, Localised
+from attncli.experiments.catalogue import FIRST_SEED, Experiment, catalogue
+from attncli.experiments.child_runner import Run
+from attncli.experiments.svg_plot import svg
+from attncli.experiments.told import lines, unmet
+from attncli.paths import bundled_quizbank
+
+from ..conftest import IMPL
+
+EXPERIMENTS = catalogue(IMPL)
+MOST_LINES = 160
+CHINESE = re.compile(r"[\u4e00-\u9fff]")
+
+every_experiment = pytest.mark.parametrize("experiment", EXPERIMENTS, ids=lambda experiment: experiment.id)
+
+
+@cache
+def links() -> dict[str, set[str]]:
+    """The cards that lead to each experiment."""
+    found: dict[str, set[str]] = defaultdict(set)
+    for path in bank_files(bundled_quizbank()):
+        for card in load_file(path).documents:
+            found[card.get("experiment", "")].add(card["id"])
+    return found
+
+
+@every_experiment
+def test_the_claim_shows_in_the_quick_form(experiment: Experiment) -> None:
+    with Run(experiment, IMPL, [FIRST_SEED], quick=True) as run:
+        outcomes = run.outcomes()
+    assert unmet(outcomes) == ""
+    for lang in LANGS:
+        told = "\n".join(lines(experiment, outcomes, 80, lang))
+        assert experiment.claim[lang][:10] in told.replace("\n", " ")
+        assert svg(outcomes[0].plots, lang).startswith("<svg")
+    (outcome,) = outcomes
+    shown = [outcome.seen, *(check.says for check in outcome.checks), *(plot.title for plot in outcome.plots)]
+    assert all(in_both(text) for text in shown), shown
+    assert outcome.seen.en.endswith(".") and outcome.seen.zh.endswith("。")
+
+
+@every_experiment
+def test_what_it_says_of_itself_is_there_in_both_languages(experiment: Experiment) -> None:
+    said = [experiment.title, experiment.claim, *experiment.caveats]
+    assert all(in_both(text) for text in said), said
+    assert not any("$" in text[lang] for text in said for lang in LANGS), "plain text: no formulas in $…$"
+    assert experiment.claim.en.endswith(".") and experiment.claim.zh.endswith("。")
+    assert experiment.seed_count in (1, 3)
+    assert 0 < experiment.quick_seconds <= experiment.full_seconds
+
+
+def in_both(text: Localised) -> bool:
+    """Signs, numbers and names are the same in both; words are not."""
+    same = text.en == text.zh
+    return (same and not re.search(r"[a-z]{4,} [a-z]{2,}", text.en)) or (not same and not CHINESE.search(text.en))
+
+
+@every_experiment
+def test_its_cards_are_those_that_lead_to_it(experiment: Experiment) -> None:
+    assert set(experiment.cards) == links()[experiment.id]
+
+
+@every_experiment
+def test_it_stands_alone_and_can_be_read_at_one_sitting(experiment: Experiment) -> None:
+    text = experiment.file.read_text(encoding="utf-8")
+    assert text.count("\n") <= MOST_LINES
+    assert (ast.get_docstring(ast.parse(text)) or "").count("\n") >= 4
+    for node in ast.walk(ast.parse(text)):
+        names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+        assert {name.split(".")[0] for name in names} <= {"torch", *sys.stdlib_module_names}

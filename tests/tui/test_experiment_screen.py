@@ -1,0 +1,150 @@
+"""`x` on a card: the experiment behind its claim runs while the app goes on, and ends when it is left."""
+
+from __future__ import annotations
+
+import fcntl
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+
+from attncli import paths
+from attncli.tui.screens.card import CardScreen
+from attncli.tui.screens.experiment import ExperimentScreen
+
+from .conftest import MakeApp, shown
+from .test_snapshots import to_card
+
+TOY = '''\
+"""A toy."""
+
+TITLE = {"en": "A sink", "zh": "汇"}
+CLAIM = {"en": "Something is seen.", "zh": "能看到某样东西。"}
+CARDS = ("att-09",)
+CAVEATS = ()
+SEEDS = 3
+SECONDS = (1, 2)
+
+
+def both(en, zh):
+    return {"en": en, "zh": zh}
+
+
+def run(seed, quick, progress):
+    WORK
+    line = {"name": both("s", "线"), "y": [2]}
+    return {
+        "columns": [both("seed", "种子")],
+        "rows": [[seed]],
+        "plots": [{"kind": "bar", "title": both("Plot", "图"), "x": ["x"], "series": [line]}],
+        "checks": [{"says": both("it is seen", "看到了"), "holds": quick, "got": "1", "due": "1"}],
+        "seen": both("it was seen.", "看到了。"),
+    }
+'''
+HOLDS = """import fcntl, time
+    held = open({lock!r}, "w")
+    fcntl.flock(held, fcntl.LOCK_EX)
+    progress(0.25)
+    while True:
+        time.sleep(1)"""
+
+
+@pytest.fixture
+def toy(tmp_path: Path) -> Path:
+    file = tmp_path / "impl" / "experiments" / "attention-sink.py"
+    file.parent.mkdir(parents=True)
+    file.write_text(TOY.replace("WORK", "progress(0.5)"), encoding="utf-8")
+    return file
+
+
+def only(toy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The app was opened over the bundled challenges; from now on there are the toys."""
+    monkeypatch.setattr(paths, "bundled_impl", lambda: toy.parents[1])
+
+
+async def seen(pilot: Pilot[None], text: str) -> str:
+    """The screen once `text` is on it, within a minute."""
+    for _ in range(1200):
+        if text in (found := shown(pilot.app)):
+            return found
+        await pilot.pause(0.05)
+    raise AssertionError(f"{text} is not on the screen:\n{shown(pilot.app)}")
+
+
+async def test_the_experiment_of_a_card_is_run_and_told(
+    make_app: MakeApp, toy: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = make_app("search")
+    only(toy, monkeypatch)
+    async with app.run_test(size=(80, 60)) as pilot:
+        app.open_card("att-09")
+        await seen(pilot, "See it shown (x): attn experiment attention-sink")
+        await pilot.press("x")
+        text = await seen(pilot, "As claimed: it was seen.")
+        assert "A sink" in text and "Claimed: Something is seen." in text and "holds  it is seen: 1" in text
+        assert "the full one: attn experiment attention-sink" in text
+        await pilot.press("l")
+        assert "与论断相符：看到了。" in await seen(pilot, "论断：能看到某样东西。")
+        await pilot.press("escape")
+        await pilot.pause()
+        assert isinstance(app.screen, CardScreen)
+
+
+async def test_leaving_it_ends_it(
+    make_app: MakeApp, toy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lock = tmp_path / "lock"
+    toy.write_text(TOY.replace("WORK", HOLDS.format(lock=str(lock))), encoding="utf-8")
+    app = make_app("search")
+    only(toy, monkeypatch)
+    async with app.run_test(size=(80, 40)) as pilot:
+        app.open_experiment("attention-sink")
+        await seen(pilot, "Running … 25%")
+        await pilot.press("escape")
+        for _ in range(1200):
+            if freed(lock):
+                break
+            await pilot.pause(0.05)
+        assert freed(lock) and not isinstance(app.screen, ExperimentScreen)
+
+
+def freed(lock: Path) -> bool:
+    with lock.open("w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+    return True
+
+
+async def test_an_experiment_that_dies_says_why(make_app: MakeApp, toy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    toy.write_text(TOY.replace("WORK", "raise RuntimeError('no luck')"), encoding="utf-8")
+    app = make_app("search")
+    only(toy, monkeypatch)
+    async with app.run_test(size=(80, 40)) as pilot:
+        app.open_experiment("attention-sink")
+        await seen(pilot, "RuntimeError: no luck")
+
+
+async def test_in_a_review_the_key_is_there_once_the_answer_is(
+    make_app: MakeApp, toy: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = make_app("review")
+    only(toy, monkeypatch)
+    async with app.run_test(size=(80, 40)) as pilot:
+        await to_card("att-09")(pilot)
+        await pilot.press("x")
+        await pilot.pause()
+        assert not isinstance(app.screen, ExperimentScreen)
+        await pilot.press("enter", "x")
+        await seen(pilot, "As claimed: it was seen.")
+
+
+async def test_a_card_without_one_has_no_such_key(make_app: MakeApp) -> None:
+    app = make_app("search")
+    async with app.run_test(size=(80, 40)) as pilot:
+        app.open_card("kv-04")
+        await seen(pilot, "kv-04")
+        await pilot.press("x")
+        await pilot.pause()
+        assert isinstance(app.screen, CardScreen) and "Run the experiment" not in shown(app)
