@@ -9,6 +9,7 @@ from collections import defaultdict
 from functools import cache
 
 import pytest
+from _pytest.mark import ParameterSet
 
 from attncli.bank.loader import bank_files, load_file
 from attncli.domain.text import LANGS, Localised
@@ -24,7 +25,16 @@ EXPERIMENTS = catalogue(IMPL)
 MOST_LINES = 160
 CHINESE = re.compile(r"[\u4e00-\u9fff]")
 
-every_experiment = pytest.mark.parametrize("experiment", EXPERIMENTS, ids=lambda experiment: experiment.id)
+LONG_SECONDS = 10
+
+
+def _parameter(experiment: Experiment) -> ParameterSet:
+    """The test-suite marks what trains for long: `-m "not slow"` leaves it out."""
+    marks = [pytest.mark.slow] if experiment.quick_seconds > LONG_SECONDS else []
+    return pytest.param(experiment, marks=marks, id=experiment.id)
+
+
+every_experiment = pytest.mark.parametrize("experiment", map(_parameter, EXPERIMENTS))
 
 
 @cache
