@@ -9,7 +9,6 @@ from collections import defaultdict
 from functools import cache
 
 import pytest
-from _pytest.mark import ParameterSet
 
 from attncli.bank.loader import bank_files, load_file
 from attncli.domain.text import LANGS, Localised
@@ -25,16 +24,11 @@ EXPERIMENTS = catalogue(IMPL)
 MOST_LINES = 160
 CHINESE = re.compile(r"[\u4e00-\u9fff]")
 
-LONG_SECONDS = 10
-
-
-def _parameter(experiment: Experiment) -> ParameterSet:
-    """The test-suite marks what trains for long: `-m "not slow"` leaves it out."""
-    marks = [pytest.mark.slow] if experiment.quick_seconds > LONG_SECONDS else []
-    return pytest.param(experiment, marks=marks, id=experiment.id)
-
-
-every_experiment = pytest.mark.parametrize("experiment", map(_parameter, EXPERIMENTS))
+every_experiment = pytest.mark.parametrize("experiment", EXPERIMENTS, ids=lambda experiment: experiment.id)
+every_quick_form = pytest.mark.parametrize(
+    "experiment",
+    [pytest.param(one, id=one.id, marks=[pytest.mark.slow] if one.quick_seconds > 10 else []) for one in EXPERIMENTS],
+)  # `-m "not slow"` leaves out what trains for long
 
 
 @cache
@@ -47,7 +41,7 @@ def links() -> dict[str, set[str]]:
     return found
 
 
-@every_experiment
+@every_quick_form
 def test_the_claim_shows_in_the_quick_form(experiment: Experiment) -> None:
     with Run(experiment, IMPL, [FIRST_SEED], quick=True) as run:
         outcomes = run.outcomes()
