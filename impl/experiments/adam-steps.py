@@ -39,6 +39,10 @@ def both(en: str, zh: str) -> dict:
     return {"en": en, "zh": zh}
 
 
+def check(says: dict, holds: bool, got: str, due: str) -> dict:
+    return {"says": says, "holds": holds, "got": got, "due": due}
+
+
 def moved(gradient: Callable[[], Tensor], steps: int) -> list[Tensor]:
     """The weights (3, n) before and after each Adam step."""
     weight = torch.zeros_like(gradient()).requires_grad_()
@@ -98,25 +102,25 @@ def run(seed: int, quick: bool, progress: Callable[[float], None]) -> dict:
             }
         ],
         "checks": [
-            {
-                "says": both("distance of each displacement from −10·lr", "各位移与 −10·lr 的差距"),
-                "holds": stray < 2e-6,
-                "got": f"{stray:.1e}",
-                "due": "< 2e-6",
-            },
-            {
-                "says": both("mean step in noise, every scale", "纯噪声下各尺度的平均步长"),
-                "holds": all(0.15 < one < 0.21 for one in noise),
-                "got": f"{min(noise):.3f} … {max(noise):.3f}",
-                "due": "0.15 … 0.21",
-            },
-            {
-                "says": both("uncorrected first step over lr", "未修正的第一步与 lr 之比"),
-                "holds": abs(ratios[0] - 10**0.5) < 1e-3,
-                "got": f"{ratios[0]:.3f}",
-                "due": "3.162",
-            },
-            {"says": both("its peak", "其峰值"), "holds": 6.5 <= peak <= 6.6, "got": f"{peak:.2f}", "due": "6.5 … 6.6"},
+            check(
+                both("distance of each displacement from −10·lr", "各位移与 −10·lr 的差距"),
+                stray < 2e-6,
+                f"{stray:.1e}",
+                "< 2e-6",
+            ),
+            check(
+                both("mean step in noise, every scale", "纯噪声下各尺度的平均步长"),
+                all(0.15 < one < 0.21 for one in noise),
+                f"{min(noise):.3f} … {max(noise):.3f}",
+                "0.15 … 0.21",
+            ),
+            check(
+                both("uncorrected first step over lr", "未修正的第一步与 lr 之比"),
+                abs(ratios[0] - 10**0.5) < 1e-3,
+                f"{ratios[0]:.3f}",
+                "3.162",
+            ),
+            check(both("its peak", "其峰值"), 6.5 <= peak <= 6.6, f"{peak:.2f}", "6.5 … 6.6"),
         ],
         "seen": both(
             f"gradients of 1e-3, 1 and 1e3 all moved {-displacement[1]:.3f} in ten steps; uncorrected, the first step was {ratios[0]:.2f} lr and step {ratios.index(peak) + 1} the largest, {peak:.2f} lr.",

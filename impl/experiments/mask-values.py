@@ -41,6 +41,10 @@ def both(en: str, zh: str) -> dict:
     return {"en": en, "zh": zh}
 
 
+def check(says: dict, holds: bool, got: str, due: str) -> dict:
+    return {"says": says, "holds": holds, "got": got, "due": due}
+
+
 REFUSED, UNIFORM, NAN = both("refused", "报错"), both("uniform, 1/4 each", "均匀，各 1/4"), both("NaN", "NaN")
 
 
@@ -60,6 +64,10 @@ def whole_row(found: Tensor | None) -> object:
     if found is None:
         return REFUSED
     return NAN if found.isnan().all() else UNIFORM if (found == 0.25).all() else str(found.tolist())
+
+
+def hides(scores: Tensor) -> bool:
+    return bool((scores[PARTLY] == float("-inf")).all())
 
 
 def run(seed: int, quick: bool, progress: Callable[[float], None]) -> dict:
@@ -114,42 +122,26 @@ def run(seed: int, quick: bool, progress: Callable[[float], None]) -> dict:
             }
         ],
         "checks": [
-            {
-                "says": both("largest weight of a hidden key", "被遮 key 的最大权重"),
-                "holds": max(exact) == 0.0,
-                "got": f"{max(exact):g}",
-                "due": "0",
-            },
-            {
-                "says": both("a fully hidden row is NaN with −inf", "整行用 −inf 遮住得到 NaN"),
-                "holds": nan,
-                "got": told[nan],
-                "due": "yes",
-            },
-            {
-                "says": both("a fully hidden row is uniform with a finite fill", "整行用有限值遮住得到均匀分布"),
-                "holds": uniform,
-                "got": told[uniform],
-                "due": "yes",
-            },
-            {
-                "says": both("float16 refuses masked_fill(−1e9)", "float16 拒绝 masked_fill(−1e9)"),
-                "holds": refused,
-                "got": told[refused],
-                "due": "yes",
-            },
-            {
-                "says": both("−1e9 added in float16", "在 float16 中加上 −1e9"),
-                "holds": bool((added[PARTLY] == float("-inf")).all()),
-                "got": f"{added[1].item():g}",
-                "due": "-inf",
-            },
-            {
-                "says": both("finfo.min added twice in float16", "在 float16 中两次加上 finfo.min"),
-                "holds": bool((twice[PARTLY] == float("-inf")).all()),
-                "got": f"{twice[1].item():g}",
-                "due": "-inf",
-            },
+            check(
+                both("largest weight of a hidden key", "被遮 key 的最大权重"), max(exact) == 0.0, f"{max(exact):g}", "0"
+            ),
+            check(both("a fully hidden row is NaN with −inf", "整行用 −inf 遮住得到 NaN"), nan, told[nan], "yes"),
+            check(both("… and uniform with a finite fill", "用有限值遮住则均匀"), uniform, told[uniform], "yes"),
+            check(
+                both("float16 refuses masked_fill(−1e9)", "float16 拒绝 masked_fill(−1e9)"),
+                refused,
+                told[refused],
+                "yes",
+            ),
+            check(
+                both("−1e9 added in float16", "在 float16 中加上 −1e9"), hides(added), f"{added[1].item():g}", "-inf"
+            ),
+            check(
+                both("finfo.min added twice in float16", "在 float16 中两次加上 finfo.min"),
+                hides(twice),
+                f"{twice[1].item():g}",
+                "-inf",
+            ),
         ],
         "seen": both(
             "a hidden key got weight 0 with every fill; a fully hidden row was NaN with −inf and 1/4 each with −1e9, which float16 refused.",

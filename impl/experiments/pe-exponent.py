@@ -38,6 +38,10 @@ def both(en: str, zh: str) -> dict:
     return {"en": en, "zh": zh}
 
 
+def check(says: dict, holds: bool, got: str, due: str) -> dict:
+    return {"says": says, "holds": holds, "got": got, "due": due}
+
+
 def speeds(odd_exponent: bool) -> Tensor:
     """Radians per position, (d/2,): 10000^(−2i/d), or 10000^(−(2i + 1)/d)."""
     return 10_000 ** -((torch.arange(0, WIDTH, 2, dtype=torch.float64) + odd_exponent) / WIDTH)
@@ -97,24 +101,24 @@ def run(seed: int, quick: bool, progress: Callable[[float], None]) -> dict:
             }
         ],
         "checks": [
-            {
-                "says": both("stray of the diagonals with 2i", "用 2i 时各对角线的偏离"),
-                "holds": right < 1e-10,
-                "got": f"{right:.0e}",
-                "due": "< 1e-10",
-            },
-            {
-                "says": both("stray of the diagonals with 2i + 1", "用 2i + 1 时各对角线的偏离"),
-                "holds": copied > 1,
-                "got": f"{copied:.2f}",
-                "due": "> 1",
-            },
-            {
-                "says": both("PE(p + 5) − M PE(p) with 2i", "用 2i 时 PE(p + 5) − M PE(p)"),
-                "holds": shifts[0] < 1e-10,
-                "got": f"{shifts[0]:.0e}",
-                "due": "< 1e-10",
-            },
+            check(
+                both("stray of the diagonals with 2i", "用 2i 时各对角线的偏离"),
+                right < 1e-10,
+                f"{right:.0e}",
+                "< 1e-10",
+            ),
+            check(
+                both("stray of the diagonals with 2i + 1", "用 2i + 1 时各对角线的偏离"),
+                copied > 1,
+                f"{copied:.2f}",
+                "> 1",
+            ),
+            check(
+                both("PE(p + 5) − M PE(p) with 2i", "用 2i 时 PE(p + 5) − M PE(p)"),
+                shifts[0] < 1e-10,
+                f"{shifts[0]:.0e}",
+                "< 1e-10",
+            ),
         ],
         "seen": both(
             f"with 2i the diagonals of the Gram matrix were constant to {right:.0e}, with 2i + 1 they strayed by up to {copied:.1f}.",

@@ -40,6 +40,10 @@ def both(en: str, zh: str) -> dict:
     return {"en": en, "zh": zh}
 
 
+def check(says: dict, holds: bool, got: str, due: str) -> dict:
+    return {"says": says, "holds": holds, "got": got, "due": due}
+
+
 def attention(x: Tensor, causal: bool) -> tuple[Tensor, Tensor]:
     """Output (T, d) and weights (T, T) of attention with Q = K = V = x (T, d)."""
     scores = x @ x.T / x.shape[-1] ** 0.5  # (T, T)
@@ -95,30 +99,22 @@ def run(seed: int, quick: bool, progress: Callable[[float], None]) -> dict:
             )
         ],
         "checks": [
-            {
-                "says": both("f(PX) − P f(X), no mask", "f(PX) − P f(X)，无掩码"),
-                "holds": equivariance < 1e-5,
-                "got": f"{equivariance:.0e}",
-                "due": "< 1e-5",
-            },
-            {
-                "says": both("f(PX) − f(X), no mask", "f(PX) − f(X)，无掩码"),
-                "holds": invariance > 0.1,
-                "got": f"{invariance:.2f}",
-                "due": "> 0.1",
-            },
-            {
-                "says": both("f(PX) − P f(X), causal", "f(PX) − P f(X)，因果掩码"),
-                "holds": causal > 0.05,
-                "got": f"{causal:.2f}",
-                "due": "> 0.05",
-            },
-            {
-                "says": both("last row, its prefix permuted, causal", "最后一行，其前缀被置换，因果掩码"),
-                "holds": last_row < 1e-5,
-                "got": f"{last_row:.0e}",
-                "due": "< 1e-5",
-            },
+            check(
+                both("f(PX) − P f(X), no mask", "f(PX) − P f(X)，无掩码"),
+                equivariance < 1e-5,
+                f"{equivariance:.0e}",
+                "< 1e-5",
+            ),
+            check(
+                both("f(PX) − f(X), no mask", "f(PX) − f(X)，无掩码"), invariance > 0.1, f"{invariance:.2f}", "> 0.1"
+            ),
+            check(both("f(PX) − P f(X), causal", "f(PX) − P f(X)，因果掩码"), causal > 0.05, f"{causal:.2f}", "> 0.05"),
+            check(
+                both("last row, its prefix permuted, causal", "最后一行，其前缀被置换，因果掩码"),
+                last_row < 1e-5,
+                f"{last_row:.0e}",
+                "< 1e-5",
+            ),
         ],
         "seen": both(
             f"permuting the tokens permuted the outputs to {equivariance:.0e} and changed them by {invariance:.1f} in place; under a causal mask f(PX) and P f(X) were {causal:.1f} apart.",

@@ -40,6 +40,10 @@ def both(en: str, zh: str) -> dict:
     return {"en": en, "zh": zh}
 
 
+def check(says: dict, holds: bool, got: str, due: str) -> dict:
+    return {"says": says, "holds": holds, "got": got, "due": due}
+
+
 def turn(x: Tensor, positions: Tensor, reckoned_in: torch.dtype = torch.float64) -> Tensor:
     """x (..., T, d) with each pair of components (2i, 2i + 1) turned by position · 10000^(−2i/d)."""
     speed = 10_000 ** -(torch.arange(0, x.shape[-1], 2, dtype=torch.float64) / x.shape[-1])  # (d/2,)
@@ -69,13 +73,10 @@ def run(seed: int, quick: bool, progress: Callable[[float], None]) -> dict:
     other = (found[3] - found[0]).abs().median().item()
     scores = found[:, 0].tolist()  # of the first pair, for the table
     norms = (turn(q, torch.arange(64) * 1000).norm(dim=-1) - q.norm(dim=-1)).abs().max().item()
-    shift = {
-        turned: (attention(q[:8], k[:8], v[:8], 0, turned) - attention(q[:8], k[:8], v[:8], 1000, turned))
-        .abs()
-        .max()
-        .item()
-        for turned in (False, True)
-    }
+    few = q[:8], k[:8], v[:8]  # (8, d) each
+    shift = [
+        (attention(*few, 0, turned) - attention(*few, 1000, turned)).abs().max().item() for turned in (False, True)
+    ]
     progress(0.5)
 
     errors = {dtype: [] for dtype in (torch.float32, torch.bfloat16)}
@@ -112,48 +113,38 @@ def run(seed: int, quick: bool, progress: Callable[[float], None]) -> dict:
             }
         ],
         "checks": [
-            {
-                "says": both("spread of the scores at offset 7", "偏移为 7 的三个分数之差"),
-                "holds": spread < 1e-9,
-                "got": f"{spread:.0e}",
-                "due": "< 1e-9",
-            },
-            {
-                "says": both("median difference to the scores at offset 6", "与偏移为 6 的分数之差的中位数"),
-                "holds": other > 0.1,
-                "got": f"{other:.2f}",
-                "due": "> 0.1",
-            },
-            {
-                "says": both("change of the norm", "范数的变化"),
-                "holds": norms < 1e-12,
-                "got": f"{norms:.0e}",
-                "due": "< 1e-12",
-            },
-            {
-                "says": both("change of attention when all moves by 1000", "整体平移 1000 后注意力输出的变化"),
-                "holds": shift[False] < 1e-9,
-                "got": f"{shift[False]:.0e}",
-                "due": "< 1e-9",
-            },
-            {
-                "says": both("the same with values turned as well", "同上，但 V 也旋转"),
-                "holds": shift[True] > 0.1,
-                "got": f"{shift[True]:.2f}",
-                "due": "> 0.1",
-            },
-            {
-                "says": both("float32 error at base 1000", "起始位置 1000 处的 float32 误差"),
-                "holds": fp32 < 1e-3,
-                "got": f"{fp32:.0e}",
-                "due": "< 1e-3",
-            },
-            {
-                "says": both("bfloat16 error at base 1000", "起始位置 1000 处的 bfloat16 误差"),
-                "holds": bf16 > 0.5,
-                "got": f"{bf16:.2f}",
-                "due": "> 0.5",
-            },
+            check(
+                both("spread of the scores at offset 7", "偏移为 7 的三个分数之差"),
+                spread < 1e-9,
+                f"{spread:.0e}",
+                "< 1e-9",
+            ),
+            check(both("median difference to offset 6", "与偏移 6 之差的中位数"), other > 0.1, f"{other:.2f}", "> 0.1"),
+            check(both("change of the norm", "范数的变化"), norms < 1e-12, f"{norms:.0e}", "< 1e-12"),
+            check(
+                both("change of attention, all moved by 1000", "整体平移 1000 后注意力输出的变化"),
+                shift[False] < 1e-9,
+                f"{shift[False]:.0e}",
+                "< 1e-9",
+            ),
+            check(
+                both("the same with values turned as well", "同上，但 V 也旋转"),
+                shift[True] > 0.1,
+                f"{shift[True]:.2f}",
+                "> 0.1",
+            ),
+            check(
+                both("float32 error at base 1000", "起始位置 1000 处的 float32 误差"),
+                fp32 < 1e-3,
+                f"{fp32:.0e}",
+                "< 1e-3",
+            ),
+            check(
+                both("bfloat16 error at base 1000", "起始位置 1000 处的 bfloat16 误差"),
+                bf16 > 0.5,
+                f"{bf16:.2f}",
+                "> 0.5",
+            ),
         ],
         "seen": both(
             f"the score was {scores[0]:.3f} at all three pairs 7 apart and {scores[3]:.3f} at 6; at base position 1000 bfloat16 angles miss it by {bf16:.1f}, float32 ones by {fp32:.0e}.",
