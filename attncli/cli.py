@@ -23,6 +23,7 @@ COMMANDS: dict[str, str] = {
     "completion": "attncli.commands.completion:completion",
     "config": "attncli.commands.config:config",
     "doctor": "attncli.commands.doctor:doctor",
+    "drill": "attncli.commands.drill:drill",
     "due": "attncli.commands.due:due",
     "export": "attncli.commands.export:export",
     "grade": "attncli.commands.grade:grade",

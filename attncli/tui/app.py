@@ -24,6 +24,7 @@ from attncli.domain.printable import printable
 from attncli.domain.text import Lang
 from attncli.errors import INTERRUPTED, AttnError
 from attncli.paths import Home
+from attncli.practice.choose_cards import Wish, require_fitting
 from attncli.practice.grader import Grader
 from attncli.practice.workspace import Clock, Workspace
 from attncli.tui import wrapping
@@ -49,17 +50,21 @@ def run(
     topic: str | None = None,
     limit: int | None = None,
     challenge: str | None = None,
+    wish: Wish | None = None,
 ) -> int:
-    """Opens the app at `screen`, or at one challenge; its exit code.
+    """Opens the app at `screen`, at one challenge, or in a drill of what is wished for; its exit code.
 
-    Raises NotFound for an unknown topic or challenge, and whatever ended the app while it ran.
+    Raises NotFound for an unknown topic or challenge, NothingFits for a wish that no card fits, and whatever ended the
+    app while it ran.
     """
     with Workspace.open(home, clock, settings=settings) as workspace:
         if topic is not None:
             workspace.library.topic(topic)
         if challenge is not None:
             workspace.library.challenge(challenge)
-        app = AttnApp(workspace, Random(), screen, topic=topic, limit=limit, challenge=challenge)
+        if wish is not None:
+            require_fitting(workspace, wish)
+        app = AttnApp(workspace, Random(), screen, topic=topic, limit=limit, challenge=challenge, wish=wish)
         try:
             app.run()
         finally:
@@ -94,6 +99,7 @@ class AttnApp(App[None]):
         topic: str | None = None,
         limit: int | None = None,
         challenge: str | None = None,
+        wish: Wish | None = None,
     ) -> None:
         wrapping.install()
         super().__init__()
@@ -104,7 +110,7 @@ class AttnApp(App[None]):
         self.grader = Grader()
         self.lang: Lang = workspace.lang
         self._first: Route = screen
-        self._topic, self._limit, self._challenge = topic, limit, challenge
+        self._topic, self._limit, self._challenge, self._wish = topic, limit, challenge, wish
         for theme in THEMES:
             self.register_theme(theme)
         self.theme = theme_named(workspace.settings.theme)
@@ -142,6 +148,10 @@ class AttnApp(App[None]):
             self.notify(say_counted("app.problems", self.lang, len(problems), first=problems[0]), severity="warning")
         if self._challenge is not None:
             self.open_challenge(self._challenge)
+        elif self._wish is not None:
+            from attncli.tui.screens.review import ReviewScreen
+
+            self.push_screen(ReviewScreen(wish=self._wish))
         elif self._first == "review":
             self.open_review(self._topic, self._limit)
         else:
@@ -159,6 +169,19 @@ class AttnApp(App[None]):
         from attncli.tui.screens.review import ReviewScreen
 
         self.push_screen(ReviewScreen(topic, limit))
+
+    def open_drill(self, wish: Wish) -> None:
+        """Where a drill is chosen, beginning with `wish`."""
+        from attncli.tui.screens.drill import DrillScreen
+
+        self.push_screen(DrillScreen(wish))
+
+    def start_drill(self, wish: Wish) -> None:
+        """The drill itself, in the place of the screen on which it was chosen. Raises NothingFits."""
+        from attncli.tui.screens.review import ReviewScreen
+
+        require_fitting(self.workspace, wish)
+        self.switch_screen(ReviewScreen(wish=wish))
 
     def open_challenge(self, id: str) -> None:
         from attncli.tui.screens.challenge import ChallengeScreen
@@ -226,7 +249,7 @@ class AttnApp(App[None]):
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         """The command palette."""
-        for route in ("home", "review", "challenges", "stats", "search"):
+        for route in ("home", "review", "drill", "challenges", "stats", "search"):
             yield self._command(f"palette.{route}", route)
         yield SystemCommand(say("palette.language", self.lang), "l", self.action_language)
         yield SystemCommand(say("palette.theme", self.lang), "Ctrl+T", self.action_dark_or_light)
@@ -254,6 +277,10 @@ def _screen_at(route: Route) -> AttnScreen:
         from attncli.tui.screens.review import ReviewScreen
 
         return ReviewScreen()
+    if route == "drill":
+        from attncli.tui.screens.drill import DrillScreen
+
+        return DrillScreen(Wish())
     if route == "challenges":
         from attncli.tui.screens.challenges import ChallengesScreen
 

@@ -17,6 +17,7 @@ from attncli.domain.log_row import RowKind
 from attncli.domain.rating import Rating
 from attncli.errors import AttnError, NotFound, StoreBusy, UsageError
 from attncli.practice.ask import Asked
+from attncli.practice.choose_cards import Wish
 from attncli.practice.drill import Drill, DrillItem
 from attncli.tui.faults import RETRIES, RETRY_SECONDS, fault_text
 from attncli.tui.screens.base import AttnScreen
@@ -43,7 +44,7 @@ class Change:
 
 
 class ReviewScreen(AttnScreen):
-    """`topic` None reviews everything that is due."""
+    """`topic` None reviews everything that is due; a `wish` asks what it names instead."""
 
     CSS_PATH = Path(__file__).with_suffix(".tcss")
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -64,18 +65,25 @@ class ReviewScreen(AttnScreen):
         Binding("escape,q", "back", "key.home", key_display="Esc"),
     ]
 
-    def __init__(self, topic: str | None = None, limit: int | None = None) -> None:
+    def __init__(self, topic: str | None = None, limit: int | None = None, wish: Wish | None = None) -> None:
         super().__init__()
-        self.topic, self.limit = topic, limit
+        self.topic, self.limit, self.wish = topic, limit, wish
         self.asked: Asked | None = None
         self.item: DrillItem | None = None
         self.fault = ""
         self.waiting: Change | None = None
 
     def _begin(self) -> None:
-        self.drill = Drill(self.workspace, self.topic, self.limit)
+        self.drill = self._sitting()
         self.began_at = self.workspace.clock()
         self._take_next()
+
+    def _sitting(self) -> Drill:
+        if self.wish is None:
+            return Drill(self.workspace, self.topic, self.limit)
+        from attncli.practice.chosen_drill import ChosenDrill
+
+        return ChosenDrill(self.workspace, self.wish, self.attn.rng)
 
     def _take_next(self) -> None:
         self._ask(self.drill.next())
@@ -105,12 +113,13 @@ class ReviewScreen(AttnScreen):
         if self.fault:
             yield FaultLine(self.fault)
         if self.item is not None and self.asked is not None and self.asked.revealed:
-            yield RatingBar({rating: self.item.interval(rating) for rating in Rating}, self.asked.suggestion, self.lang)
+            given = {rating: self.item.interval(rating) if self.drill.is_recorded else None for rating in Rating}
+            yield RatingBar(given, self.asked.suggestion, self.lang)
 
     def _titles(self) -> tuple[str, str, str]:
         lang = self.lang
         if self.asked is None:
-            return say("review.title", lang), say("done.title", lang), ""
+            return say("drill.title" if self.wish else "review.title", lang), say("done.title", lang), ""
         card = self.asked.card
         title = self.workspace.library.topic(card.topic).title[lang]
         detail = f"{say(f'review.kind-{card.kind}', lang)} · {say(f'review.level-{card.level}', lang)}"
@@ -226,7 +235,7 @@ class ReviewScreen(AttnScreen):
         asked = self.asked
         if asked is None or not asked.revealed or self.waiting is not None:
             return
-        answer = partial(self.drill.answer, rating, points=asked.points, correct=asked.correct)
+        answer = partial(self.drill.rate, rating, points=asked.points, correct=asked.correct)
         await self._store(Change(answer, self._show_next))
 
     async def _show_next(self) -> None:
