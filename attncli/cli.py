@@ -30,6 +30,7 @@ COMMANDS: dict[str, str] = {
     "hint": "attncli.commands.hint:hint",
     "import": "attncli.commands.import_reviews:import_",
     "new": "attncli.commands.new:new",
+    "quiz": "attncli.commands.quiz:quiz",
     "restore": "attncli.commands.backup:restore",
     "review": "attncli.commands.review:review",
     "show": "attncli.commands.show:show",

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from random import Random
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import events
 from textual.actions import ActionParseResult
@@ -36,6 +36,9 @@ from attncli.tui.terminal import hung_up, standard_terminal
 from attncli.tui.theme import DARK, LIGHT, THEMES, theme_named
 from attncli.words.app_texts import say, say_counted
 
+if TYPE_CHECKING:
+    from attncli.practice.quiz import Quiz, QuizWish
+
 HUNG_UP = 129
 # How often the app looks whether its terminal is still there.
 TERMINAL_SECONDS = 1.0
@@ -51,8 +54,9 @@ def run(
     limit: int | None = None,
     challenge: str | None = None,
     wish: Wish | None = None,
+    quiz: QuizWish | None = None,
 ) -> int:
-    """Opens the app at `screen`, at one challenge, or in a drill of what is wished for; its exit code.
+    """Opens the app at `screen`, at one challenge, or in a drill or a quiz of what is wished for; its exit code.
 
     Raises NotFound for an unknown topic or challenge, NothingFits for a wish that no card fits, and whatever ended the
     app while it ran.
@@ -64,7 +68,8 @@ def run(
             workspace.library.challenge(challenge)
         if wish is not None:
             require_fitting(workspace, wish)
-        app = AttnApp(workspace, Random(), screen, topic=topic, limit=limit, challenge=challenge, wish=wish)
+        drawn = None if quiz is None else _drawn(workspace, quiz)
+        app = AttnApp(workspace, Random(), screen, topic=topic, limit=limit, challenge=challenge, wish=wish, quiz=drawn)
         try:
             app.run()
         finally:
@@ -100,6 +105,7 @@ class AttnApp(App[None]):
         limit: int | None = None,
         challenge: str | None = None,
         wish: Wish | None = None,
+        quiz: Quiz | None = None,
     ) -> None:
         wrapping.install()
         super().__init__()
@@ -110,7 +116,8 @@ class AttnApp(App[None]):
         self.grader = Grader()
         self.lang: Lang = workspace.lang
         self._first: Route = screen
-        self._topic, self._limit, self._challenge, self._wish = topic, limit, challenge, wish
+        self._topic, self._limit, self._challenge = topic, limit, challenge
+        self._wish, self._quiz = wish, quiz
         for theme in THEMES:
             self.register_theme(theme)
         self.theme = theme_named(workspace.settings.theme)
@@ -152,6 +159,8 @@ class AttnApp(App[None]):
             from attncli.tui.screens.review import ReviewScreen
 
             self.push_screen(ReviewScreen(wish=self._wish))
+        elif self._quiz is not None:
+            self._show_quiz(self._quiz)
         elif self._first == "review":
             self.open_review(self._topic, self._limit)
         else:
@@ -163,7 +172,10 @@ class AttnApp(App[None]):
 
     def open(self, route: Route) -> None:
         """Shows the screen of this name."""
-        self.push_screen(_screen_at(route))
+        if route == "quiz":
+            self.open_quiz()
+        else:
+            self.push_screen(_screen_at(route))
 
     def open_review(self, topic: str | None = None, limit: int | None = None) -> None:
         from attncli.tui.screens.review import ReviewScreen
@@ -182,6 +194,20 @@ class AttnApp(App[None]):
 
         require_fitting(self.workspace, wish)
         self.switch_screen(ReviewScreen(wish=wish))
+
+    def open_quiz(self, topic: str | None = None) -> None:
+        """A quiz drawn now, or a line where there is no card for one."""
+        from attncli.practice.quiz import SEEDS, QuizWish
+
+        try:
+            self._show_quiz(_drawn(self.workspace, QuizWish(topic, seed=self.rng.randrange(SEEDS))))
+        except AttnError as error:
+            self.tell(error)
+
+    def _show_quiz(self, quiz: Quiz) -> None:
+        from attncli.tui.screens.quiz import QuizScreen
+
+        self.push_screen(QuizScreen(quiz))
 
     def open_challenge(self, id: str) -> None:
         from attncli.tui.screens.challenge import ChallengeScreen
@@ -249,7 +275,7 @@ class AttnApp(App[None]):
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         """The command palette."""
-        for route in ("home", "review", "drill", "challenges", "stats", "search"):
+        for route in ("home", "review", "drill", "quiz", "challenges", "stats", "search"):
             yield self._command(f"palette.{route}", route)
         yield SystemCommand(say("palette.language", self.lang), "l", self.action_language)
         yield SystemCommand(say("palette.theme", self.lang), "Ctrl+T", self.action_dark_or_light)
@@ -265,6 +291,12 @@ class AttnApp(App[None]):
         if twin := ascii_twin(event.character):
             event.stop()
             self.simulate_key(twin)
+
+
+def _drawn(workspace: Workspace, wish: QuizWish) -> Quiz:
+    from attncli.practice.quiz import Quiz
+
+    return Quiz(workspace, wish)
 
 
 def _screen_at(route: Route) -> AttnScreen:

@@ -1,4 +1,4 @@
-"""What the app says where the learner chooses cards beyond the schedule: the drill.
+"""What the app says where the learner chooses cards beyond the schedule: the drill, and the quiz in the app.
 
 A part of the table in `app_texts`.
 """
@@ -34,6 +34,14 @@ TEXTS: dict[str, Localised] = {
         "Suspended and buried cards are left out.",
         "作答算作复习，会改变复习安排；突击则不留任何记录。未学的卡片计入今天的新卡。"
         "薄弱指今天很可能想不起来、多次忘记或上次没答全的卡片。已搁置和已推迟的卡片不出。",
+    ),
+    "key.quiz": _T("Quiz", "测验"),
+    "key.new-quiz": _T("New quiz", "再来一份"),
+    "palette.quiz": _T("Take a quiz of all topics", "全部主题测验"),
+    "quiz.title": _T("Quiz", "测验"),
+    "quiz.blank": _T("Nothing was answered; Enter once more skips it.", "还没有作答；再按一次回车跳过本题。"),
+    "fault.nothing-fits": _T(
+        "There is no card for that here; choose another topic.", "这里没有合适的卡片，请换个主题。"
     ),
     "done.not-recorded": _T("A cram: nothing was recorded.", "突击练习：没有留下记录。"),
 }

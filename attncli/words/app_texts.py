@@ -1,7 +1,7 @@
 """Every text of the app itself, in English and Chinese: one table, so that a test can prove both complete.
 
 Card texts come from the bank; only what the app says by itself stands here: of a review in `app_review_texts`, of
-challenges in `app_challenge_texts`, of drills in `app_choosing_texts`, everything else below.
+challenges in `app_challenge_texts`, of drills and quizzes in `app_choosing_texts`, everything else below.
 `say("home.streak", lang, days=3)`.
 """
 

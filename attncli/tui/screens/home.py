@@ -29,12 +29,13 @@ _NUMBER, _BAR, _PERCENT = 7, 10, 5
 
 
 class HomeScreen(AttnScreen):
-    """Enter reviews the topic under the cursor, r everything; d chooses a drill, of that topic to begin with."""
+    """Enter reviews the topic under the cursor, r everything; d chooses a drill and z draws a quiz of that topic."""
 
     CSS_PATH = Path(__file__).with_suffix(".tcss")
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("r,space", "review_all", "key.review", key_display="r"),
         Binding("d", "drill", "key.drill"),
+        Binding("z", "quiz", "key.quiz"),
         Binding("c", "go('challenges')", "key.challenges"),
         Binding("s", "go('stats')", "key.stats"),
         Binding("slash", "go('search')", "key.search", key_display="/"),
@@ -145,6 +146,9 @@ class HomeScreen(AttnScreen):
 
     def action_drill(self) -> None:
         self.attn.open_drill(Wish(topic=self._topic_under_cursor()))
+
+    def action_quiz(self) -> None:
+        self.attn.open_quiz(self._topic_under_cursor())
 
     def _topic_under_cursor(self) -> str | None:
         row = self.query_one(Rows).highlighted_option

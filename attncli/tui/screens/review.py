@@ -8,29 +8,26 @@ from functools import partial
 from pathlib import Path
 from typing import ClassVar
 
-from textual import events
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.widget import Widget
 
 from attncli.domain.log_row import RowKind
 from attncli.domain.rating import Rating
-from attncli.errors import AttnError, NotFound, StoreBusy, UsageError
+from attncli.errors import AttnError, NotFound, StoreBusy
 from attncli.practice.ask import Asked
 from attncli.practice.choose_cards import Wish
 from attncli.practice.drill import Drill, DrillItem
 from attncli.tui.faults import RETRIES, RETRY_SECONDS, fault_text
-from attncli.tui.screens.base import AttnScreen
+from attncli.tui.screens.asking import AskingScreen
 from attncli.tui.widget_events import Answered, PointsTicked, Rated
 from attncli.tui.widgets.card_sheet import Sheet, asked_parts
-from attncli.tui.widgets.choice import ChoiceAnswer
 from attncli.tui.widgets.fault_line import FaultLine
 from attncli.tui.widgets.marked_rows import MarkedRows
 from attncli.tui.widgets.progress_line import Progress
 from attncli.tui.widgets.rating_bar import RatingBar
 from attncli.tui.widgets.session_end import SessionEnd
 from attncli.tui.widgets.title_bar import TitleBar
-from attncli.tui.widgets.typed_answer import AnswerField, TypedAnswer
 from attncli.words.app_texts import say
 
 
@@ -43,7 +40,7 @@ class Change:
     tries: int = RETRIES
 
 
-class ReviewScreen(AttnScreen):
+class ReviewScreen(AskingScreen):
     """`topic` None reviews everything that is due; a `wish` asks what it names instead."""
 
     CSS_PATH = Path(__file__).with_suffix(".tcss")
@@ -148,16 +145,6 @@ class ReviewScreen(AttnScreen):
             await place.mount_all(self._ratings())
         self.refresh_bindings()
 
-    def focus_first(self) -> None:
-        sheet = self.query_one(Sheet)
-        answer = sheet.answer()
-        if isinstance(answer, TypedAnswer) and not (self.asked and self.asked.revealed):
-            answer.query(AnswerField).first().focus()
-        elif isinstance(answer, MarkedRows) and not answer.closed:
-            answer.focus(scroll_visible=False)
-        else:
-            sheet.focus()
-
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         asked = self.asked
         revealed = asked is not None and asked.revealed
@@ -193,13 +180,7 @@ class ReviewScreen(AttnScreen):
     async def _submit(self) -> None:
         if self.asked is None or self.asked.revealed:
             return
-        answer = self.query_one(Sheet).answer()
-        if isinstance(answer, ChoiceAnswer):
-            answer.complete()
-        try:
-            self.asked.submit()
-        except UsageError as error:
-            self.notify(error.message, severity="warning", markup=False)
+        if not self.hand_in(self.asked):
             return
         if self._brought_up_to_date():
             await self._show()
@@ -305,12 +286,4 @@ class ReviewScreen(AttnScreen):
 
     def action_points(self) -> None:
         """The first letter; the others arrive in `on_key`."""
-        self._press("a")
-
-    def on_key(self, event: events.Key) -> None:
-        if event.character and self._press(event.character.lower()):
-            event.stop()
-
-    def _press(self, letter: str) -> bool:
-        rows = [rows for rows in self.query_one(Sheet).query(MarkedRows) if not rows.closed]
-        return bool(rows) and rows[-1].press(letter)
+        self.press_letter("a")
