@@ -19,7 +19,7 @@ from attncli.tui.markup import inline
 from attncli.tui.screens.asking import AskingScreen
 from attncli.tui.widget_events import Answered
 from attncli.tui.widgets.card_sheet import Sheet, asked_parts
-from attncli.tui.widgets.option_rows import Rows
+from attncli.tui.widgets.option_rows import Rows, row_width
 from attncli.tui.widgets.plain import Plain
 from attncli.tui.widgets.progress_line import Progress
 from attncli.tui.widgets.title_bar import TitleBar
@@ -63,10 +63,11 @@ class QuizScreen(AskingScreen):
     def body(self) -> Iterable[Widget]:
         if self.asked is None:
             yield Plain(self._score(), id="score")
-            yield Rows([(missed.card, self._missed(missed)) for missed in self.quiz.score.missed], id="missed")
+            if missed := self.quiz.score.missed:
+                yield Rows([(one.card, self._missed(one)) for one in missed], id="missed")
         else:
             yield Progress(*self.quiz.progress)
-            yield Sheet(*asked_parts(self.asked, self.lang, self.question_of), id="sheet")
+            yield Sheet(*asked_parts(self.asked, self.lang, self.question_of, in_quiz=True), id="sheet")
 
     def _score(self) -> Content:
         score, lang = self.quiz.score, self.lang
@@ -89,14 +90,16 @@ class QuizScreen(AskingScreen):
     def _missed(self, missed: Missed) -> Content:
         question = inline(" ".join(missed.question[self.lang].split()))
         answer = inline(" ".join(missed.answer[self.lang].split()))
-        return Content.assemble((f"{missed.card}  ", "bold $primary"), question, "\n", answer.stylize("$text-muted"))
+        head = Content.assemble((f"{missed.card}  ", "bold $primary"), question)
+        head = head.truncate(row_width(self.app.size.width), ellipsis=True)
+        return Content.assemble(head, "\n", ("✓ ", "bold $success"), answer, "\n")
 
     def _topic(self, id: str) -> str:
         return self.workspace.library.topic(id).title[self.lang]
 
     def focus_first(self) -> None:
         if self.asked is None:
-            self.query_one(Rows).focus()
+            self.set_focus(self.query(Rows).first() if self.query(Rows) else None)
         else:
             super().focus_first()
 
