@@ -43,5 +43,6 @@ TEXTS: dict[str, Localised] = {
     "fault.nothing-fits": _T(
         "There is no card for that here; choose another topic.", "这里没有合适的卡片，请换个主题。"
     ),
+    "done.answered": _T("{count} answered", "答了 {count} 张"),
     "done.not-recorded": _T("A cram: nothing was recorded.", "突击练习：没有留下记录。"),
 }

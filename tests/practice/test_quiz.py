@@ -1,17 +1,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from random import Random
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from attncli.domain.card import ChoiceCard, ClozeCard, DebugCard, OrderingCard
+from attncli.domain.card import ChoiceCard, ClozeCard, DebugCard, OrderingCard, card_of
 from attncli.errors import NotFound, NothingFits, UsageError
 from attncli.practice import hold
 from attncli.practice.ask import Asked
 from attncli.practice.marking import right_order
-from attncli.practice.quiz import Quiz, QuizScore, QuizWish
+from attncli.practice.quiz import Quiz, QuizScore, QuizWish, right_answer
 from attncli.practice.workspace import Workspace
 
 Open = Callable[..., Workspace]
@@ -88,6 +89,18 @@ def test_what_was_missed_comes_with_the_right_answer_in_both_languages(workspace
     assert told["kv-02"].en == "prefill → decode → detokenise"
     assert "Line 1: Shapes differ. Fix: k = torch.cat" in told["kv-03"].en
     assert all("{{" not in missed.question.en for missed in score.missed), "as it was asked"
+
+
+def test_the_slip_behind_a_wrong_number_is_named() -> None:
+    both = {"en": "How many bytes?", "zh": "多少字节？"}
+    says = {"en": "Forgets the values.", "zh": "漏了 value。"}
+    document = {"id": "x-01", "topic": "x", "kind": "numeric", "level": "screen", "question": both, "explain": both}
+    document |= {"compute": "2 * 8", "tolerance": "1%", "slips": [{"compute": "8", "says": says}]}
+    asked = Asked.of(card_of(document), Random(1))
+    asked.texts = ["8"]
+    asked.submit()
+    assert right_answer(asked).en == "16 was wanted (within 1%), not 8. Forgets the values."
+    assert right_answer(asked).zh.endswith("漏了 value。")
 
 
 def test_a_question_counts_only_once_it_was_submitted(workspace: Workspace) -> None:

@@ -125,7 +125,7 @@ async def test_help_names_each_key_once_and_whole(make_app: MakeApp) -> None:
     async with make_app("review").run_test(size=(80, 30)) as pilot:
         await pilot.press("space", "question_mark")
         text = shown(pilot.app)
-        assert "Ctrl+C Ctrl+Q  Quit" in text and "↑ k" in text
+        assert "Ctrl+C Ctrl+Q   Quit" in text and "↑ k" in text
         assert "up ↑" not in text and "down ↓" not in text
 
 

@@ -116,7 +116,7 @@ async def test_a_cram_in_the_app_records_nothing_and_says_so(make_app: MakeApp) 
         await pilot.press("1", "u", "space", "1")
         await pilot.pause()
         text = shown(app)
-        assert "Rated Again" in text and "nothing was recorded" in text and "Drill" in text
+        assert "Rated Again" in text and "1 answered" in text and "nothing was recorded" in text and "Drill" in text
         assert app.workspace.store.log.length() == 0
         await pilot.press("enter")
         assert isinstance(app.screen, HomeScreen)

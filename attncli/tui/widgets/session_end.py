@@ -35,8 +35,9 @@ class SessionEnd(Plain):
             lines = [Content.styled(say("done.nothing", lang), "bold")]
         else:
             recalled = sum(answer.rating is not Rating.AGAIN for answer in answers) / len(answers)
+            count = counted(len(answers), "review")[lang]
             parts = [
-                counted(len(answers), "review")[lang],
+                count if self.drill.is_recorded else say("done.answered", lang, count=len(answers)),
                 say("done.recalled", lang, percent=round(100 * recalled)),
                 say("done.minutes", lang, minutes=max(1, round(spent.total_seconds() / 60))),
             ]
