@@ -8,6 +8,7 @@
     │   └── Outdated              what was shown no longer holds: nothing was recorded, show it anew
     ├── Rejected              exit 1: a submission was rejected, a challenge does not prove itself, a claim did not show
     ├── NothingFound          exit 1: a search matched nothing
+    │   └── NothingFits           no card is what was wished for: which condition to drop
     ├── BankInvalid           exit 1: a bank has problems (they are listed)
     ├── ConfigInvalid         exit 2: config.toml or a value for it
     ├── StoreError            exit 3: the database cannot be used
@@ -27,6 +28,7 @@ A message says what is wrong, where, and what to do, in one line. `exit_code` is
 from __future__ import annotations
 
 import errno
+from collections.abc import Mapping, Sequence
 
 INTERRUPTED = 130
 """The exit code of a program that Ctrl-C ended, as a shell counts it."""
@@ -92,6 +94,17 @@ class NothingFound(AttnError):
     """The answer of a search is no."""
 
     exit_code = 1
+
+
+class NothingFits(NothingFound):
+    """No card fits what was `asked` for; `without` counts those that would if one condition were dropped."""
+
+    def __init__(self, asked: Sequence[str], without: Mapping[str, int]) -> None:
+        fewer = ", ".join(f"{count} without --{name}" for name, count in without.items())
+        remedy = f"there would be {fewer}" if fewer else "drop more than one of these, or unsuspend cards"
+        nothing = "there is no card to ask; `attn bank check` says whether a bank is broken"
+        super().__init__(f"no card fits {' '.join(asked)}; {remedy}" if asked else nothing)
+        self.without = dict(without)
 
 
 class BankInvalid(AttnError):

@@ -51,7 +51,8 @@ class PlainReview:
         except Quit:
             pass
         progress = self.drill.progress
-        self._say("done", n=progress.answered, left=progress.remaining)
+        key = "done" if self.drill.is_recorded else "done-cram"
+        self._say(key, n=progress.answered, left=progress.remaining)
 
     def _ask(self, item: DrillItem) -> None:
         lang = self.workspace.lang
@@ -93,25 +94,28 @@ class PlainReview:
         lang, suggested = self.workspace.lang, asked.suggestion
         while True:
             item = self.drill.refresh()
-            choices = ", ".join(f"{int(r)} {_word(r, lang)} ({interval_text(item.interval(r), lang)})" for r in Rating)
-            self._say("rate", choices=choices, suggested=_word(suggested, lang))
+            self._say("rate", choices=self._choices(item), suggested=_word(suggested, lang))
             line = self._line()
             if self._settled(line):
                 return
             if (rating := _rating(line) if line else suggested) is not None:
                 try:
-                    self.drill.answer(rating, points=asked.points, correct=asked.correct)
+                    self.drill.rate(rating, points=asked.points, correct=asked.correct)
                 except Outdated as error:
                     echo(OUTDATED[error.reason][self.workspace.lang])
                     continue
-                self._say(
-                    "saved",
-                    card=item.card.id,
-                    rating=_word(rating, lang),
-                    interval=interval_text(item.interval(rating), lang),
-                )
+                interval = interval_text(item.interval(rating), lang)
+                key = "saved" if self.drill.is_recorded else "noted"
+                self._say(key, card=item.card.id, rating=_word(rating, lang), interval=interval)
                 return
             self._say("bad")
+
+    def _choices(self, item: DrillItem) -> str:
+        lang = self.workspace.lang
+        named = {rating: f"{int(rating)} {_word(rating, lang)}" for rating in Rating}
+        if not self.drill.is_recorded:
+            return ", ".join(named.values())
+        return ", ".join(f"{name} ({interval_text(item.interval(rating), lang)})" for rating, name in named.items())
 
     def _settled(self, line: str) -> bool:
         """Whether `line` was a command that took the current card away."""

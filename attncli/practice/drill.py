@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict, deque
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from attncli.domain.card import Card
 from attncli.domain.log_row import LogRow, RowKind
@@ -43,6 +43,15 @@ class DrillItem:
 
 
 @dataclass(frozen=True, slots=True)
+class Rated:
+    """What was answered in a sitting; `due_at` is when the card comes back, None if nothing was recorded."""
+
+    card: str
+    rating: Rating
+    due_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
 class DrillProgress:
     """`answered` in this sitting, and what still waits now."""
 
@@ -72,7 +81,7 @@ class Drill:
         self.topic = topic
         self.limit = limit
         self.current: DrillItem | None = None
-        self._answered: list[Answered] = []
+        self._answered: list[Rated] = []
         self._done: list[LogRow] = []
         self._gone: set[str] = set()
         self._asked_at = workspace.clock()
@@ -93,6 +102,15 @@ class Drill:
         """The current item as it stands now: its intervals follow from the study day, its last review and settings."""
         self.current = self._item(self._required().card.id)
         return self.current
+
+    @property
+    def is_recorded(self) -> bool:
+        """Whether answers are reviews that the schedule follows from."""
+        return True
+
+    def rate(self, rating: Rating, *, points: Sequence[int] | None = None, correct: bool | None = None) -> None:
+        """`answer`, where only what it does to the sitting matters."""
+        self.answer(rating, points=points, correct=correct)
 
     def answer(
         self,
@@ -117,7 +135,7 @@ class Drill:
         except Outdated:
             self.refresh()
             raise
-        self._answered.append(answered)
+        self._answered.append(Rated(answered.card, rating, answered.schedule.due_at))
         self._settle(LogRow(answered.row, "", RowKind.REVIEW, answered.card, answered.at, 0))
         return answered
 
@@ -125,7 +143,9 @@ class Drill:
         """Takes back what was last done in this sitting; its card is asked again. UsageError if there is nothing."""
         if not self._done:
             raise UsageError("nothing was answered in this sitting that could be taken back")
-        row = take_back(self.workspace, self._done[-1])
+        row = self._done[-1]
+        if row.id:
+            take_back(self.workspace, row)
         self._done.pop()
         if row.kind is RowKind.REVIEW:
             self._answered.pop()
@@ -171,7 +191,7 @@ class Drill:
         return self._within_limit(counts)
 
     @property
-    def answers(self) -> tuple[Answered, ...]:
+    def answers(self) -> tuple[Rated, ...]:
         """What was answered in this sitting and not taken back, in order."""
         return tuple(self._answered)
 

@@ -15,13 +15,12 @@ from attncli.domain.rungs import Rung
 from attncli.domain.schedule import Schedule
 from attncli.memory.forgetting import recall_on
 from attncli.memory.replay import is_leech, standing
+from attncli.practice.weakness import is_weak
 from attncli.practice.workspace import Workspace
 from attncli.store.queue import Moment
 
 RETENTION_DAYS = 30
 FORECAST_DAYS = 14
-WEAK_LAPSES = 3
-WEAK_RECALL = 0.7
 WEAK_SHOWN = 10
 
 
@@ -172,7 +171,7 @@ def _standing(total: int, seen: list[tuple[str, Schedule]], day: int, decay: flo
     weak = [
         WeakCard(card, round(recalls[card], 4), schedule.lapses, is_leech(schedule))
         for card, schedule in seen
-        if schedule.lapses >= WEAK_LAPSES or recalls[card] < WEAK_RECALL
+        if is_weak(schedule.lapses, recalls[card])
     ]
     weak.sort(key=lambda card: (card.recall, -card.lapses, card.card))
     return TopicStanding(

@@ -30,6 +30,14 @@ class RowDamaged(ValueError):
     """What stands in the file is not what was written."""
 
 
+class LastReview(NamedTuple):
+    """What is known of a review besides its moment: the ticked points, the verdict of marking; None where not told."""
+
+    rating: int
+    points: list[int] | None
+    correct: bool | None
+
+
 class DamagedRow(NamedTuple):
     """A row that is left out of everything: its number, and what can still be read of its id and subject."""
 
@@ -205,6 +213,14 @@ class Log:
             (first_day,),
         )
 
+    def last_reviews(self) -> dict[str, LastReview]:
+        """Subject → its last review that was not undone, in replay order."""
+        rows = self._connection.each(
+            f"SELECT subject, {_RATING}, json_extract(payload, '$.points'), json_extract(payload, '$.correct')"
+            f" FROM log WHERE kind = 'review' AND {_USABLE} AND {_STANDING} ORDER BY at_us, id"
+        )
+        return {subject: _last_review(rating, points, correct) for subject, rating, points, correct in rows}
+
     def reviews_by_day(self) -> dict[int, int]:
         """Study day → number of reviews that were not undone."""
         sql = f"SELECT day, count(*) FROM log WHERE kind = 'review' AND {_USABLE} AND {_STANDING} GROUP BY day"
@@ -254,6 +270,12 @@ def row_of(raw: Sequence[Any]) -> LogRow:
         )
     except (TypeError, AttributeError, ValueError, OverflowError) as error:
         raise RowDamaged(str(error)) from error
+
+
+def _last_review(rating: int, points: Any, correct: Any) -> LastReview:
+    """The same of what SQLite extracts: an array comes as its JSON, a truth value as 1 or 0."""
+    ticked = json.loads(points) if isinstance(points, str) and points.startswith("[") else None
+    return LastReview(rating, ticked, bool(correct) if correct in (0, 1) else None)
 
 
 def _legible(text: Any) -> str:

@@ -126,6 +126,11 @@ class Queue:
         sql = f"SELECT 1 FROM queue WHERE id = :id AND ({condition})"
         return bool(self._connection.value(sql, {**when.values(None), "id": id}))
 
+    def available(self, when: Moment, topic: str | None = None, id: str | None = None) -> set[str]:
+        """The cards that are neither suspended nor buried, due or not, or this one alone if it is."""
+        sql = f"SELECT id FROM queue WHERE {_OPEN} AND (:id IS NULL OR id = :id)"
+        return {found for (found,) in self._connection.rows(sql, {**when.values(topic), "id": id})}
+
     def due(self) -> list[tuple[bool, int, datetime]]:
         """(whether it is a review, the study day, the moment) of each reviewed card that is not suspended."""
         rows = self._connection.rows(

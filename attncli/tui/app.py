@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from random import Random
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import events
 from textual.actions import ActionParseResult
@@ -24,6 +24,7 @@ from attncli.domain.printable import printable
 from attncli.domain.text import Lang
 from attncli.errors import INTERRUPTED, AttnError
 from attncli.paths import Home
+from attncli.practice.choose_cards import Wish, require_fitting
 from attncli.practice.grader import Grader
 from attncli.practice.workspace import Clock, Workspace
 from attncli.tui import wrapping
@@ -34,6 +35,9 @@ from attncli.tui.shown_text import ShownText
 from attncli.tui.terminal import hung_up, standard_terminal
 from attncli.tui.theme import DARK, LIGHT, THEMES, theme_named
 from attncli.words.app_texts import say, say_counted
+
+if TYPE_CHECKING:
+    from attncli.practice.quiz import Quiz, QuizWish
 
 HUNG_UP = 129
 # How often the app looks whether its terminal is still there.
@@ -49,17 +53,23 @@ def run(
     topic: str | None = None,
     limit: int | None = None,
     challenge: str | None = None,
+    wish: Wish | None = None,
+    quiz: QuizWish | None = None,
 ) -> int:
-    """Opens the app at `screen`, or at one challenge; its exit code.
+    """Opens the app at `screen`, at one challenge, or in a drill or a quiz of what is wished for; its exit code.
 
-    Raises NotFound for an unknown topic or challenge, and whatever ended the app while it ran.
+    Raises NotFound for an unknown topic or challenge, NothingFits for a wish that no card fits, and whatever ended the
+    app while it ran.
     """
     with Workspace.open(home, clock, settings=settings) as workspace:
         if topic is not None:
             workspace.library.topic(topic)
         if challenge is not None:
             workspace.library.challenge(challenge)
-        app = AttnApp(workspace, Random(), screen, topic=topic, limit=limit, challenge=challenge)
+        if wish is not None:
+            require_fitting(workspace, wish)
+        drawn = None if quiz is None else _drawn(workspace, quiz)
+        app = AttnApp(workspace, Random(), screen, topic=topic, limit=limit, challenge=challenge, wish=wish, quiz=drawn)
         try:
             app.run()
         finally:
@@ -94,6 +104,8 @@ class AttnApp(App[None]):
         topic: str | None = None,
         limit: int | None = None,
         challenge: str | None = None,
+        wish: Wish | None = None,
+        quiz: Quiz | None = None,
     ) -> None:
         wrapping.install()
         super().__init__()
@@ -105,6 +117,7 @@ class AttnApp(App[None]):
         self.lang: Lang = workspace.lang
         self._first: Route = screen
         self._topic, self._limit, self._challenge = topic, limit, challenge
+        self._wish, self._quiz = wish, quiz
         for theme in THEMES:
             self.register_theme(theme)
         self.theme = theme_named(workspace.settings.theme)
@@ -142,6 +155,12 @@ class AttnApp(App[None]):
             self.notify(say_counted("app.problems", self.lang, len(problems), first=problems[0]), severity="warning")
         if self._challenge is not None:
             self.open_challenge(self._challenge)
+        elif self._wish is not None:
+            from attncli.tui.screens.review import ReviewScreen
+
+            self.push_screen(ReviewScreen(wish=self._wish))
+        elif self._quiz is not None:
+            self._show_quiz(self._quiz)
         elif self._first == "review":
             self.open_review(self._topic, self._limit)
         else:
@@ -153,12 +172,42 @@ class AttnApp(App[None]):
 
     def open(self, route: Route) -> None:
         """Shows the screen of this name."""
-        self.push_screen(_screen_at(route))
+        if route == "quiz":
+            self.open_quiz()
+        else:
+            self.push_screen(_screen_at(route))
 
     def open_review(self, topic: str | None = None, limit: int | None = None) -> None:
         from attncli.tui.screens.review import ReviewScreen
 
         self.push_screen(ReviewScreen(topic, limit))
+
+    def open_drill(self, wish: Wish) -> None:
+        """Where a drill is chosen, beginning with `wish`."""
+        from attncli.tui.screens.drill import DrillScreen
+
+        self.push_screen(DrillScreen(wish))
+
+    def start_drill(self, wish: Wish) -> None:
+        """The drill itself, in the place of the screen on which it was chosen. Raises NothingFits."""
+        from attncli.tui.screens.review import ReviewScreen
+
+        require_fitting(self.workspace, wish)
+        self.switch_screen(ReviewScreen(wish=wish))
+
+    def open_quiz(self, topic: str | None = None) -> None:
+        """A quiz drawn now, or a line where there is no card for one."""
+        from attncli.practice.quiz import SEEDS, QuizWish
+
+        try:
+            self._show_quiz(_drawn(self.workspace, QuizWish(topic, seed=self.rng.randrange(SEEDS))))
+        except AttnError as error:
+            self.tell(error)
+
+    def _show_quiz(self, quiz: Quiz) -> None:
+        from attncli.tui.screens.quiz import QuizScreen
+
+        self.push_screen(QuizScreen(quiz))
 
     def open_challenge(self, id: str) -> None:
         from attncli.tui.screens.challenge import ChallengeScreen
@@ -231,7 +280,7 @@ class AttnApp(App[None]):
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         """The command palette."""
-        for route in ("home", "review", "challenges", "stats", "search"):
+        for route in ("home", "review", "drill", "quiz", "challenges", "stats", "search"):
             yield self._command(f"palette.{route}", route)
         yield SystemCommand(say("palette.language", self.lang), "l", self.action_language)
         yield SystemCommand(say("palette.theme", self.lang), "Ctrl+T", self.action_dark_or_light)
@@ -249,6 +298,12 @@ class AttnApp(App[None]):
             self.simulate_key(twin)
 
 
+def _drawn(workspace: Workspace, wish: QuizWish) -> Quiz:
+    from attncli.practice.quiz import Quiz
+
+    return Quiz(workspace, wish)
+
+
 def _screen_at(route: Route) -> AttnScreen:
     """A new screen; each is imported when it is first opened: the first frame waits for none but its own."""
     if route == "home":
@@ -259,6 +314,10 @@ def _screen_at(route: Route) -> AttnScreen:
         from attncli.tui.screens.review import ReviewScreen
 
         return ReviewScreen()
+    if route == "drill":
+        from attncli.tui.screens.drill import DrillScreen
+
+        return DrillScreen(Wish())
     if route == "challenges":
         from attncli.tui.screens.challenges import ChallengesScreen
 

@@ -6,6 +6,7 @@ from attncli.domain.text import Lang
 from attncli.errors import (
     AttnError,
     ClockWrong,
+    NothingFits,
     Outdated,
     StoreBusy,
     StoreCorrupt,
@@ -30,6 +31,7 @@ _KEYS: dict[type[AttnError], str] = {
     ClockWrong: "fault.clock",
     StoreCorrupt: "fault.damaged",
     StoreError: "fault.store",
+    NothingFits: "fault.nothing-fits",
 }
 
 

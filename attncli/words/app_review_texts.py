@@ -48,6 +48,9 @@ TEXTS: dict[str, Localised] = {
         "Type a number (48, 1.5e3, 3/4, 2**20), then Enter. Enter alone shows the answer.",
         "输入数字（48、1.5e3、3/4、2**20），回车提交；不填直接回车则显示答案。",
     ),
+    "numeric.hint-quiz": _T(
+        "Type a number (48, 1.5e3, 3/4, 2**20), then Enter.", "输入数字（48、1.5e3、3/4、2**20），回车提交。"
+    ),
     "cloze.hint": _T(
         "Enter goes to the next blank, then answers. Formulas may be written in any equal form.",
         "回车跳到下一空，最后一空回车提交；公式可写成任何等价形式。",

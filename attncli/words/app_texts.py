@@ -1,13 +1,14 @@
 """Every text of the app itself, in English and Chinese: one table, so that a test can prove both complete.
 
 Card texts come from the bank; only what the app says by itself stands here: of a review in `app_review_texts`, of
-challenges in `app_challenge_texts`, everything else below. `say("home.streak", lang, days=3)`.
+challenges in `app_challenge_texts`, of drills and quizzes in `app_choosing_texts`, everything else below.
+`say("home.streak", lang, days=3)`.
 """
 
 from __future__ import annotations
 
 from attncli.domain.text import Lang, Localised
-from attncli.words import app_challenge_texts, app_review_texts, shared_review_texts
+from attncli.words import app_challenge_texts, app_choosing_texts, app_review_texts, shared_review_texts
 
 _T = Localised
 
@@ -150,6 +151,7 @@ TEXTS: dict[str, Localised] = {
     "palette.theme": _T("Switch between light and dark", "切换浅色与深色"),
     "palette.quit": _T("Quit attn", "退出 attn"),
     **app_review_texts.TEXTS,
+    **app_choosing_texts.TEXTS,
     **app_challenge_texts.TEXTS,
 }
 

@@ -17,6 +17,8 @@ SITTING: dict[str, Localised] = {
     "rate": _T("Rating: {choices}; Enter takes {suggested}", "评分：{choices}；回车选 {suggested}"),
     "saved": _T("{card}: {rating}, again in {interval}", "{card}：{rating}，{interval}后再问"),
     "done": _T("{n} answered, all kept. {left} left.", "答了 {n} 张，均已保存，还剩 {left} 张。"),
+    "noted": _T("{card}: {rating}", "{card}：{rating}"),
+    "done-cram": _T("{n} answered, nothing recorded. {left} left.", "答了 {n} 张，均未记录，还剩 {left} 张。"),
     "bad": _T("That is none of the choices.", "没有这个选项。"),
     "undone": _T("Taken back: {card}", "已撤销：{card}"),
 }

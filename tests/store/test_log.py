@@ -52,6 +52,28 @@ def test_a_transaction_that_fails_leaves_nothing(database: Database) -> None:
     assert database.log.length() == 0
 
 
+@pytest.mark.parametrize(
+    ("told", "read"),
+    [
+        ({}, (2, None, None)),
+        ({"points": [0, 2]}, (2, [0, 2], None)),
+        ({"points": [], "correct": True}, (2, [], True)),
+        ({"correct": False}, (2, None, False)),
+        ({"points": {"0": True}, "correct": "no"}, (2, None, None)),
+    ],
+)
+def test_the_last_standing_review_of_a_card_is_read_with_what_was_told(
+    database: Database, told: dict[str, object], read: tuple[object, ...]
+) -> None:
+    review(database, "a", minutes=-5)
+    with database.transaction():
+        database.log.append(RowKind.REVIEW, "a", AT, 1, {"rating": 2, **told})
+    undone = review(database, "a", minutes=5)
+    with database.transaction():
+        database.log.append(RowKind.UNDO, "a", AT, 1, {"row": undone.id})
+    assert database.log.last_reviews() == {"a": read}
+
+
 def test_undone_reviews_are_not_counted_nor_taken_back_twice(database: Database) -> None:
     first, second = review(database, "a", minutes=5), review(database, "b", minutes=0)
     assert database.log.last_here([RowKind.REVIEW]) == second

@@ -17,8 +17,10 @@ from attncli.practice.drill import Drill
 from attncli.tui import app as app_module
 from attncli.tui.app import AttnApp
 from attncli.tui.screens.challenges import ChallengesScreen
+from attncli.tui.screens.drill import DrillScreen
 from attncli.tui.screens.help import HelpScreen
 from attncli.tui.screens.home import HomeScreen
+from attncli.tui.screens.quiz import QuizScreen
 from attncli.tui.screens.review import ReviewScreen
 from attncli.tui.screens.search import SearchScreen
 from attncli.tui.screens.stats import StatsScreen
@@ -38,6 +40,7 @@ async def test_home_says_what_is_due_and_lists_the_topics(make_app: MakeApp) -> 
     ("key", "screen"),
     [
         ("r", ReviewScreen),
+        ("d", DrillScreen),
         ("c", ChallengesScreen),
         ("s", StatsScreen),
         ("slash", SearchScreen),
@@ -122,7 +125,7 @@ async def test_help_names_each_key_once_and_whole(make_app: MakeApp) -> None:
     async with make_app("review").run_test(size=(80, 30)) as pilot:
         await pilot.press("space", "question_mark")
         text = shown(pilot.app)
-        assert "Ctrl+C Ctrl+Q  Quit" in text and "↑ k" in text
+        assert "Ctrl+C Ctrl+Q   Quit" in text and "↑ k" in text
         assert "up ↑" not in text and "down ↓" not in text
 
 
@@ -174,6 +177,25 @@ async def test_a_broken_bank_is_reported_and_the_rest_is_used(make_app: MakeApp,
         assert "Attention mathematics" in shown(app)
 
 
+@pytest.mark.parametrize("lang", ["en", "zh"])
+async def test_the_keys_of_home_all_fit_80_columns(make_app: MakeApp, lang: str) -> None:
+    async with make_app(lang=lang).run_test(size=(80, 24)) as pilot:
+        await pilot.pause()
+        keys = shown(pilot.app).splitlines()[-1]
+        named = ("?", "r", "d", "z", "c", "s", "/", "q", "l")
+        assert all(f" {key} " in keys for key in named) and ("中文" in keys or "English" in keys)
+
+
+async def test_the_command_palette_opens_drill_and_quiz(make_app: MakeApp) -> None:
+    app = make_app()
+    async with app.run_test(size=(80, 24)) as pilot:
+        commands = {command.title: command.callback for command in app.get_system_commands(app.screen)}
+        for title, screen in (("Drill cards of your choice", DrillScreen), ("Take a quiz of all topics", QuizScreen)):
+            commands[title]()
+            await pilot.pause()
+            assert isinstance(app.screen, screen)
+
+
 async def test_the_key_bar_can_be_clicked(make_app: MakeApp) -> None:
     async with make_app().run_test(size=(80, 24)) as pilot:
         await pilot.pause()
@@ -187,7 +209,16 @@ async def test_the_key_bar_can_be_clicked(make_app: MakeApp) -> None:
 @pytest.mark.parametrize("size", [(60, 18), (80, 24), (120, 40)])
 async def test_no_line_is_wider_than_the_terminal(make_app: MakeApp, lang: str, size: tuple[int, int]) -> None:
     async with make_app(lang=lang).run_test(size=size) as pilot:
-        for keys in ((), ("s",), ("escape", "c"), ("escape", "slash"), ("escape", "r"), ("space",)):
+        for keys in (
+            (),
+            ("s",),
+            ("escape", "d"),
+            ("escape", "z"),
+            ("escape", "escape", "c"),
+            ("escape", "slash"),
+            ("escape", "r"),
+            ("space",),
+        ):
             await pilot.press(*keys)
             await pilot.pause()
             strips = pilot.app.screen._compositor.render_strips()

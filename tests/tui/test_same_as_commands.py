@@ -18,6 +18,7 @@ from attncli import paths
 from attncli.__main__ import main
 from attncli.commands import grade as grade_command
 from attncli.commands.plain_answers import read_answer
+from attncli.commands.plain_quiz import PlainQuiz
 from attncli.commands.plain_review import PlainReview
 from attncli.commands.session import Session
 from attncli.commands.watch import Watch
@@ -31,12 +32,17 @@ from attncli.domain.text import LANGS, Lang
 from attncli.paths import Home
 from attncli.practice import hold
 from attncli.practice.ask import Asked
+from attncli.practice.choose_cards import Wish
+from attncli.practice.chosen_drill import ChosenDrill
 from attncli.practice.drill import Drill
+from attncli.practice.quiz import Quiz, QuizWish
 from attncli.practice.submit import GradeOptions
 from attncli.practice.workspace import Workspace
 from attncli.tui.markup import inline
+from attncli.tui.screens.quiz import QuizScreen
 from attncli.tui.widgets.verdict import CardVerdict
 from attncli.words.asked_next import ASKED_NEXT
+from attncli.words.quiz_texts import MISSED, SCORE
 from attncli.words.reports import headline
 
 from .conftest import BANK, Clock, MakeApp, shown, text_of
@@ -173,6 +179,75 @@ async def test_the_same_answer_is_marked_told_logged_and_scheduled_alike(
     assert by_app.payload["elapsed_ms"] == SECONDS * 1000
     printed = " ".join(capsys.readouterr().out.split())
     assert by_app.told in printed
+
+
+@pytest.mark.parametrize("cram", [False, True])
+async def test_a_drill_records_the_same_in_the_app_and_line_by_line(
+    make_app: MakeApp, indexed: Path, tmp_path: Path, cram: bool
+) -> None:
+    wish = Wish(kind="debug", cram=cram)
+    app = make_app("drill", wish=wish)
+    async with app.run_test(size=(100, 60)) as pilot:
+        await pilot.pause()
+        assert asked(app.screen).card.id == KINDS["debug"]
+        await pilot.press("down", "down", "enter", "4")
+        await pilot.pause()
+    home = Home(tmp_path / "plain")
+    home.root.mkdir()
+    shutil.copy(indexed, home.database)
+    with Workspace.open(home, Clock(), "en", Settings(fuzz=False), BANK) as workspace:
+        lines = iter(["3\n", "4\n"])
+        PlainReview(workspace, ChosenDrill(workspace, wish, Random(SEED)), Random(SEED), lambda: next(lines, "")).run()
+        kept = [
+            [(row.subject, row.payload, found.store.schedules.get(row.subject)) for row in found.store.log.everything()]
+            for found in (app.workspace, workspace)
+        ]
+    assert kept[0] == kept[1] and len(kept[0]) == (not cram)
+
+
+@pytest.mark.parametrize("lang", LANGS)
+async def test_a_quiz_asks_marks_and_tells_the_same_in_the_app_and_line_by_line(
+    make_app: MakeApp, indexed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], lang: Lang
+) -> None:
+    wish = QuizWish(seed=SEED)
+    app = make_app("quiz", lang=lang)
+    in_app = Quiz(app.workspace, wish)
+    async with app.run_test(size=(120, 60)) as pilot:
+        app.push_screen(QuizScreen(in_app))
+        await pilot.pause()
+        lines = []
+        while (question := in_app.current) is not None:
+            match question.card.kind:
+                case "choice":
+                    await pilot.press("a", "enter")
+                    lines.append("1")
+                case "ordering":
+                    lines.append(" ".join(str(n + 1) for n in range(len(question.item_order))))
+                    await pilot.press("enter")
+                case "debug":
+                    await pilot.press("down", "down", "enter")
+                    lines.append("3")
+                case _:
+                    for field in app.screen.query("AnswerField"):
+                        field.value = "7"  # type: ignore[attr-defined]
+                        lines.append("7")
+                    await pilot.pause()
+                    await pilot.press(*["enter"] * len(question.texts))
+            await pilot.pause()
+        on_screen = " ".join(shown(app).split())
+    home = Home(tmp_path / "plain")
+    home.root.mkdir()
+    shutil.copy(indexed, home.database)
+    with Workspace.open(home, Clock(), lang, Settings(fuzz=False), BANK) as workspace:
+        by_line, waiting = Quiz(workspace, wish), iter(lines)
+        PlainQuiz(workspace, by_line, lambda: next(waiting, "") + "\n").run()
+        assert workspace.store.log.length() == app.workspace.store.log.length() == 0
+    assert in_app.score == by_line.score and in_app.score.left == 0 < in_app.score.right
+    printed = capsys.readouterr().out
+    told = printed[printed.rindex(MISSED[lang]) :]
+    assert all(missed.card in told and missed.card in on_screen for missed in in_app.score.missed)
+    head = SCORE[lang].format(right=in_app.score.right, answered=in_app.score.answered)
+    assert head in printed and head in on_screen
 
 
 BOTH = {"en": "text", "zh": "文字"}

@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 from textual.pilot import Pilot
 
+from attncli.practice.quiz import Quiz, QuizWish
+from attncli.tui.screens.quiz import QuizScreen
 from attncli.tui.screens.review import ReviewScreen
 
 from .conftest import MakeApp
@@ -56,3 +58,25 @@ def test_a_marked_choice(snap_compare: Compare, make_app: MakeApp) -> None:
 def test_a_debug_card(snap_compare: Compare, make_app: MakeApp) -> None:
     app = make_app("review", lang="zh", theme="light")
     assert snap_compare(app, terminal_size=NARROW, run_before=to_card("att-15", "down"))
+
+
+@pytest.mark.parametrize(("size", "lang", "theme"), [(NARROW, "en", "dark"), (WIDE, "zh", "light")])
+def test_choosing_a_drill(
+    snap_compare: Compare, make_app: MakeApp, size: tuple[int, int], lang: str, theme: str
+) -> None:
+    assert snap_compare(make_app("drill", lang=lang, theme=theme), terminal_size=size, press=["down", "down", "right"])
+
+
+def test_the_score_of_a_quiz(snap_compare: Compare, make_app: MakeApp) -> None:
+    async def answer(pilot: Pilot[None]) -> None:
+        screen = pilot.app.screen
+        assert isinstance(screen, QuizScreen)
+        while screen.asked is not None:
+            screen.asked.submit()
+            screen.quiz.count_current()
+        await screen._show_anew()
+        await pilot.pause(0.3)
+
+    app = make_app()
+    app._quiz = Quiz(app.workspace, QuizWish(seed=7))
+    assert snap_compare(app, terminal_size=NARROW, run_before=answer)

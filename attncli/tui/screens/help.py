@@ -33,7 +33,7 @@ class HelpScreen(ModalScreen[None]):
 
     def compose(self) -> ComposeResult:
         lang = self.lang
-        lines = [Content.assemble((left(key, 15), "bold $primary"), text) for key, text in self._keys]
+        lines = [Content.assemble((left(key, 16), "bold $primary"), text) for key, text in self._keys]
         note = Content.styled(say("help.ime", lang), "$text-muted")
         with VerticalScroll():
             yield Plain(Content.styled(say("help.title", lang), "bold"), classes="title")

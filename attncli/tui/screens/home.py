@@ -13,6 +13,7 @@ from textual.widget import Widget
 from textual.widgets import OptionList
 
 from attncli.errors import AttnError
+from attncli.practice.choose_cards import Wish
 from attncli.practice.due import DueCounts, due_counts
 from attncli.practice.study_progress import Overview, overview
 from attncli.tui.columns import bar, left, right
@@ -28,11 +29,13 @@ _NUMBER, _BAR, _PERCENT = 7, 10, 5
 
 
 class HomeScreen(AttnScreen):
-    """Enter reviews the topic under the cursor, r everything."""
+    """Enter reviews the topic under the cursor, r everything; d chooses a drill and z draws a quiz of that topic."""
 
     CSS_PATH = Path(__file__).with_suffix(".tcss")
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("r,space", "review_all", "key.review", key_display="r"),
+        Binding("d", "drill", "key.drill"),
+        Binding("z", "quiz", "key.quiz"),
         Binding("c", "go('challenges')", "key.challenges"),
         Binding("s", "go('stats')", "key.stats"),
         Binding("slash", "go('search')", "key.search", key_display="/"),
@@ -140,6 +143,16 @@ class HomeScreen(AttnScreen):
 
     def action_review_all(self) -> None:
         self.attn.open_review()
+
+    def action_drill(self) -> None:
+        self.attn.open_drill(Wish(topic=self._topic_under_cursor()))
+
+    def action_quiz(self) -> None:
+        self.attn.open_quiz(self._topic_under_cursor())
+
+    def _topic_under_cursor(self) -> str | None:
+        row = self.query_one(Rows).highlighted_option
+        return None if row is None or row.id == ALL else row.id
 
     def action_go(self, route: Route) -> None:
         self.attn.open(route)

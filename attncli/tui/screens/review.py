@@ -8,28 +8,26 @@ from functools import partial
 from pathlib import Path
 from typing import ClassVar
 
-from textual import events
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.widget import Widget
 
 from attncli.domain.log_row import RowKind
 from attncli.domain.rating import Rating
-from attncli.errors import AttnError, NotFound, StoreBusy, UsageError
+from attncli.errors import AttnError, NotFound, StoreBusy
 from attncli.practice.ask import Asked
+from attncli.practice.choose_cards import Wish
 from attncli.practice.drill import Drill, DrillItem
 from attncli.tui.faults import RETRIES, RETRY_SECONDS, fault_text
-from attncli.tui.screens.base import AttnScreen
+from attncli.tui.screens.asking import AskingScreen
 from attncli.tui.widget_events import Answered, PointsTicked, Rated
 from attncli.tui.widgets.card_sheet import Sheet, asked_parts
-from attncli.tui.widgets.choice import ChoiceAnswer
 from attncli.tui.widgets.fault_line import FaultLine
 from attncli.tui.widgets.marked_rows import MarkedRows
 from attncli.tui.widgets.progress_line import Progress
 from attncli.tui.widgets.rating_bar import RatingBar
 from attncli.tui.widgets.session_end import SessionEnd
 from attncli.tui.widgets.title_bar import TitleBar
-from attncli.tui.widgets.typed_answer import AnswerField, TypedAnswer
 from attncli.words.app_texts import say
 
 
@@ -42,8 +40,8 @@ class Change:
     tries: int = RETRIES
 
 
-class ReviewScreen(AttnScreen):
-    """`topic` None reviews everything that is due."""
+class ReviewScreen(AskingScreen):
+    """`topic` None reviews everything that is due; a `wish` asks what it names instead."""
 
     CSS_PATH = Path(__file__).with_suffix(".tcss")
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -65,18 +63,25 @@ class ReviewScreen(AttnScreen):
         Binding("escape,q", "back", "key.home", key_display="Esc"),
     ]
 
-    def __init__(self, topic: str | None = None, limit: int | None = None) -> None:
+    def __init__(self, topic: str | None = None, limit: int | None = None, wish: Wish | None = None) -> None:
         super().__init__()
-        self.topic, self.limit = topic, limit
+        self.topic, self.limit, self.wish = topic, limit, wish
         self.asked: Asked | None = None
         self.item: DrillItem | None = None
         self.fault = ""
         self.waiting: Change | None = None
 
     def _begin(self) -> None:
-        self.drill = Drill(self.workspace, self.topic, self.limit)
+        self.drill = self._sitting()
         self.began_at = self.workspace.clock()
         self._take_next()
+
+    def _sitting(self) -> Drill:
+        if self.wish is None:
+            return Drill(self.workspace, self.topic, self.limit)
+        from attncli.practice.chosen_drill import ChosenDrill
+
+        return ChosenDrill(self.workspace, self.wish, self.attn.rng)
 
     def _take_next(self) -> None:
         self._ask(self.drill.next())
@@ -106,12 +111,13 @@ class ReviewScreen(AttnScreen):
         if self.fault:
             yield FaultLine(self.fault)
         if self.item is not None and self.asked is not None and self.asked.revealed:
-            yield RatingBar({rating: self.item.interval(rating) for rating in Rating}, self.asked.suggestion, self.lang)
+            given = {rating: self.item.interval(rating) if self.drill.is_recorded else None for rating in Rating}
+            yield RatingBar(given, self.asked.suggestion, self.lang)
 
     def _titles(self) -> tuple[str, str, str]:
         lang = self.lang
         if self.asked is None:
-            return say("review.title", lang), say("done.title", lang), ""
+            return say("drill.title" if self.wish else "review.title", lang), say("done.title", lang), ""
         card = self.asked.card
         title = self.workspace.library.topic(card.topic).title[lang]
         detail = f"{say(f'review.kind-{card.kind}', lang)} · {say(f'review.level-{card.level}', lang)}"
@@ -139,16 +145,6 @@ class ReviewScreen(AttnScreen):
             await place.remove_children()
             await place.mount_all(self._ratings())
         self.refresh_bindings()
-
-    def focus_first(self) -> None:
-        sheet = self.query_one(Sheet)
-        answer = sheet.answer()
-        if isinstance(answer, TypedAnswer) and not (self.asked and self.asked.revealed):
-            answer.query(AnswerField).first().focus()
-        elif isinstance(answer, MarkedRows) and not answer.closed:
-            answer.focus(scroll_visible=False)
-        else:
-            sheet.focus()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         asked = self.asked
@@ -187,13 +183,7 @@ class ReviewScreen(AttnScreen):
     async def _submit(self) -> None:
         if self.asked is None or self.asked.revealed:
             return
-        answer = self.query_one(Sheet).answer()
-        if isinstance(answer, ChoiceAnswer):
-            answer.complete()
-        try:
-            self.asked.submit()
-        except UsageError as error:
-            self.notify(error.message, severity="warning", markup=False)
+        if not self.hand_in(self.asked):
             return
         if self._brought_up_to_date():
             await self._show()
@@ -233,7 +223,7 @@ class ReviewScreen(AttnScreen):
         asked = self.asked
         if asked is None or not asked.revealed or self.waiting is not None:
             return
-        answer = partial(self.drill.answer, rating, points=asked.points, correct=asked.correct)
+        answer = partial(self.drill.rate, rating, points=asked.points, correct=asked.correct)
         await self._store(Change(answer, self._show_next))
 
     async def _show_next(self) -> None:
@@ -303,12 +293,4 @@ class ReviewScreen(AttnScreen):
 
     def action_points(self) -> None:
         """The first letter; the others arrive in `on_key`."""
-        self._press("a")
-
-    def on_key(self, event: events.Key) -> None:
-        if event.character and self._press(event.character.lower()):
-            event.stop()
-
-    def _press(self, letter: str) -> bool:
-        rows = [rows for rows in self.query_one(Sheet).query(MarkedRows) if not rows.closed]
-        return bool(rows) and rows[-1].press(letter)
+        self.press_letter("a")

@@ -60,10 +60,13 @@ class Sheet(Page):
         return [child for child in self.children if isinstance(child, FollowUps)]
 
 
-def asked_parts(asked: Asked, lang: Lang, questions: Questions) -> Iterator[Widget]:
-    """What the sheet of `asked` holds now. `questions` finds the question of another card, None if there is none."""
+def asked_parts(asked: Asked, lang: Lang, questions: Questions, in_quiz: bool = False) -> Iterator[Widget]:
+    """What the sheet of `asked` holds now. `questions` finds the question of another card, None if there is none.
+
+    In a quiz nothing is promised to be shown before the end.
+    """
     yield Plain(inline(asked.question[lang]), classes="question")
-    yield from _answer_widgets(asked, lang)
+    yield from _answer_widgets(asked, lang, in_quiz)
     if not asked.revealed:
         if not asked.is_marked_automatically:
             yield Plain(say("review.say-it", lang), classes="note")
@@ -81,7 +84,7 @@ def asked_parts(asked: Asked, lang: Lang, questions: Questions) -> Iterator[Widg
 _HINTS = {"ordering": "ordering.prompt", "debug": "debug.prompt", "numeric": "numeric.hint", "cloze": "cloze.hint"}
 
 
-def _answer_widgets(asked: Asked, lang: Lang) -> Iterator[Widget]:
+def _answer_widgets(asked: Asked, lang: Lang, in_quiz: bool) -> Iterator[Widget]:
     match card := asked.card:
         case ChoiceCard():
             from attncli.tui.widgets.choice import ChoiceAnswer
@@ -102,7 +105,7 @@ def _answer_widgets(asked: Asked, lang: Lang) -> Iterator[Widget]:
     if asked.is_marked_automatically and not asked.revealed:
         several = isinstance(card, ChoiceCard) and card.multiple
         hint = _HINTS.get(card.kind, "choice.several" if several else "choice.one")
-        yield Plain(say(hint, lang), classes="note")
+        yield Plain(say("numeric.hint-quiz" if in_quiz and card.kind == "numeric" else hint, lang), classes="note")
 
 
 def _order_parts(asked: Asked, card: OrderingCard, lang: Lang) -> Iterator[Widget]:

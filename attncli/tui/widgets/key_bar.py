@@ -20,7 +20,8 @@ _NAMES = {
     "up": "↑",
     "down": "↓",
 }
-_RANKS = {"key.help": 0, "key.back": 2, "key.home": 2, "key.quit": 2, "key.language": 3}
+_RANKS = {"key.help": 0, "key.back": 2, "key.home": 2, "key.quit": 2, "key.language": 3, "key.open": 4}
+_WIDE_GAP, _NARROW_GAP = 2, 1
 
 
 def shown_bindings(screen: Screen[object]) -> list[tuple[str, Binding]]:
@@ -42,7 +43,7 @@ def key_name(binding: Binding) -> str:
 
 
 class KeyBar(Widget):
-    """Follows the bindings in force; names as many as fit, help always."""
+    """Follows the bindings in force; names as many as fit, closer together if they must be, help always."""
 
     DEFAULT_CSS = """
     KeyBar {
@@ -63,17 +64,22 @@ class KeyBar(Widget):
         self.refresh()
 
     def render(self) -> Content:
+        pieces = [self._piece(name, binding) for name, binding in self._named()]
+        fits = sum(piece.cell_length + _WIDE_GAP for piece in pieces) <= self.size.width + _WIDE_GAP - 1
+        gap = _WIDE_GAP if fits else _NARROW_GAP
         whole = Content(" ")
-        for name, binding in self._named():
-            piece = Content.from_markup(
-                f"[b $primary]$name[/] [@click=app.simulate_key('{binding.key}')]$text[/]  ",
-                name=name,
-                text=say(binding.description, self.lang),
-            )
-            if whole.cell_length + piece.cell_length > self.size.width + 1:
+        for piece in pieces:
+            if whole.cell_length + piece.cell_length > self.size.width:
                 break
-            whole += piece
+            whole += piece + " " * gap
         return whole
+
+    def _piece(self, name: str, binding: Binding) -> Content:
+        return Content.from_markup(
+            f"[b $primary]$name[/] [@click=app.simulate_key('{binding.key}')]$text[/]",
+            name=name,
+            text=say(binding.description, self.lang),
+        )
 
     def _named(self) -> list[tuple[str, Binding]]:
         return sorted(shown_bindings(self.screen), key=lambda item: _RANKS.get(item[1].description, 1))

@@ -18,7 +18,7 @@ from attncli.words.intervals import interval_text
 
 
 class RatingButton(Plain):
-    """`3 Good` over `10 min`; the suggested one says that Enter means it."""
+    """`3 Good` over `10 min`; the suggested one says that Enter means it. None: the rating gives no interval."""
 
     DEFAULT_CSS = """
     RatingButton { width: 1fr; height: 2; content-align: center middle; text-align: center; background: $surface; }
@@ -26,7 +26,7 @@ class RatingButton(Plain):
     RatingButton.-suggested { background: $primary 25%; text-style: bold; }
     """
 
-    def __init__(self, rating: Rating, interval: timedelta, lang: Lang) -> None:
+    def __init__(self, rating: Rating, interval: timedelta | None, lang: Lang) -> None:
         super().__init__(classes=f"rating-{rating.word}")
         self.rating = rating
         self.interval = interval
@@ -35,9 +35,9 @@ class RatingButton(Plain):
 
     def render(self) -> Content:
         name = f"{int(self.rating)} {say(f'rating.{self.rating.word}', self.lang)}"
-        interval = interval_text(self.interval, self.lang)
+        interval = "" if self.interval is None else interval_text(self.interval, self.lang)
         if self.suggested:
-            return Content.assemble((f"» {name} «", "bold"), "\n", f"{interval} · Enter")
+            return Content.assemble((f"» {name} «", "bold"), "\n", " · ".join(filter(None, [interval, "Enter"])))
         return Content.assemble(name, "\n", (interval, "$text-muted"))
 
     def on_click(self) -> None:
@@ -53,7 +53,7 @@ class RatingBar(Horizontal):
     RatingBar > .rating-easy { margin: 0; }
     """
 
-    def __init__(self, intervals: Mapping[Rating, timedelta], suggested: Rating, lang: Lang) -> None:
+    def __init__(self, intervals: Mapping[Rating, timedelta | None], suggested: Rating, lang: Lang) -> None:
         super().__init__()
         self._buttons = [RatingButton(rating, intervals[rating], lang) for rating in Rating]
         self.suggested = suggested

@@ -35,13 +35,17 @@ class SessionEnd(Plain):
             lines = [Content.styled(say("done.nothing", lang), "bold")]
         else:
             recalled = sum(answer.rating is not Rating.AGAIN for answer in answers) / len(answers)
+            count = counted(len(answers), "review")[lang]
             parts = [
-                counted(len(answers), "review")[lang],
+                count if self.drill.is_recorded else say("done.answered", lang, count=len(answers)),
                 say("done.recalled", lang, percent=round(100 * recalled)),
                 say("done.minutes", lang, minutes=max(1, round(spent.total_seconds() / 60))),
             ]
             lines = [Content.styled(say("done.title", lang), "bold $success"), Content("  ·  ".join(parts))]
-        lines += self._waiting()
+        if self.drill.is_recorded:
+            lines += self._waiting()
+        else:
+            lines.append(Content.styled(say("done.not-recorded", lang), "$text-muted"))
         lines += self._again()
         return [*lines, Content(""), Content.styled(say("done.leave", lang), "$text-muted")]
 
@@ -49,7 +53,7 @@ class SessionEnd(Plain):
         workspace = self.drill.workspace
         due = due_counts(workspace)
         lines = [Content(say("done.still-due", self.lang, due=due.due))] if due.due else []
-        coming = [answer.schedule.due_at for answer in self.drill.answers]
+        coming = [answer.due_at for answer in self.drill.answers if answer.due_at is not None]
         soonest = min(coming) - workspace.clock() if coming else timedelta(0)
         if timedelta(0) < soonest < timedelta(hours=12):
             lines.append(Content(say("done.waiting", self.lang, interval=interval_text(soonest, self.lang))))

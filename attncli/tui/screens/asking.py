@@ -1,0 +1,54 @@
+"""What the screens share on which a card is answered: where the keys go, and handing in what was given."""
+
+from __future__ import annotations
+
+from textual import events
+
+from attncli.errors import UsageError
+from attncli.practice.ask import Asked
+from attncli.tui.screens.base import AttnScreen
+from attncli.tui.widgets.card_sheet import Sheet
+from attncli.tui.widgets.choice import ChoiceAnswer
+from attncli.tui.widgets.marked_rows import MarkedRows
+from attncli.tui.widgets.typed_answer import AnswerField, TypedAnswer
+
+
+class AskingScreen(AttnScreen):
+    """`asked` is the card that is being answered, None if there is none; its sheet is the only one."""
+
+    asked: Asked | None
+
+    def focus_first(self) -> None:
+        sheet = self.query_one(Sheet)
+        answer = sheet.answer()
+        if isinstance(answer, TypedAnswer) and not (self.asked and self.asked.revealed):
+            answer.query(AnswerField).first().focus()
+        elif isinstance(answer, MarkedRows) and not answer.closed:
+            answer.focus(scroll_visible=False)
+        else:
+            sheet.focus()
+
+    def hand_in(self, asked: Asked) -> bool:
+        """Marks what was given; False where it cannot be read, which is said."""
+        self.complete()
+        try:
+            asked.submit()
+        except UsageError as error:
+            self.notify(error.message, severity="warning", markup=False)
+            return False
+        return True
+
+    def complete(self) -> None:
+        """Enter on an option means it, where nothing else was chosen."""
+        answer = self.query_one(Sheet).answer()
+        if isinstance(answer, ChoiceAnswer):
+            answer.complete()
+
+    def on_key(self, event: events.Key) -> None:
+        if event.character and self.press_letter(event.character.lower()):
+            event.stop()
+
+    def press_letter(self, letter: str) -> bool:
+        """Chooses the row that has this letter; False where there is none."""
+        rows = [rows for sheet in self.query(Sheet) for rows in sheet.query(MarkedRows) if not rows.closed]
+        return bool(rows) and rows[-1].press(letter)

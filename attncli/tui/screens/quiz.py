@@ -1,0 +1,154 @@
+"""Quiz: one question after the other, the verdicts all at the end, with the missed cards to open."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import ClassVar
+
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.widget import Widget
+from textual.widgets import OptionList
+
+from attncli.errors import NothingFits
+from attncli.practice.ask import Asked
+from attncli.practice.quiz import SEEDS, Missed, Quiz
+from attncli.tui.markup import inline
+from attncli.tui.screens.asking import AskingScreen
+from attncli.tui.widget_events import Answered
+from attncli.tui.widgets.card_sheet import Sheet, asked_parts
+from attncli.tui.widgets.option_rows import Rows, row_width
+from attncli.tui.widgets.plain import Plain
+from attncli.tui.widgets.progress_line import Progress
+from attncli.tui.widgets.title_bar import TitleBar
+from attncli.words import quiz_texts
+from attncli.words.app_texts import say
+
+
+class QuizScreen(AskingScreen):
+    """Leaving in the middle shows the score of what was answered first."""
+
+    CSS_PATH = Path(__file__).with_suffix(".tcss")
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "submit", "key.submit", key_display="Enter"),
+        Binding("n", "again", "key.new-quiz"),
+        Binding("enter", "back", "key.back", show=False),
+    ]
+
+    def __init__(self, quiz: Quiz) -> None:
+        super().__init__()
+        self.quiz = quiz
+        self.is_over = False
+        self.warned: Asked | None = None
+
+    @property
+    def asked(self) -> Asked | None:  # type: ignore[override]
+        """The question that waits for an answer; None once the score is shown."""
+        return None if self.is_over else self.quiz.current
+
+    def title_bar(self) -> TitleBar:
+        bar = TitleBar("")
+        bar.title, bar.detail, bar.status = self._titles()
+        return bar
+
+    def _titles(self) -> tuple[str, str, str]:
+        if self.asked is None:
+            return say("quiz.title", self.lang), quiz_texts.AGAIN[self.lang].format(seed=self.quiz.wish.seed), ""
+        card = self.asked.card
+        detail = f"{say(f'review.kind-{card.kind}', self.lang)} · {say(f'review.level-{card.level}', self.lang)}"
+        return f"{say('quiz.title', self.lang)} · {self._topic(card.topic)}", detail, card.id
+
+    def body(self) -> Iterable[Widget]:
+        if self.asked is None:
+            yield Plain(self._score(), id="score")
+            if missed := self.quiz.score.missed:
+                yield Rows([(one.card, self._missed(one)) for one in missed], id="missed")
+        else:
+            yield Progress(*self.quiz.progress)
+            yield Sheet(*asked_parts(self.asked, self.lang, self.question_of, in_quiz=True), id="sheet")
+
+    def _score(self) -> Content:
+        score, lang = self.quiz.score, self.lang
+        head = quiz_texts.SCORE[lang].format(right=score.right, answered=score.answered)
+        left = f"  ·  {quiz_texts.NOT_ASKED[lang].format(left=score.left)}" if score.left else ""
+        topics = [
+            quiz_texts.OF_TOPIC[lang].format(topic=self._topic(id), right=right, answered=answered)
+            for id, (right, answered) in score.topics.items()
+        ]
+        below = quiz_texts.MISSED if score.missed else quiz_texts.NONE_MISSED
+        return Content("\n").join(
+            [
+                Content.assemble((head, "bold $primary"), (left, "$text-muted")),
+                Content("  ·  ".join(topics)),
+                Content(""),
+                Content.styled(below[lang], "bold"),
+            ]
+        )
+
+    def _missed(self, missed: Missed) -> Content:
+        question = inline(" ".join(missed.question[self.lang].split()))
+        answer = inline(" ".join(missed.answer[self.lang].split()))
+        head = Content.assemble((f"{missed.card}  ", "bold $primary"), question)
+        head = head.truncate(row_width(self.app.size.width), ellipsis=True)
+        return Content.assemble(head, "\n", ("✓ ", "bold $success"), answer, "\n")
+
+    def _topic(self, id: str) -> str:
+        return self.workspace.library.topic(id).title[self.lang]
+
+    def focus_first(self) -> None:
+        if self.asked is None:
+            self.set_focus(self.query(Rows).first() if self.query(Rows) else None)
+        else:
+            super().focus_first()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        if action == "submit":
+            return self.asked is not None
+        return action != "again" or self.asked is None
+
+    async def on_answered(self, message: Answered) -> None:
+        message.stop()
+        await self.action_submit()
+
+    async def action_submit(self) -> None:
+        """Hands in the answer; nothing at all is handed in at the second Enter alone."""
+        if (asked := self.asked) is None:
+            return
+        self.complete()
+        if asked.is_blank and self.warned is not asked:
+            self.warned = asked
+            self.notify(say("quiz.blank", self.lang))
+            return
+        if self.hand_in(asked):
+            self.quiz.count_current()
+            await self._show_anew()
+
+    async def _show_anew(self) -> None:
+        self.is_over = self.is_over or self.quiz.current is None
+        self.app.clear_notifications()
+        await self.recompose()
+        self.focus_first()
+        self.refresh_bindings()
+
+    async def action_again(self) -> None:
+        """Another quiz of the same topic and length."""
+        try:
+            self.quiz = Quiz(self.workspace, replace(self.quiz.wish, seed=self.attn.rng.randrange(SEEDS)))
+        except NothingFits as error:
+            self.attn.tell(error)
+            return
+        self.is_over = False
+        await self._show_anew()
+
+    def action_back(self) -> None:
+        if self.asked is None or not self.quiz.score.answered:
+            self.attn.go_back()
+            return
+        self.is_over = True
+        self.run_worker(self._show_anew())
+
+    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+        if event.option_id is not None and self.question_of(event.option_id) is not None:
+            self.attn.open_card(event.option_id)

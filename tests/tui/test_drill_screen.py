@@ -1,0 +1,141 @@
+"""A drill chosen by keyboard or mouse, then answered on the review screen."""
+
+from __future__ import annotations
+
+import pytest
+
+from attncli.config import Settings
+from attncli.domain.log_row import RowKind
+from attncli.domain.rating import Rating
+from attncli.errors import NothingFits
+from attncli.paths import Home
+from attncli.practice import hold, record_review
+from attncli.practice.choose_cards import Wish
+from attncli.tui import app as app_module
+from attncli.tui.app import AttnApp
+from attncli.tui.screens.drill import DrillScreen
+from attncli.tui.screens.home import HomeScreen
+from attncli.tui.screens.review import ReviewScreen
+
+from .conftest import Clock, MakeApp, shown
+
+
+def drill_screen(app: AttnApp) -> DrillScreen:
+    assert isinstance(app.screen, DrillScreen)
+    return app.screen
+
+
+async def test_d_on_home_then_enter_starts_a_drill_that_counts(make_app: MakeApp) -> None:
+    app = make_app()
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("d")
+        assert "Start: 6 of 6 cards that fit" in shown(app) and "‹ All topics ›" in shown(app)
+        await pilot.press("enter")
+        await pilot.pause()
+        screen = app.screen
+        assert isinstance(screen, ReviewScreen) and screen.drill.progress.remaining == 6
+        assert screen.asked is not None
+        screen.asked.revealed = True
+        await screen._rate(Rating.GOOD)
+        assert len(app.workspace.store.log.of_kind(RowKind.REVIEW)) == 1
+        await pilot.press("escape", *["escape"] * isinstance(app.screen, ReviewScreen))
+        assert isinstance(app.screen, HomeScreen)
+
+
+async def test_the_topic_under_the_cursor_is_where_the_choice_begins(make_app: MakeApp) -> None:
+    app = make_app()
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("down", "d")
+        topic = drill_screen(app).wish.topic
+        assert topic == app.workspace.library.topics()[0].id
+        title = app.workspace.library.topic(topic).title.en
+        assert f"‹ {title} ›" in shown(app)
+
+
+async def test_arrows_enter_and_clicks_go_through_the_values(make_app: MakeApp) -> None:
+    app = make_app("drill")
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("down", "down", "right", "right")
+        assert drill_screen(app).wish == Wish(kind="choice") and "Start: 1 of 1" in shown(app)
+        await pilot.press("left", "j", "enter", "k", "left")
+        assert drill_screen(app).wish == Wish(level="screen")
+        line = next(y for y, row in enumerate(shown(app).splitlines()) if "Cram" in row)
+        await pilot.click(offset=(12, line))
+        assert drill_screen(app).wish.cram and drill_screen(app).wish.level == "screen"
+        await pilot.press("up", "left", "left", "s")
+        await pilot.pause()
+        assert isinstance(app.screen, ReviewScreen) and app.screen.wish == Wish(level="screen", count=5, cram=True)
+
+
+@pytest.mark.parametrize(
+    ("lang", "said"),
+    [
+        ("en", "✗ No card fits. 1 if “Weak cards only” is left open"),
+        ("zh", "✗ 没有符合条件的卡片。 不限“只练薄弱卡片”则有 1 张"),
+    ],
+)
+async def test_where_nothing_fits_the_first_row_says_what_to_leave_open(
+    make_app: MakeApp, lang: str, said: str
+) -> None:
+    app = make_app(lang=lang)
+    async with app.run_test(size=(80, 24)) as pilot:
+        app.open_drill(Wish(kind="debug", weak=True))
+        await pilot.pause()
+        assert said in shown(app)
+        await pilot.press("enter", "s")
+        await pilot.pause()
+        assert isinstance(app.screen, DrillScreen)
+
+
+async def test_what_was_put_away_meanwhile_is_noticed_at_the_start(make_app: MakeApp) -> None:
+    app = make_app()
+    async with app.run_test(size=(80, 24)) as pilot:
+        app.open_drill(Wish(kind="debug"))
+        await pilot.pause()
+        hold.suspend(app.workspace, "att-15")
+        await pilot.press("s")
+        await pilot.pause()
+        assert isinstance(app.screen, DrillScreen) and "No card fits." in shown(app)
+
+
+async def test_a_choice_survives_a_change_of_language(make_app: MakeApp) -> None:
+    app = make_app("drill")
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("down", "down", "right", "l")
+        await pilot.pause()
+        assert drill_screen(app).wish == Wish(kind="qa") and "‹ 问答 ›" in shown(app)
+
+
+async def test_a_cram_in_the_app_records_nothing_and_says_so(make_app: MakeApp) -> None:
+    app = make_app("drill", wish=Wish(kind="qa", cram=True))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.pause()
+        await pilot.press("space")
+        await pilot.pause()
+        assert "3 Good" in shown(app) and "10 min" not in shown(app)
+        await pilot.press("1", "u", "space", "1")
+        await pilot.pause()
+        text = shown(app)
+        assert "Rated Again" in text and "1 answered" in text and "nothing was recorded" in text and "Drill" in text
+        assert app.workspace.store.log.length() == 0
+        await pilot.press("enter")
+        assert isinstance(app.screen, HomeScreen)
+
+
+async def test_weak_cards_are_asked_weakest_first(make_app: MakeApp, clock: Clock) -> None:
+    app = make_app("drill", wish=None)
+    record_review.answer(app.workspace, "att-09", Rating.GOOD, details={"correct": False})
+    clock.move(days=90)
+    record_review.answer(app.workspace, "kv-04", Rating.EASY)
+    record_review.answer(app.workspace, "att-02", Rating.GOOD, details={"points": [0]})
+    async with app.run_test(size=(80, 24)) as pilot:
+        app.start_drill(Wish(weak=True))
+        await pilot.pause()
+        screen = app.screen
+        assert isinstance(screen, ReviewScreen) and screen.asked is not None
+        assert screen.asked.card.id == "att-09" and screen.drill.progress.remaining == 2
+
+
+def test_run_refuses_a_wish_that_nothing_fits_before_it_takes_the_screen(tmp_path, clock: Clock) -> None:  # type: ignore[no-untyped-def]
+    with pytest.raises(NothingFits, match="--weak"):
+        app_module.run(Home(tmp_path), Settings(), clock, "drill", wish=Wish(weak=True))
