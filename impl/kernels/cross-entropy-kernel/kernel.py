@@ -40,10 +40,11 @@ def _cross_entropy(logits_ptr, targets_ptr, losses_ptr, gradient_ptr, V, ignore_
     else:
         tl.store(losses_ptr + row, 0.0)
 
+    m, l = tl.where(kept, m, 0.0), tl.where(kept, l, 1.0)  # an ignored row loads nothing but −inf below
     for start in range(0, V, BLOCK):
         classes = start + lanes
-        x = tl.load(logits_ptr + classes, mask=(classes < V) & kept, other=0.0).to(tl.float32)
-        gradient = tl.where(kept, tl.exp(x - m) / l - tl.where(classes == target, 1.0, 0.0), 0.0)
+        x = tl.load(logits_ptr + classes, mask=(classes < V) & kept, other=float("-inf")).to(tl.float32)
+        gradient = tl.exp(x - m) / l - tl.where((classes == target) & kept, 1.0, 0.0)
         tl.store(gradient_ptr + classes, gradient.to(gradient_ptr.dtype.element_ty), mask=classes < V)
 
 
