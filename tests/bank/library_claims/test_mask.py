@@ -74,6 +74,15 @@ def test_mask_02_what_finfo_min_and_bf16_do() -> None:
     assert torch.tensor(-1e9).bfloat16().item() == -998_244_352
 
 
+def test_mask_03_finfo_min_filled_is_uniform_and_added_in_fp16_is_not() -> None:
+    assert said("mask-03", "it lets scores from 16 on survive and turns those of −16 or less into −inf")
+    assert said("mask-03", "只吞得掉 −16 到 16 之间的分数")
+    least = torch.finfo(torch.float16).min
+    scores = torch.tensor([-16.0, -15.9, 0.0, 15.9, 16.0]).half()
+    assert (scores + least).tolist() == [-INF, -65504, -65504, -65504, -65472]
+    assert scores.masked_fill(scores < 99, least).float().softmax(-1).tolist() == pytest.approx([0.2] * 5)
+
+
 def test_mask_03_which_fill_is_exact_and_what_an_added_minus_1e4_leaves() -> None:
     assert said(
         "mask-03", "`torch.equal` of the two softmax results holds", "added in fp32: softmax of the hidden scores"

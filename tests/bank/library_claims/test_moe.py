@@ -46,19 +46,22 @@ def test_moe_03_bf16_flips_near_ties(experts: int, k: int, changed: float) -> No
 
 
 def test_moe_04_which_logits_receive_gradient() -> None:
-    assert "softmax over all has N nonzero entries that sum to zero" in CARDS["moe-04"]
+    assert "raw gates of a softmax over all give N nonzero entries that sum to zero" in CARDS["moe-04"]
     outputs, chosen = drawn(1, 8, 16) @ drawn(2, 16), drawn(0, 8).topk(2).indices
 
     def gradient(kind: str) -> Tensor:
         z = drawn(0, 8).requires_grad_()
         if kind == "over S":
             gates = z[chosen].softmax(0)
+        elif kind == "renormalised":
+            gates = z.softmax(0)[chosen] / z.softmax(0)[chosen].sum()
         else:
             gates = (z.softmax(0) if kind == "over all" else z.sigmoid())[chosen]
         (gates * outputs[chosen]).sum().backward()
         assert z.grad is not None
         return z.grad
 
+    torch.testing.assert_close(gradient("renormalised"), gradient("over S"), atol=1e-6, rtol=0)
     for kind, nonzero, zero_sum in (("over all", 8, True), ("over S", 2, True), ("sigmoid", 2, False)):
         found = gradient(kind)
         assert int((found != 0).sum()) == nonzero and (abs(float(found.sum())) < 1e-6) == zero_sum

@@ -175,7 +175,8 @@ def test_norm_08_one_large_entry_empties_the_row_in_fp16(says: Says) -> None:
 def test_norm_08_how_far_the_scale_is_off_in_bf16(says: Says) -> None:
     """Rows of two values come near the bound, Gaussian rows do not."""
     assert says("norm-08", "may be off by 0.78 %, and an entry by 1.2 %", "最多偏 0.78 %，单个元素最多 1.2 %")
-    generator, scales, entries = torch.Generator().manual_seed(0), [], []
+    assert says("norm-08", "a fourth rounding, 1.6 % at most", "还多一次舍入，最多 1.6 %")
+    generator, scales, entries, weighted = torch.Generator().manual_seed(0), [], [], []
     for _ in range(40):
         values = torch.rand(200, 2, generator=generator) * 3 + 0.5
         x = values.gather(1, torch.randint(0, 2, (200, 64), generator=generator)).bfloat16()
@@ -183,8 +184,20 @@ def test_norm_08_how_far_the_scale_is_off_in_bf16(says: Says) -> None:
         scale, output = faulty(x)
         scales.append(float((scale.double() / exact - 1).abs().max()))
         entries.append(float((output.double() / (x.double() * exact) - 1).abs().max()))
+        weight = (torch.rand(64, generator=generator) * 2 + 0.3).bfloat16()
+        weighted.append(float(((output * weight).double() / (x.double() * exact * weight.double()) - 1).abs().max()))
     assert 0.0059 < max(scales) < 0.0079
     assert max(entries) < 0.012
+    assert max(entries) < max(weighted) < 0.0157
+
+
+def test_norm_11_one_head_may_hold_the_norm_of_the_whole_width(says: Says) -> None:
+    assert says("norm-11", "with H heads only H·√d bounds its logit", "H 个头时 logit 的上界只有 H·√d")
+    heads, width = 4, 8
+    x = torch.zeros(heads * width, dtype=torch.float64)
+    x[0] = 1
+    head = rms_norm(x, (heads * width,), eps=0.0)[:width]
+    assert float(head @ head) / width**0.5 == pytest.approx(heads * width**0.5)
 
 
 @pytest.mark.parametrize(("size", "step"), [(1e-6, 0.99), (1e-8, 0.5)])
