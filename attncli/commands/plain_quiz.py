@@ -57,7 +57,7 @@ class PlainQuiz:
         for missed in score.missed:
             question, answer = (" ".join(text[lang].split()) for text in (missed.question, missed.answer))
             echo(f"{missed.card}  {question}\n    {answer}")
-        echo(f"\n{quiz_texts.AGAIN[lang].format(seed=self.quiz.wish.seed)}")
+        echo(f"\n{quiz_texts.AGAIN[lang].format(command=self.quiz.wish.command)}")
 
     def _number_line(self) -> str:
         """The next line where no text is awaited, so that a letter can be a command."""

@@ -27,6 +27,12 @@ class QuizWish:
     count: int = QUIZ_COUNT
     seed: int = 0
 
+    @property
+    def command(self) -> str:
+        """What draws the same quiz again."""
+        topic = f" --topic {self.topic}" if self.topic else ""
+        return f"attn quiz{topic} --count {self.count} --seed {self.seed}"
+
 
 @dataclass(frozen=True, slots=True)
 class Missed:

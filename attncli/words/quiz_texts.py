@@ -12,7 +12,7 @@ OF_TOPIC = _T("{topic} {right}/{answered}", "{topic} {right}/{answered}")
 MISSED = _T("Missed", "答错的题")
 NONE_MISSED = _T("Every answer was right.", "全部答对。")
 NONE_ANSWERED = _T("No question was answered.", "一题未答。")
-AGAIN = _T("seed {seed} draws this quiz again", "用种子 {seed} 可再抽到这份测验")
+AGAIN = _T("{command} draws it again", "{command} 可再抽到这份测验")
 KEYS = _T(
     "Enter alone gives up a question; q (not in a blank) ends the quiz. Nothing is recorded.",
     "直接回车放弃本题；输入 q（填空题除外）结束测验。测验不留记录。",

@@ -19,7 +19,9 @@ def test_a_quiz_is_scored_at_the_end_by_topic_with_what_was_missed(attn: Attn) -
     assert result.code == 0
     asked, _, scored = result.out.partition("0 of 3 right\n")
     assert "3/3. kv-0" in asked and "Why" not in asked and "Not right" not in asked
-    assert scored.startswith("KV cache 0/3\n\nMissed\n") and scored.endswith("seed 7 draws this quiz again\n")
+    assert scored.startswith("KV cache 0/3\n\nMissed\n") and scored.endswith(
+        "attn quiz --topic kv --count 10 --seed 7 draws it again\n"
+    )
     assert "kv-03  Which line is wrong?\n    Line 1: Shapes differ." in scored and "The answer is " in scored
     assert attn("stats", "--json").json["reviews"] == 0 and attn("undo").code == 2
 
@@ -35,10 +37,10 @@ def test_the_same_seed_asks_the_same(attn: Attn) -> None:
     assert first == second != other
 
 
-def test_a_seed_that_was_drawn_is_told(attn: Attn) -> None:
+def test_the_command_that_draws_it_again_is_told(attn: Attn) -> None:
     said = attn("quiz", "--plain", "--count", "2", stdin="\n" * 5).out
-    seed = said.split("seed ")[1].split()[0]
-    assert attn("quiz", "--plain", "--count", "2", "--seed", seed, stdin="\n" * 5).out == said
+    command = said.splitlines()[-1].removeprefix("attn ").removesuffix(" draws it again").split()
+    assert attn(*command, "--plain", stdin="\n" * 5).out == said
 
 
 @pytest.mark.parametrize("stdin", ["1\nq\n", "1\n"])

@@ -55,7 +55,7 @@ class QuizScreen(AskingScreen):
 
     def _titles(self) -> tuple[str, str, str]:
         if self.asked is None:
-            return say("quiz.title", self.lang), quiz_texts.AGAIN[self.lang].format(seed=self.quiz.wish.seed), ""
+            return say("quiz.title", self.lang), quiz_texts.AGAIN[self.lang].format(command=self.quiz.wish.command), ""
         card = self.asked.card
         detail = f"{say(f'review.kind-{card.kind}', self.lang)} · {say(f'review.level-{card.level}', self.lang)}"
         return f"{say('quiz.title', self.lang)} · {self._topic(card.topic)}", detail, card.id
