@@ -4,8 +4,8 @@
 trigger comes again. Bigrams need no attention, each token alone predicts the next; copying needs the one head of the
 one layer. What to look at: the head's attention at triggers and everywhere else. At a trigger it goes to the previous
 token; elsewhere the head has nothing to do and nearly all goes to BOS, whose value it has made small. Nobody told it
-to. Over seeds 0 … 9 (500 steps): BOS got 0.00 … 0.00 elsewhere, 0.000 … 0.000 at triggers, and the previous token
-0.00 … 0.00 at triggers.
+to. Seen in seeds 0, 2 and 5: BOS got 0.89 … 0.99 elsewhere, at most 0.03 at triggers, the previous token 0.94 … 0.98
+there. The rate matters: at 0.02 one seed of ten did not settle, and with a warm-up the sink comes later.
 
 Xiao et al. 2023, arXiv 2309.17453; Guo et al. 2024, arXiv 2410.13835 (the task).
 """
@@ -28,8 +28,8 @@ CAVEATS = (
     },
 )
 SEEDS = 3
-SECONDS = (5, 12)
-TOKENS, TRIGGERS, LENGTH, WIDTH, BATCH, STEPS = 32, 3, 48, 64, 32, 400  # the triggers are the tokens 0, 1, 2
+SECONDS = (5, 15)
+TOKENS, TRIGGERS, LENGTH, WIDTH, BATCH, STEPS = 32, 3, 48, 64, 32, 500  # the triggers are the tokens 0, 1, 2
 BOS = TOKENS
 
 
@@ -112,7 +112,7 @@ def trained(chain, generator, progress):
     optimiser = torch.optim.AdamW(model)
     pool = drawn(chain, 2048, generator)  # (2048, n)
     for step in range(STEPS):
-        optimiser.param_groups[0]["lr"] = 2e-2 * min(1, 5 - 5 * step / STEPS)  # level, then down
+        optimiser.param_groups[0]["lr"] = 1.5e-2 * min(1, 5 - 5 * step / STEPS)  # level, then down
         sequences = pool[torch.randint(len(pool), (BATCH,), generator=generator)]  # (b, n)
         logits, _, _ = attend(model, sequences)
         loss = F.cross_entropy(logits[:, 1:-1].flatten(0, 1), sequences[:, 2:].flatten())
