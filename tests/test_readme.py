@@ -46,13 +46,15 @@ def test_a_room_of_the_readme_exists(room):
     assert (ROOT / room).is_dir()
 
 
-def test_the_published_score_counts_what_is_there():
+@pytest.mark.parametrize("what", ["solutions", "kernels"])
+def test_the_published_score_counts_what_is_there(what):
     score = re.search(
-        r"(\d+) of (\d+) wrong solutions rejected, (\d+) of (\d+) right ones accepted \((\d+) challenges", README
+        rf"(\d+) of (\d+) wrong {what} rejected, (\d+) of (\d+) right ones accepted \((\d+) challenges", README
     )
     assert score is not None
     rejected, wrong, accepted, right, challenges = map(int, score.groups())
     folders = [path.parent for path in (ROOT / "impl").glob("*/*/challenge.yaml")]
+    folders = [folder for folder in folders if (folder.parent.name == "kernels") == (what == "kernels")]
     assert challenges == len(folders)
     assert rejected == wrong == sum(len(list(f.glob("wrong/*.py"))) for f in folders)
     assert accepted == right == sum(1 + len(list(f.glob("right/*.py"))) for f in folders)
