@@ -149,7 +149,7 @@ def test_kv_16_a_flop_counter_gives_320_and_1088_multiply_adds_a_pair(says: Says
         q, k, v = torch.zeros(1, width), torch.zeros(keys, width), torch.zeros(keys, value_width)
         return flops(lambda: (q @ k.T).softmax(-1) @ v)
 
-    says("kv-16", "counted, the expansion makes 131,392 of the 320", "320 会变成 131,392")
+    says("kv-16", "if the expansion is counted, 320 becomes 131,392", "320 会变成 131,392")
     pairs = [(cost(*widths, 200) - cost(*widths, 100)) / 100 / 2 for widths in ((128, 128), (192, 128), (576, 512))]
     assert pairs == [256, 320, 1088]
     expansions = [flops(lambda keys=keys: torch.zeros(keys, 512) @ torch.zeros(512, 256)) for keys in (100, 200)]

@@ -218,7 +218,7 @@ def test_opt_22_a_saved_activation_changed_in_place_raises_but_not_through_data(
 
 
 def test_opt_22_central_differences_need_float64(says: Says) -> None:
-    says("opt-22", "up to about 1 % of the loss, in float64 of 1e-11", "误差可达损失的 1 % 左右")
+    says("opt-22", "around 1 % of the loss, more where the loss is small", "误差约为损失的 1 %")
     weights, x, direction = drawn(0, 9, 9), drawn(1, 9), F.normalize(drawn(2, 9), dim=0)
 
     def loss(x: Tensor) -> Tensor:
