@@ -315,7 +315,6 @@ def test_none_stands_for_the_default_device_whichever_that_is(tmp_path, line, ve
         "assert x.device.type == 'cpu'",
         "torch.zeros(-1 if x.device.type != 'cpu' else 1)",
         "{'cpu': 1}[x.device.type]",
-        "x.cpu().data_ptr() if x.is_cpu else x.numpy()",
     ],
 )
 def test_to_refuse_a_device_that_the_reference_handles_is_a_failure(folder, line):
