@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib.util
+from dataclasses import replace
 from pathlib import Path
 from threading import Event
 from types import SimpleNamespace
@@ -9,7 +11,11 @@ from typing import Any
 
 import pytest
 
+from attncli.bank.loader import load_challenge
+from attncli.paths import bundled_impl
 from attncli.practice import prove
+from attncli.practice.challenge_documents import challenge_of
+from attncli.practice.prove import can_be_run
 
 PATIENCE_SECONDS = 20
 
@@ -56,3 +62,12 @@ def test_an_interrupt_does_not_wait_for_the_proofs_that_were_begun(
     with pytest.raises(KeyboardInterrupt):
         prove.prove(challenges, streams=1, jobs=2)
     assert busy.was_closed
+
+
+def test_only_kernels_need_triton(monkeypatch: pytest.MonkeyPatch) -> None:
+    document = load_challenge(bundled_impl() / "kernels" / "vector-add" / "challenge.yaml").documents[0]
+    kernel = challenge_of(document)
+    assert kernel.kernel
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    assert not can_be_run(kernel)
+    assert can_be_run(replace(kernel, kernel=False))
