@@ -56,7 +56,7 @@ class SwiGLU(torch.autograd.Function):
     def backward(ctx: Any, dy: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
         tokens, w_gate, w_up, w_down, gate, up = ctx.saved_tensors
         of_tokens = dy.reshape(tokens.shape)  # (N, D)
-        hidden = of_tokens @ w_down.T  # (N, F), dh for now
+        hidden = of_tokens @ w_down.T  # (N, F), dh, which backward_kernel replaces by h
         dgate, dup = torch.empty_like(gate), torch.empty_like(up)  # (N, F) each
         launch(backward_kernel, gate, up, hidden, dgate, dup)
         dx = torch.addmm(dgate @ w_gate.T, dup, w_up.T)  # (N, D)
