@@ -70,7 +70,7 @@ def run(seed, quick, progress):
         "checks": [
             check("MixiT, retrieval", "MixiT，检索", retrieved, f"≤ {GUESSING}", retrieved <= GUESSING),
             check("frozen MLP, memorisation", "冻结 MLP，记忆", memorised, "≤ 0.75", memorised <= 0.75),
-            check("the least of all others", "其余各项的最低值", least, "≥ 0.9", least >= 0.9),
+            check("the least of all others", "其余各项的最低值", least, "≥ 0.95", least >= 0.95),
         ],
         "seen": {
             "en": f"MixiT retrieved {retrieved:.2f} (without a key up to 0.42 can be had), the frozen MLP memorised {memorised:.2f}, and all others reached {least:.2f} or more.",
