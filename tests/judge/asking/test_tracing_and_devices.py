@@ -308,6 +308,11 @@ def test_none_stands_for_the_default_device_whichever_that_is(tmp_path, line, ve
         assert "although torch's default device is another one" in check(report, "device")["message"]
 
 
+def without_numpy(tensor: torch.Tensor) -> None:
+    """What torch says in a worker, where NumPy is not to be found."""
+    raise RuntimeError("Numpy is not available")
+
+
 @pytest.mark.parametrize(
     "line",
     [
@@ -315,9 +320,11 @@ def test_none_stands_for_the_default_device_whichever_that_is(tmp_path, line, ve
         "assert x.device.type == 'cpu'",
         "torch.zeros(-1 if x.device.type != 'cpu' else 1)",
         "{'cpu': 1}[x.device.type]",
+        "x.cpu().data_ptr() if x.is_cpu else x.numpy()",
     ],
 )
-def test_to_refuse_a_device_that_the_reference_handles_is_a_failure(folder, line):
+def test_to_refuse_a_device_that_the_reference_handles_is_a_failure(folder, line, monkeypatch):
+    monkeypatch.setattr(torch.Tensor, "numpy", without_numpy)
     report = grade(folder, weigh(line, f"return {BY_HAND}"))
     assert report["verdict"] == "rejected"
     failed = check(report, "device")
