@@ -51,7 +51,8 @@ def main() -> int:
         if options.ids and experiment.id not in options.ids:
             continue
         begun = time.perf_counter()
-        with Run(experiment, impl, range(options.first, options.first + options.seeds), options.quick) as run:
+        seeds, text = range(options.first, options.first + options.seeds), experiment.text.en if experiment.text else ""
+        with Run(experiment, impl, seeds, options.quick, text) as run:
             outcomes = run.outcomes()
         green &= report(experiment.id, outcomes, (time.perf_counter() - begun) / options.seeds)
     return 0 if green else 1

@@ -22,17 +22,21 @@ if TYPE_CHECKING:
     from attncli.experiments.catalogue import Experiment
     from attncli.experiments.results import Outcome
 
-WIDEST = 100
+WIDEST, LONGEST_TEXT = 100, 400
+TEXTUAL = "attention-map"
 _ANOTHER = "name another file with -o"
 
 
 @click.command()
 @click.argument("id", required=False)
+@click.argument("text", required=False)
 @click.option("--quick", is_flag=True, help="The short form: seconds, and one seed.")
 @click.option("-o", "--output", type=click.Path(path_type=Path, dir_okay=False), help="Where to draw the plot (.svg).")
 @json_option
-def experiment(id: str | None, quick: bool, output: Path | None, as_json: bool) -> None:
+def experiment(id: str | None, text: str | None, quick: bool, output: Path | None, as_json: bool) -> None:
     """Run the experiment ID behind a card's claim; without ID list them.
+
+    TEXT is what attention-map looks at, in any language.
 
     Exit 0 where the claim showed, 1 where it did not.
     """
@@ -43,19 +47,20 @@ def experiment(id: str | None, quick: bool, output: Path | None, as_json: bool) 
             raise UsageError("which experiment? `attn experiment` lists them; name one: attn experiment ID")
         _list(session().lang, as_json)
         return
-    _run(id, quick, output, as_json)
+    _run(id, text, quick, output, as_json)
 
 
-def _run(id: str, quick: bool, output: Path | None, as_json: bool) -> None:
+def _run(id: str, text: str | None, quick: bool, output: Path | None, as_json: bool) -> None:
     from attncli.experiments.catalogue import find
     from attncli.experiments.child_runner import Run
     from attncli.experiments.told import document, lines, unmet
 
     lang, impl = session().lang, paths.bundled_impl()
     chosen = find(impl, id)
+    shown = _text(chosen, text, lang)
     if output is not None and not output.absolute().parent.is_dir():
         raise UsageError(f"cannot write {output} (there is no folder {output.absolute().parent}); {_ANOTHER}")
-    with Run(chosen, impl, chosen.seeds(quick), quick) as run:
+    with Run(chosen, impl, chosen.seeds(quick), quick, shown) as run:
         outcomes = run.outcomes(_progress(id))
     if output is not None:
         _draw(output, outcomes, lang)
@@ -67,6 +72,23 @@ def _run(id: str, quick: bool, output: Path | None, as_json: bool) -> None:
                 echo(line)
     if failed := unmet(outcomes):
         raise Rejected(f"{id}: the claim did not show: {failed}; the table above has what was seen")
+
+
+def _text(chosen: Experiment, text: str | None, lang: Lang) -> str:
+    """What an experiment that looks at a text is given; nothing for the others."""
+    if chosen.text is None:
+        if text is not None:
+            raise UsageError(f"{chosen.id} looks at no text; leave it out, or give it to attn experiment {TEXTUAL}")
+        return ""
+    if text is None:
+        return chosen.text[lang]
+    if not text.strip():
+        raise UsageError(f'the text is empty; name one: attn experiment {chosen.id} "{chosen.text[lang]}"')
+    if len(text) > LONGEST_TEXT:
+        raise UsageError(
+            f"the text has {len(text)} characters, and {LONGEST_TEXT} have room on a map; name a shorter one"
+        )
+    return text
 
 
 def _draw(output: Path, outcomes: Sequence[Outcome], lang: Lang) -> None:

@@ -14,11 +14,15 @@ from attncli.errors import ExperimentFailed, NotFound
 
 FIRST_SEED = 0
 _SAID = ("TITLE", "CLAIM", "CARDS", "CAVEATS", "SEEDS", "SECONDS")
+_MAY_SAY = ("TEXT",)
 
 
 @dataclass(frozen=True, slots=True)
 class Experiment:
-    """What the file of an experiment says of itself; `cards` are those whose claim it proves."""
+    """What the file of an experiment says of itself; `cards` are those whose claim it proves.
+
+    `text` is the example of one that looks at a text, None of all others.
+    """
 
     id: str
     file: Path
@@ -29,6 +33,7 @@ class Experiment:
     seed_count: int
     quick_seconds: float
     full_seconds: float
+    text: Localised | None = None
 
     def seeds(self, quick: bool, first: int = FIRST_SEED) -> list[int]:
         """The quick form is content with one seed, whatever the full one asks for."""
@@ -74,6 +79,7 @@ def _read(path: Path) -> Experiment:
             seed_count=int(said["SEEDS"]),
             quick_seconds=float(quick),
             full_seconds=float(full),
+            text=Localised.of(said["TEXT"]) if "TEXT" in said else None,
         )
     except (SyntaxError, UnicodeDecodeError, KeyError, TypeError, ValueError) as error:
         raise ExperimentFailed(f"{path} is no experiment ({_why(error)}); it must set {', '.join(_SAID)}") from error
@@ -83,7 +89,11 @@ def _constants(path: Path) -> Mapping[str, Any]:
     """The constants that the file sets, without running it."""
     found = {}
     for node in ast.parse(path.read_text(encoding="utf-8")).body:
-        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and node.targets[0].id in _SAID:
+        if (
+            isinstance(node, ast.Assign)
+            and isinstance(node.targets[0], ast.Name)
+            and node.targets[0].id in _SAID + _MAY_SAY
+        ):
             found[node.targets[0].id] = ast.literal_eval(node.value)
     return found
 

@@ -35,9 +35,12 @@ def main() -> None:
 
 
 def _run(experiment: ModuleType, request: dict[str, Any], seed: int, progress: Callable[[float], None]) -> Any:
-    """A file that uses references of `impl/` has a parameter `reference`: it loads one by `track/id`."""
-    more = {}
-    if "reference" in inspect.signature(experiment.run).parameters:
+    """A file that uses references of `impl/` has a parameter `reference`; one that looks at a text, `text`."""
+    more: dict[str, Any] = {}
+    wanted = inspect.signature(experiment.run).parameters
+    if "text" in wanted:
+        more["text"] = request["text"]
+    if "reference" in wanted:
         impl = Path(request["impl"])
         more["reference"] = lambda name: _load(impl / name / "reference.py", name.replace("/", "_").replace("-", "_"))
     return experiment.run(seed, request["quick"], progress, **more)

@@ -27,12 +27,15 @@ _ONE_THREAD = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "OPENBLAS_NUM_THR
 
 
 class Run:
-    """One call of an experiment over some seeds. Started at once, or ExperimentFailed; `outcomes` waits for it."""
+    """One call of an experiment over some seeds. Started at once, or ExperimentFailed; `outcomes` waits for it.
 
-    def __init__(self, experiment: Experiment, impl: Path, seeds: Sequence[int], quick: bool) -> None:
+    `text` is for an experiment that looks at one.
+    """
+
+    def __init__(self, experiment: Experiment, impl: Path, seeds: Sequence[int], quick: bool, text: str = "") -> None:
         self.experiment = experiment
         self.seeds = list(seeds)
-        request = {"file": str(experiment.file), "impl": str(impl), "seeds": self.seeds, "quick": quick}
+        request = {"file": str(experiment.file), "impl": str(impl), "seeds": self.seeds, "quick": quick, "text": text}
         environment = {name: value for name, value in os.environ.items() if name != "ATTN_HOME"}
         self._log = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the run
         try:

@@ -222,7 +222,7 @@ class AttnApp(App[None]):
     def open_experiment(self, id: str) -> None:
         from attncli.tui.screens.experiment import ExperimentScreen
 
-        self.push_screen(ExperimentScreen(id))
+        self.push_screen(ExperimentScreen(id, self.lang))
 
     def open_help(self, below: Screen[None]) -> None:
         from attncli.tui.screens.help import HelpScreen

@@ -110,6 +110,33 @@ def test_one_seed_that_does_not_show_it_is_enough_for_1(attn: Attn, toy: Path) -
     assert done.out.splitlines()[-1] == "Not as claimed in 1 of 3 seeds: it was 2."
 
 
+@pytest.fixture
+def reader(toy: Path) -> Path:
+    """The toy, looking at a text."""
+    text = TOY.replace("progress):", "progress, text):").replace("it was {seed}.", "it was {text}.")
+    toy.write_text(text + 'TEXT = {"en": "a cat", "zh": "一只猫"}\n', encoding="utf-8")
+    return toy
+
+
+def test_a_text_is_handed_to_an_experiment_that_looks_at_one(attn: Attn, reader: Path) -> None:
+    assert attn("experiment", "toy", "--quick").out.splitlines()[-1] == "As claimed: it was a cat."
+    assert attn("experiment", "toy", "猫 and 狗", "--quick").out.splitlines()[-1] == "As claimed: it was 猫 and 狗."
+
+
+def test_a_text_that_cannot_be_looked_at_is_told(attn: Attn, reader: Path) -> None:
+    empty = attn("experiment", "toy", " ")
+    assert (empty.code, empty.out) == (2, "")
+    assert "the text is empty; name one" in empty.err
+    long = attn("experiment", "toy", "x" * 401)
+    assert (long.code, "the text has 401 characters, and 400 have room on a map" in long.err) == (2, True)
+
+
+def test_a_text_for_an_experiment_that_looks_at_none_is_refused(attn: Attn, toy: Path) -> None:
+    done = attn("experiment", "toy", "text")
+    assert (done.code, done.out) == (2, "")
+    assert "toy looks at no text; leave it out, or give it to attn experiment attention-map" in done.err
+
+
 def test_the_quick_form_is_content_with_one_seed(attn: Attn, toy: Path) -> None:
     fails_from(toy, 2)
     done = attn("experiment", "toy", "--quick")
@@ -144,7 +171,7 @@ def test_a_picture_is_written(attn: Attn, toy: Path, tmp_path: Path) -> None:
         (["toy", "-o", "plot.png"], "plot.png is no .svg file, and plots are drawn as SVG alone; name one such as"),
         (["toy", "-o", "nowhere/at/all.svg"], "cannot write nowhere/at/all.svg (there is no folder"),
         (["--quick"], "which experiment? `attn experiment` lists them"),
-        (["toy", "two"], "unexpected extra argument (two)"),
+        (["toy", "two", "three"], "unexpected extra argument (three)"),
     ],
 )
 def test_what_cannot_be_used_is_told_before_anything_is_run(attn: Attn, toy: Path, words: list[str], said: str) -> None:

@@ -60,8 +60,9 @@ def make(impl: Path) -> MakeExperiment:
     def write(id: str = "toy", run: str = EVEN, **constants: str) -> Path:
         head = HEAD
         for name, value in constants.items():
-            line = next(line for line in HEAD.splitlines() if line.startswith(f"{name} = "))
-            head = head.replace(line, f"{name} = {value}" if value else "")
+            line = next((line for line in HEAD.splitlines() if line.startswith(f"{name} = ")), "")
+            said = f"{name} = {value}" if value else ""
+            head = head.replace(line, said) if line else f"{head}{said}\n\n\n"
         (impl / "experiments" / f"{id}.py").write_text(head + RESULT + run, encoding="utf-8")
         return impl
 

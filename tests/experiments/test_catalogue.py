@@ -62,3 +62,9 @@ def test_a_file_without_a_constant_says_which(make: MakeExperiment, constant: st
 def test_a_constant_of_another_kind_is_told(make: MakeExperiment, constants: dict[str, str], why: str) -> None:
     with pytest.raises(ExperimentFailed, match=f"toy.py is no experiment .{why}"):
         find(make(**constants), "toy")
+
+
+def test_an_example_of_a_text_is_read_where_the_file_has_one(make: MakeExperiment) -> None:
+    impl = make(TEXT='{"en": "a cat", "zh": "一只猫"}')
+    assert find(impl, "toy").text == Localised("a cat", "一只猫")
+    assert find(make(), "toy").text is None

@@ -9,6 +9,7 @@ from textual.message import Message
 from textual.widget import Widget
 
 from attncli import paths
+from attncli.domain.text import Lang
 from attncli.errors import ExperimentFailed
 from attncli.experiments.catalogue import find
 from attncli.experiments.child_runner import Run
@@ -42,10 +43,11 @@ class Ended(Message):
 class ExperimentScreen(AttnScreen):
     """The run is begun when the screen opens, and ended when it is left."""
 
-    def __init__(self, id: str) -> None:
+    def __init__(self, id: str, lang: Lang) -> None:
         super().__init__()
         self.experiment = find(paths.bundled_impl(), id)
-        self.underway = Run(self.experiment, paths.bundled_impl(), self.experiment.seeds(quick=True), quick=True)
+        text = self.experiment.text[lang] if self.experiment.text else ""
+        self.underway = Run(self.experiment, paths.bundled_impl(), self.experiment.seeds(quick=True), True, text)
         self.share, self.outcomes, self.fault = 0.0, list[Outcome](), ""
 
     def title_bar(self) -> TitleBar:
