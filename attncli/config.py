@@ -13,7 +13,7 @@ from attncli.domain.rungs import RUNGS, CaseRung
 from attncli.domain.text import LANGS, Lang
 from attncli.errors import NO_ROOM, ConfigInvalid, EnvironmentFailure
 
-THEMES = ("dark", "light")
+THEMES = ("dark", "light", "contrast")
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,9 @@ class Settings:
     maximum_interval_days: int = 36_500
     """No interval is longer."""
     theme: str = "dark"
-    """The app's colours: dark or light."""
+    """The app's colours: dark, light, or contrast (black and white, bold)."""
+    reduced_motion: bool = False
+    """Whether the app moves nothing that need not move: lists jump, they do not glide."""
     editor: str = ""
     """The command that opens a file; empty: $VISUAL, then $EDITOR."""
     rung: CaseRung = "solved"
@@ -59,6 +61,7 @@ class Settings:
 
 
 SCHEDULING_KEYS = ("desired_retention", "learning_steps", "relearning_steps", "maximum_interval_days", "fuzz")
+SWITCHES = ("fuzz", "reduced_motion")
 KEYS: tuple[str, ...] = tuple(field.name for field in fields(Settings))
 
 
@@ -238,6 +241,7 @@ _READERS: dict[str, Callable[[Any], Any]] = {
     "relearning_steps": _steps,
     "maximum_interval_days": _whole(1, 36_500),
     "theme": _one_of(*THEMES),
+    "reduced_motion": _switch,
     "editor": _text,
     "rung": _one_of(*RUNGS),
     "interview": _date,
@@ -247,7 +251,7 @@ _WORDS = {"true": True, "on": True, "yes": True, "1": True, "false": False, "off
 
 def _from_text(key: str, text: str) -> Any:
     """`text` as the TOML value that `key` wants; what does not fit stays text, and is refused by its reader."""
-    if key == "fuzz":
+    if key in SWITCHES:
         return _WORDS.get(text.lower(), text)
     if key in ("new_per_day", "maximum_interval_days") and re.fullmatch(r"[+-]?\d{1,9}", text, re.ASCII):
         return int(text)

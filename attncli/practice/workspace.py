@@ -173,6 +173,11 @@ class Workspace:
             return self.settings
         return replace(self.settings, **{key: getattr(latest, key) for key in SCHEDULING_KEYS})
 
+    def adopt(self, settings: Settings) -> None:
+        """Goes on with `settings`; what schedules follow from is the same in them."""
+        self.settings = settings
+        self.calendar = StudyCalendar(settings.day_start)
+
     def forget_policy(self) -> None:
         """Reads the fit from the log again when it is next needed."""
         for name in ("policy", "scheduler", "challenge_scheduler"):

@@ -121,6 +121,8 @@ class AttnApp(App[None]):
         for theme in THEMES:
             self.register_theme(theme)
         self.theme = theme_named(workspace.settings.theme)
+        if workspace.settings.reduced_motion:
+            self.animation_level = "none"
 
     @property
     def failure(self) -> Exception | None:
@@ -242,12 +244,24 @@ class AttnApp(App[None]):
 
     async def action_language(self) -> None:
         """The other language, here and in `config.toml`."""
-        self.lang = "en" if self.lang == "zh" else "zh"
-        self.workspace.lang = self.lang
-        self._remember("lang", self.lang)
+        self._remember("lang", "en" if self.lang == "zh" else "zh")
+        await self._speak("en" if self.lang == "zh" else "zh")
+
+    async def _speak(self, lang: Lang) -> None:
+        self.lang = self.workspace.lang = lang
         for screen in self.screen_stack:
             if isinstance(screen, AttnScreen):
                 await screen.in_other_language()
+
+    def setting_changed(self, key: str) -> None:
+        """Shows what a setting changed on the screen."""
+        settings = self.workspace.settings
+        if key == "lang":
+            self.call_later(self._speak, settings.lang)
+        elif key == "theme":
+            self.theme = theme_named(settings.theme)
+        elif key == "reduced_motion":
+            self.animation_level = "none" if settings.reduced_motion else "full"
 
     def action_dark_or_light(self) -> None:
         self.theme = DARK.name if self.theme == LIGHT.name else LIGHT.name
@@ -280,7 +294,7 @@ class AttnApp(App[None]):
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         """The command palette."""
-        for route in ("home", "review", "drill", "quiz", "challenges", "stats", "search"):
+        for route in ("home", "review", "drill", "quiz", "challenges", "stats", "search", "settings"):
             yield self._command(f"palette.{route}", route)
         yield SystemCommand(say("palette.language", self.lang), "l", self.action_language)
         yield SystemCommand(say("palette.theme", self.lang), "Ctrl+T", self.action_dark_or_light)
@@ -326,6 +340,10 @@ def _screen_at(route: Route) -> AttnScreen:
         from attncli.tui.screens.search import SearchScreen
 
         return SearchScreen()
+    if route == "settings":
+        from attncli.tui.screens.settings import SettingsScreen
+
+        return SettingsScreen()
     from attncli.tui.screens.stats import StatsScreen
 
     return StatsScreen()

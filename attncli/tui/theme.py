@@ -1,4 +1,4 @@
-"""The two themes, light and dark: paper and slate with one blue. Contrast of text is at least 7 to 1 in both."""
+"""The themes: slate, paper, and black on which nothing is faint. Contrast of text is at least 7 to 1 in all."""
 
 from __future__ import annotations
 
@@ -44,9 +44,30 @@ LIGHT = Theme(
         "block-cursor-text-style": "bold",
     },
 )
-THEMES = (DARK, LIGHT)
+CONTRAST = Theme(
+    name="attn-contrast",
+    primary="#ffe14d",
+    secondary="#ffffff",
+    accent="#5ce1ff",
+    success="#7dff8a",
+    warning="#ffd24d",
+    error="#ffb3b3",
+    foreground="#ffffff",
+    background="#000000",
+    surface="#000000",
+    panel="#1a1a1a",
+    dark=True,
+    variables={
+        "border": "#ffffff",
+        "text-muted": "#e0e0e0",
+        "input-selection-background": "#ffe14d 40%",
+        "block-cursor-text-style": "bold reverse",
+    },
+)
+THEMES = (DARK, LIGHT, CONTRAST)
+_NAMED = {"dark": DARK, "light": LIGHT, "contrast": CONTRAST}
 
 
 def theme_named(setting: str) -> str:
-    """The Textual theme for the setting `theme`: `light`, `dark`, or the name of any theme that Textual has."""
-    return {"light": LIGHT.name, "dark": DARK.name}.get(setting, setting)
+    """The Textual theme for the setting `theme`: `light`, `dark`, `contrast`, or the name of any that Textual has."""
+    return _NAMED[setting].name if setting in _NAMED else setting

@@ -8,7 +8,13 @@ challenges in `app_challenge_texts`, of drills and quizzes in `app_choosing_text
 from __future__ import annotations
 
 from attncli.domain.text import Lang, Localised
-from attncli.words import app_challenge_texts, app_choosing_texts, app_review_texts, shared_review_texts
+from attncli.words import (
+    app_challenge_texts,
+    app_choosing_texts,
+    app_review_texts,
+    settings_texts,
+    shared_review_texts,
+)
 
 _T = Localised
 
@@ -153,6 +159,7 @@ TEXTS: dict[str, Localised] = {
     **app_review_texts.TEXTS,
     **app_choosing_texts.TEXTS,
     **app_challenge_texts.TEXTS,
+    **settings_texts.TEXTS,
 }
 
 

@@ -4,9 +4,9 @@
 trigger comes again. Bigrams need no attention, each token alone predicts the next; copying needs the one head of the
 one layer. What to look at: the head's attention at triggers and everywhere else. At a trigger it goes to the previous
 token; elsewhere the head has nothing to do and nearly all goes to BOS, whose value it has made small. Nobody told it
-to. Seen in seeds 0, 2 and 5: BOS got 0.89 … 0.99 elsewhere, at most 0.03 at triggers, the previous token 0.94 … 0.98
-there; more seeds have not been counted. The rate matters: at 3e-3 two seeds had no sink after 500 steps, and each of
-the other settings that were tried (0.02, with and without warm-up) left one to several seeds of ten without one.
+to. Seen in seeds 0 … 9: BOS got 0.62 … 0.996 elsewhere, at most 0.03 at triggers, the previous token 0.90 … 0.98
+there. The rate matters: at 3e-3 two seeds had no sink after 500 steps, and each of the other settings that were tried
+(0.02, with and without warm-up) left one to several seeds of ten without one.
 
 Xiao et al. 2023, arXiv 2309.17453; Guo et al. 2024, arXiv 2410.13835 (the task).
 """

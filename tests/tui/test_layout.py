@@ -78,8 +78,8 @@ def test_the_editor_is_the_setting_then_visual_then_editor_then_what_is_there() 
     assert editor_command('odd "quote', {}, **nothing) == ['odd "quote']
 
 
-def test_both_themes_can_be_set_by_their_short_names() -> None:
-    assert [theme_named("dark"), theme_named("light")] == [theme.name for theme in THEMES]
+def test_the_themes_can_be_set_by_their_short_names() -> None:
+    assert [theme_named(name) for name in ("dark", "light", "contrast")] == [theme.name for theme in THEMES]
     assert theme_named("nord") == "nord"
 
 
@@ -95,7 +95,7 @@ def contrast(a: str, b: str) -> float:
 
 
 @pytest.mark.parametrize("theme", THEMES, ids=lambda theme: theme.name)
-def test_text_has_enough_contrast_in_both_themes(theme) -> None:  # type: ignore[no-untyped-def]
+def test_text_has_enough_contrast_in_every_theme(theme) -> None:  # type: ignore[no-untyped-def]
     for ground in (theme.background, theme.surface, theme.panel):
         assert contrast(theme.foreground, ground) >= 7
         assert contrast(theme.variables["text-muted"], ground) >= 4.5

@@ -38,6 +38,7 @@ class HomeScreen(AttnScreen):
         Binding("z", "quiz", "key.quiz"),
         Binding("c", "go('challenges')", "key.challenges"),
         Binding("s", "go('stats')", "key.stats"),
+        Binding("comma", "go('settings')", "key.settings", show=False, key_display=","),
         Binding("slash", "go('search')", "key.search", key_display="/"),
         Binding("q,escape", "quit", "key.quit", key_display="q"),
     ]

@@ -1,0 +1,145 @@
+"""Settings: every one with its value, what it does, and its default; changed in place and kept at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import ClassVar
+
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.widget import Widget
+from textual.widgets import Input, OptionList
+
+from attncli.config import KEYS, SWITCHES, THEMES, Settings
+from attncli.domain.rungs import RUNGS
+from attncli.domain.text import LANGS
+from attncli.errors import AttnError
+from attncli.practice.settings import change_setting, kept_settings
+from attncli.tui.columns import left
+from attncli.tui.screens.base import AttnScreen
+from attncli.tui.widgets.option_rows import Rows
+from attncli.tui.widgets.plain import Plain
+from attncli.tui.widgets.title_bar import TitleBar
+from attncli.words.app_texts import say
+from attncli.words.settings_texts import EXPLAINED, NAMES
+
+CHOICES = {"lang": LANGS, "theme": THEMES, "rung": RUNGS, **dict.fromkeys(SWITCHES, ("true", "false"))}
+_NAME = 26
+
+
+class SettingRows(Rows):
+    """Enter changes a row: the next of its values, or a field to type in."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("left", "screen.step(-1)", "key.change", show=False),
+        Binding("right", "screen.step(1)", "key.change", show=False),
+        Binding("enter,space", "select", "key.change", key_display="Enter"),
+    ]
+
+
+class ValueField(Input):
+    """Where a value is typed."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "screen.leave_field", "key.leave-field", key_display="Esc")
+    ]
+
+    def check_consume_key(self, key: str, character: str | None) -> bool:
+        """`-` and `/` are typed; Textual does not count them as characters."""
+        return super().check_consume_key(key, character) or key in ("minus", "slash")
+
+
+class SettingsScreen(AttnScreen):
+    """`told` is what became of the last change; it goes when the cursor moves on."""
+
+    CSS_PATH = Path(__file__).with_suffix(".tcss")
+
+    kept: Settings
+    told: Content = Content("")
+
+    def title_bar(self) -> TitleBar:
+        return TitleBar(say("settings.title", self.lang), status=str(self.workspace.home.config))
+
+    def body(self) -> Iterable[Widget]:
+        self.kept = kept_settings(self.workspace)
+        yield SettingRows(self._rows(), id="settings")
+        field = ValueField(placeholder=say("settings.prompt", self.lang))
+        field.display = False
+        yield field
+        yield Plain("", id="explained")
+
+    def focus_first(self) -> None:
+        self.query_one(SettingRows).focus()
+        self._explain()
+
+    def _rows(self) -> list[tuple[str, Content]]:
+        return [(key, self._row(key)) for key in KEYS]
+
+    def _row(self, key: str) -> Content:
+        value = self._named(key, self.kept.text(key))
+        shown = f"‹ {value} ›" if key in CHOICES else value
+        return Content.assemble((left(NAMES[key][self.lang], _NAME), "$text-muted"), shown)
+
+    def _named(self, key: str, value: str) -> str:
+        if not value:
+            return say("settings.none", self.lang)
+        return say(f"settings.{value}", self.lang) if key in CHOICES else value
+
+    @property
+    def _key(self) -> str:
+        rows = self.query(SettingRows)
+        row = rows.first().highlighted_option if rows else None
+        return (row.id if row else None) or KEYS[0]
+
+    def _explain(self) -> None:
+        key = self._key
+        default = say("settings.default", self.lang, value=self._named(key, Settings().text(key)))
+        lines = [Content(EXPLAINED[key][self.lang]), Content.styled(f"{default}  {key}", "$text-muted"), self.told]
+        for explained in self.query("#explained").results(Plain):
+            explained.update(Content("\n").join(line for line in lines if line))
+
+    def on_option_list_option_highlighted(self, event: OptionList.OptionHighlighted) -> None:
+        self._explain()
+
+    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+        if self._key in CHOICES:
+            self.action_step(1)
+        else:
+            self._type()
+
+    def action_step(self, step: int) -> None:
+        """The next of the values that a setting may have; nothing for one that is typed."""
+        if values := CHOICES.get(self._key):
+            place = values.index(self.kept.text(self._key)) + step
+            self._keep(values[place % len(values)])
+
+    def _type(self) -> None:
+        field = self.query_one(ValueField)
+        field.value = self.kept.text(self._key)
+        field.display = True
+        field.focus()
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        if self._keep(event.value.strip()):
+            self.action_leave_field()
+
+    def action_leave_field(self) -> None:
+        self.query_one(ValueField).display = False
+        self.query_one(SettingRows).focus()
+
+    def _keep(self, text: str) -> bool:
+        """Whether it was kept; what does not fit is told below, and stays in the field."""
+        key = self._key
+        try:
+            in_force = change_setting(self.workspace, key, text)
+        except AttnError as error:
+            self.told = Content.styled(f"✗ {error.message}", "$error")
+        else:
+            self.kept = kept_settings(self.workspace)
+            said = say("settings.kept" if in_force else "settings.from-next-start", self.lang)
+            self.told = Content.styled(f"✓ {said}", "$success")
+            self.query_one(SettingRows).show_rows(self._rows())
+            self.attn.setting_changed(key)
+        self._explain()
+        return "✓" in self.told.plain

@@ -1,0 +1,124 @@
+"""Every setting explains itself and is changed in place: kept in `config.toml`, and in force as soon as it can be."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+from textual.widgets import Input
+
+from attncli.config import KEYS, SCHEDULING_KEYS, Settings, load
+from attncli.domain.text import LANGS
+from attncli.tui.app import AttnApp
+from attncli.tui.screens.settings import CHOICES, SettingsScreen
+from attncli.tui.theme import CONTRAST
+from attncli.tui.widgets.option_rows import Rows
+from attncli.words.settings_texts import EXPLAINED, NAMES
+
+from .conftest import MakeApp, shown
+
+
+def kept(app: AttnApp) -> Settings:
+    return load(app.workspace.home.config, {})
+
+
+def go_to(app: AttnApp, key: str) -> None:
+    app.screen.query_one(Rows).highlighted = KEYS.index(key)
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_every_setting_has_a_name_and_says_what_it_does(key: str) -> None:
+    for lang in LANGS:
+        assert NAMES[key][lang] and EXPLAINED[key][lang].endswith((".", "。"))
+    assert NAMES[key].en != NAMES[key].zh and EXPLAINED[key].en != EXPLAINED[key].zh
+
+
+def test_only_settings_are_explained() -> None:
+    assert set(NAMES) == set(EXPLAINED) == {field.name for field in dataclasses.fields(Settings)}
+
+
+@pytest.mark.parametrize("key", sorted(set(CHOICES) & set(KEYS)))
+def test_every_value_that_is_offered_can_be_kept(key: str, tmp_path) -> None:  # type: ignore[no-untyped-def]
+    from attncli.config import save
+
+    for value in CHOICES[key]:
+        save(tmp_path / "config.toml", key, value)
+        assert load(tmp_path / "config.toml", {}).text(key) == value
+
+
+async def test_comma_on_home_opens_them_and_the_cursor_explains(make_app: MakeApp) -> None:
+    app = make_app()
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("comma")
+        assert isinstance(app.screen, SettingsScreen)
+        assert EXPLAINED["lang"].en[:30] in shown(app)
+        await pilot.press("down", "down")
+        assert "How many unseen cards a day brings" in shown(app)
+        assert "Default: 10.  new_per_day" in shown(app)
+
+
+async def test_a_number_is_typed_and_in_force_at_once(make_app: MakeApp) -> None:
+    app = make_app("settings")
+    async with app.run_test(size=(80, 24)) as pilot:
+        go_to(app, "new_per_day")
+        await pilot.press("enter")
+        app.screen.query_one(Input).value = "3"
+        await pilot.press("enter")
+        assert "✓ Kept." in shown(app)
+        assert kept(app).new_per_day == app.workspace.settings.new_per_day == 3
+        assert app.screen.query_one(Rows).has_focus
+
+
+async def test_a_value_that_does_not_fit_is_told_and_changes_nothing(make_app: MakeApp) -> None:
+    app = make_app("settings")
+    async with app.run_test(size=(80, 24)) as pilot:
+        go_to(app, "day_start")
+        await pilot.press("enter")
+        app.screen.query_one(Input).value = "noon"
+        await pilot.press("enter")
+        assert "✗ day_start: 'noon' is no time such as 04:00" in shown(app)
+        assert app.screen.query_one(Input).has_focus
+        await pilot.press("escape")
+        assert isinstance(app.screen, SettingsScreen) and app.screen.query_one(Rows).has_focus
+        assert kept(app).day_start == Settings().day_start
+
+
+@pytest.mark.parametrize("key", sorted(SCHEDULING_KEYS))
+async def test_what_schedules_follow_waits_for_the_next_start(make_app: MakeApp, key: str) -> None:
+    other = {"desired_retention": "0.8", "learning_steps": "5m", "relearning_steps": "", "maximum_interval_days": "99"}
+    app = make_app("settings")
+    before = app.workspace.settings
+    async with app.run_test(size=(80, 24)) as pilot:
+        go_to(app, key)
+        await pilot.press("enter")
+        if key in other:
+            app.screen.query_one(Input).value = other[key]
+            await pilot.press("enter")
+        assert "schedules follow it when attn is started next" in shown(app)
+        assert app.workspace.settings == before
+        assert key in app.workspace.home.config.read_text(encoding="utf-8")
+
+
+async def test_colours_and_language_change_under_the_cursor(make_app: MakeApp) -> None:
+    app = make_app("settings")
+    async with app.run_test(size=(80, 24)) as pilot:
+        go_to(app, "theme")
+        await pilot.press("left")
+        assert app.theme == CONTRAST.name and kept(app).theme == "contrast"
+        go_to(app, "reduced_motion")
+        await pilot.press("space")
+        assert app.animation_level == "none"
+        go_to(app, "lang")
+        await pilot.press("right")
+        await pilot.pause()
+        assert app.lang == "zh" and "目标记忆保持率" in shown(app)
+
+
+async def test_a_file_that_cannot_be_written_is_told(make_app: MakeApp) -> None:
+    app = make_app("settings")
+    async with app.run_test(size=(80, 24), notifications=True) as pilot:
+        app.workspace.home.config.mkdir()
+        go_to(app, "theme")
+        await pilot.press("right")
+        assert app.theme != "attn-light"
+        assert "✗ cannot read" in shown(app), shown(app)
