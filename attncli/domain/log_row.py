@@ -28,6 +28,7 @@ class RowKind(StrEnum):
     SOLUTION = "solution"
     FIT = "fit"
     TAG = "tag"
+    NOTE = "note"
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ Check = Callable[[Any], None]
 
 LONGEST_NAME = 200
 LONGEST_PATH = 4096
+LONGEST_NOTE = 4000
 LONGEST_SOURCE = 256 * 1024
 LARGEST_EXTRA = 16 * 1024
 DEEPEST_EXTRA = 8
@@ -190,4 +191,6 @@ _KINDS: dict[RowKind, _Fields] = {
         ("verdict",),
     ),
     RowKind.FIT: _Fields({"parameters": _weights}, ("parameters",)),
+    RowKind.TAG: _Fields({"tag": _name, "on": _switch}),
+    RowKind.NOTE: _Fields({"text": _text(LONGEST_NOTE)}),
 }

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from attncli.domain.log_row import LogRow, RowKind
+from attncli.memory.annotations import ANNOTATIONS
 from attncli.memory.evidence import CHALLENGE_ROWS
 from attncli.memory.replay import HOLDS
 from attncli.practice.derivation import derive_subject
@@ -26,9 +27,10 @@ def recording(workspace: Workspace) -> Iterator[None]:
 def record(
     workspace: Workspace, kind: RowKind, subject: str, details: Mapping[str, Any], at: datetime | None = None
 ) -> LogRow:
-    """Records a hold of a card, or what was done with a challenge, at `at` (now), and derives what follows."""
+    """Records a hold, tag or note of a card, or what was done with a challenge, at `at` (now); derives what follows."""
     with recording(workspace):
-        when = stamp(workspace, subject, HOLDS if kind in HOLDS else CHALLENGE_ROWS, at)
+        sort = next((kinds for kinds in (HOLDS, ANNOTATIONS) if kind in kinds), CHALLENGE_ROWS)
+        when = stamp(workspace, subject, sort, at)
         row = workspace.store.log.append(kind, subject, when.at, when.day, {**details, **when.details})
         derive_subject(workspace, subject)
     return row

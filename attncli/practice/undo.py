@@ -2,21 +2,35 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from attncli.domain.log_row import LogRow, RowKind
 from attncli.errors import UsageError
+from attncli.memory.annotations import ANNOTATIONS
 from attncli.memory.replay import HOLDS
 from attncli.practice.derivation import derive_subjects
 from attncli.practice.log_transaction import recording
 from attncli.practice.stamping import utc
 from attncli.practice.workspace import Workspace
 
-TAKEN_BACK = HOLDS | {RowKind.REVIEW, RowKind.ATTEMPT, RowKind.TAG}
+TAKEN_BACK = HOLDS | ANNOTATIONS | {RowKind.REVIEW, RowKind.ATTEMPT}
+
+
+Act = Literal["review", "hold", "annotation", "attempt"]
+
+
+def sort_of_act(row: LogRow) -> Act:
+    """What was taken back, in a word."""
+    if row.kind is RowKind.REVIEW:
+        return "review"
+    return "hold" if row.kind in HOLDS else "annotation" if row.kind in ANNOTATIONS else "attempt"
 
 
 def take_back(workspace: Workspace, row: LogRow | None = None) -> LogRow:
     """Takes back `row`, or what was last done on this machine; the row that was taken back.
 
-    A review, a suspension, a bury, their lifting, a tag or an attempt: what a hint or a solution showed stays seen.
+    A review, a suspension, a bury, their lifting, a tag, a note or an attempt; what a hint or a solution showed stays
+    seen.
     """
     store, at = workspace.store, utc(workspace.clock())
     with recording(workspace):

@@ -83,10 +83,14 @@ class Workspace:
             raise
         return workspace
 
+    def read_banks(self) -> None:
+        """Takes in what was written into banks and challenges since they were read last."""
+        self.source_files.index_into(self.store, self._derive_moved)
+
     def _bring_up_to_date(self) -> None:
         if self.store.unwritable:
             return
-        self.source_files.index_into(self.store, self._derive_moved)
+        self.read_banks()
         if self.store.scheduling != self.settings.scheduling:
             self.derive_all()
 

@@ -30,6 +30,7 @@ from attncli.practice.workspace import Clock, Workspace
 from attncli.tui import wrapping
 from attncli.tui.faults import BUSY_MILLISECONDS, fault_text
 from attncli.tui.routes import Route
+from attncli.tui.screen_at import screen_at
 from attncli.tui.screens.base import AttnScreen
 from attncli.tui.shown_text import ShownText
 from attncli.tui.terminal import hung_up, standard_terminal
@@ -177,7 +178,7 @@ class AttnApp(App[None]):
         if route == "quiz":
             self.open_quiz()
         else:
-            self.push_screen(_screen_at(route))
+            self.push_screen(screen_at(route))
 
     def open_review(self, topic: str | None = None, limit: int | None = None) -> None:
         from attncli.tui.screens.review import ReviewScreen
@@ -216,10 +217,15 @@ class AttnApp(App[None]):
 
         self.push_screen(ChallengeScreen(id))
 
-    def open_card(self, id: str) -> None:
+    def open_card(self, id: str, question_first: bool = False) -> None:
         from attncli.tui.screens.card import CardScreen
 
-        self.push_screen(CardScreen(id))
+        self.push_screen(CardScreen(id, question_first))
+
+    def open_add_card(self, topic: str | None = None) -> None:
+        from attncli.tui.screens.add_card import AddCardScreen
+
+        self.push_screen(AddCardScreen(topic))
 
     def open_experiment(self, id: str) -> None:
         from attncli.tui.screens.experiment import ExperimentScreen
@@ -316,34 +322,3 @@ def _drawn(workspace: Workspace, wish: QuizWish) -> Quiz:
     from attncli.practice.quiz import Quiz
 
     return Quiz(workspace, wish)
-
-
-def _screen_at(route: Route) -> AttnScreen:
-    """A new screen; each is imported when it is first opened: the first frame waits for none but its own."""
-    if route == "home":
-        from attncli.tui.screens.home import HomeScreen
-
-        return HomeScreen()
-    if route == "review":
-        from attncli.tui.screens.review import ReviewScreen
-
-        return ReviewScreen()
-    if route == "drill":
-        from attncli.tui.screens.drill import DrillScreen
-
-        return DrillScreen(Wish())
-    if route == "challenges":
-        from attncli.tui.screens.challenges import ChallengesScreen
-
-        return ChallengesScreen()
-    if route == "search":
-        from attncli.tui.screens.search import SearchScreen
-
-        return SearchScreen()
-    if route == "settings":
-        from attncli.tui.screens.settings import SettingsScreen
-
-        return SettingsScreen()
-    from attncli.tui.screens.stats import StatsScreen
-
-    return StatsScreen()

@@ -12,6 +12,7 @@ from attncli.words import (
     app_challenge_texts,
     app_choosing_texts,
     app_review_texts,
+    browse_texts,
     settings_texts,
     shared_review_texts,
 )
@@ -159,6 +160,7 @@ TEXTS: dict[str, Localised] = {
     **app_review_texts.TEXTS,
     **app_choosing_texts.TEXTS,
     **app_challenge_texts.TEXTS,
+    **browse_texts.TEXTS,
     **settings_texts.TEXTS,
 }
 

@@ -50,12 +50,15 @@ async def test_a_query_may_hold_any_sign(make_app: MakeApp) -> None:
         assert app.screen.query_text == '-/ql["'  # type: ignore[attr-defined]
 
 
-async def test_enter_opens_a_card_whole_and_escape_returns_to_the_query(make_app: MakeApp) -> None:
+async def test_enter_opens_the_question_space_the_rest_and_escape_returns_to_the_query(make_app: MakeApp) -> None:
     app = make_app("search")
     async with app.run_test(size=(80, 60)) as pilot:
         await pilot.press(*"saturate", "enter", "enter")
         await pilot.pause(0.3)
         assert isinstance(app.screen, CardScreen)
+        assert "att-02" in shown(app) and "independent components" not in shown(app)
+        await pilot.press("space")
+        await pilot.pause()
         text = shown(app)
         assert "att-02" in text and "independent components" in text and "footnote 4" in text
         await pilot.press("escape")

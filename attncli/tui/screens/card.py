@@ -1,57 +1,187 @@
-"""One card, whole, to read: question, answer, explanation, pitfalls, follow-ups, sources."""
+"""One card to read, the question first where it was looked up; and what the learner marks and writes on it."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import ClassVar
 
+from textual.app import SuspendNotSupported
 from textual.binding import Binding, BindingType
+from textual.content import Content
 from textual.widget import Widget
+from textual.widgets import Input
 
-from attncli.errors import AttnError
+from attncli.errors import AttnError, EditorMissing
 from attncli.practice import hold
+from attncli.practice.annotate import annotation, set_note, toggle_flag, toggle_tag
 from attncli.practice.ask import Asked
+from attncli.practice.edit import edit, told
+from attncli.practice.undo import sort_of_act, take_back
 from attncli.practice.workspace import Workspace
 from attncli.tui.screens.base import AttnScreen
 from attncli.tui.widgets.card_sheet import Sheet, asked_parts
+from attncli.tui.widgets.plain import Plain
 from attncli.tui.widgets.title_bar import TitleBar
 from attncli.words.app_texts import say
+
+
+class LineField(Input):
+    """One line about the card: a note, or a tag."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "screen.leave_field", "key.leave-field", key_display="Esc")
+    ]
+
+    def check_consume_key(self, key: str, character: str | None) -> bool:
+        """`-` and `/` are typed; Textual does not count them as characters."""
+        return super().check_consume_key(key, character) or key in ("minus", "slash")
 
 
 class CardScreen(AttnScreen):
     """Reading changes no schedule; a suspended or buried card can be taken back into the queue."""
 
+    CSS_PATH = Path(__file__).with_suffix(".tcss")
     BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("space,enter", "reveal", "key.reveal", key_display="Space"),
+        Binding("f", "flag", "key.flag"),
+        Binding("t", "write('tag')", "key.tag"),
+        Binding("n", "write('note')", "key.note"),
+        Binding("e", "edit", "key.edit"),
+        Binding("minus", "bury", "key.bury", show=False, key_display="-"),
         Binding("exclamation_mark", "suspend", "key.suspend", key_display="!"),
         Binding("equals_sign", "unsuspend", "key.unsuspend", key_display="="),
+        Binding("u", "undo", "key.undo"),
         Binding("x", "experiment", "key.experiment"),
     ]
 
-    def __init__(self, id: str) -> None:
+    def __init__(self, id: str, question_first: bool = False) -> None:
         super().__init__()
-        self.card_id = id
+        self.card_id, self.question_first = id, question_first
+        self.asked: Asked | None = None
+        self.written = "note"
+
+    def _asked(self) -> Asked:
+        if self.asked is None:
+            self.asked = Asked.of(self.workspace.library.card(self.card_id), self.attn.rng)
+            self.asked.revealed = not self.question_first
+        return self.asked
 
     def title_bar(self) -> TitleBar:
-        self.asked = Asked.of(self.workspace.library.card(self.card_id), self.attn.rng)
-        self.asked.revealed = True
-        card = self.asked.card
+        card = self._asked().card
         detail = f"{say(f'review.kind-{card.kind}', self.lang)} · {say(f'review.level-{card.level}', self.lang)}"
         return TitleBar(self.workspace.library.topic(card.topic).title[self.lang], detail, card.id)
 
     def body(self) -> Iterable[Widget]:
-        yield Sheet(*asked_parts(self.asked, self.lang, self.question_of))
+        yield Plain(self._annotation(), id="annotation")
+        field = LineField()
+        field.display = False
+        yield field
+        yield Sheet(*self._parts())
+
+    def _parts(self) -> list[Widget]:
+        parts = list(asked_parts(self._asked(), self.lang, self.question_of))
+        if not self._asked().revealed and self._asked().is_marked_automatically:
+            parts.append(Plain(say("card.question-first", self.lang), classes="note"))
+        return parts
+
+    def _annotation(self) -> Content:
+        said = annotation(self.workspace, self.card_id)
+        tags = Content.styled(" ".join(f"#{tag}" for tag in said.tags), "$accent")
+        note = (
+            Content.assemble((f"{say('card.note', self.lang)}: ", "$text-muted"), said.note)
+            if said.note
+            else Content("")
+        )
+        return Content("\n").join(line for line in (tags, note) if line)
 
     def focus_first(self) -> None:
         self.query_one(Sheet).focus()
+        self._show_annotation()
+
+    def _show_annotation(self) -> None:
+        shown = self.query_one("#annotation", Plain)
+        shown.update(text := self._annotation())
+        shown.display = bool(text)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        return action != "experiment" or bool(self.asked.card.experiment)
+        if action == "reveal":
+            return self.asked is None or not self.asked.revealed
+        return action != "experiment" or bool(self._asked().card.experiment)
+
+    async def action_reveal(self) -> None:
+        self._asked().revealed = True
+        sheet = self.query_one(Sheet)
+        with self.app.batch_update():
+            await sheet.remove_children()
+            await sheet.mount(*self._parts())
+        sheet.focus()
+        self.refresh_bindings()
 
     def action_experiment(self) -> None:
-        self.attn.open_experiment(self.asked.card.experiment)
+        self.attn.open_experiment(self._asked().card.experiment)
+
+    def action_flag(self) -> None:
+        on = toggle_flag(self.workspace, self.card_id)
+        self.notify(say("card.flagged" if on else "card.unflagged", self.lang, card=self.card_id))
+        self._show_annotation()
+
+    def action_write(self, what: str) -> None:
+        field = self.query_one(LineField)
+        self.written = what
+        field.placeholder = say(f"card.{what}-prompt", self.lang)
+        field.value = annotation(self.workspace, self.card_id).note if what == "note" else ""
+        field.display = True
+        field.focus()
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        event.stop()
+        try:
+            if self.written == "note":
+                set_note(self.workspace, self.card_id, event.value)
+            elif event.value.strip():
+                toggle_tag(self.workspace, self.card_id, event.value)
+        except AttnError as error:
+            self.attn.tell(error)
+        else:
+            self.action_leave_field()
+            self._show_annotation()
+
+    def action_leave_field(self) -> None:
+        self.query_one(LineField).display = False
+        self.query_one(Sheet).focus()
+
+    async def action_edit(self) -> None:
+        """A card of the learner's own, in their editor; a bundled one stays as it is."""
+        file = Path(self.workspace.store.index.owner(self._asked().card.id))
+        if not file.is_relative_to(self.workspace.home.banks):
+            self.notify(say("card.not-yours", self.lang, card=self.card_id))
+            return
+        try:
+            with self.app.suspend():
+                edit(file, self.workspace.settings.editor, os.environ)
+        except SuspendNotSupported:
+            self.notify(say("challenge.no-suspend", self.lang, file=file), severity="warning")
+            return
+        except EditorMissing as error:
+            self.notify(told(error, self.lang), severity="warning")
+            return
+        self.workspace.read_banks()
+        self.asked = None
+        await self.in_other_language()
+
+    def action_undo(self) -> None:
+        done = take_back(self.workspace)
+        what = say(f"card.undone-{sort_of_act(done)}", self.lang)
+        self.notify(say("card.undone", self.lang, what=what, card=done.subject))
+        self._show_annotation()
 
     def action_suspend(self) -> None:
         self._tell(hold.suspend, "review.suspended")
+
+    def action_bury(self) -> None:
+        self._tell(hold.bury, "review.buried")
 
     def action_unsuspend(self) -> None:
         self._tell(hold.unsuspend, "review.unsuspended")

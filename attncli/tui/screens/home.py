@@ -39,6 +39,7 @@ class HomeScreen(AttnScreen):
         Binding("c", "go('challenges')", "key.challenges"),
         Binding("s", "go('stats')", "key.stats"),
         Binding("comma", "go('settings')", "key.settings", show=False, key_display=","),
+        Binding("a", "add_card", "key.add-card", show=False),
         Binding("slash", "go('search')", "key.search", key_display="/"),
         Binding("q,escape", "quit", "key.quit", key_display="q"),
     ]
@@ -150,6 +151,9 @@ class HomeScreen(AttnScreen):
 
     def action_quiz(self) -> None:
         self.attn.open_quiz(self._topic_under_cursor())
+
+    def action_add_card(self) -> None:
+        self.attn.open_add_card(self._topic_under_cursor())
 
     def _topic_under_cursor(self) -> str | None:
         row = self.query_one(Rows).highlighted_option

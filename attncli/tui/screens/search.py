@@ -11,6 +11,7 @@ from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Input, OptionList
 
+from attncli.practice.browse import STATES, Found, browse
 from attncli.tui.columns import left
 from attncli.tui.markup import inline
 from attncli.tui.screens.base import AttnScreen
@@ -38,7 +39,10 @@ class SearchScreen(AttnScreen):
     """The query stays when a card is opened and closed again."""
 
     CSS_PATH = Path(__file__).with_suffix(".tcss")
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("slash", "to_query", "key.search", key_display="/")]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("slash", "to_query", "key.search", key_display="/"),
+        Binding("a", "add", "key.add-card"),
+    ]
 
     def __init__(self) -> None:
         super().__init__()
@@ -49,6 +53,7 @@ class SearchScreen(AttnScreen):
 
     def body(self) -> Iterable[Widget]:
         yield SearchField(self.query_text, placeholder=say("search.prompt", self.lang))
+        yield Plain(say("search.filters", self.lang, states="|".join(STATES)), id="filters")
         yield Plain("", id="nothing")
         yield Rows(id="found")
 
@@ -61,28 +66,43 @@ class SearchScreen(AttnScreen):
         self._search()
 
     def _search(self) -> None:
-        found = self.workspace.library.cards(self.query_text)
-        rows = [(card.id, self._row(card.id, card.question(self.lang))) for card in found[:_MOST_ROWS]]
+        found = browse(self.workspace, self.query_text)
+        rows = [(card.id, self._row(found, card.id, card.question(self.lang))) for card in found.cards[:_MOST_ROWS]]
         self.query_one(Rows).show_rows(rows, stay=False)
         self.query_one(TitleBar).show(
-            say("search.title", self.lang), status=say_counted("search.found", self.lang, len(found))
+            say("search.title", self.lang), status=say_counted("search.found", self.lang, len(found.cards))
         )
         nothing = self.query_one("#nothing", Plain)
-        nothing.display = not found
-        nothing.update(Content(say("search.nothing", self.lang, query=self.query_text)))
+        said = [say("search.unknown", self.lang, filters=" ".join(found.unknown))] if found.unknown else []
+        said += [] if found.cards else [say("search.nothing", self.lang, query=self.query_text)]
+        nothing.display = bool(said)
+        nothing.update(Content("\n".join(said)))
 
-    def _row(self, id: str, question: str) -> Content:
-        return Content.assemble((left(id, _ID), "$text-muted"), inline(" ".join(question.split()))).truncate(
-            row_width(self.size.width), ellipsis=True
-        )
+    def _row(self, found: Found, id: str, question: str) -> Content:
+        """A flag and tags stand before the question."""
+        said = found.annotations.get(id)
+        marks = " ".join([f"#{tag}" for tag in said.tags] + ["✎"] * bool(said.note)) if said else ""
+        return Content.assemble(
+            (left(id, _ID), "$text-muted"),
+            (f"{marks} " if marks else "", "$accent"),
+            inline(" ".join(question.split())),
+        ).truncate(row_width(self.app.size.width), ellipsis=True)
 
     def action_to_results(self) -> None:
         if self.query_one(Rows).option_count:
             self.query_one(Rows).focus()
+
+    def on_screen_resume(self) -> None:
+        """Tags, notes and own cards may have come meanwhile."""
+        if self.query(Rows):
+            self._search()
+
+    def action_add(self) -> None:
+        self.attn.open_add_card()
 
     def action_to_query(self) -> None:
         self.query_one(SearchField).focus()
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         if event.option_id is not None:
-            self.attn.open_card(event.option_id)
+            self.attn.open_card(event.option_id, question_first=True)

@@ -1,0 +1,101 @@
+"""Looking cards through, marking them, and writing one's own, by keyboard alone."""
+
+from __future__ import annotations
+
+import pytest
+from textual.widgets import Input, TextArea
+
+from attncli.practice.annotate import annotation
+from attncli.tui.screens.add_card import AddCardScreen
+from attncli.tui.screens.card import CardScreen, LineField
+from attncli.tui.screens.search import SearchScreen
+
+from .conftest import MakeApp, shown
+
+
+async def test_flag_tag_and_note_are_put_on_a_card_and_shown_in_lists(make_app: MakeApp) -> None:
+    app = make_app("search")
+    async with app.run_test(size=(100, 40)) as pilot:
+        await pilot.press(*"saturate", "enter", "enter")
+        await pilot.pause()
+        await pilot.press("f", "t", *"hard", "enter", "n", *"ask", "space", *"why", "enter")
+        assert annotation(app.workspace, "att-02").tags == ("flag", "hard")
+        assert annotation(app.workspace, "att-02").note == "ask why"
+        assert "#flag #hard" in shown(app) and "Your note: ask why" in shown(app)
+        await pilot.press("u")
+        assert annotation(app.workspace, "att-02").note == "" and "ask why" not in shown(app)
+        await pilot.press("escape")
+        await pilot.pause()
+        assert isinstance(app.screen, SearchScreen) and "#flag #hard" in shown(app)
+
+
+async def test_escape_leaves_the_field_and_keeps_nothing(make_app: MakeApp) -> None:
+    app = make_app()
+    async with app.run_test(size=(100, 40)) as pilot:
+        app.open_card("att-02")
+        await pilot.pause()
+        await pilot.press("n", *"gone", "escape")
+        assert isinstance(app.screen, CardScreen) and not app.screen.query_one(LineField).display
+        assert annotation(app.workspace, "att-02").note == ""
+
+
+async def test_what_is_no_tag_is_told_and_stays_in_the_field(make_app: MakeApp) -> None:
+    app = make_app()
+    async with app.run_test(size=(100, 40), notifications=True) as pilot:
+        app.open_card("att-02")
+        await pilot.pause()
+        await pilot.press("t", *"two", "space", *"words", "enter")
+        assert app.screen.query_one(LineField).value == "two words"
+        assert annotation(app.workspace, "att-02").tags == ()
+        assert len(app._notifications) == 1
+
+
+async def test_filters_are_told_below_the_field_and_unknown_ones_named(make_app: MakeApp) -> None:
+    app = make_app("search")
+    async with app.run_test(size=(80, 24)) as pilot:
+        assert "is:new|seen|due" in shown(app)
+        await pilot.press(*"is:odd")
+        assert "is:odd means nothing here and narrows nothing." in shown(app)
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+async def test_a_card_of_ones_own_is_written_kept_and_found(make_app: MakeApp, lang: str) -> None:
+    app = make_app("search", lang=lang)
+    async with app.run_test(size=(80, 24)) as pilot:
+        app.screen.action_add()  # type: ignore[attr-defined]
+        await pilot.pause()
+        assert isinstance(app.screen, AddCardScreen)
+        await pilot.press("ctrl+s")
+        assert ("A question and an answer are needed." if lang == "en" else "问题和答案都要填。") in shown(app)
+        app.screen.query_one("#question", Input).value = "What is a zebra?"
+        app.screen.query_one("#answer", TextArea).text = "Striped: $x^2$."
+        await pilot.press("ctrl+s")
+        await pilot.pause()
+        assert isinstance(app.screen, SearchScreen)
+        await pilot.press("slash", *"zebra")
+        assert "mine-01" in shown(app)
+        assert app.workspace.library.card("mine-01").question[lang] == "What is a zebra?"
+
+
+async def test_a_topic_that_cannot_be_one_is_told_and_what_was_typed_stays(make_app: MakeApp) -> None:
+    app = make_app()
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("a")
+        await pilot.pause()
+        app.screen.query_one("#topic", Input).value = "no topic"
+        app.screen.query_one("#question", Input).value = "Q"
+        app.screen.query_one("#answer", TextArea).text = "A"
+        await pilot.pause()
+        await pilot.press("ctrl+s")
+        assert isinstance(app.screen, AddCardScreen) and "is no topic" in shown(app)
+        assert app.screen.query_one("#question", Input).value == "Q"
+
+
+async def test_a_bundled_card_is_not_edited(make_app: MakeApp) -> None:
+    app = make_app()
+    async with app.run_test(size=(80, 24)) as pilot:
+        app.open_card("att-02")
+        await pilot.pause()
+        await pilot.press("e")
+        (notification,) = app._notifications
+        assert "att-02 is no card of yours" in notification.message
