@@ -7,6 +7,8 @@ import torch
 AXES = {"chosen": "B", "rejected": "B", "margin": "B"}
 SIZES = {"B": (1, 5, 200)}
 LARGE = 300.0
+_ROUNDING = {"float32": 2.4e-7, "float16": 2.4e-7, "bfloat16": 2.4e-7, "float64": 4.5e-16}
+TOLERANCE = TOLERANCE_STABLE = _ROUNDING  # log(1 + e^-x) may round to log 1
 # In float32 alone: F.softplus is linear beyond 20, which only float64 can tell.
 PROFILES = {"stable": ["large"], **{check: ["ordinary"] for check in ("matches-reference", "gradients", "edge-cases")}}
 WITHOUT_MOTIFS = {"same"}  # the margin's gradient is nobody's business, whatever tensor it is

@@ -149,6 +149,17 @@ def edge_more_than_256_blocks(make):
     make.method(trained(make, weight, 2, 1.0, 2), "forward", make.normal(3, weight.shape[1]))
 
 
+def edge_one_mean_for_all_blocks(make):
+    """512 blocks, the first 256 above the mean of all, the others below it
+
+    512 块，前 256 块都高于总平均，后 256 块都低于它
+    """
+    steps = torch.cat([torch.arange(1, 52).repeat(5), torch.tensor([127])])  # one far from the mean of its group
+    half = steps[torch.randperm(256, generator=make.random)].double() * 2.0**-8
+    weight = quantisable(make, 16, 64, 2, 1.0 + torch.cat([half, -half]))
+    make.method(trained(make, weight, 2, 1.0, 2), "forward", make.normal(3, weight.shape[1]))
+
+
 def stored(double_quant, part, after):
     """What a layer of n × n keeps, before a forward and after one."""
 

@@ -52,6 +52,34 @@ def sequence(make, kinds, *settings):
         one_step(make, one, grads)
 
 
+def edge_the_scale_moves_in_update_alone(make):
+    """a loss scaled before a bad step, after it, and after its update: only the update halves the scale
+
+    坏的一步之前、之后、update 之后各缩放一次损失：只有 update 会减半
+    """
+    one = make.new("DynamicScaler", 16.0, 2.0, 0.5, 2)
+    for bad in (math.inf, 1.0, 1.0):
+        for act in ("step", "update"):
+            make.method(one, "scale", make.keep(torch.tensor(3.0), grad=True))
+            if act == "step":
+                make.method(one, "step", make.shared([make.keep(torch.tensor([2.0, bad]))]))
+            else:
+                make.compare(make.method(one, "update"), False)
+    make.method(one, "scale", make.keep(torch.tensor(3.0), grad=True))
+
+
+def edge_finite_numbers_whose_sum_is_not(make):
+    """gradients near 3·10³⁸: each is finite, their sum and their norm are not
+
+    梯度约 3·10³⁸：每个数都有限，和与范数却溢出
+    """
+    one = make.new("DynamicScaler", 8.0, 2.0, 0.5, 2)
+    row = torch.tensor([3e38, 2e38, 3e38])
+    for grads in ([row, torch.ones(2)], [torch.ones(2), -row]):
+        make.method(one, "step", make.shared([make.keep(g, dtype="fixed") for g in grads]))
+        make.compare(make.method(one, "update"), False)
+
+
 def edge_default_settings(make):
     """nothing is given: 2¹⁶, and half of it after an overflow
 

@@ -1,0 +1,49 @@
+"""Takes a gradient for finite where its sum is.
+用梯度之和是否有限来判断溢出。
+
+symptom: Large finite numbers overflow in the sum: a good step is thrown away.
+症状：有限的大数求和也会溢出，好端端的一步被丢掉。
+
+cards: prec-08
+rung: solved
+"""
+
+import torch
+from torch import Tensor
+
+
+class DynamicScaler:
+    def __init__(self, init: float = 2.0**16, growth: float = 2.0, backoff: float = 0.5, interval: int = 2000) -> None:
+        self._scale = float(init)
+        self._growth = float(growth)
+        self._backoff = float(backoff)
+        self._interval = int(interval)
+        self._good = 0
+        self._last_ok = True
+
+    def scale(self, loss: Tensor) -> Tensor:
+        return (loss.to(torch.promote_types(loss.dtype, torch.float32)) * self._scale).to(loss.dtype)
+
+    @torch.no_grad()
+    def step(self, grads: list[Tensor]) -> bool:
+        ok = True
+        for g in grads:
+            if not bool(torch.isfinite(g.sum())):
+                ok = False
+                break
+        if ok:
+            for g in grads:
+                acc = torch.promote_types(g.dtype, torch.float32)
+                g.copy_(g.to(acc) / self._scale)
+        self._last_ok = ok
+        return ok
+
+    def update(self) -> None:
+        if self._last_ok:
+            self._good += 1
+            if self._good >= self._interval:
+                self._scale *= self._growth
+                self._good = 0
+        else:
+            self._scale *= self._backoff
+            self._good = 0
