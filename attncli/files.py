@@ -25,6 +25,29 @@ def write_whole(path: Path, lines: Iterable[str]) -> int:
     return replace_whole(path, lines, lambda: None)
 
 
+def write_bytes(path: Path, content: bytes) -> None:
+    """Writes `content` to `path` as `write_whole` writes lines. Raises OSError, then `path` is as it was."""
+    path = path.resolve()
+    if path.exists() and not path.is_file() and not path.is_dir():
+        path.write_bytes(content)
+        return
+    part = path.with_name(f".{path.name}.{os.urandom(4).hex()}.part")
+    try:
+        with part.open("xb") as file:
+            _forget_older(path, part)
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        if path.is_file():
+            part.chmod(path.stat().st_mode & 0o777)
+        part.replace(path)
+    except BaseException:
+        with suppress(OSError):
+            part.unlink(missing_ok=True)
+        raise
+    flush_folder(path.parent)
+
+
 def replace_whole(path: Path, lines: Iterable[str], confirm: Callable[[], None]) -> int:
     """Puts a new file with `lines` at `path`, which is on disk when this returns; how many. A link is replaced.
 

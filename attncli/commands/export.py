@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, cast
 
 import click
 
+from attncli.commands.export_anki import export_anki
 from attncli.commands.export_reviews import export_reviews
 from attncli.commands.json_document import json_text
 from attncli.commands.session import session
@@ -24,9 +25,10 @@ FORMATS = ("md", "html", "json")
 
 @click.group(no_args_is_help=False)
 def export() -> None:
-    """Take something along: the interview summary, the review log."""
+    """Take something along: the interview summary, a deck for Anki, the review log."""
 
 
+export.add_command(export_anki, "anki")
 export.add_command(export_reviews, "reviews")
 
 

@@ -1,0 +1,35 @@
+"""`attn export anki`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import cast
+
+import click
+
+from attncli.commands.session import session
+from attncli.commands.stdout import echo
+from attncli.domain.text import LANGS, Lang
+from attncli.words.anki_texts import ANKI_WRITTEN, FROM_ANKI_LEFT_OUT
+from attncli.words.command_texts import counted
+
+
+@click.command()
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path), required=True, help="Where to write: a file such as DECK.apkg."
+)
+@click.option("--topic", default=None, help="The cards of one topic.")
+@click.option("--lang", type=click.Choice([*LANGS, "both"]), default="both", help="Which languages (default: both).")
+def export_anki(output: Path, topic: str | None, lang: str) -> None:
+    """A deck for Anki, with schedules and review history; importing a later one there updates its cards."""
+    from attncli.export.anki_deck import export_deck
+
+    with session().workspace() as workspace:
+        done = export_deck(workspace, output, topic, LANGS if lang == "both" else [cast(Lang, lang)])
+        if done.from_anki:
+            echo(FROM_ANKI_LEFT_OUT[workspace.lang].format(count=done.from_anki), err=True)
+        written = done.package
+        told = ANKI_WRITTEN.format(
+            cards=written.cards, file=output, reviewed=written.reviewed, reviews=counted(written.reviews, "review")
+        )
+        echo(told[workspace.lang], err=True)

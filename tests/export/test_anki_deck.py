@@ -1,0 +1,304 @@
+"""The exported deck, opened by the real `anki` package: what is in it, when it is due, what a second import changes."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+import zipfile
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from attncli.config import Settings
+from attncli.domain.log_row import RowKind
+from attncli.domain.rating import Rating
+from attncli.domain.text import LANGS
+from attncli.errors import NotFound, NothingFound, UsageError
+from attncli.export.anki_deck import export_deck
+from attncli.export.anki_markup import block, code, inline
+from attncli.export.anki_note_type import FIELDS
+from attncli.paths import Home
+from attncli.practice import hold, record_review
+from attncli.practice.workspace import Workspace
+
+DAY = timedelta(days=1)
+
+
+@pytest.fixture
+def clock() -> Any:
+    """Now, as Anki reads its own clock: what is due today is due today there."""
+
+    class Clock:
+        now = datetime.now(UTC)
+
+        def __call__(self) -> datetime:
+            return self.now
+
+    return Clock()
+
+
+@pytest.fixture
+def workspace(tmp_path: Path, small_bank: Path, small_impl: Path, clock: Any) -> Iterator[Workspace]:
+    home = Home(tmp_path / "home")
+    with Workspace.open(home, clock, settings=Settings(fuzz=False), quizbank=small_bank, impl=small_impl) as opened:
+        yield opened
+
+
+@pytest.fixture
+def collection(tmp_path: Path) -> Iterator[Any]:
+    pytest.importorskip("anki", reason="the anki package is not installed (extra dev)")
+    from anki.collection import Collection
+
+    opened = Collection(str(tmp_path / "collection.anki2"))
+    yield opened
+    opened.close()
+
+
+def take_in(collection: Any, path: Path, scheduling: bool = True) -> Any:
+    from anki.collection import ImportAnkiPackageOptions, ImportAnkiPackageRequest
+
+    options = ImportAnkiPackageOptions(with_scheduling=scheduling)
+    return collection.import_anki_package(ImportAnkiPackageRequest(package_path=str(path), options=options)).log
+
+
+def card(collection: Any, id: str) -> Any:
+    (found,) = collection.find_cards(f"Id:{id}")
+    return collection.get_card(found)
+
+
+def export(workspace: Workspace, path: Path, langs: Any = LANGS, topic: str | None = None) -> Any:
+    return export_deck(workspace, path, topic, langs)
+
+
+def test_every_card_arrives_with_both_languages_and_its_tags(
+    workspace: Workspace, collection: Any, tmp_path: Path
+) -> None:
+    path = tmp_path / "deck.apkg"
+    assert export(workspace, path).package.cards == 6
+    log = take_in(collection, path)
+    assert (len(log.new), collection.note_count(), collection.card_count()) == (6, 6, 6)
+    note = card(collection, "att-01").note()
+    assert tuple(note.keys()) == FIELDS
+    assert "divide by the root of d" in note["Question (en)"] and "为什么" in note["Question (zh)"]
+    assert "variance at one" in note["Answer (en)"] and "方差保持为一" in note["Answer (zh)"]
+    assert "saturates" in note["Points (en)"] and "饱和" in note["Points (zh)"]
+    assert set(note.tags) == {"attn::topic::att", "attn::kind::qa", "attn::level::screen", "attn::core"}
+    decks = {deck.name for deck in collection.decks.all_names_and_ids()}
+    assert {"attn", "attn::Attention", "attn::KV cache"} <= decks
+
+
+@pytest.mark.parametrize("lang", LANGS)
+def test_one_language_leaves_the_fields_of_the_other_empty(
+    workspace: Workspace, collection: Any, tmp_path: Path, lang: Any
+) -> None:
+    export(workspace, tmp_path / "deck.apkg", [lang])
+    take_in(collection, tmp_path / "deck.apkg")
+    note = card(collection, "att-01").note()
+    assert {name for name in note.keys() if re.search(r"\((en|zh)\)", name) and note[name]} == {  # noqa: SIM118
+        f"{part} ({lang})" for part in ("Question", "Answer", "Why", "Points")
+    }
+    assert "<section" in card(collection, "att-01").question()
+
+
+def test_the_learners_language_comes_first(workspace: Workspace, collection: Any, tmp_path: Path) -> None:
+    workspace.lang = "zh"
+    export(workspace, tmp_path / "deck.apkg")
+    take_in(collection, tmp_path / "deck.apkg")
+    assert "first-zh" in card(collection, "att-01").question()
+    assert "attn::注意力" in {deck.name for deck in collection.decks.all_names_and_ids()}
+
+
+def test_a_card_of_each_kind_can_be_answered_and_told(workspace: Workspace, collection: Any, tmp_path: Path) -> None:
+    export(workspace, tmp_path / "deck.apkg")
+    take_in(collection, tmp_path / "deck.apkg")
+    said = {id: (card(collection, id).question(), card(collection, id).answer()) for id in IN_IT}
+    for id, (asked, told) in said.items():
+        assert "{{" not in asked + told, id
+    assert all(option in said["att-02"][0] for option in ("attention", "a convolution", "an LSTM"))
+    assert "✓" not in said["att-02"][0] and "✓" in said["att-02"][1]
+    assert said["att-03"][0].count("____") == 4 and "QK^T" not in said["att-03"][0] and "QK^T" in said["att-03"][1]
+    number = re.search(r"([24]) layers in (bf16|fp8)", said["kv-01"][0])
+    assert number is not None
+    assert f"<strong>{int(number[1]) * {'bf16': 2, 'fp8': 1}[number[2]]} GiB</strong>" in said["kv-01"][1]
+    assert re.findall(r"<li>(prefill|decode|detokenise)</li>", said["kv-02"][0])[:3] != STEPS
+    answer = said["kv-02"][1].partition('id="answer"')[2]
+    assert re.findall(r"<li>(prefill|decode|detokenise)</li>", answer)[:3] == STEPS
+    assert " 1  k = torch.cat" in said["kv-03"][0] and "Shapes differ" not in said["kv-03"][0]
+    assert "Shapes differ" in said["kv-03"][1]
+
+
+IN_IT = ("att-01", "att-02", "att-03", "kv-01", "kv-02", "kv-03")
+STEPS = ["prefill", "decode", "detokenise"]
+
+
+def test_schedules_arrive_as_they_are_here(workspace: Workspace, collection: Any, tmp_path: Path, clock: Any) -> None:
+    for days, rating in ((40, Rating.GOOD), (37, Rating.GOOD), (30, Rating.AGAIN), (29, Rating.EASY)):
+        record_review.answer(workspace, "att-01", rating, clock() - days * DAY, details={"elapsed_ms": 4321})
+    record_review.answer(workspace, "att-02", Rating.GOOD)
+    hold.hold(workspace, RowKind.SUSPEND, "att-03")
+    done = export(workspace, tmp_path / "deck.apkg").package
+    assert (done.cards, done.reviewed, done.reviews) == (6, 2, 5)
+    take_in(collection, tmp_path / "deck.apkg")
+    schedule = workspace.store.schedules.get("att-01")
+    assert schedule is not None
+    reviewed = card(collection, "att-01")
+    assert (reviewed.type, reviewed.queue, reviewed.ivl) == (2, 2, round(schedule.interval_days))
+    assert reviewed.due - collection.sched.today == schedule.due_day - workspace.moment().day
+    assert (reviewed.reps, reviewed.lapses) == (4, schedule.lapses)
+    assert reviewed.memory_state.stability == pytest.approx(schedule.stability_days, abs=1e-3)
+    assert reviewed.memory_state.difficulty == pytest.approx(schedule.difficulty, abs=1e-2)
+    rows = collection.db.all("SELECT id, ease, time, type FROM revlog WHERE cid = ? ORDER BY id", reviewed.id)
+    assert [row[1] for row in rows] == [3, 3, 1, 4] and {row[2] for row in rows} == {4321}
+    assert [row[3] for row in rows] == [0, 0, 1, 2]
+    assert rows[0][0] == round((clock() - 40 * DAY).timestamp() * 1000)
+    learning = card(collection, "att-02")
+    assert (learning.type, learning.queue, learning.left) == (1, 1, 1001)
+    assert learning.due == round(workspace.store.schedules.get("att-02").due_at.timestamp())
+    assert (card(collection, "att-03").type, card(collection, "att-03").queue) == (0, -1)
+    assert card(collection, "kv-01").type == 0
+
+
+def test_what_is_due_today_is_asked_today(workspace: Workspace, collection: Any, tmp_path: Path, clock: Any) -> None:
+    record_review.answer(workspace, "att-01", Rating.EASY, clock() - 20 * DAY)
+    record_review.answer(workspace, "att-02", Rating.EASY, clock() - 1 * DAY)
+    export(workspace, tmp_path / "deck.apkg")
+    take_in(collection, tmp_path / "deck.apkg")
+    due = collection.find_cards("is:due")
+    assert due == [card(collection, "att-01").id]
+
+
+def test_a_second_import_updates_and_adds_nothing(
+    workspace: Workspace, collection: Any, tmp_path: Path, small_bank: Path, small_impl: Path, clock: Any
+) -> None:
+    record_review.answer(workspace, "att-01", Rating.EASY, clock() - 20 * DAY)
+    export(workspace, tmp_path / "deck.apkg")
+    take_in(collection, tmp_path / "deck.apkg")
+    before = collection.db.all("SELECT id, nid, due, ivl FROM cards ORDER BY id")
+    bank = small_bank / "att.yaml"
+    bank.write_text(
+        bank.read_text("utf-8").replace("It keeps the variance at one.", "So that it stays at one."), "utf-8"
+    )
+    clock.now += timedelta(seconds=5)
+    with Workspace.open(workspace.home, clock, quizbank=small_bank, impl=small_impl) as later:
+        export(later, tmp_path / "again.apkg")
+    log = take_in(collection, tmp_path / "again.apkg")
+    assert (len(log.new), len(log.updated), len(log.conflicting)) == (0, 6, 0)
+    assert (collection.note_count(), collection.card_count()) == (6, 6)
+    assert collection.db.all("SELECT id, nid, due, ivl FROM cards ORDER BY id") == before
+    assert "So that it stays at one." in card(collection, "att-01").note()["Answer (en)"]
+    assert collection.db.scalar("SELECT count(*) FROM revlog") == 1
+    assert len([model for model in collection.models.all_names_and_ids() if model.name.startswith("attn")]) == 1
+
+
+def test_a_renamed_card_is_the_same_note(
+    workspace: Workspace, collection: Any, tmp_path: Path, small_bank: Path, small_impl: Path, clock: Any
+) -> None:
+    export(workspace, tmp_path / "deck.apkg")
+    take_in(collection, tmp_path / "deck.apkg")
+    bank = small_bank / "att.yaml"
+    renamed = bank.read_text("utf-8").replace("id: att-01\n", "id: att-09\n    formerly: [att-01]\n")
+    bank.write_text(renamed, "utf-8")
+    clock.now += timedelta(seconds=5)
+    with Workspace.open(workspace.home, clock, quizbank=small_bank, impl=small_impl) as later:
+        export(later, tmp_path / "again.apkg")
+    take_in(collection, tmp_path / "again.apkg")
+    assert collection.note_count() == 6 and collection.find_cards("Id:att-09")
+
+
+@pytest.mark.parametrize("zone", ["Asia/Shanghai", "America/Los_Angeles", "Pacific/Kiritimati", "UTC"])
+def test_a_due_day_is_the_same_day_in_anki_wherever_it_was_written(
+    workspace: Workspace, tmp_path: Path, clock: Any, zone: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Day 0 of the package begins where the learner's study day did, in the learner's zone."""
+    from zoneinfo import ZoneInfo
+
+    from attncli.memory.days import StudyCalendar
+
+    workspace.calendar = StudyCalendar(zone=ZoneInfo(zone))
+    record_review.answer(workspace, "att-01", Rating.EASY, clock() - 3 * DAY)
+    export(workspace, tmp_path / "deck.apkg")
+    with unpacked(tmp_path / "deck.apkg", tmp_path) as rows:
+        crt, conf = rows.execute("SELECT crt, json_extract(conf, '$.creationOffset') FROM col").fetchone()
+        (due,) = rows.execute("SELECT due FROM cards WHERE type = 2").fetchone()
+    begins = datetime.fromtimestamp(crt, UTC) - timedelta(minutes=conf)
+    schedule = workspace.store.schedules.get("att-01")
+    assert schedule is not None
+    assert begins.hour == 4 and begins.toordinal() + due == schedule.due_day
+
+
+class unpacked:
+    """The database of a package."""
+
+    def __init__(self, path: Path, folder: Path) -> None:
+        with zipfile.ZipFile(path) as package:
+            self.file = Path(package.extract("collection.anki2", folder))
+
+    def __enter__(self) -> sqlite3.Connection:
+        self.rows = sqlite3.connect(self.file)
+        return self.rows
+
+    def __exit__(self, *_: object) -> None:
+        self.rows.close()
+
+
+def test_the_same_cards_make_the_same_package(workspace: Workspace, tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        export(workspace, tmp_path / name)
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
+
+
+def test_the_bundled_bank_has_no_bare_formula_and_no_open_place(tmp_path: Path, clock: Any) -> None:
+    with Workspace.open(Home(tmp_path / "whole"), clock) as workspace:
+        done = export(workspace, tmp_path / "deck.apkg")
+        assert done.package.cards == len(workspace.library.cards())
+    with unpacked(tmp_path / "deck.apkg", tmp_path) as rows:
+        notes = rows.execute("SELECT guid, flds FROM notes").fetchall()
+    assert len({guid for guid, _ in notes}) == done.package.cards
+    for guid, text in notes:
+        shown = re.sub(r"<pre>.*?</pre>|<code>.*?</code>|\\\(.*?\\\)|\\\[.*?\\\]", "", text, flags=re.DOTALL)
+        assert "{{" not in shown and "$$" not in shown, guid
+        assert text.count("\\(") == text.count("\\)"), guid
+
+
+Markup = Callable[[str], str]
+
+
+@pytest.mark.parametrize(
+    ("markup", "given", "shown"),
+    [
+        (inline, "over $\\sqrt{d}$, with $a<b$", r"over \(\sqrt{d}\), with \(a&lt;b\)"),
+        (inline, "5 \\$ and `$x$`", "5 $ and <code>$x$</code>"),
+        (inline, "<script>alert(1)</script>", "&lt;script&gt;alert(1)&lt;/script&gt;"),
+        (
+            inline,
+            "[sound:x.mp3] [latex]y[/latex] [\\$]z[/\\$]",
+            "&#91;sound:x.mp3] &#91;latex]y&#91;/latex] &#91;$]z&#91;/$]",
+        ),
+        (inline, "![a picture](http://x/y.png)", "[a picture]"),
+        (code, "def f(): # <b>\n  return 'in'", "<pre><code><strong>def</strong> f(): <em># &lt;b&gt;</em>\n"),
+        (code, "x = 'for' # in", "<pre><code>x = 'for' <em># in</em></code></pre>"),
+    ],
+)
+def test_markdown_becomes_what_anki_shows(markup: Markup, given: str, shown: str) -> None:
+    assert markup(given).startswith(shown)
+
+
+def test_a_displayed_formula_stands_alone() -> None:
+    assert "\\[y = x^2\\]" in block("See\n\n$$\ny = x^2\n$$\n\nthere.")
+
+
+def test_what_cannot_be_exported_is_said(workspace: Workspace, tmp_path: Path, small_impl: Path, clock: Any) -> None:
+    with pytest.raises(NotFound, match="no topic nowhere"):
+        export(workspace, tmp_path / "deck.apkg", topic="nowhere")
+    with pytest.raises(UsageError, match=r"cannot write .*missing.*name another file with -o"):
+        export(workspace, tmp_path / "missing" / "deck.apkg")
+    (tmp_path / "empty").mkdir()
+    with (
+        Workspace.open(Home(tmp_path / "other"), clock, quizbank=tmp_path / "empty", impl=small_impl) as bare,
+        pytest.raises(NothingFound, match="there is no card to export"),
+    ):
+        export(bare, tmp_path / "deck.apkg")
+    assert not (tmp_path / "deck.apkg").exists()
