@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from attncli.commands.import_anki import import_anki
 from attncli.commands.rows_left_out import say_left_out
 from attncli.commands.session import session
 from attncli.commands.stdout import echo
@@ -16,6 +17,9 @@ from attncli.words.command_texts import IMPORTED
 @click.group(name="import", no_args_is_help=False)
 def import_() -> None:
     """Take over what another program or machine has."""
+
+
+import_.add_command(import_anki, "anki")
 
 
 @import_.command()

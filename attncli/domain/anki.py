@@ -91,3 +91,34 @@ def own_guid(id: str, formerly: tuple[str, ...] = ()) -> str:
 def own_card(guid: str) -> str:
     """The card (by an id that it has or had) whose note this is; empty for a note that is not from here."""
     return guid.removeprefix(OWN_GUID) if guid.startswith(OWN_GUID) else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """The two sides of a card of one note type; `is_cloze` where a note has a card for each numbered gap."""
+
+    question: str
+    answer: str
+    is_cloze: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ForeignCard:
+    """A card of somebody's Anki collection; `fields` are its note's, HTML, by name; `reviews` are its answers."""
+
+    guid: str
+    ord: int
+    deck: str
+    template: Template
+    fields: dict[str, str]
+    suspended: bool
+    changed_at: datetime
+    reviews: tuple[AnkiReview, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ForeignCollection:
+    """What a package holds; `lost_reviews` belong to cards that are not in it, or say no rating."""
+
+    cards: tuple[ForeignCard, ...]
+    lost_reviews: int = 0
