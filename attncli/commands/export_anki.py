@@ -11,7 +11,6 @@ from attncli.commands.session import session
 from attncli.commands.stdout import echo
 from attncli.domain.text import LANGS, Lang
 from attncli.words.anki_texts import ANKI_WRITTEN, FROM_ANKI_LEFT_OUT
-from attncli.words.command_texts import counted
 
 
 @click.command()
@@ -29,7 +28,7 @@ def export_anki(output: Path, topic: str | None, lang: str) -> None:
         if done.from_anki:
             echo(FROM_ANKI_LEFT_OUT[workspace.lang].format(count=done.from_anki), err=True)
         written = done.package
-        told = ANKI_WRITTEN.format(
-            cards=written.cards, file=output, reviewed=written.reviewed, reviews=counted(written.reviews, "review")
+        told = ANKI_WRITTEN[workspace.lang]
+        echo(
+            told.format(cards=written.cards, file=output, reviewed=written.reviewed, reviews=written.reviews), err=True
         )
-        echo(told[workspace.lang], err=True)

@@ -33,6 +33,7 @@ TABLES_18 = {
     "decks": {"id", "name"},
 }
 MOST_CARDS = 500_000
+MOST_REVIEWS = 5_000_000
 LONGEST_NOTE = 2**20
 _SUSPENDED = -1
 
@@ -63,9 +64,10 @@ def read_package(package: Path, folder: Path) -> ForeignCollection:
 
 def _read(connection: Connection, package: Path) -> ForeignCollection:
     _require(connection, TABLES, package)
-    (count,) = connection.row("SELECT count(*) FROM cards")
-    if count > MOST_CARDS:
-        raise UsageError(f"{package} has {count} cards, more than {MOST_CARDS}; export one deck at a time")
+    for table, most in (("cards", MOST_CARDS), ("revlog", MOST_REVIEWS)):
+        count = connection.value(f"SELECT count(*) FROM {table}")
+        if count > most:
+            raise UsageError(f"{package} has {count} rows in {table}, more than {most}; export one deck at a time")
     try:
         models, decks = _types_and_decks(connection, package)
         reviews, unrated = _reviews(connection)

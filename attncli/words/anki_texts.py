@@ -18,33 +18,35 @@ ALSO_RIGHT = _T("{answer} (also {others})", "{answer}（也可写作 {others}）
 
 # export
 ANKI_WRITTEN = _T(
-    "{cards} cards in {file}; {reviewed} of them with a schedule, {reviews} in their history",
-    "{file} 中有 {cards} 张卡片；其中 {reviewed} 张带有复习进度，共{reviews}",
+    "cards in {file}: {cards}; with a schedule: {reviewed}; reviews: {reviews}",
+    "{file} 中的卡片：{cards} 张；带复习进度的：{reviewed} 张；复习记录：{reviews} 条",
 )
 FROM_ANKI_LEFT_OUT = _T(
-    "left out: {count} cards that came from Anki; `--topic` takes a topic of theirs along",
-    "未导出：{count} 张来自 Anki 的卡片；用 `--topic` 指定其主题即可导出",
+    "left out, since they came from Anki: {count}; `--topic` takes a topic of theirs along",
+    "未导出的来自 Anki 的卡片：{count} 张；用 `--topic` 指定其主题即可导出",
 )
 
 # import
 ANKI_IMPORTED: dict[str, Localised] = {
     "done": _T(
-        "{cards} cards in {file}: {new_cards} new, {own} of attn, {known} here already; "
-        "{reviews} reviews: {new_reviews} new",
-        "{file} 中有 {cards} 张卡片：新增 {new_cards} 张，来自 attn 的 {own} 张，已有 {known} 张；"
-        "复习记录 {reviews} 条，新增 {new_reviews} 条",
+        "cards in {file}: {cards} (new: {new_cards}, of attn: {own}, here already: {known}); "
+        "reviews: {reviews} (new: {new_reviews})",
+        "{file} 中的卡片：{cards} 张（新增 {new_cards}，来自 attn {own}，已有 {known}）；"
+        "复习记录：{reviews} 条（新增 {new_reviews}）",
     ),
     "dry-run": _T("nothing was written (--dry-run)", "未写入任何内容（--dry-run）"),
     "file": _T("new cards are in {file}", "新卡片在 {file}"),
     "suspended": _T("suspended there, and now here: {count}", "在 Anki 中已搁置、现在也搁置：{count} 张"),
     "unreadable": _T(
-        "left out: {count} cards with nothing to read on one side (pictures or sounds alone)",
-        "未导入：{count} 张卡片有一面没有文字（只有图片或声音）",
+        "cards left out, with nothing to read on one side (pictures or sounds alone): {count}",
+        "未导入的卡片（有一面没有文字，只有图片或声音）：{count} 张",
     ),
-    "media": _T("left out of the texts: {count} pictures or sounds", "文字中略去图片或声音 {count} 处"),
+    "media": _T("pictures or sounds left out of texts: {count}", "文字中略去的图片或声音：{count} 处"),
     "gone": _T(
         "cards of attn that no bank here has: {count}; their reviews are kept and count once the card is here",
         "题库中没有的 attn 卡片：{count} 张；其复习记录已保留，卡片加入后即生效",
     ),
-    "lost": _T("left out: {count} reviews of cards that are not here", "未导入：{count} 条复习记录所属的卡片不在这里"),
+    "lost": _T(
+        "reviews left out, of cards that are not here: {count}", "未导入的复习记录（所属卡片不在这里）：{count} 条"
+    ),
 }

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
+import sqlite3
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 Attn = Callable[..., Any]
 
@@ -14,10 +18,10 @@ def test_an_export_says_what_is_in_it(attn: Attn, tmp_path: Path) -> None:
     attn("answer", "att-01", "--rating", "good")
     done = attn("export", "anki", "-o", str(tmp_path / "deck.apkg"))
     assert (done.code, done.out) == (0, "")
-    assert done.err == f"6 cards in {tmp_path / 'deck.apkg'}; 1 of them with a schedule, 1 review in their history\n"
+    assert done.err == f"cards in {tmp_path / 'deck.apkg'}: 6; with a schedule: 1; reviews: 1\n"
     assert zipfile.is_zipfile(tmp_path / "deck.apkg")
     done = attn("export", "anki", "-o", str(tmp_path / "kv.apkg"), "--topic", "kv", "--lang", "zh")
-    assert done.err.startswith("3 cards in ")
+    assert done.err.endswith("kv.apkg: 3; with a schedule: 0; reviews: 0\n")
 
 
 def test_an_export_that_cannot_be_says_why(attn: Attn, tmp_path: Path) -> None:
@@ -27,3 +31,62 @@ def test_an_export_that_cannot_be_says_why(attn: Attn, tmp_path: Path) -> None:
     done = attn("export", "anki", "-o", str(tmp_path / "deck.apkg"), "--topic", "kvv")
     assert done.code == 2 and "did you mean kv?" in done.line
     assert not list(tmp_path.glob("*.apkg"))
+
+
+@pytest.fixture
+def deck(tmp_path: Path) -> Path:
+    """A package as Anki 2.1 writes it, with two cards, a picture and an answer."""
+    file = tmp_path / "made.db"
+    models = {
+        "7": {
+            "type": 0,
+            "flds": [{"name": "Front", "ord": 0}, {"name": "Back", "ord": 1}],
+            "tmpls": [{"ord": 0, "qfmt": "{{Front}}", "afmt": "{{FrontSide}}<hr>{{Back}}"}],
+        }
+    }
+    with sqlite3.connect(file) as rows:
+        rows.executescript(
+            "CREATE TABLE col (id, models, decks); CREATE TABLE notes (id integer primary key, guid, mid, flds);"
+            "CREATE TABLE cards (id integer primary key, nid, did, ord, mod, queue, odid);"
+            "CREATE TABLE revlog (id integer primary key, cid, ease, ivl, lastIvl, factor, time, type);"
+        )
+        rows.execute("INSERT INTO col VALUES (1, ?, ?)", (json.dumps(models), json.dumps({"3": {"name": "我的牌组"}})))
+        rows.execute(
+            "INSERT INTO notes VALUES (1, 'g', 7, 'why?' || char(31) || 'so<img src=x>'), (2, 'h', 7, '<img>')"
+        )
+        rows.execute("INSERT INTO cards VALUES (5, 1, 3, 0, 1700000000, -1, 0), (6, 2, 3, 0, 1700000000, 0, 0)")
+        rows.execute("INSERT INTO revlog VALUES (1700000000123, 5, 3, 4, 1, 2500, 900, 1)")
+    rows.close()
+    with zipfile.ZipFile(tmp_path / "their.apkg", "w") as package:
+        package.write(file, "collection.anki2")
+    return tmp_path / "their.apkg"
+
+
+def test_an_import_says_what_came_and_what_did_not(attn: Attn, deck: Path, home: Path) -> None:
+    seen = attn("import", "anki", str(deck), "--dry-run")
+    assert seen.out.startswith(f"cards in {deck}: 2 (new: 1, of attn: 0, here already: 0); reviews: 1 (new: 1)\n")
+    assert seen.out.endswith("nothing was written (--dry-run)\n") and not (home / "banks").exists()
+    done = attn("import", "anki", str(deck))
+    (file,) = (home / "banks").iterdir()
+    assert done.code == 0 and done.err == ""
+    assert done.out.splitlines()[1:] == [
+        "suspended there, and now here: 1",
+        "cards left out, with nothing to read on one side (pictures or sounds alone): 1",
+        "pictures or sounds left out of texts: 1",
+        f"new cards are in {file}",
+    ]
+    assert attn("bank", "check", str(file)).code == 0
+    (card,) = attn("cards", "--topic", file.stem, "--json").json
+    shown = attn("show", card["id"], "--json").json
+    assert shown["short"]["en"] == "so"
+    assert attn("import", "anki", str(deck), "--json").json["new_reviews"] == 0
+    told = attn("--lang", "zh", "import", "anki", str(deck)).out
+    assert told.startswith(f"{deck} 中的卡片：2 张（新增 0，来自 attn 0，已有 1）；复习记录：1 条（新增 0）\n")
+
+
+def test_an_import_that_cannot_be_says_why(attn: Attn, tmp_path: Path, home: Path) -> None:
+    (tmp_path / "bad.apkg").write_bytes(b"no package")
+    for name in ("bad.apkg", "missing.apkg"):
+        done = attn("import", "anki", str(tmp_path / name))
+        assert done.code == 2 and name in done.line and "export it from Anki again" in done.line
+    assert not (home / "banks").exists() and not list(home.glob(".attn-work-*"))

@@ -1,0 +1,258 @@
+"""Packages from elsewhere, made to do harm or damaged: one clear line, and nothing left behind."""
+
+from __future__ import annotations
+
+import io
+import json
+import sqlite3
+import sys
+import zipfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from attncli.errors import UsageError
+from attncli.store import anki_archive, anki_reading
+from attncli.store.anki_reading import read_package
+from attncli.store.protocol_buffers import fields_of
+
+SCHEMA = """
+CREATE TABLE col (id, crt, models, decks);
+CREATE TABLE notes (id integer primary key, guid, mid, mod, tags, flds);
+CREATE TABLE cards (id integer primary key, nid, did, ord, mod, queue, odid);
+CREATE TABLE revlog (id integer primary key, cid, usn, ease, ivl, lastIvl, factor, time, type);
+"""
+MODELS = {
+    "7": {
+        "type": 0,
+        "flds": [{"name": "Back", "ord": 1}, {"name": "Front", "ord": 0}],
+        "tmpls": [{"ord": 0, "qfmt": "{{Front}}", "afmt": "{{Back}}"}],
+    }
+}
+ROWS = [
+    ("INSERT INTO notes VALUES (1, 'g', 7, 0, '', 'q' || char(31) || 'a')", ()),
+    ("INSERT INTO cards VALUES (5, 1, 3, 0, 1700000000, 2, 0)", ()),
+    ("INSERT INTO revlog VALUES (1700000000123, 5, -1, 3, 4, 1, 2500, 900, 1)", ()),
+]
+
+
+def database(tmp_path: Path, *changes: str, models: Any = MODELS, schema: str = SCHEMA) -> bytes:
+    file = tmp_path / "made.db"
+    file.unlink(missing_ok=True)
+    rows = sqlite3.connect(file)
+    rows.executescript(schema)
+    told = models if isinstance(models, str) else json.dumps(models)
+    rows.execute("INSERT INTO col VALUES (1, 0, ?, ?)", (told, json.dumps({"3": {"name": "Deck"}})))
+    for sql, values in ROWS:
+        rows.execute(sql, values)
+    for change in changes:
+        rows.execute(change)
+    rows.commit()
+    rows.close()
+    return file.read_bytes()
+
+
+def package(tmp_path: Path, content: bytes, name: str = "collection.anki2", **more: bytes) -> Path:
+    path = tmp_path / "some.apkg"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(name, content)
+        for other, text in more.items():
+            archive.writestr(other, text)
+    return path
+
+
+@pytest.fixture
+def room(tmp_path: Path) -> Iterator[Path]:
+    folder = tmp_path / "room"
+    folder.mkdir()
+    yield folder
+
+
+def refused(path: Path, room: Path) -> str:
+    with pytest.raises(UsageError) as caught:
+        read_package(path, room)
+    message = caught.value.message
+    assert str(path) in message and "\n" not in message and len(message) < 400 + len(str(path))
+    return message.replace(str(path), "FILE")
+
+
+def test_a_sound_package_is_read(tmp_path: Path, room: Path) -> None:
+    found = read_package(package(tmp_path, database(tmp_path)), room)
+    (card,) = found.cards
+    assert (card.guid, card.deck, card.fields, card.suspended) == ("g", "Deck", {"Front": "q", "Back": "a"}, False)
+    (review,) = card.reviews
+    assert (review.rating, review.elapsed_ms, review.at.microsecond) == (3, 900, 123000)
+    assert found.lost_reviews == 0
+
+
+WRONG: dict[str, tuple[Callable[[Path], Path], str]] = {
+    "no file": (lambda tmp: tmp / "missing.apkg", "cannot read FILE (No such file or directory)"),
+    "a folder": (lambda tmp: tmp, "cannot read FILE (Is a directory)"),
+    "no archive": (lambda tmp: written(tmp, b"hello"), "FILE is no Anki package, or a damaged one"),
+    "an empty file": (lambda tmp: written(tmp, b""), "FILE is no Anki package, or a damaged one"),
+    "half an archive": (
+        lambda tmp: written(tmp, package(tmp, database(tmp)).read_bytes()[:-80]),
+        "FILE is no Anki package, or a damaged one",
+    ),
+    "no collection": (lambda tmp: package(tmp, b"x", "notes.txt"), "FILE holds no Anki collection"),
+    "a collection elsewhere": (
+        lambda tmp: package(tmp, database(tmp), "../../collection.anki2"),
+        "FILE holds no Anki collection",
+    ),
+    "no database": (lambda tmp: package(tmp, b"x" * 5000), "the collection in FILE is damaged"),
+    "an empty database": (lambda tmp: package(tmp, b""), "holds no Anki collection that can be read (table col)"),
+    "half a database": (
+        lambda tmp: package(tmp, database(tmp)[:9000]),
+        "the collection in FILE is damaged",
+    ),
+    "no revlog": (
+        lambda tmp: package(tmp, database(tmp, "DROP TABLE revlog")),
+        "holds no Anki collection that can be read (table revlog)",
+    ),
+    "a view for a table": (
+        lambda tmp: package(
+            tmp, database(tmp, "ALTER TABLE notes RENAME TO n", "CREATE VIEW notes AS SELECT * FROM n")
+        ),
+        "holds no Anki collection that can be read (table notes)",
+    ),
+    "a virtual table": (
+        lambda tmp: package(tmp, database(tmp, "DROP TABLE notes", "CREATE VIRTUAL TABLE notes USING fts5(id)")),
+        "holds no Anki collection that can be read (table notes)",
+    ),
+    "a computed column": (
+        lambda tmp: package(
+            tmp,
+            database(
+                tmp,
+                "DROP TABLE notes",
+                "CREATE TABLE notes (id, guid, mid, flds AS (hex(zeroblob(100000000))))",
+            ),
+        ),
+        "holds no Anki collection that can be read (table notes)",
+    ),
+    "models that are no JSON": (lambda tmp: package(tmp, database(tmp, models="{")), "is not as Anki writes it"),
+    "models that are a list": (lambda tmp: package(tmp, database(tmp, models="[1]")), "is not as Anki writes it"),
+    "models without end": (
+        lambda tmp: package(tmp, database(tmp, models="[" * 100_000)),
+        "is not as Anki writes it",
+    ),
+    "a guid that is no text": (
+        lambda tmp: package(tmp, database(tmp, "UPDATE notes SET guid = x'ff'")),
+        "is not as Anki writes it",
+    ),
+    "a card of no place": (
+        lambda tmp: package(tmp, database(tmp, "UPDATE cards SET mod = 'x'")),
+        "is not as Anki writes it",
+    ),
+}
+
+
+def written(folder: Path, content: bytes) -> Path:
+    path = folder / "some.apkg"
+    path.write_bytes(content)
+    return path
+
+
+@pytest.mark.parametrize(("make", "said"), WRONG.values(), ids=list(WRONG))
+def test_what_is_no_sound_package_is_refused_in_a_line(
+    tmp_path: Path, room: Path, make: Callable[[Path], Path], said: str
+) -> None:
+    message = refused(make(tmp_path), room)
+    assert said in message and "export it from Anki again" in message
+    assert {path.name for path in room.iterdir()} <= {"collection.db"}
+
+
+@pytest.mark.parametrize("compression", [zipfile.ZIP_DEFLATED, zipfile.ZIP_LZMA], ids=["deflate", "lzma"])
+def test_an_archive_that_grows_beyond_measure_is_stopped(tmp_path: Path, room: Path, compression: int) -> None:
+    path = tmp_path / "some.apkg"
+    with zipfile.ZipFile(path, "w", compression) as archive, archive.open("collection.anki2", "w") as member:
+        for _ in range(80):
+            member.write(bytes(2**20))
+    assert "unpacks to more than 64 MiB" in refused(path, room)
+    assert (room / "collection.db").stat().st_size <= anki_archive.GROWTH_FREE
+
+
+def test_a_zstandard_bomb_is_stopped(tmp_path: Path, room: Path) -> None:
+    zstandard = pytest.importorskip("zstandard", reason="packages of newer Ankis need the extra anki")
+    bomb = zstandard.compress(bytes(80 * 2**20))
+    assert "unpacks to more than 64 MiB" in refused(package(tmp_path, bomb, "collection.anki21b"), room)
+
+
+@pytest.mark.parametrize("content", [b"", b"hello", b"\x28\xb5\x2f\xfd" + b"\xff" * 60])
+def test_a_damaged_zstandard_member_is_refused(tmp_path: Path, room: Path, content: bytes) -> None:
+    pytest.importorskip("zstandard", reason="packages of newer Ankis need the extra anki")
+    assert "FILE" in refused(package(tmp_path, content, "collection.anki21b"), room)
+
+
+def test_without_zstandard_a_newer_package_names_both_ways_out(
+    tmp_path: Path, room: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in ("zstandard", "compression", "compression.zstd"):
+        monkeypatch.setitem(sys.modules, module, None)
+    path = package(tmp_path, b"x", "collection.anki21b", **{"collection.anki2": database(tmp_path)})
+    message = refused(path, room)
+    assert "Support older Anki versions" in message and "pip install 'attncli[anki]'" in message
+
+
+def test_too_many_rows_are_refused(tmp_path: Path, room: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(anki_reading, "MOST_CARDS", 0)
+    assert "1 rows in cards, more than 0" in refused(package(tmp_path, database(tmp_path)), room)
+    monkeypatch.setattr(anki_archive, "MOST_MEMBERS", 0)
+    assert "1 files inside" in refused(package(tmp_path, database(tmp_path)), room)
+
+
+@pytest.mark.parametrize(
+    ("change", "reviews", "lost"),
+    [
+        ("UPDATE revlog SET ease = 9", 0, 1),
+        ("UPDATE revlog SET id = 5", 0, 1),
+        ("UPDATE revlog SET id = 9223372036854775807", 0, 1),
+        ("UPDATE revlog SET time = 'long'", 0, 1),
+        ("UPDATE revlog SET cid = 99", 0, 1),
+        ("UPDATE revlog SET ease = 0, type = 4", 0, 0),
+        ("UPDATE revlog SET type = 3, factor = 0", 0, 0),
+        ("UPDATE revlog SET type = 3", 1, 0),
+    ],
+)
+def test_an_answer_counts_where_it_is_one(tmp_path: Path, room: Path, change: str, reviews: int, lost: int) -> None:
+    found = read_package(package(tmp_path, database(tmp_path, change)), room)
+    assert (sum(len(card.reviews) for card in found.cards), found.lost_reviews) == (reviews, lost)
+
+
+def test_a_key_that_stands_twice_counts_as_the_last(tmp_path: Path, room: Path) -> None:
+    models = json.dumps(MODELS)[:-1] + ", " + json.dumps(MODELS)[1:]
+    assert read_package(package(tmp_path, database(tmp_path, models=models)), room).cards
+
+
+@settings(max_examples=50)
+@given(st.data())
+def test_flipped_bytes_are_read_or_refused(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
+    tmp_path = tmp_path_factory.mktemp("flipped")
+    content = bytearray(package(tmp_path, database(tmp_path)).read_bytes())
+    if data.draw(st.booleans()):
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            content = bytearray(archive.read("collection.anki2"))
+    for place in data.draw(st.lists(st.integers(0, len(content) - 1), min_size=1, max_size=8)):
+        content[place] ^= data.draw(st.integers(1, 255))
+    is_archive = content[:2] == b"PK"
+    path = written(tmp_path, bytes(content)) if is_archive else package(tmp_path, bytes(content))
+    try:
+        read_package(path, tmp_path)
+    except UsageError as error:
+        assert str(path) in error.message
+
+
+@given(st.binary(max_size=60))
+def test_any_bytes_are_a_message_or_none(message: bytes) -> None:
+    try:
+        fields_of(message)
+    except ValueError as error:
+        assert "a message" in str(error)
+
+
+def test_a_message_has_numbers_and_texts() -> None:
+    assert fields_of(b"\x08\x96\x01\x12\x02hi\x1d\x00\x00\x00\x00\x08\x01") == {1: 1, 2: b"hi"}
