@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from attncli.errors import EnvironmentFailure, UsageError
-from attncli.files import cannot_write, replace_whole, write_whole
+from attncli.files import cannot_write, replace_whole, write_bytes, write_whole
 
 
 def test_what_is_written_is_there_and_nothing_else(tmp_path: Path) -> None:
@@ -90,3 +90,20 @@ def test_no_room_and_an_unfit_place_are_told_apart() -> None:
     assert isinstance(full, EnvironmentFailure) and "free some disk space" in full.message
     unfit = cannot_write(Path("f"), OSError(errno.EACCES, "Permission denied"), "name another")
     assert isinstance(unfit, UsageError) and unfit.message == "cannot write f (Permission denied); name another"
+
+
+def test_bytes_are_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "a.apkg"
+    write_bytes(file, b"old")
+    file.chmod(0o600)
+    write_bytes(file, b"new")
+    assert file.read_bytes() == b"new" and stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert list(tmp_path.iterdir()) == [file]
+
+    def fail(handle: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", fail)
+    with pytest.raises(OSError, match="No space left"):
+        write_bytes(file, b"newer")
+    assert file.read_bytes() == b"new" and list(tmp_path.iterdir()) == [file]

@@ -14,7 +14,7 @@ from attncli.export.anki_markup import block, code, inline, plain
 from attncli.practice.marking import right_order, shuffled_items, shuffled_options
 from attncli.practice.numeric_answer import draw, shown
 from attncli.words import anki_texts as words
-from attncli.words.marking_texts import BETWEEN_LINES, LINE
+from attncli.words.marking_texts import BETWEEN_LINES, FIX, LINE
 from attncli.words.shared_review_texts import AS_OF, HEADINGS, UNVERIFIABLE
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -136,7 +136,7 @@ def _ordering(card: OrderingCard, lang: Lang, rng: Random) -> tuple[str, str]:
 def _debug(card: DebugCard, lang: Lang) -> tuple[str, str]:
     lines = BETWEEN_LINES[lang].join(map(str, card.lines))
     told = f"<p>{LINE[lang].format(lines=f'<strong>{lines}</strong>', symptom=inline(card.symptom[lang]))}</p>"
-    fix = f"<p>{HEADINGS['fix'][lang]}:</p>{code(card.fix[lang])}" if card.fix else ""
+    fix = f"<p>{FIX[lang].format(fix='').strip()}</p>{code(card.fix[lang])}" if card.fix else ""
     return block(card.question[lang]) + code(card.code, numbered=True), told + fix
 
 
@@ -151,7 +151,7 @@ def _slips(card: Card, lang: Lang) -> str:
     if not isinstance(card, NumericCard) or not card.slips:
         return ""
     told = [f"<code>{plain(slip.compute)}</code>: {inline(slip.says[lang])}" for slip in card.slips]
-    return f"<p>{HEADINGS['slips'][lang]}:</p>" + _listed(told)
+    return f"<p><strong>{HEADINGS['slips'][lang]}</strong></p>" + _listed(told)
 
 
 def _follow_up(follow_up: FollowUp, lang: Lang, asked_of: AskedOf) -> str:

@@ -17,7 +17,9 @@ _FORMULA = re.compile(
 _DISPLAYED = ("display", "old_display", "block")
 _SOUND = re.compile(r"\[(?:sound|anki):[^\]\n]{0,500}\]")
 _KEPT = re.compile("\ue000(\\d{1,6})\ue001")
-_SPECIAL = re.compile(r"[\\`*$<\[\]~]|(?<![^\W_])_|_(?![^\W_])|\{(?=\{)")
+_SPECIAL = re.compile(
+    r"[\\`$]|\*(?=\S)|(?<=\S)\*|<(?=[A-Za-z/!?])|\](?=[(\[:])|~(?=~)|(?<![^\W_])_|_(?![^\W_])|\{(?=\{)"
+)
 _LINE_START = re.compile(r"^(\s*)([#>+|=-]|\d+[.)](?=\s))", re.MULTILINE)
 _BLOCKS = frozenset("p div h1 h2 h3 h4 h5 h6 ul ol table tr blockquote section article center hr dl dt dd".split())
 _MARKS = {"b": "**", "strong": "**", "i": "*", "em": "*"}

@@ -106,11 +106,15 @@ def _copy(stream: IO[bytes], target: Path, packed: int, package: Path) -> None:
 @contextmanager
 def _written(target: Path) -> Iterator[IO[bytes]]:
     try:
-        file = target.open("xb")
+        file = _opened(target)
     except OSError as error:
         raise StoreError(f"cannot write {target} ({error.strerror}); free some disk space and try again") from error
     with _Guarded(file) as guarded:
         yield guarded
+
+
+def _opened(target: Path) -> IO[bytes]:
+    return target.open("xb")
 
 
 class _Guarded:

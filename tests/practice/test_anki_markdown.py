@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -10,7 +11,8 @@ from hypothesis import strategies as st
 
 from attncli.domain.anki import ForeignCard, Template
 from attncli.domain.printable import hidden_in
-from attncli.practice.anki_bank import NewOwnCard, usable
+from attncli.errors import UsageError
+from attncli.practice.anki_bank import NewOwnCard, texts_of, usable
 from attncli.practice.anki_markdown import LONGEST_TEXT, markdown_of
 from attncli.practice.anki_templates import sides
 
@@ -19,10 +21,11 @@ from attncli.practice.anki_templates import sides
     ("source", "said"),
     [
         ("plain", "plain"),
-        ("a &lt; b &amp; c&nbsp;d", "a \\< b & c d"),
+        ("a &lt; b &amp; c&nbsp;d", "a < b & c d"),
         ("one<br>two<br><br>three", "one  \ntwo\n\nthree"),
         ("<div>a</div><div>b</div>", "a\n\nb"),
         ("say <b>this </b>twice", "say **this** twice"),
+        ("&lt;b&gt; [a](b) 2 * 3 f(*x)", "\\<b> [a\\](b) 2 * 3 f(\\*x)"),
         ("<i></i><b> </b>x", "x"),
         ("<ul><li>a</li><li>b</li></ul>", "- a\n- b"),
         ("<ol><li>a<li>b</ol>", "1. a\n2. b"),
@@ -95,3 +98,10 @@ def test_a_deck_without_latin_letters_is_a_topic_too() -> None:
     topics = {NewOwnCard("k", deck, "q", "a").topic for deck in ("深度学习", "注意力", "Deep Learning::Attention")}
     assert len(topics) == 3 and "anki-deep-learning-attention" in topics
     assert all(usable([NewOwnCard("0123456789ab", deck, "q", "a")]) for deck in ("深度学习", "A" * 500, "--", ""))
+
+
+def test_a_file_that_cannot_be_added_to_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "anki-deck.yaml"
+    file.write_text('topic: anki-deck\ncards: [{id: anki-deck-1, question: "q", short: "a"}]\n', "utf-8")
+    with pytest.raises(UsageError, match=r"does not end in a list of cards to add to; move it away and import again"):
+        texts_of(tmp_path, [NewOwnCard("k", "Deck", "q", "a")])

@@ -123,8 +123,8 @@ def test_cards_and_history_come_in_and_twice_is_once(
         "What is $QK^T$?",
         "encoder",
         "编码器",
-        "Softmax over \\[…\\] in rows",
-        "Softmax over keys in \\[…\\]",
+        "Softmax over […] in rows",
+        "Softmax over keys in […]",
     }
     answers = {card.question.en: card.short.en for card in cards if card.short}
     assert answers["What is $QK^T$?"] == "The **scores**." and answers["编码器"] == "encoder"

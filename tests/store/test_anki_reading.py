@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from attncli.errors import UsageError
+from attncli.errors import EnvironmentFailure, StoreError, UsageError
 from attncli.store import anki_archive, anki_reading
 from attncli.store.anki_reading import read_package
 from attncli.store.protocol_buffers import fields_of
@@ -256,3 +256,17 @@ def test_any_bytes_are_a_message_or_none(message: bytes) -> None:
 
 def test_a_message_has_numbers_and_texts() -> None:
     assert fields_of(b"\x08\x96\x01\x12\x02hi\x1d\x00\x00\x00\x00\x08\x01") == {1: 1, 2: b"hi"}
+
+
+def test_a_full_disk_is_not_the_package_s_fault(tmp_path: Path, room: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = package(tmp_path, database(tmp_path))
+    with pytest.raises(StoreError, match="free some disk space"):
+        read_package(path, room / "missing")
+
+    class Full(io.BytesIO):
+        def write(self, part: Any) -> int:
+            raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(anki_archive, "_opened", lambda target: Full())
+    with pytest.raises(EnvironmentFailure, match=r"cannot unpack the collection \(No space left on device\)"):
+        read_package(path, room)
