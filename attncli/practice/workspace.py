@@ -94,10 +94,6 @@ class Workspace:
         if self.store.scheduling != self.settings.scheduling:
             self.derive_all()
 
-    def read_banks(self) -> None:
-        """Looks at the bank files again, where one was written since."""
-        self.source_files.index_into(self.store, self._derive_moved)
-
     def _derive_moved(self, subjects: list[str]) -> None:
         from attncli.practice.derivation import derive_subjects
 
