@@ -38,7 +38,7 @@ RULES: dict[str, tuple[set[str], set[str]]] = {
     "experiments": ({"domain", "words", "errors"}, set()),
     "tui": (
         {"practice", "experiments", "export", "domain", "words", "config", "errors", "paths"},
-        {"textual", "rich", "plotext", "texicode", "markdown_it", "mdit_py_plugins"},
+        {"textual", "rich", "texicode", "markdown_it", "mdit_py_plugins"},
     ),
     "commands": (
         {

@@ -13,6 +13,7 @@ from attncli.words import (
     app_choosing_texts,
     app_review_texts,
     browse_texts,
+    editor_texts,
     settings_texts,
     shared_review_texts,
 )
@@ -161,6 +162,7 @@ TEXTS: dict[str, Localised] = {
     **app_choosing_texts.TEXTS,
     **app_challenge_texts.TEXTS,
     **browse_texts.TEXTS,
+    **editor_texts.TEXTS,
     **settings_texts.TEXTS,
 }
 

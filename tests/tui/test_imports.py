@@ -53,7 +53,7 @@ def test_no_screen_loads_torch_and_all_of_them_fit_the_memory_budget(tmp_path: P
     found = driven(tmp_path, *keys)
     loaded = {name.split(".")[0] for name in found["all"]}
     assert "attncli.tui.screens.challenge" in found["all"] and "attncli.tui.screens.stats" in found["all"]
-    assert loaded.isdisjoint({"torch", "numpy", "hypothesis", "plotext"}), loaded
+    assert loaded.isdisjoint({"torch", "numpy", "hypothesis", "tree_sitter"}), loaded
     assert found["peak_mib"] <= BUDGET_MIB
 
 

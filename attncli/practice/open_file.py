@@ -1,0 +1,52 @@
+"""A file that is open for editing here, while something else may write it too: nothing of either is lost."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from attncli.errors import UsageError
+from attncli.files import cannot_write, write_whole
+
+LARGEST_BYTES = 256 * 1024
+
+
+class OpenFile:
+    """`text` is what was read or written last. Raises UsageError where the file cannot be read as text."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.text = _read(path)
+
+    def save(self, text: str) -> Path | None:
+        """Puts `text` into the file. Where something else wrote it meanwhile, that is kept as a copy; the copy.
+
+        Raises UsageError where it cannot be written; then the file is as it was.
+        """
+        kept = None
+        try:
+            if self.path.exists() and (there := _read(self.path)) not in (self.text, text):
+                kept = _free(self.path)
+                write_whole(kept, [there])
+            write_whole(self.path, [text])
+        except OSError as error:
+            raise cannot_write(self.path, error, "what you typed is still here") from error
+        self.text = text
+        return kept
+
+
+def _read(path: Path) -> str:
+    try:
+        if path.stat().st_size > LARGEST_BYTES:
+            raise UsageError(f"{path} is larger than {LARGEST_BYTES // 1024} KiB; open it in another editor")
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{path} is no text in UTF-8; open it in another editor") from error
+    except OSError as error:
+        raise UsageError(f"cannot read {path} ({error.strerror}); make it readable") from error
+
+
+def _free(path: Path) -> Path:
+    number = 1
+    while (copy := path.with_name(f"{path.stem}.other-{number}{path.suffix}")).exists():
+        number += 1
+    return copy
