@@ -76,6 +76,6 @@ def test_what_cannot_be_written_is_told_and_what_was_typed_is_not_lost(path: Pat
     file = OpenFile(path)
     path.unlink()
     path.mkdir()
-    with pytest.raises(UsageError, match="is a directory|Is a directory"):
+    with pytest.raises(UsageError, match="Is a directory"):
         file.save("typed")
     assert file.text == "one\n"
