@@ -30,6 +30,7 @@ COMMANDS: dict[str, str] = {
     "grade": "attncli.commands.grade:grade",
     "hint": "attncli.commands.hint:hint",
     "import": "attncli.commands.import_reviews:import_",
+    "mcp": "attncli.commands.mcp:mcp",
     "new": "attncli.commands.new:new",
     "quiz": "attncli.commands.quiz:quiz",
     "restore": "attncli.commands.backup:restore",

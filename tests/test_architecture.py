@@ -40,6 +40,7 @@ RULES: dict[str, tuple[set[str], set[str]]] = {
         {"practice", "experiments", "export", "domain", "words", "config", "errors", "paths"},
         {"textual", "rich", "texicode", "markdown_it", "mdit_py_plugins"},
     ),
+    "doors": ({"practice", "tui", "domain", "words", "errors"}, {"mcp", "anyio", "jsonschema"}),
     "commands": (
         {
             "domain",
@@ -57,6 +58,7 @@ RULES: dict[str, tuple[set[str], set[str]]] = {
             "export",
             "tui",
             "words",
+            "doors",
         },
         {"click", "rich"},
     ),
@@ -98,6 +100,7 @@ OWNERS = {
     "numpy": set(),
 }
 NEVER_AT_THE_TOP = {
+    *(("doors", name) for name in ("tui", "mcp", "anyio", "jsonschema")),
     ("commands", "tui"),
     ("cli", "tui"),
     ("commands", "rich"),

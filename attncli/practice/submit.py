@@ -67,13 +67,23 @@ def kept_counterexamples(workspace: Workspace, id: str) -> list[dict[str, Any]]:
 def request_for(workspace: Workspace, id: str, path: Path, options: GradeOptions) -> GradeRequest:
     """What the judge is asked about a file. Raises NotFound, UsageError."""
     challenge = workspace.library.challenge(id)
+    return request_of(workspace, challenge, read_submission(path), str(path), options)
+
+
+def request_of(
+    workspace: Workspace, challenge: Challenge, source: bytes, filename: str, options: GradeOptions
+) -> GradeRequest:
+    """What the judge is asked about a text. Raises UsageError where it is too long."""
+    if len(source) > LARGEST_SUBMISSION:
+        most = f"{LARGEST_SUBMISSION // 2**20} MiB"
+        raise UsageError(f"{filename} is larger than {most}; a submission is a short Python file")
     asked = {name: value for name, value in asdict(options).items() if name != "record"}
     return GradeRequest(
         **asked,
         spec=specification(challenge),
         folder=Path(challenge.folder),
-        source=read_submission(path),
-        filename=str(path),
+        source=source,
+        filename=filename,
         replay=kept_counterexamples(workspace, challenge.id),
     )
 

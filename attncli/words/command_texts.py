@@ -92,6 +92,12 @@ WATCH: dict[str, Localised] = {
     "solved": _T("solved", "已解出"),
 }
 
+# mcp
+MCP_WAITS = _T(
+    "Waiting for an assistant that speaks MCP on standard input; Ctrl-C ends it. docs/assistant.md says how to add it.",
+    "正在等待通过标准输入说 MCP 协议的助手接入；按 Ctrl-C 结束。添加方法见 docs/assistant.md。",
+)
+
 # stats
 TOTALS = _T(
     "{reviews} ({found.today} today), streak {days}, 30-day retention {recalled}\n"

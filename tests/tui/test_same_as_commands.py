@@ -1,4 +1,4 @@
-"""The app and the commands are two doors to one practice: same answers, same marks, words, rows and schedules."""
+"""App, commands and assistant are doors to one practice: same answers, same marks, words, rows and schedules."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ from attncli.commands.watch import Watch
 from attncli.config import Settings
 from attncli.domain.card import card_of
 from attncli.domain.log_row import RowKind
+from attncli.domain.rating import Rating
 from attncli.domain.report import GradeReport
 from attncli.domain.report_documents import report_of
 from attncli.domain.schedule import Schedule
@@ -37,6 +38,7 @@ from attncli.practice.chosen_drill import ChosenDrill
 from attncli.practice.drill import Drill
 from attncli.practice.quiz import Quiz, QuizWish
 from attncli.practice.submit import GradeOptions
+from attncli.practice.tutor import Tutor
 from attncli.practice.workspace import Workspace
 from attncli.tui.markup import inline
 from attncli.tui.screens.quiz import QuizScreen
@@ -136,6 +138,21 @@ def line_by_line(workspace: Workspace, clock: Clock, kind: str, given: Any, rati
     return outcome(workspace, " ".join(text[workspace.lang] for text in told[0].told))
 
 
+def by_an_assistant(workspace: Workspace, clock: Clock, kind: str, given: Any, rating: str) -> Outcome:
+    only(workspace, kind)
+    tutor = Tutor(workspace, Random(SEED))
+    card = tutor.next_card()["card"]
+    clock.move(seconds=SECONDS)
+    numbers = [place + 1 for place in given] if kind in ("qa", "choice", "ordering", "debug") else []
+    answers = {"qa": {"text": "aloud"}, "numeric": {"text": given[0]}, "cloze": {"blanks": given}}
+    answer = answers.get(kind, {"numbers": numbers})
+    told = tutor.attempt(card, **(answer if numbers or any(given) else {"gave_up": True}))
+    made = len(numbers) / len(told["points"]) if kind == "qa" else 0
+    suggested = told.get("suggested_rating") or ("good" if made == 1 else "hard" if made >= 0.5 else "again")
+    tutor.rate(card, Rating.EASY if rating else Rating.of(suggested), numbers if kind == "qa" else None)
+    return outcome(workspace, told.get("said", ""))
+
+
 ANSWERS: list[tuple[str, Any]] = [
     ("qa", [0, 1, 2, 3]),
     ("qa", [1, 2]),
@@ -175,7 +192,12 @@ async def test_the_same_answer_is_marked_told_logged_and_scheduled_alike(
     by_app = await in_the_app(app, clock, kind, given, rating)
     with Workspace.open(home, other_clock, lang, Settings(fuzz=False), BANK) as workspace:
         by_line = line_by_line(workspace, other_clock, kind, given, rating)
-    assert by_app == by_line
+    clock, home = Clock(), Home(tmp_path / "assistant")
+    home.root.mkdir()
+    shutil.copy(indexed, home.database)
+    with Workspace.open(home, clock, lang, Settings(fuzz=False), BANK) as workspace:
+        by_assistant = by_an_assistant(workspace, clock, kind, given, rating)
+    assert by_app == by_line == by_assistant
     assert by_app.payload["elapsed_ms"] == SECONDS * 1000
     printed = " ".join(capsys.readouterr().out.split())
     assert by_app.told in printed

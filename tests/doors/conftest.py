@@ -1,0 +1,67 @@
+"""A workspace over a bank full of secrets, and a judge that answers at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from attncli.config import Settings
+from attncli.domain.report import CheckResult, GradeReport
+from attncli.domain.text import Localised
+from attncli.judge.client import GradeRequest, OnCheck
+from attncli.paths import Home
+from attncli.practice.grader import Grader
+from attncli.practice.workspace import Workspace
+from random_assistant import write_bank, write_secrets
+
+
+class SteadyClock:
+    """Goes on by the same step whenever it is read, so that equal acts have equal moments."""
+
+    def __init__(self) -> None:
+        self.now = datetime(2026, 6, 12, 9, 0, tzinfo=UTC)
+
+    def __call__(self) -> datetime:
+        return self.now
+
+    def move(self, **by: float) -> None:
+        self.now += timedelta(**by)
+
+
+class InstantGrader(Grader):
+    """Rejects whatever it is given."""
+
+    def warm_up(self) -> None:
+        """There is no process."""
+
+    def grade(self, request: GradeRequest, on_check: OnCheck | None = None) -> GradeReport:
+        said = CheckResult(name="loads", status="fail", message=Localised("no", "不"), reason="exception")
+        return GradeReport(challenge=request.spec["id"], file=request.filename, verdict="rejected", checks=(said,))
+
+
+OpenSecrets = Callable[[str], Workspace]
+
+
+@pytest.fixture
+def clock() -> SteadyClock:
+    return SteadyClock()
+
+
+@pytest.fixture
+def open_secrets(tmp_path: Path, small_impl: Path, clock: SteadyClock) -> Iterator[OpenSecrets]:
+    """`open_secrets(name)`: workspaces of one home each over the same bank and challenge."""
+    bank = write_bank(tmp_path / "secrets")
+    write_secrets(small_impl / "basics" / "double")
+    opened: list[Workspace] = []
+
+    def make(name: str) -> Workspace:
+        settings = Settings(fuzz=False, new_per_day=100)
+        opened.append(Workspace.open(Home(tmp_path / name), clock, "en", settings, bank, small_impl))
+        return opened[-1]
+
+    yield make
+    for workspace in opened:
+        workspace.close()

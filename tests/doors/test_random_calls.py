@@ -1,0 +1,166 @@
+"""Whatever an assistant calls in whatever order: no answer before an attempt, no reference, a log like the app's."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from attncli.domain.card import KINDS
+from attncli.domain.log_row import RowKind
+from attncli.domain.rating import Rating
+from attncli.doors.tools import TOOLS, json_safe, json_text, one_line, tool
+from attncli.errors import AttnError, UsageError
+from attncli.practice import coach, record_review, submit
+from attncli.practice.drill import Drill
+from attncli.practice.hint import next_hint
+from attncli.practice.start_challenge import start_challenge
+from attncli.practice.tutor import Tutor
+from attncli.practice.workspace import Workspace
+from random_assistant import RandomAssistant, assert_no_leak
+
+from .conftest import InstantGrader, OpenSecrets, SteadyClock
+
+CALLS = 10_000
+SEEDS = range(4)
+
+
+class Mirror:
+    """Does in a second home what the app does for the same acts, by the functions that the app calls."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self.workspace = workspace
+        self.grader = InstantGrader()
+
+    def rated(self, card: str, rating: str, points: list[int] | None, marked: bool | None, elapsed_ms: int) -> None:
+        details: dict[str, Any] = {"elapsed_ms": elapsed_ms}
+        if marked is not None:
+            details["correct"] = marked
+        elif self.workspace.library.card(card).points:
+            details["points"] = sorted({point - 1 for point in points or []})
+        record_review.answer(self.workspace, card, Rating.of(rating), details=details)
+
+    def started(self, challenge: str, bug: bool = False, fresh: bool = False) -> None:
+        start_challenge(self.workspace, challenge, bug=bug, force=fresh)
+
+    def graded(self, challenge: str, source: bytes, filename: str, rung: Any) -> None:
+        options = submit.GradeOptions(rung=rung or self.workspace.settings.rung)
+        found = self.workspace.library.challenge(challenge)
+        request = submit.request_of(self.workspace, found, source, filename, options)
+        submit.settle(self.workspace, request, self.grader.grade(request), options)
+
+
+def rows(workspace: Workspace) -> list[tuple[Any, ...]]:
+    home = str(workspace.home.root)
+    return [
+        (row.kind, row.subject, row.at, row.day, {k: str(v).replace(home, "") for k, v in row.payload.items()})
+        for row in workspace.store.log.everything()
+    ]
+
+
+class Play:
+    """One random assistant at work, and what is known of the sitting from outside."""
+
+    def __init__(self, workspace: Workspace, mirror: Mirror, clock: SteadyClock, seed: int, files: list[str]) -> None:
+        self.rng = Random(seed)
+        self.tutor = Tutor(workspace, Random(seed))
+        self.mirror, self.clock, self.grader = mirror, clock, InstantGrader()
+        self.assistant = RandomAssistant(self.rng, "double", files)
+        self.put, self.attempted, self.marked, self.elapsed_ms = "", False, None, 0
+        self.sitting: Drill | None = None
+        self.refused = self.reviews = 0
+        self.done: Counter[str] = Counter()
+
+    def step(self) -> None:
+        name, arguments = self.assistant.call()
+        ms = self.rng.randrange(0, 90_000)
+        self.clock.move(milliseconds=ms)
+        self.elapsed_ms += ms
+        length = self.tutor.workspace.store.log.length()
+        try:
+            answer: Any = json_safe(self._answer(name, arguments))
+        except AttnError as error:
+            said = one_line(error.message)
+            assert "\n" not in said and len(said) <= 302
+            assert_no_leak(name, said, self.put, False)
+            assert self.tutor.workspace.store.log.length() == length, "what is refused is not recorded"
+            self.refused += 1
+            return
+        json_text(answer).encode()
+        assert_no_leak(name, answer, self.put, name == "attempt")
+        self.assistant.heard(name, answer)
+        self.done[name] += 1
+        self._follow(name, answer)
+
+    def _answer(self, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
+        checked = tool(name).checked(arguments)
+        if name == "rate":
+            before = (self.put, self.attempted)
+            document = Tutor.rate(self.tutor, checked["card"], Rating.of(checked["rating"]), checked.get("points"))
+            assert before == (checked["card"], True), "only what was put and attempted is rated"
+            self.mirror.rated(checked["card"], checked["rating"], checked.get("points"), self.marked, self.elapsed_ms)
+            return document
+        if name == "grade":
+            return self._graded(**checked)
+        run = tool(name).run
+        assert run is not None
+        document = run(self.tutor, **checked)
+        if name == "start":
+            self.mirror.started(**checked)
+        elif name == "hint":
+            next_hint(self.mirror.workspace, checked["challenge"])
+        return document
+
+    def _graded(self, challenge: str, **how: Any) -> dict[str, Any]:
+        request = coach.submission(self.tutor.workspace, challenge, **how)
+        document = coach.settled(self.tutor.workspace, request, self.grader.grade(request))
+        filename = request.filename.replace(str(self.tutor.workspace.home.root), str(self.mirror.workspace.home.root))
+        self.mirror.graded(request.spec["id"], request.source, filename, how.get("rung"))
+        return document
+
+    def _follow(self, name: str, answer: dict[str, Any]) -> None:
+        if name == "next_card":
+            sitting = self.tutor._drill
+            if answer["card"] != self.put or sitting is not self.sitting:
+                self.elapsed_ms, self.sitting = 0, sitting
+            assert not self.attempted
+            self.put = answer["card"] or ""
+        elif name == "attempt":
+            assert answer["card"] == self.put and not self.attempted
+            self.attempted, self.marked = True, answer["correct"]
+        elif name == "rate":
+            self.put, self.attempted, self.reviews = "", False, self.reviews + 1
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_ten_thousand_random_calls_leak_nothing_and_are_logged_as_by_the_app(
+    open_secrets: OpenSecrets, clock: SteadyClock, tmp_path: Path, small_impl: Path, seed: int
+) -> None:
+    workspace, other = open_secrets("assistant"), open_secrets("app")
+    own = tmp_path / "own.py"
+    own.write_text("def double(x): return x\n", encoding="utf-8")
+    link = tmp_path / "link.py"
+    link.symlink_to(small_impl / "basics" / "double" / "reference.py")
+    secret = small_impl / "basics" / "double"
+    files = [str(own), "double.py", str(link), str(secret / "reference.py"), str(secret / "right" / "other.py"), "\0"]
+    play = Play(workspace, Mirror(other), clock, seed, files)
+    for _ in range(CALLS // len(SEEDS)):
+        play.step()
+    assert rows(workspace) == rows(other)
+    assert dict(workspace.store.schedules.all()) == dict(other.store.schedules.all())
+    assert len(workspace.store.log.of_kind(RowKind.REVIEW)) == play.reviews > 50
+    assert play.refused > 100 and min(play.done[name] for name in TOOLS) > 10, play.done
+    assert {workspace.library.card(row.subject).kind for row in workspace.store.log.of_kind(RowKind.REVIEW)} == set(
+        KINDS
+    )
+
+
+def test_a_challenges_own_files_are_not_graded(open_secrets: OpenSecrets, small_impl: Path) -> None:
+    workspace = open_secrets("assistant")
+    with pytest.raises(UsageError, match="belongs to a challenge"):
+        coach.submission(
+            workspace, "double", file=str(small_impl / "basics" / "double" / "wrong" / ".." / "reference.py")
+        )
