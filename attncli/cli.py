@@ -35,6 +35,7 @@ COMMANDS: dict[str, str] = {
     "quiz": "attncli.commands.quiz:quiz",
     "restore": "attncli.commands.backup:restore",
     "review": "attncli.commands.review:review",
+    "serve": "attncli.commands.serve:serve",
     "show": "attncli.commands.show:show",
     "solution": "attncli.commands.solution:solution",
     "start": "attncli.commands.start:start",

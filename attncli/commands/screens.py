@@ -15,7 +15,10 @@ Screen = Literal["home", "review", "drill", "quiz"]
 
 def open_app(screen: Screen, alternative: str, **options: Any) -> int:
     """Runs the app, opened at `screen`; its exit code. Raises NoTerminal, which names the plain `alternative`."""
-    if not (sys.stdin.isatty() and sys.stdout.isatty()) or os.environ.get("TERM") == "dumb":
+    from attncli.tui.terminal import drawn_in_a_page
+
+    is_terminal = sys.stdin.isatty() and sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
+    if not is_terminal and not drawn_in_a_page(os.environ):
         raise NoTerminal(f"the app needs a terminal; {alternative}")
     from attncli.tui.app import run
 

@@ -1,19 +1,28 @@
-"""Whether the terminal is still there. Textual reads a closed one again and again, as fast as it can."""
+"""Where the app is drawn, and whether that is still there. Textual reads a closed terminal again and again."""
 
 from __future__ import annotations
 
 import os
 import select
 import sys
+from collections.abc import Mapping
+
+WEB_DRIVER = "textual.drivers.web_driver:WebDriver"
+
+
+def drawn_in_a_page(environment: Mapping[str, str]) -> bool:
+    """Whether the app draws for a page in a browser (see `attn serve`): through pipes, not on a terminal."""
+    return environment.get("TEXTUAL_DRIVER") == WEB_DRIVER
 
 
 def standard_terminal() -> int | None:
-    """The descriptor that keys come from, where it is a terminal that can be watched."""
+    """The descriptor that keys come from, where it is a terminal (or the server's pipe) that can be watched."""
     stream = sys.__stdin__
     if not hasattr(select, "poll"):  # Windows
         return None
     try:
-        return stream.fileno() if stream is not None and os.isatty(stream.fileno()) else None
+        watched = stream is not None and (os.isatty(stream.fileno()) or drawn_in_a_page(os.environ))
+        return stream.fileno() if stream is not None and watched else None
     except (OSError, ValueError):
         return None
 

@@ -1,0 +1,227 @@
+"""The app in a browser of the same machine: one page behind a secret path, an app process for each visitor.
+
+Every request has to name this machine as its host and to begin with the token, else it gets status 403 and no word.
+The page loads nothing but files of this server, and its policy lets it load nothing else.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import signal
+import sys
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+from html import escape
+from importlib.util import find_spec
+from pathlib import Path
+from secrets import compare_digest
+from socket import socket
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from attncli.domain.printable import printable
+from attncli.domain.text import Lang
+from attncli.doors.app_process import AppProcess
+from attncli.errors import EnvironmentFailure
+from attncli.words.serve_texts import PAGE, TOO_MANY
+
+if TYPE_CHECKING:
+    from aiohttp import web
+
+LOOPBACK = "127.0.0.1"
+HOSTS = frozenset({LOOPBACK, "localhost"})
+FILES = Path(__file__).with_name("page")
+MOST_VISITORS = 16
+MOST_CELLS = 1000
+HEARTBEAT_SECONDS = 15.0
+Handler = Callable[["web.Request"], Awaitable["web.StreamResponse"]]
+
+
+class BrowserServer:
+    """Serves the app that `command` opens to whoever knows `token`."""
+
+    def __init__(self, command: Sequence[str], token: str, lang: Lang) -> None:
+        self.command, self.token, self.lang = command, token, lang
+        self._apps: dict[web.WebSocketResponse, AppProcess] = {}
+        self._coming = 0
+
+    def application(self) -> web.Application:
+        """The routes, all of them behind the token."""
+        from aiohttp import web
+
+        @web.middleware
+        async def guard(request: web.Request, handler: Handler) -> web.StreamResponse:
+            return await handler(request) if self._is_meant(request) else web.Response(status=403)
+
+        application = web.Application(middlewares=[guard])
+        root = f"/{self.token}"
+        application.add_routes(
+            [
+                web.get(f"{root}/", self._page),
+                web.get(f"{root}/page.css", _file("page.css", "text/css")),
+                web.get(f"{root}/page.js", _file("page.js", "text/javascript")),
+                web.get(f"{root}/ws", self._visit),
+                web.static(f"{root}/static", terminal_files()),
+            ]
+        )
+        application.on_response_prepare.append(self._say_policy)
+        application.on_shutdown.append(self._end_all)
+        return application
+
+    def _is_meant(self, request: web.Request) -> bool:
+        """Whether it names this machine and the token; a page of another name that leads here does not."""
+        given = f"{request.path}/".split("/")[1].encode("utf-8", "replace")
+        return _host(request) in HOSTS and compare_digest(given, self.token.encode())
+
+    async def _say_policy(self, request: web.Request, response: web.StreamResponse) -> None:
+        response.headers.update(
+            {
+                "Server": "attn",
+                "Content-Security-Policy": policy(request.host),
+                "Referrer-Policy": "no-referrer",
+                "X-Content-Type-Options": "nosniff",
+                "Cross-Origin-Resource-Policy": "same-origin",
+                "Cross-Origin-Opener-Policy": "same-origin",
+                "Cache-Control": "no-store",
+            }
+        )
+
+    async def _page(self, request: web.Request) -> web.Response:
+        from aiohttp import web
+
+        said = {name: PAGE[name][self.lang] for name in ("closed", "again", "noscript")}
+        said |= {"lang": self.lang, "websocket": f"ws://{request.host}/{self.token}/ws"}
+        page = (FILES / "index.html").read_text(encoding="utf-8")
+        filled = page.format(**{name: escape(text) for name, text in said.items()})
+        return web.Response(text=filled, content_type="text/html")
+
+    async def _visit(self, request: web.Request) -> web.StreamResponse:
+        """One visitor: an app that lives as long as the connection, and that no other connection can reach."""
+        from aiohttp import web
+
+        if request.headers.get("Origin") != f"http://{request.host}":
+            return web.Response(status=403)
+        page = web.WebSocketResponse(heartbeat=HEARTBEAT_SECONDS)
+        await page.prepare(request)
+        if self._coming >= MOST_VISITORS:
+            await page.send_bytes(TOO_MANY[self.lang].encode())
+            await page.close()
+            return page
+        self._coming += 1
+        try:
+            await self._with_app(page, _cells(request.query.get("width"), 80), _cells(request.query.get("height"), 24))
+        finally:
+            self._coming -= 1
+        return page
+
+    async def _with_app(self, page: web.WebSocketResponse, columns: int, rows: int) -> None:
+        app = self._apps[page] = await AppProcess.start(self.command, columns, rows)
+        drawing = asyncio.create_task(_draw(app, page))
+        try:
+            async for message in page:
+                await _hear(app, page, message.data)
+        finally:
+            await asyncio.shield(self._end(page))
+            await drawing
+
+    async def _end(self, page: web.WebSocketResponse) -> None:
+        app = self._apps.pop(page, None)
+        if app is not None:
+            await app.stop()
+
+    async def _end_all(self, application: web.Application) -> None:
+        pages = list(self._apps)
+        await asyncio.gather(*(self._end(page) for page in pages))
+        await asyncio.gather(*(page.close() for page in pages))
+
+
+def _file(name: str, kind: str) -> Handler:
+    """What gives out a file of the page."""
+    from aiohttp import web
+
+    async def give(request: web.Request) -> web.StreamResponse:
+        return web.Response(text=(FILES / name).read_text(encoding="utf-8"), content_type=kind)
+
+    return give
+
+
+async def _draw(app: AppProcess, page: web.WebSocketResponse) -> None:
+    """What the app draws goes to the page; where it did not end well, its last words too."""
+    with suppress(ConnectionError):
+        async for drawn in app.drawn():
+            await page.send_bytes(drawn)
+        if said := await app.stop():
+            await page.send_bytes(f"\x1b[2J\x1b[H{printable(said)}".replace("\n", "\r\n").encode())
+        await page.close()
+
+
+async def _hear(app: AppProcess, page: web.WebSocketResponse, said: Any) -> None:
+    """Keys, the mouse and the size of the page; anything else is left unheard."""
+    with suppress(ValueError, TypeError, KeyError, IndexError, ConnectionError):
+        message = json.loads(said)
+        match message[0]:
+            case "stdin":
+                await app.typed(str(message[1]))
+            case "resize":
+                size = {name: _cells(message[1][name], 0) for name in ("width", "height")}
+                if all(size.values()):
+                    await app.told({"type": "resize", **size})
+            case "ping":
+                await page.send_json(["pong", str(message[1])])
+            case "blur" | "focus" as kind:
+                await app.told({"type": kind})
+
+
+def policy(host: str) -> str:
+    """What the page may load: files of this server, and its connection to it. The terminal writes styles of its own."""
+    return (
+        "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; font-src 'self'; "
+        f"img-src 'self' data:; connect-src ws://{host}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    )
+
+
+def terminal_files() -> Path:
+    """Where textual-serve keeps the terminal that runs in a page, its style and its font. Nothing of it is run here."""
+    found = find_spec("textual_serve")
+    if found is None or not found.submodule_search_locations:
+        raise EnvironmentFailure("`attn serve` needs textual-serve; install attncli again: pip install attncli")
+    return Path(found.submodule_search_locations[0]) / "static"
+
+
+def serve(listening: socket, command: Sequence[str], token: str, lang: Lang, on_ready: Callable[[str], None]) -> None:
+    """Serves on the socket `listening` until it is interrupted or told to end; then all apps have ended.
+
+    `on_ready` is told the URL.
+    """
+    from aiohttp import web
+
+    async def session() -> None:
+        runner = web.AppRunner(BrowserServer(command, token, lang).application(), access_log=None, shutdown_timeout=1.0)
+        await runner.setup()
+        told_to_end = asyncio.Event()
+        if sys.platform != "win32":
+            asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, told_to_end.set)
+        try:
+            await web.SockSite(runner, listening).start()
+            on_ready(f"http://{LOOPBACK}:{listening.getsockname()[1]}/{token}/")
+            await told_to_end.wait()
+        finally:
+            await runner.cleanup()
+
+    asyncio.run(session())
+
+
+def _host(request: web.Request) -> str:
+    try:
+        return urlsplit(f"//{request.host}").hostname or ""
+    except ValueError:
+        return ""
+
+
+def _cells(given: Any, otherwise: int) -> int:
+    """A number of columns or rows that a page may have."""
+    try:
+        return max(1, min(int(given), MOST_CELLS))
+    except (TypeError, ValueError):
+        return otherwise
