@@ -11,6 +11,7 @@ import os
 import sys
 from asyncio.subprocess import PIPE, Process
 from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 DATA, META = b"D", b"M"
@@ -91,7 +92,15 @@ class AppProcess:
             self._process.kill()
             await self._process.wait()
         await self._listening
+        await self._close_pipes()
         return self._said.decode("utf-8", "replace") if self._process.returncode else ""
+
+    async def _close_pipes(self) -> None:
+        into, out = self._process.stdin, self._process.stdout
+        assert into is not None and out is not None
+        into.close()
+        with suppress(RuntimeError):  # `drawn` reads to the end itself
+            await out.read()
 
     async def _listen(self) -> None:
         stream = self._process.stderr

@@ -126,9 +126,9 @@ class BrowserServer:
             await drawing
 
     async def _end(self, page: web.WebSocketResponse) -> None:
-        app = self._apps.pop(page, None)
-        if app is not None:
-            await app.stop()
+        if page in self._apps:
+            await self._apps[page].stop()
+            self._apps.pop(page, None)
 
     async def _end_all(self, application: web.Application) -> None:
         pages = list(self._apps)

@@ -1,0 +1,266 @@
+"""Who gets what from the browser door: the token, the host, the origin, and what a visitor leaves behind."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from aiohttp import ClientSession, WSMsgType, WSServerHandshakeError
+from aiohttp.test_utils import TestClient, TestServer
+from yarl import URL
+
+from attncli.__main__ import main
+from attncli.doors.app_process import AppProcess
+from attncli.doors.browser_server import MOST_VISITORS, BrowserServer, policy
+
+TOKEN = "a-token"
+ATTN = [sys.executable, "-m", "attncli"]
+# Draws what it is told, as Textual's web driver would; `quit` ends it.
+ECHO = """
+import sys
+out, into = sys.stdout.buffer, sys.stdin.buffer
+def draw(kind, text):
+    out.write(kind + len(text).to_bytes(4, "big") + text)
+    out.flush()
+out.write(b"__GANGLION__\\n")
+draw(b"D", b"I am " + str(__import__("os").getpid()).encode())
+while head := into.read(5):
+    said = into.read(int.from_bytes(head[1:], "big"))
+    if b"fail" in said:
+        sys.exit("attn: a line that says why \\x1b[31m")
+    if b'"quit"' in said:
+        draw(b"M", b'{"type": "exit"}')
+        break
+    draw(b"D", head[:1] + said)
+"""
+COMMAND = [sys.executable, "-c", ECHO]
+STUBBORN = [sys.executable, "-c", "import time; time.sleep(1000)"]
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="apps in a browser were tried on Linux alone")
+
+
+def client_of(command: list[str] = COMMAND) -> TestClient[Any, Any]:
+    server = BrowserServer(command, TOKEN, "en")
+    return TestClient(TestServer(server.application(), host="127.0.0.1"))
+
+
+def origin(client: TestClient[Any, Any]) -> dict[str, str]:
+    return {"Origin": f"http://127.0.0.1:{client.port}"}
+
+
+def is_there(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+async def gone(pid: int) -> bool:
+    for _ in range(200):
+        if not is_there(pid):
+            return True
+        await asyncio.sleep(0.05)
+    return False
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "",
+        "/",
+        "/ws",
+        "/static/js/textual.js",
+        "/a-toke/",
+        "/a-tokenn/",
+        "/A-TOKEN/",
+        "/a-token%00/",
+        "//a-token/",
+        "/x/a-token/",
+    ],
+)
+async def test_without_the_token_there_is_nothing(path: str) -> None:
+    async with client_of() as client:
+        for method in ("GET", "POST", "OPTIONS", "HEAD"):
+            url = URL(f"http://127.0.0.1:{client.port}{path}", encoded=True)
+            async with ClientSession() as session, session.request(method, url) as answer:
+                assert (answer.status, await answer.read()) == (403, b"")
+                assert "aiohttp" not in answer.headers["Server"]
+
+
+@pytest.mark.parametrize(
+    "host", ["evil.example", "evil.example:8767", "127.0.0.1.evil.example", "[::1]", "0.0.0.0", ""]
+)
+async def test_a_name_that_was_made_to_lead_here_gets_nothing(host: str) -> None:
+    async with client_of() as client:
+        for path in ("/", "/ws", "/page.js"):
+            answer = await client.get(f"/{TOKEN}{path}", headers={"Host": host, "Origin": f"http://{host}"})
+            assert (answer.status, await answer.read()) == (403, b"")
+
+
+@pytest.mark.parametrize(
+    "said", [None, "null", "http://evil.example", "https://127.0.0.1", "http://127.0.0.1:1", "same:"]
+)
+async def test_only_the_page_itself_may_connect(said: str | None) -> None:
+    async with client_of() as client:
+        headers = {} if said is None else {"Origin": said}
+        with pytest.raises(WSServerHandshakeError) as refused:
+            await client.ws_connect(f"/{TOKEN}/ws", headers=headers)
+        assert refused.value.status == 403
+
+
+async def test_the_page_names_only_files_of_this_server_and_its_policy_allows_no_other() -> None:
+    async with client_of() as client:
+        answer = await client.get(f"/{TOKEN}/")
+        page = await answer.text()
+        assert answer.headers["Content-Security-Policy"] == policy(f"127.0.0.1:{client.port}")
+        assert "default-src 'none'" in policy("h") and "'unsafe-eval'" not in policy("h") and "*" not in policy("h")
+        assert page.count("://") == 1 and f"ws://127.0.0.1:{client.port}/{TOKEN}/ws" in page
+        assert answer.headers["Referrer-Policy"] == "no-referrer" and answer.headers["Cache-Control"] == "no-store"
+        for file in ("page.css", "page.js", "static/js/textual.js", "static/css/xterm.css"):
+            given = await client.get(f"/{TOKEN}/{file}")
+            text = await given.text()
+            bare = re.sub(r"/\*.*?\*/", "", text, flags=re.S) if file.endswith("css") else text
+            assert given.status == 200 and "://" not in bare
+        for file in ("static/", "static/../server.py", "static/%2e%2e/server.py", "download/1", "nothing"):
+            url = URL(f"http://127.0.0.1:{client.port}/{TOKEN}/{file}", encoded=True)
+            async with ClientSession() as session, session.get(url) as missing:
+                assert missing.status in (403, 404) and b"import" not in await missing.read()
+
+
+async def test_each_visitor_has_a_process_that_ends_with_the_visit() -> None:
+    async with client_of() as client:
+        pages = [await client.ws_connect(f"/{TOKEN}/ws?width=90&height=30", headers=origin(client)) for _ in range(2)]
+        pids = [int((await page.receive_bytes()).split()[-1]) for page in pages]
+        assert pids[0] != pids[1]
+        await pages[0].send_str(json.dumps(["stdin", "for the first é"]))
+        assert await pages[0].receive_bytes() == "Dfor the first é".encode()
+        await pages[1].send_str(json.dumps(["ping", "7"]))
+        assert await pages[1].receive_json() == ["pong", "7"], "nothing of the first visitor's came here"
+        await pages[0].close()
+        assert await gone(pids[0]) and is_there(pids[1])
+        await pages[1].send_str(json.dumps(["resize", {"width": 100, "height": 1e9}]))
+        assert json.loads((await pages[1].receive_bytes())[1:]) == {"type": "resize", "width": 100, "height": 1000}
+    assert await gone(pids[1]), "the server's end is the end of its apps"
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["", "{}", "[]", "7", "[[]]", '["stdin"]', '["resize", 3]', '["resize", {"width": "x", "height": null}]', "\0"],
+)
+async def test_what_no_page_says_is_left_unheard(said: str) -> None:
+    async with client_of() as client:
+        page = await client.ws_connect(f"/{TOKEN}/ws?width=x&height=-4", headers=origin(client))
+        await page.receive_bytes()
+        await page.send_str(said)
+        await page.send_bytes(b"\xff\xfe")
+        await page.send_str('["ping", "1"]')
+        assert await page.receive_json() == ["pong", "1"]
+
+
+async def test_an_app_that_fails_says_why_in_its_page() -> None:
+    async with client_of() as client:
+        page = await client.ws_connect(f"/{TOKEN}/ws", headers=origin(client))
+        await page.receive_bytes()
+        await page.send_str('["stdin", "fail"]')
+        assert b"attn: a line that says why" in (said := await page.receive_bytes()) and b"[31m" not in said
+        assert (await page.receive()).type is WSMsgType.CLOSE
+
+
+async def test_an_app_that_does_not_leave_is_made_to(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("attncli.doors.app_process.SECONDS_TO_LEAVE", 0.1)
+    app = await AppProcess.start(STUBBORN, 80, 24)
+    assert await app.stop() == ""
+    assert [drawn async for drawn in app.drawn()] == []
+
+
+async def test_more_visitors_than_the_machine_bears_are_told() -> None:
+    server = BrowserServer(COMMAND, TOKEN, "en")
+    server._coming = MOST_VISITORS
+    async with TestClient(TestServer(server.application(), host="127.0.0.1")) as client:
+        page = await client.ws_connect(f"/{TOKEN}/ws", headers=origin(client))
+        assert b"Too many" in await page.receive_bytes()
+
+
+@pytest.fixture
+def served(tmp_path: Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """`attn serve` and its URL."""
+    process = subprocess.Popen(
+        [*ATTN, "--home", str(tmp_path / "home"), "serve", "--port", "0"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "TERM": "dumb"},
+    )
+    assert process.stdout is not None and process.stderr is not None
+    yield process, process.stdout.readline().strip()
+    process.kill()
+    process.wait()
+    process.stdout.close()
+    process.stderr.close()
+
+
+@pytest.mark.parametrize(("how", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 0), (signal.SIGKILL, -9)])
+async def test_the_apps_end_with_the_program_however_it_ends(served: Any, how: signal.Signals, code: int) -> None:
+    process, url = served
+    port = URL(url).port
+    assert URL(url).host == "127.0.0.1" and len(URL(url).path) > 30
+    async with ClientSession() as session:
+        page = await session.ws_connect(f"{url}ws", headers={"Origin": f"http://127.0.0.1:{port}"})
+        drawn = b""
+        while b"Review" not in drawn:
+            drawn += (await page.receive()).data
+        children = subprocess.run(["ps", "-o", "pid=", "--ppid", str(process.pid)], capture_output=True, text=True)
+        (app,) = map(int, children.stdout.split())
+        process.send_signal(how)
+        assert await asyncio.to_thread(process.wait, 30) == code
+        assert await gone(app)
+    if how is not signal.SIGKILL:
+        assert process.stdout.read() == ""
+        assert process.stderr.read() == ("attn: interrupted; what was printed as recorded is kept\n" if code else "")
+
+
+def test_only_this_machine_is_listened_to(served: Any) -> None:
+    port = URL(served[1]).port
+    assert port is not None
+    with socket.create_connection(("127.0.0.1", port), 5):
+        pass
+    listening = Path("/proc/net/tcp").read_text(encoding="ascii")
+    mine = [line.split()[1] for line in listening.splitlines() if f":{port:04X} " in line.split()[1] + " "]
+    assert set(mine) == {f"0100007F:{port:04X}"}
+
+
+def test_a_port_that_is_taken_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        assert main(["--home", str(tmp_path), "serve", "--port", str(port)]) == 2
+    said = capsys.readouterr()
+    assert said.out == "" and said.err.startswith(f"attn: cannot listen on port {port} of 127.0.0.1 (")
+    assert "attn serve --port 0 picks a free one" in said.err and said.err.count("\n") == 1
+
+
+def test_an_app_whose_page_is_gone_does_not_stay(tmp_path: Path) -> None:
+    from attncli.tui.terminal import WEB_DRIVER
+
+    environment = {**os.environ, "TEXTUAL_DRIVER": WEB_DRIVER}
+    app = subprocess.Popen(
+        [*ATTN, "--home", str(tmp_path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment
+    )
+    assert app.stdout is not None and app.stdin is not None
+    assert app.stdout.readline() == b"__GANGLION__\n"
+    time.sleep(1)
+    app.stdin.close()
+    drawn = app.stdout.read()
+    assert drawn and app.wait(30) == 129
+    app.stdout.close()

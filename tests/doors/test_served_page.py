@@ -1,0 +1,136 @@
+"""The app in a real browser that has no network: a card is reviewed, a submission graded, two visitors never meet."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import closing
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from attncli.domain.log_row import LogRow
+from attncli.paths import Home
+from attncli.practice.workspace import Workspace
+from served_page import ServedPage
+
+pytestmark = pytest.mark.browser
+ENTRIES = "performance.getEntriesByType"
+FILES = [
+    *("page.css", "page.js", "static/js/textual.js", "static/css/xterm.css"),
+    "static/fonts/RobotoMono-VariableFont_wght.ttf",
+]
+
+
+def rows(home: Home) -> list[LogRow]:
+    with Workspace.open(home, lambda: datetime.now(UTC)) as workspace:
+        return list(workspace.store.log.everything())
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Home:
+    """A learner who has just begun, with the first challenge solved in a file."""
+    home = Home(tmp_path_factory.mktemp("home"))
+    with Workspace.open(home, lambda: datetime.now(UTC)) as workspace:
+        first = workspace.library.challenges()[0]
+        home.solutions.mkdir()
+        shutil.copy(Path(first.folder) / "reference.py", home.solutions / f"{first.id}.py")
+    return home
+
+
+@pytest.fixture(scope="module")
+def url(home: Home) -> Iterator[str]:
+    command = [sys.executable, "-m", "attncli", "--home", str(home.root), "serve", "--port", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        yield process.stdout.readline().strip()
+        process.terminate()
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServedPage]:
+    missing = [name for name in ("chromium", "chromedriver") if shutil.which(name) is None]
+    if missing:
+        said = f"there is no {' and no '.join(missing)}; Debian has them as chromium and chromium-driver"
+        (pytest.fail if os.environ.get("ATTN_REQUIRE_BROWSER") else pytest.skip)(said)
+    with closing(ServedPage(tmp_path_factory.mktemp("profile"))) as opened:
+        yield opened
+
+
+def test_a_wrong_token_gets_an_empty_page(page: ServedPage, url: str) -> None:
+    for wrong in (url[:-2] + "/", url.rsplit("/", 2)[0] + "/", url[:-1] + "x/"):
+        page.open(wrong)
+        assert page.run(f"return {ENTRIES}('navigation')[0].responseStatus") == 403
+        assert page.run(f"return {ENTRIES}('navigation')[0].decodedBodySize") == 0
+        assert page.run("return !window.socket && document.querySelector('#terminal') === null")
+
+
+def test_everything_loads_without_a_network_and_nothing_else_is_asked_for(page: ServedPage, url: str) -> None:
+    page.open(url)
+    page.wait_for("Review")
+    loaded = page.run(f"return {ENTRIES}('resource').map((found) => [found.name, found.responseStatus])")
+    assert {name.removeprefix(url): status for name, status in loaded} == dict.fromkeys(FILES, 200)
+    assert page.run("return window.refused") == []
+    assert page.run("return [...document.fonts].some((font) => font.status == 'loaded')")
+    refused = page.run("return fetch('http://127.0.0.1:1/').then(() => 'came', (error) => error.name)")
+    assert refused == "TypeError" and page.run("return window.refused") == ["http://127.0.0.1:1/"]
+
+
+def test_a_card_is_reviewed(page: ServedPage, url: str, home: Home) -> None:
+    page.open(url)
+    page.wait_for("Review")
+    before = len(rows(home))
+    page.press("r")
+    page.wait_for("Space")
+    page.press("space")
+    page.wait_for("Points")
+    page.press("a", "3")
+    page.wait_for("1/10")
+    (row,) = rows(home)[before:]
+    assert row.kind.value == "review" and row.payload["rating"] == 3 and row.payload["points"] == [0]
+
+
+def test_a_submission_is_graded(page: ServedPage, url: str, home: Home) -> None:
+    page.open(url)
+    page.wait_for("Review")
+    page.press("c")
+    page.wait_for("Challenges")
+    page.press("enter")
+    page.wait_for("Grade")
+    page.press("g")
+    page.wait_for("hardened")
+    row = rows(home)[-1]
+    assert row.kind.value == "attempt" and row.payload["verdict"] == "accepted"
+
+
+def test_two_visitors_never_meet(page: ServedPage, url: str, tmp_path: Path) -> None:
+    page.open(url)
+    page.wait_for("Review")
+    with closing(ServedPage(tmp_path / "second")) as second:
+        second.open(url)
+        second.wait_for("Review")
+        page.press("/")
+        page.press("quetzal")
+        page.wait_for("quetzal")
+        second.press("c")
+        second.wait_for("Causal mask")
+        assert "quetzal" not in second.drawn() and "Causal mask" not in page.drawn()
+        assert page.run("return document.cookie + localStorage.length + sessionStorage.length") == "00"
+    page.press("escape")
+    page.wait_for("Review")
+
+
+def test_the_page_says_that_the_app_has_ended_and_opens_it_again(page: ServedPage, url: str) -> None:
+    page.open(url)
+    page.wait_for("Review")
+    page.press("q")
+    for _ in range(100):
+        if "The app has ended" in page.run("return document.body.innerText"):
+            break
+    page.run("document.querySelector('.closed a').click()")
+    page.read = 0
+    page.wait_for("Review")
