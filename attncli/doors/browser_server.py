@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import signal
 import sys
 from collections.abc import Awaitable, Callable, Sequence
@@ -18,7 +19,6 @@ from pathlib import Path
 from secrets import compare_digest
 from socket import socket
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 from attncli.domain.printable import printable
 from attncli.domain.text import Lang
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from aiohttp import web
 
 LOOPBACK = "127.0.0.1"
-HOSTS = frozenset({LOOPBACK, "localhost"})
+THIS_MACHINE = re.compile(r"(127\.0\.0\.1|localhost)(:[0-9]{1,5})?")
 FILES = Path(__file__).with_name("page")
 MOST_VISITORS = 16
 MOST_CELLS = 1000
@@ -72,7 +72,7 @@ class BrowserServer:
     def _is_meant(self, request: web.Request) -> bool:
         """Whether it names this machine and the token; a page of another name that leads here does not."""
         given = f"{request.path}/".split("/")[1].encode("utf-8", "replace")
-        return _host(request) in HOSTS and compare_digest(given, self.token.encode())
+        return THIS_MACHINE.fullmatch(request.host) is not None and compare_digest(given, self.token.encode())
 
     async def _say_policy(self, request: web.Request, response: web.StreamResponse) -> None:
         response.headers.update(
@@ -210,13 +210,6 @@ def serve(listening: socket, command: Sequence[str], token: str, lang: Lang, on_
             await runner.cleanup()
 
     asyncio.run(session())
-
-
-def _host(request: web.Request) -> str:
-    try:
-        return urlsplit(f"//{request.host}").hostname or ""
-    except ValueError:
-        return ""
 
 
 def _cells(given: Any, otherwise: int) -> int:

@@ -17,7 +17,7 @@ from attncli.errors import NotFound, UsageError
 from attncli.practice.ask import Asked
 from attncli.practice.choose_cards import Wish
 from attncli.practice.chosen_drill import ChosenDrill
-from attncli.practice.drill import Drill
+from attncli.practice.drill import Drill, DrillItem
 from attncli.practice.due import due_counts
 from attncli.practice.study_progress import progress
 from attncli.practice.told_card import answer_document, how_to_answer, question_document
@@ -172,7 +172,7 @@ class Tutor:
             raise UsageError(f"card {card[:40]} is not the one that was put; that is {self._asked.card.id}")
         return self._asked
 
-    def _still_there(self) -> Any:
+    def _still_there(self) -> DrillItem:
         """The item with its intervals as they stand now; a card that left its bank is put no longer."""
         assert self._drill is not None
         try:
