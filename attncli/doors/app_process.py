@@ -17,7 +17,8 @@ from typing import Any
 DATA, META = b"D", b"M"
 READY = b"__GANGLION__\n"
 LENGTH_BYTES = 4
-SECONDS_TO_LEAVE = 5.0
+# A copy of the day or a judge that is still starting takes seconds.
+SECONDS_TO_LEAVE = 15.0
 MOST_SAID = 2000
 MOST_LINES_BEFORE = 10
 

@@ -35,6 +35,8 @@ FILES = Path(__file__).with_name("page")
 MOST_VISITORS = 16
 MOST_CELLS = 1000
 HEARTBEAT_SECONDS = 15.0
+# Clears the page.
+EMPTY = b"\x1b[2J\x1b[H"
 Handler = Callable[["web.Request"], Awaitable["web.StreamResponse"]]
 
 
@@ -151,8 +153,9 @@ async def _draw(app: AppProcess, page: web.WebSocketResponse) -> None:
     with suppress(ConnectionError):
         async for drawn in app.drawn():
             await page.send_bytes(drawn)
+        await page.send_bytes(EMPTY)
         if said := await app.stop():
-            await page.send_bytes(f"\x1b[2J\x1b[H{printable(said)}".replace("\n", "\r\n").encode())
+            await page.send_bytes(printable(said).replace("\n", "\r\n").encode())
         await page.close()
 
 

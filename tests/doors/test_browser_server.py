@@ -22,7 +22,7 @@ from yarl import URL
 
 from attncli.__main__ import main
 from attncli.doors.app_process import AppProcess
-from attncli.doors.browser_server import MOST_VISITORS, BrowserServer, policy
+from attncli.doors.browser_server import EMPTY, MOST_VISITORS, BrowserServer, policy
 
 TOKEN = "a-token"
 ATTN = [sys.executable, "-m", "attncli"]
@@ -178,6 +178,7 @@ async def test_an_app_that_fails_says_why_in_its_page() -> None:
         page = await client.ws_connect(f"/{TOKEN}/ws", headers=origin(client))
         await page.receive_bytes()
         await page.send_str('["stdin", "fail"]')
+        assert await page.receive_bytes() == EMPTY
         assert b"attn: a line that says why" in (said := await page.receive_bytes()) and b"[31m" not in said
         assert (await page.receive()).type is WSMsgType.CLOSE
 

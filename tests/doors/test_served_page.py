@@ -97,7 +97,7 @@ def test_a_submission_is_graded(page: ServedPage, url: str, home: Home) -> None:
     page.open(url)
     page.wait_for("Review")
     page.press("c")
-    page.wait_for("Challenges")
+    page.wait_for("Causal mask")
     page.press("enter")
     page.wait_for("Grade")
     page.press("g")
@@ -113,6 +113,7 @@ def test_two_visitors_never_meet(page: ServedPage, url: str, tmp_path: Path) -> 
         second.open(url)
         second.wait_for("Review")
         page.press("/")
+        page.wait_for("Back")
         page.press("quetzal")
         page.wait_for("quetzal")
         second.press("c")
@@ -127,9 +128,7 @@ def test_the_page_says_that_the_app_has_ended_and_opens_it_again(page: ServedPag
     page.open(url)
     page.wait_for("Review")
     page.press("q")
-    for _ in range(100):
-        if "The app has ended" in page.run("return document.body.innerText"):
-            break
+    page.wait_until("return document.body.innerText.includes('The app has ended')")
     page.run("document.querySelector('.closed a').click()")
     page.read = 0
     page.wait_for("Review")

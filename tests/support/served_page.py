@@ -95,6 +95,13 @@ class ServedPage:
             assert time.monotonic() < until, f"{text!r} was not drawn:\n{new[-3000:]}"
             time.sleep(0.1)
 
+    def wait_until(self, script: str) -> None:
+        """Waits until the script returns something true."""
+        until = time.monotonic() + SECONDS
+        while not self.run(script):
+            assert time.monotonic() < until, script
+            time.sleep(0.1)
+
     def press(self, *keys: str) -> None:
         """Real key events, one after the other; a name of `KEYS`, or the letters of a text."""
         for key in keys:
