@@ -33,7 +33,8 @@ RULES: dict[str, tuple[set[str], set[str]]] = {
     "practice": ({"domain", "memory", "bank", "store", "judge", "words", "errors", "files", "config", "paths"}, set()),
     "export": (
         {"domain", "practice", "words", "errors"},
-        {"jinja2", "markupsafe", "markdown_it", "mdit_py_plugins", "latex2mathml", "nh3", "genanki"},
+        {"jinja2", "markupsafe", "markdown_it", "mdit_py_plugins", "latex2mathml", "nh3", "genanki"}
+        | {"weasyprint", "ziafont", "ziamath"},
     ),
     "experiments": ({"domain", "words", "errors"}, set()),
     "tui": (
@@ -107,6 +108,7 @@ NEVER_AT_THE_TOP = {
     ("memory", "fsrs_rs_python"),
     ("export", "genanki"),
     ("store", "zstandard"),
+    *(("export", name) for name in ("weasyprint", "ziafont", "ziamath")),
 }
 MOST_LINES = 350
 LONGEST_FUNCTION = 45

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import html
 from base64 import b64encode
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from hashlib import sha256
 from typing import Any
 from xml.etree import ElementTree
@@ -26,22 +26,33 @@ from attncli.domain.printable import printable
 from attncli.export.render import environment
 from attncli.export.sanitising import MATHML_TAGS, MATHML_WORDS, sanitised
 from attncli.export.summary import Summary
+from attncli.export.topic_map import topic_map
 
 _ALIGNED = {f"text-align:{side}": f"to-{side}" for side in ("left", "center", "right")}
 
 
-def to_html(summary: Summary) -> str:
-    jinja = environment(summary.lang, autoescape=True)
+def to_html(*parts: Summary) -> str:
+    """One page with the summary in one language or, one part after the other, in several."""
+    return printable(_page("summary.html.j2", parts, lambda fragment: fragment))
+
+
+def to_print(parts: Sequence[Summary], draw: Callable[[str], str]) -> str:
+    """The same page for a PDF engine: `draw` turns the MathML of a clean fragment into what the engine can show."""
+    return printable(_page("summary.print.html.j2", parts, draw))
+
+
+def _page(template: str, parts: Sequence[Summary], draw: Callable[[str], str]) -> str:
+    jinja = environment(autoescape=True)
     parser = _parser()
     style = jinja.get_template("summary.css").render()
-    page = jinja.get_template("summary.html.j2").render(
-        summary=summary,
+    return jinja.get_template(template).render(
+        parts=parts,
         style=Markup(style),
         policy=policy(style),
-        markdown=lambda text: Markup(sanitised(parser.render(text))),
-        inline=lambda text: Markup(sanitised(parser.renderInline(text))),
+        picture=lambda summary, says: Markup(topic_map(summary.started, summary.lang, says)),
+        markdown=lambda text: Markup(draw(sanitised(parser.render(text)))),
+        inline=lambda text: Markup(draw(sanitised(parser.renderInline(text)))),
     )
-    return printable(page)
 
 
 def policy(style: str) -> str:

@@ -6,18 +6,26 @@ import html
 import re
 
 from attncli.domain.printable import hidden_in, printable
-from attncli.export.render import environment, percent
-from attncli.export.summary import Summary
-
-__all__ = ["fence", "percent", "to_markdown"]
+from attncli.export.markdown_writing import code_block
+from attncli.export.render import environment
+from attncli.export.summary import Summary, TopicLine
 
 _REFERENCE = re.compile(r"&(?=(#\d{1,7};|#[xX][0-9a-fA-F]{1,6};|[A-Za-z][A-Za-z0-9]{1,31};))")
 
 
-def to_markdown(summary: Summary) -> str:
-    jinja = environment(summary.lang, autoescape=False)
+def to_markdown(*parts: Summary) -> str:
+    """The summary in one language or, one part after the other, in several."""
+    jinja = environment(autoescape=False)
     jinja.filters["shown"] = shown
-    return printable(jinja.get_template("summary.md.j2").render(summary=summary, fence=fence)).strip() + "\n"
+    page = jinja.get_template("summary.md.j2").render(parts=parts, code_block=code_block, bar=bar)
+    return printable(page).strip() + "\n"
+
+
+def bar(topic: TopicLine) -> str:
+    """A topic's readiness on the day as a bar of ten: full blocks, and lighter ones for what was only seen."""
+    ready = round(10 * topic.readiness_on_day)
+    seen = max(round(10 * topic.seen / topic.total) if topic.total else 0, ready)
+    return "█" * ready + "▒" * (seen - ready) + "░" * (10 - seen)
 
 
 def shown(text: str) -> str:
@@ -28,9 +36,3 @@ def shown(text: str) -> str:
 def _is_seen(reference: str) -> bool:
     meant = html.unescape(reference)
     return bool(meant) and not hidden_in(meant)
-
-
-def fence(source: str) -> str:
-    """A code fence longer than any run of backticks in `source`."""
-    longest = max((len(run) for run in re.findall(r"`+", source)), default=0)
-    return "`" * max(3, longest + 1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Mapping
 from dataclasses import dataclass
 from random import Random
 
@@ -57,7 +58,11 @@ class NumericTask:
 
 def draw(card: NumericCard, rng: Random) -> NumericTask:
     """Draws each parameter of `card` from its choices."""
-    chosen = {name: rng.choice(choices) for name, choices in card.parameters}
+    return task_of(card, {name: rng.choice(choices) for name, choices in card.parameters})
+
+
+def task_of(card: NumericCard, chosen: Mapping[str, tuple[str, Number]]) -> NumericTask:
+    """`card` with these parameters, each a (label, value) pair."""
     labels = {name: label for name, (label, _) in chosen.items()}
     values = {name: value for name, (_, value) in chosen.items()}
 

@@ -1,6 +1,8 @@
-"""Which cards are weak: what is likely forgotten today, what lapsed often, and what the last review did not get."""
+"""Which cards are weak: what is likely forgotten, what lapsed often, and what the last review did not get."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 from attncli.domain.rating import Rating
 from attncli.memory.forgetting import recall_on
@@ -27,11 +29,30 @@ def has_missed(last: LastReview, points: int) -> bool:
     not tick at all: that says nothing.
     """
     some = last.points is not None and 0 < len(last.points) < points
-    return last.rating == Rating.AGAIN or last.correct is False or some
+    return _was_forgotten(last) or some
 
 
-def weak_cards(workspace: Workspace, when: Moment) -> list[str]:
-    """The ids of the weak cards among those seen: what was missed first, then the least likely to be recalled."""
+def _was_forgotten(last: LastReview) -> bool:
+    return last.rating == Rating.AGAIN or last.correct is False
+
+
+@dataclass(frozen=True, slots=True)
+class Weakness:
+    """A weak card and what makes it one; `points_missed` are indices into its points.
+
+    `recall` is the probability that it is recalled on the day that was asked for, and 0 where it was forgotten on that
+    very day: the forgetting curve begins at 1 whatever the rating was.
+    """
+
+    card: str
+    recall: float
+    lapses: int
+    missed: bool
+    points_missed: tuple[int, ...] = ()
+
+
+def weaknesses(workspace: Workspace, when: Moment) -> list[Weakness]:
+    """The weak cards among those seen: what was missed first, then the least likely to be recalled."""
     index, decay = workspace.store.index, workspace.policy.decay
     renamed = index.renames()
     last = {renamed.get(id, id): review for id, review in workspace.store.log.last_reviews().items()}
@@ -39,8 +60,22 @@ def weak_cards(workspace: Workspace, when: Moment) -> list[str]:
     for id, schedule in workspace.store.schedules.all():
         if (document := index.card(id)) is None:
             continue
-        missed = id in last and has_missed(last[id], len(document.get("points") or ()))
-        recall = recall_on(schedule, when.day, decay)
+        points = len(document.get("points") or ())
+        missed = id in last and has_missed(last[id], points)
+        is_forgotten = id in last and schedule.review_day >= when.day and _was_forgotten(last[id])
+        recall = 0.0 if is_forgotten else recall_on(schedule, when.day, decay)
         if is_weak(schedule.lapses, recall, missed):
-            found.append((not missed, recall, -schedule.lapses, id))
-    return [id for *_, id in sorted(found)]
+            left = _points_missed(last[id], points) if id in last else ()
+            found.append(Weakness(id, recall, schedule.lapses, missed, left))
+    return sorted(found, key=lambda weak: (not weak.missed, weak.recall, -weak.lapses, weak.card))
+
+
+def weak_cards(workspace: Workspace, when: Moment) -> list[str]:
+    """The ids of the weak cards among those seen, the weakest first."""
+    return [weak.card for weak in weaknesses(workspace, when)]
+
+
+def _points_missed(last: LastReview, points: int) -> tuple[int, ...]:
+    """The points that were not ticked where some were."""
+    ticked = set(last.points or ())
+    return tuple(number for number in range(points) if number not in ticked) if ticked else ()

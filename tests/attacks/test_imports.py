@@ -22,7 +22,7 @@ from attncli.domain.rating import Rating
 from attncli.domain.row_documents import is_machine
 from attncli.errors import UsageError
 from attncli.export.html import to_html
-from attncli.export.summary import summarise
+from attncli.export.summarise import summarise
 from attncli.paths import Home
 from attncli.practice import merge_logs, record_review, submit
 from attncli.practice.challenge_standings import standings

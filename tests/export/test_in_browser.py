@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from attncli.export.html import policy, to_html
-from attncli.export.summary import CardLine, SolvedLine, Summary, TopicLine
+from attncli.export.summary import CardLine, DueLine, MockLine, PlanLine, Point, SolvedLine, Summary, TopicLine
 
 pytestmark = pytest.mark.browser
 
@@ -99,8 +99,12 @@ def hostile_markdown(host: str) -> list[str]:
 
 def summary(texts: list[str], lang: str = "en") -> Summary:
     """A summary that says each text in each place there is one for."""
-    cards = tuple(CardLine(t, t, t, t, t, (t, t), (t,), 0.4, 2) for t in texts)
-    topics = tuple(TopicLine(t, t, 1, 2, 0.4, 0.5, 0.3, 1) for t in texts)
+    points = {t: (Point(t, True), Point(t, False)) for t in texts}
+    cards = tuple(
+        CardLine(t, texts[0], "qa", "screen", t, t, t, points[t], (t,), 0.4, 2, ("missed", "recall")) for t in texts
+    )
+    topics = tuple(TopicLine(t, t, 1, 2, 0.4, 0.5, 1, 2, 3.0) for t in texts)
+    unseen = tuple(TopicLine(f"unseen {t}", t, 0, 2, 0.0, 0.0, 0, 0, 2.0) for t in texts)
     solved = tuple(SolvedLine(t, "solved", t, 1, 1, t, f"# \x1b]0;pwned\x07\u202e {t}\n{t}") for t in texts)
     return Summary(
         lang=lang,  # type: ignore[arg-type]
@@ -112,13 +116,21 @@ def summary(texts: list[str], lang: str = "en") -> Summary:
         retention=0.5,
         seen=1,
         cards=2,
-        topics=topics,
-        strengths=topics,
-        gaps=topics,
+        recall_on_day=0.4,
+        readiness_on_day=0.5,
+        challenges=2,
+        topics=topics + unseen,
+        open_with=topics,
+        avoid=topics,
         weak=cards,
+        weak_count=len(cards) + 1,
         solved=solved,
+        repaired=tuple(texts),
         tried=tuple(texts),
-        to_review=cards,
+        to_review=tuple(DueLine(t, texts[0], t, 0.4) for t in texts),
+        due_count=len(cards) + 1,
+        mocks=tuple(MockLine(t, 30, 0.5, (t,)) for t in texts),
+        last_days=tuple(PlanLine(t, 30, (t,)) for t in texts),
     )
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from datetime import UTC, date, datetime, timedelta
 from html.parser import HTMLParser
+from xml.etree import ElementTree
 
 import pytest
 
@@ -13,19 +15,23 @@ from attncli import paths
 from attncli.domain.rating import Rating
 from attncli.domain.report import GradeReport
 from attncli.export.html import to_html
-from attncli.export.markdown import fence, to_markdown
-from attncli.export.summary import summarise
+from attncli.export.markdown import to_markdown
+from attncli.export.markdown_writing import code_span, fence
+from attncli.export.summarise import summarise
 from attncli.practice import record_review
 from attncli.practice.attempt import record_attempt
+from attncli.practice.start_challenge import start_challenge
 from attncli.practice.workspace import Workspace
 from attncli.words.summary_texts import LABELS
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
+SOON = date(2026, 3, 8)
 SOURCE = "import torch\n\n\ndef softmax(x, dim=-1):\n    return x  # `<b>` & ```fences```\n"
 
 
 @pytest.fixture
-def workspace(tmp_path):
+def workspace(tmp_path, indexed_home):
+    shutil.copytree(indexed_home, tmp_path, dirs_exist_ok=True)
     with Workspace.open(paths.Home(tmp_path), lambda: NOW, "en") as opened:
         yield opened
 
@@ -36,15 +42,25 @@ def forget(workspace, *cards):
             record_review.answer(workspace, card, Rating.AGAIN, NOW - timedelta(days=days))
 
 
-def solve_softmax(workspace):
-    report = GradeReport(challenge="softmax-stable", file="x.py", verdict="accepted", rung="hardened")
-    record_attempt(workspace, report, SOURCE)
+def know(workspace, *cards, days=3):
+    for card in cards:
+        record_review.answer(workspace, card, Rating.EASY, NOW - timedelta(days=days))
+
+
+def solve(workspace, id="softmax-stable", rung="hardened", source=SOURCE, file="x.py"):
+    verdict = "rejected" if rung == "none" else "accepted"
+    record_attempt(workspace, GradeReport(challenge=id, file=file, verdict=verdict, rung=rung), source)
+
+
+def text_of(page):
+    return re.sub(r"<[^>]*>", "", re.sub(r"<style>.*?</style>", "", page, flags=re.S)).replace("\u00a0", " ")
 
 
 def test_an_empty_home_has_a_summary_that_says_so(workspace):
     text = to_markdown(summarise(workspace, "en"))
     assert "No weak cards." in text
     assert "No challenge solved yet." in text
+    assert "No card has been reviewed yet" in text
 
 
 def test_weak_cards_come_with_answer_points_and_formulas(workspace):
@@ -57,8 +73,35 @@ def test_weak_cards_come_with_answer_points_and_formulas(workspace):
     assert "- [ ] Var(q·k) = d_k" in text
 
 
+@pytest.mark.parametrize("interview", [None, SOON])
+def test_what_failed_just_now_is_weak_with_and_without_a_date(workspace, interview):
+    know(workspace, "att-03", "att-04")
+    record_review.answer(workspace, "att-02", Rating.AGAIN, NOW)
+    summary = summarise(workspace, "en", interview)
+    assert [card.id for card in summary.weak] == ["att-02"]
+    assert summary.weak[0].reasons[0] == "missed"
+    assert summary.weak[0].recall < 0.9
+
+
+def test_a_card_forgotten_today_counts_as_not_recalled(workspace):
+    record_review.answer(workspace, "att-02", Rating.AGAIN, NOW)
+    record_review.answer(workspace, "att-03", Rating.EASY, NOW)
+    topic = {t.id: t for t in summarise(workspace, "en").topics}["att"]
+    assert topic.recall_on_day == 0.5
+    assert "100 %" not in to_markdown(summarise(workspace, "en"))
+
+
+def test_points_that_were_not_ticked_make_a_card_weak_and_are_named(workspace):
+    record_review.answer(workspace, "att-02", Rating.GOOD, NOW, {"points": [0]})
+    card = summarise(workspace, "en").weak[0]
+    assert card.reasons == ("points",)
+    assert [point.missed for point in card.points] == [False] + [True] * (len(card.points) - 1)
+    page = to_html(summarise(workspace, "zh"))
+    assert page.count("上次漏了）") == len(card.points) - 1
+
+
 def test_the_learners_own_code_is_in_it_whole(workspace):
-    solve_softmax(workspace)
+    solve(workspace)
     summary = summarise(workspace, "en")
     assert summary.solved[0].source == SOURCE.strip("\n")
     assert SOURCE.strip() in to_markdown(summary)
@@ -66,37 +109,124 @@ def test_the_learners_own_code_is_in_it_whole(workspace):
     assert "&lt;b&gt;" in to_html(summary)
 
 
+def test_rungs_are_told_apart(workspace):
+    solve(workspace)
+    solve(workspace, "sdpa", "solved")
+    assert {line.id: line.rung for line in summarise(workspace, "en").solved} == {
+        "softmax-stable": "hardened",
+        "sdpa": "solved",
+    }
+    text = to_markdown(summarise(workspace, "en"))
+    assert "`softmax-stable` · hardened" in text and "`sdpa` · solved" in text
+    assert "challenges solved: 2" in text and "1 hardened" in text
+
+
+def test_a_repaired_bug_file_is_not_own_code(workspace):
+    started = start_challenge(workspace, "layer-norm", bug=True)
+    solve(workspace, "layer-norm", source="# mended\n", file=str(started.path))
+    summary = summarise(workspace, "en")
+    assert summary.solved == () and summary.tried == ()
+    assert summary.repaired == (workspace.library.challenge("layer-norm").title.en,)
+    assert "# mended" not in to_markdown(summary) + to_html(summary)
+
+
+def test_own_code_beside_a_bug_file_stays_own_code(workspace, tmp_path):
+    solve(workspace, "layer-norm", "solved", "# my own\n")
+    started = start_challenge(workspace, "layer-norm", tmp_path / "bugs", bug=True)
+    solve(workspace, "layer-norm", source="# mended\n", file=str(started.path))
+    solve(workspace, "layer-norm", "solved", "# my own again\n", str(tmp_path / "mine" / "layer-norm.py"))
+    summary = summarise(workspace, "en")
+    assert [(line.rung, line.source, line.attempts) for line in summary.solved] == [("solved", "# my own again", 2)]
+    assert len(summary.repaired) == 1
+
+
 def test_recall_on_the_interview_day_is_lower_than_today(workspace):
     forget(workspace, "att-02")
-    topic = {t.id: t for t in summarise(workspace, "en", date(2026, 4, 20)).topics}["att"]
-    assert 0 < topic.recall_on_day < topic.recall
-    assert summarise(workspace, "en", date(2026, 4, 20)).days_left == 50
+    today, later = (summarise(workspace, "en", day) for day in (None, date(2026, 4, 20)))
+    assert 0 < later.recall_on_day < today.recall_on_day
+    assert later.days_left == 50
 
 
-def test_cards_that_come_due_before_the_day_are_listed(workspace):
+def test_topics_come_by_need_and_those_not_begun_take_one_line(workspace):
+    know(workspace, "att-02", "kv-01")
+    forget(workspace, "att-04")
+    summary = summarise(workspace, "en")
+    assert [t.need for t in summary.topics] == sorted((t.need for t in summary.topics), reverse=True)
+    assert {t.id for t in summary.started} == {"att", "kv"}
+    text = to_markdown(summary)
+    assert sum(line.startswith("| ") and "/" in line for line in text.splitlines()) == 2
+    assert sum(line.startswith("Not begun: ") for line in text.splitlines()) == 1
+
+
+def test_one_opens_with_what_is_known_and_avoids_what_is_not(workspace):
+    know(workspace, *(f"att-0{n}" for n in range(2, 7)))
+    forget(workspace, *(f"kv-0{n}" for n in range(1, 5)))
+    summary = summarise(workspace, "en")
+    assert [topic.id for topic in summary.open_with] == ["att"]
+    assert [topic.id for topic in summary.avoid] == ["kv"]
+
+
+def test_cards_that_come_due_before_the_day_are_listed_unless_they_are_weak(workspace):
     record_review.answer(workspace, "att-02", Rating.EASY, NOW)
     assert summarise(workspace, "en").to_review == ()
-    assert [c.id for c in summarise(workspace, "en", date(2026, 6, 1)).to_review] == ["att-02"]
+    later = summarise(workspace, "en", date(2026, 3, 20))
+    assert [c.id for c in later.to_review] == ["att-02"] and later.weak == ()
+    much_later = summarise(workspace, "en", date(2028, 6, 1))
+    assert [c.id for c in much_later.weak] == ["att-02"] and much_later.to_review == ()
+
+
+class Tags(HTMLParser):
+    def __init__(self, page):
+        super().__init__()
+        self.found = []
+        self.feed(page)
+
+    def handle_starttag(self, tag, attrs):
+        self.found.append((tag, dict(attrs)))
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
 def test_the_page_is_one_file_with_mathml_and_fetches_nothing(workspace, lang):
     forget(workspace, "att-02", "att-04")
-    solve_softmax(workspace)
+    solve(workspace)
     page = to_html(summarise(workspace, lang, date(2026, 4, 1)))
-    tags = []
-
-    class Tags(HTMLParser):
-        def handle_starttag(self, tag, attrs):
-            tags.append((tag, dict(attrs)))
-
-    Tags().feed(page)
+    tags = Tags(page).found
     names = {tag for tag, _ in tags}
-    assert "math" in names
-    assert not names & {"script", "link", "img", "iframe"}
-    assert not [a for _, attributes in tags for a in attributes if a in ("src", "href")]
+    assert {"math", "svg"} <= names
+    assert not names & {"script", "link", "img", "iframe", "object", "use", "image"}
+    assert not [a for _, attributes in tags for a in attributes if a in ("src", "href", "xlink:href", "style")]
+    assert "url(" not in page and "@import" not in page
     assert LABELS["title"][lang] in page
     assert "$$" not in page
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_the_map_shows_each_begun_topic_with_its_figure_in_the_language(workspace, lang):
+    know(workspace, "att-02", "kv-01", "moe-01")
+    summary = summarise(workspace, lang, SOON)
+    page = to_html(summary)
+    (picture,) = re.findall(r"<svg.*?</svg>", page, re.S)
+    svg = ElementTree.fromstring(picture)
+    texts = list(svg.iter("{http://www.w3.org/2000/svg}text"))
+    assert [t.get("data-topic") for t in texts if t.get("data-topic")] == [topic.id for topic in summary.started]
+    assert [t.text for t in texts if t.get("data-topic")] == [topic.title for topic in summary.started]
+    assert all(("%" in t.text) and " " not in t.text for t in texts if not t.get("data-topic"))
+    assert svg.get("aria-label") == LABELS["map"][lang]
+
+
+def test_a_percent_sign_never_leaves_its_number(workspace):
+    forget(workspace, "att-02")
+    page = to_html(summarise(workspace, "en", SOON))
+    assert not re.search(r"\d %", re.sub(r"<div class=\"answer\">.*?</article>", "", page, flags=re.S))
+    assert "\u00a0%" in page
+
+
+def test_pages_break_where_a_part_ends():
+    from attncli.export.render import environment
+
+    style = environment(autoescape=True).get_template("summary.css").render()
+    assert "@media print" in style and "@page" in style
+    assert re.search(r"\.glance, main \{ break-after: page; \}", style)
 
 
 @pytest.mark.parametrize("formula", [r"\text{<b>x</b>}", r"\text{<script>alert(1)</script>}", r"\frac{a"])
@@ -115,22 +245,46 @@ def test_chinese_and_english_list_the_same_cards(workspace):
     assert english.weak[0].question != chinese.weak[0].question
 
 
-def test_the_json_document_holds_everything(workspace):
+@pytest.mark.parametrize("write", [to_markdown, to_html])
+def test_both_languages_are_two_parts_with_the_code_once(workspace, write):
     forget(workspace, "att-02")
-    document = json.loads(json.dumps(summarise(workspace, "en").document()))
+    solve(workspace)
+    text = write(summarise(workspace, "zh"), summarise(workspace, "en"))
+    assert text.index(LABELS["title"].zh) < text.index(LABELS["open_with"].en)
+    assert text.count("def softmax") == 1
+    assert LABELS["code_above"].en in text
+
+
+def test_the_json_document_holds_everything_under_the_documented_names(workspace):
+    from pathlib import Path
+
+    forget(workspace, "att-02")
+    know(workspace, "att-03")
+    solve(workspace)
+    document = json.loads(json.dumps(summarise(workspace, "en", date(2026, 4, 20)).document()))
     assert document["weak"][0]["id"] == "att-02"
-    assert document["reviews"] == 3
+    assert document["reviews"] == 4
+    page = (Path(__file__).parents[2] / "docs" / "summary.md").read_text(encoding="utf-8")
+    documented = set(re.findall(r"`(\w+)`", page))
+    keys = set(document)
+    for listed in ("topics", "weak", "solved", "to_review"):
+        keys |= set(document[listed][0])
+    assert keys <= documented
 
 
 @pytest.mark.parametrize("write", [to_markdown, to_html])
 def test_chinese_is_punctuated_as_chinese(workspace, write):
     forget(workspace, "att-02")
-    text = write(summarise(workspace, "zh", date(2026, 4, 20)))
-    assert "2026-04-20（50 天后）" in text and "架构：编码器、解码器与交叉注意力：0%，0/" in text
-    assert " %" not in re.sub(r"<style>.*?</style>", "", text, flags=re.S)
-    assert "2026-04-20 (50 days left)" in write(summarise(workspace, "en", date(2026, 4, 20)))
+    know(workspace, *(f"kv-0{n}" for n in range(1, 5)))
+    text = text_of(write(summarise(workspace, "zh", date(2026, 4, 20))))
+    assert "面试日期 2026-04-20" in text
+    assert "尚未开始：" in text and "、" in text
+    own = re.sub(r"##* 各主题的薄弱卡片与答案.*", "", text, flags=re.S).partition("各主题的薄弱卡片与答案")[0]
+    assert " %" not in own and not re.search(r"[一-鿿]: ", own)
 
 
 def test_a_fence_is_longer_than_any_in_the_code():
     assert fence("a ```` b") == "`````"
     assert fence("plain") == "```"
+    assert code_span("a`b") == "``a`b``"
+    assert code_span("`b") == "`` `b ``"

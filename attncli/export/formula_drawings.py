@@ -1,0 +1,49 @@
+"""Formulas as drawings, for the PDF engine, which knows no MathML."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Callable
+from functools import cache
+from xml.etree import ElementTree
+
+SIZE_PX = 15.0
+MARGIN_PX = 1.0
+_MATHML = re.compile(r"<math\b[^>]*>.*?</math>", re.DOTALL)
+
+
+def drawn(fragment: str) -> str:
+    """A clean HTML fragment with an SVG drawing in the place of each MathML formula."""
+    return _MATHML.sub(lambda found: _drawing(found[0]), fragment)
+
+
+@cache
+def _drawing(mathml: str) -> str:
+    """The formula as SVG that sits on the line; its words where its font lacks one of its signs."""
+    from ziafont import config
+    from ziamath import Math
+
+    config.svg2 = False
+    formula = ElementTree.fromstring(html.unescape(mathml) if "&nbsp;" in mathml else mathml)
+    words = " ".join("".join(formula.itertext()).split())
+    math = Math(ElementTree.tostring(formula, encoding="unicode"), size=SIZE_PX, margin=MARGIN_PX)
+    if not _has_signs(math.font.glyphindex, words):
+        return f"<code>{html.escape(words)}</code>"
+    svg = math.svgxml()
+    depth = _depth(svg)
+    svg.set("style", f"vertical-align: {-depth:.3f}px")
+    svg.set("role", "img")
+    svg.set("aria-label", words)
+    picture = ElementTree.tostring(svg, encoding="unicode")
+    return f'<span class="formula">{picture}</span>' if formula.get("display") == "block" else picture
+
+
+def _depth(svg: ElementTree.Element) -> float:
+    """How far the drawing reaches below its baseline, which is y = 0."""
+    _, top, _, height = (float(number) for number in svg.get("viewBox", "0 0 0 0").split())
+    return top + height
+
+
+def _has_signs(glyph_of: Callable[[str], int], words: str) -> bool:
+    return all(sign.isspace() or glyph_of(sign) for sign in words if ord(sign) > 0x7F)

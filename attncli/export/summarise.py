@@ -1,0 +1,177 @@
+"""Gathers the interview summary: how topics stand on the day, weak cards with answers, own code, what is left to do."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from datetime import UTC, date, datetime, time
+
+from attncli.domain.schedule import Schedule
+from attncli.domain.text import Lang
+from attncli.export.card_answers import answer, question
+from attncli.export.summary import CardLine, DueLine, MockLine, PlanLine, Point, Reason, SolvedLine, Summary, TopicLine
+from attncli.practice.own_solutions import Written, written
+from attncli.practice.study_progress import Progress, TopicStanding, progress, recall_of_seen, topic_standings
+from attncli.practice.weakness import WEAK_LAPSES, WEAK_RECALL, Weakness, weaknesses
+from attncli.practice.workspace import Workspace
+
+STRONG_READINESS = 0.8
+LEAST_SEEN = 3
+OPEN_WITH_SHOWN = 5
+AVOID_SHOWN = 5
+WEAK_SHOWN = 20
+REVIEW_SHOWN = 30
+
+
+def summarise(workspace: Workspace, lang: Lang, interview: date | None = None) -> Summary:
+    """The summary at the workspace's present; recall is forecast for the interview day where one is given."""
+    now = workspace.clock()
+    day = workspace.moment(datetime.combine(interview, time(12), tzinfo=UTC) if interview else None)
+    here, weak, code = progress(workspace), weaknesses(workspace, day), written(workspace)
+    topics = _topics(workspace, lang, here, topic_standings(workspace, day), weak)
+    seen = recall_of_seen(workspace, day)
+    due = _due(seen, day.day, {found.card for found in weak})
+    return Summary(
+        lang=lang,
+        made_on=now.astimezone().date().isoformat(),
+        interview=interview.isoformat() if interview else "",
+        days_left=(interview - now.astimezone().date()).days if interview else None,
+        reviews=here.reviews,
+        streak_days=here.streak_days,
+        retention=here.retention,
+        seen=here.seen,
+        cards=here.cards,
+        recall_on_day=_mean([(topic.recall_on_day, topic.seen) for topic in topics]),
+        readiness_on_day=_mean([(topic.readiness_on_day, topic.total) for topic in topics]) or 0.0,
+        challenges=here.challenges.get("total", 0),
+        topics=topics,
+        open_with=_open_with(topics),
+        avoid=_avoid(topics),
+        weak=tuple(_card_line(workspace, lang, found) for found in weak[:WEAK_SHOWN]),
+        weak_count=len(weak),
+        solved=_solved(code, lang),
+        repaired=tuple(challenge.title[lang] for challenge in code.repaired),
+        tried=tuple(challenge.title[lang] for challenge in code.tried),
+        to_review=tuple(_due_line(workspace, lang, id, recall) for recall, id in due[:REVIEW_SHOWN]),
+        due_count=len(due),
+        mocks=_mocks(workspace, lang),
+        last_days=_last_days(workspace, lang, interview),
+    )
+
+
+def _mean(weighted: Sequence[tuple[float, int]]) -> float | None:
+    total = sum(weight for _, weight in weighted)
+    return round(sum(value * weight for value, weight in weighted) / total, 4) if total else None
+
+
+def _topics(
+    workspace: Workspace, lang: Lang, here: Progress, on_day: dict[str, TopicStanding], weak: list[Weakness]
+) -> tuple[TopicLine, ...]:
+    """Every topic, the one with the greatest need first."""
+    topic_of = {card.id: card.topic for card in workspace.library.cards()}
+    weak_in = Counter(topic_of.get(found.card) for found in weak)
+    forgotten_in = Counter(topic_of.get(found.card) for found in weak if found.recall == 0)
+    lines = []
+    for topic in workspace.library.topics():
+        now, later, forgotten = here.topics[topic.id], on_day[topic.id], forgotten_in[topic.id]
+        readiness = _without(later.readiness, later.total, forgotten)
+        lines.append(
+            TopicLine(
+                id=topic.id,
+                title=topic.title[lang] or topic.id,
+                seen=now.seen,
+                total=now.total,
+                recall_on_day=_without(later.recall, later.seen, forgotten),
+                readiness_on_day=readiness,
+                lapses=now.lapses,
+                weak=weak_in[topic.id],
+                need=round(now.total * (1 - readiness), 1),
+            )
+        )
+    return tuple(sorted(lines, key=lambda line: (-line.need, line.id)))
+
+
+def _without(mean: float, cards: int, forgotten: int) -> float:
+    """The mean over so many cards, with those that were forgotten today counted as 0 and not as 1."""
+    return round(max(0.0, mean - forgotten / cards), 4) if cards else 0.0
+
+
+def _open_with(topics: tuple[TopicLine, ...]) -> tuple[TopicLine, ...]:
+    """The topics that are ready; while there is none, those of which most is recalled."""
+    ready = [topic for topic in topics if topic.seen and topic.readiness_on_day >= STRONG_READINESS]
+    tried = [topic for topic in topics if topic.seen >= LEAST_SEEN and topic.recall_on_day >= WEAK_RECALL]
+    best = sorted(ready or tried, key=lambda topic: (-topic.readiness_on_day, topic.id))
+    return tuple(best[:OPEN_WITH_SHOWN])
+
+
+def _avoid(topics: tuple[TopicLine, ...]) -> tuple[TopicLine, ...]:
+    """The topics that were begun and will not hold on the day: little recalled, or weak in a third of what was seen."""
+    shaky = [topic for topic in topics if topic.seen and _is_shaky(topic) and topic not in _open_with(topics)]
+    return tuple(sorted(shaky, key=lambda topic: (topic.recall_on_day, -topic.weak, topic.id))[:AVOID_SHOWN])
+
+
+def _is_shaky(topic: TopicLine) -> bool:
+    return topic.recall_on_day < WEAK_RECALL or 3 * topic.weak >= topic.seen
+
+
+def _card_line(workspace: Workspace, lang: Lang, weak: Weakness) -> CardLine:
+    card = workspace.library.card(weak.card)
+    return CardLine(
+        id=card.id,
+        topic=card.topic,
+        kind=card.kind,
+        level=card.level,
+        question=question(card, lang),
+        answer=answer(card, lang),
+        explain=card.explain[lang].strip() if card.explain else "",
+        points=tuple(Point(point[lang], n in weak.points_missed) for n, point in enumerate(card.points)),
+        pitfalls=tuple(pitfall.says[lang] for pitfall in card.pitfalls),
+        recall=round(weak.recall, 4),
+        lapses=weak.lapses,
+        reasons=_reasons(weak),
+    )
+
+
+def _reasons(weak: Weakness) -> tuple[Reason, ...]:
+    found: dict[Reason, bool] = {
+        "missed": weak.missed and not weak.points_missed,
+        "points": bool(weak.points_missed),
+        "lapses": weak.lapses >= WEAK_LAPSES,
+        "recall": 0 < weak.recall < WEAK_RECALL,
+    }
+    return tuple(reason for reason, holds in found.items() if holds)
+
+
+def _due(seen: list[tuple[str, Schedule, float]], day: int, weak: set[str]) -> list[tuple[float, str]]:
+    """The seen cards besides the weak ones that come due by the day, those with the lowest recall first."""
+    return sorted((recall, id) for id, schedule, recall in seen if schedule.due_day <= day and id not in weak)
+
+
+def _due_line(workspace: Workspace, lang: Lang, id: str, recall: float) -> DueLine:
+    card = workspace.library.card(id)
+    return DueLine(card.id, card.topic, question(card, lang), round(recall, 4))
+
+
+def _solved(code: Written, lang: Lang) -> tuple[SolvedLine, ...]:
+    return tuple(
+        SolvedLine(
+            id=item.challenge.id,
+            rung=item.rung,
+            title=item.challenge.title[lang],
+            level=item.challenge.level,
+            attempts=item.attempts,
+            solved_at=item.at.astimezone().date().isoformat(),
+            source=item.source.strip("\n"),
+        )
+        for item in code.solved
+    )
+
+
+def _mocks(workspace: Workspace, lang: Lang) -> tuple[MockLine, ...]:
+    """The mock interviews that were held; none are kept yet."""
+    return ()
+
+
+def _last_days(workspace: Workspace, lang: Lang, interview: date | None) -> tuple[PlanLine, ...]:
+    """What the plan says of the last days; there is no plan yet."""
+    return ()

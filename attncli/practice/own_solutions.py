@@ -1,0 +1,66 @@
+"""The learner's own code: what solved a challenge, told apart from handed-out files that were repaired."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import PurePath
+
+from attncli.domain.challenge import Challenge
+from attncli.domain.log_row import LogRow, RowKind
+from attncli.domain.rungs import RUNGS, Rung
+from attncli.memory.replay import standing
+from attncli.practice.workspace import Workspace
+
+
+@dataclass(frozen=True, slots=True)
+class OwnSolution:
+    """A challenge with the last code of the learner's own that reached the highest rung; `attempts` at it in all."""
+
+    challenge: Challenge
+    rung: Rung
+    source: str
+    at: datetime
+    attempts: int
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What the learner made of the challenges: written, repaired from a file with planted bugs, and only tried."""
+
+    solved: tuple[OwnSolution, ...]
+    repaired: tuple[Challenge, ...]
+    tried: tuple[Challenge, ...]
+
+
+def written(workspace: Workspace) -> Written:
+    """Every challenge that was attempted, in reading order."""
+    solved, repaired, tried = [], [], []
+    for challenge in workspace.library.challenges():
+        attempts = list(_attempts(standing(workspace.store.log.of_subjects([challenge.id]))))
+        own = [row for row, is_repair in attempts if not is_repair]
+        if any(is_repair and row.reached != "none" for row, is_repair in attempts):
+            repaired.append(challenge)
+        reached = [[row for row in own if row.reached == rung] for rung in reversed(RUNGS)]
+        if last := next((rows[-1] for rows in reached if rows), None):
+            solved.append(OwnSolution(challenge, last.reached, last.source, last.at, len(own)))
+        elif own:
+            tried.append(challenge)
+    return Written(tuple(solved), tuple(repaired), tuple(tried))
+
+
+def _attempts(rows: Iterable[LogRow]) -> Iterator[tuple[LogRow, bool]]:
+    """The attempts, each with whether its file is the one with planted bugs that was handed out last."""
+    handed_out: LogRow | None = None
+    for row in rows:
+        if row.kind is RowKind.START:
+            handed_out = row
+        elif row.verdict:
+            yield row, handed_out is not None and handed_out.bug != "" and _same_file(handed_out, row)
+
+
+def _same_file(start: LogRow, attempt: LogRow) -> bool:
+    """Whether both name one file; a relative name is compared as far as it goes."""
+    given, graded = (PurePath(str(row.payload.get("file") or "")) for row in (start, attempt))
+    return given == graded if graded.is_absolute() else given.name == graded.name
