@@ -34,7 +34,7 @@ LABELS: dict[str, Localised] = {
     ),
     "open_with_code": _T("Code you have written", "亲手写出的代码"),
     "more": _T(" and {count} more", "等，另有 {count} 道"),
-    "avoid": _T("Do not bring up yourself", "不要主动提"),
+    "avoid": _T("Do not bring up", "不要主动提"),
     "no_avoid": _T("None of the topics that you began is shaky.", "已开始的主题都比较稳。"),
     "map": _T("Readiness by topic", "各主题掌握度"),
     "map_note": _T(

@@ -10,7 +10,13 @@ import pytest
 
 @pytest.mark.parametrize(
     ("ending", "begins"),
-    [("md", "# Interview"), ("MARKDOWN", "# Interview"), ("html", "\n<!doctype"), ("htm", "\n<!doctype"), ("json", "{")],
+    [
+        ("md", "# Interview"),
+        ("MARKDOWN", "# Interview"),
+        ("html", "\n<!doctype"),
+        ("htm", "\n<!doctype"),
+        ("json", "{"),
+    ],
 )
 def test_a_files_ending_says_the_format(attn, tmp_path, ending, begins):
     file = tmp_path / f"s.{ending}"
