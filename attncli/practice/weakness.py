@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from attncli.domain.rating import Rating
 from attncli.memory.forgetting import recall_on
@@ -54,13 +56,13 @@ class Weakness:
 def weaknesses(workspace: Workspace, when: Moment) -> list[Weakness]:
     """The weak cards among those seen: what was missed first, then the least likely to be recalled."""
     index, decay = workspace.store.index, workspace.policy.decay
-    renamed = index.renames()
-    last = {renamed.get(id, id): review for id, review in workspace.store.log.last_reviews().items()}
+    known = set(index.card_ids())
+    last = workspace.store.log.last_reviews()
     found = []
     for id, schedule in workspace.store.schedules.all():
-        if (document := index.card(id)) is None:
+        if id not in known:
             continue
-        points = len(document.get("points") or ())
+        points = _points_of(index.card(id)) if id in last and last[id].points else 0
         missed = id in last and has_missed(last[id], points)
         is_forgotten = id in last and schedule.review_day >= when.day and _was_forgotten(last[id])
         recall = 0.0 if is_forgotten else recall_on(schedule, when.day, decay)
@@ -73,6 +75,10 @@ def weaknesses(workspace: Workspace, when: Moment) -> list[Weakness]:
 def weak_cards(workspace: Workspace, when: Moment) -> list[str]:
     """The ids of the weak cards among those seen, the weakest first."""
     return [weak.card for weak in weaknesses(workspace, when)]
+
+
+def _points_of(document: Mapping[str, Any] | None) -> int:
+    return len((document or {}).get("points") or ())
 
 
 def _points_missed(last: LastReview, points: int) -> tuple[int, ...]:

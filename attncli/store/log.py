@@ -214,10 +214,10 @@ class Log:
         )
 
     def last_reviews(self) -> dict[str, LastReview]:
-        """Subject → its last review that was not undone, in replay order."""
+        """Card → the review that its schedule ends with; one row a card is read, however long the log."""
         rows = self._connection.each(
-            f"SELECT subject, {_RATING}, json_extract(payload, '$.points'), json_extract(payload, '$.correct')"
-            f" FROM log WHERE kind = 'review' AND {_USABLE} AND {_STANDING} ORDER BY at_us, id"
+            f"SELECT schedule.subject, {_RATING}, json_extract(payload, '$.points'), json_extract(payload, '$.correct')"
+            f" FROM schedule JOIN log ON log.id = schedule.last_row WHERE kind = 'review' AND {_USABLE}"
         )
         return {subject: _last_review(rating, points, correct) for subject, rating, points, correct in rows}
 

@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from attncli.domain.log_row import LogRow, RowKind
+from attncli.domain.schedule import Schedule, State
 from attncli.errors import StoreError
 from attncli.store.database import Database
 from attncli.store.moments import microseconds, moment
@@ -62,15 +63,14 @@ def test_a_transaction_that_fails_leaves_nothing(database: Database) -> None:
         ({"points": {"0": True}, "correct": "no"}, (2, None, None)),
     ],
 )
-def test_the_last_standing_review_of_a_card_is_read_with_what_was_told(
+def test_the_review_that_a_schedule_ends_with_is_read_with_what_was_told(
     database: Database, told: dict[str, object], read: tuple[object, ...]
 ) -> None:
     review(database, "a", minutes=-5)
     with database.transaction():
-        database.log.append(RowKind.REVIEW, "a", AT, 1, {"rating": 2, **told})
-    undone = review(database, "a", minutes=5)
-    with database.transaction():
-        database.log.append(RowKind.UNDO, "a", AT, 1, {"row": undone.id})
+        row = database.log.append(RowKind.REVIEW, "a", AT, 1, {"rating": 2, **told})
+        schedule = Schedule(State.REVIEW, 1.0, 5.0, None, AT, 1, AT, 1.0, 2, 0, 1)
+        database.schedules.put("a", schedule, row.id)
     assert database.log.last_reviews() == {"a": read}
 
 
