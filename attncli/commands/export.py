@@ -17,7 +17,7 @@ from attncli.commands.session import session
 from attncli.commands.stdout import echo
 from attncli.domain.text import LANGS, Lang
 from attncli.errors import UsageError
-from attncli.files import cannot_write, write_whole, write_bytes
+from attncli.files import cannot_write, write_bytes, write_whole
 
 if TYPE_CHECKING:
     from attncli.export.summary import Summary
