@@ -49,6 +49,10 @@ class Settings:
     """What `attn grade` accepts: solved (right at the whiteboard) or hardened (production)."""
     interview: date | None = None
     """The day of the interview, or empty."""
+    minutes_per_day: int = 30
+    """How many minutes a day the plan for the interview may fill."""
+    easy_days: tuple[tuple[str, int], ...] = ()
+    """Weekdays with less time, each with the percentage of the minutes that is left; empty for none."""
 
     @property
     def scheduling(self) -> str:
@@ -94,8 +98,8 @@ def load(path: Path, environ: Mapping[str, str]) -> Settings:
     return replace(settings, **values)
 
 
-def save(path: Path, key: str, text: str) -> None:
-    """Sets `key` to what `text` says and writes the file.
+def save(path: Path, key: str, text: str, today: date | None = None) -> None:
+    """Sets `key` to what `text` says and writes the file; with `today` an interview before it is refused.
 
     Raises ConfigInvalid for an unknown key or a value that does not fit, EnvironmentFailure if the file cannot be
     written; then nothing has changed.
@@ -104,6 +108,8 @@ def save(path: Path, key: str, text: str) -> None:
 
     try:
         value = _READERS[known_key(key)](_from_text(key, text))
+        if key == "interview" and value is not None and today is not None and value < today:
+            raise _Unfit(f"{value} is past; give the day of an interview to come, or an empty value for none")
     except _Unfit as problem:
         raise ConfigInvalid(f"{key}: {problem}") from problem
     before = _read(path)
@@ -231,6 +237,21 @@ def _date(value: Any) -> date | None:
         raise _Unfit(f"{value!r} is no date such as 2027-03-31") from None
 
 
+WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+EASY_PERCENT = 50
+
+
+def _easy_days(value: Any) -> tuple[tuple[str, int], ...]:
+    words = value.lower().split() if isinstance(value, str) else [None]
+    found = [re.fullmatch(r"([a-z]{3})(?:=(\d{1,3})%?)?", word or "", re.ASCII) for word in words]
+    days = [(day[1], int(day[2] or EASY_PERCENT)) for day in found if day]
+    if len(days) < len(words) or any(day not in WEEKDAYS or percent > 100 for day, percent in days):
+        raise _Unfit(f"{value!r} is no list of weekdays such as sat=50 sun=0 (mon to sun, 0 to 100 %; empty for none)")
+    if len(dict(days)) < len(days):
+        raise _Unfit(f"{value!r} names a weekday twice")
+    return tuple(sorted(days, key=lambda day: WEEKDAYS.index(day[0])))
+
+
 _READERS: dict[str, Callable[[Any], Any]] = {
     "lang": _lang,
     "desired_retention": _number(0.7, 0.97),
@@ -245,6 +266,8 @@ _READERS: dict[str, Callable[[Any], Any]] = {
     "editor": _text,
     "rung": _one_of(*RUNGS),
     "interview": _date,
+    "minutes_per_day": _whole(1, 960),
+    "easy_days": _easy_days,
 }
 _WORDS = {"true": True, "on": True, "yes": True, "1": True, "false": False, "off": False, "no": False, "0": False}
 
@@ -253,7 +276,9 @@ def _from_text(key: str, text: str) -> Any:
     """`text` as the TOML value that `key` wants; what does not fit stays text, and is refused by its reader."""
     if key in SWITCHES:
         return _WORDS.get(text.lower(), text)
-    if key in ("new_per_day", "maximum_interval_days") and re.fullmatch(r"[+-]?\d{1,9}", text, re.ASCII):
+    if key in ("new_per_day", "maximum_interval_days", "minutes_per_day") and re.fullmatch(
+        r"[+-]?\d{1,9}", text, re.ASCII
+    ):
         return int(text)
     if key == "desired_retention" and re.fullmatch(r"[+-]?\d{1,9}(\.\d*)?|\.\d+", text, re.ASCII):
         return float(text)
@@ -272,8 +297,12 @@ def _written(value: Any) -> str:
     if isinstance(value, time):
         return f"{value:%H:%M}"
     if isinstance(value, tuple):
-        return " ".join(_written_step(step) for step in value)
+        return " ".join(_written_part(part) for part in value)
     return str(value)
+
+
+def _written_part(part: timedelta | tuple[str, int]) -> str:
+    return _written_step(part) if isinstance(part, timedelta) else f"{part[0]}={part[1]}"
 
 
 def _written_step(step: timedelta) -> str:

@@ -21,5 +21,5 @@ def config(key: str | None, value: str | None) -> None:
     elif value is None:
         echo(current.settings.text(configuration.known_key(key)))
     else:
-        configuration.save(current.home.config, key, value)
+        configuration.save(current.home.config, key, value, current.clock().astimezone().date())
         echo(f"{key} = {value}")

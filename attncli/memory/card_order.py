@@ -8,9 +8,22 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import TypeVar
 
-from attncli.domain.card import LEVELS
-
 T = TypeVar("T")
+
+ASKED = {
+    (True, "screen"): 4.0,
+    (True, "onsite"): 3.0,
+    (True, "research"): 2.5,
+    (False, "screen"): 2.0,
+    (False, "onsite"): 1.0,
+    (False, "research"): 0.5,
+}
+"""How much interviewers ask a card, by (core, level), next to one that is neither: a judgement, not a measurement."""
+
+
+def asked_weight(core: bool, level: str) -> float:
+    """How much a card is asked; one of a level that this program does not know counts as onsite."""
+    return ASKED.get((core, level), ASKED[core, "onsite"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,16 +37,25 @@ class Unseen:
     position: int
 
 
+def unseen_cards(rows: Iterable[tuple[str, str, bool, str, int]]) -> list[Unseen]:
+    """The rows (id, topic, core, level, position) as what the order of introduction looks at."""
+    return [Unseen(*row) for row in rows]
+
+
 def introduction_order(cards: Iterable[Unseen]) -> list[str]:
-    """Ids in the order in which cards are introduced: core cards first, then by level; topics take turns."""
-    lanes: dict[tuple[bool, str], list[Unseen]] = defaultdict(list)
+    """Ids in the order in which cards are introduced: what is asked most first, core cards by level and then the rest.
+
+    Among cards that are asked alike topics take turns.
+    """
+    lanes: dict[tuple[float, str], list[Unseen]] = defaultdict(list)
     for card in cards:
-        lanes[not card.core, card.topic].append(card)
+        lanes[-asked_weight(card.core, card.level), card.topic].append(card)
     for lane in lanes.values():
-        lane.sort(key=lambda card: (LEVELS.index(card.level) if card.level in LEVELS else 0, card.position, card.id))
-    core = [lanes[key] for key in sorted(lanes) if not key[0]]
-    rest = [lanes[key] for key in sorted(lanes) if key[0]]
-    return [card.id for card in chain(take_turns(core), take_turns(rest))]
+        lane.sort(key=lambda card: (card.position, card.id))
+    classes: dict[float, list[list[Unseen]]] = defaultdict(list)
+    for key in sorted(lanes):
+        classes[key[0]].append(lanes[key])
+    return [card.id for card in chain.from_iterable(take_turns(topics) for topics in classes.values())]
 
 
 def take_turns(lanes: Iterable[Sequence[T]]) -> list[T]:

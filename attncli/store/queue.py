@@ -131,6 +131,10 @@ class Queue:
         sql = f"SELECT id FROM queue WHERE {_OPEN} AND (:id IS NULL OR id = :id)"
         return {found for (found,) in self._connection.rows(sql, {**when.values(topic), "id": id})}
 
+    def suspended(self) -> set[str]:
+        """The cards that are out of the queue for good."""
+        return {id for (id,) in self._connection.rows("SELECT id FROM queue WHERE suspended = 1")}
+
     def due(self) -> list[tuple[bool, int, datetime]]:
         """(whether it is a review, the study day, the moment) of each reviewed card that is not suspended."""
         rows = self._connection.rows(

@@ -1,0 +1,131 @@
+"""The days until the interview played through, and the recall to expect on the day, with its interval."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import sqrt
+
+from attncli.memory.interview_plan import Item, Outlook, pass_days, study_order
+from attncli.memory.recall_curve import Curve, middle
+
+PROBE_DAYS = 10.0
+INTERVAL_Z = 1.645
+INTERVAL_SHARE = 0.9
+"""The share of learners whose recall is meant to lie inside the interval."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedDay:
+    """What one day brings: the cards in the order of study, and the seconds that they take."""
+
+    day: int
+    new: tuple[str, ...]
+    reviews: tuple[str, ...]
+    seconds: float
+    is_last_pass: bool
+
+    @property
+    def cards(self) -> int:
+        return len(self.new) + len(self.reviews)
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """The share of cards to be recalled on the day, and the interval that it most likely lies in; all in 0…1."""
+
+    recall: float
+    low: float
+    high: float
+
+
+def play_through(
+    items: Iterable[Item], outlook: Outlook, seconds_of_day: Mapping[int, float]
+) -> tuple[list[PlannedDay], list[Item]]:
+    """Every day until the interview as planned today, and the cards as they are to be expected on its eve."""
+    cards = {item.id: item for item in items}
+    days = []
+    for day, seconds in sorted(seconds_of_day.items()):
+        seen = sum(item.review_seconds for item in cards.values() if item.stability_days is not None)
+        passing = outlook.interview_day - day <= pass_days(seen, _usual(seconds_of_day))
+        planned = _day(list(cards.values()), day, outlook, seconds, passing)
+        for id in (*planned.new, *planned.reviews):
+            cards[id] = outlook.studied(cards[id], day)
+        days.append(planned)
+    return days, list(cards.values())
+
+
+def _day(items: Sequence[Item], day: int, outlook: Outlook, seconds: float, passing: bool) -> PlannedDay:
+    new, reviews, used = list[str](), list[str](), 0.0
+    if seconds > 0:
+        for item in study_order(items, day, outlook, passing):
+            if used + item.seconds > seconds:
+                break
+            used += item.seconds
+            (new if item.stability_days is None else reviews).append(item.id)
+    return PlannedDay(day, tuple(new), tuple(reviews), used, passing)
+
+
+def _usual(seconds_of_day: Mapping[int, float]) -> float:
+    return sum(seconds_of_day.values()) / max(1, len(seconds_of_day))
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """One third of what is believed of the learner's forgetting, and the cards as that leaves them on the day."""
+
+    curves: tuple[Curve, ...]
+    items: Mapping[str, Item]
+
+
+def scenarios(
+    items: Sequence[Item], outlook: Outlook, curves: Sequence[Curve], seconds_of_day: Mapping[int, float]
+) -> list[Scenario]:
+    """The days played through three times: for a learner who forgets fast, as expected, and slowly."""
+    found = []
+    for third in thirds(curves):
+        _, after = play_through(items, replace(outlook, curve=middle(third)), seconds_of_day)
+        found.append(Scenario(tuple(third), {item.id: item for item in after}))
+    return found
+
+
+def thirds(curves: Sequence[Curve]) -> list[list[Curve]]:
+    """The curves from the steepest to the flattest in up to three groups of about the same share."""
+    groups: list[list[Curve]] = [[], [], []]
+    passed = 0.0
+    for curve in sorted(curves, key=lambda curve: curve.recall(1.0, PROBE_DAYS)):
+        groups[min(2, int(3 * (passed + curve.share / 2)))].append(curve)
+        passed += curve.share
+    return [group for group in groups if group]
+
+
+def expected_recall(weights: Mapping[str, float], scenarios: Sequence[Scenario], interview_day: int) -> Expected:
+    """The weighed share of these cards that is recalled on the day; unseen ones count 0.
+
+    The interval holds both what is not known of the learner (the curves) and the luck of so many cards.
+    """
+    total = sum(weights.values())
+    if not total:
+        return Expected(0.0, 0.0, 0.0)
+    shares, means, luck = list[float](), list[float](), 0.0
+    for scenario in scenarios:
+        seen = [(weights[id] / total, scenario.items[id]) for id in weights]
+        for curve in scenario.curves:
+            chances = [
+                (share, curve.recall(item.stability_days, interview_day - item.review_day))
+                for share, item in seen
+                if item.stability_days is not None
+            ]
+            shares.append(curve.share)
+            means.append(sum(share * chance for share, chance in chances))
+            luck += curve.share * sum(share**2 * chance * (1 - chance) for share, chance in chances)
+    mean = sum(share * value for share, value in zip(shares, means, strict=True))
+    doubt = sum(share * (value - mean) ** 2 for share, value in zip(shares, means, strict=True))
+    reach = INTERVAL_Z * sqrt(doubt + luck)
+    return Expected(mean, max(0.0, mean - reach), min(1.0, mean + reach))
+
+
+def thirds_as_now(items: Sequence[Item], curves: Sequence[Curve]) -> list[Scenario]:
+    """The cards as they are: what is recalled if nothing more is done."""
+    now = {item.id: item for item in items}
+    return [Scenario(tuple(third), now) for third in thirds(curves)]

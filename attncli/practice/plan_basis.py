@@ -1,0 +1,135 @@
+"""What the plan rests on: the learner's cards as items, how they forget and how long things take them, by their log."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+
+from attncli.domain.log_row import LogRow, RowKind
+from attncli.domain.rating import Rating
+from attncli.domain.schedule import Schedule
+from attncli.memory.card_order import asked_weight, introduction_order, unseen_cards
+from attncli.memory.interview_plan import Item, Outlook
+from attncli.memory.recall_curve import Curve, Trial, likely, middle, weigh
+from attncli.memory.replay import standing_reviews
+from attncli.memory.stability import PUBLISHED, Growth
+from attncli.memory.study_seconds import LEARN_SECONDS, REVIEW_SECONDS, first_shares, usual_seconds
+from attncli.practice.workspace import Workspace
+
+SAMPLED_CARDS = 400
+"""How many cards, the most recently reviewed, tell how this learner forgets: reading a million rows would take long."""
+LONGEST_LOOK_SECONDS = 300.0
+NEVER = -1_000_000
+
+
+@dataclass(slots=True)
+class Habits:
+    """What the log tells of this learner."""
+
+    trials: list[Trial] = field(default_factory=list)
+    first_ratings: list[int] = field(default_factory=lambda: [0, 0, 0, 0])
+    learn_seconds: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
+    review_seconds: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
+
+    def learning(self, kind: str = "") -> float:
+        """What learning a card of this kind takes; of any kind without one."""
+        return _seconds(self.learn_seconds, kind, LEARN_SECONDS)
+
+    def reviewing(self, kind: str = "") -> float:
+        """What reviewing a card of this kind takes; of any kind without one."""
+        return _seconds(self.review_seconds, kind, REVIEW_SECONDS)
+
+
+@dataclass(frozen=True, slots=True)
+class Basis:
+    """The cards of the plan (none that is suspended), the curves that the log allows, and the learner's habits."""
+
+    items: list[Item]
+    curves: list[Curve]
+    outlook: Outlook
+    habits: Habits
+
+
+def plan_basis(workspace: Workspace, interview_day: int) -> Basis:
+    """Everything that the plan for this study day is made of."""
+    store, policy = workspace.store, workspace.policy
+    growth = Growth(policy.parameters or PUBLISHED)
+    known = {card.id: card for card in store.index.list_cards(None)}
+    schedules = {id: found for id, found in store.schedules.all() if id in known}
+    habits = _habits(workspace, growth, schedules, {id: card.kind for id, card in known.items()})
+    curves = likely(weigh(habits.trials, policy.decay))
+    fresh = growth.fresh(first_shares(habits.first_ratings))
+    outlook = Outlook(interview_day, middle(curves), growth, *fresh, len(habits.trials))
+    suspended = store.queue.suspended()
+    ids = introduction_order(unseen_cards(store.index.introduction()))
+    cards = [known[id] for id in ids if id not in suspended]
+    learn = {kind: habits.learning(kind) for kind in {card.kind for card in cards}}
+    review = {kind: habits.reviewing(kind) for kind in learn}
+    items = [
+        _item(
+            card.id,
+            card.topic,
+            asked_weight(card.core, card.level),
+            schedules.get(card.id),
+            learn[card.kind],
+            review[card.kind],
+        )
+        for card in cards
+    ]
+    return Basis(items, curves, outlook, habits)
+
+
+def _item(id: str, topic: str, weight: float, schedule: Schedule | None, learn: float, review: float) -> Item:
+    if schedule is None or schedule.stability_days is None:
+        return Item(id, weight, None, 5.0, NEVER, learn, review, topic)
+    difficulty = 5.0 if schedule.difficulty is None else schedule.difficulty
+    return Item(id, weight, schedule.stability_days, difficulty, schedule.review_day, learn, review, topic)
+
+
+def _habits(
+    workspace: Workspace, growth: Growth, schedules: Mapping[str, Schedule], kinds: Mapping[str, str]
+) -> Habits:
+    recent = sorted(schedules, key=lambda id: (schedules[id].reviewed_at, id))[-SAMPLED_CARDS:]
+    renames = workspace.store.index.renames()
+    names = [*recent, *(former for former, id in renames.items() if id in schedules)]
+    rows: dict[str, list[LogRow]] = defaultdict(list)
+    for row in workspace.store.log.of_subjects(names) if names else ():
+        if row.kind in (RowKind.REVIEW, RowKind.UNDO):
+            rows[renames.get(row.subject, row.subject)].append(row)
+    habits = Habits()
+    for id in recent:
+        _learn_from(habits, standing_reviews(rows[id]), growth, kinds[id])
+    return habits
+
+
+def _learn_from(habits: Habits, reviews: Sequence[LogRow], growth: Growth, kind: str) -> None:
+    """Adds what the history of one card says: how it was first rated, each recall on a later day, and the seconds."""
+    stability, difficulty, last_day = 0.0, 5.0, NEVER
+    for day, rows in groupby(reviews, key=lambda row: row.day):
+        first, *again = list(rows)
+        seconds = _seconds_of([first, *again])
+        if last_day == NEVER:
+            rating = first.rating
+            habits.first_ratings[rating - 1] += 1
+            stability, difficulty = growth.first(rating), growth.first_difficulty(rating)
+        elif day > last_day:
+            habits.trials.append(Trial(stability, day - last_day, first.rating is not Rating.AGAIN))
+            stability = growth.rated(stability, difficulty, day - last_day, first.rating)
+            difficulty = growth.harder(difficulty, first.rating)
+        if seconds is not None:
+            (habits.learn_seconds if last_day == NEVER else habits.review_seconds)[kind].append(seconds)
+        last_day = max(day, last_day)
+
+
+def _seconds_of(rows: Iterable[LogRow]) -> float | None:
+    """The time that the reviews of one day took; None where it was not measured."""
+    told = [row.payload.get("elapsed_ms") for row in rows]
+    known = [min(LONGEST_LOOK_SECONDS, ms / 1000) for ms in told if type(ms) is int and ms >= 0]
+    return sum(known) if known and len(known) == len(told) else None
+
+
+def _seconds(seen: Mapping[str, Sequence[float]], kind: str, prior: float) -> float:
+    usual = usual_seconds([seconds for found in seen.values() for seconds in found], prior)
+    return usual_seconds(seen.get(kind, ()), usual) if kind else usual

@@ -1,0 +1,150 @@
+"""What the plan for an interview is worth: simulated learners of three memory models, the same minutes for each policy.
+
+`python benchmarks/plan.py` runs the whole grid (about an hour on one core), `--quick` a corner of it. The grid and the
+models stood here before the first full run. Recall is the model's own, weighed by how much interviewers ask a card.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import product
+from pathlib import Path
+from random import Random
+from statistics import fmean, stdev
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from plan_policies import POLICIES, Desk, begun, forecasts
+from simulated_learners import MODELS
+
+DAYS = (5, 14, 30, 60)
+MINUTES = (10, 20, 40)
+KNOWN = (0.0, 0.3, 0.7)
+CARDS = 240
+LEARNERS = 6
+QUICK_DAYS, QUICK_MINUTES, QUICK_KNOWN, QUICK_LEARNERS = (5, 14), (10,), (0.0, 0.7), 3
+BASELINES = ("fsrs", "capped", "last-pass")
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One place of the grid: so many days, minutes a day, a memory model, and the share of cards known before."""
+
+    model: str
+    days: int
+    minutes: int
+    known: float
+
+    def __str__(self) -> str:
+        return f"{self.model:<12} {self.days:>4} {self.minutes:>4} {self.known:>5.0%}"
+
+
+@dataclass
+class Points:
+    """Predicted and true recall, topic by topic, and whether the interval held what a learner then recalled."""
+
+    predicted: list[float] = field(default_factory=list)
+    true: list[float] = field(default_factory=list)
+    held: list[bool] = field(default_factory=list)
+
+    def slope(self) -> float:
+        """Least squares of the true recall on the predicted one; 1 is calibrated."""
+        x, y = fmean(self.predicted), fmean(self.true)
+        spread = sum((value - x) ** 2 for value in self.predicted)
+        both = sum((a - x) * (b - y) for a, b in zip(self.predicted, self.true, strict=True))
+        return both / spread if spread else math.nan
+
+    def line(self, name: str) -> str:
+        off = fmean(b - a for a, b in zip(self.predicted, self.true, strict=True))
+        return (
+            f"  {name:<24} slope {self.slope():5.2f}   true − predicted {off:+.3f}   "
+            f"90 % interval held {fmean(self.held):4.0%}   points {len(self.true)}"
+        )
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="a corner of the grid, in seconds")
+    parser.add_argument("--learners", type=int, default=0, help="learners a cell")
+    asked = parser.parse_args()
+    cells, learners = grid(asked.quick)
+    return report(cells, asked.learners or learners)
+
+
+def grid(quick: bool) -> tuple[list[Cell], int]:
+    """The cells, and how many learners each has."""
+    axes = (QUICK_DAYS, QUICK_MINUTES, QUICK_KNOWN) if quick else (DAYS, MINUTES, KNOWN)
+    cells = [Cell(model, *place) for model in MODELS for place in product(*axes)]
+    return cells, QUICK_LEARNERS if quick else LEARNERS
+
+
+def report(cells: Sequence[Cell], learners: int) -> int:
+    """Prints every cell, then what they say together; 0 if the plan beats every baseline beyond chance."""
+    started = time.perf_counter()
+    scores: dict[str, list[float]] = {name: [] for name in POLICIES}
+    points: dict[str, Points] = {}
+    print(f"{'model':<12} {'days':>4} {'min':>4} known", *[f"{name:>10}" for name in POLICIES], " plan − last-pass")
+    for cell in cells:
+        found = {name: [_score(cell, name, seed, points) for seed in range(learners)] for name in POLICIES}
+        for name, values in found.items():
+            scores[name] += values
+        apart = [a - b for a, b in zip(found["plan"], found["last-pass"], strict=True)]
+        print(cell, *[f"{fmean(values):>10.3f}" for values in found.values()], f" {_interval(apart)}", flush=True)
+    print(
+        f"\nweighted recall on the day, plan against the others, {len(scores['plan'])} learners (mean, 95 % interval):"
+    )
+    beaten = [_verdict(name, scores["plan"], scores[name]) for name in POLICIES if name != "plan"]
+    print("\ncalibration of the recall foretold for each topic, over all cells:")
+    for name, found_points in points.items():
+        print(found_points.line(name))
+    print(f"\n{time.perf_counter() - started:.0f} s")
+    return 0 if all(beaten) else 1
+
+
+def _score(cell: Cell, policy: str, seed: int, points: dict[str, Points]) -> float:
+    desk = begun(cell.model, cell.known, cell.minutes, cell.days, CARDS, seed)
+    foretold: list[tuple[str, list[tuple[float, float, float, list[int]]]]] = []
+    told_at = {0: "on the first day", cell.days // 2: "half-way", cell.days - 1: "on the last day"}
+    for day in range(cell.days):
+        if policy == "plan" and day in told_at:
+            foretold.append((told_at[day], forecasts(desk, day)))
+        desk.spend(day, POLICIES[policy])
+    if policy == "plan":
+        foretold.append(("on the morning itself", forecasts(desk, cell.days)))
+    for name, topics in foretold:
+        _add(points.setdefault(name, Points()), topics, desk, Random(f"{cell} {seed} {name}"))
+    return desk.score()
+
+
+def _add(points: Points, topics: Sequence[tuple[float, float, float, list[int]]], desk: Desk, draw: Random) -> None:
+    for recall, low, high, cards in topics:
+        chances = [desk.learner.recall(card, desk.interview) for card in cards]
+        recalled = fmean(draw.random() < chance for chance in chances)
+        points.predicted.append(recall)
+        points.true.append(fmean(chances))
+        points.held.append(low - 1e-9 <= recalled <= high + 1e-9)
+
+
+def _interval(apart: Sequence[float]) -> str:
+    mean, half = fmean(apart), _half(apart)
+    return f"{mean:+.3f} ± {half:.3f}"
+
+
+def _half(apart: Sequence[float]) -> float:
+    return 1.96 * stdev(apart) / math.sqrt(len(apart)) if len(apart) > 1 else math.nan
+
+
+def _verdict(name: str, plan: Sequence[float], other: Sequence[float]) -> bool:
+    apart = [a - b for a, b in zip(plan, other, strict=True)]
+    wins = sum(value > 0 for value in apart)
+    print(f"  {name:<10} {_interval(apart)}   better for {wins} of {len(apart)}")
+    return name not in BASELINES or fmean(apart) - _half(apart) > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

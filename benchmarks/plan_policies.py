@@ -1,0 +1,189 @@
+"""The policies that `plan.py` compares, and the desk at which a simulated learner follows one."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from random import Random
+
+from simulated_learners import AGAIN, MODELS, Learner
+
+from attncli.memory.interview_plan import Item, Outlook, pass_days, study_order
+from attncli.memory.plan_forecast import expected_recall, scenarios
+from attncli.memory.recall_curve import Curve, Trial, likely, middle, weigh
+from attncli.memory.stability import Growth
+from attncli.memory.study_seconds import LEARN_SECONDS, REVIEW_SECONDS, first_shares, usual_seconds
+
+GROWTH = Growth()
+AGAIN_SECONDS = 20.0
+TOPICS = 20
+# (share of the bank, weight): how much interviewers ask it, as `memory.card_order` weighs the bundled bank
+BANK = ((0.24, 4.0), (0.21, 3.0), (0.04, 2.5), (0.07, 2.0), (0.32, 1.0), (0.12, 0.5))
+
+Policy = Callable[["Desk", int], Iterable[int]]
+
+
+@dataclass
+class Desk:
+    """A learner, the FSRS schedule of each of their cards, what their log tells, and the minutes that they have."""
+
+    learner: Learner
+    weights: list[float]
+    minutes: int
+    interview: int
+    stability: dict[int, float] = field(default_factory=dict)
+    difficulty: dict[int, float] = field(default_factory=dict)
+    last: dict[int, int] = field(default_factory=dict)
+    due: dict[int, int] = field(default_factory=dict)
+    trials: list[Trial] = field(default_factory=list)
+    first_ratings: list[int] = field(default_factory=lambda: [0, 0, 0, 0])
+    learn_seconds: list[float] = field(default_factory=list)
+    review_seconds: list[float] = field(default_factory=list)
+
+    def spend(self, day: int, policy: Policy) -> None:
+        """One day: cards in the policy's order until the minutes are over."""
+        left = self.minutes * 60.0
+        for card in policy(self, day):
+            if left <= 0:
+                break
+            left -= self.study(card, day)
+
+    def study(self, card: int, day: int) -> float:
+        """Learns or reviews a card; the seconds that it took."""
+        pace = self.learner.pace * math.exp(self.learner.draw.gauss(0, 0.2))
+        if card not in self.stability:
+            rating = self.learner.learn(card, day)
+            self.first_ratings[rating - 1] += 1
+            self.stability[card], self.difficulty[card] = GROWTH.first(rating), GROWTH.first_difficulty(rating)
+            took = LEARN_SECONDS * pace
+            self.learn_seconds.append(took)
+        else:
+            took = self._review(card, day) * pace
+            self.review_seconds.append(took)
+        self.last[card] = day
+        self.due[card] = day + max(1, round(self.stability[card]))
+        return took
+
+    def _review(self, card: int, day: int) -> float:
+        stability, elapsed = self.stability[card], day - self.last[card]
+        rating = self.learner.review(card, day)
+        if elapsed:
+            self.trials.append(Trial(stability, elapsed, rating != AGAIN))
+            self.stability[card] = GROWTH.rated(stability, self.difficulty[card], elapsed, rating)
+            self.difficulty[card] = GROWTH.harder(self.difficulty[card], rating)
+        else:
+            self.stability[card] = GROWTH.learned_again(stability)
+        return REVIEW_SECONDS + (AGAIN_SECONDS if rating == AGAIN else 0)
+
+    def items(self) -> list[Item]:
+        """The cards as the planner gets them."""
+        learn = usual_seconds(self.learn_seconds, LEARN_SECONDS)
+        review = usual_seconds(self.review_seconds, REVIEW_SECONDS)
+        return [
+            Item(
+                str(card),
+                weight,
+                self.stability.get(card),
+                self.difficulty.get(card, 5.0),
+                self.last.get(card, -9999),
+                learn,
+                review,
+            )
+            for card, weight in enumerate(self.weights)
+        ]
+
+    def outlook(self) -> tuple[Outlook, list[Curve]]:
+        curves = likely(weigh(self.trials))
+        fresh = GROWTH.fresh(first_shares(self.first_ratings))
+        return Outlook(self.interview, middle(curves), GROWTH, *fresh, len(self.trials)), curves
+
+    def on_day(self, card: int) -> float:
+        """Recall on the day, as plain FSRS sees it, if nothing more is done."""
+        return GROWTH.recall(self.stability[card], self.interview - self.last[card])
+
+    def unseen(self) -> list[int]:
+        """Unseen cards in the order of introduction: what is asked most first."""
+        return [card for card in range(len(self.weights)) if card not in self.stability]
+
+    def pass_days(self) -> int:
+        """How long the last pass takes."""
+        review = usual_seconds(self.review_seconds, REVIEW_SECONDS)
+        return pass_days(len(self.last) * review, self.minutes * 60)
+
+    def score(self) -> float:
+        """Weighted recall on the day, by the learner's true memory."""
+        recalled = sum(w * self.learner.recall(card, self.interview) for card, w in enumerate(self.weights))
+        return recalled / sum(self.weights)
+
+
+def fsrs(desk: Desk, day: int) -> list[int]:
+    """Due reviews, the longest overdue first; then new cards."""
+    due = sorted((card for card, on in desk.due.items() if on <= day), key=lambda card: (desk.due[card], card))
+    return due + desk.unseen()
+
+
+def capped(desk: Desk, day: int) -> list[int]:
+    """The same, but no interval reaches past the eve of the interview."""
+    eve = desk.interview - 1
+    due = [card for card, on in desk.due.items() if min(on, eve) <= day and desk.last[card] < day]
+    return sorted(due, key=lambda card: (desk.due[card], card)) + desk.unseen()
+
+
+def last_pass(desk: Desk, day: int) -> list[int]:
+    """Plain FSRS, and in the last days every seen card once more, the least likely recalled first."""
+    first = desk.interview - desk.pass_days()
+    if day < first:
+        return fsrs(desk, day)
+    left = sorted((card for card, last in desk.last.items() if last < first), key=desk.on_day)
+    behind = set(left)
+    return left + [card for card in fsrs(desk, day) if card not in behind]
+
+
+def queue(desk: Desk, day: int) -> list[int]:
+    """What `attn review` asks: due reviews, the last pass spread over its days, new cards by what is asked most."""
+    days = desk.pass_days()
+    passing = desk.interview - day <= days
+    own = {card: desk.interview - 1 - card % days for card in desk.last}
+    due = [card for card, on in desk.due.items() if on <= day or (passing and desk.last[card] < own[card] <= day)]
+    return sorted(due, key=lambda card: (desk.due[card], card)) + desk.unseen()
+
+
+def plan(desk: Desk, day: int) -> Iterable[int]:
+    """The plan, made anew each day from what is known then."""
+    outlook, _ = desk.outlook()
+    passing = desk.interview - day <= desk.pass_days()
+    return (int(item.id) for item in study_order(desk.items(), day, outlook, passing))
+
+
+POLICIES: dict[str, Policy] = {"plan": plan, "fsrs": fsrs, "capped": capped, "last-pass": last_pass, "queue": queue}
+
+
+def forecasts(desk: Desk, day: int) -> list[tuple[float, float, float, list[int]]]:
+    """(recall, low, high, cards) of each topic on the interview day, as foretold on the morning of `day`."""
+    outlook, curves = desk.outlook()
+    minutes = dict.fromkeys(range(day, desk.interview), desk.minutes * 60.0)
+    found = scenarios(desk.items(), outlook, curves, minutes)
+    told = []
+    for topic in range(TOPICS):
+        cards = list(range(topic, len(desk.weights), TOPICS))
+        expected = expected_recall({str(card): 1.0 for card in cards}, found, desk.interview)
+        told.append((expected.recall, expected.low, expected.high, cards))
+    return told
+
+
+def begun(model: str, known: float, minutes: int, days: int, cards: int, seed: int) -> Desk:
+    """A learner with a share of the cards known from the last three months; day 0 is the first of the plan."""
+    draw = Random(f"{model} {known} {seed}")
+    weights = [weight for share, weight in BANK for _ in range(round(share * cards))]
+    desk = Desk(MODELS[model](draw), weights, minutes, days)
+    for card in draw.sample(range(len(weights)), round(known * len(weights))):
+        day = -draw.randint(20, 90)
+        desk.study(card, day)
+        for _ in range(draw.randint(1, 4)):
+            day += max(1, round(desk.stability[card] * draw.uniform(0.7, 1.6)))
+            if day > -1:
+                break
+            desk.study(card, day)
+    desk.learner.draw = Random(f"{model} {known} {seed} from day 0")
+    return desk
