@@ -9,11 +9,12 @@ from random import Random
 
 from simulated_learners import AGAIN, MODELS, Learner
 
-from attncli.memory.interview_plan import Item, Outlook, pass_days, study_order
+from attncli.memory.interview_plan import Item, Outlook, study_order
+from attncli.memory.last_pass import LEARN_SECONDS, REVIEW_SECONDS, pass_days
 from attncli.memory.plan_forecast import expected_recall, scenarios
 from attncli.memory.recall_curve import Curve, Trial, likely, middle, weigh
 from attncli.memory.stability import Growth
-from attncli.memory.study_seconds import LEARN_SECONDS, REVIEW_SECONDS, first_shares, usual_seconds
+from attncli.memory.study_seconds import first_shares, usual_seconds
 
 GROWTH = Growth()
 AGAIN_SECONDS = 20.0

@@ -113,7 +113,7 @@ class PowerLearner(Learner):
 
 
 class ExponentialLearner(Learner):
-    """Half-lives: recall 2^(−t/h). A recalled review lengthens h, the more the later it comes; a forgotten one cuts it."""
+    """Half-lives: recall 2^(−t/h). A recalled review lengthens h, the more the later it is; a forgotten one cuts it."""
 
     def __init__(self, draw: Random) -> None:
         super().__init__(draw)

@@ -11,6 +11,7 @@ from attncli.domain.cells import left, right
 from attncli.domain.text import Lang
 from attncli.practice.study_progress import Progress, progress
 from attncli.words.command_texts import TOPIC_HEAD, TOTALS, counted
+from attncli.words.plan_texts import countdown_line
 
 FORECAST_SHOWN = 7
 
@@ -27,13 +28,17 @@ def stats(as_json: bool) -> None:
         echo("\n".join([*_totals(found, workspace.lang), "", *_topics(found, workspace.lang)]))
 
 
+def _countdown(found: Progress, lang: Lang) -> list[str]:
+    return [countdown_line(found.interview.days_left, found.interview.recall)[lang]] if found.interview else []
+
+
 def _totals(found: Progress, lang: Lang) -> list[str]:
     recalled = "–" if found.retention is None else f"{found.retention:.0%}"
     coming = ", ".join(f"{day.date[5:]} {day.due}" for day in found.forecast[:FORECAST_SHOWN])
     solved = f"{found.challenges['solved']}/{found.challenges['total']}"
     figures = {"reviews": counted(found.reviews, "review"), "days": counted(found.streak_days, "day")}
     told = TOTALS.format(found=found, recalled=recalled, coming=coming, solved=solved, **figures)
-    return told[lang].split("\n")
+    return [*_countdown(found, lang), *told[lang].split("\n")]
 
 
 def _topics(found: Progress, lang: Lang) -> list[str]:

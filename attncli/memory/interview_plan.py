@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from math import ceil
 
 from attncli.memory.recall_curve import Curve
 from attncli.memory.stability import Growth
@@ -19,7 +18,6 @@ ENOUGH_RECALL = 0.93
 """A card that is recalled so well is left alone until the last pass."""
 UNSURE_RECALL, UNSURE_TRIALS = 0.2, 40
 """How much higher the threshold is while nothing is known of the learner, and at how many reviews half of that."""
-LONGEST_PASS_DAYS = 7
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,13 +76,6 @@ class Outlook:
         """How much weighted recall on the interview day a second spent on this card on `day` brings."""
         raised = self.recall(self.studied(item, day), self.interview_day) - self.recall(item, self.interview_day)
         return item.weight * raised / item.seconds
-
-
-def pass_days(seen_seconds: float, seconds_a_day: float) -> int:
-    """How many days before the interview the last pass begins: as many as all seen cards take, a week at most."""
-    if seconds_a_day <= 0:
-        return LONGEST_PASS_DAYS
-    return max(1, min(LONGEST_PASS_DAYS, ceil(seen_seconds / seconds_a_day)))
 
 
 def study_order(items: Sequence[Item], day: int, outlook: Outlook, passing: bool) -> Iterator[Item]:

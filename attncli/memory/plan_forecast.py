@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import sqrt
 
-from attncli.memory.interview_plan import Item, Outlook, pass_days, study_order
+from attncli.memory.interview_plan import Item, Outlook, study_order
+from attncli.memory.last_pass import pass_days
 from attncli.memory.recall_curve import Curve, middle
 
 PROBE_DAYS = 10.0

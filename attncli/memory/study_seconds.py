@@ -7,8 +7,6 @@ from statistics import median
 
 from attncli.memory.stability import FIRST_RATINGS
 
-LEARN_SECONDS, REVIEW_SECONDS = 60.0, 15.0
-"""What learning a new card takes with its steps, and a review; to begin with."""
 PRIOR_CARDS = 10
 PRIOR_RATINGS = 20
 

@@ -201,8 +201,10 @@ class Drill:
 
     def _planned(self, when: Moment) -> deque[Waiting]:
         queue = self.workspace.store.queue
-        unseen = queue.unseen(when, new_quota(self.workspace, when), self.topic)
-        return deque(spread(_topics_in_turn(queue.reviews(when, self.topic)), unseen))
+        reviews = queue.reviews(when, self.topic)
+        due = len(reviews) if self.topic is None else sum(queue.count_reviews(when).values())
+        unseen = queue.unseen(when, new_quota(self.workspace, when, due), self.topic)
+        return deque(spread(_topics_in_turn(reviews), unseen))
 
     def _take(self, when: Moment) -> Waiting | None:
         queue = self.workspace.store.queue

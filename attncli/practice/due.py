@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from attncli.config import WEEKDAYS, Settings
 from attncli.practice.workspace import Workspace
 from attncli.store.queue import Moment
 
@@ -42,7 +43,7 @@ def due_counts(workspace: Workspace, at: datetime | None = None) -> DueCounts:
     queue = workspace.store.queue
     learning = queue.count_learning(when)
     reviews = queue.count_reviews(when)
-    unseen = queue.count_unseen(when, new_quota(workspace, when))
+    unseen = queue.count_unseen(when, new_quota(workspace, when, sum(reviews.values())))
     return DueCounts(
         new=sum(unseen.values()),
         learning=sum(learning.values()),
@@ -55,6 +56,20 @@ def due_counts(workspace: Workspace, at: datetime | None = None) -> DueCounts:
     )
 
 
-def new_quota(workspace: Workspace, when: Moment) -> int:
-    """How many more unseen cards this study day may bring."""
-    return max(0, workspace.settings.new_per_day - workspace.store.queue.introduced(when.day))
+def new_quota(workspace: Workspace, when: Moment, reviews_due: int) -> int:
+    """How many more unseen cards this study day may bring.
+
+    Before an interview new cards fill the minutes that reviews leave; otherwise there are `new_per_day`.
+    """
+    introduced = workspace.store.queue.introduced(when.day)
+    if when.interview_day:
+        from attncli.memory.last_pass import new_cards_in
+
+        return new_cards_in(minutes_of(workspace.settings, when.day), reviews_due, introduced)
+    return max(0, workspace.settings.new_per_day - introduced)
+
+
+def minutes_of(settings: Settings, day: int) -> float:
+    """The minutes that a study day has for the plan, fewer on easy days."""
+    percent = dict(settings.easy_days).get(WEEKDAYS[(day - 1) % 7], 100)
+    return settings.minutes_per_day * percent / 100

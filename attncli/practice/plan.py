@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime
 from typing import Any
 
-from attncli.config import WEEKDAYS, Settings
 from attncli.errors import UsageError
 from attncli.memory.interview_plan import Item
 from attncli.memory.plan_forecast import Expected, PlannedDay, expected_recall, play_through, scenarios, thirds_as_now
+from attncli.practice.due import minutes_of
 from attncli.practice.plan_basis import Basis, plan_basis
 from attncli.practice.plan_challenges import ChallengeDay, plan_challenges
 from attncli.practice.workspace import Workspace
@@ -185,12 +185,6 @@ def make_plan(
         learn_seconds=basis.habits.learning(),
         review_seconds=basis.habits.reviewing(),
     )
-
-
-def minutes_of(settings: Settings, day: int) -> float:
-    """The minutes that a study day has, fewer on easy days."""
-    percent = dict(settings.easy_days).get(WEEKDAYS[date.fromordinal(day).weekday()], 100)
-    return settings.minutes_per_day * percent / 100
 
 
 def _study_day(planned: PlannedDay, has_minutes: float, challenges: ChallengeDay | None) -> StudyDay:

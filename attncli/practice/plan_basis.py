@@ -12,10 +12,11 @@ from attncli.domain.rating import Rating
 from attncli.domain.schedule import Schedule
 from attncli.memory.card_order import asked_weight, introduction_order, unseen_cards
 from attncli.memory.interview_plan import Item, Outlook
+from attncli.memory.last_pass import LEARN_SECONDS, REVIEW_SECONDS
 from attncli.memory.recall_curve import Curve, Trial, likely, middle, weigh
 from attncli.memory.replay import standing_reviews
 from attncli.memory.stability import PUBLISHED, Growth
-from attncli.memory.study_seconds import LEARN_SECONDS, REVIEW_SECONDS, first_shares, usual_seconds
+from attncli.memory.study_seconds import first_shares, usual_seconds
 from attncli.practice.workspace import Workspace
 
 SAMPLED_CARDS = 400

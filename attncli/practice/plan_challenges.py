@@ -9,7 +9,7 @@ from statistics import median
 
 from attncli.domain.log_row import RowKind
 from attncli.domain.rungs import RUNGS
-from attncli.memory.interview_plan import LONGEST_PASS_DAYS
+from attncli.memory.last_pass import LONGEST_PASS_DAYS
 from attncli.memory.replay import standing
 from attncli.practice.challenge_standings import ChallengeStanding, standings
 from attncli.practice.workspace import Workspace

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import date
 
 from attncli.config import SCHEDULING_KEYS, Settings, load, save
 from attncli.practice.workspace import Workspace
@@ -19,7 +20,7 @@ def change_setting(workspace: Workspace, key: str, text: str) -> bool:
     Raises ConfigInvalid for a value that does not fit, EnvironmentFailure where it cannot be written; then nothing has
     changed.
     """
-    save(workspace.home.config, key, text)
+    save(workspace.home.config, key, text, date.fromordinal(workspace.moment().day))
     if key in SCHEDULING_KEYS:
         return False
     workspace.adopt(replace(workspace.settings, **{key: getattr(load(workspace.home.config, {}), key)}))

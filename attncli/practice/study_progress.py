@@ -15,6 +15,7 @@ from attncli.domain.rungs import Rung
 from attncli.domain.schedule import Schedule
 from attncli.memory.forgetting import recall_on
 from attncli.memory.replay import is_leech, standing
+from attncli.practice.countdown import Countdown, countdown
 from attncli.practice.weakness import is_weak
 from attncli.practice.workspace import Workspace
 from attncli.store.queue import Moment
@@ -68,6 +69,7 @@ class Progress:
     forecast: tuple[ForecastDay, ...] = ()
     per_day: dict[str, int] = field(default_factory=dict)
     challenges: dict[str, int] = field(default_factory=dict)
+    interview: Countdown | None = None
 
     def document(self) -> dict[str, Any]:
         """What `attn stats --json` prints."""
@@ -80,6 +82,7 @@ class Overview:
 
     streak_days: int
     topics: dict[str, TopicStanding]
+    interview: Countdown | None = None
 
     @property
     def cards(self) -> int:
@@ -89,7 +92,8 @@ class Overview:
 def overview(workspace: Workspace, at: datetime | None = None) -> Overview:
     """The streak and the topics at `at` (now)."""
     when = workspace.moment(at)
-    return Overview(streak(workspace.store.log.reviews_by_day(), when.day), topic_standings(workspace, when))
+    streak_days = streak(workspace.store.log.reviews_by_day(), when.day)
+    return Overview(streak_days, topic_standings(workspace, when), countdown(workspace, at))
 
 
 def progress(workspace: Workspace, at: datetime | None = None) -> Progress:
@@ -108,6 +112,7 @@ def progress(workspace: Workspace, at: datetime | None = None) -> Progress:
         forecast=forecast(workspace, when),
         per_day={date.fromordinal(day).isoformat(): count for day, count in sorted(by_day.items())},
         challenges=_challenge_counts(workspace),
+        interview=countdown(workspace, at),
     )
 
 

@@ -142,7 +142,20 @@ class Workspace:
         if not FIRST_YEAR <= now.year <= LAST_YEAR:
             raise UsageError(f"the moment {now.isoformat()} is no present; set the clock of this machine")
         day = self.calendar.day(now)
-        return Moment(now, day, self.calendar.starts_at(day), self.calendar.ends_at(day))
+        interview = self.settings.interview
+        bounds = (self.calendar.starts_at(day), self.calendar.ends_at(day))
+        if interview is None or interview.toordinal() <= day:
+            return Moment(now, day, *bounds)
+        return Moment(now, day, *bounds, interview.toordinal(), self._pass_days(interview.toordinal() - day))
+
+    def _pass_days(self, days_left: int) -> int:
+        """How many days the last pass before the interview has, if it has begun; otherwise 0."""
+        from attncli.memory.last_pass import LONGEST_PASS_DAYS, REVIEW_SECONDS, pass_days
+
+        if days_left > LONGEST_PASS_DAYS:
+            return 0
+        days = pass_days(self.store.queue.count_seen() * REVIEW_SECONDS, self.settings.minutes_per_day * 60)
+        return days if days_left <= days else 0
 
     def derive_all(self, progress: Callable[[int], None] | None = None) -> int:
         """Derives everything anew from the log; the number of subjects. `progress` is told how many are done."""

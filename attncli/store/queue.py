@@ -33,17 +33,28 @@ _DUE_DAY = "review_day + CAST(round(interval_days) AS INTEGER)"
 _REVIEWS_DUE = f"""{_OPEN} AND state = 'review' AND due_at_us < :day_end + {30 * _HOUR_US} AND (
     due_at_us < :day_end - {30 * _HOUR_US}
     OR (SELECT {_DUE_DAY} FROM schedule WHERE subject = queue.id) <= :day)"""
+# In the last pass before an interview every seen card comes once more, each on its own day, unless reviewed since.
+_PASS_DAY = ":interview_day - 1 - rank % :pass_days"
+_PASSED = f"(SELECT review_day FROM schedule WHERE subject = queue.id) >= {_PASS_DAY}"
+_REVIEWS_IN_PASS = f"""{_OPEN} AND state = 'review' AND (
+    (due_at_us < :day_end + {30 * _HOUR_US} AND (SELECT {_DUE_DAY} FROM schedule WHERE subject = queue.id) <= :day)
+    OR ({_PASS_DAY} <= :day AND NOT {_PASSED}))"""
 _UNSEEN = f"{_OPEN} AND state = 'new'"
 
 
 @dataclass(frozen=True)
 class Moment:
-    """Now, as the queue needs it: the moment, its study day, and when that day begins and ends."""
+    """Now, as the queue needs it: the moment, its study day, and when that day begins and ends.
+
+    In the last pass before an interview `pass_days` says how many days it has; otherwise it is 0.
+    """
 
     now: datetime
     day: int
     day_start: datetime
     day_end: datetime
+    interview_day: int = 0
+    pass_days: int = 0
 
     def values(self, topic: str | None) -> dict[str, object]:
         return {
@@ -52,7 +63,14 @@ class Moment:
             "day_start": microseconds(self.day_start),
             "day_end": microseconds(self.day_end),
             "topic": topic,
+            "interview_day": self.interview_day,
+            "pass_days": self.pass_days,
         }
+
+    @property
+    def reviews_due(self) -> str:
+        """The condition for a review to be due; the index of due dates serves the one without a last pass."""
+        return _REVIEWS_IN_PASS if self.pass_days else _REVIEWS_DUE
 
 
 class Waiting(NamedTuple):
@@ -90,7 +108,7 @@ class Queue:
 
     def count_reviews(self, when: Moment, topic: str | None = None) -> dict[str, int]:
         """Topic → number of reviews due."""
-        return self._by_topic(_REVIEWS_DUE, when, topic)
+        return self._by_topic(when.reviews_due, when, topic)
 
     def count_unseen(self, when: Moment, limit: int) -> dict[str, int]:
         """Topic → how many of the next `limit` unseen cards it has."""
@@ -118,11 +136,11 @@ class Queue:
 
     def reviews(self, when: Moment, topic: str | None = None) -> list[Waiting]:
         """Reviews that are due, the longest-waiting first."""
-        return self._waiting(f"{_REVIEWS_DUE} ORDER BY due_at_us, id LIMIT :limit", when, topic)
+        return self._waiting(f"{when.reviews_due} ORDER BY due_at_us, id LIMIT :limit", when, topic)
 
     def is_open(self, id: str, when: Moment) -> bool:
         """Whether this card is unseen or due now, and neither suspended nor buried."""
-        condition = f"({_STEPS_DUE}) OR ({_REVIEWS_DUE}) OR ({_UNSEEN})"
+        condition = f"({_STEPS_DUE}) OR ({when.reviews_due}) OR ({_UNSEEN})"
         sql = f"SELECT 1 FROM queue WHERE id = :id AND ({condition})"
         return bool(self._connection.value(sql, {**when.values(None), "id": id}))
 
@@ -130,6 +148,10 @@ class Queue:
         """The cards that are neither suspended nor buried, due or not, or this one alone if it is."""
         sql = f"SELECT id FROM queue WHERE {_OPEN} AND (:id IS NULL OR id = :id)"
         return {found for (found,) in self._connection.rows(sql, {**when.values(topic), "id": id})}
+
+    def count_seen(self) -> int:
+        """How many cards were learned and are not suspended."""
+        return int(self._connection.value("SELECT count(*) FROM queue WHERE suspended = 0 AND state = 'review'"))
 
     def suspended(self) -> set[str]:
         """The cards that are out of the queue for good."""

@@ -300,7 +300,7 @@ class AttnApp(App[None]):
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         """The command palette."""
-        for route in ("home", "review", "drill", "quiz", "challenges", "stats", "search", "settings"):
+        for route in ("home", "review", "drill", "quiz", "challenges", "stats", "plan", "search", "settings"):
             yield self._command(f"palette.{route}", route)
         yield SystemCommand(say("palette.language", self.lang), "l", self.action_language)
         yield SystemCommand(say("palette.theme", self.lang), "Ctrl+T", self.action_dark_or_light)

@@ -13,7 +13,7 @@ from attncli.practice.choose_cards import Wish
 from attncli.practice.grader import Grader
 from attncli.practice.workspace import Workspace
 
-Route = Literal["home", "review", "drill", "quiz", "challenges", "search", "stats", "settings"]
+Route = Literal["home", "review", "drill", "quiz", "challenges", "search", "stats", "plan", "settings"]
 
 
 class Routes(Protocol):

@@ -33,6 +33,10 @@ def screen_at(route: Route) -> AttnScreen:
         from attncli.tui.screens.settings import SettingsScreen
 
         return SettingsScreen()
+    if route == "plan":
+        from attncli.tui.screens.plan import PlanScreen
+
+        return PlanScreen()
     from attncli.tui.screens.stats import StatsScreen
 
     return StatsScreen()

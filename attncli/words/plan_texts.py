@@ -61,3 +61,9 @@ COUNTDOWN_TOMORROW = _T(
     "Interview tomorrow · {ready:.0%} of what is asked ready for the day", "明天面试 · 届时能答出 {ready:.0%}"
 )
 COUNTDOWN_TODAY = _T("Interview today · {ready:.0%} of what is asked ready", "今天面试 · 能答出 {ready:.0%}")
+
+
+def countdown_line(days_left: int, ready: float) -> Localised:
+    """How far away the interview is, and the share of what is asked that is ready for it as things stand."""
+    said = COUNTDOWN_TODAY if days_left == 0 else COUNTDOWN_TOMORROW if days_left == 1 else COUNTDOWN
+    return said.format(days=days_left, ready=ready)

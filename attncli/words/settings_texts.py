@@ -20,6 +20,8 @@ NAMES: dict[str, Localised] = {
     "editor": _T("Editor", "编辑器"),
     "rung": _T("Accept challenges as", "编程题通过标准"),
     "interview": _T("Interview", "面试日期"),
+    "minutes_per_day": _T("Minutes a day", "每天分钟数"),
+    "easy_days": _T("Easy days", "轻松日"),
 }
 """What stands beside a value."""
 
@@ -73,6 +75,15 @@ EXPLAINED: dict[str, Localised] = {
     "interview": _T(
         "The day of the interview, such as 2027-03-31; empty for none.",
         "面试日期，例如 2027-03-31；留空表示未定。",
+    ),
+    "minutes_per_day": _T(
+        "How many minutes a day the plan for the interview may fill, 1 to 960.",
+        "面试计划每天可以安排多少分钟，1 到 960。",
+    ),
+    "easy_days": _T(
+        "Weekdays with less time, each with the percentage of the minutes that is left, such as sat=50 sun=0; empty "
+        "for none.",
+        "时间较少的日子，写出还剩百分之几的时间，例如 sat=50 sun=0（周六一半，周日休息）；留空表示没有。",
     ),
 }
 """What a setting does and how its value is written."""

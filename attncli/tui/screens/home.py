@@ -23,6 +23,7 @@ from attncli.tui.widgets.option_rows import Rows, row_width
 from attncli.tui.widgets.plain import Plain
 from attncli.tui.widgets.title_bar import TitleBar
 from attncli.words.app_texts import say, say_counted
+from attncli.words.plan_texts import countdown_line
 
 ALL = "*"
 _NUMBER, _BAR, _PERCENT = 7, 10, 5
@@ -40,6 +41,7 @@ class HomeScreen(AttnScreen):
         Binding("s", "go('stats')", "key.stats"),
         Binding("comma", "go('settings')", "key.settings", show=False, key_display=","),
         Binding("a", "add_card", "key.add-card", show=False),
+        Binding("p", "go('plan')", "key.plan"),
         Binding("slash", "go('search')", "key.search", key_display="/"),
         Binding("q,escape", "quit", "key.quit", key_display="q"),
     ]
@@ -101,6 +103,8 @@ class HomeScreen(AttnScreen):
         lines = [Content.assemble((head, "bold $primary"), "   ", (parts, "$text-muted"))]
         if due.challenges:
             lines.append(Content.styled(say_counted("home.challenges", lang, due.challenges), "bold $accent"))
+        if (interview := self.standing.interview) is not None:
+            lines.append(Content.styled(countdown_line(interview.days_left, interview.recall)[lang], "$text"))
         return Content("\n").join(lines)
 
     def _width(self) -> int:

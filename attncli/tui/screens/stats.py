@@ -19,6 +19,7 @@ from attncli.tui.widgets.plain import Plain
 from attncli.tui.widgets.title_bar import TitleBar
 from attncli.words.app_texts import say
 from attncli.words.command_texts import counted
+from attncli.words.plan_texts import countdown_line
 
 _TOPIC, _BAR = 40, 20
 
@@ -40,6 +41,9 @@ class StatsScreen(AttnScreen):
 
     def _parts(self) -> Iterable[Widget]:
         found, lang = self.standing, self.lang
+        if (interview := found.interview) is not None:
+            line = countdown_line(interview.days_left, interview.recall)[lang]
+            yield Plain(Content.styled(line, "bold $accent"), classes="countdown")
         yield Plain(self._figures(), classes="figures")
         yield self._heading("stats.heatmap")
         counts = {date.fromisoformat(day): count for day, count in found.per_day.items()}

@@ -1,0 +1,26 @@
+"""What the review queue needs of the plan for an interview: plain arithmetic, because `attn due` loads it.
+
+The plan itself is in `interview_plan`. Due dates stay as they are; a card counts as due besides once its day of the
+last pass has come and it was not reviewed since.
+"""
+
+from __future__ import annotations
+
+from math import ceil
+
+LEARN_SECONDS, REVIEW_SECONDS = 60.0, 15.0
+"""What learning a new card takes with its steps, and a review, where nothing is known of the learner."""
+LONGEST_PASS_DAYS = 7
+
+
+def pass_days(seen_seconds: float, seconds_a_day: float) -> int:
+    """How many days before the interview the last pass begins: as many as all seen cards take, a week at most."""
+    if seconds_a_day <= 0:
+        return LONGEST_PASS_DAYS
+    return max(1, min(LONGEST_PASS_DAYS, ceil(seen_seconds / seconds_a_day)))
+
+
+def new_cards_in(minutes: float, reviews: int, introduced: int) -> int:
+    """How many more new cards fit the minutes of a day beside its reviews, after so many new ones."""
+    left = minutes * 60 - reviews * REVIEW_SECONDS - introduced * LEARN_SECONDS
+    return max(0, int(left // LEARN_SECONDS))
