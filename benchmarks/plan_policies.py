@@ -168,7 +168,7 @@ def forecasts(desk: Desk, day: int) -> list[tuple[float, float, float, list[int]
     told = []
     for topic in range(TOPICS):
         cards = list(range(topic, len(desk.weights), TOPICS))
-        expected = expected_recall({str(card): 1.0 for card in cards}, found, desk.interview)
+        expected = expected_recall({str(card): 1.0 for card in cards}, found, outlook)
         told.append((expected.recall, expected.low, expected.high, cards))
     return told
 

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import date
 
 from attncli.domain.cells import cells, left, right
 from attncli.domain.text import Lang, Localised
 from attncli.practice.plan import Plan, StudyDay
+from attncli.practice.plan_sentences import (
+    basis_line,
+    countdown_sentence,
+    day_name,
+    day_parts,
+    expected_line,
+    last_pass_line,
+    left_out_lines,
+)
 from attncli.words import plan_texts as words
-from attncli.words.app_texts import say
 
 CARDS_SHOWN, DAYS_SHOWN = 12, 14
 _TITLE = 36
@@ -24,63 +31,14 @@ def plan_lines(plan: Plan, titles: Mapping[str, str], lang: Lang) -> list[str]:
         "",
         words.DAYS[lang],
         *_days(plan.days, lang),
+        *last_pass_line(plan, lang),
         "",
         *_topics(plan, titles, lang),
     ]
 
 
-def countdown(plan: Plan, lang: Lang) -> str:
-    """How far away the interview is."""
-    said = words.TODAY if plan.days_left == 0 else words.TOMORROW if plan.days_left == 1 else words.IN_DAYS
-    return said[lang].format(days=plan.days_left, date=plan.interview)
-
-
-def left_out_lines(plan: Plan, lang: Lang) -> list[str]:
-    """What the time is too short for; empty if it is not."""
-    left_out, said = plan.left_out, []
-    if left_out.cards:
-        needed = words.NEVER_ENOUGH if left_out.minutes_needed is None else words.NEEDED
-        cards = words.LEFT_OUT[lang].format(cards=len(left_out.cards), core=left_out.core)
-        said.append(f"{cards} {needed[lang].format(minutes=left_out.minutes_needed)}")
-    if left_out.challenges:
-        said.append(words.CHALLENGES_LEFT[lang].format(count=left_out.challenges))
-    return said
-
-
-def basis_line(plan: Plan, lang: Lang) -> str:
-    """What the plan knows of the learner."""
-    said = words.BASIS if plan.reviews_known else words.NO_BASIS
-    return said[lang].format(reviews=plan.reviews_known, learn=plan.learn_seconds, review=plan.review_seconds)
-
-
-def expected_line(plan: Plan, lang: Lang) -> str:
-    """The recall to expect of what is asked, with its interval."""
-    expected = plan.expected
-    return words.EXPECTED[lang].format(
-        minutes=plan.minutes_per_day,
-        recall=expected.recall,
-        low=expected.low,
-        high=expected.high,
-        stopped=plan.stopped.recall,
-    )
-
-
-def day_name(day: date, lang: Lang) -> str:
-    """`Mon 11-23`."""
-    return f"{say('stats.weekdays', lang).split()[day.weekday()]} {day:%m-%d}"
-
-
-def day_parts(day: StudyDay, lang: Lang) -> list[str]:
-    """What a day brings, part by part; one word for a free day."""
-    parts = [words.NEW[lang].format(count=len(day.new))] if day.new else []
-    parts += [words.REVIEWS[lang].format(count=len(day.reviews))] if day.reviews else []
-    parts += list(day.challenges)
-    parts += [words.LAST_PASS[lang]] if day.is_last_pass and parts else []
-    return parts or [words.FREE[lang]]
-
-
 def _heading(plan: Plan, lang: Lang) -> Iterator[str]:
-    yield countdown(plan, lang)
+    yield countdown_sentence(plan, lang)
     yield expected_line(plan, lang)
     yield from left_out_lines(plan, lang)
     yield basis_line(plan, lang)
@@ -106,9 +64,6 @@ def _days(days: Sequence[StudyDay], lang: Lang) -> Iterator[str]:
         yield f"  {left(day_name(day.date, lang), 11)}{right(minutes, 9)}  {' · '.join(day_parts(day, lang))}"
     if len(days) > DAYS_SHOWN:
         yield f"  {words.MORE_DAYS[lang].format(count=len(days) - DAYS_SHOWN)}"
-    last_pass = next((day.date for day in days if day.is_last_pass), None)
-    if last_pass is not None and last_pass > days[0].date:
-        yield words.LAST_PASS_FROM[lang].format(date=last_pass)
 
 
 def _topics(plan: Plan, titles: Mapping[str, str], lang: Lang) -> Iterator[str]:

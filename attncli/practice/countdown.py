@@ -30,6 +30,6 @@ def countdown(workspace: Workspace, at: datetime | None = None) -> Countdown | N
     day = max(interview.toordinal(), today.toordinal() + 1)
     basis = plan_basis(workspace, day)
     weights = {item.id: item.weight for item in basis.items}
-    found = expected_recall(weights, thirds_as_now(basis.items, basis.curves), day)
+    found = expected_recall(weights, thirds_as_now(basis.items, basis.curves), basis.outlook)
     told = (round(share, 4) for share in (found.recall, found.low, found.high))
     return Countdown(interview.isoformat(), (interview - today).days, *told)

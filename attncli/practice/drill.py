@@ -212,10 +212,14 @@ class Drill:
             return learning[0]
         while self._plan:
             waiting = self._plan.popleft()
-            if queue.is_open(waiting.id, when):
+            if self._may_ask(waiting, when):
                 return waiting
         early = self._there(queue.learning(replace(when, now=when.now + LEARN_AHEAD), self.topic))
         return early[0] if early else None
+
+    def _may_ask(self, waiting: Waiting, when: Moment) -> bool:
+        """Whether a card that was planned for this sitting is still to be asked."""
+        return self.workspace.store.queue.is_open(waiting.id, when)
 
     def _there(self, waiting: Sequence[Waiting]) -> list[Waiting]:
         return [entry for entry in waiting if entry.id not in self._gone]

@@ -10,7 +10,15 @@ from typing import Any
 
 from attncli.errors import UsageError
 from attncli.memory.interview_plan import Item
-from attncli.memory.plan_forecast import Expected, PlannedDay, expected_recall, play_through, scenarios, thirds_as_now
+from attncli.memory.plan_forecast import (
+    Expected,
+    PlannedDay,
+    Scenario,
+    expected_recall,
+    play_through,
+    scenarios,
+    thirds_as_now,
+)
 from attncli.practice.due import minutes_of
 from attncli.practice.plan_basis import Basis, plan_basis
 from attncli.practice.plan_challenges import ChallengeDay, plan_challenges
@@ -177,9 +185,9 @@ def make_plan(
         today=today,
         minutes_per_day=settings.minutes_per_day,
         days=days,
-        topics=_topics(basis, days, followed, stopped, last),
-        expected=expected_recall(weights, followed, last),
-        stopped=expected_recall(weights, stopped, last),
+        topics=_topics(basis, days, followed, stopped),
+        expected=expected_recall(weights, followed, basis.outlook),
+        stopped=expected_recall(weights, stopped, basis.outlook),
         left_out=_left_out(basis, planned, seconds, challenges.left_out, settings.minutes_per_day),
         reviews_known=basis.outlook.trials,
         learn_seconds=basis.habits.learning(),
@@ -200,7 +208,9 @@ def _study_day(planned: PlannedDay, has_minutes: float, challenges: ChallengeDay
     )
 
 
-def _topics(basis: Basis, days: Sequence[StudyDay], followed: Any, stopped: Any, last: int) -> dict[str, TopicPlan]:
+def _topics(
+    basis: Basis, days: Sequence[StudyDay], followed: list[Scenario], stopped: list[Scenario]
+) -> dict[str, TopicPlan]:
     items: dict[str, list[Item]] = defaultdict(list)
     for item in basis.items:
         items[item.topic].append(item)
@@ -210,8 +220,10 @@ def _topics(basis: Basis, days: Sequence[StudyDay], followed: Any, stopped: Any,
         weights = {item.id: 1.0 for item in items[topic]}
         seen = sum(item.stability_days is not None for item in items[topic])
         planned = sum(item.id in new for item in items[topic])
-        expected = expected_recall(weights, followed, last)
-        found[topic] = TopicPlan(len(weights), seen, planned, expected, expected_recall(weights, stopped, last))
+        expected = expected_recall(weights, followed, basis.outlook)
+        found[topic] = TopicPlan(
+            len(weights), seen, planned, expected, expected_recall(weights, stopped, basis.outlook)
+        )
     return found
 
 

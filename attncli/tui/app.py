@@ -185,6 +185,12 @@ class AttnApp(App[None]):
 
         self.push_screen(ReviewScreen(topic, limit))
 
+    def open_planned(self, cards: Sequence[str]) -> None:
+        """A review of these cards in this order, in the place of the screen on which they were listed."""
+        from attncli.tui.screens.review import ReviewScreen
+
+        self.switch_screen(ReviewScreen(planned=cards))
+
     def open_drill(self, wish: Wish) -> None:
         """Where a drill is chosen, beginning with `wish`."""
         from attncli.tui.screens.drill import DrillScreen

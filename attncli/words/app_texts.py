@@ -32,6 +32,12 @@ TEXTS: dict[str, Localised] = {
     "key.search": _T("Search", "搜索"),
     "key.stats": _T("Stats", "统计"),
     "key.plan": _T("Plan", "计划"),
+    "key.study-plan": _T("Study today's list", "学今天的内容"),
+    "plan.title": _T("Plan for the interview", "面试计划"),
+    "plan.no-date": _T(
+        "No interview date is set. Press , for the settings and give the day there.",
+        "还没有设定面试日期。按 , 打开设置，在那里填写日期。",
+    ),
     "key.reveal": _T("Show answer", "显示答案"),
     "key.submit": _T("Answer", "提交"),
     "key.tick": _T("Tick", "勾选"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -41,7 +41,7 @@ class Change:
 
 
 class ReviewScreen(AskingScreen):
-    """`topic` None reviews everything that is due; a `wish` asks what it names instead."""
+    """`topic` None reviews everything that is due; a `wish`, or what is `planned` for today, is asked instead."""
 
     CSS_PATH = Path(__file__).with_suffix(".tcss")
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -63,9 +63,15 @@ class ReviewScreen(AskingScreen):
         Binding("escape,q", "back", "key.home", key_display="Esc"),
     ]
 
-    def __init__(self, topic: str | None = None, limit: int | None = None, wish: Wish | None = None) -> None:
+    def __init__(
+        self,
+        topic: str | None = None,
+        limit: int | None = None,
+        wish: Wish | None = None,
+        planned: Sequence[str] = (),
+    ) -> None:
         super().__init__()
-        self.topic, self.limit, self.wish = topic, limit, wish
+        self.topic, self.limit, self.wish, self.planned = topic, limit, wish, planned
         self.asked: Asked | None = None
         self.item: DrillItem | None = None
         self.fault = ""
@@ -77,6 +83,10 @@ class ReviewScreen(AskingScreen):
         self._take_next()
 
     def _sitting(self) -> Drill:
+        if self.planned:
+            from attncli.practice.planned_drill import PlannedDrill
+
+            return PlannedDrill(self.workspace, self.planned)
         if self.wish is None:
             return Drill(self.workspace, self.topic, self.limit)
         from attncli.practice.chosen_drill import ChosenDrill

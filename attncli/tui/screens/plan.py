@@ -1,0 +1,135 @@
+"""The plan for the interview: how far away it is, today's list, the days until then, and recall on the day by topic."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import ClassVar
+
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.widget import Widget
+
+from attncli.errors import UsageError
+from attncli.practice.plan import Plan, StudyDay, TopicPlan, make_plan
+from attncli.practice.plan_sentences import (
+    basis_line,
+    countdown_sentence,
+    day_name,
+    day_parts,
+    expected_line,
+    last_pass_line,
+    left_out_lines,
+)
+from attncli.tui.columns import bar, left, right
+from attncli.tui.screens.base import AttnScreen
+from attncli.tui.widgets.page import Page
+from attncli.tui.widgets.plain import Plain
+from attncli.tui.widgets.title_bar import TitleBar
+from attncli.words import plan_texts as words
+from attncli.words.app_texts import say
+
+DAYS_SHOWN = 28
+_DAY, _MINUTES, _TOPIC, _BAR = 12, 9, 38, 16
+
+
+class PlanScreen(AttnScreen):
+    """One page to scroll; r studies today's list. Without a date it says how to set one."""
+
+    CSS_PATH = Path(__file__).with_suffix(".tcss")
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("r,enter", "study", "key.study-plan", key_display="r"),
+        Binding("comma", "settings", "key.settings", key_display=","),
+    ]
+
+    plan: Plan | None = None
+    problem = ""
+    is_stale = False
+
+    def _load(self) -> None:
+        try:
+            self.plan, self.problem = make_plan(self.workspace), ""
+        except UsageError as error:
+            self.plan, self.problem = None, error.message
+
+    def title_bar(self) -> TitleBar:
+        self._load()
+        date = self.plan.interview.isoformat() if self.plan else ""
+        return TitleBar(say("plan.title", self.lang), status=date)
+
+    def body(self) -> Iterable[Widget]:
+        yield Page(*self._parts(), id="plan")
+
+    def focus_first(self) -> None:
+        self.query_one("#plan").focus()
+
+    def on_screen_suspend(self) -> None:
+        """The settings may change what is planned."""
+        self.is_stale = True
+
+    async def on_screen_resume(self) -> None:
+        if self.is_stale:
+            self.is_stale = False
+            await self.recompose()
+            self.focus_first()
+            self.refresh_bindings()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        return action != "study" or bool(self.plan and self._today)
+
+    @property
+    def _today(self) -> tuple[str, ...]:
+        """Today's cards: what is kept up, then what is new."""
+        if self.plan is None or not self.plan.days:
+            return ()
+        return (*self.plan.days[0].reviews, *self.plan.days[0].new)
+
+    def action_study(self) -> None:
+        self.attn.open_planned(self._today)
+
+    def action_settings(self) -> None:
+        self.attn.open("settings")
+
+    def _parts(self) -> Iterable[Widget]:
+        if self.plan is None:
+            yield Plain(say("plan.no-date", self.lang))
+            yield Plain(Content.styled(self.problem, "$text-muted"), classes="problem")
+            return
+        plan, lang = self.plan, self.lang
+        yield Plain(Content.styled(countdown_sentence(plan, lang), "bold $accent"))
+        yield Plain(expected_line(plan, lang))
+        for line in left_out_lines(plan, lang):
+            yield Plain(Content.styled(f"! {line}", "$warning"))
+        yield Plain(Content.styled(basis_line(plan, lang), "$text-muted"))
+        yield self._heading(words.DAYS[lang])
+        yield Plain(Content("\n").join(self._day(day) for day in plan.days[:DAYS_SHOWN]))
+        if len(plan.days) > DAYS_SHOWN:
+            yield Plain(words.MORE_DAYS[lang].format(count=len(plan.days) - DAYS_SHOWN))
+        for line in last_pass_line(plan, lang):
+            yield Plain(Content.styled(line, "$text-muted"))
+        yield self._heading(words.TOPICS[lang])
+        titles = {topic.id: topic.title[lang] for topic in self.workspace.library.topics()}
+        yield Plain(Content("\n").join(self._topic(titles.get(id, id), plan.topics[id]) for id in plan.topics))
+
+    def _day(self, day: StudyDay) -> Content:
+        minutes = words.MINUTES[self.lang].format(minutes=day.minutes)
+        is_today = self.plan is not None and day.date == self.plan.today
+        return Content.assemble(
+            (left(day_name(day.date, self.lang), _DAY), "bold $primary" if is_today else "$text-muted"),
+            (right(minutes, _MINUTES), "$text-muted"),
+            "  ",
+            (" · ".join(day_parts(day, self.lang)), "bold" if is_today else ""),
+        )
+
+    def _topic(self, title: str, topic: TopicPlan) -> Content:
+        expected = topic.expected
+        return Content.assemble(
+            left(title, _TOPIC),
+            " ",
+            bar(expected.recall, _BAR, "$success"),
+            right(f"{expected.recall:.0%}", 5),
+            (f"  {expected.low:.0%}–{expected.high:.0%}", "$text-muted"),
+        )
+
+    def _heading(self, text: str) -> Plain:
+        return Plain(text, classes="heading")
