@@ -56,6 +56,10 @@ def test_the_language_follows_the_locale(environ: dict[str, str], lang: str) -> 
         ("editor", "vim -n", "vim -n"),
         ("interview", "2027-03-31", date(2027, 3, 31)),
         ("interview", "", None),
+        ("minutes_per_day", "45", 45),
+        ("easy_days", "sun sat=80%", (("sat", 80), ("sun", 50))),
+        ("easy_days", "Fri=0", (("fri", 0),)),
+        ("easy_days", "", ()),
     ],
 )
 def test_what_is_set_is_read_back(path: Path, key: str, text: str, value: object) -> None:
@@ -83,6 +87,10 @@ def test_what_is_set_is_read_back(path: Path, key: str, text: str, value: object
         ("theme", "blue", "is none of dark, light"),
         ("interview", "soon", "is no date such as 2027-03-31"),
         ("interview", "2027-02-30", "is no date"),
+        ("minutes_per_day", "0", "is no whole number from 1 to 960"),
+        ("easy_days", "sunday", "is no list of weekdays such as sat=50 sun=0"),
+        ("easy_days", "sat=101", "is no list of weekdays"),
+        ("easy_days", "sat sat=0", "names a weekday twice"),
         ("new_per_dya", "3", "did you mean new_per_day"),
         ("zzz", "3", "known keys: lang, "),
     ],
@@ -91,6 +99,16 @@ def test_what_does_not_fit_is_refused_and_nothing_is_written(path: Path, key: st
     with pytest.raises(ConfigInvalid, match=message):
         save(path, key, text)
     assert not path.exists()
+
+
+def test_a_past_interview_is_refused_when_it_is_set_and_no_error_once_the_day_has_gone_by(path: Path) -> None:
+    with pytest.raises(ConfigInvalid, match=r"interview: 2027-03-31 is past; give the day"):
+        save(path, "interview", "2027-03-31", today=date(2027, 4, 1))
+    assert not path.exists()
+    for text in ("2027-03-31", "2027-04-01", ""):
+        save(path, "interview", text, today=date(2027, 3, 31))
+    save(path, "interview", "2027-03-31", today=date(2027, 3, 31))
+    assert load(path, {}).interview == date(2027, 3, 31)
 
 
 def test_comments_and_other_keys_survive_a_change(path: Path) -> None:

@@ -1,0 +1,95 @@
+"""`attn plan`, and the interview date wherever else it shows."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, timedelta
+
+import pytest
+
+from attncli import __main__ as program
+from attncli.commands.session import Session
+
+from .conftest import Attn
+
+NOON = datetime(2026, 6, 12, 12, 0, tzinfo=UTC)
+TODAY = date(2026, 6, 12)
+SOON = "2026-06-24"
+
+
+@pytest.fixture(autouse=True)
+def a_clock_that_stands_still(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(program, "Session", lambda: Session(lambda: NOON))
+
+
+def test_without_a_date_one_line_names_both_ways_to_give_one(attn: Attn) -> None:
+    refused = attn("plan")
+    assert refused.code == 2 and refused.out == ""
+    assert "--interview" in refused.line and "attn config interview" in refused.line
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--interview", "2020-01-01"), "is past"),
+        (("--interview", "2999-01-01"), "more than two years away"),
+        (("--interview", "soon"), "does not match the format"),
+        (("--interview", SOON, "--minutes", "0"), "1<=x<=960"),
+        (("--interview", SOON, "--minutes", "many"), "not a valid integer"),
+    ],
+)
+def test_what_cannot_be_planned_is_said_in_one_line(attn: Attn, words: tuple[str, ...], said: str) -> None:
+    refused = attn("plan", *words)
+    assert refused.code == 2 and said in refused.line
+
+
+def test_the_json_says_every_day_and_what_is_left_out(attn: Attn) -> None:
+    found = attn("plan", "--interview", SOON, "--minutes", "2", "--json").json
+    assert (found["interview"], found["days_left"], found["minutes_per_day"]) == (SOON, 12, 2)
+    assert len(found["days"]) == 12 and found["days"][0]["new"] == ["att-01", "kv-01"]
+    assert set(found["topics"]) == {"att", "kv"}
+    for told in (found["recall"], found["recall_if_stopped"], found["topics"]["att"]):
+        assert 0 <= told["low"] <= told["recall"] <= told["high"] <= 1
+    assert found["left_out"]["challenges"] == 1 and found["left_out"]["cards"] == 0
+    assert found["last_pass"] == found["days"][-1]["date"]
+
+
+@pytest.mark.parametrize(
+    ("lang", "said"),
+    [
+        (
+            "en",
+            ("The interview is in 12 days", "Too little time for everything", "Day by day", "last pass", "Attention"),
+        ),
+        ("zh", ("距离面试还有 12 天", "时间不够学完全部", "每日安排", "最后一轮")),
+    ],
+)
+def test_the_plan_reads_in_both_languages(attn: Attn, lang: str, said: tuple[str, ...]) -> None:
+    attn("config", "interview", SOON)
+    attn("config", "minutes_per_day", "1")
+    attn("config", "easy_days", "mon=0 tue=0 wed=0 thu=0 fri=0")
+    text = attn("plan", "--lang", lang).out
+    assert all(words in text for words in said), text
+
+
+def test_the_date_that_is_set_shows_in_statistics_and_its_clearing_ends_that(attn: Attn) -> None:
+    assert attn("stats", "--json").json["interview"] is None
+    attn("config", "interview", SOON)
+    attn("answer", "att-01", "--rating", "good")
+    told = attn("stats", "--json").json["interview"]
+    assert (told["date"], told["days_left"]) == (SOON, 12) and 0 < told["recall"] < 1
+    assert attn("stats").out.startswith("12 days to the interview")
+    assert attn("stats", "--lang", "zh").out.startswith("距面试 12 天")
+    assert attn("config", "interview", "").code == 0
+    assert attn("stats", "--json").json["interview"] is None and attn("plan").code == 2
+
+
+def test_a_past_date_is_refused_by_config_and_nothing_is_kept(attn: Attn) -> None:
+    refused = attn("config", "interview", "2020-01-01")
+    assert refused.code == 2 and "2020-01-01 is past" in refused.line
+    assert attn("config", "interview").out == "\n"
+
+
+@pytest.mark.parametrize(("days", "said"), [(0, "The interview is today."), (1, "The interview is tomorrow")])
+def test_the_last_two_days_have_words_of_their_own(attn: Attn, days: int, said: str) -> None:
+    plan = attn("plan", "--interview", (TODAY + timedelta(days=days)).isoformat())
+    assert plan.code == 0 and plan.out.startswith(said)

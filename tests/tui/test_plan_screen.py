@@ -1,0 +1,89 @@
+"""The plan in the app: its key on Home, the two languages, today's list studied from it, and the way to a date."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import date
+from typing import Any
+
+import pytest
+
+from attncli.config import Settings
+from attncli.domain.text import Lang
+from attncli.tui.app import AttnApp
+from attncli.tui.screens.home import HomeScreen
+from attncli.tui.screens.plan import PlanScreen
+from attncli.tui.screens.review import ReviewScreen
+from attncli.tui.screens.settings import SettingsScreen
+
+from .conftest import MakeApp, shown
+
+DAY = date(2026, 6, 20)
+
+
+def before_interview(make_app: MakeApp, lang: Lang = "en", **settings: Any) -> AttnApp:
+    app = make_app(lang=lang)
+    app.workspace.adopt(replace(app.workspace.settings, interview=DAY, **settings))
+    return app
+
+
+@pytest.mark.parametrize(
+    ("lang", "words"),
+    [
+        ("en", ("The interview is in 8 days (2026-06-20).", "Based on no reviews", "Day by day")),
+        ("zh", ("距离面试还有 8 天（2026-06-20）。", "还没有你的复习记录", "每日安排")),
+    ],
+)
+@pytest.mark.parametrize("size", [(80, 24), (120, 40)])
+async def test_the_plan_opens_from_home_and_says_what_matters_first(
+    make_app: MakeApp, lang: Lang, words: tuple[str, ...], size: tuple[int, int]
+) -> None:
+    app = before_interview(make_app, lang)
+    async with app.run_test(size=size) as pilot:
+        assert isinstance(app.screen, HomeScreen)
+        assert ("8 days to the interview" if lang == "en" else "距面试 8 天") in shown(app)
+        await pilot.press("p")
+        await pilot.pause()
+        assert isinstance(app.screen, PlanScreen)
+        text = shown(app)
+        assert all(said in text for said in words), text
+
+
+async def test_without_a_date_the_screen_leads_to_the_settings(make_app: MakeApp) -> None:
+    app = make_app()
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("p")
+        await pilot.pause()
+        assert "No interview date is set" in shown(app)
+        await pilot.press("r")
+        await pilot.pause()
+        assert isinstance(app.screen, PlanScreen)
+        await pilot.press("comma")
+        await pilot.pause()
+        assert isinstance(app.screen, SettingsScreen)
+        app.workspace.adopt(Settings(interview=DAY, fuzz=False))
+        await pilot.press("escape")
+        await pilot.pause()
+        assert "The interview is in 8 days" in shown(app)
+
+
+async def test_r_studies_today_s_list_in_its_order(make_app: MakeApp) -> None:
+    app = before_interview(make_app, minutes_per_day=3)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("p")
+        await pilot.pause()
+        assert isinstance(app.screen, PlanScreen) and app.screen.plan is not None
+        first = app.screen.plan.days[0].new
+        await pilot.press("r")
+        await pilot.pause()
+        assert isinstance(app.screen, ReviewScreen) and app.screen.item is not None
+        assert app.screen.item.card.id == first[0] and app.screen.drill.progress.new == len(first) == 3
+        await pilot.press("escape")
+        await pilot.pause()
+        assert isinstance(app.screen, HomeScreen)
+
+
+async def test_the_palette_knows_the_plan(make_app: MakeApp) -> None:
+    app = make_app()
+    async with app.run_test(size=(80, 24)):
+        assert "Show the plan for the interview" in {command.title for command in app.get_system_commands(app.screen)}
