@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import TypeVar
 
+from attncli.domain.card import LEVELS
+
 T = TypeVar("T")
 
 ASKED = {
@@ -43,19 +45,26 @@ def unseen_cards(rows: Iterable[tuple[str, str, bool, str, int]]) -> list[Unseen
 
 
 def introduction_order(cards: Iterable[Unseen]) -> list[str]:
-    """Ids in the order in which cards are introduced: what is asked most first, core cards by level and then the rest.
+    """Ids in the order in which cards are introduced: core cards first, then by level; topics take turns."""
+    lanes: dict[tuple[bool, str], list[Unseen]] = defaultdict(list)
+    for card in cards:
+        lanes[not card.core, card.topic].append(card)
+    for lane in lanes.values():
+        lane.sort(key=lambda card: (LEVELS.index(card.level) if card.level in LEVELS else 0, card.position, card.id))
+    core = [lanes[key] for key in sorted(lanes) if not key[0]]
+    rest = [lanes[key] for key in sorted(lanes) if key[0]]
+    return [card.id for card in chain(take_turns(core), take_turns(rest))]
 
-    Among cards that are asked alike topics take turns.
-    """
+
+def asked_order(cards: Iterable[Unseen]) -> list[str]:
+    """Ids in the order before an interview: what is asked most first; topics take turns among what is asked alike."""
     lanes: dict[tuple[float, str], list[Unseen]] = defaultdict(list)
     for card in cards:
         lanes[-asked_weight(card.core, card.level), card.topic].append(card)
-    for lane in lanes.values():
-        lane.sort(key=lambda card: (card.position, card.id))
-    classes: dict[float, list[list[Unseen]]] = defaultdict(list)
+    alike: dict[float, list[list[Unseen]]] = defaultdict(list)
     for key in sorted(lanes):
-        classes[key[0]].append(lanes[key])
-    return [card.id for card in chain.from_iterable(take_turns(topics) for topics in classes.values())]
+        alike[key[0]].append(sorted(lanes[key], key=lambda card: (card.position, card.id)))
+    return [card.id for card in chain.from_iterable(take_turns(topics) for topics in alike.values())]
 
 
 def take_turns(lanes: Iterable[Sequence[T]]) -> list[T]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from attncli.domain.log_row import LogRow
 from attncli.domain.schedule import Schedule
-from attncli.memory.card_order import Unseen, introduction_order
+from attncli.memory.card_order import asked_order, introduction_order, unseen_cards
 from attncli.memory.evidence import CHALLENGE_ROWS, fold_attempts, solved_reviews
 from attncli.memory.replay import Hold, fold_hold, fold_reviews, standing_reviews
 
@@ -95,4 +95,5 @@ def _is_challenge(store: Database, subject: str, rows: Iterable[LogRow]) -> bool
 
 def rebuild_queue(store: Database) -> None:
     """Joins cards, schedules and holds anew, with who waits and in what order unseen cards come; in a transaction."""
-    store.queue.rebuild(introduction_order(Unseen(*card) for card in store.index.introduction()))
+    cards = unseen_cards(store.index.introduction())
+    store.queue.rebuild(introduction_order(cards), asked_order(cards))

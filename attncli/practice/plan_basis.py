@@ -10,7 +10,7 @@ from itertools import groupby
 from attncli.domain.log_row import LogRow, RowKind
 from attncli.domain.rating import Rating
 from attncli.domain.schedule import Schedule
-from attncli.memory.card_order import asked_weight, introduction_order, unseen_cards
+from attncli.memory.card_order import asked_order, asked_weight, unseen_cards
 from attncli.memory.interview_plan import Item, Outlook
 from attncli.memory.last_pass import LEARN_SECONDS, REVIEW_SECONDS
 from attncli.memory.recall_curve import Curve, Trial, likely, middle, weigh
@@ -64,7 +64,7 @@ def plan_basis(workspace: Workspace, interview_day: int) -> Basis:
     fresh = growth.fresh(first_shares(habits.first_ratings))
     outlook = Outlook(interview_day, middle(curves), growth, *fresh, len(habits.trials))
     suspended = store.queue.suspended()
-    ids = introduction_order(unseen_cards(store.index.introduction()))
+    ids = asked_order(unseen_cards(store.index.introduction()))
     cards = [known[id] for id in ids if id not in suspended]
     learn = {kind: habits.learning(kind) for kind in {card.kind for card in cards}}
     review = {kind: habits.reviewing(kind) for kind in learn}

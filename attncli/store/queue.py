@@ -5,7 +5,7 @@ Only cards that a bank has today are in it. Counting 100,000 of them is a scan o
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
@@ -19,6 +19,10 @@ _JOINED = """
     FROM card LEFT JOIN schedule ON schedule.subject = card.id LEFT JOIN hold ON hold.subject = card.id
 """
 _HOUR_US = 3_600_000_000
+# A rank holds two places, so that one index serves both: in the order of introduction, and below that in the order of
+# what is asked most, which is the one before an interview.
+_ASKED_BITS = 20
+_ASKED_MASK = (1 << _ASKED_BITS) - 1
 # A study day's number follows the zone it was counted in, which the learner may have left since: whether a bury lies in
 # the present study day is asked of its moment, and only where the numbers are near.
 _BURIED = f"""(buried_day BETWEEN :day - 1 AND :day + 2 AND EXISTS (
@@ -34,7 +38,7 @@ _REVIEWS_DUE = f"""{_OPEN} AND state = 'review' AND due_at_us < :day_end + {30 *
     due_at_us < :day_end - {30 * _HOUR_US}
     OR (SELECT {_DUE_DAY} FROM schedule WHERE subject = queue.id) <= :day)"""
 # In the last pass before an interview every seen card comes once more, each on its own day, unless reviewed since.
-_PASS_DAY = ":interview_day - 1 - rank % :pass_days"
+_PASS_DAY = f":interview_day - 1 - (rank & {_ASKED_MASK}) % :pass_days"
 _PASSED = f"(SELECT review_day FROM schedule WHERE subject = queue.id) >= {_PASS_DAY}"
 _REVIEWS_IN_PASS = f"""{_OPEN} AND state = 'review' AND (
     (due_at_us < :day_end + {30 * _HOUR_US} AND (SELECT {_DUE_DAY} FROM schedule WHERE subject = queue.id) <= :day)
@@ -68,6 +72,11 @@ class Moment:
         }
 
     @property
+    def new_first(self) -> str:
+        """What unseen cards are ordered by."""
+        return f"rank & {_ASKED_MASK}" if self.interview_day else "rank"
+
+    @property
     def reviews_due(self) -> str:
         """The condition for a review to be due; the index of due dates serves the one without a last pass."""
         return _REVIEWS_IN_PASS if self.pass_days else _REVIEWS_DUE
@@ -94,12 +103,13 @@ class Queue:
             self._connection.execute("DELETE FROM queue WHERE id = ?", (id,))
             self._connection.execute(f"INSERT INTO queue {_JOINED.format(rank='?')} WHERE card.id = ?", (rank, id))
 
-    def rebuild(self, introduction_order: Sequence[str]) -> None:
-        """Makes the whole queue anew; unseen cards will come in `introduction_order`."""
+    def rebuild(self, introduction_order: Sequence[str], asked_order: Sequence[str]) -> None:
+        """Makes the whole queue anew; unseen cards will come in `introduction_order`, before an interview as asked."""
         self._connection.execute("DELETE FROM queue")
         self._connection.execute(f"INSERT INTO queue {_JOINED.format(rank='0')}")
         self._connection.execute_many(
-            "UPDATE queue SET rank = ? WHERE id = ?", ((rank, id) for rank, id in enumerate(introduction_order))
+            "UPDATE queue SET rank = ? WHERE id = ?",
+            ((rank, id) for id, rank in _ranks(introduction_order, asked_order)),
         )
 
     def count_learning(self, when: Moment, topic: str | None = None) -> dict[str, int]:
@@ -112,7 +122,7 @@ class Queue:
 
     def count_unseen(self, when: Moment, limit: int) -> dict[str, int]:
         """Topic → how many of the next `limit` unseen cards it has."""
-        next_ones = f"SELECT topic FROM queue WHERE {_UNSEEN} ORDER BY rank LIMIT :limit"
+        next_ones = f"SELECT topic FROM queue WHERE {_UNSEEN} ORDER BY {when.new_first} LIMIT :limit"
         sql = f"SELECT topic, count(*) FROM ({next_ones}) GROUP BY topic"
         return dict(self._connection.rows(sql, {**when.values(None), "limit": limit}))
 
@@ -128,7 +138,7 @@ class Queue:
 
     def unseen(self, when: Moment, limit: int, topic: str | None = None) -> list[Waiting]:
         """The next `limit` unseen cards in the order of introduction."""
-        return self._waiting(f"{_UNSEEN} ORDER BY rank LIMIT :limit", when, topic, limit)
+        return self._waiting(f"{_UNSEEN} ORDER BY {when.new_first} LIMIT :limit", when, topic, limit)
 
     def learning(self, when: Moment, topic: str | None = None) -> list[Waiting]:
         """Steps that are due, the longest-waiting first."""
@@ -173,3 +183,9 @@ class Queue:
         sql = f"SELECT id, topic, state = 'new' FROM queue WHERE {condition}"
         rows = self._connection.rows(sql, {**when.values(topic), "limit": limit})
         return [Waiting(id, topic, bool(is_new)) for id, topic, is_new in rows]
+
+
+def _ranks(introduction_order: Sequence[str], asked_order: Sequence[str]) -> Iterator[tuple[str, int]]:
+    asked = {id: min(place, _ASKED_MASK) for place, id in enumerate(asked_order)}
+    for place, id in enumerate(introduction_order):
+        yield id, place << _ASKED_BITS | asked[id]

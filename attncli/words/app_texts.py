@@ -33,6 +33,7 @@ TEXTS: dict[str, Localised] = {
     "key.stats": _T("Stats", "统计"),
     "key.plan": _T("Plan", "计划"),
     "key.study-plan": _T("Study today's list", "学今天的内容"),
+    "home.plan-key": _T("p plan", "p 计划"),
     "plan.title": _T("Plan for the interview", "面试计划"),
     "plan.no-date": _T(
         "No interview date is set. Press , for the settings and give the day there.",

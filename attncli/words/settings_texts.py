@@ -21,7 +21,7 @@ NAMES: dict[str, Localised] = {
     "rung": _T("Accept challenges as", "编程题通过标准"),
     "interview": _T("Interview", "面试日期"),
     "minutes_per_day": _T("Minutes a day", "每天分钟数"),
-    "easy_days": _T("Easy days", "轻松日"),
+    "easy_days": _T("Easy days", "少学的日子"),
 }
 """What stands beside a value."""
 

@@ -183,10 +183,10 @@ def test_import_and_sync(attn: Attn, tmp_path: Path) -> None:
     assert attn("sync", str(tmp_path / "nowhere")).code == 2
 
 
-def test_the_summary_takes_the_day_from_the_setting_and_refuses_a_day_that_is_past(attn: Attn) -> None:
+def test_the_summary_takes_the_day_from_the_setting_and_refuses_a_day_that_is_past(attn: Attn, home: Path) -> None:
     attn("config", "interview", "2999-01-01")
     assert attn("export", "summary", "--format", "json").json["interview"] == "2999-01-01"
-    attn("config", "interview", "2020-01-01")
+    (home / "config.toml").write_text('interview = "2020-01-01"\n', encoding="utf-8")
     assert attn("export", "summary", "--format", "json").json["interview"] == ""
     refused = attn("export", "summary", "--interview", "2020-01-01")
     assert refused.code == 2 and "2020-01-01 is past" in refused.err

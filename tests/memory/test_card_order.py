@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attncli.memory.card_order import Unseen, asked_weight, introduction_order, spread, take_turns
+from attncli.memory.card_order import Unseen, asked_order, asked_weight, introduction_order, spread, take_turns
 
 lanes = st.lists(st.lists(st.integers(), max_size=6), max_size=5)
 
@@ -38,7 +38,7 @@ def test_core_cards_come_first_then_easier_ones_and_topics_take_turns() -> None:
     assert introduction_order(cards) == ["a3", "b1", "a2", "a1", "b2"]
 
 
-def test_what_is_asked_most_is_introduced_first_whatever_its_topic() -> None:
+def test_before_an_interview_what_is_asked_most_comes_first_whatever_its_topic() -> None:
     cards = [
         Unseen("a1", "a", True, "onsite", 0),
         Unseen("a2", "a", True, "onsite", 1),
@@ -47,6 +47,6 @@ def test_what_is_asked_most_is_introduced_first_whatever_its_topic() -> None:
         Unseen("c1", "c", False, "research", 0),
         Unseen("c2", "c", False, "onsite", 1),
     ]
-    assert introduction_order(cards) == ["b2", "a1", "b1", "a2", "c2", "c1"]
+    assert asked_order(cards) == ["b2", "a1", "b1", "a2", "c2", "c1"]
     weights = [asked_weight(card.core, card.level) for card in cards]
     assert weights == [3, 3, 3, 4, 0.5, 1] and asked_weight(False, "unheard-of") == 1

@@ -41,7 +41,7 @@ class HomeScreen(AttnScreen):
         Binding("s", "go('stats')", "key.stats"),
         Binding("comma", "go('settings')", "key.settings", show=False, key_display=","),
         Binding("a", "add_card", "key.add-card", show=False),
-        Binding("p", "go('plan')", "key.plan"),
+        Binding("p", "go('plan')", "key.plan", show=False, key_display="p"),
         Binding("slash", "go('search')", "key.search", key_display="/"),
         Binding("q,escape", "quit", "key.quit", key_display="q"),
     ]
@@ -104,7 +104,8 @@ class HomeScreen(AttnScreen):
         if due.challenges:
             lines.append(Content.styled(say_counted("home.challenges", lang, due.challenges), "bold $accent"))
         if (interview := self.standing.interview) is not None:
-            lines.append(Content.styled(countdown_line(interview.days_left, interview.recall)[lang], "$text"))
+            line = countdown_line(interview.days_left, interview.recall)[lang]
+            lines.append(Content.assemble((line, "$text"), (f"  ·  {say('home.plan-key', lang)}", "$text-muted")))
         return Content("\n").join(lines)
 
     def _width(self) -> int:
