@@ -1,7 +1,8 @@
 """What the plan for an interview is worth: simulated learners of three memory models, the same minutes for each policy.
 
-`python benchmarks/plan.py` runs the whole grid (about an hour on one core), `--quick` a corner of it. The grid and the
-models stood here before the first full run. Recall is the model's own, weighed by how much interviewers ask a card.
+`python benchmarks/plan.py` runs the whole grid (about ten minutes on one core), `--quick` a corner of it. Grid and
+models stood here before the first full run, and the planner was tuned on other learners (some of them in that corner).
+Recall is the model's own, weighed by how much interviewers ask a card.
 """
 
 from __future__ import annotations
