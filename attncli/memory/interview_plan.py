@@ -8,7 +8,7 @@ each minute goes where it raises the expected recall on the day most. `benchmark
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from attncli.memory.recall_curve import Curve
 from attncli.memory.stability import Growth
@@ -35,6 +35,19 @@ class Item:
     learn_seconds: float
     review_seconds: float
     topic: str = ""
+
+    def after(self, stability_days: float, difficulty: float, day: int) -> Item:
+        """The same card, studied on `day`; written out, since `replace` takes ten times as long."""
+        return Item(
+            self.id,
+            self.weight,
+            stability_days,
+            difficulty,
+            day,
+            self.learn_seconds,
+            self.review_seconds,
+            self.topic,
+        )
 
     @property
     def seconds(self) -> float:
@@ -66,11 +79,11 @@ class Outlook:
     def studied(self, item: Item, day: int) -> Item:
         """The card as it is to be expected after it was learned or reviewed on `day`."""
         if item.stability_days is None:
-            return replace(item, stability_days=self.fresh_stability, difficulty=self.fresh_difficulty, review_day=day)
+            return item.after(self.fresh_stability, self.fresh_difficulty, day)
         elapsed = day - item.review_day
         chance = self.curve.recall(item.stability_days, elapsed)
         stability = self.growth.expected(item.stability_days, item.difficulty, elapsed, chance)
-        return replace(item, stability_days=stability, review_day=day)
+        return item.after(stability, item.difficulty, day)
 
     def gain(self, item: Item, day: int) -> float:
         """How much weighted recall on the interview day a second spent on this card on `day` brings."""

@@ -10,6 +10,7 @@ from attncli.memory.interview_plan import UNSURE_TRIALS, Item, Outlook, study_or
 from attncli.memory.last_pass import pass_days
 from attncli.memory.recall_curve import Curve, middle
 
+ALWAYS_WITHIN_REACH = 2000
 PROBE_DAYS = 10.0
 MODEL_DOUBT, UNSURE_DOUBT = 0.02, 0.2
 INTERVAL_Z = 1.645
@@ -45,7 +46,8 @@ def play_through(
     items: Iterable[Item], outlook: Outlook, seconds_of_day: Mapping[int, float]
 ) -> tuple[list[PlannedDay], list[Item]]:
     """Every day until the interview as planned today, and the cards as they are to be expected on its eve."""
-    cards = {item.id: item for item in items}
+    every = list(items)
+    cards = {item.id: item for item in _within_reach(every, outlook, sum(seconds_of_day.values()))}
     days = []
     for day, seconds in sorted(seconds_of_day.items()):
         seen = sum(item.review_seconds for item in cards.values() if item.stability_days is not None)
@@ -54,7 +56,22 @@ def play_through(
         for id in (*planned.new, *planned.reviews):
             cards[id] = outlook.studied(cards[id], day)
         days.append(planned)
-    return days, list(cards.values())
+    return days, [cards.get(item.id, item) for item in every]
+
+
+def _within_reach(items: Sequence[Item], outlook: Outlook, seconds: float) -> list[Item]:
+    """The cards that so much time may get to at all; every one unless there are thousands."""
+    unseen = [item for item in items if item.stability_days is None]
+    seen = [item for item in items if item.stability_days is not None]
+    if len(items) > ALWAYS_WITHIN_REACH:
+        unseen.sort(key=lambda item: -item.weight)
+        seen.sort(key=lambda item: (-item.weight, outlook.recall(item, outlook.interview_day)))
+    return [*_first(unseen, seconds), *_first(seen, seconds)]
+
+
+def _first(items: Sequence[Item], seconds: float) -> Sequence[Item]:
+    least = min((item.seconds for item in items), default=1.0)
+    return items[: max(ALWAYS_WITHIN_REACH, int(seconds / least))]
 
 
 def _day(items: Sequence[Item], day: int, outlook: Outlook, seconds: float, passing: bool) -> PlannedDay:

@@ -6,7 +6,7 @@ Recall depends on elapsed days over stability alone, so a histogram of that rati
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import exp, log
 
 from attncli.memory.policy import DEFAULT_DECAY
@@ -31,16 +31,18 @@ class Trial:
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """A forgetting curve over FSRS stability; `share` is how much it is believed (all shares sum to 1)."""
+    """A forgetting curve over FSRS stability; `share` is how much it is believed (all shares sum to 1).
+
+    `factor` is the F of (1 + F·t/S)^(−decay).
+    """
 
     scale: float
     decay: float
     share: float = 1.0
+    factor: float = field(init=False, default=0.0)
 
-    @property
-    def factor(self) -> float:
-        """F of (1 + F·t/S)^(−decay)."""
-        return float(0.9 ** (-1 / self.decay) - 1) / self.scale
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "factor", float(0.9 ** (-1 / self.decay) - 1) / self.scale)
 
     def recall(self, stability_days: float, elapsed_days: float) -> float:
         return float((1 + self.factor * max(0.0, elapsed_days) / stability_days) ** -self.decay)

@@ -246,6 +246,9 @@ CORE_ABOVE = 2.0
 def _minutes_needed(basis: Basis, seconds: Mapping[int, float], minutes: int) -> int | None:
     """The least minutes a day (in steps of five) in which every card is seen; other days keep their proportion."""
     unseen = sum(item.stability_days is None for item in basis.items)
+    learning = sum(item.learn_seconds for item in basis.items if item.stability_days is None)
+    if learning > sum(seconds.values()) * MOST_MINUTES / minutes:
+        return None
 
     def sees_all(asked: int) -> bool:
         more = {day: had * asked / minutes for day, had in seconds.items()}

@@ -13,6 +13,7 @@ from attncli.domain.schedule import Schedule
 from attncli.memory.card_order import asked_order, asked_weight, unseen_cards
 from attncli.memory.interview_plan import Item, Outlook
 from attncli.memory.last_pass import LEARN_SECONDS, REVIEW_SECONDS
+from attncli.memory.plan_forecast import thirds
 from attncli.memory.recall_curve import Curve, Trial, likely, middle, weigh
 from attncli.memory.replay import standing_reviews
 from attncli.memory.stability import PUBLISHED, Growth
@@ -21,6 +22,8 @@ from attncli.practice.workspace import Workspace
 
 SAMPLED_CARDS = 400
 """How many cards, the most recently reviewed, tell how this learner forgets: reading a million rows would take long."""
+MANY_CARDS = 5000
+"""So many cards are forecast with three curves in place of all that are likely."""
 LONGEST_LOOK_SECONDS = 300.0
 NEVER = -1_000_000
 
@@ -61,6 +64,8 @@ def plan_basis(workspace: Workspace, interview_day: int) -> Basis:
     schedules = {id: found for id, found in store.schedules.all() if id in known}
     habits = _habits(workspace, growth, schedules, {id: card.kind for id, card in known.items()})
     curves = likely(weigh(habits.trials, policy.decay))
+    if len(known) > MANY_CARDS:
+        curves = [middle(third) for third in thirds(curves)]
     fresh = growth.fresh(first_shares(habits.first_ratings))
     outlook = Outlook(interview_day, middle(curves), growth, *fresh, len(habits.trials))
     suspended = store.queue.suspended()

@@ -109,3 +109,13 @@ def test_the_thirds_hold_every_curve_once_from_the_steepest_on() -> None:
     assert sum(len(group) for group in groups) == len(CURVES)
     recalls = [middle(group).recall(1, 10) for group in groups]
     assert recalls == sorted(recalls)
+
+
+def test_of_very_many_cards_the_plan_is_that_of_those_it_can_reach() -> None:
+    few = [unseen(f"n{n:05d}", 4) for n in range(30)] + [seen(f"s{n:05d}", 3, 2, 20) for n in range(30)]
+    many = few + [unseen(f"m{n:05d}", 1) for n in range(6000)]
+    seconds = dict.fromkeys(range(TODAY, TODAY + 3), 300.0)
+    outlook = replace(OUTLOOK, interview_day=TODAY + 3)
+    days, after = play_through(many, outlook, seconds)
+    assert days == play_through(few, outlook, seconds)[0]
+    assert [item.id for item in after] == [item.id for item in many]
