@@ -54,13 +54,13 @@ HEAD_RECALL = _T("recall", "回忆率")
 HEAD_LIKELY = _T("likely", "大致范围")
 HEAD_STOPPED = _T("if you stop", "若停下")
 COUNTDOWN = _T(
-    "{days} days to the interview · {ready:.0%} of what is asked ready for the day",
+    "{days} days to the interview · {ready:.0%} of what is asked is ready",
     "距面试 {days} 天 · 到当天仍能答出 {ready:.0%}",
 )
 COUNTDOWN_TOMORROW = _T(
-    "Interview tomorrow · {ready:.0%} of what is asked ready for the day", "明天面试 · 届时能答出 {ready:.0%}"
+    "Interview tomorrow · {ready:.0%} of what is asked is ready", "明天面试 · 届时能答出 {ready:.0%}"
 )
-COUNTDOWN_TODAY = _T("Interview today · {ready:.0%} of what is asked ready", "今天面试 · 能答出 {ready:.0%}")
+COUNTDOWN_TODAY = _T("Interview today · {ready:.0%} of what is asked is ready", "今天面试 · 能答出 {ready:.0%}")
 
 
 def countdown_line(days_left: int, ready: float) -> Localised:
