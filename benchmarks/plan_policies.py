@@ -142,12 +142,12 @@ def last_pass(desk: Desk, day: int) -> list[int]:
 
 
 def queue(desk: Desk, day: int) -> list[int]:
-    """What `attn review` asks: due reviews, the last pass spread over its days, new cards by what is asked most."""
+    """What `attn review` asks: due reviews, a last pass spread over its days, new cards; what is asked most first."""
     days = desk.pass_days()
     passing = desk.interview - day <= days
     own = {card: desk.interview - 1 - card % days for card in desk.last}
     due = [card for card, on in desk.due.items() if on <= day or (passing and desk.last[card] < own[card] <= day)]
-    return sorted(due, key=lambda card: (desk.due[card], card)) + desk.unseen()
+    return sorted([*due, *desk.unseen()], key=lambda card: (-desk.weights[card], card not in desk.last, card))
 
 
 def plan(desk: Desk, day: int) -> Iterable[int]:

@@ -70,8 +70,9 @@ class Drill:
 
     `next()` gives the item to ask (also kept in `current`), or None when nothing is left; `answer`, `suspend` and
     `bury` settle it, `drop` leaves it out if its bank no longer has it. Steps that are due come first, then reviews
-    with unseen cards spread among them, topics taking turns. When nothing else is left, steps due within 20 minutes
-    are taken early. Nothing is ever skipped silently: calling `next()` twice without answering gives the same item.
+    with unseen cards spread among them, topics taking turns (before an interview what is asked most comes first). When
+    nothing else is left, steps due within 20 minutes are taken early. Nothing is ever skipped silently: calling
+    `next()` twice without answering gives the same item.
     """
 
     def __init__(self, workspace: Workspace, topic: str | None = None, limit: int | None = None) -> None:
@@ -204,6 +205,8 @@ class Drill:
         reviews = queue.reviews(when, self.topic)
         due = len(reviews) if self.topic is None else sum(queue.count_reviews(when).values())
         unseen = queue.unseen(when, new_quota(self.workspace, when, due), self.topic)
+        if when.interview_day:
+            return deque(sorted([*reviews, *unseen], key=lambda waiting: waiting.asked))
         return deque(spread(_topics_in_turn(reviews), unseen))
 
     def _take(self, when: Moment) -> Waiting | None:

@@ -83,11 +83,12 @@ class Moment:
 
 
 class Waiting(NamedTuple):
-    """One card in the queue."""
+    """One card in the queue; `asked` is its place in the order of what is asked most."""
 
     id: str
     topic: str
     is_new: bool
+    asked: int = 0
 
 
 class Queue:
@@ -180,9 +181,9 @@ class Queue:
         return dict(self._connection.rows(sql, when.values(topic)))
 
     def _waiting(self, condition: str, when: Moment, topic: str | None, limit: int = -1) -> list[Waiting]:
-        sql = f"SELECT id, topic, state = 'new' FROM queue WHERE {condition}"
+        sql = f"SELECT id, topic, state = 'new', rank & {_ASKED_MASK} FROM queue WHERE {condition}"
         rows = self._connection.rows(sql, {**when.values(topic), "limit": limit})
-        return [Waiting(id, topic, bool(is_new)) for id, topic, is_new in rows]
+        return [Waiting(id, topic, bool(is_new), asked) for id, topic, is_new, asked in rows]
 
 
 def _ranks(introduction_order: Sequence[str], asked_order: Sequence[str]) -> Iterator[tuple[str, int]]:

@@ -63,6 +63,17 @@ def test_in_the_last_pass_each_seen_card_comes_once_and_no_schedule_changes(
     assert due_counts(workspace).review == 0
 
 
+def test_before_an_interview_reviews_and_new_cards_come_as_they_are_asked_most(open_workspace: Open) -> None:
+    workspace = open_workspace(fuzz=False)
+    known(workspace, "kv-02", "kv-01")
+    set_date(workspace, 1, minutes_per_day=10)
+    drill, asked = Drill(workspace), []
+    while (item := drill.next()) is not None:
+        asked.append(item.card.id)
+        drill.answer(Rating.EASY)
+    assert asked == ["att-01", "kv-01", "att-02", "att-03", "kv-02", "kv-03"]
+
+
 def test_the_counts_are_those_of_the_sitting(open_workspace: Open) -> None:
     workspace = open_workspace(fuzz=False)
     known(workspace, "att-01", "att-02", "kv-01")
