@@ -175,7 +175,7 @@ def forecasts(desk: Desk, day: int) -> list[tuple[float, float, float, list[int]
 
 def begun(model: str, known: float, minutes: int, days: int, cards: int, seed: int) -> Desk:
     """A learner with a share of the cards known from the last three months; day 0 is the first of the plan."""
-    draw = Random(f"judged {model} {known} {seed}")
+    draw = Random(f"judged {model} {known} {minutes} {days} {seed}")
     weights = [weight for share, weight in BANK for _ in range(round(share * cards))]
     desk = Desk(MODELS[model](draw), weights, minutes, days)
     for card in draw.sample(range(len(weights)), round(known * len(weights))):
@@ -186,5 +186,5 @@ def begun(model: str, known: float, minutes: int, days: int, cards: int, seed: i
             if day > -1:
                 break
             desk.study(card, day)
-    desk.learner.draw = Random(f"judged {model} {known} {seed} from day 0")
+    desk.learner.draw = Random(f"judged {model} {known} {minutes} {days} {seed} from day 0")
     return desk
