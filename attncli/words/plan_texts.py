@@ -10,7 +10,7 @@ TODAY = _T("The interview is today.", "面试就在今天。")
 TOMORROW = _T("The interview is tomorrow ({date:%Y-%m-%d}).", "面试就在明天（{date:%Y-%m-%d}）。")
 IN_DAYS = _T("The interview is in {days} days ({date:%Y-%m-%d}).", "距离面试还有 {days} 天（{date:%Y-%m-%d}）。")
 EXPECTED = _T(
-    "With {minutes} minutes a day you should recall {recall:.0%} of what is asked (likely {low:.0%} to {high:.0%}); "
+    "At {minutes} min a day you should recall {recall:.0%} of what is asked (likely {low:.0%} to {high:.0%}); "
     "{stopped:.0%} if you stop now.",
     "每天 {minutes} 分钟，届时预计能答出所问内容的 {recall:.0%}（大致在 {low:.0%} 到 {high:.0%} 之间）；"
     "若现在停下，则为 {stopped:.0%}。",
@@ -24,12 +24,12 @@ NO_BASIS = _T(
     "还没有你的复习记录：暂按学一张新卡 {learn:.0f} 秒、复习一张 {review:.0f} 秒估算。",
 )
 LEFT_OUT = _T(
-    "Too little time for everything: {cards} cards will stay unseen, {core} of them core.",
+    "Too little time for everything: cards that stay unseen: {cards}, core ones among them: {core}.",
     "时间不够学完全部：将有 {cards} 张卡片学不到，其中核心卡片 {core} 张。",
 )
 NEEDED = _T("{minutes} minutes a day would reach every card.", "若每天 {minutes} 分钟，可学到每一张卡片。")
 NEVER_ENOUGH = _T("Not even four hours a day would reach every card.", "即使每天四小时，也无法学到每一张卡片。")
-CHALLENGES_LEFT = _T("{count} challenges will stay unsolved.", "将有 {count} 道编程题来不及做。")
+CHALLENGES_LEFT = _T("Challenges that stay unsolved: {count}.", "将有 {count} 道编程题来不及做。")
 DAY = _T("Today, {minutes:.0f} minutes", "今天，{minutes:.0f} 分钟")
 DAYS = _T("Day by day", "每日安排")
 NEW = _T("{count} new", "新卡 {count}")

@@ -147,7 +147,7 @@ def test_studying_today_s_list_asks_its_cards_in_order_due_or_not(open_workspace
     workspace = with_date(open_workspace, 5)
     record_review.answer(workspace, "kv-02", Rating.EASY, workspace.clock() - timedelta(days=1))
     drill = PlannedDrill(workspace, ["kv-02", "att-01", "kv-01"])
-    asked = []
+    asked: list[str] = []
     while (item := drill.next()) is not None and len(asked) < 9:
         asked.append(item.card.id)
         drill.answer(Rating.EASY)
