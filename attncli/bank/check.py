@@ -23,6 +23,7 @@ from attncli.bank.planned import PLANNED, load_planned
 from attncli.bank.problems import Finding, Problem, shown_path
 from attncli.bank.prose import Terms, fix_findings, measured_findings, short_findings, style_findings
 from attncli.bank.quantities import number_findings
+from attncli.bank.repair_rules import repair_problems
 from attncli.bank.selection import Checked, Readable, Surroundings, files_in, files_of
 from attncli.bank.snippets import snippet_findings
 from attncli.bank.statement_rules import follow_up_findings, statement_findings
@@ -90,6 +91,7 @@ def _look_into(file: Checked, known: Known, bundled: bool) -> None:
         file.findings += follow_up_findings(value, bundled)
     file.findings += statement_findings(value if isinstance(value, dict) else {})
     file.beside += folder_problems(file.path, value, known)
+    file.beside += repair_problems(file.path.parent, value)
 
 
 def _known(files: Sequence[Checked], around: Surroundings) -> Known:

@@ -18,8 +18,9 @@ CHALLENGE = "challenge.yaml"
 GLOSSARY = "glossary.yaml"
 ERRATA = "errata.yaml"
 LEDGER = "review.yaml"
+REPAIRS = "repairs.yaml"
 SUFFIXES = frozenset({".yaml", ".yml"})
-NOT_CARDS = frozenset({GLOSSARY, ERRATA, LEDGER, "planned.yaml"})
+NOT_CARDS = frozenset({GLOSSARY, ERRATA, LEDGER, REPAIRS, "planned.yaml"})
 
 
 @dataclass(frozen=True, slots=True)

@@ -259,6 +259,20 @@ class ChallengeShape(Shape):
     sources: list[SourceShape] = []
 
 
+class RepairShape(Shape):
+    """A mistake to plant: lines of the reference, and what becomes of them; `replace` may be empty."""
+
+    wrong: Id
+    find: Text
+    replace: str
+
+
+class RepairsShape(Shape):
+    """`repairs.yaml` beside a `challenge.yaml`."""
+
+    repairs: list[RepairShape]
+
+
 def json_schema() -> dict[str, Any]:
     """The JSON Schema of a bank file, for editors: cards are one of the kinds."""
     from pydantic.json_schema import models_json_schema

@@ -8,8 +8,9 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
-from attncli.bank.loader import CHALLENGE, GLOSSARY, LEDGER, SUFFIXES, Judged, bank_files, judge
+from attncli.bank.loader import CHALLENGE, GLOSSARY, LEDGER, REPAIRS, SUFFIXES, Judged, bank_files, judge
 from attncli.bank.problems import Finding, Problem, Way, shown_path
+from attncli.bank.repair_rules import repair_findings
 from attncli.bank.schema import SHAPES, CardShape
 from attncli.bank.validate import challenge_findings, glossary_findings, ledger_findings, topic_findings
 from attncli.errors import NotFound
@@ -65,8 +66,8 @@ class Readable:
 class Checked:
     """A file that was judged, and what else is found about it.
 
-    `role` is cards, glossary, ledger or challenge; `repeated` are the positions of cards whose id another file uses;
-    `own` cards are a learner's; `beside` is what is wrong with the files beside a challenge's.
+    `role` is cards, glossary, ledger, challenge or repairs; `repeated` are the positions of cards whose id another file
+    uses; `own` cards are a learner's; `beside` is what is wrong with the files beside a challenge's.
     """
 
     path: Path
@@ -79,12 +80,14 @@ class Checked:
 
     @staticmethod
     def of(path: Path, own: bool = False) -> Checked:
-        role = {GLOSSARY: "glossary", LEDGER: "ledger", CHALLENGE: "challenge"}.get(path.name, "cards")
+        roles = {GLOSSARY: "glossary", LEDGER: "ledger", CHALLENGE: "challenge", REPAIRS: "repairs"}
+        role = roles.get(path.name, "cards")
         judges: dict[str, Callable[[Any], list[Finding]]] = {
             "cards": partial(topic_findings, own=own),
             "glossary": glossary_findings,
             "ledger": ledger_findings,
             "challenge": partial(challenge_findings, folder=path.parent),
+            "repairs": partial(repair_findings, folder=path.parent),
         }
         own_cards = own and role == "cards"
         return Checked(path, role, judge(path, judges[role], own_cards), own=own_cards)

@@ -10,6 +10,7 @@ from attncli.commands.stdout import echo
 from attncli.domain.cells import left
 from attncli.practice.challenge_standings import standings
 from attncli.words.command_texts import DUE_ON
+from attncli.words.repair_texts import REPAIR
 from attncli.words.reports import STANDINGS
 
 
@@ -26,6 +27,7 @@ def challenges(track: str | None, as_json: bool) -> None:
         return
     for entry in found:
         due = DUE_ON[lang].format(day=entry.schedule.due_at) if entry.schedule else ""
+        due += f"  {REPAIR['fixed'][lang].format(count=entry.fixed)}" if entry.fixed else ""
         challenge = entry.challenge
         echo(
             f"{challenge.id:<28} {challenge.track:<12} {challenge.level}  {left(STANDINGS[entry.standing][lang], 10)}"

@@ -88,13 +88,14 @@ def _once(challenge: str, file: Path, asked: Mapping[str, Any], as_json: bool) -
         options = submit.GradeOptions(**asked)
         with session().workspace() as workspace:
             title = workspace.library.challenge(challenge)
-            first = not is_solved(workspace, title.id)
+            unsolved = not is_solved(workspace, title.id)
             try:
                 report = submit.grade(workspace, judge, title.id, file, options, _progress(as_json))
             except JudgeFailed as error:
                 if as_json:
                     print_json(report_document(submit.failed_report(title.id, file, error)))
                 raise
+            first = unsolved and report.repaired is None
             following = next_unsolved(workspace, title.id) if report.accepted and first else None
     with verdict_counts():
         if as_json:

@@ -12,6 +12,7 @@ from attncli.domain.printable import printable
 from attncli.domain.report import INTERPRETER, GradeReport
 from attncli.domain.text import Lang
 from attncli.words.counterexample_lines import counterexample_lines
+from attncli.words.repair_texts import repaired_lines
 from attncli.words.reports import (
     PRINTED,
     STATUSES,
@@ -45,6 +46,8 @@ def report_lines(report: GradeReport, challenge: Challenge, lang: Lang, width: i
         if check.status == "fail" and check.counterexample and not follows(check, report.checks):
             shown = counterexample_lines(check.counterexample, width - len(INDENT), lang, Path(report.file).name)
             yield from (f"{INDENT}{line}".rstrip() for _, line in shown)
+    if report.repaired is not None:
+        yield from (f"  {line}" for line in repaired_lines(report.repaired, report.accepted, lang))
     yield from (f"  {says}{cards}" for says, cards in diagnosis_lines(report, challenge.mistakes, lang))
     if report.printed:
         yield f"  {PRINTED['printed'][lang]}"

@@ -69,7 +69,7 @@ class Watch:
         for line in changes(self.before, report, self.lang):
             echo(line)
         self.before = check_standings(report)
-        if report.accepted and first:
+        if report.accepted and first and report.repaired is None:
             echo("\n".join(after_solving(challenge, next_unsolved(self.workspace, self.id), self.lang)))
         solved = self._say("solved") + " · " if report.accepted else ""
         echo(solved + WATCH_KEYS[self.lang])

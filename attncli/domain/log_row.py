@@ -24,6 +24,7 @@ class RowKind(StrEnum):
     BURY = "bury"
     START = "start"
     ATTEMPT = "attempt"
+    REPAIR = "repair"
     HINT = "hint"
     SOLUTION = "solution"
     FIT = "fit"
@@ -73,6 +74,8 @@ class LogRow:
                 return self.is_usable_review
             case RowKind.ATTEMPT:
                 return self.verdict != ""
+            case RowKind.REPAIR:
+                return self.works_on != ""
             case RowKind.UNDO:
                 return self.takes_back != ""
         return True
@@ -114,6 +117,28 @@ class LogRow:
         """The planted bug that a start handed out; empty for a starter and for anything else."""
         bug = self._told("bug") if self.kind is RowKind.START else None
         return bug if isinstance(bug, str) else ""
+
+    @property
+    def repairs(self) -> tuple[str, ...]:
+        """The bugs that a start planted together; none for a starter and for anything else."""
+        named = self._told("repairs") if self.kind is RowKind.START else None
+        return tuple(name for name in named if isinstance(name, str)) if isinstance(named, list) else ()
+
+    @property
+    def is_planted(self) -> bool:
+        """Whether this is a start that handed out something to debug."""
+        return self.bug != "" or self.repairs != ()
+
+    @property
+    def works_on(self) -> str:
+        """The start whose planted bugs this grading was about; empty where there is none."""
+        start = self._told("start") if self.kind is RowKind.REPAIR else None
+        return start if isinstance(start, str) else ""
+
+    @property
+    def fixes(self) -> str:
+        """The start whose planted bugs are all repaired by this; empty where some are left."""
+        return self.works_on if self._told("verdict") == "accepted" else ""
 
     def _told(self, key: str) -> Any:
         return self.payload.get(key) if isinstance(self.payload, dict) else None

@@ -172,7 +172,23 @@ _KINDS: dict[RowKind, _Fields] = {
         ("rating",),
     ),
     RowKind.UNDO: _Fields({"row": _row}, ("row",)),
-    RowKind.START: _Fields({"file": _text(LONGEST_PATH), "bug": _name}),
+    RowKind.START: _Fields(
+        {"file": _text(LONGEST_PATH), "kept": _text(LONGEST_PATH), "bug": _name, "repairs": _each(_name)}
+    ),
+    RowKind.REPAIR: _Fields(
+        {
+            "start": _row,
+            "verdict": _verdict,
+            "rung": _rung,
+            "file": _text(LONGEST_PATH),
+            "seed": _whole(-(2**63), 2**63 - 1),
+            "seconds": _seconds,
+            "left": _each(_name),
+            "sha256": _sha256,
+            "source": _source,
+        },
+        ("start", "verdict"),
+    ),
     RowKind.HINT: _Fields({"number": _whole(0, 1000)}),
     RowKind.ATTEMPT: _Fields(
         {

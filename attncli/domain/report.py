@@ -143,9 +143,29 @@ class Diagnosis:
     beside: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class LeftBug:
+    """A planted bug that is still in a file: the wrong solution whose mistake it is, and what one observes."""
+
+    wrong: str
+    symptom: Localised = NOTHING
+
+
+@dataclass(frozen=True, slots=True)
+class Repaired:
+    """How many bugs were planted in a file, and those that are left."""
+
+    of: int
+    left: tuple[LeftBug, ...] = ()
+
+    @property
+    def done(self) -> int:
+        return self.of - len(self.left)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GradeReport:
-    """What came of one grading; `rung` is the one that was reached.
+    """What came of one grading; `rung` is the one that was reached. `repaired` is told of a file with planted bugs.
 
     `stored` are the counterexamples in the form in which the log keeps them (see `attncli.domain.counterexamples`).
     """
@@ -163,6 +183,7 @@ class GradeReport:
     printed: str = ""
     error: str = ""
     stored: tuple[dict[str, Any], ...] = ()
+    repaired: Repaired | None = None
 
     @property
     def accepted(self) -> bool:

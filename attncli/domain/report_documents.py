@@ -13,6 +13,8 @@ from attncli.domain.report import (
     Diagnosis,
     Frame,
     GradeReport,
+    LeftBug,
+    Repaired,
     ShownCall,
     ShownTensor,
     Value,
@@ -25,6 +27,8 @@ def report_document(report: GradeReport) -> dict[str, Any]:
     shown: dict[str, Any] = {name: getattr(report, name) for name in ("challenge", "file", "verdict", "rung")}
     shown["checks"] = [_check_document(check) for check in report.checks]
     shown["diagnosis"] = [_diagnosis_document(found) for found in report.diagnosis]
+    if report.repaired is not None:
+        shown["repaired"] = repaired_document(report.repaired)
     shown |= {name: getattr(report, name) for name in ("score", "seconds", "seed")}
     shown |= {"sandbox": list(report.sandbox), "device": report.device}
     return {**shown, **_said(printed=report.printed, error=report.error)}
@@ -42,6 +46,7 @@ def report_of(document: Mapping[str, Any]) -> GradeReport:
         diagnosis=tuple(_diagnosis_of(found) for found in document.get("diagnosis", ())),
         sandbox=tuple(document.get("sandbox", ())),
         stored=tuple(document.get("stored", ())),
+        repaired=_repaired_of(document["repaired"]) if document.get("repaired") else None,
     )
 
 
@@ -93,6 +98,17 @@ def _check_document(check: CheckResult) -> dict[str, Any]:
 def _diagnosis_document(found: Diagnosis) -> dict[str, Any]:
     shown = {"wrong": found.wrong, "says": found.says, "cards": list(found.cards)}
     return {**shown, **_said(says_zh=found.says_zh, beside=found.beside)}
+
+
+def repaired_document(repaired: Repaired) -> dict[str, Any]:
+    """How many bugs of a planted file are repaired, and of those that are left what one observes."""
+    left = [{"wrong": bug.wrong, "symptom": bug.symptom.en, "symptom_zh": bug.symptom.zh} for bug in repaired.left]
+    return {"of": repaired.of, "done": repaired.done, "left": left}
+
+
+def _repaired_of(document: Mapping[str, Any]) -> Repaired:
+    left = (LeftBug(bug["wrong"], Localised(bug["symptom"], bug["symptom_zh"])) for bug in document["left"])
+    return Repaired(document["of"], tuple(left))
 
 
 def _diagnosis_of(document: Mapping[str, Any]) -> Diagnosis:

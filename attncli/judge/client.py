@@ -16,6 +16,7 @@ from types import TracebackType
 from typing import IO, Any, Self
 
 import attncli
+from attncli.domain.repairs import Repair
 from attncli.domain.report import CheckResult, GradeReport
 from attncli.domain.report_documents import check_of, report_of
 from attncli.domain.rungs import CaseRung
@@ -41,6 +42,7 @@ class ProveRequest:
     timeout_seconds: float
     memory_mib: int = MEMORY_MIB
     known: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    repairs: Sequence[Repair] = field(default=())
 
     def document(self) -> dict[str, Any]:
         return {"op": "prove", **asdict(self), "folder": str(self.folder)}
@@ -48,7 +50,10 @@ class ProveRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GradeRequest:
-    """One grading: the challenge's document and folder, the submission's bytes, and how to grade."""
+    """One grading: the challenge's document and folder, the submission's bytes, and how to grade.
+
+    `bugs` are the names of those that were planted in the file, `repairs` how, where they were planted together.
+    """
 
     spec: Mapping[str, Any]
     folder: Path
@@ -61,6 +66,8 @@ class GradeRequest:
     examples: int = 0
     quick: bool = False
     replay: Sequence[Mapping[str, Any]] = field(default=())
+    bugs: Sequence[str] = field(default=())
+    repairs: Sequence[Repair] = field(default=())
 
     def document(self) -> dict[str, Any]:
         source = base64.b64encode(self.source).decode()

@@ -105,7 +105,7 @@ class Server:
         number, zygote = request["id"], self._zygote
         grading = Grading(exam, submission, options, lambda event: self._send({"id": number, **event}))
         with contextlib.closing(submission):
-            report = replace(grading.run(), sandbox=tuple(self._zygote.layers))
+            report = replace(self._with_repairs(grading, request), sandbox=tuple(self._zygote.layers))
             if exam.folder.kernel:
                 report = replace(report, device=INTERPRETER)
             outlived = self._zygote is zygote and zygote.alive()
@@ -115,16 +115,26 @@ class Server:
         # A worker that died with its zygote says nothing about the file, even if the next one had a zygote of its own.
         self._grade(request, again=True)
 
+    def _with_repairs(self, grading: Any, request: Request) -> Any:
+        """The report; of a file with planted bugs also how many of them are repaired."""
+        from attncli.domain.repairs import Repair
+        from attncli.judge.grading.repaired import with_repairs
+
+        repairs = [Repair(**entry) for entry in request.get("repairs", ())]
+        return with_repairs(grading, grading.run(), request.get("bugs", ()), repairs)
+
     def _prove(self, request: Request) -> dict[str, Any]:
+        from attncli.domain.repairs import Repair
         from attncli.judge.answers.submission import Budget, Submission
         from attncli.judge.grading.proving import Proving
+        from attncli.judge.grading.proving_repairs import planted_surprises
 
         folder = self._folder(request)
         self._memory_mib, seconds = int(request["memory_mib"]), float(request["timeout_seconds"])
 
-        def submit(file: Path) -> Submission:
+        def submit(file: Path, text: str | None = None) -> Submission:
             budget, guard = Budget(seconds), self._guard()
-            source, kernel = file.read_bytes(), folder.kernel
+            source, kernel = file.read_bytes() if text is None else text.encode(), folder.kernel
             return Submission(source, str(file), folder.entry, self._worker, budget, kernel, guard=guard)
 
         number = request["id"]
@@ -132,7 +142,10 @@ class Server:
         proving = Proving(
             folder, submit, lambda done: self._send({"id": number, "event": "proved", "gradings": done}), known
         )
-        return proving.run(int(request["streams"]))
+        proof = proving.run(int(request["streams"]))
+        repairs = [Repair(**entry) for entry in request.get("repairs", ())]
+        proof["surprises"] += planted_surprises(folder, submit, repairs)
+        return proof
 
     def _folder(self, request: Request) -> Any:
         from attncli.judge.cases.folder import Folder

@@ -53,6 +53,8 @@ def solved_reviews(rows: Iterable[LogRow]) -> list[tuple[LogRow, Rating]]:
     episode = _Episode()
     accepted_texts: set[str] = set()
     for row in in_force(row for row in standing(rows) if row.kind in CHALLENGE_ROWS):
+        if row.is_planted:
+            continue
         if row.kind is RowKind.START:
             episode.started_at = row.at
             accepted_texts.clear()

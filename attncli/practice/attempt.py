@@ -45,6 +45,15 @@ def record_attempt(workspace: Workspace, report: GradeReport, source: str, at: d
     return Attempt(row, standing_of(rows), workspace.store.schedules.get(challenge.id))
 
 
+def record_repair(workspace: Workspace, report: GradeReport, start: str, source: str) -> LogRow:
+    """Records the grading of a file that the row `start` handed out with bugs. It says nothing of how well the learner
+    writes the challenge: standing and schedule stay."""
+    told = ("verdict", "rung", "file", "seed", "seconds", "sha256", "source")
+    details = {key: value for key, value in _kept(report, source).items() if key in told}
+    left = [kept_text(bug.wrong) for bug in report.repaired.left] if report.repaired else []
+    return record(workspace, RowKind.REPAIR, report.challenge, {**details, "start": start, "left": left})
+
+
 def _kept(report: GradeReport, source: str) -> dict[str, Any]:
     """What the log keeps of a grading, within the bounds that any reader of the log holds it to."""
     checks = [

@@ -13,18 +13,23 @@ from attncli.domain.text import Lang
 from attncli.memory.evidence import standing_of
 from attncli.memory.replay import standing
 from attncli.practice.record_review import iso
+from attncli.practice.repair_round import fixed
 from attncli.practice.workspace import Workspace
 
 
 @dataclass(frozen=True, slots=True)
 class ChallengeStanding:
-    """A challenge and where the learner stands with it; `schedule` is None until it is solved."""
+    """A challenge and where the learner stands with it; `schedule` is None until it is solved.
+
+    `fixed` counts the files with planted bugs that the learner has mended.
+    """
 
     challenge: Challenge
     standing: Standing
     schedule: Schedule | None
     attempts: int
     is_due: bool
+    fixed: int = 0
 
     def document(self, lang: Lang) -> dict[str, Any]:
         """What `attn challenges --json` lists; `due` is when to solve it again, or null."""
@@ -35,6 +40,7 @@ class ChallengeStanding:
             "title": self.challenge.title[lang],
             "standing": self.standing,
             "due": iso(self.schedule.due_at) if self.schedule else None,
+            "fixed": self.fixed,
         }
 
 
@@ -49,7 +55,7 @@ def _standing(workspace: Workspace, challenge: Challenge, day: int) -> Challenge
     schedule = workspace.store.schedules.get(challenge.id)
     attempts = sum(row.verdict != "" for row in rows)
     is_due = schedule is not None and schedule.due_day <= day
-    return ChallengeStanding(challenge, standing_of(rows), schedule, attempts, is_due)
+    return ChallengeStanding(challenge, standing_of(rows), schedule, attempts, is_due, fixed(rows))
 
 
 def next_unsolved(workspace: Workspace, id: str) -> Challenge | None:

@@ -11,7 +11,9 @@ from queue import SimpleQueue
 from threading import Lock
 from typing import Any
 
+from attncli.bank.loader import REPAIRS
 from attncli.bank.problems import shown_path
+from attncli.bank.repair_rules import load_repairs
 from attncli.domain.challenge import Challenge
 from attncli.judge.client import Judge, OnProved, ProveRequest
 from attncli.practice.submit import specification
@@ -46,8 +48,9 @@ class Proof:
         return not self.surprises
 
     def document(self) -> dict[str, Any]:
-        missed = {found["file"] for found in self.surprises if found["file"].startswith("wrong/")}
-        turned_away = {found["file"] for found in self.surprises} - missed
+        files = {found["file"] for found in self.surprises}
+        missed = {file for file in files if file.startswith("wrong/")}
+        turned_away = files - missed - {REPAIRS}
         return {
             "id": self.challenge,
             "holds": self.holds,
@@ -118,6 +121,7 @@ def prove_one(
         streams=streams,
         timeout_seconds=SECONDS,
         known=known or {},
+        repairs=load_repairs(Path(challenge.folder)),
     )
     found = judge.prove(request, on_proved)
     return Proof(challenge.id, request.folder, found["sound"], found["wrong"], found["surprises"], found["failed"])

@@ -1,4 +1,4 @@
-"""Handing out a file to work on: a starter, or a wrong solution to debug."""
+"""Handing out a file to work on: a starter, a wrong solution to debug, or a reference with planted bugs."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from attncli.domain.text import Localised
 from attncli.errors import UsageError
 from attncli.practice.challenge_texts import statement
 from attncli.practice.log_transaction import record
+from attncli.practice.repair_round import next_round, round_text
 from attncli.practice.starters import disguised, starter
 from attncli.practice.workspace import Workspace
 from attncli.words.command_texts import NO_SYMPTOM
@@ -22,11 +23,15 @@ TRITON = ("import triton", "import triton.language as tl")
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """A file to work on; `kept` is where the one that stood there went, `symptom` what the planted bug shows."""
+    """A file to work on; `kept` is where the one that stood there went, `symptom` what a single bug shows.
+
+    `bugs` is how many were planted.
+    """
 
     path: Path
     kept: Path | None = None
     symptom: Localised | None = None
+    bugs: int = 0
 
 
 def solution_file(workspace: Workspace, challenge: str) -> Path:
@@ -35,17 +40,29 @@ def solution_file(workspace: Workspace, challenge: str) -> Path:
 
 
 def start_challenge(
-    workspace: Workspace, id: str, folder: Path | None = None, *, bug: bool = False, force: bool = False
+    workspace: Workspace,
+    id: str,
+    folder: Path | None = None,
+    *,
+    bug: bool = False,
+    repair: int | None = None,
+    seed: int | None = None,
+    force: bool = False,
 ) -> Started:
-    """Writes a starter for challenge `id`, or with `bug` a wrong solution to debug, and records it.
+    """Writes a starter for challenge `id`, and records it: with `bug` a wrong solution to debug, with `repair` the
+    reference with so many bugs, those of the round numbered `seed` or of the next.
 
     An existing file is never overwritten: UsageError names it, unless `force` asks to keep it as a numbered copy.
     """
     challenge = workspace.library.challenge(id)
     path = (folder or workspace.home.solutions).absolute() / f"{challenge.id}.py"
     details: dict[str, Any] = {"file": kept_text(path, LONGEST_PATH)}
-    symptom = None
-    if bug:
+    symptom, bugs = None, int(bug)
+    if repair is not None:
+        repairs = next_round(workspace, challenge, repair, seed)
+        details["repairs"], bugs = [chosen.wrong for chosen in repairs], len(repairs)
+        text = round_text(challenge, repairs, path, workspace.lang)
+    elif bug:
         wrong = _next_bug(workspace, challenge)
         details["bug"] = wrong.stem
         symptom = _symptom(challenge, wrong.stem)
@@ -54,8 +71,10 @@ def start_challenge(
         reference, needs = Path(challenge.folder) / "reference.py", TRITON if challenge.kernel else ()
         text = starter(reference, challenge.entry, _heading(challenge, workspace), needs)
     kept = _write_new(path, text, force)
+    if kept is not None:
+        details["kept"] = kept_text(kept, LONGEST_PATH)
     record(workspace, RowKind.START, challenge.id, details)
-    return Started(path, kept, symptom)
+    return Started(path, kept, symptom, bugs)
 
 
 def _heading(challenge: Challenge, workspace: Workspace) -> str:

@@ -12,8 +12,9 @@ from attncli.domain.report import GradeReport
 from attncli.domain.rungs import CaseRung
 from attncli.errors import JudgeFailed, NotFound, UsageError
 from attncli.judge.client import MEMORY_MIB, TIMEOUT_SECONDS, GradeRequest, Judge, OnCheck
-from attncli.practice.attempt import record_attempt
+from attncli.practice.attempt import record_attempt, record_repair
 from attncli.practice.grader import Grader
+from attncli.practice.repair_round import Planted, planted_in
 from attncli.practice.workspace import Workspace
 
 LARGEST_SUBMISSION = 1024 * 1024
@@ -78,8 +79,13 @@ def request_of(
         most = f"{LARGEST_SUBMISSION // 2**20} MiB"
         raise UsageError(f"{filename} is larger than {most}; a submission is a short Python file")
     asked = {name: value for name, value in asdict(options).items() if name != "record"}
+    planted = planted_in(workspace, challenge, path)
+    if planted is not None and _is_hardened(challenge, planted):
+        asked["rung"] = "hardened"
     return GradeRequest(
         **asked,
+        bugs=planted.bugs if planted else (),
+        repairs=planted.repairs if planted else (),
         spec=specification(challenge),
         folder=Path(challenge.folder),
         source=source,
@@ -88,10 +94,25 @@ def request_of(
     )
 
 
+def _is_hardened(challenge: Challenge, planted: Planted) -> bool:
+    """Whether a bug shows on the second rung alone: the first is reached with the bug in it."""
+    mistakes = (challenge.mistakes.get(bug) for bug in planted.bugs)
+    return any(mistake is not None and mistake.rung == "hardened" for mistake in mistakes)
+
+
 def settle(workspace: Workspace, request: GradeRequest, report: GradeReport, options: GradeOptions) -> None:
-    """Records what the judge answered as an attempt, unless `options` say otherwise."""
-    if options.record:
-        record_attempt(workspace, report, request.source.decode("utf-8", "replace"))
+    """Records what the judge answered, unless `options` say otherwise: as an attempt, or apart from those for a file
+    that was handed out with bugs."""
+    if not options.record:
+        return
+    source = request.source.decode("utf-8", "replace")
+    planted = None
+    if request.bugs:
+        planted = planted_in(workspace, workspace.library.challenge(report.challenge), Path(request.filename))
+    if planted is None:
+        record_attempt(workspace, report, source)
+    else:
+        record_repair(workspace, report, planted.start.id, source)
 
 
 def grade(

@@ -72,6 +72,22 @@ TEXTS: dict[str, Localised] = {
         "A wrong solution is in {file}. Press e, find the mistake, mend it, then g.",
         "{file} 里是一份有错的解答。按 e 编辑，找出错误并改正，再按 g 评测。",
     ),
+    "challenge.repair": _T("Find {bugs}", "找出 {bugs}"),
+    "challenge.repair-task": _T(
+        "Mistakes are planted in the reference, which is in {file}. Press e, mend them, then g: it tells how many are "
+        "repaired, and what one observes of those that are left.",
+        "{file} 里是埋了错误的参考解。按 e 编辑改正，再按 g 评测：会告诉你改对了几处，剩下的有什么症状。",
+    ),
+    "challenge.repair-written": _T(
+        "{file} has {bugs}. Press e, mend them, then g.", "{file} 里有 {bugs}。按 e 改正，再按 g 评测。"
+    ),
+    "challenge.how-many": _T("How many bugs?", "要找几处错误？"),
+    "challenge.how-many-kept": _T(
+        "How many bugs? Your file for this challenge is kept as a numbered copy.",
+        "要找几处错误？这道题你原来的文件会另存为带编号的副本。",
+    ),
+    "challenge.repair-leave": _T("Esc  Not now", "Esc  暂不"),
+    "verdict.repaired": _T("Repair round", "排错"),
     "challenge.bug-kept": _T("Your file is kept as {file}.", "你原来的文件保存为 {file}。"),
     "challenge.keep-file": _T(
         "You have a file for this challenge. Keep it as a numbered copy, with a wrong solution to debug in its place?",

@@ -62,6 +62,8 @@ TEXTS: dict[str, Localised] = {
     "key.card": _T("Card", "卡片"),
     "key.fresh": _T("Fresh exam", "换题再考"),
     "key.bug": _T("Debug", "找错"),
+    "key.repair": _T("Repair", "排错"),
+    "key.bugs": _T("So many bugs", "几处错误"),
     "key.next-challenge": _T("Next challenge", "下一题"),
     "key.harden": _T("What hardening asks", "加固要求"),
     "key.cancel": _T("Cancel", "取消"),

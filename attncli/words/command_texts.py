@@ -11,6 +11,8 @@ COUNTED: dict[str, Localised] = {
     "days": _T("{count:g} days", "{count:g} 天"),
     "minute": _T("{count:g} minute", "{count:g} 分钟"),
     "minutes": _T("{count:g} minutes", "{count:g} 分钟"),
+    "bug": _T("{count} bug", "{count} 处错误"),
+    "bugs": _T("{count} bugs", "{count} 处错误"),
     "review": _T("{count} review", "复习 {count} 次"),
     "reviews": _T("{count} reviews", "复习 {count} 次"),
     "row": _T("{count} row", "{count} 条记录"),
@@ -43,6 +45,7 @@ ANSWER: dict[str, Localised] = {
     "undone-bury": _T("took back the burying of {card} at {at}", "已撤销 {at} 对 {card} 的推迟"),
     "undone-unsuspend": _T("took back the return of {card} at {at}", "已撤销 {at} 对 {card} 的恢复"),
     "undone-attempt": _T("took back the attempt at {card} of {at}", "已撤销 {at} 对 {card} 的作答"),
+    "undone-repair": _T("took back the repair of {card} of {at}", "已撤销 {at} 对 {card} 的排错"),
     "undone-tag": _T("took back the tag of {card} at {at}", "已撤销 {at} 给 {card} 加的标签"),
 }
 STATES: dict[str, Localised] = {
@@ -62,6 +65,10 @@ IN_QUEUE = _T("{card} is in the queue", "{card} 在队列中")
 # challenges, start, hint
 OLD_FILE_KEPT = _T("kept the old file as {file}", "原来的文件保存为 {file}")
 NO_SYMPTOM = _T("This solution is rejected. Find out why, and mend it.", "这份解答通不过评测。找出原因并改正。")
+REPAIR_HANDED_OUT = _T(
+    "{bugs} to find and mend; `{command}` tells how many are repaired",
+    "有 {bugs}待改正；用 `{command}` 看改对了几处",
+)
 LAST_HINT = _T(
     "that was the last hint; `attn solution {challenge}` shows the reference",
     "这是最后一条提示；用 `attn solution {challenge}` 查看参考解",

@@ -20,12 +20,13 @@ from attncli.judge.cases.recorder import Recorder
 from attncli.sandbox import kernel_watch
 
 
-def load_module(path: Path, name: str) -> ModuleType:
-    """A module executed from `path`. JudgeFailed if it cannot be: these files belong to the program."""
+def load_module(path: Path, name: str, text: str | None = None) -> ModuleType:
+    """A module executed from `path`, or from another `text` of it. JudgeFailed if it cannot be: these files belong to
+    the program."""
     module = ModuleType(name)
     module.__file__ = str(path)
     try:
-        source = path.read_text(encoding="utf-8")
+        source = path.read_text(encoding="utf-8") if text is None else text
         sys.modules[name] = module
         exec(compile(source, str(path), "exec"), module.__dict__)
     except (OSError, SyntaxError, ValueError) as error:

@@ -82,7 +82,7 @@ class _Tried:
         """What a wrong solution gives for the k-th probe; None where it fails."""
         if (name, k) not in self._outcomes:
             try:
-                self._outcomes[name, k] = _bounded(self._probes[k], self._folder.wrong(name).__dict__)
+                self._outcomes[name, k] = bounded(self._probes[k], self._folder.wrong(name).__dict__)
             except Exception:  # noqa: BLE001 - it may fail in any way; then its outputs prove nothing
                 self._outcomes[name, k] = None
         return self._outcomes[name, k]
@@ -91,9 +91,9 @@ class _Tried:
         differs = False
         for k, probe in enumerate(self._probes):
             other = self.outcome(name, k)
-            if other is None or not _same(probe, probe.observed, other, self._float32_inside):
+            if other is None or not same_answers(probe, probe.observed, other, self._float32_inside):
                 return False
-            differs = differs or not _same(probe, self.answers[k].sound, other, self._float32_inside)
+            differs = differs or not same_answers(probe, self.answers[k].sound, other, self._float32_inside)
         return differs
 
 
@@ -111,12 +111,14 @@ def _in_common(demands: Demands, probes: Sequence[Probe]) -> list[Diagnosis]:
 
 
 @alone
-def _bounded(probe: Probe, namespace: Mapping[str, Any]) -> Observed:
+def bounded(probe: Probe, namespace: Mapping[str, Any]) -> Observed:
+    """What the program's own code makes of a probe, within the memory that it may take here."""
     with memory_at_most(MEMORY_MIB):
         return probe.on(namespace)
 
 
-def _same(probe: Probe, first: Observed, second: Observed, float32_inside: bool) -> bool:
+def same_answers(probe: Probe, first: Observed, second: Observed, float32_inside: bool) -> bool:
+    """Whether two answers to a probe agree, within the tolerance of its case."""
     case = probe.request.case
     before, after = first.parts(case, watched=True), second.parts(case, watched=True)
     for key, value in before.items():

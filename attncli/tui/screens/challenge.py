@@ -15,7 +15,6 @@ from textual.binding import Binding, BindingType
 from textual.widget import Widget
 
 from attncli.domain.report import CheckResult, GradeReport
-from attncli.domain.text import Localised
 from attncli.errors import AttnError, EditorMissing, JudgeFailed
 from attncli.practice import submit
 from attncli.practice.challenge_standings import is_solved, next_unsolved, standings
@@ -24,7 +23,8 @@ from attncli.practice.edit import edit, told
 from attncli.practice.grader import GradeRequest, GradingCancelled
 from attncli.practice.hint import Hint, next_hint
 from attncli.practice.solution import show_solution
-from attncli.practice.start_challenge import solution_file, start_challenge
+from attncli.practice.start_challenge import Started, solution_file, start_challenge
+from attncli.tui.handed_out import hand_out_bug, hand_out_repair, task_of
 from attncli.tui.screens.base import AttnScreen
 from attncli.tui.widget_events import CheckChanged, Graded, GradingFailed
 from attncli.tui.widgets.after_solving import AfterSolving, after_solving
@@ -52,6 +52,7 @@ class ChallengeScreen(AttnScreen):
         Binding("o", "solution", "key.solution"),
         Binding("c", "card", "key.card"),
         Binding("b", "bug", "key.bug"),
+        Binding("r", "repair", "key.repair"),
         Binding("x", "harden", "key.harden", show=False),
         Binding("a", "answer", "key.follow-up", show=False),
         Binding("n", "next", "key.next-challenge", show=False),
@@ -65,7 +66,7 @@ class ChallengeScreen(AttnScreen):
         self.challenge_id = id
         self.hints: list[Hint] = []
         self.reference = ""
-        self.symptom: Localised | None = None
+        self.handed_out: Started | None = None
         self.report: GradeReport | None = None
         self.request: GradeRequest | None = None
         self.options = submit.GradeOptions()
@@ -96,9 +97,10 @@ class ChallengeScreen(AttnScreen):
         started = self.file.exists()
         file = say("challenge.file", lang, file=self.file) if started else say("challenge.not-started", lang)
         yield Plain(file, id="file")
-        if self.symptom is not None:
-            yield Plain(say("challenge.symptom", lang), classes="heading")
-            yield CardMarkdown(self.symptom[lang])
+        if self.handed_out is not None:
+            task, text = task_of(self.handed_out, self.file, lang)
+            yield Plain(task, classes="heading")
+            yield CardMarkdown(text[lang])
         for hint in self.hints:
             yield Plain(say("challenge.hint", lang, n=hint.number, total=hint.total), classes="heading")
             yield CardMarkdown(hint.text[lang])
@@ -162,7 +164,7 @@ class ChallengeScreen(AttnScreen):
             return not grading_now and self._is_accepted()
         if action in ("answer", "next"):
             return not grading_now and is_solved(self.workspace, self.challenge_id)
-        if action in ("grade", "edit", "bug"):
+        if action in ("grade", "edit", "bug", "repair"):
             return not grading_now
         return not (action == "back" and grading_now)
 
@@ -311,22 +313,18 @@ class ChallengeScreen(AttnScreen):
 
     @work
     async def action_bug(self) -> None:
-        """A wrong solution to debug; a file that is there is kept, after asking."""
-        from attncli.tui.screens.confirm import ConfirmScreen
+        """A wrong solution to debug."""
+        await self._show_handed_out(await hand_out_bug(self))
 
-        texts = [say(key, self.lang) for key in ("challenge.keep-file", "challenge.yes-bug", "challenge.no")]
-        if self.file.exists() and not await self.app.push_screen_wait(ConfirmScreen(*texts)):
-            return
-        try:
-            started = start_challenge(self.workspace, self.challenge_id, bug=True, force=True)
-        except AttnError as error:
-            self.notify(error.message, severity="error")
-            return
-        self.symptom = started.symptom
-        if started.kept is not None:
-            self.notify(say("challenge.bug-kept", self.lang, file=started.kept))
-        self.notify(say("challenge.bug-written", self.lang, file=started.path))
-        await self._show_statement()
+    @work
+    async def action_repair(self) -> None:
+        """The reference with several bugs to find and mend."""
+        await self._show_handed_out(await hand_out_repair(self))
+
+    async def _show_handed_out(self, started: Started | None) -> None:
+        if started is not None:
+            self.handed_out = started
+            await self._show_statement()
 
     @work
     async def action_solution(self) -> None:

@@ -9,7 +9,7 @@ from textual.content import Content
 from textual.widget import Widget
 
 from attncli.domain.challenge import Challenge
-from attncli.domain.report import CheckResult, GradeReport
+from attncli.domain.report import CheckResult, GradeReport, Repaired
 from attncli.domain.rungs import RUNGS
 from attncli.domain.text import Lang
 from attncli.tui.markup import inline
@@ -18,6 +18,7 @@ from attncli.tui.widgets.page import Page
 from attncli.tui.widgets.plain import Plain
 from attncli.tui.widgets.progress_line import Progress
 from attncli.words.app_texts import say
+from attncli.words.repair_texts import repaired_lines
 from attncli.words.reports import deciding_checks, diagnosis_lines, follows, headline, status_of, told, unproved
 
 _SIGNS = {"none": "✗", "solved": "✓", "hardened": "✓✓"}
@@ -71,6 +72,8 @@ class GradeReportView(Page):
 
     def _report_parts(self, report: GradeReport, after: str) -> Iterator[Widget]:
         yield self._verdict(report, after)
+        if report.repaired is not None:
+            yield from self._repaired(report, report.repaired)
         parts = [self._mistake(report), self._first_failure(report.checks, Path(report.file).name)]
         for widgets in reversed(parts) if any(follows(c, report.checks) for c in report.checks) else parts:
             yield from widgets
@@ -86,6 +89,12 @@ class GradeReportView(Page):
         if lines := [Content.assemble(inline(says), (cards, "$text-muted")) for says, cards in told]:
             yield self._heading("verdict.diagnosis")
             yield Plain(Content("\n").join(lines), classes="lines")
+
+    def _repaired(self, report: GradeReport, repaired: Repaired) -> Iterator[Widget]:
+        """How many of the planted bugs are mended, and what one observes of the others."""
+        yield self._heading("verdict.repaired")
+        lines = [inline(line) for line in repaired_lines(repaired, report.accepted, self.lang)]
+        yield Plain(Content("\n").join(lines), classes="lines")
 
     def _first_failure(self, checks: Sequence[CheckResult], file: str) -> Iterator[Widget]:
         failed = deciding_checks(checks)
