@@ -3,40 +3,37 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from attncli.domain.text import Lang, Localised
 from attncli.errors import AttnError
 from attncli.practice.start_challenge import Started, start_challenge
+from attncli.tui.screens.base import AttnScreen
 from attncli.words.app_texts import say
 from attncli.words.command_texts import counted
 
-if TYPE_CHECKING:
-    from attncli.tui.screens.challenge import ChallengeScreen
 
-
-async def hand_out_bug(screen: ChallengeScreen) -> Started | None:
+async def hand_out_bug(screen: AttnScreen, id: str, file: Path) -> Started | None:
     """A wrong solution; a file that is there is kept, after asking. None where nothing was written."""
     from attncli.tui.screens.confirm import ConfirmScreen
 
     texts = [say(key, screen.lang) for key in ("challenge.keep-file", "challenge.yes-bug", "challenge.no")]
-    if screen.file.exists() and not await screen.app.push_screen_wait(ConfirmScreen(*texts)):
+    if file.exists() and not await screen.app.push_screen_wait(ConfirmScreen(*texts)):
         return None
-    return _started(screen, None, "challenge.bug-written")
+    return _started(screen, id, None, "challenge.bug-written")
 
 
-async def hand_out_repair(screen: ChallengeScreen) -> Started | None:
+async def hand_out_repair(screen: AttnScreen, id: str, file: Path) -> Started | None:
     """The reference with as many bugs as are asked for; a file that is there is kept."""
-    from attncli.tui.screens.repair import RepairScreen
+    from attncli.tui.screens.bug_count import BugCountScreen
 
-    question = "challenge.how-many-kept" if screen.file.exists() else "challenge.how-many"
-    bugs = await screen.app.push_screen_wait(RepairScreen(say(question, screen.lang), screen.lang))
-    return _started(screen, bugs, "challenge.repair-written") if bugs else None
+    question = "challenge.how-many-kept" if file.exists() else "challenge.how-many"
+    bugs = await screen.app.push_screen_wait(BugCountScreen(say(question, screen.lang), screen.lang))
+    return _started(screen, id, bugs, "challenge.repair-written") if bugs else None
 
 
-def _started(screen: ChallengeScreen, repair: int | None, written: str) -> Started | None:
+def _started(screen: AttnScreen, id: str, repair: int | None, written: str) -> Started | None:
     try:
-        started = start_challenge(screen.workspace, screen.challenge_id, bug=repair is None, repair=repair, force=True)
+        started = start_challenge(screen.workspace, id, bug=repair is None, repair=repair, force=True)
     except AttnError as error:
         screen.notify(error.message, severity="error")
         return None

@@ -53,7 +53,7 @@ def test_another_home_can_be_named_before_or_after_the_command(attn: Attn, tmp_p
 
 def test_challenges_are_listed(attn: Attn) -> None:
     assert attn("challenges", "--json", "--lang", "zh").json == [
-        {"id": "double", "track": "basics", "level": 1, "title": "加倍", "standing": "new", "due": None}
+        {"id": "double", "track": "basics", "level": 1, "title": "加倍", "standing": "new", "due": None, "fixed": 0}
     ]
     assert attn("challenges", "--track", "basics").out.startswith("double")
     assert attn("challenges", "--track", "basic").code == 2

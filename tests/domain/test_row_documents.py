@@ -67,6 +67,10 @@ FIELDS: dict[RowKind, st.SearchStrategy[dict[str, Any]]] = {
             "checks": st.lists(st.fixed_dictionaries({"name": names, "status": names}), max_size=2),
         },
     ),
+    RowKind.REPAIR: st.fixed_dictionaries(
+        {"start": names, "verdict": st.sampled_from(["accepted", "rejected"])},
+        optional={"left": st.lists(names, max_size=4), "rung": st.sampled_from(["none", "solved", "hardened"])},
+    ),
     RowKind.FIT: st.tuples(
         *(st.floats(low, high) for low, high in zip(payloads.LOWEST_WEIGHTS, payloads.HIGHEST_WEIGHTS, strict=True))
     ).map(lambda weights: {"parameters": list(weights)}),
@@ -180,12 +184,15 @@ UNUSABLE: list[Any] = [None, True, -1, 3.5, "x", [], [1], {}, {"a": 1}, 10**30]
 
 
 @pytest.mark.parametrize("value", UNUSABLE)
-@pytest.mark.parametrize("key", ["rating", "row", "verdict", "rung", "sha256", "source", "stored", "bug"])
-@pytest.mark.parametrize("kind", [RowKind.REVIEW, RowKind.UNDO, RowKind.ATTEMPT, RowKind.START])
+@pytest.mark.parametrize(
+    "key", ["rating", "row", "verdict", "rung", "sha256", "source", "stored", "bug", "repairs", "start"]
+)
+@pytest.mark.parametrize("kind", [RowKind.REVIEW, RowKind.UNDO, RowKind.ATTEMPT, RowKind.START, RowKind.REPAIR])
 def test_an_unusable_payload_counts_as_absent(kind: RowKind, key: str, value: Any) -> None:
     row = LogRow("r-1", "m", kind, "att-01", AT, AT.toordinal(), {key: value})
     assert not row.is_usable_review and row.verdict == "" and row.reached == "none"
     assert isinstance(row.takes_back, str) and isinstance(row.source, str) and isinstance(row.bug, str)
+    assert isinstance(row.works_on, str) and row.fixes == "" and all(isinstance(bug, str) for bug in row.repairs)
     assert isinstance(row.text_hash, str) and counterexamples_of(row) == []
 
 

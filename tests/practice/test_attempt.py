@@ -154,6 +154,7 @@ def test_solving_schedules_by_evidence_and_brings_the_challenge_back(
         "title": "加倍",
         "standing": "new",
         "due": None,
+        "fixed": 0,
     }
     start_challenge(workspace, "double")
     next_hint(workspace, "double")

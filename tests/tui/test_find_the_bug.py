@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from attncli.domain.log_row import RowKind
+from attncli.practice.challenge_standings import standings
 from attncli.tui.screens.confirm import ConfirmScreen
 
 from .conftest import MakeApp, shown
@@ -47,13 +48,14 @@ async def test_b_asks_before_it_sets_a_file_aside_and_keeps_it(make_app: MakeApp
         assert any("kept as" in note.message for note in app._notifications)
 
 
-async def test_the_mended_bug_is_graded_like_any_solution_and_scheduled(make_app: MakeApp) -> None:
+async def test_the_mended_bug_counts_apart_and_schedules_nothing(make_app: MakeApp) -> None:
     accepted = {
         **REJECTED,
         "verdict": "accepted",
         "rung": "hardened",
         "checks": REJECTED["checks"][:1],
         "diagnosis": [],
+        "repaired": {"of": 1, "done": 1, "left": []},
     }
     app = opened(make_app, lambda: accepted)
     async with app.run_test(size=(100, 60)) as pilot:
@@ -61,8 +63,11 @@ async def test_the_mended_bug_is_graded_like_any_solution_and_scheduled(make_app
         await settled(pilot)
         await pilot.press("g")
         await settled(pilot)
-        assert "comes back in" in shown(app)
-        assert app.workspace.store.schedules.get("sdpa") is not None
+        assert "comes back in" not in shown(app)
+        assert "the file counts as fixed" in shown(app)
+        assert app.workspace.store.schedules.get("sdpa") is None
+        found = {entry.challenge.id: entry for entry in standings(app.workspace)}["sdpa"]
+        assert (found.standing, found.fixed) == ("new", 1)
 
 
 async def test_b_says_where_nothing_can_be_written(make_app: MakeApp) -> None:

@@ -314,12 +314,12 @@ class ChallengeScreen(AttnScreen):
     @work
     async def action_bug(self) -> None:
         """A wrong solution to debug."""
-        await self._show_handed_out(await hand_out_bug(self))
+        await self._show_handed_out(await hand_out_bug(self, self.challenge_id, self.file))
 
     @work
     async def action_repair(self) -> None:
         """The reference with several bugs to find and mend."""
-        await self._show_handed_out(await hand_out_repair(self))
+        await self._show_handed_out(await hand_out_repair(self, self.challenge_id, self.file))
 
     async def _show_handed_out(self, started: Started | None) -> None:
         if started is not None:

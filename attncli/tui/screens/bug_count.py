@@ -17,7 +17,7 @@ from attncli.tui.widgets.plain import Plain
 from attncli.words.app_texts import say
 
 
-class RepairScreen(ModalScreen[int]):
+class BugCountScreen(ModalScreen[int]):
     """A digit gives that many bugs; Escape gives none."""
 
     CSS_PATH = Path(__file__).with_suffix(".tcss")

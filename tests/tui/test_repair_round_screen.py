@@ -1,0 +1,96 @@
+"""`r` on a challenge: so many bugs to find and mend, how many are repaired, and nothing of the learner's lost."""
+
+from __future__ import annotations
+
+import pytest
+
+from attncli.domain.log_row import RowKind
+from attncli.practice.challenge_standings import standings
+from attncli.tui.screens.bug_count import BugCountScreen
+
+from .conftest import MakeApp, shown
+from .test_challenge import REJECTED, opened, settled, write_solution
+
+LEFT = [{"wrong": "mask-inverted", "symptom": "Queries see what they should not.", "symptom_zh": "看到了不该看的。"}]
+HALF = {**REJECTED, "diagnosis": [], "repaired": {"of": 2, "done": 1, "left": LEFT}}
+WHOLE = {
+    **REJECTED,
+    "verdict": "accepted",
+    "rung": "hardened",
+    "checks": REJECTED["checks"][:1],
+    "diagnosis": [],
+    "repaired": {"of": 2, "done": 2, "left": []},
+}
+
+
+async def test_r_asks_how_many_and_hands_out_a_file_with_so_many_bugs(make_app: MakeApp) -> None:
+    app = opened(make_app)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("r")
+        await pilot.pause(0.2)
+        assert isinstance(app.screen, BugCountScreen) and "How many bugs?" in shown(app)
+        await pilot.press("3")
+        await settled(pilot)
+        text = (app.workspace.home.solutions / "sdpa.py").read_text(encoding="utf-8")
+        (row,) = app.workspace.store.log.of_kind(RowKind.START)
+        assert len(row.repairs) == 3 and "there are 3 bugs in this file" in text
+        assert "Find 3 bugs" in shown(app)
+        await pilot.press("l")
+        await pilot.pause(0.3)
+        assert "找出 3 处错误" in shown(app)
+
+
+async def test_escape_writes_nothing_and_a_file_that_is_there_is_kept(make_app: MakeApp) -> None:
+    app = opened(make_app)
+    write_solution(app, "mine\n")
+    folder = app.workspace.home.solutions
+    async with app.run_test(size=(100, 40)) as pilot:
+        await pilot.press("r")
+        await pilot.pause(0.2)
+        assert "a numbered copy" in shown(app)
+        await pilot.press("escape")
+        await settled(pilot)
+        assert [file.name for file in folder.iterdir()] == ["sdpa.py"]
+        await pilot.press("r")
+        await pilot.pause(0.2)
+        await pilot.press("1")
+        await settled(pilot)
+        assert (folder / "sdpa.1.py").read_text(encoding="utf-8") == "mine\n"
+        assert any("kept as" in note.message for note in app._notifications)
+
+
+@pytest.mark.parametrize(
+    ("lang", "half", "left", "whole"),
+    [
+        ("en", "1 of 2 repaired", "- Queries see what they should not.", "all 2 repaired: the file counts as fixed"),
+        ("zh", "2 处错误改对 1 处", "- 看到了不该看的。", "2 处错误全部改对，计入已修复"),
+    ],
+)
+async def test_the_report_says_how_many_are_repaired_and_what_shows_of_the_others(
+    make_app: MakeApp, lang: str, half: str, left: str, whole: str
+) -> None:
+    outcomes = [HALF, WHOLE]
+    app = opened(make_app, lambda: outcomes.pop(0), lang=lang)
+    async with app.run_test(size=(120, 60)) as pilot:
+        await pilot.press("r")
+        await pilot.pause(0.2)
+        await pilot.press("2")
+        await settled(pilot)
+        await pilot.press("g")
+        await settled(pilot)
+        assert half in shown(app) and left in shown(app)
+        await pilot.press("g")
+        await settled(pilot)
+        assert whole in shown(app)
+        found = {entry.challenge.id: entry for entry in standings(app.workspace)}["sdpa"]
+        assert (found.standing, found.fixed, found.schedule) == ("new", 1, None)
+
+
+async def test_a_challenge_without_rounds_says_so(make_app: MakeApp) -> None:
+    app = make_app("challenges", challenge="vector-add")
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("r")
+        await pilot.pause(0.2)
+        await pilot.press("2")
+        await settled(pilot)
+        assert any("has no repair round" in note.message for note in app._notifications)
