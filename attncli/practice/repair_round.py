@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from attncli.bank.loader import REPAIRS
 from attncli.bank.repair_rules import load_repairs
 from attncli.domain.challenge import Challenge
 from attncli.domain.log_row import LogRow, RowKind
@@ -30,6 +31,10 @@ class Planted:
     start: LogRow
     bugs: tuple[str, ...]
     repairs: tuple[Repair, ...] = ()
+
+
+def offers_rounds(challenge: Challenge) -> bool:
+    return (Path(challenge.folder) / REPAIRS).is_file()
 
 
 def next_round(workspace: Workspace, challenge: Challenge, count: int, number: int | None) -> tuple[Repair, ...]:

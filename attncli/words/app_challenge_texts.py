@@ -72,6 +72,10 @@ TEXTS: dict[str, Localised] = {
         "A wrong solution is in {file}. Press e, find the mistake, mend it, then g.",
         "{file} 里是一份有错的解答。按 e 编辑，找出错误并改正，再按 g 评测。",
     ),
+    "challenge.offers-repair": _T(
+        "Or r: a repair round, 1 to 4 bugs in the reference to find and mend.",
+        "或者按 r 排错：参考解里埋了 1 到 4 处错误，找出来改正。",
+    ),
     "challenge.repair": _T("Find {bugs}", "找出 {bugs}"),
     "challenge.repair-task": _T(
         "Mistakes are planted in the reference, which is in {file}. Press e, mend them, then g: it tells how many are "

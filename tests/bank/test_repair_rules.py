@@ -124,3 +124,9 @@ BUNDLED = sorted(bundled_impl().glob("*/*/repairs.yaml"))
 def test_what_is_bundled_can_be_planted(file):
     assert repair_problems(file.parent, None) == []
     assert len(load_repairs(file.parent)) >= 4
+
+
+def test_the_pages_say_how_many_challenges_offer_rounds():
+    root = Path(__file__).parent.parent.parent
+    for page in ("README.md", "CHANGELOG.md"):
+        assert f"{len(BUNDLED)} challenges" in (root / page).read_text(encoding="utf-8"), page

@@ -7,6 +7,7 @@ import pytest
 from attncli.domain.log_row import RowKind
 from attncli.practice.challenge_standings import standings
 from attncli.tui.screens.bug_count import BugCountScreen
+from attncli.tui.screens.challenge import ChallengeScreen
 
 from .conftest import MakeApp, shown
 from .test_challenge import REJECTED, opened, settled, write_solution
@@ -86,11 +87,21 @@ async def test_the_report_says_how_many_are_repaired_and_what_shows_of_the_other
         assert (found.standing, found.fixed, found.schedule) == ("new", 1, None)
 
 
-async def test_a_challenge_without_rounds_says_so(make_app: MakeApp) -> None:
+async def test_a_challenge_without_rounds_does_not_offer_the_key(make_app: MakeApp) -> None:
     app = make_app("challenges", challenge="vector-add")
     async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.pause(0.2)
+        assert "Debug" in shown(app) and "repair round" not in shown(app)
         await pilot.press("r")
         await pilot.pause(0.2)
-        await pilot.press("2")
-        await settled(pilot)
-        assert any("has no repair round" in note.message for note in app._notifications)
+        assert isinstance(app.screen, ChallengeScreen)
+
+
+@pytest.mark.parametrize(("lang", "words"), [("en", "Or r: a repair round"), ("zh", "或者按 r 排错")])
+async def test_where_rounds_are_offered_the_key_is_named_and_no_other_key_is_pushed_out(
+    make_app: MakeApp, lang: str, words: str
+) -> None:
+    app = opened(make_app, lang=lang)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.pause(0.2)
+        assert words in shown(app) and "Esc" in shown(app)

@@ -22,6 +22,7 @@ from attncli.practice.challenge_texts import statement
 from attncli.practice.edit import edit, told
 from attncli.practice.grader import GradeRequest, GradingCancelled
 from attncli.practice.hint import Hint, next_hint
+from attncli.practice.repair_round import offers_rounds
 from attncli.practice.solution import show_solution
 from attncli.practice.start_challenge import Started, solution_file, start_challenge
 from attncli.tui.handed_out import hand_out_bug, hand_out_repair, task_of
@@ -52,7 +53,7 @@ class ChallengeScreen(AttnScreen):
         Binding("o", "solution", "key.solution"),
         Binding("c", "card", "key.card"),
         Binding("b", "bug", "key.bug"),
-        Binding("r", "repair", "key.repair"),
+        Binding("r", "repair", "key.repair", show=False),
         Binding("x", "harden", "key.harden", show=False),
         Binding("a", "answer", "key.follow-up", show=False),
         Binding("n", "next", "key.next-challenge", show=False),
@@ -97,6 +98,8 @@ class ChallengeScreen(AttnScreen):
         started = self.file.exists()
         file = say("challenge.file", lang, file=self.file) if started else say("challenge.not-started", lang)
         yield Plain(file, id="file")
+        if offers_rounds(self.challenge) and self.handed_out is None:
+            yield Plain(say("challenge.offers-repair", lang))
         if self.handed_out is not None:
             task, text = task_of(self.handed_out, self.file, lang)
             yield Plain(task, classes="heading")
@@ -164,7 +167,9 @@ class ChallengeScreen(AttnScreen):
             return not grading_now and self._is_accepted()
         if action in ("answer", "next"):
             return not grading_now and is_solved(self.workspace, self.challenge_id)
-        if action in ("grade", "edit", "bug", "repair"):
+        if action == "repair":
+            return not grading_now and offers_rounds(self.challenge)
+        if action in ("grade", "edit", "bug"):
             return not grading_now
         return not (action == "back" and grading_now)
 
