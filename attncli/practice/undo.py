@@ -29,8 +29,8 @@ def sort_of_act(row: LogRow) -> Act:
 def take_back(workspace: Workspace, row: LogRow | None = None) -> LogRow:
     """Takes back `row`, or what was last done on this machine; the row that was taken back.
 
-    A review, a suspension, a bury, their lifting, a tag, a note, an attempt or a repair; what a hint or a solution showed
-    stays seen.
+    A review, a suspension, a bury, their lifting, a tag, a note, an attempt or a repair; what a hint or a solution
+    showed stays seen.
     """
     store, at = workspace.store, utc(workspace.clock())
     with recording(workspace):
