@@ -13,12 +13,12 @@ from attncli.bank.places import located
 from attncli.bank.problems import Finding, Problem, Way, shown_path
 from attncli.bank.validate import Document, card_document, challenge_findings, glossary_findings, topic_findings
 from attncli.bank.yaml_reading import Unreadable, parse, read_text
+from attncli.domain.repairs import REPAIRS
 
 CHALLENGE = "challenge.yaml"
 GLOSSARY = "glossary.yaml"
 ERRATA = "errata.yaml"
 LEDGER = "review.yaml"
-REPAIRS = "repairs.yaml"
 SUFFIXES = frozenset({".yaml", ".yml"})
 NOT_CARDS = frozenset({GLOSSARY, ERRATA, LEDGER, REPAIRS, "planned.yaml"})
 

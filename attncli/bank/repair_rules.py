@@ -9,14 +9,14 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from attncli.bank.loader import REPAIRS, judge
+from attncli.bank.loader import judge
 from attncli.bank.mistake_rules import MOST_COLUMNS
 from attncli.bank.problems import Finding, Problem, did_you_mean, shown
 from attncli.bank.schema import RepairsShape
 from attncli.bank.schema_messages import kind_of_value
 from attncli.bank.validate import shape_findings
 from attncli.bank.wrong_files import Mistakes
-from attncli.domain.repairs import LEAST_REPAIRS, Repair, planted, spans
+from attncli.domain.repairs import LEAST_REPAIRS, REPAIRS, Repair, planted, spans
 from attncli.errors import EnvironmentFailure
 
 

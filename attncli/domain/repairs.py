@@ -8,6 +8,7 @@ from itertools import combinations
 from random import Random
 from textwrap import dedent, indent
 
+REPAIRS = "repairs.yaml"
 MOST_BUGS = 4
 LEAST_REPAIRS = 4
 

@@ -10,10 +10,9 @@ from attncli.domain.challenge import Challenge, Standing
 from attncli.domain.rungs import RUNGS, Rung
 from attncli.domain.schedule import Schedule
 from attncli.domain.text import Lang
-from attncli.memory.evidence import standing_of
+from attncli.memory.evidence import fixed_of, standing_of
 from attncli.memory.replay import standing
 from attncli.practice.record_review import iso
-from attncli.practice.repair_round import fixed
 from attncli.practice.workspace import Workspace
 
 
@@ -55,7 +54,7 @@ def _standing(workspace: Workspace, challenge: Challenge, day: int) -> Challenge
     schedule = workspace.store.schedules.get(challenge.id)
     attempts = sum(row.verdict != "" for row in rows)
     is_due = schedule is not None and schedule.due_day <= day
-    return ChallengeStanding(challenge, standing_of(rows), schedule, attempts, is_due, fixed(rows))
+    return ChallengeStanding(challenge, standing_of(rows), schedule, attempts, is_due, fixed_of(rows))
 
 
 def next_unsolved(workspace: Workspace, id: str) -> Challenge | None:

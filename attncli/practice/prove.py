@@ -11,10 +11,10 @@ from queue import SimpleQueue
 from threading import Lock
 from typing import Any
 
-from attncli.bank.loader import REPAIRS
 from attncli.bank.problems import shown_path
 from attncli.bank.repair_rules import load_repairs
 from attncli.domain.challenge import Challenge
+from attncli.domain.repairs import REPAIRS
 from attncli.judge.client import Judge, OnProved, ProveRequest
 from attncli.practice.submit import specification
 

@@ -1,40 +1,32 @@
-"""Files with planted bugs: which bugs a round plants, what is handed out, and what is known of such a file later."""
+"""Repair rounds: which bugs a round plants in the reference, and the file that is handed out."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 
-from attncli.bank.loader import REPAIRS
-from attncli.bank.repair_rules import load_repairs
 from attncli.domain.challenge import Challenge
-from attncli.domain.log_row import LogRow, RowKind
-from attncli.domain.repairs import MOST_BUGS, Repair, drawn, planted
+from attncli.domain.repairs import MOST_BUGS, REPAIRS, Repair, drawn, planted
 from attncli.domain.text import Lang
 from attncli.errors import EnvironmentFailure, UsageError
-from attncli.memory.replay import standing
 from attncli.practice.challenge_texts import statement
 from attncli.practice.starter_docstring import docstring
 from attncli.practice.workspace import Workspace
 from attncli.words.repair_texts import heading
 
-
-@dataclass(frozen=True, slots=True)
-class Planted:
-    """The start that handed a file out, the names of the bugs in it, and how they were planted together.
-
-    `repairs` is empty for the single bug of a whole wrong solution, and where the bank knows one of them no more.
-    """
-
-    start: LogRow
-    bugs: tuple[str, ...]
-    repairs: tuple[Repair, ...] = ()
+NAMED = 5
 
 
 def offers_rounds(challenge: Challenge) -> bool:
     return (Path(challenge.folder) / REPAIRS).is_file()
+
+
+def _that_offer(workspace: Workspace, track: str) -> list[str]:
+    """A few challenges that offer rounds, those of a track first."""
+    offering = [challenge for challenge in workspace.library.challenges() if offers_rounds(challenge)]
+    offering.sort(key=lambda challenge: challenge.track != track)
+    return [challenge.id for challenge in offering[:NAMED]] or ["none yet"]
 
 
 def next_round(workspace: Workspace, challenge: Challenge, count: int, number: int | None) -> tuple[Repair, ...]:
@@ -42,9 +34,12 @@ def next_round(workspace: Workspace, challenge: Challenge, count: int, number: i
 
     Raises UsageError where the challenge offers no rounds, or none of so many bugs.
     """
+    from attncli.bank.repair_rules import load_repairs
+
     repairs = load_repairs(Path(challenge.folder))
     if not repairs:
-        raise UsageError(f"challenge {challenge.id} has no repair round; --bug hands out one wrong solution to debug")
+        said = f"challenge {challenge.id} has no repair round; --bug hands out one wrong solution to debug"
+        raise UsageError(f"{said}, and these have rounds: {', '.join(_that_offer(workspace, challenge.track))}")
     most = min(MOST_BUGS, len(repairs))
     if not 1 <= count <= most:
         raise UsageError(
@@ -74,44 +69,3 @@ def _without_docstring(source: str) -> str:
         return source
     lines = source.splitlines(keepends=True)
     return "".join(lines[tree.body[0].end_lineno or 0 :]).lstrip("\n")
-
-
-def planted_in(workspace: Workspace, challenge: Challenge, file: Path) -> Planted | None:
-    """What was planted in a file of the learner's; None for one that was not handed out with bugs.
-
-    A file that was kept as a numbered copy is what it was under its old name.
-    """
-    start = _handed_out(workspace.store.log.of_subjects([challenge.id])).get(_place(file))
-    if start is None or not start.is_planted:
-        return None
-    if start.bug:
-        return Planted(start, (start.bug,))
-    known = {repair.wrong: repair for repair in load_repairs(Path(challenge.folder))}
-    repairs = tuple(known[name] for name in start.repairs if name in known)
-    return Planted(start, start.repairs, repairs if len(repairs) == len(start.repairs) else ())
-
-
-def _handed_out(rows: Iterable[LogRow]) -> dict[str, LogRow]:
-    """The last start of each file."""
-    found: dict[str, LogRow] = {}
-    for row in standing(rows):
-        if row.kind is not RowKind.START:
-            continue
-        file, kept = (row.payload.get(key) for key in ("file", "kept"))
-        if isinstance(kept, str) and kept and isinstance(file, str) and _place(Path(file)) in found:
-            found[_place(Path(kept))] = found[_place(Path(file))]
-        if isinstance(file, str):
-            found[_place(Path(file))] = row
-    return found
-
-
-def _place(file: Path) -> str:
-    try:
-        return str(file.resolve())
-    except (OSError, ValueError, RuntimeError):
-        return str(file.absolute())
-
-
-def fixed(rows: Iterable[LogRow]) -> int:
-    """In how many of the files that were handed out with bugs these were all repaired."""
-    return len({row.fixes for row in standing(rows) if row.fixes})

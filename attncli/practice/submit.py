@@ -14,7 +14,7 @@ from attncli.errors import JudgeFailed, NotFound, UsageError
 from attncli.judge.client import MEMORY_MIB, TIMEOUT_SECONDS, GradeRequest, Judge, OnCheck
 from attncli.practice.attempt import record_attempt, record_repair
 from attncli.practice.grader import Grader
-from attncli.practice.repair_round import Planted, planted_in
+from attncli.practice.planted_files import Planted, planted_in
 from attncli.practice.workspace import Workspace
 
 LARGEST_SUBMISSION = 1024 * 1024

@@ -11,7 +11,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from attncli.domain.repairs import MOST_BUGS, Repair
+from attncli.domain.repairs import MOST_BUGS, REPAIRS, Repair
 from attncli.judge.answers.submission import Submission
 from attncli.judge.asking.exam import Exam
 from attncli.judge.cases.folder import Folder
@@ -65,7 +65,7 @@ def _hidden(files: PlantedFiles, asked: Sequence[Probe]) -> Iterator[tuple[str, 
 
 
 def _surprise(folder: Path, name: str, message: str) -> dict[str, Any]:
-    lines = (folder / "repairs.yaml").read_text(encoding="utf-8").splitlines()
+    lines = (folder / REPAIRS).read_text(encoding="utf-8").splitlines()
     named = (number for number, line in enumerate(lines, 1) if line.replace("- ", "", 1).split() == ["wrong:", name])
-    told = {"file": "repairs.yaml", "line": next(named, 1), "stream": 0, "verdict": "accepted"}
+    told = {"file": REPAIRS, "line": next(named, 1), "stream": 0, "verdict": "accepted"}
     return {**told, "message": f"{name}, {message}"}
