@@ -73,4 +73,4 @@ def test_a_challenge_is_complete(id, challenges):
     assert len(challenge.follow_ups) == 3
     assert challenge.sources
     names = {path.name for path in folder.iterdir()}
-    assert names <= {"challenge.yaml", "reference.py", "inputs.py", "kernel.py", "wrong", "right"}
+    assert names <= {"challenge.yaml", "reference.py", "inputs.py", "kernel.py", "wrong", "right", "repairs.yaml"}
