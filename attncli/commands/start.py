@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 import click
@@ -44,6 +45,6 @@ def start(challenge: str, folder: Path | None, bug: bool, repair: int | None, se
     if started.symptom:
         echo(started.symptom[workspace.lang], err=True)
     if repair is not None:
-        grade = f"attn grade {challenge} {started.path}"
+        grade = shlex.join(["attn", "grade", challenge, str(started.path)])
         echo(REPAIR_HANDED_OUT.format(bugs=counted(started.bugs, "bug"), command=grade)[workspace.lang], err=True)
     echo(str(started.path))

@@ -71,3 +71,12 @@ def test_only_kernels_need_triton(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     assert not can_be_run(kernel)
     assert can_be_run(replace(kernel, kernel=False))
+
+
+def test_a_mistake_that_does_not_compose_fails_a_proof_and_misjudges_no_file(tmp_path: Path) -> None:
+    found = {"file": "repairs.yaml", "line": 5, "stream": 0, "verdict": "accepted", "message": "mean, planted: …"}
+    proof = prove.Proof("double", tmp_path, 3, 6, [found])
+    document = proof.document()
+    assert not proof.holds and document["failures"] == [found]
+    assert document["right"] == {"accepted": 3, "total": 3} and document["wrong"] == {"rejected": 6, "total": 6}
+    assert proof.failures() == [f"{tmp_path / 'repairs.yaml'}:5: mean, planted: …"]
