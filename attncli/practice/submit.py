@@ -79,7 +79,7 @@ def request_of(
         most = f"{LARGEST_SUBMISSION // 2**20} MiB"
         raise UsageError(f"{filename} is larger than {most}; a submission is a short Python file")
     asked = {name: value for name, value in asdict(options).items() if name != "record"}
-    planted = planted_in(workspace, challenge, path)
+    planted = planted_in(workspace, challenge, Path(filename))
     if planted is not None and _is_hardened(challenge, planted):
         asked["rung"] = "hardened"
     return GradeRequest(
