@@ -64,7 +64,7 @@ def submission(
         return request_of(workspace, challenge, source.encode("utf-8", "replace"), path.name, options)
     if file is not None:
         path = _allowed(workspace, path.parent / file)
-    return request_of(workspace, challenge, read_submission(path), str(path), options)
+    return request_of(workspace, challenge, read_submission(path), str(path), options, path)
 
 
 def _allowed(workspace: Workspace, path: Path) -> Path:

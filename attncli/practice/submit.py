@@ -68,18 +68,23 @@ def kept_counterexamples(workspace: Workspace, id: str) -> list[dict[str, Any]]:
 def request_for(workspace: Workspace, id: str, path: Path, options: GradeOptions) -> GradeRequest:
     """What the judge is asked about a file. Raises NotFound, UsageError."""
     challenge = workspace.library.challenge(id)
-    return request_of(workspace, challenge, read_submission(path), str(path), options)
+    return request_of(workspace, challenge, read_submission(path), str(path), options, path)
 
 
 def request_of(
-    workspace: Workspace, challenge: Challenge, source: bytes, filename: str, options: GradeOptions
+    workspace: Workspace,
+    challenge: Challenge,
+    source: bytes,
+    filename: str,
+    options: GradeOptions,
+    file: Path | None = None,
 ) -> GradeRequest:
-    """What the judge is asked about a text. Raises UsageError where it is too long."""
+    """What the judge is asked about a text, which may be that of a `file`. Raises UsageError where it is too long."""
     if len(source) > LARGEST_SUBMISSION:
         most = f"{LARGEST_SUBMISSION // 2**20} MiB"
         raise UsageError(f"{filename} is larger than {most}; a submission is a short Python file")
     asked = {name: value for name, value in asdict(options).items() if name != "record"}
-    planted = planted_in(workspace, challenge, Path(filename))
+    planted = planted_in(workspace, challenge, file) if file is not None else None
     if planted is not None and _is_hardened(challenge, planted):
         asked["rung"] = "hardened"
     return GradeRequest(
