@@ -11,9 +11,11 @@ from attncli.domain.text import Lang
 from attncli.export.card_answers import answer, question
 from attncli.export.summary import CardLine, DueLine, MockLine, PlanLine, Point, Reason, SolvedLine, Summary, TopicLine
 from attncli.practice.own_solutions import Written, written
+from attncli.practice.plan import FARTHEST_DAYS, StudyDay, local_date, make_plan
 from attncli.practice.study_progress import Progress, TopicStanding, progress, recall_of_seen, topic_standings
 from attncli.practice.weakness import WEAK_LAPSES, WEAK_RECALL, Weakness, weaknesses
 from attncli.practice.workspace import Workspace
+from attncli.words.plan_texts import FREE, LAST_PASS, NEW, REVIEWS
 
 STRONG_READINESS = 0.8
 LEAST_SEEN = 3
@@ -21,6 +23,7 @@ OPEN_WITH_SHOWN = 5
 AVOID_SHOWN = 5
 WEAK_SHOWN = 20
 REVIEW_SHOWN = 30
+LAST_DAYS_SHOWN = 7
 
 
 def summarise(workspace: Workspace, lang: Lang, interview: date | None = None) -> Summary:
@@ -173,5 +176,20 @@ def _mocks(workspace: Workspace, lang: Lang) -> tuple[MockLine, ...]:
 
 
 def _last_days(workspace: Workspace, lang: Lang, interview: date | None) -> tuple[PlanLine, ...]:
-    """What the plan says of the last days; there is no plan yet."""
-    return ()
+    """What the plan says of the last days before the interview; nothing without one, or on the day itself."""
+    days_left = (interview - local_date(workspace)).days if interview else 0
+    if interview is None or not 0 < days_left <= FARTHEST_DAYS:
+        return ()
+    plan = make_plan(workspace, interview)
+    return tuple(
+        PlanLine(day.date.isoformat(), round(day.minutes), _to_do(workspace, lang, day))
+        for day in plan.days[-LAST_DAYS_SHOWN:]
+    )
+
+
+def _to_do(workspace: Workspace, lang: Lang, day: StudyDay) -> tuple[str, ...]:
+    said = [LAST_PASS[lang]] if day.is_last_pass else []
+    said += [NEW[lang].format(count=len(day.new))] if day.new else []
+    said += [REVIEWS[lang].format(count=len(day.reviews))] if day.reviews else []
+    said += [workspace.library.challenge(id).title[lang] for id in day.challenges]
+    return tuple(said) or (FREE[lang],)

@@ -38,9 +38,11 @@ def written(workspace: Workspace) -> Written:
     """Every challenge that was attempted, in reading order."""
     solved, repaired, tried = [], [], []
     for challenge in workspace.library.challenges():
-        attempts = list(_attempts(standing(workspace.store.log.of_subjects([challenge.id]))))
+        rows = standing(workspace.store.log.of_subjects([challenge.id]))
+        attempts = list(_attempts(rows))
         own = [row for row, is_repair in attempts if not is_repair]
-        if any(is_repair and row.reached != "none" for row, is_repair in attempts):
+        mended_rounds = any(row.fixes for row in rows)
+        if mended_rounds or any(is_repair and row.reached != "none" for row, is_repair in attempts):
             repaired.append(challenge)
         reached = [[row for row in own if row.reached == rung] for rung in reversed(RUNGS)]
         if last := next((rows[-1] for rows in reached if rows), None):
@@ -57,7 +59,7 @@ def _attempts(rows: Iterable[LogRow]) -> Iterator[tuple[LogRow, bool]]:
         if row.kind is RowKind.START:
             handed_out = row
         elif row.verdict:
-            yield row, handed_out is not None and handed_out.bug != "" and _same_file(handed_out, row)
+            yield row, handed_out is not None and handed_out.is_planted and _same_file(handed_out, row)
 
 
 def _same_file(start: LogRow, attempt: LogRow) -> bool:

@@ -288,3 +288,13 @@ def test_a_fence_is_longer_than_any_in_the_code():
     assert fence("plain") == "```"
     assert code_span("a`b") == "``a`b``"
     assert code_span("`b") == "`` `b ``"
+
+
+def test_the_last_days_are_the_plans_and_nothing_without_a_date(workspace):
+    know(workspace, "att-02", "kv-01")
+    assert summarise(workspace, "en").last_days == ()
+    summary = summarise(workspace, "en", date(2026, 3, 20))
+    assert [line.date for line in summary.last_days] == [f"2026-03-{day}" for day in range(13, 20)]
+    assert all(line.to_do for line in summary.last_days)
+    assert "## The last days" in to_markdown(summary)
+    assert "最后一轮" in to_html(summarise(workspace, "zh", date(2026, 3, 20)))
