@@ -19,7 +19,8 @@ TEXTS: dict[str, Localised] = {
     "challenges.due": _T("due", "到期"),
     "challenge.level": _T("level {level} of 5", "难度 {level}/5"),
     "challenge.not-started": _T(
-        "Press e: a starter file is written and your editor opens it.", "按 e：生成起始文件并用编辑器打开。"
+        "Press e: a starter file is written and your editor opens it; w opens it here.",
+        "按 e：生成起始文件并用编辑器打开；按 w 在此编写。",
     ),
     "challenge.file": _T("File: {file}", "文件：{file}"),
     "challenge.started": _T("Starter written: {file}", "已生成起始文件：{file}"),

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import ClassVar
 
-from textual.app import SuspendNotSupported
 from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Input
 
-from attncli.errors import AttnError, EditorMissing
+from attncli.errors import AttnError
 from attncli.practice import hold
 from attncli.practice.annotate import annotation, set_note, toggle_flag, toggle_tag
 from attncli.practice.ask import Asked
-from attncli.practice.edit import edit, told
 from attncli.practice.undo import sort_of_act, take_back
 from attncli.practice.workspace import Workspace
+from attncli.tui.editing import edit_outside
 from attncli.tui.screens.base import AttnScreen
 from attncli.tui.widgets.card_sheet import Sheet, asked_parts
 from attncli.tui.widgets.plain import Plain
@@ -158,15 +156,7 @@ class CardScreen(AttnScreen):
         if not file.is_relative_to(self.workspace.home.banks):
             self.notify(say("card.not-yours", self.lang, card=self.card_id))
             return
-        try:
-            with self.app.suspend():
-                edit(file, self.workspace.settings.editor, os.environ)
-        except SuspendNotSupported:
-            self.notify(say("challenge.no-suspend", self.lang, file=file), severity="warning")
-            return
-        except EditorMissing as error:
-            self.notify(told(error, self.lang), severity="warning")
-            return
+        edit_outside(self, file)
         self.workspace.read_banks()
         self.asked = None
         await self.in_other_language()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable
 from dataclasses import replace
 from datetime import timedelta
@@ -10,21 +9,20 @@ from pathlib import Path
 from typing import ClassVar
 
 from textual import work
-from textual.app import SuspendNotSupported
 from textual.binding import Binding, BindingType
 from textual.widget import Widget
 
 from attncli.domain.report import CheckResult, GradeReport
-from attncli.errors import AttnError, EditorMissing, JudgeFailed
+from attncli.errors import AttnError, JudgeFailed
 from attncli.practice import submit
 from attncli.practice.challenge_standings import is_solved, next_unsolved, standings
 from attncli.practice.challenge_texts import statement
-from attncli.practice.edit import edit, told
 from attncli.practice.grader import GradeRequest, GradingCancelled
 from attncli.practice.hint import Hint, next_hint
 from attncli.practice.repair_round import offers_rounds
 from attncli.practice.solution import show_solution
 from attncli.practice.start_challenge import Started, solution_file, start_challenge
+from attncli.tui.editing import edit_outside, write_here
 from attncli.tui.handed_out import hand_out_bug, hand_out_repair, task_of
 from attncli.tui.screens.base import AttnScreen
 from attncli.tui.widget_events import CheckChanged, Graded, GradingFailed
@@ -47,6 +45,7 @@ class ChallengeScreen(AttnScreen):
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (110, "-wide")]  # noqa: RUF012 - Textual's own declaration
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("e", "edit", "key.edit"),
+        Binding("w", "write", "key.write"),
         Binding("g", "grade", "key.grade"),
         Binding("f", "fresh", "key.fresh"),
         Binding("h", "hint", "key.hint"),
@@ -169,7 +168,7 @@ class ChallengeScreen(AttnScreen):
             return not grading_now and is_solved(self.workspace, self.challenge_id)
         if action == "repair":
             return not grading_now and offers_rounds(self.challenge)
-        if action in ("grade", "edit", "bug"):
+        if action in ("grade", "edit", "write", "bug"):
             return not grading_now
         return not (action == "back" and grading_now)
 
@@ -198,25 +197,29 @@ class ChallengeScreen(AttnScreen):
         self.unfolded = message.unfolded
 
     async def action_edit(self) -> None:
+        if self._has_file():
+            edit_outside(self, self.file)
+            await self._show_statement()
+
+    @work
+    async def action_write(self) -> None:
+        """The app's own editor; the file may be graded right away."""
+        if self._has_file():
+            grade = await write_here(self, self.file, self.challenge.title, self.statement.first)
+            await self._show_statement()
+            if grade:
+                await self.action_grade()
+
+    def _has_file(self) -> bool:
+        """Whether there is a file to edit: a starter is written where there was none."""
         if not self.file.exists():
             try:
                 start_challenge(self.workspace, self.challenge_id)
             except AttnError as error:
                 self.notify(error.message, severity="error")
-                return
+                return False
             self.notify(say("challenge.started", self.lang, file=self.file))
-        self._open_editor()
-        await self._show_statement()
-
-    def _open_editor(self) -> None:
-        try:
-            with self.app.suspend():
-                edit(self.file, self.workspace.settings.editor, os.environ)
-        except SuspendNotSupported:
-            self.notify(say("challenge.no-suspend", self.lang, file=self.file), severity="warning")
-        except EditorMissing as error:
-            self.notify(told(error, self.lang), severity="error")
-        self.app.refresh(layout=True)
+        return True
 
     def _is_accepted(self) -> bool:
         return self.report is not None and self.report.accepted

@@ -1,0 +1,40 @@
+"""Opening a file from a screen: in the learner's editor, or in the app's own."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from textual.app import SuspendNotSupported
+
+from attncli.domain.text import Localised
+from attncli.errors import AttnError, EditorMissing
+from attncli.practice.edit import edit, told
+from attncli.practice.open_file import OpenFile
+from attncli.tui.screens.base import AttnScreen
+from attncli.words.app_texts import say
+
+
+def edit_outside(screen: AttnScreen, file: Path) -> None:
+    """Waits until the learner's editor is closed; where there is none, or no place for one, it is told."""
+    try:
+        with screen.app.suspend():
+            edit(file, screen.workspace.settings.editor, os.environ)
+    except SuspendNotSupported:
+        screen.notify(say("challenge.no-suspend", screen.lang, file=file), severity="warning")
+    except EditorMissing as error:
+        screen.notify(told(error, screen.lang), severity="error")
+    screen.app.refresh(layout=True)
+
+
+async def write_here(screen: AttnScreen, file: Path, title: Localised, statement: Localised) -> bool:
+    """Whether the file is to be graded after it was edited here; a file that cannot be opened is told. In a worker."""
+    from attncli.tui.screens.editor import EditorScreen
+
+    try:
+        opened = OpenFile(file)
+    except AttnError as error:
+        screen.notify(error.message, severity="warning")
+        return False
+    grade = await screen.app.push_screen_wait(EditorScreen(opened, title, statement, screen.lang))
+    return grade is True

@@ -1,0 +1,111 @@
+"""A solution written in the app itself: highlighted, saved whenever the screen is left, graded with one key."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from textual.widgets import TextArea
+
+from attncli.tui.app import AttnApp
+from attncli.tui.screens.challenge import ChallengeScreen
+from attncli.tui.screens.editor import EditorScreen
+
+from .conftest import MakeApp, shown
+from .test_challenge import noted, opened, settled, write_solution
+
+
+def file_of(app: AttnApp) -> Path:
+    return app.workspace.home.solutions / "sdpa.py"
+
+
+async def test_w_writes_the_starter_and_what_is_typed_is_kept_by_escape(make_app: MakeApp) -> None:
+    app = opened(make_app)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("w")
+        await pilot.pause(0.3)
+        assert isinstance(app.screen, EditorScreen) and "def sdpa(" in app.screen.query_one(TextArea).text
+        app.screen.query_one(TextArea).move_cursor((0, 0))
+        await pilot.press("#", "n", "o", "t", "e", "enter")
+        assert "not saved yet" in shown(app) and "line 2, column 1" in shown(app)
+        await pilot.press("escape")
+        await settled(pilot)
+        assert isinstance(app.screen, ChallengeScreen)
+        assert file_of(app).read_text(encoding="utf-8").startswith("#note\n")
+
+
+async def test_python_is_highlighted(make_app: MakeApp) -> None:
+    app = opened(make_app)
+    write_solution(app, "def sdpa(): ...\n")
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("w")
+        await pilot.pause(0.3)
+        area = app.screen.query_one(TextArea)
+        assert area.language == "python" and area.show_line_numbers
+        styles = {str(segment.style.color) for segment in area.render_line(0) if segment.style and segment.text.strip()}
+        assert len(styles) > 2
+
+
+async def test_ctrl_g_saves_and_grades(make_app: MakeApp) -> None:
+    app = opened(make_app)
+    write_solution(app)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await pilot.press("w")
+        await pilot.pause(0.3)
+        app.screen.query_one(TextArea).text = "def sdpa(q, k, v): return v\n"
+        await pilot.press("ctrl+g")
+        await settled(pilot)
+        assert file_of(app).read_text(encoding="utf-8") == "def sdpa(q, k, v): return v\n"
+        assert "Rejected" in shown(app)
+
+
+async def test_what_another_editor_wrote_meanwhile_is_kept_beside(make_app: MakeApp) -> None:
+    app = opened(make_app)
+    write_solution(app, "mine\n")
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("w")
+        await pilot.pause(0.3)
+        app.screen.query_one(TextArea).text = "mine, longer\n"
+        file_of(app).write_text("theirs\n", encoding="utf-8")
+        await pilot.press("ctrl+s")
+        assert await noted(pilot, "sdpa.other-1.py")
+        assert file_of(app).read_text(encoding="utf-8") == "mine, longer\n"
+        assert file_of(app).with_name("sdpa.other-1.py").read_text(encoding="utf-8") == "theirs\n"
+
+
+async def test_where_it_cannot_be_saved_the_screen_stays(make_app: MakeApp) -> None:
+    app = opened(make_app)
+    write_solution(app)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("w")
+        await pilot.pause(0.3)
+        app.screen.query_one(TextArea).text = "typed"
+        file_of(app).unlink()
+        file_of(app).mkdir()
+        await pilot.press("escape")
+        await pilot.pause()
+        assert isinstance(app.screen, EditorScreen) and app.screen.query_one(TextArea).text == "typed"
+
+
+async def test_a_file_that_is_no_text_is_told(make_app: MakeApp) -> None:
+    app = opened(make_app)
+    write_solution(app)
+    file_of(app).write_bytes(b"\xff\xfe\x00")
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("w")
+        assert await noted(pilot, "is no text in UTF-8")
+        assert isinstance(app.screen, ChallengeScreen)
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+async def test_the_statement_stands_beside_the_code_or_behind_f2(make_app: MakeApp, lang: str) -> None:
+    for size, beside in (((150, 40), True), ((80, 24), False)):
+        app = opened(make_app, lang=lang)
+        async with app.run_test(size=size) as pilot:
+            await pilot.press("w")
+            await pilot.pause(0.3)
+            statement = app.screen.query_one("#statement")
+            assert statement.display is beside
+            await pilot.press("f2")
+            await pilot.pause(0.1)
+            assert statement.display and (beside or not app.screen.query_one(TextArea).display)
