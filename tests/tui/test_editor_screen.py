@@ -25,6 +25,9 @@ async def test_w_writes_the_starter_and_what_is_typed_is_kept_by_escape(make_app
         await pilot.press("w")
         await pilot.pause(0.3)
         assert isinstance(app.screen, EditorScreen) and "def sdpa(" in app.screen.query_one(TextArea).text
+        assert "raise NotImplementedError" in app.screen.query_one(TextArea).get_line(
+            app.screen.query_one(TextArea).cursor_location[0]
+        )
         app.screen.query_one(TextArea).move_cursor((0, 0))
         await pilot.press("#", "n", "o", "t", "e", "enter")
         assert "not saved yet" in shown(app) and "line 2, column 1" in shown(app)

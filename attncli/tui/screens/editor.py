@@ -21,6 +21,8 @@ from attncli.tui.widgets.title_bar import TitleBar
 from attncli.words.app_texts import say
 
 INDENT = 4
+TO_WRITE = "raise NotImplementedError"
+"""Where the cursor goes in a starter."""
 
 
 class EditorScreen(Screen[bool]):
@@ -64,7 +66,11 @@ class EditorScreen(Screen[bool]):
         return cast("Routes", self.app)
 
     def on_mount(self) -> None:
-        self.query_one(TextArea).focus()
+        area = self.query_one(TextArea)
+        area.focus()
+        before, found, _ = area.text.partition(TO_WRITE)
+        if found:
+            area.move_cursor((before.count("\n"), INDENT), center=True)
 
     def on_text_area_changed(self, event: TextArea.Changed) -> None:
         self._show_standing()
