@@ -27,7 +27,7 @@ LEFT_OUT = _T(
     "Too little time for everything: cards that stay unseen: {cards}, core ones among them: {core}.",
     "时间不够学完全部：将有 {cards} 张卡片学不到，其中核心卡片 {core} 张。",
 )
-NEEDED = _T("{minutes} minutes a day would reach every card.", "若每天 {minutes} 分钟，可学到每一张卡片。")
+NEEDED = _T("{minutes} minutes a day would reach every card.", "若每天 {minutes} 分钟，每一张卡片都学得到。")
 NEVER_ENOUGH = _T("Not even four hours a day would reach every card.", "即使每天四小时，也无法学到每一张卡片。")
 CHALLENGES_LEFT = _T("Challenges that stay unsolved: {count}.", "将有 {count} 道编程题来不及做。")
 DAY = _T("Today, {minutes:.0f} minutes", "今天，{minutes:.0f} 分钟")
@@ -38,7 +38,7 @@ MINUTES = _T("{minutes:.0f} min", "{minutes:.0f} 分钟")
 NEW_CARDS = _T("New:", "新卡：")
 REVIEW_CARDS = _T("Review:", "复习：")
 CHALLENGE = _T("Challenge:", "编程题：")
-MORE_CARDS = _T("… and {count} more", "…… 另有 {count} 张")
+MORE_CARDS = _T("… and {count} more cards", "…… 另有 {count} 张")
 MORE_DAYS = _T("… and {count} days more", "…… 另有 {count} 天")
 FREE = _T("free", "休息")
 LAST_PASS = _T("last pass", "最后一轮")
