@@ -32,6 +32,7 @@ COMMANDS: dict[str, str] = {
     "import": "attncli.commands.import_reviews:import_",
     "mcp": "attncli.commands.mcp:mcp",
     "new": "attncli.commands.new:new",
+    "optimize": "attncli.commands.optimize:optimize",
     "plan": "attncli.commands.plan:plan",
     "quiz": "attncli.commands.quiz:quiz",
     "restore": "attncli.commands.backup:restore",

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import date
 from typing import Any
 
@@ -11,12 +10,10 @@ import click
 
 from attncli.commands.session import Session, session
 from attncli.commands.shared_options import json_option, print_json
-from attncli.commands.stdout import echo, show_progress, verdict_counts
+from attncli.commands.stdout import counting, echo, verdict_counts
 from attncli.errors import ConfigInvalid, EnvironmentFailure, StoreCorrupt, StoreError
 from attncli.practice import health
 from attncli.practice.daily_copy import newest_copy
-
-STEP = 1000
 
 
 @click.command()
@@ -42,7 +39,7 @@ def doctor(as_json: bool, rebuild: bool) -> None:
 
 
 def _rebuild(current: Session) -> None:
-    done = health.rebuild(current.home, current.workspace, _progress())
+    done = health.rebuild(current.home, current.workspace, counting())
     for line in _mended(done):
         echo(line, err=True)
     echo(f"derived {done.subjects} schedules anew", err=True)
@@ -61,16 +58,6 @@ def _mended(done: health.Rebuilt) -> Iterator[str]:
 
 def _rows_counted(count: int, what: str = "") -> str:
     return f"{count} {what}row{'' if count == 1 else 's'}"
-
-
-def _progress() -> Callable[[int], None]:
-    """Counts on a terminal, says nothing elsewhere."""
-
-    def show(done: int) -> None:
-        if done % STEP == 0 and sys.stderr.isatty():
-            show_progress(f"{done} …")
-
-    return show
 
 
 def _findings(current: Session) -> dict[str, Any]:

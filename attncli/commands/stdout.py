@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from attncli.domain.printable import printable
@@ -21,6 +21,16 @@ def show_progress(text: str) -> None:
     """Replaces the line on stderr by `text`; only for a terminal."""
     sys.stderr.write(f"{ERASE_LINE}{printable(text)}")
     sys.stderr.flush()
+
+
+def counting(step: int = 1000) -> Callable[[int], None]:
+    """Shows every so many on a terminal, says nothing elsewhere."""
+
+    def show(done: int) -> None:
+        if done % step == 0 and sys.stderr.isatty():
+            show_progress(f"{done} …")
+
+    return show
 
 
 def discard() -> None:

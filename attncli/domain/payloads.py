@@ -15,6 +15,7 @@ from typing import Any
 from attncli.domain.counterexamples import check_counterexample
 from attncli.domain.log_row import RowKind
 from attncli.domain.plain_json import depth
+from attncli.domain.weights import check_weights
 
 Check = Callable[[Any], None]
 
@@ -27,16 +28,6 @@ DEEPEST_EXTRA = 8
 MOST_KEYS = 64
 MOST_ITEMS = 200
 LARGEST_MS = 2**53
-
-LOWEST_WEIGHTS = (
-    *(0.001, 0.001, 0.001, 0.001, 1.0, 0.001, 0.001, 0.001, 0.0, 0.0, 0.001),
-    *(0.001, 0.001, 0.001, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.1),
-)
-HIGHEST_WEIGHTS = (
-    *(100.0, 100.0, 100.0, 100.0, 10.0, 4.0, 4.0, 0.75, 4.5, 0.8, 3.5),
-    *(5.0, 0.25, 0.9, 4.0, 1.0, 6.0, 2.0, 2.0, 0.8, 0.8),
-)
-"""Between these FSRS-6 takes its 21 weights."""
 
 CONTROLS = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f]")
 """Characters that no source needs and a terminal obeys; a form feed between functions may stay."""
@@ -55,13 +46,6 @@ def check_payload(kind: RowKind, payload: Any) -> None:
             (known.checks.get(key) or _COMMON.get(key, _extra))(value)
         except ValueError as error:
             raise ValueError(f"payload.{key}: {error}") from None
-
-
-def fitted(payload: Mapping[str, Any]) -> tuple[float, ...]:
-    """The weights of a fit; empty for the published ones. Raises ValueError for what FSRS cannot use."""
-    weights = payload.get("parameters") if isinstance(payload, Mapping) else None
-    _weights(weights)
-    return tuple(weights or ())
 
 
 def clean_source(text: str) -> str:
@@ -148,12 +132,6 @@ def _check_told(value: Any) -> None:
     _extra(value)
 
 
-def _weights(value: Any) -> None:
-    _require(isinstance(value, list) and len(value) in (0, len(LOWEST_WEIGHTS)), "not the 21 weights of FSRS-6")
-    for number, low, high in zip(value, LOWEST_WEIGHTS, HIGHEST_WEIGHTS, strict=False):
-        _require(type(number) in (int, float) and low <= number <= high, "weights that FSRS-6 cannot use")
-
-
 def _extra(value: Any) -> None:
     _require(depth(value) <= DEEPEST_EXTRA, "it is nested too deeply")
     _require(len(json.dumps(value)) <= LARGEST_EXTRA, "it is too large")
@@ -206,7 +184,7 @@ _KINDS: dict[RowKind, _Fields] = {
         },
         ("verdict",),
     ),
-    RowKind.FIT: _Fields({"parameters": _weights}, ("parameters",)),
+    RowKind.FIT: _Fields({"parameters": check_weights}, ("parameters",)),
     RowKind.TAG: _Fields({"tag": _name, "on": _switch}),
     RowKind.NOTE: _Fields({"text": _text(LONGEST_NOTE)}),
 }

@@ -17,6 +17,8 @@ LONGEST_LINE = 8 * 1024 * 1024
 DAYS_AROUND = 2
 """A study day begins at a local hour: it is never further than this from the day in UTC."""
 
+_ABOUT_NOTHING = (RowKind.FIT, RowKind.UNDO)
+"""A fit is about all cards, and so is what takes it back."""
 MACHINE = re.compile("[0-9a-f]{8}")
 
 
@@ -49,7 +51,7 @@ def row_of_document(document: Mapping[str, Any]) -> LogRow:
     kind = RowKind(_checked(document, "kind", _kind))
     check_payload(kind, document.get("payload"))
     id, machine = _checked(document, "id", _id), _checked(document, "machine", _id)
-    subject = _checked(document, "subject", _subject if kind is RowKind.FIT else _id)
+    subject = _checked(document, "subject", _subject if kind in _ABOUT_NOTHING else _id)
     at, day = _checked(document, "at", _moment), _checked(document, "day", _day)
     if abs(day - at.toordinal()) > DAYS_AROUND:
         raise ValueError("day: it is not the day of at")

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from attncli.domain.log_row import LogRow, RowKind
 from attncli.domain.schedule import Schedule
@@ -45,6 +46,26 @@ def in_force(rows: Iterable[LogRow]) -> list[LogRow]:
 def standing_reviews(rows: Iterable[LogRow]) -> list[LogRow]:
     """The reviews that count, in order."""
     return in_force(row for row in standing(rows) if row.is_usable_review)
+
+
+class FitInForce(NamedTuple):
+    """A fit's row, its study day and its weights: none for the published ones."""
+
+    id: str = ""
+    day: int = 0
+    weights: tuple[float, ...] = ()
+
+
+def fit_in_force(fits: Iterable[LogRow]) -> FitInForce:
+    """The last of these standing fits that FSRS can use."""
+    rows = in_force(in_order(fits))
+    if rows:
+        from attncli.domain.weights import fitted
+
+        for row in reversed(rows):
+            with suppress(ValueError):
+                return FitInForce(row.id, row.day, fitted(row.payload))
+    return FitInForce()
 
 
 def fold_reviews(scheduler: Scheduler, rows: Iterable[LogRow]) -> Schedule | None:

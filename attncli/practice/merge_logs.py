@@ -74,12 +74,20 @@ def merge(workspace: Workspace, placed: Iterable[Placed], conflict: Callable[[Pl
 
     with recording(workspace):
         new = workspace.store.log.merge(rows(), lambda row: conflict(current[0]))
-        if any(row.kind is RowKind.FIT for row in new):
+        if _bring_another_fit(workspace, new):
             workspace.forget_policy()
             derive_everything(workspace)
         else:
             derive_subjects(workspace, {row.subject for row in new})
     return new
+
+
+def _bring_another_fit(workspace: Workspace, new: list[LogRow]) -> bool:
+    """Whether a fit came in, or was taken back."""
+    if any(row.kind is RowKind.FIT for row in new):
+        return True
+    undone = {row.takes_back for row in new if row.kind is RowKind.UNDO}
+    return bool(undone) and any(row.id in undone for row in workspace.store.log.of_kind(RowKind.FIT))
 
 
 def write_lines(path: Path, lines: Iterable[str]) -> int:

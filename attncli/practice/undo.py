@@ -8,29 +8,29 @@ from attncli.domain.log_row import LogRow, RowKind
 from attncli.errors import UsageError
 from attncli.memory.annotations import ANNOTATIONS
 from attncli.memory.replay import HOLDS
-from attncli.practice.derivation import derive_subjects
+from attncli.practice.derivation import derive_everything, derive_subjects
 from attncli.practice.log_transaction import recording
 from attncli.practice.stamping import utc
 from attncli.practice.workspace import Workspace
 
-TAKEN_BACK = HOLDS | ANNOTATIONS | {RowKind.REVIEW, RowKind.ATTEMPT, RowKind.REPAIR}
+TAKEN_BACK = HOLDS | ANNOTATIONS | {RowKind.REVIEW, RowKind.ATTEMPT, RowKind.REPAIR, RowKind.FIT}
 
 
-Act = Literal["review", "hold", "annotation", "attempt"]
+Act = Literal["review", "hold", "annotation", "attempt", "fit"]
 
 
 def sort_of_act(row: LogRow) -> Act:
     """What was taken back, in a word."""
-    if row.kind is RowKind.REVIEW:
-        return "review"
+    if row.kind in (RowKind.REVIEW, RowKind.FIT):
+        return "review" if row.kind is RowKind.REVIEW else "fit"
     return "hold" if row.kind in HOLDS else "annotation" if row.kind in ANNOTATIONS else "attempt"
 
 
 def take_back(workspace: Workspace, row: LogRow | None = None) -> LogRow:
     """Takes back `row`, or what was last done on this machine; the row that was taken back.
 
-    A review, a suspension, a bury, their lifting, a tag, a note, an attempt or a repair; what a hint or a solution
-    showed stays seen.
+    A review, a suspension, a bury, their lifting, a tag, a note, an attempt, a repair or a fit; what a hint or a
+    solution showed stays seen.
     """
     store, at = workspace.store, utc(workspace.clock())
     with recording(workspace):
@@ -38,5 +38,9 @@ def take_back(workspace: Workspace, row: LogRow | None = None) -> LogRow:
         if done is None:
             raise UsageError("there is no review on this machine to take back, nor anything else that was done here")
         store.log.append(RowKind.UNDO, done.subject, at, workspace.calendar.day(at), {"row": done.id})
-        derive_subjects(workspace, [done.subject])
+        if done.kind is RowKind.FIT:
+            workspace.forget_policy()
+            derive_everything(workspace)
+        else:
+            derive_subjects(workspace, [done.subject])
     return done

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import replace
 from datetime import date, datetime
 from functools import cached_property
@@ -21,9 +20,9 @@ from attncli.store.database import Database
 from attncli.store.queue import Moment
 
 if TYPE_CHECKING:
-    from attncli.domain.log_row import LogRow
     from attncli.domain.text import Lang
     from attncli.memory.policy import Policy
+    from attncli.memory.replay import FitInForce
     from attncli.memory.scheduler import Scheduler
     from attncli.practice.library import Library
 
@@ -109,13 +108,12 @@ class Workspace:
     @cached_property
     def policy(self) -> Policy:
         """What schedules follow from, besides the reviews: the settings and the last fit in the log."""
-        from attncli.domain.log_row import RowKind
         from attncli.memory.policy import Policy
 
-        fits = self.store.log.of_kind(RowKind.FIT)
-        self._fit = fits[-1].id if fits else ""
+        in_force = self.fit_in_force()
+        self._fit = in_force.id
         return Policy(
-            parameters=_last_usable(fits) if fits else (),
+            parameters=in_force.weights,
             desired_retention=self.settings.desired_retention,
             learning_steps=self.settings.learning_steps,
             relearning_steps=self.settings.relearning_steps,
@@ -179,9 +177,15 @@ class Workspace:
         if in_force != self.settings.scheduling and (settings := self._settings_now()).scheduling == in_force:
             self.settings = settings
             self.forget_policy()
-        if "policy" in self.__dict__ and self._fit != self.store.log.last_fit():
+        if "policy" in self.__dict__ and self._fit != self.fit_in_force().id:
             self.forget_policy()
         return in_force == self.settings.scheduling
+
+    def fit_in_force(self) -> FitInForce:
+        """What the log holds now, whatever the policy was made of."""
+        from attncli.memory.replay import fit_in_force
+
+        return fit_in_force(self.store.log.fits())
 
     def _settings_now(self) -> Settings:
         try:
@@ -226,16 +230,6 @@ class Workspace:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self.close()
-
-
-def _last_usable(fits: list[LogRow]) -> tuple[float, ...]:
-    """The weights of the last fit that FSRS can use; empty for the published ones."""
-    from attncli.domain.payloads import fitted
-
-    for row in reversed(fits):
-        with suppress(ValueError):
-            return fitted(row.payload)
-    return ()
 
 
 def _keep_before_migration(store: Database, home: paths.Home, clock: Clock) -> None:

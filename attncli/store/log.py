@@ -173,10 +173,10 @@ class Log:
         last = self._last(f"{about} ORDER BY at_us DESC, id DESC", (kind, *subjects))
         return last.id if last else ""
 
-    def last_fit(self) -> str:
-        """The id of the last fit, empty if there is none."""
-        last = self._last("kind = 'fit' ORDER BY at_us DESC, id DESC", ())
-        return last.id if last else ""
+    def fits(self) -> list[LogRow]:
+        """The last fits that were not undone, in replay order; a hundred at most."""
+        last = f"kind = 'fit' AND {_STANDING} ORDER BY at_us DESC, id DESC LIMIT {TRIED_ROWS}"
+        return list(self._sound_rows(f"SELECT {RAW} FROM log WHERE {last}"))[::-1]
 
     def last_moment(self, subjects: Sequence[str], kinds: Collection[RowKind], until: datetime) -> datetime | None:
         """The latest stamp of a row of these kinds about these subjects, up to `until`."""
@@ -212,6 +212,18 @@ class Log:
             f" WHERE kind = 'review' AND day >= ? AND {_USABLE} AND {_STANDING} ORDER BY at_us, id",
             (first_day,),
         )
+
+    def reviews_of(self, subjects: Sequence[str]) -> list[tuple[int, int]]:
+        """(study day, rating) of the reviews of these that were not undone, in replay order."""
+        about = f"subject IN ({_marks(subjects)}) AND kind = 'review' AND {_USABLE} AND {_STANDING}"
+        sql = f"SELECT day, {_RATING} FROM log WHERE {about} ORDER BY at_us, id"
+        return [(day, rating) for day, rating in self._connection.rows(sql, subjects)]
+
+    def recent_elapsed_ms(self, limit: int) -> list[int]:
+        """How long the last reviews took, where that was told; the newest first."""
+        told = "CASE WHEN json_valid(payload) THEN json_extract(payload, '$.elapsed_ms') END"
+        sql = f"SELECT {told} FROM log NOT INDEXED WHERE kind = 'review' ORDER BY seq DESC LIMIT ?"
+        return [ms for (ms,) in self._connection.rows(sql, (limit,)) if isinstance(ms, int) and ms > 0]
 
     def last_reviews(self) -> dict[str, LastReview]:
         """Card → the review that its schedule ends with; one row a card is read, however long the log."""

@@ -33,6 +33,12 @@ class Schedules:
         for subject, *values in self._connection.each(f"SELECT subject, {_COLUMNS} FROM schedule"):
             yield subject, _schedule(values)
 
+    def repetitions(self) -> list[tuple[str, int]]:
+        """How often each subject was reviewed."""
+        return [
+            (subject, count) for subject, count in self._connection.rows("SELECT subject, repetitions FROM schedule")
+        ]
+
     def put(self, subject: str, schedule: Schedule | None, last_row: str) -> None:
         """Replaces the schedule of `subject`; None removes it."""
         if schedule is None:

@@ -46,6 +46,10 @@ ANSWER: dict[str, Localised] = {
     "undone-unsuspend": _T("took back the return of {card} at {at}", "已撤销 {at} 对 {card} 的恢复"),
     "undone-attempt": _T("took back the attempt at {card} of {at}", "已撤销 {at} 对 {card} 的作答"),
     "undone-repair": _T("took back the repair of {card} of {at}", "已撤销 {at} 对 {card} 的排错"),
+    "undone-fit": _T(
+        "took back the fit of {at}: the parameters before it are in force again",
+        "已撤销 {at} 的参数拟合，恢复之前的参数",
+    ),
     "undone-tag": _T("took back the tag of {card} at {at}", "已撤销 {at} 给 {card} 加的标签"),
 }
 STATES: dict[str, Localised] = {

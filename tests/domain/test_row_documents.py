@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 from attncli.domain import payloads, plain_json
 from attncli.domain.counterexamples import check_counterexample, counterexamples_of, is_counterexample
 from attncli.domain.log_row import EARLIEST, LATEST, LogRow, RowKind
-from attncli.domain.payloads import clean_source, fitted
+from attncli.domain.payloads import clean_source
 from attncli.domain.row_documents import checked_line, is_machine, line_of, row_of_line
+from attncli.domain.weights import HIGHEST_WEIGHTS, LOWEST_WEIGHTS, fitted
 
 names = st.text(st.characters(exclude_categories=["C", "Z"]), min_size=1, max_size=30)
 plain = st.recursive(
@@ -72,7 +73,7 @@ FIELDS: dict[RowKind, st.SearchStrategy[dict[str, Any]]] = {
         optional={"left": st.lists(names, max_size=4), "rung": st.sampled_from(["none", "solved", "hardened"])},
     ),
     RowKind.FIT: st.tuples(
-        *(st.floats(low, high) for low, high in zip(payloads.LOWEST_WEIGHTS, payloads.HIGHEST_WEIGHTS, strict=True))
+        *(st.floats(low, high) for low, high in zip(LOWEST_WEIGHTS, HIGHEST_WEIGHTS, strict=True))
     ).map(lambda weights: {"parameters": list(weights)}),
 }
 
@@ -143,10 +144,10 @@ def test_json_that_means_different_things_to_others_is_refused(text: str, said: 
 
 
 def test_the_bounds_of_weights_are_those_of_fsrs() -> None:
-    assert tuple(fsrs.scheduler.LOWER_BOUNDS_PARAMETERS) == payloads.LOWEST_WEIGHTS
-    assert tuple(fsrs.scheduler.UPPER_BOUNDS_PARAMETERS) == payloads.HIGHEST_WEIGHTS
-    fsrs.Scheduler(parameters=payloads.LOWEST_WEIGHTS)
-    fsrs.Scheduler(parameters=payloads.HIGHEST_WEIGHTS)
+    assert tuple(fsrs.scheduler.LOWER_BOUNDS_PARAMETERS) == LOWEST_WEIGHTS
+    assert tuple(fsrs.scheduler.UPPER_BOUNDS_PARAMETERS) == HIGHEST_WEIGHTS
+    fsrs.Scheduler(parameters=LOWEST_WEIGHTS)
+    fsrs.Scheduler(parameters=HIGHEST_WEIGHTS)
 
 
 @pytest.mark.parametrize(

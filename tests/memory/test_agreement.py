@@ -10,9 +10,9 @@ import fsrs
 import pytest
 
 from attncli.domain.log_row import LogRow, RowKind
-from attncli.domain.payloads import HIGHEST_WEIGHTS, LOWEST_WEIGHTS
 from attncli.domain.rating import Rating
 from attncli.domain.schedule import Schedule
+from attncli.domain.weights import HIGHEST_WEIGHTS, LOWEST_WEIGHTS
 from attncli.memory.days import StudyCalendar
 from attncli.memory.policy import Policy
 from attncli.memory.replay import fold_reviews

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import fsrs
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -16,12 +18,17 @@ from attncli.domain.log_row import RowKind
 from attncli.domain.rating import Rating
 from attncli.domain.schedule import Schedule, State
 from attncli.errors import NotFound, UsageError
+from attncli.memory.replay import standing, standing_reviews
 from attncli.paths import Home
 from attncli.practice import hold, record_review
 from attncli.practice.due import due_counts
+from attncli.practice.fit_parameters import record_fit
+from attncli.practice.merge_logs import exported, import_file
 from attncli.practice.undo import take_back
 from attncli.practice.workspace import Workspace
+from simulated_learners import SHORT_MEMORY
 
+WEIGHTS = [(), tuple(fsrs.scheduler.UPPER_BOUNDS_PARAMETERS), SHORT_MEMORY]
 CARDS = ["att-01", "att-02", "kv-01"]
 START = datetime(2022, 11, 29, 12, 30, tzinfo=UTC)
 
@@ -153,6 +160,12 @@ def test_a_due_date_depends_on_that_card_s_log_alone(open_workspace: Callable[..
     assert schedules(alone)["att-01"] == schedules(among)["att-01"]
 
 
+def standing_weights(workspace: Workspace) -> tuple[float, ...]:
+    """The newest fit that nobody took back, read from the log as a whole."""
+    fits = [row for row in standing(workspace.store.log.everything()) if row.kind is RowKind.FIT]
+    return tuple(fits[-1].payload["parameters"]) if fits else ()
+
+
 class Sitting(RuleBasedStateMachine):
     """Any mixture of answers, undos, holds and moves of the clock, against a replay of the log."""
 
@@ -160,6 +173,9 @@ class Sitting(RuleBasedStateMachine):
         super().__init__()
         self.now = START
         self.workspace = Workspace.open(Home(folder), lambda: self.now, settings=Settings(), quizbank=bank, impl=impl)
+        self.elsewhere = Workspace.open(
+            Home(folder / "elsewhere"), lambda: self.now, settings=Settings(), quizbank=bank, impl=impl
+        )
         self.done: list[RowKind] = []
 
     @property
@@ -190,11 +206,36 @@ class Sitting(RuleBasedStateMachine):
         hold.hold(self.workspace, kind, card)
         self.done.append(kind)
 
+    @rule(weights=st.sampled_from(WEIGHTS))
+    def fit(self, weights: tuple[float, ...]) -> None:
+        record_fit(self.workspace, weights)
+        self.done.append(RowKind.FIT)
+
+    @rule(card=st.sampled_from(CARDS), rating=st.sampled_from(Rating))
+    def answer_elsewhere(self, card: str, rating: Rating) -> None:
+        record_review.answer(self.elsewhere, card, rating)
+
+    @rule(weights=st.sampled_from(WEIGHTS))
+    def fit_elsewhere(self, weights: tuple[float, ...]) -> None:
+        record_fit(self.elsewhere, weights)
+
+    @rule()
+    def undo_elsewhere(self) -> None:
+        with suppress(UsageError):
+            take_back(self.elsewhere)
+
+    @rule()
+    def bring_in(self) -> None:
+        file = self.elsewhere.home.root / "reviews.jsonl"
+        file.write_text("".join(line + "\n" for line in exported(self.elsewhere, [])), encoding="utf-8")
+        import_file(self.workspace, file)
+
     @invariant()
     def replay_gives_the_same(self) -> None:
         store = self.workspace.store
         derived, due = schedules(self.workspace), due_counts(self.workspace)
         holds = [store.schedules.hold(card) for card in CARDS]
+        assert self.workspace.policy.parameters == standing_weights(self.workspace)
         self.workspace.derive_all()
         assert schedules(self.workspace) == derived
         assert due_counts(self.workspace) == due
@@ -204,12 +245,16 @@ class Sitting(RuleBasedStateMachine):
     def counts_are_sound(self) -> None:
         counts = due_counts(self.workspace)
         assert sum(counts.topics.values()) == counts.due
-        assert sum(self.workspace.store.log.reviews_by_day().values()) == self.reviews
+        log = self.workspace.store.log
+        here = [row for row in standing(log.everything()) if row.machine == log.machine and row.is_usable_review]
+        assert len(here) == self.reviews
+        assert sum(log.reviews_by_day().values()) == len(standing_reviews(log.everything()))
         for schedule in schedules(self.workspace).values():
             assert schedule.state is not State.NEW and schedule.due_at > schedule.reviewed_at
 
     def teardown(self) -> None:
         self.workspace.close()
+        self.elsewhere.close()
 
 
 def test_any_sitting_equals_the_replay_of_its_log(

@@ -155,7 +155,7 @@ def test_questions_about_the_last_rows_leave_out_what_is_damaged(path: Path) -> 
     with Database.open(path) as database:
         log = database.log
         assert log.last_here(reviews) == rows[2]
-        assert log.last_id(RowKind.REVIEW, ["card"]) == rows[2].id and log.last_fit() == fits[0].id
+        assert log.last_id(RowKind.REVIEW, ["card"]) == rows[2].id and log.fits()[-1].id == fits[0].id
         assert log.last_moment(["card"], reviews, AT + timedelta(days=5)) == rows[2].at
         assert log.last_moment(["card"], reviews, AT - timedelta(days=5)) is None
         assert rows[3].id not in log.ids_after(["card"], reviews, AT)

@@ -1,0 +1,84 @@
+"""`attn optimize`: what it says of a fit in both languages, and what it asks for first."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from attncli.domain.log_row import LogRow, RowKind
+from attncli.domain.row_documents import line_of
+from simulated_learners import LONG_MEMORY, PUBLISHED, reviews_of_a_learner
+
+Attn = Callable[..., Any]
+
+
+@pytest.fixture
+def remember(attn: Attn, tmp_path: Path) -> Callable[[tuple[float, ...]], None]:
+    """Imports the log of a simulated learner with this memory."""
+
+    def bring(weights: tuple[float, ...]) -> None:
+        learner = reviews_of_a_learner(weights, 0)
+        rows = [(number, day, rating) for number, history in enumerate(learner) for day, rating in history]
+        shift = (datetime.now(UTC) - timedelta(days=1)).toordinal() - max(day for _, day, _ in rows)
+        lines = [
+            line_of(
+                LogRow(
+                    f"{place:012x}-0000000a-00000000",
+                    "0000000a",
+                    RowKind.REVIEW,
+                    f"gone-{number}",
+                    datetime.fromordinal(day + shift).replace(hour=12, tzinfo=UTC),
+                    day + shift,
+                    {"rating": rating},
+                )
+            )
+            for place, (number, day, rating) in enumerate(rows)
+        ]
+        file = tmp_path / "learner.jsonl"
+        file.write_text("\n".join(lines), encoding="utf-8")
+        assert attn("import", "reviews", str(file)).code == 0
+
+    return bring
+
+
+def test_what_changed_is_said_and_can_be_taken_back(attn: Attn, remember: Callable[..., None]) -> None:
+    remember(LONG_MEMORY)
+    english = attn("optimize").out
+    assert "predicts recall better than the parameters in force" in english
+    assert "log loss" in english and "RMSE" in english and "Good 2 → " in english
+    assert english.endswith("`attn undo` takes that back.\n")
+    assert "took back the fit" in attn("undo").out
+    chinese = attn("optimize", "--lang", "zh").out
+    assert "优于当前参数" in chinese and "对数损失" in chinese and "良好 2 → " in chinese
+    assert "已撤销" in attn("undo", "--lang", "zh").out
+    document = attn("optimize", "--json").json
+    assert document["kept"] and document["before"]["parameters"] == [] and len(document["after"]["parameters"]) == 21
+    assert document["before"]["log_loss"] - document["after"]["log_loss"] == pytest.approx(document["gain"])
+    assert attn("stats", "--json").json["reviews"] > 500
+
+
+def test_what_is_no_better_is_said_and_changes_nothing(attn: Attn, remember: Callable[..., None]) -> None:
+    remember(PUBLISHED)
+    result = attn("optimize")
+    assert result.code == 0 and "nothing was changed" in result.out and "undo" not in result.out
+    assert "未作任何改动" in attn("optimize", "--lang", "zh").out
+
+
+def test_too_few_reviews_exit_1_and_say_how_many_are_needed(attn: Attn) -> None:
+    result = attn("optimize", "--json")
+    assert (result.code, result.out) == (1, "")
+    assert "0 reviews" in result.line and "500 are needed" in result.line
+
+
+def test_without_the_extra_one_line_names_it(
+    attn: Attn, remember: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    remember(PUBLISHED)
+    monkeypatch.setitem(sys.modules, "fsrs_rs_python", None)
+    result = attn("optimize")
+    assert result.code == 3 and "pip install 'attncli[optimize]'" in result.line

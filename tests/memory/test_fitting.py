@@ -1,0 +1,108 @@
+"""A fit finds what a learner's memory is like, is kept where it foretells better, and is refused where it cannot."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from itertools import pairwise
+
+import fsrs
+import fsrs_rs_python
+import pytest
+
+from attncli.domain.weights import HIGHEST_WEIGHTS, LOWEST_WEIGHTS, fitted
+from attncli.errors import EnvironmentFailure, NothingFound
+from attncli.memory import fitting
+from attncli.memory.fitting import NEEDED_REVIEWS, NEEDED_SINCE_FIT, History, fit, telling_reviews
+from simulated_learners import FIRST_DAY, LONG_MEMORY, PUBLISHED, SHORT_MEMORY, reviews_of_a_learner
+
+DEFAULT_LEARNERS = 8
+
+
+def log_loss(weights: tuple[float, ...], histories: Sequence[History]) -> float:
+    items = fitting._items(fsrs_rs_python, histories)
+    losses = fitting._losses(fsrs_rs_python, weights, items)
+    return sum(losses) / len(losses)
+
+
+def replayed_loss(weights: tuple[float, ...], histories: Sequence[History]) -> float:
+    """The same by py-fsrs, review by review."""
+    scheduler = fsrs.Scheduler(weights, learning_steps=(), relearning_steps=(), enable_fuzzing=False)
+    losses = []
+    for history in histories:
+        card = fsrs.Card(card_id=1)
+        for day, rating in history:
+            at = datetime.fromordinal(day).replace(tzinfo=UTC)
+            if card.last_review is not None and at > card.last_review:
+                recall = scheduler.get_card_retrievability(card, at)
+                losses.append(-math.log(recall if rating > 1 else 1 - recall))
+            card, _ = scheduler.review_card(card, fsrs.Rating(rating), at)
+    return sum(losses) / len(losses)
+
+
+@pytest.mark.parametrize("truth", [LONG_MEMORY, SHORT_MEMORY], ids=["long", "short"])
+@pytest.mark.parametrize("seed", [0, 1, 3])
+def test_a_fit_finds_another_memory_and_is_kept(truth: tuple[float, ...], seed: int) -> None:
+    found = fit(reviews_of_a_learner(truth, seed), ())
+    later = reviews_of_a_learner(truth, seed + 1000)
+    assert found.judged.is_better and found.judged.rmse_bins_after < found.judged.rmse_bins_before
+    published, ours, best = (log_loss(weights, later) for weights in (PUBLISHED, found.parameters, truth))
+    assert published - ours > 0.5 * (published - best) > 0
+
+
+def test_who_forgets_as_published_keeps_the_published_weights_mostly() -> None:
+    kept = [fit(reviews_of_a_learner(PUBLISHED, seed), ()).judged.is_better for seed in range(DEFAULT_LEARNERS)]
+    assert sum(kept) <= 1
+
+
+def test_the_losses_are_those_of_py_fsrs() -> None:
+    histories = reviews_of_a_learner(SHORT_MEMORY, 7, cards=60)
+    for weights in (PUBLISHED, SHORT_MEMORY):
+        assert log_loss(weights, histories) == pytest.approx(replayed_loss(weights, histories), rel=1e-4)
+
+
+def test_too_few_reviews_are_counted_and_refused() -> None:
+    histories = [[(FIRST_DAY, 3), (FIRST_DAY, 3), (FIRST_DAY + 1, 3), (FIRST_DAY + 5, 1)]] * 10
+    assert telling_reviews(histories) == 20
+    with pytest.raises(NothingFound, match=f"^20 reviews .* {NEEDED_REVIEWS} are needed"):
+        fit(histories, ())
+
+
+def test_a_fit_in_force_is_judged_by_what_came_after_it() -> None:
+    histories = reviews_of_a_learner(LONG_MEMORY, 3)
+    first = fit(histories, ())
+    last_day = max(day for history in histories for day, _ in history)
+    with pytest.raises(NothingFound, match=f"^0 reviews .* since the last fit, {NEEDED_SINCE_FIT} are needed"):
+        fit(histories, first.parameters, last_day)
+    again = fit(histories, SHORT_MEMORY, last_day - 40)
+    after = sum(
+        later[0] > earlier[0] and later[0] > last_day - 40
+        for history in histories
+        for earlier, later in pairwise(history)
+    )
+    assert again.judged.held_back == after and again.judged.is_better
+
+
+@pytest.mark.parametrize("rating", [1, 3, 4])
+def test_weights_from_odd_logs_are_weights_that_fsrs_takes(rating: int) -> None:
+    histories = [[(FIRST_DAY + n, rating), (FIRST_DAY + n + 5, rating)] for n in range(NEEDED_REVIEWS)]
+    found = fit(histories, ())
+    assert fitted({"parameters": list(found.parameters)}) == found.parameters
+    assert all(low <= w <= high for w, low, high in zip(found.parameters, LOWEST_WEIGHTS, HIGHEST_WEIGHTS, strict=True))
+    fsrs.Scheduler(parameters=found.parameters)
+
+
+def test_where_the_fitter_finds_nothing_the_published_weights_stay() -> None:
+    items = fitting._items(fsrs_rs_python, [[(FIRST_DAY, 3), (FIRST_DAY + 5, 3), (FIRST_DAY + 20, 1)]] * 99)
+    longer = [item for item in items if item.elapsed_days == 15]
+    assert fitting._fitted(fsrs_rs_python, longer) == PUBLISHED
+    far_apart = [[(FIRST_DAY, 3), (FIRST_DAY + 60_000, 3), (FIRST_DAY + 61_000, 3)]] * NEEDED_REVIEWS
+    assert not fit(far_apart, ()).judged.is_better
+
+
+def test_without_the_fitter_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "fsrs_rs_python", None)
+    with pytest.raises(EnvironmentFailure, match=r"pip install 'attncli\[optimize\]'"):
+        fit(reviews_of_a_learner(PUBLISHED, 1), ())
