@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from attncli import paths
-from attncli.domain.log_row import RowKind
+from attncli.domain.log_row import LogRow, RowKind
 from attncli.practice.workspace import Workspace
 
 CARDS_PER_FILE = 5_000
@@ -42,15 +43,19 @@ def write_banks(folder: Path, cards: int) -> list[str]:
 
 
 def fill(home_folder: Path, cards: int, reviews: int) -> None:
-    """Writes the banks, indexes them, appends the reviews and derives every schedule."""
+    """Writes the banks, indexes them, puts the reviews into the log and derives every schedule."""
     home = paths.home(home_folder, {})
     ids = write_banks(home.banks, cards)
-    draw = random.Random(0)
     with Workspace.open(home, lambda: NOW) as workspace:
         with workspace.store.transaction():
-            for number in range(reviews):
-                at = NOW - timedelta(days=400) + timedelta(seconds=number * 400 * 86400 / reviews)
-                payload = {"rating": draw.choice((1, 2, 3, 3, 3, 4))}
-                day = workspace.calendar.day(at)
-                workspace.store.log.append(RowKind.REVIEW, draw.choice(ids), at, day, payload)
+            workspace.store.log.fill(_reviews(workspace, ids, reviews))
         workspace.derive_all()
+
+
+def _reviews(workspace: Workspace, ids: list[str], reviews: int) -> Iterator[tuple[int, LogRow]]:
+    draw, machine = random.Random(0), workspace.store.log.machine
+    for number in range(1, reviews + 1):
+        at = NOW - timedelta(days=400) + timedelta(seconds=(number - 1) * 400 * 86400 / reviews)
+        payload = {"rating": draw.choice((1, 2, 3, 3, 3, 4))}
+        id = f"{number:012x}-{machine}-{draw.getrandbits(32):08x}"
+        yield number, LogRow(id, machine, RowKind.REVIEW, draw.choice(ids), at, workspace.calendar.day(at), payload)

@@ -11,8 +11,12 @@ def retrievability(stability_days: float, elapsed_days: float, decay: float = DE
 
     R(t) = (1 + F·t/S)^(−decay), with F such that R(S) = 0.9.
     """
-    factor = 0.9 ** (-1 / decay) - 1
-    return float((1 + factor * max(0.0, elapsed_days) / stability_days) ** -decay)
+    return float((1 + curve_factor(decay) * max(0.0, elapsed_days) / stability_days) ** -decay)
+
+
+def curve_factor(decay: float = DEFAULT_DECAY) -> float:
+    """The F of the curve."""
+    return float(0.9 ** (-1 / decay) - 1)
 
 
 def recall_on(schedule: Schedule, day: int, decay: float = DEFAULT_DECAY) -> float:

@@ -65,6 +65,7 @@ def derive_everything(sitting: Sitting, progress: Callable[[int], None] | None =
     for subject in sorted(set(renames.values())):
         _derive(sitting, subject, store.log.of_subjects(store.index.names_of(subject)))
         done += 1
+    store.log.review_days.rebuild()
     rebuild_queue(store)
     store.remember_scheduling(sitting.settings.scheduling)
     return done

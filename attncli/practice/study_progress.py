@@ -6,19 +6,19 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import date, datetime
-from itertools import chain
 from typing import Any
 
 from attncli.domain.log_row import RowKind
-from attncli.domain.rating import Rating
 from attncli.domain.rungs import Rung
 from attncli.domain.schedule import Schedule
-from attncli.memory.forgetting import recall_on
-from attncli.memory.replay import is_leech, standing
+from attncli.memory.forgetting import curve_factor, recall_on
+from attncli.memory.policy import LEECH_LAPSES
 from attncli.practice.countdown import Countdown, countdown
-from attncli.practice.weakness import is_weak
+from attncli.practice.weakness import WEAK_LAPSES, WEAK_RECALL
 from attncli.practice.workspace import Workspace
 from attncli.store.queue import Moment
+from attncli.store.review_days import ReviewDay
+from attncli.store.seen_cards import Curve, SeenInTopic
 
 RETENTION_DAYS = 30
 FORECAST_DAYS = 14
@@ -92,20 +92,21 @@ class Overview:
 def overview(workspace: Workspace, at: datetime | None = None) -> Overview:
     """The streak and the topics at `at` (now)."""
     when = workspace.moment(at)
-    streak_days = streak(workspace.store.log.reviews_by_day(), when.day)
-    return Overview(streak_days, topic_standings(workspace, when), countdown(workspace, at))
+    by_day = {day.day: day.reviews for day in workspace.store.log.review_days.all()}
+    return Overview(streak(by_day, when.day), topic_standings(workspace, when), countdown(workspace, at))
 
 
 def progress(workspace: Workspace, at: datetime | None = None) -> Progress:
     """Everything about the learner's progress at `at` (now)."""
     when = workspace.moment(at)
-    by_day = workspace.store.log.reviews_by_day()
+    days = workspace.store.log.review_days.all()
+    by_day = {day.day: day.reviews for day in days}
     topics = topic_standings(workspace, when)
     return Progress(
         reviews=sum(by_day.values()),
         today=by_day.get(when.day, 0),
         streak_days=streak(by_day, when.day),
-        retention=retention(workspace.store.log.standing_reviews(), when.day - RETENTION_DAYS),
+        retention=retention(days, when.day - RETENTION_DAYS),
         seen=sum(topic.seen for topic in topics.values()),
         cards=sum(topic.total for topic in topics.values()),
         topics=topics,
@@ -125,73 +126,64 @@ def streak(by_day: Mapping[int, int], today: int) -> int:
     return length
 
 
-def retention(reviews: Iterable[tuple[str, int, int]], first_day: int) -> float | None:
-    """The share of reviews since `first_day` that were not forgotten, of cards first seen on an earlier day.
-
-    `reviews` are (subject, study day, rating) in order; only the first review of a card on a day counts, since the
-    repetitions within that day say nothing about memory.
-    """
-    last_seen: dict[str, int] = {}
-    recalled = forgotten = 0
-    for subject, day, rating in reviews:
-        counts = day >= first_day and subject in last_seen and last_seen[subject] < day
-        recalled += counts and rating != Rating.AGAIN
-        forgotten += counts and rating == Rating.AGAIN
-        last_seen[subject] = day
-    total = recalled + forgotten
+def retention(days: Iterable[ReviewDay], first_day: int) -> float | None:
+    """The share of reviews since `first_day` that were not forgotten, of cards first seen on an earlier day."""
+    counted = [day for day in days if day.day >= first_day]
+    recalled = sum(day.recalled for day in counted)
+    total = recalled + sum(day.forgotten for day in counted)
     return recalled / total if total else None
 
 
 def forecast(workspace: Workspace, when: Moment, days: int = FORECAST_DAYS) -> tuple[ForecastDay, ...]:
     """Reviews due on each of the next study days, as things stand."""
-    counts = [0] * days
-    for is_review, due_day, due_at in workspace.store.queue.due():
-        ahead = max(0, (due_day if is_review else workspace.calendar.day(due_at)) - when.day)
-        if ahead < days:
-            counts[ahead] += 1
+    ends = [workspace.calendar.ends_at(when.day + ahead) for ahead in range(days)]
+    counts = workspace.store.seen.due_by_day(when.day, ends)
     return tuple(ForecastDay(date.fromordinal(when.day + n).isoformat(), count) for n, count in enumerate(counts))
 
 
 def topic_standings(workspace: Workspace, when: Moment) -> dict[str, TopicStanding]:
     """Topic → how well it stands, for every topic that has cards."""
-    topic_of = {card.id: card.topic for card in workspace.store.index.list_cards(None)}
-    seen: dict[str, list[tuple[str, Schedule]]] = defaultdict(list)
-    for subject, schedule in workspace.store.schedules.all():
-        if subject in topic_of:
-            seen[topic_of[subject]].append((subject, schedule))
+    curve = _curve(workspace, when)
+    seen = {found.topic: found for found in workspace.store.seen.by_topic(curve)}
+    weak: dict[str, list[WeakCard]] = defaultdict(list)
+    for card in workspace.store.seen.weakest(curve, WEAK_RECALL, WEAK_LAPSES, WEAK_SHOWN):
+        leech = card.lapses >= LEECH_LAPSES
+        weak[card.topic].append(WeakCard(card.id, round(card.recall, 4), card.lapses, leech))
+    return {
+        topic.id: _standing(topic.cards, seen.get(topic.id), tuple(weak[topic.id]))
+        for topic in workspace.library.topics()
+    }
+
+
+def _curve(workspace: Workspace, when: Moment) -> Curve:
     decay = workspace.policy.decay
-    return {topic.id: _standing(topic.cards, seen[topic.id], when.day, decay) for topic in workspace.library.topics()}
+    return Curve(curve_factor(decay), -decay, when.day)
 
 
 def recall_of_seen(workspace: Workspace, when: Moment) -> list[tuple[str, Schedule, float]]:
     """Every seen card with its schedule and the probability that it is recalled on the study day of `when`."""
-    known = {card.id for card in workspace.store.index.list_cards(None)}
+    known = set(workspace.store.index.card_ids())
     decay = workspace.policy.decay
     seen = [(id, schedule) for id, schedule in workspace.store.schedules.all() if id in known]
     return [(id, schedule, recall_on(schedule, when.day, decay)) for id, schedule in seen]
 
 
-def _standing(total: int, seen: list[tuple[str, Schedule]], day: int, decay: float) -> TopicStanding:
-    recalls = {card: recall_on(schedule, day, decay) for card, schedule in seen}
-    weak = [
-        WeakCard(card, round(recalls[card], 4), schedule.lapses, is_leech(schedule))
-        for card, schedule in seen
-        if is_weak(schedule.lapses, recalls[card])
-    ]
-    weak.sort(key=lambda card: (card.recall, -card.lapses, card.card))
+def _standing(total: int, seen: SeenInTopic | None, weak: tuple[WeakCard, ...]) -> TopicStanding:
+    if seen is None:
+        return TopicStanding(0, total, 0.0, 0.0, 0)
     return TopicStanding(
-        seen=len(seen),
+        seen=seen.seen,
         total=total,
-        recall=round(sum(recalls.values()) / len(seen), 4) if seen else 0.0,
-        readiness=round(sum(recalls.values()) / total, 4) if total else 0.0,
-        lapses=sum(schedule.lapses for _, schedule in seen),
-        weak=tuple(weak[:WEAK_SHOWN]),
+        recall=round(seen.recall / seen.seen, 4),
+        readiness=round(seen.recall / total, 4) if total else 0.0,
+        lapses=seen.lapses,
+        weak=weak,
     )
 
 
 def _challenge_counts(workspace: Workspace) -> dict[str, int]:
     reached: dict[str, set[Rung]] = defaultdict(set)
-    for row in standing(chain.from_iterable(map(workspace.store.log.of_kind, (RowKind.ATTEMPT, RowKind.UNDO)))):
+    for row in workspace.store.log.standing_of_kind(RowKind.ATTEMPT):
         if row.verdict:
             reached[row.subject].add(row.reached)
     known = set(workspace.store.index.challenge_ids())

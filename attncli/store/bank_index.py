@@ -139,9 +139,9 @@ class BankIndex:
     def topics(self) -> list[tuple[str, str, str, int]]:
         """(id, English title, Chinese title, number of cards), for every topic that has cards."""
         return self._connection.rows(
-            "SELECT card.topic, coalesce(max(title_en), card.topic), coalesce(max(title_zh), card.topic),"
-            " count(DISTINCT card.id) FROM card LEFT JOIN topic ON topic.id = card.topic"
-            " GROUP BY card.topic ORDER BY card.topic"
+            "SELECT held.topic, coalesce(max(title_en), held.topic), coalesce(max(title_zh), held.topic), held.cards"
+            " FROM (SELECT topic, count(*) AS cards FROM card GROUP BY topic) held"
+            " LEFT JOIN topic ON topic.id = held.topic GROUP BY held.topic ORDER BY held.topic"
         )
 
     def challenge(self, id: str) -> Document | None:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from attncli.store.log import Log
     from attncli.store.queue import Queue
     from attncli.store.schedules import Schedules
+    from attncli.store.seen_cards import SeenCards
 
 REOPENINGS = 3
 
@@ -53,6 +54,12 @@ class Database:
         from attncli.store.queue import Queue
 
         return Queue(self.connection)
+
+    @cached_property
+    def seen(self) -> SeenCards:
+        from attncli.store.seen_cards import SeenCards
+
+        return SeenCards(self.connection)
 
     @cached_property
     def files(self) -> BankFiles:

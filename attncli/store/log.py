@@ -12,6 +12,7 @@ from attncli.domain.log_row import LogRow, RowKind
 from attncli.errors import StoreError
 from attncli.store.connection import Connection
 from attncli.store.moments import microseconds, moment
+from attncli.store.review_days import ReviewDays
 
 COLUMNS = "seq, id, machine, kind, subject, at_us, day, payload, checksum"
 _TEXT = frozenset({"id", "machine", "kind", "subject", "payload"})
@@ -60,11 +61,14 @@ class Log:
         self.machine = machine
         self.damaged: dict[int, DamagedRow] = {}
         self.has_grown = False
+        self.review_days = ReviewDays(connection)
 
     def append(self, kind: RowKind, subject: str, at: datetime, day: int, payload: dict[str, Any]) -> LogRow:
         """Writes one row of this machine; inside a transaction."""
         row = LogRow(self._next_id(), self.machine, kind, subject, at, day, payload)
+        self._touch(row)
         self._insert([row])
+        self.review_days.settle()
         return row
 
     def merge(self, rows: Iterable[LogRow], conflict: Callable[[LogRow], None] | None = None) -> list[LogRow]:
@@ -83,10 +87,12 @@ class Log:
                 if kept != row and conflict is not None:
                     conflict(row)
                 continue
+            self._touch(row)
             if known is not None:
                 self.set_aside([known[0]])
             self._insert([row])
             new.append(row)
+        self.review_days.settle()
         return new
 
     def ids(self) -> set[str]:
@@ -164,7 +170,7 @@ class Log:
 
     def last_here(self, kinds: Collection[RowKind]) -> LogRow | None:
         """The row of these kinds that was written last on this machine and not undone."""
-        here = f"kind IN ({_marks(kinds)}) AND machine = ? AND {_STANDING}"
+        here = f"+kind IN ({_marks(kinds)}) AND machine = ? AND {_STANDING}"
         return self._last(f"{here} ORDER BY seq DESC", (*kinds, self.machine))
 
     def last_id(self, kind: RowKind, subjects: Sequence[str]) -> str:
@@ -205,14 +211,6 @@ class Log:
         """The number of rows."""
         return int(self._connection.value("SELECT count(*) FROM log"))
 
-    def standing_reviews(self, first_day: int = 0) -> Iterator[tuple[str, int, int]]:
-        """(subject, study day, rating) of the reviews since `first_day` that were not undone, in replay order."""
-        return self._connection.each(
-            f"SELECT subject, day, {_RATING} FROM log"
-            f" WHERE kind = 'review' AND day >= ? AND {_USABLE} AND {_STANDING} ORDER BY at_us, id",
-            (first_day,),
-        )
-
     def reviews_of(self, subjects: Sequence[str]) -> list[tuple[int, int]]:
         """(study day, rating) of the reviews of these that were not undone, in replay order."""
         about = f"subject IN ({_marks(subjects)}) AND kind = 'review' AND {_USABLE} AND {_STANDING}"
@@ -233,10 +231,10 @@ class Log:
         )
         return {subject: _last_review(rating, points, correct) for subject, rating, points, correct in rows}
 
-    def reviews_by_day(self) -> dict[int, int]:
-        """Study day → number of reviews that were not undone."""
-        sql = f"SELECT day, count(*) FROM log WHERE kind = 'review' AND {_USABLE} AND {_STANDING} GROUP BY day"
-        return dict(self._connection.rows(sql))
+    def standing_of_kind(self, kind: RowKind) -> list[LogRow]:
+        """The rows of one kind that were not undone, in replay order."""
+        sql = f"SELECT {RAW} FROM log WHERE kind = ? AND {_STANDING} ORDER BY at_us, id"
+        return list(self._sound_rows(sql, (kind,)))
 
     def _next_id(self) -> str:
         """Unique over machines, and growing here: rows of one moment replay in the order they were written."""
@@ -244,6 +242,15 @@ class Log:
             "SELECT printf('%012x', coalesce(max(seq), 0) + 1) || '-' || ? || '-' || lower(hex(randomblob(4))) FROM log"
         )
         return str(self._connection.value(sql, (self.machine,)))
+
+    def _touch(self, row: LogRow) -> None:
+        """Before a row is written: whose reviews it changes."""
+        if row.kind is RowKind.REVIEW:
+            self.review_days.touch(row.subject)
+        elif row.kind is RowKind.UNDO:
+            sql = "SELECT subject FROM log WHERE id = ? AND kind = 'review'"
+            if subject := self._connection.value(sql, (row.takes_back,)):
+                self.review_days.touch(subject)
 
     def _insert(self, rows: Iterable[LogRow]) -> None:
         self._connection.execute_many(_INSERT, ((None, *_values(row)) for row in rows))

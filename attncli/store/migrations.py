@@ -134,7 +134,36 @@ WHEN NOT EXISTS (SELECT 1 FROM set_aside WHERE seq IS OLD.seq AND id IS OLD.id A
 BEGIN SELECT RAISE(ABORT, 'the log is append-only'); END;
 """
 
-STEPS: tuple[str, ...] = (_LOG + _DERIVED, _CHECKSUMS)
+# What is counted and summed over all cards or reviews stands in one narrow index or table.
+_AGGREGATES = """
+CREATE INDEX log_machine ON log (machine);
+CREATE TABLE review_day (
+    day INTEGER PRIMARY KEY,
+    reviews INTEGER NOT NULL,
+    recalled INTEGER NOT NULL,
+    forgotten INTEGER NOT NULL
+) STRICT;
+INSERT INTO review_day
+    SELECT day, count(*), coalesce(sum(before < day AND rating > 1), 0), coalesce(sum(before < day AND rating = 1), 0)
+    FROM (
+        SELECT day, json_extract(payload, '$.rating') AS rating,
+               lag(day) OVER (PARTITION BY subject ORDER BY at_us, id) AS before
+        FROM log WHERE kind = 'review' AND json_extract(payload, '$.rating') BETWEEN 1 AND 4
+        AND NOT EXISTS (SELECT 1 FROM log u WHERE u.kind = 'undo' AND json_extract(u.payload, '$.row') = log.id)
+    ) GROUP BY day;
+ALTER TABLE queue ADD COLUMN stability_days REAL;
+ALTER TABLE queue ADD COLUMN review_day INTEGER;
+ALTER TABLE queue ADD COLUMN due_day INTEGER;
+ALTER TABLE queue ADD COLUMN lapses INTEGER;
+UPDATE queue SET (stability_days, review_day, due_day, lapses) = (
+    SELECT stability_days, review_day, review_day + CAST(round(interval_days) AS INTEGER), lapses
+    FROM schedule WHERE subject = queue.id
+);
+CREATE INDEX queue_seen ON queue (topic, stability_days, review_day, due_day, lapses, state, suspended)
+WHERE stability_days IS NOT NULL;
+"""
+
+STEPS: tuple[str, ...] = (_LOG + _DERIVED, _CHECKSUMS, _AGGREGATES)
 NEWEST = len(STEPS)
 
 

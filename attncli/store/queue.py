@@ -11,11 +11,12 @@ from datetime import datetime
 from typing import NamedTuple
 
 from attncli.store.connection import Connection
-from attncli.store.moments import microseconds, moment
+from attncli.store.moments import microseconds
 
 _JOINED = """
     SELECT card.id, card.topic, {rank}, coalesce(schedule.state, 'new'), coalesce(schedule.due_at_us, 0),
-           coalesce(hold.suspended, 0), coalesce(hold.buried_day, 0)
+           coalesce(hold.suspended, 0), coalesce(hold.buried_day, 0), schedule.stability_days, schedule.review_day,
+           schedule.review_day + CAST(round(schedule.interval_days) AS INTEGER), schedule.lapses
     FROM card LEFT JOIN schedule ON schedule.subject = card.id LEFT JOIN hold ON hold.subject = card.id
 """
 _HOUR_US = 3_600_000_000
@@ -32,16 +33,16 @@ _BURIED = f"""(buried_day BETWEEN :day - 1 AND :day + 2 AND EXISTS (
 _OPEN = f"suspended = 0 AND NOT {_BURIED} AND (:topic IS NULL OR topic = :topic)"
 _STEPS_DUE = f"{_OPEN} AND state IN ('learning', 'relearning') AND due_at_us <= :now"
 # A review is due on a study day, not at a moment: so many days after the last one, though a day may have 23 or 25 hours
-# and the zone may be another. Only where that can matter is the schedule looked up.
+# and the zone may be another. Only where that can matter is the day looked at.
 _DUE_DAY = "review_day + CAST(round(interval_days) AS INTEGER)"
 _REVIEWS_DUE = f"""{_OPEN} AND state = 'review' AND due_at_us < :day_end + {30 * _HOUR_US} AND (
     due_at_us < :day_end - {30 * _HOUR_US}
-    OR (SELECT {_DUE_DAY} FROM schedule WHERE subject = queue.id) <= :day)"""
+    OR due_day <= :day)"""
 # In the last pass before an interview every seen card comes once more, each on its own day, unless reviewed since.
 _PASS_DAY = f":interview_day - 1 - (rank & {_ASKED_MASK}) % :pass_days"
-_PASSED = f"(SELECT review_day FROM schedule WHERE subject = queue.id) >= {_PASS_DAY}"
+_PASSED = f"review_day >= {_PASS_DAY}"
 _REVIEWS_IN_PASS = f"""{_OPEN} AND state = 'review' AND (
-    (due_at_us < :day_end + {30 * _HOUR_US} AND (SELECT {_DUE_DAY} FROM schedule WHERE subject = queue.id) <= :day)
+    (due_at_us < :day_end + {30 * _HOUR_US} AND due_day <= :day)
     OR ({_PASS_DAY} <= :day AND NOT {_PASSED}))"""
 _UNSEEN = f"{_OPEN} AND state = 'new'"
 
@@ -167,14 +168,6 @@ class Queue:
     def suspended(self) -> set[str]:
         """The cards that are out of the queue for good."""
         return {id for (id,) in self._connection.rows("SELECT id FROM queue WHERE suspended = 1")}
-
-    def due(self) -> list[tuple[bool, int, datetime]]:
-        """(whether it is a review, the study day, the moment) of each reviewed card that is not suspended."""
-        rows = self._connection.rows(
-            f"SELECT queue.state = 'review', {_DUE_DAY}, queue.due_at_us FROM queue"
-            " JOIN schedule ON subject = queue.id WHERE suspended = 0"
-        )
-        return [(bool(is_review), day, moment(due_at_us)) for is_review, day, due_at_us in rows]
 
     def _by_topic(self, condition: str, when: Moment, topic: str | None) -> dict[str, int]:
         sql = f"SELECT topic, count(*) FROM queue WHERE {condition} GROUP BY topic"

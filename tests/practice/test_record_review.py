@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
@@ -14,11 +15,11 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
 from attncli.config import Settings
-from attncli.domain.log_row import RowKind
+from attncli.domain.log_row import LogRow, RowKind
 from attncli.domain.rating import Rating
 from attncli.domain.schedule import Schedule, State
 from attncli.errors import NotFound, UsageError
-from attncli.memory.replay import standing, standing_reviews
+from attncli.memory.replay import standing
 from attncli.paths import Home
 from attncli.practice import hold, record_review
 from attncli.practice.due import due_counts
@@ -166,6 +167,19 @@ def standing_weights(workspace: Workspace) -> tuple[float, ...]:
     return tuple(fits[-1].payload["parameters"]) if fits else ()
 
 
+def told_of_memory(reviews: list[LogRow]) -> dict[int, tuple[int, int]]:
+    """Study day → (recalled, forgotten) at each card's first review of the day, if it was seen on an earlier one."""
+    last_day: dict[str, int] = {}
+    told = {row.day: (0, 0) for row in reviews}
+    for row in reviews:
+        recalled, forgotten = told[row.day]
+        if last_day.get(row.subject, row.day) < row.day:
+            known = row.rating is not Rating.AGAIN
+            told[row.day] = (recalled + known, forgotten + (not known))
+        last_day[row.subject] = row.day
+    return told
+
+
 class Sitting(RuleBasedStateMachine):
     """Any mixture of answers, undos, holds and moves of the clock, against a replay of the log."""
 
@@ -248,7 +262,10 @@ class Sitting(RuleBasedStateMachine):
         log = self.workspace.store.log
         here = [row for row in standing(log.everything()) if row.machine == log.machine and row.is_usable_review]
         assert len(here) == self.reviews
-        assert sum(log.reviews_by_day().values()) == len(standing_reviews(log.everything()))
+        counted = log.review_days.all()
+        reviews = [row for row in standing(log.everything()) if row.is_usable_review]
+        assert {day.day: day.reviews for day in counted} == Counter(row.day for row in reviews)
+        assert {day.day: (day.recalled, day.forgotten) for day in counted} == told_of_memory(reviews)
         for schedule in schedules(self.workspace).values():
             assert schedule.state is not State.NEW and schedule.due_at > schedule.reviewed_at
 

@@ -5,6 +5,7 @@ from datetime import timedelta
 
 import pytest
 
+from attncli.domain.log_row import RowKind
 from attncli.domain.rating import Rating
 from attncli.practice import hold, record_review
 from attncli.practice.study_progress import progress, retention, streak
@@ -22,18 +23,25 @@ def test_a_streak_is_the_days_in_a_row_and_today_may_still_come(days: list[int],
     assert streak(dict.fromkeys(days, 3), today=10) == length
 
 
-def test_retention_counts_the_first_review_of_a_day_of_cards_known_from_before() -> None:
-    reviews = [
-        ("a", 1, 1),  # the first ever: no memory to speak of
-        ("a", 1, 3),  # repetition on the same day
-        ("a", 5, 3),  # recalled
-        ("a", 9, 1),  # forgotten
-        ("a", 9, 3),  # same day
-        ("b", 9, 1),  # the first ever
-    ]
-    assert retention(reviews, first_day=0) == 0.5
-    assert retention(reviews, first_day=6) == 0.0
-    assert retention(reviews, first_day=10) is None
+def test_retention_counts_the_first_review_of_a_day_of_cards_known_from_before(workspace: Workspace) -> None:
+    with workspace.store.transaction():
+        for minute, (card, day, rating) in enumerate(
+            [
+                ("a", 1, 1),  # the first ever: no memory to speak of
+                ("a", 1, 3),  # repetition on the same day
+                ("a", 5, 3),  # recalled
+                ("a", 9, 1),  # forgotten
+                ("a", 9, 3),  # same day
+                ("b", 9, 1),  # the first ever
+            ]
+        ):
+            at = workspace.clock() + timedelta(minutes=minute)
+            workspace.store.log.append(RowKind.REVIEW, card, at, day, {"rating": rating})
+    days = workspace.store.log.review_days.all()
+    assert days == [(1, 2, 0, 0), (5, 1, 1, 0), (9, 3, 0, 1)]
+    assert retention(days, first_day=0) == 0.5
+    assert retention(days, first_day=6) == 0.0
+    assert retention(days, first_day=10) is None
 
 
 def test_nothing_done_is_no_retention_and_an_empty_forecast(workspace: Workspace) -> None:

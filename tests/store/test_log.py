@@ -81,7 +81,7 @@ def test_undone_reviews_are_not_counted_nor_taken_back_twice(database: Database)
         with database.transaction():
             database.log.append(RowKind.UNDO, target.subject, AT, 1, {"row": target.id})
         assert database.log.last_here([RowKind.REVIEW]) == left
-    assert database.log.reviews_by_day() == {} and list(database.log.standing_reviews()) == []
+    assert database.log.review_days.all() == []
 
 
 def test_reviews_of_another_machine_are_not_taken_back(database: Database) -> None:
