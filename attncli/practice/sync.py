@@ -18,12 +18,18 @@ from attncli.errors import EnvironmentFailure, UsageError
 from attncli.files import cannot_write, replace_whole
 from attncli.practice.merge_logs import merge
 from attncli.practice.read_log_file import LogFile, Placed, read_log
+from attncli.practice.shared_changes import (
+    ENDING,
+    Stamp,
+    WholeSyncNeeded,
+    forget,
+    remember,
+    stamp_of,
+    take_changes,
+)
 from attncli.practice.workspace import Workspace
 
-ENDING = ".jsonl"
 MOST_TURNS = 8
-
-Stamp = tuple[int, int, int] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +57,12 @@ def sync(workspace: Workspace, folder: Path) -> Synced:
     if not folder.is_dir():
         raise UsageError(f"there is no folder {folder}; create it where your machines share files")
     received, renewed = 0, not is_machine(workspace.store.log.machine)
+    try:
+        changes = take_changes(workspace, folder, _names(folder))
+        return Synced(changes.received, changes.written, _own(workspace, folder))
+    except WholeSyncNeeded as needed:
+        received = needed.received
+        forget(workspace, folder)
     if renewed:
         workspace.store.renew_machine()
     for _ in range(MOST_TURNS):
@@ -65,6 +77,9 @@ def sync(workspace: Workspace, folder: Path) -> Synced:
         except _Changed:
             continue
         faults = (*shared.faults, *taken.conflicts)
+        if not (faults or left_out or renewed):
+            own = _own(workspace, folder)
+            remember(workspace, folder, {**shared.stamps, own: stamp_of(own)}, written)
         return Synced(received, written, _own(workspace, folder), faults, left_out, renewed)
     raise EnvironmentFailure(f"other programs keep writing to {folder}; try again when they are done")
 
@@ -158,15 +173,6 @@ def _write(own: Path, rows: list[LogRow], read: Stamp, damaged: bool) -> None:
         replace_whole(own, (line_of(row) + "\n" for row in rows), confirm)
     except OSError as error:
         raise cannot_write(own, error, "make the folder writable, or name another") from error
-
-
-def stamp_of(path: Path) -> Stamp:
-    """What changes whenever the file is written; None where there is none."""
-    try:
-        status = path.stat(follow_symlinks=False)
-    except OSError:
-        return None
-    return (status.st_ino, status.st_size, status.st_mtime_ns)
 
 
 def _own(workspace: Workspace, folder: Path) -> Path:

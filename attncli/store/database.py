@@ -160,6 +160,14 @@ class Database:
     def remember_scheduling(self, settings: str) -> None:
         self.connection.execute("INSERT OR REPLACE INTO meta VALUES ('scheduling', ?)", (settings,))
 
+    def note(self, key: str) -> str:
+        """What was noted under `key`, empty if nothing was."""
+        return self._meta(key) or ""
+
+    def keep_note(self, key: str, text: str) -> None:
+        with self.transaction():
+            self.connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, text))
+
     def problems(self) -> list[str]:
         """What is wrong in the file, its shape and the rows of the log; empty if it is whole."""
         from attncli.store.inspection import problems

@@ -207,6 +207,18 @@ class Log:
         rows = self._sound_rows(f"SELECT {RAW} FROM log WHERE {rest} LIMIT {TRIED_ROWS}", values)
         return next((row for row in rows if row.is_usable), None)
 
+    def last_number(self) -> int:
+        """The number of the row that was written last, 0 if there is none."""
+        return int(self._connection.value("SELECT coalesce(max(seq), 0) FROM log"))
+
+    def rows_until(self, number: int) -> int:
+        """How many rows have this number or a lower one."""
+        return int(self._connection.value("SELECT count(*) FROM log WHERE seq <= ?", (number,)))
+
+    def since(self, number: int) -> Iterator[LogRow]:
+        """The rows with higher numbers, in the order in which they came."""
+        yield from self._sound_rows(f"SELECT {RAW} FROM log WHERE seq > ? ORDER BY seq", (number,))
+
     def length(self) -> int:
         """The number of rows."""
         return int(self._connection.value("SELECT count(*) FROM log"))
