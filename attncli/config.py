@@ -39,6 +39,8 @@ class Settings:
     """Delays after a card was forgotten; empty for none."""
     maximum_interval_days: int = 36_500
     """No interval is longer."""
+    topic_retention: tuple[tuple[str, float], ...] = ()
+    """Topics with a retention of their own, such as att=0.95 kv=0.85; a table in the file."""
     theme: str = "dark"
     """The app's colours: dark, light, or contrast (black and white, bold)."""
     reduced_motion: bool = False
@@ -57,14 +59,19 @@ class Settings:
     @property
     def scheduling(self) -> str:
         """Equal for two settings exactly if every log gives the same schedules under both."""
-        return " ".join(f"{key}={self.text(key)}" for key in SCHEDULING_KEYS)
+        return " ".join(f"{key}={text}" for key in SCHEDULING_KEYS if (text := self.text(key)))
 
     def text(self, key: str) -> str:
-        """The value of `key` as `attn config` prints and reads it."""
+        """The value of `key` as `attn config` prints and reads it; a topic without its own has the general one."""
+        if topic := topic_in(key):
+            return _written(dict(self.topic_retention).get(topic, self.desired_retention))
         return _written(getattr(self, key))
 
 
-SCHEDULING_KEYS = ("desired_retention", "learning_steps", "relearning_steps", "maximum_interval_days", "fuzz")
+PER_TOPIC = "topic_retention"
+SCHEDULING_KEYS = (
+    *("desired_retention", "learning_steps", "relearning_steps", "maximum_interval_days", "fuzz", PER_TOPIC),
+)
 SWITCHES = ("fuzz", "reduced_motion")
 KEYS: tuple[str, ...] = tuple(field.name for field in fields(Settings))
 
@@ -106,6 +113,8 @@ def save(path: Path, key: str, text: str, today: date | None = None) -> None:
     """
     import tomlkit
 
+    if topic := topic_in(key):
+        key, text = PER_TOPIC, _with_topic(load(path, {}), topic, text)
     try:
         value = _READERS[known_key(key)](_from_text(key, text))
         if key == "interview" and value is not None and today is not None and value < today:
@@ -115,13 +124,28 @@ def save(path: Path, key: str, text: str, today: date | None = None) -> None:
     before = _read(path)
     _parse(before, path)
     document = tomlkit.parse(before)
-    document[key] = _stored(value)
+    if key == PER_TOPIC:
+        document.pop(key, None)
+    if key != PER_TOPIC or value:
+        document[key] = _stored(key, value)
     _write(path, tomlkit.dumps(document))
+
+
+def topic_in(key: str) -> str:
+    """The topic that a key such as `topic_retention.att` names; empty for any other key."""
+    return key[len(PER_TOPIC) + 1 :] if key.startswith(f"{PER_TOPIC}.") else ""
+
+
+def _with_topic(settings: Settings, topic: str, text: str) -> str:
+    """The retentions of all topics as text, with that of one replaced, or removed where `text` is empty."""
+    retentions = dict(settings.topic_retention)
+    others = [f"{other}={retention:g}" for other, retention in retentions.items() if other != topic]
+    return " ".join([*others, *([f"{topic}={text}"] if text else [])])
 
 
 def known_key(key: str) -> str:
     """`key`, or ConfigInvalid that suggests the nearest one."""
-    if key in KEYS:
+    if key in KEYS or topic_in(key):
         return key
     from difflib import get_close_matches
 
@@ -184,6 +208,23 @@ def _number(least: float, most: float) -> Callable[[Any], float]:
         raise _Unfit(f"{value!r} is no number from {least} to {most}")
 
     return read
+
+
+_retention = _number(0.7, 0.97)
+
+
+def _topic_retention(value: Any) -> tuple[tuple[str, float], ...]:
+    if not isinstance(value, dict):
+        raise _Unfit(f"{value!r} is no list of topics such as att=0.95 kv=0.85 (a table in the file; empty for none)")
+    found = {}
+    for topic, retention in value.items():
+        if not re.fullmatch(r"[\w-]{1,64}", topic):
+            raise _Unfit(f"{topic!r} is no name of a topic")
+        try:
+            found[topic] = _retention(retention)
+        except _Unfit as problem:
+            raise _Unfit(f"{topic}: {problem}") from None
+    return tuple(sorted(found.items()))
 
 
 def _whole(least: int, most: int) -> Callable[[Any], int]:
@@ -254,7 +295,8 @@ def _easy_days(value: Any) -> tuple[tuple[str, int], ...]:
 
 _READERS: dict[str, Callable[[Any], Any]] = {
     "lang": _lang,
-    "desired_retention": _number(0.7, 0.97),
+    "desired_retention": _retention,
+    PER_TOPIC: _topic_retention,
     "new_per_day": _whole(0, 9999),
     "day_start": _time,
     "fuzz": _switch,
@@ -280,12 +322,20 @@ def _from_text(key: str, text: str) -> Any:
         r"[+-]?\d{1,9}", text, re.ASCII
     ):
         return int(text)
-    if key == "desired_retention" and re.fullmatch(r"[+-]?\d{1,9}(\.\d*)?|\.\d+", text, re.ASCII):
-        return float(text)
+    if key == "desired_retention":
+        return _as_number(text)
+    if key == PER_TOPIC and all("=" in pair for pair in text.split()):
+        return {topic: _as_number(number) for topic, _, number in (pair.partition("=") for pair in text.split())}
     return text
 
 
-def _stored(value: Any) -> Any:
+def _as_number(text: str) -> float | str:
+    return float(text) if re.fullmatch(r"[+-]?\d{1,9}(\.\d*)?|\.\d+", text, re.ASCII) else text
+
+
+def _stored(key: str, value: Any) -> Any:
+    if key == PER_TOPIC:
+        return dict(value)
     return value if isinstance(value, bool | int | float) else _written(value)
 
 
@@ -301,8 +351,8 @@ def _written(value: Any) -> str:
     return str(value)
 
 
-def _written_part(part: timedelta | tuple[str, int]) -> str:
-    return _written_step(part) if isinstance(part, timedelta) else f"{part[0]}={part[1]}"
+def _written_part(part: timedelta | tuple[str, float]) -> str:
+    return _written_step(part) if isinstance(part, timedelta) else f"{part[0]}={part[1]:g}"
 
 
 def _written_step(step: timedelta) -> str:

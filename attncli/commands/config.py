@@ -18,7 +18,14 @@ def config(key: str | None, value: str | None) -> None:
     if key is None:
         for name in configuration.KEYS:
             echo(f"{name} = {current.settings.text(name)}")
-    elif value is None:
+        return
+    if key.startswith(configuration.PER_TOPIC):
+        from attncli.practice.settings import with_topics_named
+
+        with current.workspace() as workspace:
+            key, named = with_topics_named(workspace, key, value or "")
+        value = None if value is None else named
+    if value is None:
         echo(current.settings.text(configuration.known_key(key)))
     else:
         configuration.save(current.home.config, key, value, current.clock().astimezone().date())

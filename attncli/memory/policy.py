@@ -23,11 +23,16 @@ class Policy:
     maximum_interval_days: int
     fuzz: bool
     parameters: tuple[float, ...] = ()
+    topic_retention: tuple[tuple[str, float], ...] = ()
 
     @property
     def decay(self) -> float:
         """The exponent of the forgetting curve, positive (FSRS-6's last weight)."""
         return self.parameters[20] if self.parameters else DEFAULT_DECAY
+
+    def for_topic(self, topic: str) -> Policy:
+        """The policy of this topic's cards."""
+        return replace(self, desired_retention=dict(self.topic_retention).get(topic, self.desired_retention))
 
     def without_steps(self) -> Policy:
         """The same policy in whole days: challenges are not repeated within minutes."""

@@ -23,8 +23,7 @@ class Sitting(Protocol):
     store: Database
     settings: Settings
 
-    @property
-    def scheduler(self) -> Scheduler: ...
+    def card_scheduler(self, card: str) -> Scheduler: ...
     @property
     def challenge_scheduler(self) -> Scheduler: ...
 
@@ -76,7 +75,7 @@ def _derive(sitting: Sitting, subject: str, rows: Sequence[LogRow]) -> Schedule 
         schedule = fold_attempts(sitting.challenge_scheduler, rows)
         last = [row for row, _ in solved_reviews(rows)]
     else:
-        schedule = fold_reviews(sitting.scheduler, rows)
+        schedule = fold_reviews(sitting.card_scheduler(subject), rows)
         last = standing_reviews(rows)
     _put(sitting.store, subject, schedule, last[-1].id if last else "", fold_hold(rows))
     return schedule

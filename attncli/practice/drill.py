@@ -231,7 +231,7 @@ class Drill:
         card, at = self.workspace.library.card(id), self.workspace.clock()
         self.workspace.take_over()
         basis, schedule = record_review.basis(self.workspace, card.id), self.workspace.store.schedules.get(card.id)
-        previews = self.workspace.scheduler.previews(card.id, schedule, at, basis.day)
+        previews = self.workspace.card_scheduler(card.id).previews(card.id, schedule, at, basis.day)
         return DrillItem(card, schedule, previews, len(self._answered) + 1, basis)
 
     def _put_back(self, item: DrillItem) -> None:

@@ -26,7 +26,7 @@ def reindex(
     a card.
     """
     with store.transaction():
-        known, before = store.files.stamps(), _standing(store)
+        known, before, topics = store.files.stamps(), _standing(store), store.index.card_topics()
         changed = {path for path in {*known, *stamps} if known.get(path) != stamps.get(path)}
         gone = changed - set(stamps)
         all_anew = any(Path(path).name == GLOSSARY for path in changed)
@@ -37,6 +37,7 @@ def reindex(
         for path in stale:
             _read(store, path, stamps[path], synonyms, own(Path(path)))
         ids = {id for entry in before ^ _standing(store) for id in entry[1:]}
+        ids |= {id for id, topic in store.index.card_topics().items() if topics.get(id, topic) != topic}
         if ids:
             moved(sorted(ids))
         rebuild_queue(store)

@@ -103,7 +103,7 @@ def answer(
         payload = {**(details or {}), **when.details, "rating": int(rating), "content": store.index.hash(card)}
         row = store.log.append(RowKind.REVIEW, card, when.at, when.day, payload)
         if is_whole and (before is None or (before.reviewed_at, last_row) < (row.at, row.id)):
-            schedule = workspace.scheduler.review(card, before, rating, when.at, when.day)
+            schedule = workspace.card_scheduler(card).review(card, before, rating, when.at, when.day)
             store.schedules.put(card, schedule, row.id)
             store.queue.refresh([card])
         else:

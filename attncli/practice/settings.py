@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import date
 
-from attncli.config import SCHEDULING_KEYS, Settings, load, save
+from attncli.config import PER_TOPIC, SCHEDULING_KEYS, Settings, load, save, topic_in
 from attncli.practice.workspace import Workspace
 
 
@@ -14,14 +14,25 @@ def kept_settings(workspace: Workspace) -> Settings:
     return replace(load(workspace.home.config, {}), lang=workspace.lang)
 
 
+def with_topics_named(workspace: Workspace, key: str, text: str = "") -> tuple[str, str]:
+    """`key` and `text` with each topic in them as it is called. Raises NotFound for a wrong one, with a guess."""
+    if topic := topic_in(key):
+        return f"{PER_TOPIC}.{workspace.library.topic(topic).id}", text
+    if key != PER_TOPIC or not all("=" in pair for pair in text.split()):
+        return key, text
+    pairs = [pair.partition("=") for pair in text.split()]
+    return key, " ".join(f"{workspace.library.topic(topic).id}{equals}{number}" for topic, equals, number in pairs)
+
+
 def change_setting(workspace: Workspace, key: str, text: str) -> bool:
     """Keeps the setting; whether it is in force already: what all schedules follow from waits for the next start.
 
     Raises ConfigInvalid for a value that does not fit, EnvironmentFailure where it cannot be written; then nothing has
     changed.
     """
-    save(workspace.home.config, key, text, date.fromordinal(workspace.moment().day))
-    if key in SCHEDULING_KEYS:
+    today = date.fromordinal(workspace.moment().day)
+    save(workspace.home.config, *with_topics_named(workspace, key, text), today)
+    if key in SCHEDULING_KEYS or topic_in(key):
         return False
     workspace.adopt(replace(workspace.settings, **{key: getattr(load(workspace.home.config, {}), key)}))
     return True

@@ -52,6 +52,7 @@ class Workspace:
         self.source_files = source_files
         self.calendar = StudyCalendar(settings.day_start)
         self._fit = ""
+        self._topic_schedulers: dict[str, Scheduler] = {}
 
     @staticmethod
     def open(
@@ -119,6 +120,7 @@ class Workspace:
             relearning_steps=self.settings.relearning_steps,
             maximum_interval_days=self.settings.maximum_interval_days,
             fuzz=self.settings.fuzz,
+            topic_retention=self.settings.topic_retention,
         )
 
     @cached_property
@@ -127,6 +129,17 @@ class Workspace:
         from attncli.memory.scheduler import Scheduler
 
         return Scheduler(self.policy)
+
+    def card_scheduler(self, card: str) -> Scheduler:
+        """The scheduler of a card: its topic may want a retention of its own."""
+        if not self.policy.topic_retention:
+            return self.scheduler
+        topic = self.store.index.topic_of(card)
+        if topic not in self._topic_schedulers:
+            from attncli.memory.scheduler import Scheduler
+
+            self._topic_schedulers[topic] = Scheduler(self.policy.for_topic(topic))
+        return self._topic_schedulers[topic]
 
     @cached_property
     def challenge_scheduler(self) -> Scheduler:
@@ -203,6 +216,7 @@ class Workspace:
         """Reads the fit from the log again when it is next needed."""
         for name in ("policy", "scheduler", "challenge_scheduler"):
             self.__dict__.pop(name, None)
+        self._topic_schedulers.clear()
 
     def close(self) -> None:
         """Closes the database; the first time on a study day that something was recorded, a copy of it is kept.

@@ -103,6 +103,14 @@ class BankIndex:
         """The file that card `card` came from, empty if there is no such card."""
         return self._connection.value("SELECT file FROM card WHERE id = ?", (card,)) or ""
 
+    def topic_of(self, card: str) -> str:
+        """The topic of card `card`, empty if there is no such card."""
+        return self._connection.value("SELECT topic FROM card WHERE id = ?", (card,)) or ""
+
+    def card_topics(self) -> dict[str, str]:
+        """Card → topic."""
+        return dict(self._connection.rows("SELECT id, topic FROM card"))
+
     def challenge_owner(self, challenge: str) -> str:
         return self._connection.value("SELECT file FROM challenge WHERE id = ?", (challenge,)) or ""
 

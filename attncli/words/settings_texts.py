@@ -9,6 +9,7 @@ _T = Localised
 NAMES: dict[str, Localised] = {
     "lang": _T("Language", "语言"),
     "desired_retention": _T("Desired retention", "目标记忆保持率"),
+    "topic_retention": _T("Retention by topic", "按主题的保持率"),
     "new_per_day": _T("New cards a day", "每日新卡"),
     "day_start": _T("The day begins at", "一天从几点算起"),
     "fuzz": _T("Spread due dates", "错开到期日"),
@@ -34,6 +35,10 @@ EXPLAINED: dict[str, Localised] = {
         "The share of reviews that you want to recall, 0.7 to 0.97. More costs time: at 0.95 intervals are 0.4 times "
         "as long as at 0.9.",
         "希望复习时还记得的比例，0.7 到 0.97。调高要花更多时间：0.95 的间隔只有 0.9 的 0.4 倍。",
+    ),
+    "topic_retention": _T(
+        "Topics that you want to recall better, or less well, than the rest: att=0.95 kv=0.85; empty for none.",
+        "单独设定某些主题的目标记忆保持率，例如 att=0.95 kv=0.85；留空表示都一样。",
     ),
     "new_per_day": _T(
         "How many unseen cards a day brings at most. Each new card comes back several times in its first weeks.",

@@ -21,6 +21,16 @@ def test_settings_are_listed_read_and_set(attn: Attn, home: Path) -> None:
     assert (home / "config.toml").read_text(encoding="utf-8") == "new_per_day = 2\n"
 
 
+def test_a_topic_has_a_retention_of_its_own_or_the_general_one(attn: Attn, home: Path) -> None:
+    assert attn("config", "topic_retention.ATT", "0.95").out == "topic_retention.att = 0.95\n"
+    assert attn("config", "lang", "en").code == 0
+    assert [attn("config", f"topic_retention.{topic}").out for topic in ("att", "kv")] == ["0.95\n", "0.9\n"]
+    assert attn("config", "topic_retention").out == "att=0.95\n"
+    assert (home / "config.toml").read_text(encoding="utf-8") == 'lang = "en"\n\n[topic_retention]\natt = 0.95\n'
+    assert "did you mean att?" in attn("config", "topic_retention.atn", "0.9").line
+    assert attn("config", "topic_retention.att", "").code == 0 and attn("config", "topic_retention").out == "\n"
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [

@@ -86,6 +86,7 @@ async def test_a_value_that_does_not_fit_is_told_and_changes_nothing(make_app: M
 @pytest.mark.parametrize("key", sorted(SCHEDULING_KEYS))
 async def test_what_schedules_follow_waits_for_the_next_start(make_app: MakeApp, key: str) -> None:
     other = {"desired_retention": "0.8", "learning_steps": "5m", "relearning_steps": "", "maximum_interval_days": "99"}
+    other["topic_retention"] = "att=0.95"
     app = make_app("settings")
     before = app.workspace.settings
     async with app.run_test(size=(80, 24)) as pilot:
