@@ -11,14 +11,14 @@ from typing import Any
 from attncli.domain.log_row import RowKind
 from attncli.domain.rungs import Rung
 from attncli.domain.schedule import Schedule
-from attncli.memory.forgetting import curve_factor, recall_on
+from attncli.memory.forgetting import recall_on
 from attncli.memory.policy import LEECH_LAPSES
 from attncli.practice.countdown import Countdown, countdown
-from attncli.practice.weakness import WEAK_LAPSES, WEAK_RECALL
+from attncli.practice.weakness import WEAK_LAPSES, WEAK_RECALL, curve_on
 from attncli.practice.workspace import Workspace
 from attncli.store.queue import Moment
 from attncli.store.review_days import ReviewDay
-from attncli.store.seen_cards import Curve, SeenInTopic
+from attncli.store.seen_cards import SeenInTopic
 
 RETENTION_DAYS = 30
 FORECAST_DAYS = 14
@@ -143,7 +143,7 @@ def forecast(workspace: Workspace, when: Moment, days: int = FORECAST_DAYS) -> t
 
 def topic_standings(workspace: Workspace, when: Moment) -> dict[str, TopicStanding]:
     """Topic → how well it stands, for every topic that has cards."""
-    curve = _curve(workspace, when)
+    curve = curve_on(workspace, when)
     seen = {found.topic: found for found in workspace.store.seen.by_topic(curve)}
     weak: dict[str, list[WeakCard]] = defaultdict(list)
     for card in workspace.store.seen.weakest(curve, WEAK_RECALL, WEAK_LAPSES, WEAK_SHOWN):
@@ -153,11 +153,6 @@ def topic_standings(workspace: Workspace, when: Moment) -> dict[str, TopicStandi
         topic.id: _standing(topic.cards, seen.get(topic.id), tuple(weak[topic.id]))
         for topic in workspace.library.topics()
     }
-
-
-def _curve(workspace: Workspace, when: Moment) -> Curve:
-    decay = workspace.policy.decay
-    return Curve(curve_factor(decay), -decay, when.day)
 
 
 def recall_of_seen(workspace: Workspace, when: Moment) -> list[tuple[str, Schedule, float]]:

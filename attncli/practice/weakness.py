@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from attncli.domain.rating import Rating
-from attncli.memory.forgetting import recall_on
+from attncli.memory.forgetting import curve_factor
 from attncli.practice.workspace import Workspace
 from attncli.store.log import LastReview
 from attncli.store.queue import Moment
+from attncli.store.seen_cards import Curve, PerhapsWeak
 
 WEAK_LAPSES = 3
 WEAK_RECALL = 0.7
@@ -55,20 +54,15 @@ class Weakness:
 
 def weaknesses(workspace: Workspace, when: Moment) -> list[Weakness]:
     """The weak cards among those seen: what was missed first, then the least likely to be recalled."""
-    index, decay = workspace.store.index, workspace.policy.decay
-    known = set(index.card_ids())
-    last = workspace.store.log.last_reviews()
     found = []
-    for id, schedule in workspace.store.schedules.all():
-        if id not in known:
-            continue
-        points = _points_of(index.card(id)) if id in last and last[id].points else 0
-        missed = id in last and has_missed(last[id], points)
-        is_forgotten = id in last and schedule.review_day >= when.day and _was_forgotten(last[id])
-        recall = 0.0 if is_forgotten else recall_on(schedule, when.day, decay)
-        if is_weak(schedule.lapses, recall, missed):
-            left = _points_missed(last[id], points) if id in last else ()
-            found.append(Weakness(id, recall, schedule.lapses, missed, left))
+    for seen in workspace.store.seen.perhaps_weak(curve_on(workspace, when), WEAK_RECALL, WEAK_LAPSES):
+        last, points = seen.last, _points(workspace, seen)
+        missed = last is not None and has_missed(last, points)
+        is_forgotten = last is not None and seen.review_day >= when.day and _was_forgotten(last)
+        recall = 0.0 if is_forgotten else seen.recall
+        if is_weak(seen.lapses, recall, missed):
+            left = _points_missed(last, points) if last else ()
+            found.append(Weakness(seen.id, recall, seen.lapses, missed, left))
     return sorted(found, key=lambda weak: (not weak.missed, weak.recall, -weak.lapses, weak.card))
 
 
@@ -77,7 +71,17 @@ def weak_cards(workspace: Workspace, when: Moment) -> list[str]:
     return [weak.card for weak in weaknesses(workspace, when)]
 
 
-def _points_of(document: Mapping[str, Any] | None) -> int:
+def curve_on(workspace: Workspace, when: Moment) -> Curve:
+    """How recall falls with this learner's weights, asked for the study day of `when`."""
+    decay = workspace.policy.decay
+    return Curve(curve_factor(decay), -decay, when.day)
+
+
+def _points(workspace: Workspace, seen: PerhapsWeak) -> int:
+    """How many points the card has; asked for only where some were ticked."""
+    if seen.last is None or not seen.last.points:
+        return 0
+    document = workspace.store.index.card(seen.id)
     return len((document or {}).get("points") or ())
 
 

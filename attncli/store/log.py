@@ -241,7 +241,7 @@ class Log:
             f"SELECT schedule.subject, {_RATING}, json_extract(payload, '$.points'), json_extract(payload, '$.correct')"
             f" FROM schedule JOIN log ON log.id = schedule.last_row WHERE kind = 'review' AND {_USABLE}"
         )
-        return {subject: _last_review(rating, points, correct) for subject, rating, points, correct in rows}
+        return {subject: last_review(rating, points, correct) for subject, rating, points, correct in rows}
 
     def standing_of_kind(self, kind: RowKind) -> list[LogRow]:
         """The rows of one kind that were not undone, in replay order."""
@@ -303,7 +303,7 @@ def row_of(raw: Sequence[Any]) -> LogRow:
         raise RowDamaged(str(error)) from error
 
 
-def _last_review(rating: int, points: Any, correct: Any) -> LastReview:
+def last_review(rating: int, points: Any, correct: Any) -> LastReview:
     """The same of what SQLite extracts: an array comes as its JSON, a truth value as 1 or 0."""
     ticked = json.loads(points) if isinstance(points, str) and points.startswith("[") else None
     return LastReview(rating, ticked, bool(correct) if correct in (0, 1) else None)

@@ -155,9 +155,18 @@ ALTER TABLE queue ADD COLUMN stability_days REAL;
 ALTER TABLE queue ADD COLUMN review_day INTEGER;
 ALTER TABLE queue ADD COLUMN due_day INTEGER;
 ALTER TABLE queue ADD COLUMN lapses INTEGER;
-UPDATE queue SET (stability_days, review_day, due_day, lapses) = (
-    SELECT stability_days, review_day, review_day + CAST(round(interval_days) AS INTEGER), lapses
-    FROM schedule WHERE subject = queue.id
+ALTER TABLE queue ADD COLUMN last_rating INTEGER;
+ALTER TABLE queue ADD COLUMN last_correct INTEGER;
+ALTER TABLE queue ADD COLUMN last_points TEXT;
+UPDATE queue SET (stability_days, review_day, due_day, lapses, last_rating, last_correct, last_points) = (
+    SELECT stability_days, review_day, review_day + CAST(round(interval_days) AS INTEGER), lapses,
+           CASE WHEN json_valid(payload) AND json_type(payload, '$.rating') = 'integer'
+           THEN json_extract(payload, '$.rating') END,
+           CASE WHEN json_valid(payload) THEN
+           CASE json_type(payload, '$.correct') WHEN 'true' THEN 1 WHEN 'false' THEN 0 END END,
+           CASE WHEN json_valid(payload) AND json_type(payload, '$.points') = 'array'
+           THEN json_extract(payload, '$.points') END
+    FROM schedule LEFT JOIN log ON log.id = last_row WHERE schedule.subject = queue.id
 );
 CREATE INDEX queue_seen ON queue (topic, stability_days, review_day, due_day, lapses, state, suspended)
 WHERE stability_days IS NOT NULL;

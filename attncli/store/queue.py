@@ -13,11 +13,21 @@ from typing import NamedTuple
 from attncli.store.connection import Connection
 from attncli.store.moments import microseconds
 
-_JOINED = """
-    SELECT card.id, card.topic, {rank}, coalesce(schedule.state, 'new'), coalesce(schedule.due_at_us, 0),
+# What the last review told; a damaged row tells nothing.
+_TOLD = (
+    "CASE WHEN json_valid(log.payload) AND json_type(log.payload, '$.{key}') IN ({types})"
+    " THEN json_extract(log.payload, '$.{key}') END"
+)
+_LAST_TOLD = ", ".join(
+    _TOLD.format(key=key, types=types)
+    for key, types in (("rating", "'integer'"), ("correct", "'true', 'false'"), ("points", "'array'"))
+)
+_JOINED = f"""
+    SELECT card.id, card.topic, {{rank}}, coalesce(schedule.state, 'new'), coalesce(schedule.due_at_us, 0),
            coalesce(hold.suspended, 0), coalesce(hold.buried_day, 0), schedule.stability_days, schedule.review_day,
-           schedule.review_day + CAST(round(schedule.interval_days) AS INTEGER), schedule.lapses
+           schedule.review_day + CAST(round(schedule.interval_days) AS INTEGER), schedule.lapses, {_LAST_TOLD}
     FROM card LEFT JOIN schedule ON schedule.subject = card.id LEFT JOIN hold ON hold.subject = card.id
+    LEFT JOIN log ON log.id = schedule.last_row
 """
 _HOUR_US = 3_600_000_000
 # A rank holds two places, so that one index serves both: in the order of introduction, and below that in the order of

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from attncli.errors import StoreError
 from attncli.store.connection import Connection
+from attncli.store.log import LastReview, last_review
 from attncli.store.moments import microseconds
 
 _RECALL = "pow(1 + :factor * max(0, :day - review_day) / stability_days, :exponent)"
@@ -46,6 +47,16 @@ class WeakInTopic(NamedTuple):
     lapses: int
 
 
+class PerhapsWeak(NamedTuple):
+    """A seen card and what its last review told."""
+
+    id: str
+    recall: float
+    lapses: int
+    review_day: int
+    last: LastReview | None
+
+
 class SeenCards:
     """Reads the queue's table, which has each card that a bank has today beside what is remembered of it."""
 
@@ -73,6 +84,19 @@ class SeenCards:
             ) WHERE place <= :limit ORDER BY topic, place"""
         values = {**curve.values(), "least": recall, "most": lapses, "limit": limit}
         return [WeakInTopic(*row) for row in self._connection.rows(sql, values)]
+
+    def perhaps_weak(self, curve: Curve, recall: float, lapses: int) -> list[PerhapsWeak]:
+        """The cards below this recall, with so many lapses, or at whose last review something may have been missed."""
+        sql = f"""
+            SELECT id, recall, lapses, review_day, last_rating, last_points, last_correct FROM (
+                SELECT id, {_RECALL} AS recall, lapses, review_day, last_rating, last_points, last_correct {_SEEN}
+            ) WHERE recall < :least OR lapses >= :most OR last_rating = 1 OR last_correct = 0
+            OR (last_points IS NOT NULL AND last_points <> '[]')"""
+        values = {**curve.values(), "least": recall, "most": lapses}
+        return [
+            PerhapsWeak(id, found_recall, found_lapses, day, last_review(rating, points, correct) if rating else None)
+            for id, found_recall, found_lapses, day, rating, points, correct in self._connection.rows(sql, values)
+        ]
 
     def due_by_day(self, today: int, ends: Sequence[datetime]) -> list[int]:
         """How many cards come due on today and each later study day; `ends` says when those days are over.

@@ -15,8 +15,9 @@ from attncli.memory.forgetting import recall_on
 from attncli.memory.replay import is_leech
 from attncli.practice import hold, record_review
 from attncli.practice.study_progress import WEAK_SHOWN, forecast, topic_standings
-from attncli.practice.weakness import is_weak
+from attncli.practice.weakness import has_missed, is_weak, weak_cards
 from attncli.practice.workspace import Workspace
+from attncli.store.log import LastReview
 
 CARDS = ["att-01", "att-02", "att-03", "kv-01", "kv-02"]
 Open = Callable[..., Workspace]
@@ -52,6 +53,40 @@ def test_topics_stand_as_their_cards_do(
         assert {card.card: card.leech for card in standing.weak} == {card: is_leech(seen[card]) for card in weak}
         assert [card.recall for card in standing.weak] == sorted(round(recalls[card], 4) for card in weak)
     assert len(CARDS) < WEAK_SHOWN
+
+
+told = st.fixed_dictionaries(
+    {},
+    optional={
+        "points": st.one_of(st.lists(st.integers(0, 2), unique=True), st.just({"0": True})),
+        "correct": st.sampled_from([True, False, "no", None]),
+    },
+)
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(st.tuples(st.sampled_from(CARDS), st.sampled_from(Rating), told), max_size=8), st.integers(0, 60))
+def test_weak_cards_are_those_of_the_log(
+    open_workspace: Open,
+    tmp_path_factory: pytest.TempPathFactory,
+    given_answers: list[tuple[str, Rating, dict[str, object]]],
+    ahead: int,
+) -> None:
+    workspace = open_workspace(str(tmp_path_factory.mktemp("seen")))
+    last: dict[str, LastReview] = {}
+    for card, rating, details in given_answers:
+        record_review.answer(workspace, card, rating, details=details)
+        points, correct = details.get("points"), details.get("correct")
+        points = points if isinstance(points, list) else None
+        last[card] = LastReview(int(rating), points, correct if isinstance(correct, bool) else None)
+    when = workspace.moment(workspace.clock() + timedelta(days=ahead))
+    expected = set()
+    for card, schedule in workspace.store.schedules.all():
+        missed = has_missed(last[card], 3 if card == "att-01" else 0)
+        if is_weak(schedule.lapses, recall_on(schedule, when.day), missed):
+            expected.add(card)
+    found = weak_cards(workspace, when)
+    assert set(found) == expected and len(found) == len(expected)
 
 
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -54,7 +54,10 @@ def test_a_database_of_the_second_format_is_counted_when_it_is_opened(tmp_path: 
     for step in migrations.STEPS[:2]:
         for statement in migrations.statements(step):
             raw.execute(statement)
-    rows = [row(n, RowKind.REVIEW, "a", day, {"rating": 3}) for n, day in enumerate((0, 4, 4, 9))]
+    rows = [
+        row(n, RowKind.REVIEW, "a", day, {"rating": 3, "points": [n - 1], "correct": n != 2})
+        for n, day in enumerate((0, 4, 4, 9))
+    ]
     rows.append(row(9, RowKind.UNDO, "a", 9, {"row": "0003"}))
     for number, one in enumerate(rows, 1):
         raw.execute(f"INSERT INTO log VALUES ({', '.join('?' * 9)})", (number, *_values(one)))
@@ -68,6 +71,9 @@ def test_a_database_of_the_second_format_is_counted_when_it_is_opened(tmp_path: 
     raw.close()
     with Database.open(path) as database:
         assert database.log.review_days.all() == [(FIRST_DAY, 1, 0, 0), (FIRST_DAY + 4, 2, 1, 0)]
-        found = database.connection.rows("SELECT id, rank, stability_days, review_day, due_day, lapses FROM queue")
-        assert found == [("a", 7, 5.0, FIRST_DAY + 4, FIRST_DAY + 10, 1), ("b", 8, None, None, None, None)]
+        columns = "id, rank, stability_days, review_day, due_day, lapses, last_rating, last_correct, last_points"
+        assert database.connection.rows(f"SELECT {columns} FROM queue") == [
+            ("a", 7, 5.0, FIRST_DAY + 4, FIRST_DAY + 10, 1, 3, 0, "[1]"),
+            ("b", 8, *[None] * 7),
+        ]
         assert database.problems() == []
