@@ -9,7 +9,7 @@ _T = Localised
 NAMES: dict[str, Localised] = {
     "lang": _T("Language", "语言"),
     "desired_retention": _T("Desired retention", "目标记忆保持率"),
-    "topic_retention": _T("Retention by topic", "按主题的保持率"),
+    "topic_retention": _T("Retention by topic", "各主题的记忆保持率"),
     "new_per_day": _T("New cards a day", "每日新卡"),
     "day_start": _T("The day begins at", "一天从几点算起"),
     "fuzz": _T("Spread due dates", "错开到期日"),
