@@ -6,13 +6,12 @@ from collections import Counter
 from collections.abc import Sequence
 from datetime import UTC, date, datetime, time
 
-from attncli.domain.schedule import Schedule
 from attncli.domain.text import Lang
 from attncli.export.card_answers import answer, question
 from attncli.export.summary import CardLine, DueLine, MockLine, PlanLine, Point, Reason, SolvedLine, Summary, TopicLine
 from attncli.practice.own_solutions import Written, written
 from attncli.practice.plan import FARTHEST_DAYS, StudyDay, local_date, make_plan
-from attncli.practice.study_progress import Progress, TopicStanding, progress, recall_of_seen, topic_standings
+from attncli.practice.study_progress import Progress, TopicStanding, due_by_then, progress, topic_standings
 from attncli.practice.weakness import WEAK_LAPSES, WEAK_RECALL, Weakness, weaknesses
 from attncli.practice.workspace import Workspace
 from attncli.words.plan_texts import FREE, LAST_PASS, NEW, REVIEWS
@@ -32,8 +31,8 @@ def summarise(workspace: Workspace, lang: Lang, interview: date | None = None) -
     day = workspace.moment(datetime.combine(interview, time(12), tzinfo=UTC) if interview else None)
     here, weak, code = progress(workspace), weaknesses(workspace, day), written(workspace)
     topics = _topics(workspace, lang, here, topic_standings(workspace, day), weak)
-    seen = recall_of_seen(workspace, day)
-    due = _due(seen, day.day, {found.card for found in weak})
+    known_weak = {found.card for found in weak}
+    due = [(recall, id) for recall, id in due_by_then(workspace, day) if id not in known_weak]
     return Summary(
         lang=lang,
         made_on=now.astimezone().date().isoformat(),
@@ -71,7 +70,7 @@ def _topics(
     workspace: Workspace, lang: Lang, here: Progress, on_day: dict[str, TopicStanding], weak: list[Weakness]
 ) -> tuple[TopicLine, ...]:
     """Every topic, the one with the greatest need first."""
-    topic_of = {card.id: card.topic for card in workspace.library.cards()}
+    topic_of = workspace.store.index.card_topics()
     weak_in = Counter(topic_of.get(found.card) for found in weak)
     forgotten_in = Counter(topic_of.get(found.card) for found in weak if found.recall == 0)
     lines = []
@@ -143,11 +142,6 @@ def _reasons(weak: Weakness) -> tuple[Reason, ...]:
         "recall": 0 < weak.recall < WEAK_RECALL,
     }
     return tuple(reason for reason, holds in found.items() if holds)
-
-
-def _due(seen: list[tuple[str, Schedule, float]], day: int, weak: set[str]) -> list[tuple[float, str]]:
-    """The seen cards besides the weak ones that come due by the day, those with the lowest recall first."""
-    return sorted((recall, id) for id, schedule, recall in seen if schedule.due_day <= day and id not in weak)
 
 
 def _due_line(workspace: Workspace, lang: Lang, id: str, recall: float) -> DueLine:

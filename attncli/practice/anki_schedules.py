@@ -49,7 +49,7 @@ def anki_schedule(workspace: Workspace, card: str) -> AnkiSchedule:
     schedule = store.schedules.get(card)
     if schedule is None:
         return AnkiSchedule(type=CardType.NEW, suspended=suspended)
-    reviews, ease = replayed(workspace.scheduler, store.log.of_subjects(store.index.names_of(card)))
+    reviews, ease = replayed(workspace.card_scheduler(card), store.log.of_subjects(store.index.names_of(card)))
     return _standing(workspace, schedule, suspended, reviews, ease)
 
 

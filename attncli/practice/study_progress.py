@@ -10,8 +10,6 @@ from typing import Any
 
 from attncli.domain.log_row import RowKind
 from attncli.domain.rungs import Rung
-from attncli.domain.schedule import Schedule
-from attncli.memory.forgetting import recall_on
 from attncli.memory.policy import LEECH_LAPSES
 from attncli.practice.countdown import Countdown, countdown
 from attncli.practice.weakness import WEAK_LAPSES, WEAK_RECALL, curve_on
@@ -155,12 +153,9 @@ def topic_standings(workspace: Workspace, when: Moment) -> dict[str, TopicStandi
     }
 
 
-def recall_of_seen(workspace: Workspace, when: Moment) -> list[tuple[str, Schedule, float]]:
-    """Every seen card with its schedule and the probability that it is recalled on the study day of `when`."""
-    known = set(workspace.store.index.card_ids())
-    decay = workspace.policy.decay
-    seen = [(id, schedule) for id, schedule in workspace.store.schedules.all() if id in known]
-    return [(id, schedule, recall_on(schedule, when.day, decay)) for id, schedule in seen]
+def due_by_then(workspace: Workspace, when: Moment) -> list[tuple[float, str]]:
+    """(recall, card) of the seen cards that come due by the study day of `when`, the least recalled first."""
+    return [(card.recall, card.id) for card in workspace.store.seen.due_by_then(curve_on(workspace, when))]
 
 
 def _standing(total: int, seen: SeenInTopic | None, weak: tuple[WeakCard, ...]) -> TopicStanding:

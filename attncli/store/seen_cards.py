@@ -47,6 +47,13 @@ class WeakInTopic(NamedTuple):
     lapses: int
 
 
+class DueByThen(NamedTuple):
+    """A card that comes due."""
+
+    id: str
+    recall: float
+
+
 class PerhapsWeak(NamedTuple):
     """A seen card and what its last review told."""
 
@@ -84,6 +91,11 @@ class SeenCards:
             ) WHERE place <= :limit ORDER BY topic, place"""
         values = {**curve.values(), "least": recall, "most": lapses, "limit": limit}
         return [WeakInTopic(*row) for row in self._connection.rows(sql, values)]
+
+    def due_by_then(self, curve: Curve) -> list[DueByThen]:
+        """The seen cards that come due by the day that is asked for, the least recalled first."""
+        sql = f"SELECT id, {_RECALL} AS recall {_SEEN} AND due_day <= :day ORDER BY recall, id"
+        return [DueByThen(*row) for row in self._connection.rows(sql, curve.values())]
 
     def perhaps_weak(self, curve: Curve, recall: float, lapses: int) -> list[PerhapsWeak]:
         """The cards below this recall, with so many lapses, or at whose last review something may have been missed."""

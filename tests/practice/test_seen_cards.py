@@ -14,7 +14,7 @@ from attncli.domain.schedule import State
 from attncli.memory.forgetting import recall_on
 from attncli.memory.replay import is_leech
 from attncli.practice import hold, record_review
-from attncli.practice.study_progress import WEAK_SHOWN, forecast, topic_standings
+from attncli.practice.study_progress import WEAK_SHOWN, due_by_then, forecast, topic_standings
 from attncli.practice.weakness import has_missed, is_weak, weak_cards
 from attncli.practice.workspace import Workspace
 from attncli.store.log import LastReview
@@ -53,6 +53,10 @@ def test_topics_stand_as_their_cards_do(
         assert {card.card: card.leech for card in standing.weak} == {card: is_leech(seen[card]) for card in weak}
         assert [card.recall for card in standing.weak] == sorted(round(recalls[card], 4) for card in weak)
     assert len(CARDS) < WEAK_SHOWN
+    due = {card: recall_on(schedule, when.day) for card, schedule in schedules.items() if schedule.due_day <= when.day}
+    found = due_by_then(workspace, when)
+    assert [recall for recall, _ in found] == sorted(recall for recall, _ in found)
+    assert {card: recall for recall, card in found} == pytest.approx(due)
 
 
 told = st.fixed_dictionaries(
