@@ -43,10 +43,11 @@ def test_rebuilding_a_damaged_file_keeps_it_aside_and_saves_the_log(open_workspa
     for _ in range(3):
         record_review.answer(workspace, "att-01", Rating.GOOD)
     before = dict(workspace.store.schedules.all())
+    page = workspace.store.connection.value("SELECT rootpage FROM sqlite_schema WHERE name = 'log_subject'")
     workspace.close()
     with workspace.home.database.open("r+b") as file:
-        file.seek(-2 * 4096, 2)
-        file.write(b"\x55" * 8192)
+        file.seek((page - 1) * 4096)
+        file.write(b"\x55" * 4096)
     rebuilt = health.rebuild(workspace.home, open_workspace, lambda done: None)
     assert rebuilt.rescued == 3 and rebuilt.kept is not None and rebuilt.kept.exists()
     assert dict(open_workspace().store.schedules.all()) == before
