@@ -69,9 +69,8 @@ class Settings:
 
 
 PER_TOPIC = "topic_retention"
-SCHEDULING_KEYS = (
-    *("desired_retention", "learning_steps", "relearning_steps", "maximum_interval_days", "fuzz", PER_TOPIC),
-)
+_STEPS = ("learning_steps", "relearning_steps")
+SCHEDULING_KEYS = ("desired_retention", *_STEPS, "maximum_interval_days", "fuzz", PER_TOPIC)
 SWITCHES = ("fuzz", "reduced_motion")
 KEYS: tuple[str, ...] = tuple(field.name for field in fields(Settings))
 
@@ -138,9 +137,8 @@ def topic_in(key: str) -> str:
 
 def _with_topic(settings: Settings, topic: str, text: str) -> str:
     """The retentions of all topics as text, with that of one replaced, or removed where `text` is empty."""
-    retentions = dict(settings.topic_retention)
-    others = [f"{other}={retention:g}" for other, retention in retentions.items() if other != topic]
-    return " ".join([*others, *([f"{topic}={text}"] if text else [])])
+    texts = {other: f"{retention:g}" for other, retention in settings.topic_retention} | {topic: text}
+    return " ".join(f"{topic}={text}" for topic, text in texts.items() if text)
 
 
 def known_key(key: str) -> str:
@@ -201,30 +199,22 @@ def _lang(value: Any) -> Lang:
     return cast(Lang, _one_of(*LANGS)(value))
 
 
-def _number(least: float, most: float) -> Callable[[Any], float]:
+def _number(least: float, most: float, whose: str = "") -> Callable[[Any], float]:
     def read(value: Any) -> float:
         if isinstance(value, int | float) and not isinstance(value, bool) and least <= value <= most:
             return float(value)
-        raise _Unfit(f"{value!r} is no number from {least} to {most}")
+        raise _Unfit(f"{whose}{value!r} is no number from {least} to {most}")
 
     return read
-
-
-_retention = _number(0.7, 0.97)
 
 
 def _topic_retention(value: Any) -> tuple[tuple[str, float], ...]:
     if not isinstance(value, dict):
         raise _Unfit(f"{value!r} is no list of topics such as att=0.95 kv=0.85 (a table in the file; empty for none)")
-    found = {}
-    for topic, retention in value.items():
+    for topic in value:
         if not re.fullmatch(r"[\w-]{1,64}", topic):
             raise _Unfit(f"{topic!r} is no name of a topic")
-        try:
-            found[topic] = _retention(retention)
-        except _Unfit as problem:
-            raise _Unfit(f"{topic}: {problem}") from None
-    return tuple(sorted(found.items()))
+    return tuple((topic, _number(0.7, 0.97, f"{topic}: ")(value[topic])) for topic in sorted(value))
 
 
 def _whole(least: int, most: int) -> Callable[[Any], int]:
@@ -295,7 +285,7 @@ def _easy_days(value: Any) -> tuple[tuple[str, int], ...]:
 
 _READERS: dict[str, Callable[[Any], Any]] = {
     "lang": _lang,
-    "desired_retention": _retention,
+    "desired_retention": _number(0.7, 0.97),
     PER_TOPIC: _topic_retention,
     "new_per_day": _whole(0, 9999),
     "day_start": _time,
@@ -318,9 +308,8 @@ def _from_text(key: str, text: str) -> Any:
     """`text` as the TOML value that `key` wants; what does not fit stays text, and is refused by its reader."""
     if key in SWITCHES:
         return _WORDS.get(text.lower(), text)
-    if key in ("new_per_day", "maximum_interval_days", "minutes_per_day") and re.fullmatch(
-        r"[+-]?\d{1,9}", text, re.ASCII
-    ):
+    whole = key in ("new_per_day", "maximum_interval_days", "minutes_per_day")
+    if whole and re.fullmatch(r"[+-]?\d{1,9}", text, re.ASCII):
         return int(text)
     if key == "desired_retention":
         return _as_number(text)
