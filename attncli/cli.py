@@ -31,6 +31,7 @@ COMMANDS: dict[str, str] = {
     "hint": "attncli.commands.hint:hint",
     "import": "attncli.commands.import_reviews:import_",
     "mcp": "attncli.commands.mcp:mcp",
+    "mock": "attncli.commands.mock:mock",
     "new": "attncli.commands.new:new",
     "optimize": "attncli.commands.optimize:optimize",
     "plan": "attncli.commands.plan:plan",

@@ -43,7 +43,7 @@ def answer(card: str, rating: str, at: datetime | None, as_json: bool) -> None:
 
 @click.command()
 def undo() -> None:
-    """Take back what was last done on this machine: a review, suspend, bury, unsuspend, attempt or fit."""
+    """Take back what was last done on this machine: a review, suspend, bury, unsuspend, attempt, fit, mock step."""
     with session().workspace() as workspace:
         done = take_back(workspace)
     rating = done.rating.word if done.kind is RowKind.REVIEW else ""

@@ -10,7 +10,7 @@ from typing import Any, Literal
 from attncli.commands.session import session
 from attncli.errors import NoTerminal
 
-Screen = Literal["home", "review", "drill", "quiz"]
+Screen = Literal["home", "review", "drill", "quiz", "mock"]
 
 
 def open_app(screen: Screen, alternative: str, **options: Any) -> int:

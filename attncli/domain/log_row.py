@@ -30,6 +30,8 @@ class RowKind(StrEnum):
     FIT = "fit"
     TAG = "tag"
     NOTE = "note"
+    MOCK = "mock"
+    MOCK_CLOCK = "mock-clock"
 
 
 @dataclass(frozen=True, slots=True)

@@ -137,6 +137,17 @@ def _extra(value: Any) -> None:
     _require(len(json.dumps(value)) <= LARGEST_EXTRA, "it is too large")
 
 
+_MOCK: dict[str, Check] = {
+    "step": _name,
+    "item": _whole(0, 1000),
+    "spent_ms": _whole(0, LARGEST_MS),
+    "answer_ms": _whole(0, LARGEST_MS),
+    "got": _whole(0, 1000),
+    "of": _whole(0, 1000),
+    "points": _each(_whole(0, 1000)),
+    "cards": _each(_name),
+    "attempt": _name,
+}
 _COMMON: dict[str, Check] = {"ahead": _each(_row)}
 _KINDS: dict[RowKind, _Fields] = {
     RowKind.REVIEW: _Fields(
@@ -187,4 +198,6 @@ _KINDS: dict[RowKind, _Fields] = {
     RowKind.FIT: _Fields({"parameters": check_weights}, ("parameters",)),
     RowKind.TAG: _Fields({"tag": _name, "on": _switch}),
     RowKind.NOTE: _Fields({"text": _text(LONGEST_NOTE)}),
+    RowKind.MOCK: _Fields(_MOCK, ("step",)),
+    RowKind.MOCK_CLOCK: _Fields(_MOCK, ("step",)),
 }

@@ -6,9 +6,11 @@ from collections import Counter
 from collections.abc import Sequence
 from datetime import UTC, date, datetime, time
 
+from attncli.domain.mock_report import MockReport
 from attncli.domain.text import Lang
 from attncli.export.card_answers import answer, question
 from attncli.export.summary import CardLine, DueLine, MockLine, PlanLine, Point, Reason, SolvedLine, Summary, TopicLine
+from attncli.practice.mock_reports import past_mocks
 from attncli.practice.own_solutions import Written, written
 from attncli.practice.plan import FARTHEST_DAYS, StudyDay, local_date, make_plan
 from attncli.practice.study_progress import Progress, TopicStanding, due_by_then, progress, topic_standings
@@ -22,6 +24,8 @@ OPEN_WITH_SHOWN = 5
 AVOID_SHOWN = 5
 WEAK_SHOWN = 20
 REVIEW_SHOWN = 30
+MOCKS_SHOWN = 5
+MISSED_SHOWN = 12
 LAST_DAYS_SHOWN = 7
 
 
@@ -165,8 +169,22 @@ def _solved(code: Written, lang: Lang) -> tuple[SolvedLine, ...]:
 
 
 def _mocks(workspace: Workspace, lang: Lang) -> tuple[MockLine, ...]:
-    """The mock interviews that were held; none are kept yet."""
-    return ()
+    """The last mock interviews, the latest first, with the points that were not made in them."""
+    return tuple(
+        MockLine(
+            date=held.begun_at.astimezone().date().isoformat(),
+            minutes=held.minutes,
+            score=held.share,
+            missed=_missed_points(held, lang),
+        )
+        for held in past_mocks(workspace)[:MOCKS_SHOWN]
+    )
+
+
+def _missed_points(held: MockReport, lang: Lang) -> tuple[str, ...]:
+    """The points of cards; of follow-ups and challenges what was asked."""
+    told = (point for missed in held.missed for point in (missed.points or (missed.question,)))
+    return tuple(dict.fromkeys(text for point in told if (text := " ".join(point[lang].split()))))[:MISSED_SHOWN]
 
 
 def _last_days(workspace: Workspace, lang: Lang, interview: date | None) -> tuple[PlanLine, ...]:

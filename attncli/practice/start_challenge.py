@@ -45,6 +45,7 @@ def start_challenge(
     folder: Path | None = None,
     *,
     bug: bool = False,
+    wrong: str = "",
     repair: int | None = None,
     seed: int | None = None,
     force: bool = False,
@@ -52,6 +53,7 @@ def start_challenge(
     """Writes a starter for challenge `id`, and records it: with `bug` a wrong solution to debug, with `repair` the
     reference with so many bugs, those of the round numbered `seed` or of the next.
 
+    `wrong` names the solution to debug; without it each of them is handed out in turn.
     An existing file is never overwritten: UsageError names it, unless `force` asks to keep it as a numbered copy.
     """
     challenge = workspace.library.challenge(id)
@@ -63,10 +65,10 @@ def start_challenge(
         details["repairs"], bugs = [chosen.wrong for chosen in repairs], len(repairs)
         text = round_text(challenge, repairs, path, workspace.lang)
     elif bug:
-        wrong = _next_bug(workspace, challenge)
-        details["bug"] = wrong.stem
-        symptom = _symptom(challenge, wrong.stem)
-        text = disguised(wrong, symptom[workspace.lang])
+        planted = Path(challenge.folder) / "wrong" / f"{wrong}.py" if wrong else _next_bug(workspace, challenge)
+        details["bug"] = planted.stem
+        symptom = _symptom(challenge, planted.stem)
+        text = disguised(planted, symptom[workspace.lang])
     else:
         reference, needs = Path(challenge.folder) / "reference.py", TRITON if challenge.kernel else ()
         text = starter(reference, challenge.entry, _heading(challenge, workspace), needs)

@@ -13,24 +13,25 @@ from attncli.practice.log_transaction import recording
 from attncli.practice.stamping import utc
 from attncli.practice.workspace import Workspace
 
-TAKEN_BACK = HOLDS | ANNOTATIONS | {RowKind.REVIEW, RowKind.ATTEMPT, RowKind.REPAIR, RowKind.FIT}
+TAKEN_BACK = HOLDS | ANNOTATIONS | {RowKind.REVIEW, RowKind.ATTEMPT, RowKind.REPAIR, RowKind.FIT, RowKind.MOCK}
 
 
-Act = Literal["review", "hold", "annotation", "attempt", "fit"]
+Act = Literal["review", "hold", "annotation", "attempt", "fit", "mock"]
 
 
 def sort_of_act(row: LogRow) -> Act:
     """What was taken back, in a word."""
-    if row.kind in (RowKind.REVIEW, RowKind.FIT):
-        return "review" if row.kind is RowKind.REVIEW else "fit"
+    of_its_own: dict[RowKind, Act] = {RowKind.REVIEW: "review", RowKind.FIT: "fit", RowKind.MOCK: "mock"}
+    if row.kind in of_its_own:
+        return of_its_own[row.kind]
     return "hold" if row.kind in HOLDS else "annotation" if row.kind in ANNOTATIONS else "attempt"
 
 
 def take_back(workspace: Workspace, row: LogRow | None = None) -> LogRow:
     """Takes back `row`, or what was last done on this machine; the row that was taken back.
 
-    A review, a suspension, a bury, their lifting, a tag, a note, an attempt, a repair or a fit; what a hint or a
-    solution showed stays seen.
+    A review, a suspension, a bury, their lifting, a tag, a note, an attempt, a repair, a fit or a step of a mock
+    interview; what a hint or a solution showed stays seen.
     """
     store, at = workspace.store, utc(workspace.clock())
     with recording(workspace):

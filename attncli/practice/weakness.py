@@ -1,11 +1,13 @@
-"""Which cards are weak: what is likely forgotten, what lapsed often, and what the last review did not get."""
+"""Which cards are weak: what is likely forgotten, what lapsed often, and what was missed last time."""
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 from attncli.domain.rating import Rating
-from attncli.memory.forgetting import curve_factor
+from attncli.memory.forgetting import curve_factor, recall_on
+from attncli.practice.mock_log import missed_then
 from attncli.practice.workspace import Workspace
 from attncli.store.log import LastReview
 from attncli.store.queue import Moment
@@ -53,22 +55,38 @@ class Weakness:
 
 
 def weaknesses(workspace: Workspace, when: Moment) -> list[Weakness]:
-    """The weak cards among those seen: what was missed first, then the least likely to be recalled."""
-    found = []
+    """The weak cards among those seen: what was missed first, then the least likely to be recalled.
+
+    What a mock interview found missing counts until the card is reviewed.
+    """
+    found: dict[str, Weakness] = {}
     for seen in workspace.store.seen.perhaps_weak(curve_on(workspace, when), WEAK_RECALL, WEAK_LAPSES):
         last, points = seen.last, _points(workspace, seen)
         missed = last is not None and has_missed(last, points)
         is_forgotten = last is not None and seen.review_day >= when.day and _was_forgotten(last)
         recall = 0.0 if is_forgotten else seen.recall
         if is_weak(seen.lapses, recall, missed):
-            left = _points_missed(last, points) if last else ()
-            found.append(Weakness(seen.id, recall, seen.lapses, missed, left))
-    return sorted(found, key=lambda weak: (not weak.missed, weak.recall, -weak.lapses, weak.card))
+            left = _points_missed(last.points, points) if last else ()
+            found[seen.id] = Weakness(seen.id, recall, seen.lapses, missed, left)
+    found |= {weak.card: weak for weak in _missed_in_interviews(workspace, when, found)}
+    return sorted(found.values(), key=lambda weak: (not weak.missed, weak.recall, -weak.lapses, weak.card))
+
+
+def _missed_in_interviews(workspace: Workspace, when: Moment, weak: Mapping[str, Weakness]) -> Iterator[Weakness]:
+    """The seen cards of which something was missed in an interview after their last review."""
+    for id, then in missed_then(workspace).items():
+        schedule, document = workspace.store.schedules.get(id), workspace.store.index.card(id)
+        if schedule is not None and document is not None and then.at > schedule.reviewed_at:
+            recall = weak[id].recall if id in weak else recall_on(schedule, when.day, workspace.policy.decay)
+            left = _points_missed(then.made, len(document.get("points") or ()))
+            yield Weakness(id, recall, schedule.lapses, True, left)
 
 
 def weak_cards(workspace: Workspace, when: Moment) -> list[str]:
-    """The ids of the weak cards among those seen, the weakest first."""
-    return [weak.card for weak in weaknesses(workspace, when)]
+    """The ids of the weak cards, the weakest first, with those that were missed in an interview and never reviewed."""
+    index, schedules = workspace.store.index, workspace.store.schedules
+    unseen = [id for id in missed_then(workspace) if schedules.get(id) is None and index.card(id) is not None]
+    return [*sorted(unseen), *(weak.card for weak in weaknesses(workspace, when))]
 
 
 def curve_on(workspace: Workspace, when: Moment) -> Curve:
@@ -85,7 +103,6 @@ def _points(workspace: Workspace, seen: PerhapsWeak) -> int:
     return len((document or {}).get("points") or ())
 
 
-def _points_missed(last: LastReview, points: int) -> tuple[int, ...]:
+def _points_missed(ticked: Collection[int] | None, points: int) -> tuple[int, ...]:
     """The points that were not ticked where some were."""
-    ticked = set(last.points or ())
     return tuple(number for number in range(points) if number not in ticked) if ticked else ()

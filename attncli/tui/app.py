@@ -30,7 +30,7 @@ from attncli.practice.workspace import Clock, Workspace
 from attncli.tui import wrapping
 from attncli.tui.faults import BUSY_MILLISECONDS, fault_text
 from attncli.tui.routes import Route
-from attncli.tui.screen_at import screen_at
+from attncli.tui.screen_at import interview_screen, mock_screen, report_screen, screen_at
 from attncli.tui.screens.base import AttnScreen
 from attncli.tui.shown_text import ShownText
 from attncli.tui.terminal import hung_up, standard_terminal
@@ -38,6 +38,9 @@ from attncli.tui.theme import DARK, LIGHT, THEMES, theme_named
 from attncli.words.app_texts import say, say_counted
 
 if TYPE_CHECKING:
+    from attncli.domain.mock_report import MockReport
+    from attncli.practice.mock import MockInterview
+    from attncli.practice.mock_plan import MockWish
     from attncli.practice.quiz import Quiz, QuizWish
 
 HUNG_UP = 129
@@ -56,6 +59,7 @@ def run(
     challenge: str | None = None,
     wish: Wish | None = None,
     quiz: QuizWish | None = None,
+    mock: MockWish | None = None,
 ) -> int:
     """Opens the app at `screen`, at one challenge, or in a drill or a quiz of what is wished for; its exit code.
 
@@ -69,8 +73,13 @@ def run(
             workspace.library.challenge(challenge)
         if wish is not None:
             require_fitting(workspace, wish)
+        if mock is not None:
+            from attncli.practice.mock_plan import draw_plan
+
+            draw_plan(workspace, mock)
         drawn = None if quiz is None else _drawn(workspace, quiz)
         app = AttnApp(workspace, Random(), screen, topic=topic, limit=limit, challenge=challenge, wish=wish, quiz=drawn)
+        app.mock_wish = mock
         try:
             app.run()
         finally:
@@ -119,6 +128,7 @@ class AttnApp(App[None]):
         self._first: Route = screen
         self._topic, self._limit, self._challenge = topic, limit, challenge
         self._wish, self._quiz = wish, quiz
+        self.mock_wish: MockWish | None = None
         for theme in THEMES:
             self.register_theme(theme)
         self.theme = theme_named(workspace.settings.theme)
@@ -177,6 +187,9 @@ class AttnApp(App[None]):
         """Shows the screen of this name."""
         if route == "quiz":
             self.open_quiz()
+        elif route == "mock":
+            wish, self.mock_wish = self.mock_wish, None
+            self.push_screen(mock_screen(wish, self.rng))
         else:
             self.push_screen(screen_at(route))
 
@@ -217,6 +230,13 @@ class AttnApp(App[None]):
         from attncli.tui.screens.quiz import QuizScreen
 
         self.push_screen(QuizScreen(quiz))
+
+    def show_interview(self, interview: MockInterview) -> None:
+        """What an interview asks now, or what it came to, in the place of the screen that is shown."""
+        self.switch_screen(interview_screen(self.workspace, interview))
+
+    def open_mock_report(self, report: MockReport) -> None:
+        self.push_screen(report_screen(report))
 
     def open_challenge(self, id: str) -> None:
         from attncli.tui.screens.challenge import ChallengeScreen
@@ -306,7 +326,7 @@ class AttnApp(App[None]):
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         """The command palette."""
-        for route in ("home", "review", "drill", "quiz", "challenges", "stats", "plan", "search", "settings"):
+        for route in ("home", "review", "drill", "quiz", "mock", "challenges", "stats", "plan", "search", "settings"):
             yield self._command(f"palette.{route}", route)
         yield SystemCommand(say("palette.language", self.lang), "l", self.action_language)
         yield SystemCommand(say("palette.theme", self.lang), "Ctrl+T", self.action_dark_or_light)

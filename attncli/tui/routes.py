@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from random import Random
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from textual.screen import Screen
 
@@ -14,7 +14,11 @@ from attncli.practice.choose_cards import Wish
 from attncli.practice.grader import Grader
 from attncli.practice.workspace import Workspace
 
-Route = Literal["home", "review", "drill", "quiz", "challenges", "search", "stats", "plan", "settings"]
+if TYPE_CHECKING:
+    from attncli.domain.mock_report import MockReport
+    from attncli.practice.mock import MockInterview
+
+Route = Literal["home", "review", "drill", "quiz", "mock", "challenges", "search", "stats", "plan", "settings"]
 
 
 class Routes(Protocol):
@@ -32,6 +36,8 @@ class Routes(Protocol):
     def open_drill(self, wish: Wish) -> None: ...
     def start_drill(self, wish: Wish) -> None: ...
     def open_quiz(self, topic: str | None = None) -> None: ...
+    def show_interview(self, interview: MockInterview) -> None: ...
+    def open_mock_report(self, report: MockReport) -> None: ...
     def open_challenge(self, id: str) -> None: ...
     def open_card(self, id: str, question_first: bool = False) -> None: ...
     def open_add_card(self, topic: str | None = None) -> None: ...

@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from attncli.practice.choose_cards import Wish
 from attncli.tui.routes import Route
 from attncli.tui.screens.base import AttnScreen
+
+if TYPE_CHECKING:
+    from random import Random
+
+    from attncli.domain.mock_report import MockReport
+    from attncli.practice.mock import MockInterview
+    from attncli.practice.mock_plan import MockWish
+    from attncli.practice.workspace import Workspace
 
 
 def screen_at(route: Route) -> AttnScreen:
@@ -40,3 +50,33 @@ def screen_at(route: Route) -> AttnScreen:
     from attncli.tui.screens.stats import StatsScreen
 
     return StatsScreen()
+
+
+def mock_screen(wish: MockWish | None, rng: Random) -> AttnScreen:
+    """Where an interview is chosen: beginning with a wish, or with one that is drawn."""
+    from attncli.practice.mock_plan import SEEDS, MockWish
+    from attncli.tui.screens.mock import MockScreen
+
+    return MockScreen(wish or MockWish(seed=rng.randrange(SEEDS)))
+
+
+def interview_screen(workspace: Workspace, interview: MockInterview) -> AttnScreen:
+    """What an interview asks now, or what it came to. Raises AttnError where a file cannot be handed out."""
+    if interview.item is None:
+        from attncli.practice.mock_reports import report_of
+
+        return report_screen(report_of(workspace, interview.state))
+    if interview.item.is_code:
+        from attncli.tui.screens.mock_code import MockCodeScreen
+
+        return MockCodeScreen(interview)
+    from attncli.tui.screens.mock_interview import MockInterviewScreen
+
+    return MockInterviewScreen(interview)
+
+
+def report_screen(report: MockReport) -> AttnScreen:
+    """What an interview came to."""
+    from attncli.tui.screens.mock_report import MockReportScreen
+
+    return MockReportScreen(report)

@@ -1,7 +1,8 @@
 """Every text of the app itself, in English and Chinese: one table, so that a test can prove both complete.
 
 Card texts come from the bank; only what the app says by itself stands here: of a review in `app_review_texts`, of
-challenges in `app_challenge_texts`, of drills and quizzes in `app_choosing_texts`, everything else below.
+challenges in `app_challenge_texts`, of drills and quizzes in `app_choosing_texts`, of mock interviews in
+`app_mock_texts`, everything else below.
 `say("home.streak", lang, days=3)`.
 """
 
@@ -11,6 +12,7 @@ from attncli.domain.text import Lang, Localised
 from attncli.words import (
     app_challenge_texts,
     app_choosing_texts,
+    app_mock_texts,
     app_review_texts,
     browse_texts,
     editor_texts,
@@ -171,6 +173,7 @@ TEXTS: dict[str, Localised] = {
     "palette.quit": _T("Quit attn", "退出 attn"),
     **app_review_texts.TEXTS,
     **app_choosing_texts.TEXTS,
+    **app_mock_texts.TEXTS,
     **app_challenge_texts.TEXTS,
     **browse_texts.TEXTS,
     **editor_texts.TEXTS,

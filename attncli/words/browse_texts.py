@@ -35,6 +35,7 @@ TEXTS: dict[str, Localised] = {
     "card.undone-hold": _T("putting away or taking back in", "搁置、推迟或恢复"),
     "card.undone-annotation": _T("the last tag or note", "最近的标签或笔记"),
     "card.undone-fit": _T("the last fit of the parameters", "最近一次参数拟合"),
+    "card.undone-mock": _T("the last step of the interview", "面试的上一步"),
     "card.undone-attempt": _T("the last attempt", "最近一次作答"),
     "add.title": _T("A card of your own", "新增卡片"),
     "add.topic": _T("Topic", "主题"),

@@ -45,6 +45,7 @@ ANSWER: dict[str, Localised] = {
     "undone-bury": _T("took back the burying of {card} at {at}", "已撤销 {at} 对 {card} 的推迟"),
     "undone-unsuspend": _T("took back the return of {card} at {at}", "已撤销 {at} 对 {card} 的恢复"),
     "undone-attempt": _T("took back the attempt at {card} of {at}", "已撤销 {at} 对 {card} 的作答"),
+    "undone-mock": _T("took back the last step of the mock interview, of {at}", "已撤销模拟面试在 {at} 的上一步"),
     "undone-repair": _T("took back the repair of {card} of {at}", "已撤销 {at} 对 {card} 的排错"),
     "undone-fit": _T(
         "took back the fit of {at}: the parameters before it are in force again",

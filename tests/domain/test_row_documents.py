@@ -68,6 +68,17 @@ FIELDS: dict[RowKind, st.SearchStrategy[dict[str, Any]]] = {
             "checks": st.lists(st.fixed_dictionaries({"name": names, "status": names}), max_size=2),
         },
     ),
+    RowKind.MOCK: st.fixed_dictionaries(
+        {"step": names},
+        optional={
+            "item": st.integers(0, 99),
+            "got": st.integers(0, 9),
+            "points": st.lists(st.integers(0, 9), max_size=3),
+        },
+    ),
+    RowKind.MOCK_CLOCK: st.fixed_dictionaries(
+        {"step": names, "item": st.integers(0, 99), "spent_ms": st.integers(0, 9)}
+    ),
     RowKind.REPAIR: st.fixed_dictionaries(
         {"start": names, "verdict": st.sampled_from(["accepted", "rejected"])},
         optional={"left": st.lists(names, max_size=4), "rung": st.sampled_from(["none", "solved", "hardened"])},

@@ -10,6 +10,8 @@ from attncli.config import Settings
 from attncli.paths import Home
 from attncli.practice.workspace import Workspace
 
+from ..support.interviews import write_bank, write_impl
+
 Open = Callable[..., Workspace]
 
 
@@ -39,3 +41,12 @@ def open_workspace(
 @pytest.fixture
 def workspace(open_workspace: Open) -> Workspace:
     return open_workspace()
+
+
+@pytest.fixture
+def interview_room(tmp_path: Path, moving_clock: Callable[[], datetime]) -> Iterator[Workspace]:
+    """A workspace with enough cards and challenges for a mock interview."""
+    bank, impl = write_bank(tmp_path / "bank"), write_impl(tmp_path / "impl")
+    home = Home(tmp_path / "interviews")
+    with Workspace.open(home, moving_clock, settings=Settings(), quizbank=bank, impl=impl) as opened:
+        yield opened

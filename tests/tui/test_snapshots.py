@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 from textual.pilot import Pilot
 
+from attncli.practice.mock_plan import MockWish
 from attncli.practice.quiz import Quiz, QuizWish
 from attncli.tui.screens.quiz import QuizScreen
 from attncli.tui.screens.review import ReviewScreen
@@ -19,10 +21,15 @@ NARROW, WIDE = (80, 24), (120, 40)
 
 
 @pytest.fixture(autouse=True)
-def steady(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No colour is taken from the environment of whoever runs the tests."""
-    for name in ("NO_COLOR", "TEXTUAL_THEME", "COLORTERM"):
-        monkeypatch.delenv(name, raising=False)
+def steady(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """No colour and no time zone is taken from the environment of whoever runs the tests."""
+    with monkeypatch.context() as patch:
+        for name in ("NO_COLOR", "TEXTUAL_THEME", "COLORTERM"):
+            patch.delenv(name, raising=False)
+        patch.setenv("TZ", "UTC")
+        time.tzset()
+        yield
+    time.tzset()
 
 
 def to_card(id: str, *keys: str) -> Callable[[Pilot[None]], Any]:
@@ -80,3 +87,39 @@ def test_the_score_of_a_quiz(snap_compare: Compare, make_app: MakeApp) -> None:
     app = make_app()
     app._quiz = Quiz(app.workspace, QuizWish(seed=7))
     assert snap_compare(app, terminal_size=NARROW, run_before=answer)
+
+
+def in_interview(*keys: str) -> Callable[[Pilot[None]], Any]:
+    async def go(pilot: Pilot[None]) -> None:
+        for key in keys:
+            await pilot.press(key)
+            await pilot.pause(0.3)
+
+    return go
+
+
+@pytest.mark.parametrize(("size", "lang", "theme"), [(NARROW, "en", "dark"), (WIDE, "zh", "light")])
+def test_choosing_a_mock_interview(
+    snap_compare: Compare, make_app: MakeApp, size: tuple[int, int], lang: str, theme: str
+) -> None:
+    app = make_app("mock", lang=lang, theme=theme)
+    assert snap_compare(app, terminal_size=size, run_before=in_interview("down", "left"))
+
+
+@pytest.mark.parametrize(("size", "lang"), [(NARROW, "en"), (NARROW, "zh"), (WIDE, "zh")])
+def test_a_question_of_a_mock_interview(
+    snap_compare: Compare, make_app: MakeApp, size: tuple[int, int], lang: str
+) -> None:
+    app = make_app("mock", lang=lang)
+    app.mock_wish = MockWish(30, "screen", 2)
+    assert snap_compare(app, terminal_size=size, run_before=in_interview("enter", "n", "space", "a"))
+
+
+@pytest.mark.parametrize(("size", "lang"), [(NARROW, "en"), (WIDE, "zh")])
+def test_the_report_of_a_mock_interview(
+    snap_compare: Compare, make_app: MakeApp, size: tuple[int, int], lang: str
+) -> None:
+    app = make_app("mock", lang=lang)
+    app.mock_wish = MockWish(30, "screen", 2)
+    keys = in_interview("enter", "n", "space", "a", "enter", "x", "y")
+    assert snap_compare(app, terminal_size=size, run_before=keys)

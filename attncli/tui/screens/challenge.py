@@ -97,7 +97,7 @@ class ChallengeScreen(AttnScreen):
         started = self.file.exists()
         file = say("challenge.file", lang, file=self.file) if started else say("challenge.not-started", lang)
         yield Plain(file, id="file")
-        if offers_rounds(self.challenge) and self.handed_out is None:
+        if self.handed_out is None and self.check_action("repair", ()):
             yield Plain(say("challenge.offers-repair", lang))
         if self.handed_out is not None:
             task, text = task_of(self.handed_out, self.file, lang)

@@ -37,6 +37,7 @@ class HomeScreen(AttnScreen):
         Binding("r,space", "review_all", "key.review", key_display="r"),
         Binding("d", "drill", "key.drill"),
         Binding("z", "quiz", "key.quiz"),
+        Binding("m", "go('mock')", "key.mock", show=False),
         Binding("c", "go('challenges')", "key.challenges"),
         Binding("s", "go('stats')", "key.stats"),
         Binding("comma", "go('settings')", "key.settings", show=False, key_display=","),

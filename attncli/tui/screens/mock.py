@@ -1,0 +1,153 @@
+"""Mock interview: going on with one, choosing a new one, and the reports of those that were held."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, ClassVar
+
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.widget import Widget
+from textual.widgets import OptionList
+
+from attncli.domain.card import LEVELS
+from attncli.errors import AttnError
+from attncli.practice import mock_log
+from attncli.practice.mock import MockInterview
+from attncli.practice.mock_plan import MockWish, split
+from attncli.practice.mock_reports import past_mocks
+from attncli.tui.columns import left
+from attncli.tui.screens.base import AttnScreen
+from attncli.tui.widgets.option_rows import Rows
+from attncli.tui.widgets.plain import Plain
+from attncli.tui.widgets.title_bar import TitleBar
+from attncli.words.app_texts import say
+from attncli.words.mock_texts import LEVEL_NAMES, PART_NAMES
+
+MINUTES = (15, 30, 45, 60)
+RESUME, START = "resume", "start"
+_FIELDS = ("minutes", "level", "interviewer")
+_NAME = 24
+
+
+class MockRows(Rows):
+    """Enter or a click takes the next value of a row, and starts on the first."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("left", "screen.change(-1)", "key.change", show=False),
+        Binding("right", "screen.change(1)", "key.change", key_display="←/→"),
+        Binding("space", "select", "key.change", show=False),
+    ]
+
+
+class MockScreen(AttnScreen):
+    """Begins with `wish`; where an interview is unfinished, the first row goes on with it."""
+
+    CSS_PATH = Path(__file__).with_suffix(".tcss")
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("s", "start", "key.start")]
+
+    def __init__(self, wish: MockWish) -> None:
+        super().__init__()
+        self.wish = wish
+        self.is_stale = False
+
+    def title_bar(self) -> TitleBar:
+        return TitleBar(say("mock.title", self.lang))
+
+    def body(self) -> Iterable[Widget]:
+        yield MockRows(self._rows(), id="mock")
+        yield Plain(say("mock.note", self.lang), id="note")
+
+    def focus_first(self) -> None:
+        self.query_one(Rows).focus()
+
+    def on_screen_suspend(self) -> None:
+        self.is_stale = True
+
+    def on_screen_resume(self) -> None:
+        if self.is_stale:
+            self.is_stale = False
+            self.query_one(Rows).show_rows(self._rows())
+
+    def _rows(self) -> list[tuple[str, Content]]:
+        rows = [(START, self._start_row()), *((name, self._row(name)) for name in _FIELDS)]
+        unfinished = mock_log.unfinished(self.workspace)
+        if unfinished is not None and unfinished.part is not None:
+            part, at = PART_NAMES[unfinished.part.name][self.lang], unfinished.begun_at.astimezone()
+            said = say("mock.resume", self.lang, part=part, at=at)
+            rows.insert(0, (RESUME, Content.styled(f"▶ {said}", "bold $primary")))
+        return [*rows, *self._past()]
+
+    def _start_row(self) -> Content:
+        minutes = split(self.wish.minutes)
+        parts = " · ".join(f"{PART_NAMES[name][self.lang]} {count}" for name, count in minutes.items())
+        return Content.styled(f"▶ {say('mock.start', self.lang, parts=parts)}", "bold $primary")
+
+    def _row(self, name: str) -> Content:
+        value = self._named(name, getattr(self.wish, name))
+        return Content.assemble("  ", (left(say(f"mock.{name}", self.lang), _NAME), "$text-muted"), f"‹ {value} ›")
+
+    def _named(self, name: str, value: Any) -> str:
+        if isinstance(value, bool):
+            return say("drill.yes" if value else "drill.no", self.lang)
+        return str(value) if name == "minutes" else say(f"review.level-{value}", self.lang)
+
+    def _past(self) -> list[tuple[str, Content]]:
+        rows = []
+        for report in past_mocks(self.workspace):
+            told = {"at": report.begun_at.astimezone(), "minutes": report.minutes, "share": report.share}
+            said = say("mock.past", self.lang, level=LEVEL_NAMES[report.level][self.lang], **told)
+            rows.append((report.id, Content.styled(f"  {said}", "$text-muted")))
+        return rows
+
+    def _values(self, name: str) -> Sequence[Any]:
+        match name:
+            case "minutes":
+                return sorted({*MINUTES, self.wish.minutes})
+            case "level":
+                return LEVELS
+        return [False, True]
+
+    def action_change(self, step: int) -> None:
+        row = self.query_one(Rows).highlighted_option
+        if row is not None and row.id in _FIELDS:
+            self._change(row.id, step)
+
+    def _change(self, name: str, step: int) -> None:
+        values = self._values(name)
+        place = values.index(getattr(self.wish, name)) + step
+        self.wish = replace(self.wish, **{name: values[place % len(values)]})
+        self.query_one(Rows).show_rows(self._rows())
+
+    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+        match event.option_id:
+            case "resume":
+                self._resume()
+            case "start":
+                self.action_start()
+            case "minutes" | "level" | "interviewer":
+                self._change(event.option_id, 1)
+            case str(id):
+                self._show_report(id)
+
+    def _resume(self) -> None:
+        self._show(lambda: MockInterview.resume(self.workspace))
+
+    def _show(self, opened: Callable[[], MockInterview | None]) -> None:
+        """The interview itself, in the place of this screen; a row may be chosen with the mouse, so errors end here."""
+        try:
+            if (interview := opened()) is not None:
+                self.attn.show_interview(interview)
+        except AttnError as error:
+            self.attn.tell(error)
+
+    def _show_report(self, id: str) -> None:
+        for report in past_mocks(self.workspace):
+            if report.id == id:
+                self.attn.open_mock_report(report)
+
+    def action_start(self) -> None:
+        """Draws the interview and begins; the one that is unfinished ends, and its report stays."""
+        self._show(lambda: MockInterview.begin(self.workspace, self.wish))

@@ -1,0 +1,170 @@
+"""The rounds of code in a mock interview: the task beside the verdict, graded at the first rung, against the clock."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import ClassVar
+
+from textual.binding import Binding, BindingType
+from textual.screen import ModalScreen
+from textual.widget import Widget
+
+from attncli.domain.report import GradeReport
+from attncli.errors import AttnError
+from attncli.practice import mock_code
+from attncli.practice.grader import GradeRequest, GradingCancelled
+from attncli.practice.mock import MockInterview
+from attncli.tui.screens.challenge import ChallengeScreen
+from attncli.tui.screens.editor import EditorScreen
+from attncli.tui.widget_events import Graded, GradingFailed
+from attncli.tui.widgets.grade_report import GradeReportView
+from attncli.tui.widgets.mock_time import MockTimeLine
+from attncli.tui.widgets.plain import Plain
+from attncli.tui.widgets.title_bar import TitleBar
+from attncli.words.app_texts import say
+from attncli.words.mock_texts import PART_NAMES, code_task
+
+
+class MockCodeScreen(ChallengeScreen, inherit_bindings=False):
+    """Once the round is settled the clock stands still, until Enter goes on. Raises AttnError without a file."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("e", "edit", "key.edit"),
+        Binding("w", "write", "key.write"),
+        Binding("g", "grade", "key.grade"),
+        Binding("s", "skip", "key.leave-code"),
+        Binding("enter", "go_on", "key.settle", key_display="Enter"),
+        Binding("1", "tick(1)", "key.credit", key_display="0-1"),
+        Binding("0", "tick(0)", "key.credit", show=False),
+        Binding("u", "undo", "key.undo", show=False),
+        Binding("tab", "other_side", "key.tab", key_display="Tab", priority=True),
+        Binding("escape", "cancel", "key.cancel", key_display="Esc"),
+        Binding("escape,q", "back", "key.stop-clock", key_display="Esc"),
+        Binding("question_mark,fullwidth_question_mark,f1", "help", "key.help", key_display="?"),
+    ]
+
+    def __init__(self, interview: MockInterview) -> None:
+        self.round = mock_code.hand_out(interview)
+        super().__init__(self.round.challenge.id)
+        self.interview = interview
+        self.place = interview.state.place
+        self.is_left = self.is_by_hand = False
+
+    @property
+    def is_settled(self) -> bool:
+        return self.interview.state.place != self.place
+
+    def title_bar(self) -> TitleBar:
+        super().title_bar()
+        self.file = self.round.path
+        part = PART_NAMES["repair" if self.round.bugs else "whiteboard"][self.lang]
+        return TitleBar(part, self.challenge.title[self.lang])
+
+    def _standing(self) -> str:
+        return ""
+
+    def body(self) -> Iterable[Widget]:
+        yield MockTimeLine(self.interview, self.lang)
+        yield from super().body()
+
+    def _statement(self) -> Iterable[Widget]:
+        yield Plain(code_task(self.round.bugs)[self.lang], classes="heading")
+        yield from super()._statement()
+
+    def _after_solving(self) -> Iterable[Widget]:
+        """Nothing: the interview is not over."""
+        return ()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        if action == "go_on":
+            return self.is_settled
+        if action == "tick":
+            return self.is_by_hand and not self.is_settled
+        if action in ("edit", "write", "grade", "skip") and self.is_settled:
+            return False
+        if action == "repair":
+            return False
+        if action in ("write", "skip", "undo"):
+            return self.request is None
+        return super().check_action(action, parameters)
+
+    async def action_grade(self) -> None:
+        await self._begin(mock_code.OPTIONS)
+
+    def _settle(self, request: GradeRequest, report: GradeReport) -> None:
+        try:
+            mock_code.settle(self.interview, request, report)
+        except AttnError as error:
+            self.attn.tell(error)
+
+    def _comes_back(self) -> str:
+        return ""
+
+    async def on_graded(self, message: Graded) -> None:
+        message.prevent_default()
+        await super().on_graded(message)
+        if self.is_settled:
+            await self._wait()
+
+    async def on_grading_failed(self, message: GradingFailed) -> None:
+        message.prevent_default()
+        await super().on_grading_failed(message)
+        if not isinstance(message.error, GradingCancelled):
+            self.is_by_hand = True
+            said = say("mock.by-hand", self.lang, why=message.error.message)
+            await self.query_one(GradeReportView).say_failed(said)
+            self.refresh_bindings()
+
+    async def _wait(self) -> None:
+        """The round is over: its verdict can be read while the clock stands still."""
+        self.interview.pause()
+        self.query_one(MockTimeLine).display = False
+        await self.query_one(GradeReportView).mount(Plain(say("mock.go-on", self.lang), classes="heading"), before=0)
+        self.refresh_bindings()
+
+    def action_go_on(self) -> None:
+        self.is_left = True
+        self.interview.go_on()
+        self.attn.show_interview(self.interview)
+
+    def action_skip(self) -> None:
+        self._step(self.interview.skip)
+
+    def action_tick(self, got: int) -> None:
+        self._step(lambda: self.interview.tick_code(got, 1))
+
+    def action_undo(self) -> None:
+        self._step(self.interview.undo)
+
+    def _step(self, step: Callable[[], None]) -> None:
+        try:
+            step()
+        except AttnError as error:
+            self.attn.tell(error)
+            return
+        if self.is_settled:
+            self.action_go_on()
+
+    def action_back(self) -> None:
+        self.stop_clock()
+        self.attn.go_back()
+
+    def on_screen_suspend(self) -> None:
+        """Another screen is opened over this one: the clock stands still, but for the editor, a question, the help."""
+        if not isinstance(self.app.screen, (ModalScreen, EditorScreen)):
+            self.stop_clock()
+
+    def on_screen_resume(self) -> None:
+        if not self.is_left and not self.is_settled:
+            self.interview.go_on()
+
+    def on_unmount(self) -> None:
+        self.stop_clock()
+
+    def stop_clock(self) -> None:
+        """Keeps the time, unless the interview goes on on another screen."""
+        if not self.is_left and self.interview.is_running:
+            try:
+                self.interview.pause()
+            except AttnError as error:
+                self.attn.tell(error)

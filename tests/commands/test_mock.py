@@ -1,0 +1,137 @@
+"""`attn mock --plain`: the whole interview line by line, from standard input."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from attncli.errors import JudgeFailed
+from attncli.practice.grader import Grader
+
+from ..support.interviews import write_bank, write_impl
+from .conftest import Attn
+
+MOCK = ("mock", "--plain", "--minutes", "30", "--seed", "3")
+# Warm-up: two spoken cards with points, two choices; then a card with points and three follow-ups, and a linked card.
+SPOKEN, MARKED = "\nall\n", "1\n"
+
+
+@pytest.fixture
+def ask(attn: Attn, small_bank: Path, small_impl: Path) -> Attn:
+    """The command line over a bank with enough for an interview."""
+    for folder, write in ((small_bank, write_bank), (small_impl, write_impl)):
+        shutil.rmtree(folder)
+        write(folder)
+    return attn
+
+
+@pytest.fixture
+def no_judge(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise JudgeFailed("there is no torch here; install it")
+
+    monkeypatch.setattr(Grader, "grade", fail)
+
+
+def test_a_whole_interview_by_hand(ask: Attn, no_judge: None) -> None:
+    words = SPOKEN + MARKED + SPOKEN + MARKED + SPOKEN + "\n2\n" + "\n1\n" + "\n0\n" + "\n1 3\n" + "\n1\n" + "\n0\ns\n"
+    result = ask(*MOCK, stdin=words)
+    assert result.code == 0 and result.err == ""
+    for part in ("# Warm-up · 4 min · 4 to ask", "# Deep dive · 8 min · 5 to ask", "# Whiteboard · 12 min", "# Repair"):
+        assert part in result.out
+    assert "It cannot be graded here (there is no torch here; install it)" in result.out
+    assert "Return twice the input." in result.out and "Write it as at the whiteboard:" in result.out
+    assert "That was the interview." in result.out and re.search(r"Repair: 0 of 1, \d:\d\d of 6 min", result.out)
+    report = result.out.partition("That was the interview.")[2]
+    assert (
+        "What was missed" in report and "What breaks" in report and "not solved: " in report and "    - two" in report
+    )
+    assert report.endswith("attn mock --minutes 30 --level onsite --seed 3 draws this interview again\n")
+    assert ask("stats", "--json").json["reviews"] == 0
+
+
+def test_it_goes_on_where_it_stopped(ask: Attn) -> None:
+    first = ask(*MOCK, stdin=SPOKEN + "q\n")
+    assert first.code == 0 and first.out.endswith("`attn mock` goes on from here.\n") and "2/4" in first.out
+    second = ask("mock", "--plain", stdin="x\n\nq\n")
+    assert "is unfinished (Warm-up). Enter goes on with it, n begins anew." in second.out
+    assert "That is none of the choices." in second.out
+    assert "2/4" in second.out and "1/4" not in second.out
+    assert ask("mock", "--plain", stdin="q\n").out.count("\n") == 1
+    third = ask(*MOCK, stdin="n\n")
+    assert "1/4" in third.out
+
+
+def test_commands_skip_leave_and_take_back(ask: Attn) -> None:
+    said = ask(*MOCK, stdin="u\ns\nu\ns\nn\nlots\nq\n").out
+    assert "nothing was answered in this interview that could be taken back" in said
+    assert said.count("1/4") == 3 and "The last step is taken back." in said and "# Deep dive" in said
+    undone = ask("undo").out
+    assert undone.startswith("took back the last step of the mock interview, of 20")
+    assert "2/4" in ask("mock", "--plain", stdin="\nq\n").out
+
+
+def test_what_is_no_choice_is_asked_again(ask: Attn) -> None:
+    said = ask(*MOCK, stdin="\n9\nsome\n2\nq\n").out
+    assert said.count("Which points were made?") == 3 and said.count("That is none of the choices.") == 2
+    ask("undo")
+    again = ask("mock", "--plain", "--lang", "zh", stdin="\n\nｎｏｎｅ\nn\n\n全部\n\n9\nq\n").out
+    assert "这一场" not in again and "没有这个选项。" in again and "追问" not in again.partition("深入追问")[0]
+
+
+def test_an_interviewer_has_the_points_before_them(ask: Attn) -> None:
+    said = ask(*MOCK, "--interviewer", stdin="1\nq\n").out
+    assert "Enter when you have said it" not in said and said.index("## Points") < said.index("Which points were made?")
+
+
+def test_the_same_seed_asks_the_same(ask: Attn) -> None:
+    first, second, other = (
+        re.findall(r"^\d/\d  \S+", ask(*MOCK[:-1], seed, stdin="n\n" * 9).out.partition("#")[2], re.M)
+        for seed in ("3", "3", "4")
+    )
+    assert first and first == second != other
+
+
+def test_the_end_of_input_keeps_everything(ask: Attn) -> None:
+    assert ask(*MOCK, stdin=SPOKEN).out.endswith("`attn mock` goes on from here.\n")
+    assert "2/4" in ask("mock", "--plain", stdin="\n").out
+    assert ask("mock", "--plain", stdin="").code == 0
+
+
+def test_code_is_graded_and_recorded_as_an_attempt(ask: Attn, tmp_path: Path) -> None:
+    to_code = SPOKEN + MARKED + SPOKEN + MARKED + SPOKEN + "\n2\n" * 3 + SPOKEN
+    said = ask(*MOCK, stdin=to_code + "what\nq\n").out
+    path = Path(re.findall(r"^(/.*\.py) · ", said, re.M)[0])
+    assert path.exists() and said.count("Enter grades the file") == 2
+    path.unlink()
+    path.mkdir()
+    result = ask("mock", "--plain", stdin="\n\nq\n")
+    assert result.code == 0 and "is not a file; name the Python file to grade" in result.err
+
+
+def test_without_an_editor_it_is_said(ask: Attn, monkeypatch: pytest.MonkeyPatch) -> None:
+    ask("config", "editor", "no-such-editor")
+    result = ask(*MOCK, stdin="n\nn\ne\nq\n")
+    assert "The editor “no-such-editor” cannot be started" in result.err and result.code == 0
+
+
+@pytest.mark.parametrize(
+    "words", [("--minutes", "9"), ("--minutes", "121"), ("--level", "junior"), ("--seed", "-1"), ("--seed", "x")]
+)
+def test_what_cannot_be_meant_is_refused(ask: Attn, words: tuple[str, str]) -> None:
+    assert ask("mock", "--plain", *words).code == 2
+
+
+def test_no_card_at_all_is_no(attn: Attn) -> None:
+    for card in ("att-01", "att-02", "att-03", "kv-01", "kv-02", "kv-03"):
+        attn("suspend", card)
+    result = attn(*MOCK)
+    assert result.code == 1 and result.line.startswith("attn: there is no card to ask")
+
+
+def test_without_a_terminal_the_plain_form_is_named(attn: Attn) -> None:
+    result = attn("mock")
+    assert result.code == 2 and result.line == "attn: the app needs a terminal; `attn mock --plain` asks line by line"

@@ -1,0 +1,67 @@
+"""The interview summary tells the mock interviews that were held, and what was not said in them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from attncli.config import Settings
+from attncli.domain.rating import Rating
+from attncli.domain.text import Lang
+from attncli.export.html import to_html
+from attncli.export.markdown import to_markdown
+from attncli.export.summarise import summarise
+from attncli.paths import Home
+from attncli.practice.mock import MockInterview
+from attncli.practice.mock_plan import MockWish
+from attncli.practice.record_review import answer
+from attncli.practice.workspace import Workspace
+
+from ..conftest import Clock
+from ..support.interviews import write_bank, write_impl
+
+
+@pytest.fixture
+def held(tmp_path: Path, moving_clock: Clock) -> Iterator[Workspace]:
+    """Somebody who reviewed the first card, then missed two of its points in an interview."""
+    bank, impl = write_bank(tmp_path / "bank"), write_impl(tmp_path / "impl")
+    home = Home(tmp_path / "home")
+    with Workspace.open(home, moving_clock, settings=Settings(), quizbank=bank, impl=impl) as workspace:
+        interview = MockInterview.begin(workspace, MockWish(30, "onsite", 3))
+        assert interview.asked is not None
+        answer(workspace, interview.asked.card.id, Rating.EASY)
+        moving_clock.move(seconds=20)
+        interview.reveal()
+        interview.asked.ticked = {1}
+        interview.answer()
+        interview.end()
+        yield workspace
+
+
+@pytest.mark.parametrize(("lang", "missed"), [("en", ("one", "three")), ("zh", ("其一", "其三"))])
+def test_an_interview_is_told_with_the_points_that_were_missed(
+    held: Workspace, lang: Lang, missed: tuple[str, ...]
+) -> None:
+    summary = summarise(held, lang)
+    (mock,) = summary.mocks
+    assert (mock.date[:5], mock.minutes, mock.missed) == ("2026-", 30, missed)
+    assert mock.score == pytest.approx(1 / 3)
+    told = next(line for line in to_markdown(summary).splitlines() if line.startswith("- 2026-"))
+    assert "30" in told and "33" in told and all(point in told for point in missed)
+    assert all(point in to_html(summary) for point in missed)
+
+
+def test_a_point_that_was_missed_in_an_interview_is_one_to_work_on(held: Workspace) -> None:
+    (weak,) = summarise(held, "en").weak
+    assert [point.missed for point in weak.points] == [True, False, True] and weak.reasons == ("points",)
+
+
+def test_without_an_interview_nothing_is_told(held: Workspace) -> None:
+    from attncli.practice.undo import take_back
+
+    take_back(held)
+    take_back(held)
+    summary = summarise(held, "en")
+    assert summary.mocks == () and summary.weak == () and "Mock interviews" not in to_markdown(summary)

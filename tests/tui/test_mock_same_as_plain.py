@@ -1,0 +1,83 @@
+"""A mock interview in the app and line by line: the same questions, the same marks, the same report."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from attncli.commands.plain_mock import PlainMock
+from attncli.config import Settings
+from attncli.domain.card import ClozeCard
+from attncli.domain.text import LANGS, Lang
+from attncli.paths import Home
+from attncli.practice.mock import MockInterview, asked_card
+from attncli.practice.mock_plan import MockWish
+from attncli.practice.mock_reports import report_of
+from attncli.practice.workspace import Workspace
+from attncli.tui.screens.mock_interview import MockInterviewScreen
+from attncli.words.mock_texts import score_lines
+
+from .conftest import BANK, Clock, MakeApp
+
+SEED = 5
+
+
+@pytest.mark.parametrize("lang", LANGS)
+async def test_a_mock_interview_asks_and_counts_the_same_in_the_app_and_line_by_line(
+    make_app: MakeApp, indexed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], lang: Lang
+) -> None:
+    wish = MockWish(20, "screen", SEED)
+    app = make_app("home", lang=lang)
+    in_app = MockInterview.begin(app.workspace, wish)
+    lines = []
+    async with app.run_test(size=(120, 60)) as pilot:
+        app.push_screen(MockInterviewScreen(in_app))
+        await pilot.pause()
+        while (asked := in_app.asked) is not None:
+            match asked.card.kind:
+                case "qa" if asked.card.points:
+                    await pilot.press("space", "b", "enter")
+                    lines += ["", "2"]
+                case "qa":
+                    await pilot.press("space", "1")
+                    lines += ["", "1"]
+                case "choice":
+                    await pilot.press("a", "enter")
+                    lines.append("1")
+                case "ordering":
+                    lines.append(" ".join(str(n + 1) for n in range(len(asked.item_order))))
+                    await pilot.press("enter")
+                case "debug":
+                    await pilot.press("down", "down", "enter")
+                    lines.append("3")
+                case _:
+                    for field in app.screen.query("AnswerField"):
+                        field.value = "7"  # type: ignore[attr-defined]
+                        lines.append("7")
+                    await pilot.pause()
+                    await pilot.press(*["enter"] * len(asked.texts))
+            await pilot.pause()
+        in_app.end()
+    home = Home(tmp_path / "plain")
+    home.root.mkdir()
+    shutil.copy(indexed, home.database)
+    with Workspace.open(home, Clock(), lang, Settings(fuzz=False), BANK) as workspace:
+        by_line, waiting = MockInterview.begin(workspace, wish), iter([*lines, "n"])
+        PlainMock(by_line, app.grader, lambda: next(waiting, "n") + "\n").run()
+        results = [
+            {place: (found.got, found.of, found.points) for place, found in interview.state.results.items()}
+            for interview in (in_app, by_line)
+        ]
+        assert results[0] == results[1] and len(results[0]) == len(lines) - lines.count("") - _blanks(in_app)
+        reports = [report_of(room, held.state) for room, held in ((app.workspace, in_app), (workspace, by_line))]
+    assert reports[0].missed == reports[1].missed and reports[0].share == reports[1].share
+    printed = capsys.readouterr().out
+    assert all(text in printed for kind, text in score_lines(reports[1], lang) if kind == "line")
+
+
+def _blanks(interview: MockInterview) -> int:
+    """How many lines the cloze cards took beyond one for each."""
+    cards = [asked_card(interview.workspace, item) for item in interview.state.plan.items if not item.is_code]
+    return sum(len(card.blanks) - 1 for card in cards if isinstance(card, ClozeCard))

@@ -1,0 +1,358 @@
+"""A mock interview held in the app: chosen, asked against the clock, left and gone on with, graded, reported."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+from textual.pilot import Pilot
+
+from attncli.config import Settings
+from attncli.domain.report import CheckResult, Diagnosis, GradeReport
+from attncli.domain.text import NOTHING, Lang
+from attncli.errors import JudgeFailed, NothingFits
+from attncli.paths import Home
+from attncli.practice import hold, mock_log
+from attncli.practice.grader import Grader
+from attncli.practice.mock import MockInterview
+from attncli.practice.mock_plan import MockWish
+from attncli.practice.mock_reports import past_mocks
+from attncli.practice.undo import take_back
+from attncli.practice.workspace import Workspace
+from attncli.tui import app as app_module
+from attncli.tui.app import AttnApp
+from attncli.tui.screens.card import CardScreen
+from attncli.tui.screens.challenge import ChallengeScreen
+from attncli.tui.screens.editor import EditorScreen
+from attncli.tui.screens.help import HelpScreen
+from attncli.tui.screens.home import HomeScreen
+from attncli.tui.screens.mock import MockScreen
+from attncli.tui.screens.mock_code import MockCodeScreen
+from attncli.tui.screens.mock_interview import MockInterviewScreen
+from attncli.tui.screens.mock_report import MockReportScreen
+from attncli.tui.widgets.mock_time import MockTimeLine
+
+from ..support.interviews import write_bank, write_impl
+from .conftest import Clock, shown
+
+WISH = MockWish(30, "onsite", 3)
+MakeRoom = Callable[..., AttnApp]
+
+
+@pytest.fixture
+def room(tmp_path: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> Iterator[MakeRoom]:
+    """`room(screen, lang=…)`: apps over one home, with enough cards and challenges for an interview, and no judge."""
+    bank, impl = write_bank(tmp_path / "bank"), write_impl(tmp_path / "impl")
+    monkeypatch.setattr(Grader, "warm_up", lambda self: None)
+    opened: list[AttnApp] = []
+
+    def make(screen: str = "mock", lang: Lang = "en", theme: str = "dark", **options: Any) -> AttnApp:
+        settings = Settings(lang=lang, theme=theme, fuzz=False)
+        workspace = Workspace.open(Home(tmp_path / "home"), clock, settings=settings, quizbank=bank, impl=impl)
+        app = AttnApp(workspace, Random(7), screen, **options)  # type: ignore[arg-type]
+        app.mock_wish = WISH
+        opened.append(app)
+        return app
+
+    yield make
+    for app in opened:
+        app.workspace.close()
+
+
+@pytest.fixture
+def verdict(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What the judge answers, the last first; empty: it fails."""
+    waiting: list[str] = []
+
+    def grade(self: Grader, request: Any, on_check: object) -> GradeReport:
+        if not waiting:
+            raise JudgeFailed("there is no torch here; install it")
+        said = waiting.pop()
+        status = "pass" if said == "accepted" else "fail"
+        check = CheckResult(name="matches-reference", status=status, message=NOTHING, rung="solved")  # type: ignore[arg-type]
+        told = (Diagnosis(wrong="by-3", says="Times 3.", cards=("att-03",)),) if status == "fail" else ()
+        rung = "solved" if status == "pass" else "none"
+        id = request.spec["id"]
+        return GradeReport(challenge=id, file="x.py", verdict=said, rung=rung, checks=(check,), diagnosis=told)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Grader, "grade", grade)
+    return waiting
+
+
+async def press(pilot: Pilot[None], *keys: str) -> None:
+    for key in keys:
+        await pilot.press(key)
+        await pilot.pause()
+
+
+def interview_of(app: AttnApp) -> MockInterview:
+    assert isinstance(app.screen, (MockInterviewScreen, MockCodeScreen))
+    return app.screen.interview
+
+
+async def answer(pilot: Pilot[None], app: AttnApp) -> None:
+    """Answers what is asked wholly."""
+    asked = interview_of(app).asked
+    assert asked is not None
+    if asked.card.kind == "choice":
+        await press(pilot, "abc"[asked.option_order.index(0)], "enter")
+    elif asked.card.points:
+        await press(pilot, "space", "a", "b", "c", "enter")
+    else:
+        await press(pilot, "space", "2")
+
+
+async def test_a_whole_interview_by_keyboard(room: MakeRoom, verdict: list[str]) -> None:
+    app = room("home")
+    verdict += ["accepted", "rejected", "rejected"]
+    async with app.run_test(size=(80, 24)) as pilot:
+        await press(pilot, "m")
+        assert isinstance(app.screen, MockScreen) and "Warm-up 4 · Deep dive 8" in shown(app)
+        await press(pilot, "enter")
+        while isinstance(app.screen, MockInterviewScreen):
+            await answer(pilot, app)
+        assert isinstance(app.screen, MockCodeScreen) and "Write it as at the whiteboard:" in shown(app)
+        await press(pilot, "g")
+        await app.workers.wait_for_complete()
+        await pilot.pause()
+        assert "✗ Rejected" in shown(app) and not app.screen.is_settled
+        await press(pilot, "s")
+        assert isinstance(app.screen, MockCodeScreen) and "1 bug to find and mend in this file:" in shown(app)
+        await press(pilot, "g")
+        await app.workers.wait_for_complete()
+        await press(pilot, "g")
+        await app.workers.wait_for_complete()
+        await pilot.pause()
+        assert app.screen.is_settled and "Enter goes on with the interview" in shown(app)
+        await press(pilot, "enter")
+        assert isinstance(app.screen, MockReportScreen)
+        text = shown(app)
+        assert "75% · 30 min · onsite" in text and "Whiteboard: 0 of 1" in text and "Repair: 1 of 1" in text
+        assert "To read: att-03" in text and "not solved: " in text
+        await press(pilot, "enter")
+        assert isinstance(app.screen, ChallengeScreen)
+        await press(pilot, "escape", "escape")
+        assert isinstance(app.screen, HomeScreen)
+    (report,) = past_mocks(app.workspace)
+    assert report.is_finished and report.parts[0].credit == 4
+    assert list(app.workspace.store.schedules.all()) == []
+
+
+async def test_leaving_stops_the_clock_and_it_goes_on_later(room: MakeRoom, clock: Clock) -> None:
+    app = room()
+    async with app.run_test(size=(80, 24)) as pilot:
+        await press(pilot, "enter")
+        await answer(pilot, app)
+        clock.move(seconds=65)
+        app.screen.query_one(MockTimeLine).tick()
+        await pilot.pause()
+        assert "2/4" in shown(app) and "2:55 left" in shown(app)
+        await press(pilot, "escape")
+        assert isinstance(app.screen, HomeScreen)
+        clock.move(hours=9)
+        await press(pilot, "m")
+        assert "▶ Go on: Warm-up" in shown(app)
+        await press(pilot, "enter")
+        assert interview_of(app).number == (2, 4) and "2:55 left" in shown(app)
+
+
+async def test_a_closed_app_keeps_the_time_and_every_step(room: MakeRoom, clock: Clock) -> None:
+    app = room()
+    async with app.run_test(size=(80, 24)) as pilot:
+        await press(pilot, "enter")
+        await answer(pilot, app)
+        clock.move(seconds=30)
+        await press(pilot, "ctrl+q")
+    state = mock_log.unfinished(app.workspace)
+    assert state is not None and state.spent_ms == {0: 30_000} and state.place == 1
+
+
+async def test_another_screen_stops_the_clock_and_help_does_not(room: MakeRoom, clock: Clock) -> None:
+    app = room()
+    async with app.run_test(size=(80, 24)) as pilot:
+        await press(pilot, "enter", "question_mark")
+        assert isinstance(app.screen, HelpScreen) and "Next part" in shown(app)
+        clock.move(seconds=10)
+        await press(pilot, "escape")
+        assert interview_of(app).time.spent_ms == 10_000
+        app.open("stats")
+        await pilot.pause()
+        clock.move(seconds=500)
+        await press(pilot, "escape")
+        assert interview_of(app).time.spent_ms == 10_000 and interview_of(app).is_running
+        clock.move(seconds=5)
+        assert interview_of(app).time.spent_ms == 15_000
+
+
+async def test_when_the_time_is_up_it_is_said_once_and_the_next_part_follows(room: MakeRoom, clock: Clock) -> None:
+    app = room()
+    async with app.run_test(size=(80, 24)) as pilot:
+        await press(pilot, "enter", "space", "a")
+        clock.move(minutes=4, seconds=5)
+        line = app.screen.query_one(MockTimeLine)
+        focused = app.focused
+        for _ in range(3):
+            line.tick()
+        await pilot.pause()
+        assert "Time is up +0:05" in shown(app) and app.focused is focused
+        assert len([note for note in app._notifications if "finish what is in hand" in note.message]) == 1
+        await press(pilot, "enter")
+        assert interview_of(app).part.name == "deep-dive"  # type: ignore[union-attr]
+        assert interview_of(app).state.settled[0].points == (0,)
+
+
+async def test_skip_next_part_undo_and_end(room: MakeRoom) -> None:
+    app = room(lang="zh")
+    async with app.run_test(size=(80, 24)) as pilot:
+        await press(pilot, "enter", "u")
+        assert any("没有" in note.message or "nothing was answered" in note.message for note in app._notifications)
+        await press(pilot, "s", "u")
+        assert interview_of(app).number == (1, 4)
+        await press(pilot, "n")
+        assert "深入追问" in shown(app)
+        await press(pilot, "s", "x", "n")
+        assert isinstance(app.screen, MockInterviewScreen)
+        await press(pilot, "x", "y")
+        await pilot.pause()
+        assert isinstance(app.screen, MockReportScreen) and "提前结束" in shown(app)
+        await press(pilot, "enter")
+        assert isinstance(app.screen, CardScreen)
+        await press(pilot, "escape", "n")
+        assert isinstance(app.screen, MockScreen) and "2026-06-12" in shown(app)
+        await press(pilot, *["down"] * 4, "enter")
+        assert isinstance(app.screen, MockReportScreen)
+
+
+async def test_one_enter_too_many_skips_nothing(room: MakeRoom) -> None:
+    app = room()
+    async with app.run_test(size=(80, 24)) as pilot:
+        await press(pilot, "enter")
+        while (asked := interview_of(app).asked) is None or asked.card.kind != "choice":
+            await answer(pilot, app)
+        place = interview_of(app).state.place
+        asked.chosen.clear()
+        app.screen.complete = lambda: None  # type: ignore[attr-defined]
+        await press(pilot, "enter")
+        assert interview_of(app).state.place == place
+        await press(pilot, "enter")
+        assert interview_of(app).state.place != place
+
+
+async def test_a_follow_up_may_be_judged_with_the_mouse_and_in_either_language(room: MakeRoom) -> None:
+    app = room()
+    async with app.run_test(size=(80, 24)) as pilot:
+        await press(pilot, "enter", "n", "s", "space", "l")
+        lines = shown(app).splitlines()
+        row = next(n for n, line in enumerate(lines) if "2 完整" in line)
+        await pilot.click(offset=(3, row))
+        await pilot.pause()
+        assert interview_of(app).state.settled[5].got == 2
+
+
+async def test_an_interviewer_sees_the_points_at_once(room: MakeRoom) -> None:
+    app = room()
+    async with app.run_test(size=(80, 24)) as pilot:
+        await press(pilot, "down", "down", "down", "right", "home", "enter")
+        assert interview_of(app).wish.interviewer and "[ ] one" in shown(app)
+        await press(pilot, "b", "enter")
+        assert interview_of(app).state.settled[0].points == (1,)
+
+
+async def test_minutes_and_level_are_chosen_and_past_the_last_comes_the_first(room: MakeRoom) -> None:
+    app = room()
+    async with app.run_test(size=(80, 24)) as pilot:
+        await press(pilot, "down", "left", "left", "down", "right", "s")
+        assert interview_of(app).wish == MockWish(60, "research", 3)
+
+
+async def test_without_a_judge_whoever_looks_says_what_it_came_to(room: MakeRoom, verdict: list[str]) -> None:
+    app = room()
+    async with app.run_test(size=(80, 24)) as pilot:
+        await press(pilot, "enter", "n", "n")
+        assert isinstance(app.screen, MockCodeScreen) and not app.screen.check_action("tick", (1,))
+        await press(pilot, "g")
+        await app.workers.wait_for_complete()
+        await pilot.pause()
+        assert "there is no torch here" in shown(app) and "1 right, 0 not right" in shown(app)
+        await press(pilot, "0")
+        assert interview_of(app).item.kind == "whiteboard"  # type: ignore[union-attr]
+        await press(pilot, "1")
+        assert interview_of(app).item.kind == "repair"  # type: ignore[union-attr]
+        assert list(app.workspace.store.log.of_kind(mock_log.RowKind.ATTEMPT)) == []
+
+
+async def test_code_is_written_in_the_app_while_the_clock_goes_on(
+    room: MakeRoom, clock: Clock, verdict: list[str]
+) -> None:
+    app = room()
+    verdict.append("rejected")
+    async with app.run_test(size=(80, 24)) as pilot:
+        await press(pilot, "enter", "n", "n", "w")
+        assert isinstance(app.screen, EditorScreen)
+        clock.move(minutes=1)
+        await press(pilot, "q", "z", "ctrl+g")
+        await app.workers.wait_for_complete()
+        await pilot.pause()
+        assert isinstance(app.screen, MockCodeScreen) and "✗ Rejected" in shown(app)
+        assert interview_of(app).time.spent_ms == 60_000 and interview_of(app).is_running
+        assert "qz" in app.screen.file.read_text(encoding="utf-8")
+
+
+async def test_code_can_be_left_and_gone_on_with_in_the_same_file(room: MakeRoom, clock: Clock) -> None:
+    app = room()
+    async with app.run_test(size=(120, 40)) as pilot:
+        await press(pilot, "enter", "n", "n")
+        assert isinstance(app.screen, MockCodeScreen)
+        file = app.screen.file
+        file.write_text("mine", encoding="utf-8")
+        clock.move(minutes=2)
+        await press(pilot, "escape", "m", "enter")
+        assert isinstance(app.screen, MockCodeScreen) and app.screen.file == file and "10:00 left" in shown(app)
+        assert file.read_text(encoding="utf-8") == "mine"
+        await press(pilot, "u")
+        assert isinstance(app.screen, MockInterviewScreen)
+
+
+async def test_a_file_that_cannot_be_written_is_said(room: MakeRoom) -> None:
+    app = room()
+    async with app.run_test(size=(80, 24)) as pilot:
+        app.workspace.home.solutions.write_text("a file", encoding="utf-8")
+        await press(pilot, "enter", "n", "n")
+        assert any("cannot write" in note.message for note in app._notifications)
+        await press(pilot, "escape")
+        assert isinstance(app.screen, HomeScreen)
+
+
+async def test_an_interview_that_was_taken_back_elsewhere_is_said(room: MakeRoom) -> None:
+    app = room()
+    async with app.run_test(size=(80, 24)) as pilot:
+        await press(pilot, "enter")
+        take_back(app.workspace)
+        await press(pilot, "s")
+        assert any("taken back elsewhere" in note.message for note in app._notifications)
+
+
+async def test_nothing_to_ask_is_said(room: MakeRoom) -> None:
+    app = room()
+    for card in app.workspace.library.cards():
+        hold.suspend(app.workspace, card.id)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await press(pilot, "enter")
+        assert isinstance(app.screen, MockScreen) and app._notifications
+
+
+def test_run_refuses_an_interview_of_nothing_before_it_takes_the_screen(
+    tmp_path: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "none").mkdir()
+    monkeypatch.setattr(app_module.Workspace, "open", _open_with(tmp_path / "none"))
+    with pytest.raises(NothingFits):
+        app_module.run(Home(tmp_path / "home"), Settings(), clock, "mock", mock=WISH)
+
+
+def _open_with(bank: Path) -> Any:
+    open_workspace = Workspace.open
+    return staticmethod(lambda *given, **options: open_workspace(*given, **options, quizbank=bank))
