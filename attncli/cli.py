@@ -20,6 +20,7 @@ COMMANDS: dict[str, str] = {
     "bury": "attncli.commands.hold:bury",
     "cards": "attncli.commands.cards:cards",
     "challenges": "attncli.commands.challenges:challenges",
+    "cohort": "attncli.commands.cohort:cohort",
     "completion": "attncli.commands.completion:completion",
     "config": "attncli.commands.config:config",
     "doctor": "attncli.commands.doctor:doctor",

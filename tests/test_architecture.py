@@ -37,6 +37,7 @@ RULES: dict[str, tuple[set[str], set[str]]] = {
         | {"weasyprint", "ziafont", "ziamath"},
     ),
     "experiments": ({"domain", "words", "errors"}, set()),
+    "cohort": ({"practice", "judge", "domain", "words", "errors", "files"}, {"ray"}),
     "tui": (
         {"practice", "experiments", "export", "domain", "words", "config", "errors", "paths"},
         {"textual", "rich", "texicode", "markdown_it", "mdit_py_plugins"},
@@ -55,6 +56,7 @@ RULES: dict[str, tuple[set[str], set[str]]] = {
             "sandbox",
             "judge",
             "practice",
+            "cohort",
             "experiments",
             "export",
             "tui",
@@ -109,6 +111,7 @@ NEVER_AT_THE_TOP = {
     ("export", "genanki"),
     ("store", "zstandard"),
     *(("export", name) for name in ("weasyprint", "ziafont", "ziamath")),
+    ("cohort", "ray"),
 }
 MOST_LINES = 350
 LONGEST_FUNCTION = 45

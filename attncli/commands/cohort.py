@@ -1,0 +1,160 @@
+"""`attn cohort`."""
+
+from __future__ import annotations
+
+import math
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from attncli.commands.json_document import json_text
+from attncli.commands.session import session
+from attncli.commands.shared_options import json_option, print_json
+from attncli.commands.stdout import echo, show_progress, verdict_counts
+from attncli.domain.challenge import SEEDS
+from attncli.errors import JudgeFailed, UsageError
+from attncli.files import cannot_write, write_whole
+from attncli.judge.client import MEMORY_MIB, TIMEOUT_SECONDS
+
+if TYPE_CHECKING:
+    from attncli.cohort.outcomes import Outcome, Task
+    from attncli.cohort.standards import CohortOptions
+    from attncli.domain.text import Lang
+
+ENDINGS = {".html": "html", ".htm": "html", ".csv": "csv", ".json": "json"}
+_ANOTHER = "name another file with -o"
+
+
+@click.command()
+@click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
+@click.option("--jobs", type=click.IntRange(1, 1024), help="Judges at work at once (default: the cores).")
+@click.option("-o", "--output", metavar="REPORT", type=click.Path(path_type=Path), help="A .html, .csv or .json file.")
+@json_option
+@click.option("--times", is_flag=True, help="Also tell how long it took: then no two reports are the same.")
+@click.option("--examples", type=click.IntRange(0, 10_000), default=0, help="Inputs for matches-reference.")
+@click.option("--seed", type=click.IntRange(0, SEEDS - 1), default=0, help="Another stream of inputs.")
+@click.option("--timeout", type=click.FloatRange(0.1, 3600), default=TIMEOUT_SECONDS, help="Seconds for one run.")
+@click.option("--memory", type=click.IntRange(64, 1 << 20), default=MEMORY_MIB, help="MiB for one submission.")
+def cohort(
+    folder: Path,
+    jobs: int | None,
+    output: Path | None,
+    as_json: bool,
+    times: bool,
+    examples: int,
+    seed: int,
+    timeout: float,
+    memory: int,
+) -> None:
+    """Grade DIR/<learner>/<challenge>.py for everyone: exit 0 graded, 2 nothing to grade, 3 the judge failed.
+
+    What is graded is kept in DIR/.attn-cohort and not graded again. Nothing is recorded as your own attempt.
+    """
+    if math.isnan(timeout):
+        raise UsageError("--timeout is no number; give seconds, such as 10")
+    from attncli.cohort.standards import CohortOptions
+
+    form = _form(output)
+    options = CohortOptions(timeout_seconds=timeout, memory_mib=memory, seed=seed, examples=examples)
+    report = _report(folder, options, _judges(jobs, options), times)
+    _tell(report, output, form, as_json, session().lang)
+    if failed := report["judge_failed"]:
+        first = failed[0]
+        raise JudgeFailed(
+            f"no verdict on {len(failed)} files, the first {first['learner']}/{first['challenge']}.py: "
+            f"{first['error']}; the same command tries these again"
+        )
+
+
+def _form(output: Path | None) -> str:
+    """What to write; said before anything is graded. Raises UsageError."""
+    if output is None:
+        return ""
+    form = ENDINGS.get(output.suffix.lower())
+    if form is None:
+        raise UsageError(f"{output} ends in none of {', '.join(sorted(set(ENDINGS)))}; {_ANOTHER}")
+    if not output.absolute().parent.is_dir():
+        raise UsageError(f"cannot write {output} (there is no folder {output.absolute().parent}); {_ANOTHER}")
+    if output.is_dir():
+        raise UsageError(f"cannot write {output} (it is a folder); {_ANOTHER}")
+    return form
+
+
+def _report(
+    place: Path, options: CohortOptions, grade: Callable[[Sequence[Task]], Iterator[Outcome]], times: bool
+) -> dict[str, Any]:
+    from attncli.cohort.class_folder import read_class
+    from attncli.cohort.class_report import report_document
+    from attncli.cohort.grade_class import grade_class
+    from attncli.practice.prove import can_be_run
+
+    with session().workspace() as workspace:
+        challenges = {challenge.id: challenge for challenge in workspace.library.challenges()}
+    runnable = [id for id, challenge in challenges.items() if can_be_run(challenge)]
+    folder = read_class(place, challenges.keys(), runnable)
+    results = grade_class(place, folder, challenges, options, grade, _progress(session().lang))
+    return report_document(results, times)
+
+
+def _judges(jobs: int | None, options: CohortOptions) -> Callable[[Sequence[Task]], Iterator[Outcome]]:
+    from attncli.cohort.local_judges import default_jobs, grade_here
+
+    return lambda tasks: grade_here(tasks, jobs or default_jobs(options.memory_mib))
+
+
+def _tell(report: dict[str, Any], output: Path | None, form: str, as_json: bool, lang: Lang) -> None:
+    from attncli.words.cohort_texts import WRITTEN
+
+    if output is not None:
+        try:
+            write_whole(output, [_written(report, form, lang)])
+        except OSError as error:
+            raise cannot_write(output, error, _ANOTHER) from error
+        echo(WRITTEN[lang].format(file=output), err=True)
+    with verdict_counts():
+        if as_json:
+            print_json(report)
+        elif output is None:
+            from attncli.commands.printed_cohort import lines
+
+            for line in lines(report, lang):
+                echo(line)
+
+
+def _written(report: dict[str, Any], form: str, lang: Lang) -> str:
+    if form == "html":
+        from attncli.export.cohort_page import to_page
+
+        return to_page(report, lang)
+    if form == "csv":
+        from attncli.cohort.report_table import to_csv
+
+        return to_csv(report, lang)
+    return json_text(report) + "\n"
+
+
+def _progress(lang: Lang) -> Callable[[int, int, int], None]:
+    """Says how many are graded and about how long the rest takes, where a person can see it."""
+    if not sys.stderr.isatty():
+        return lambda done, total, before: None
+    from attncli.words.cohort_texts import KEPT, PROGRESS, SOME_MINUTES, SOME_SECONDS
+
+    start = time.monotonic()
+
+    def show(done: int, total: int, before: int) -> None:
+        if done == before:
+            said = KEPT[lang].format(count=before, total=total) if before else ""
+        elif done < total:
+            left = (time.monotonic() - start) / (done - before) * (total - done)
+            wait = SOME_MINUTES if left >= 90 else SOME_SECONDS
+            count = math.ceil(left / 60 if left >= 90 else left)
+            said = PROGRESS[lang].format(done=done, total=total, wait=wait[lang].format(count=count))
+        else:
+            said = ""
+        show_progress(said)
+
+    return show
