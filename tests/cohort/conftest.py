@@ -1,0 +1,116 @@
+"""A class of a few people, and judges that need no process."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from attncli.cohort.class_folder import Submission
+from attncli.cohort.outcomes import Task
+from attncli.cohort.standards import CohortOptions, Standard
+from attncli.domain.challenge import Challenge
+from attncli.domain.mistakes import Mistake
+from attncli.domain.report import CheckResult, Diagnosis, GradeReport
+from attncli.domain.text import Localised, quoted
+from attncli.errors import JudgeFailed
+from attncli.judge.client import GradeRequest
+
+RIGHT, WRONG, DEADLY = b"right", b"wrong", b"deadly"
+SAID = Localised("largest error 2", "最大误差 2")
+ADDS = Mistake(Localised("Adds.", "做了加法。"), Localised("s", "症"), ("att-02",), "solved")
+
+
+def challenge(id: str, folder: Path = Path("none")) -> Challenge:
+    return Challenge(
+        id=id,
+        track="basics",
+        level=1,
+        title=Localised(f"Title {id}", f"标题 {id}"),
+        statement=quoted("s"),
+        hardened=quoted(""),
+        entry=("double",),
+        hints=(),
+        required=("loads", "matches-reference"),
+        badges=(),
+        forbidden=(),
+        cards=(),
+        mistakes={"adds": ADDS},
+        folder=str(folder),
+    )
+
+
+def task(learner: str, id: str = "double", source: bytes = RIGHT) -> Task:
+    standard = Standard(challenge(id), CohortOptions(), {}, f"standard of {id}")
+    return Task(Submission(learner, id, source), standard)
+
+
+def report_on(source: bytes) -> GradeReport:
+    """What the judges below find: a file that says `right` is hardened."""
+    loads = CheckResult(name="loads", status="pass", rung="solved")
+    report = GradeReport(
+        challenge="double", file="double.py", verdict="rejected", checks=(loads,), sandbox=("process",), seconds=0.5
+    )
+    if source == RIGHT:
+        return replace(report, verdict="accepted", rung="hardened")
+    failed = CheckResult(name="matches-reference", status="fail", rung="solved", reason="values", message=SAID)
+    return replace(report, checks=(loads, failed), diagnosis=(Diagnosis("adds", "Adds.", ("att-02",)),))
+
+
+class FakeJudge:
+    """Dies of deadly files; counts those who started it."""
+
+    def __init__(self, log: list[str]) -> None:
+        self._alive = True
+        self._log = log
+        log.append("start")
+
+    def hello(self) -> dict[str, Any]:
+        return {"layers": ["process"], "notes": []}
+
+    def alive(self) -> bool:
+        return self._alive
+
+    def grade(self, request: GradeRequest) -> GradeReport:
+        if request.source == DEADLY:
+            self._alive = False
+        if not self._alive:
+            raise JudgeFailed("the judge died (signal 11); run attn doctor, then try again")
+        self._log.append(threading.current_thread().name)
+        return report_on(request.source)
+
+    def kill(self) -> None:
+        self._alive = False
+
+    def close(self) -> None:
+        self._log.append("close")
+
+
+@pytest.fixture
+def judge_log() -> list[str]:
+    return []
+
+
+@pytest.fixture
+def start_judge(judge_log: list[str]) -> Callable[[], FakeJudge]:
+    return lambda: FakeJudge(judge_log)
+
+
+@pytest.fixture
+def write_class(tmp_path: Path) -> Callable[[Mapping[str, bytes | str]], Path]:
+    """`write_class({"ada/double.py": "…"})` writes the files of a class; where they lie."""
+
+    def write(files: Mapping[str, bytes | str]) -> Path:
+        folder = tmp_path / "class"
+        folder.mkdir(exist_ok=True)
+        for name, content in files.items():
+            path = folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content.encode() if isinstance(content, str) else content)
+        return folder
+
+    return write

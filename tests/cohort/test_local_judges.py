@@ -1,0 +1,95 @@
+"""Judges of one machine: every task has one outcome, a dead judge is replaced, a challenge stays with its judge."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from attncli.cohort.local_judges import JudgeSlot, default_jobs, grade_here
+from attncli.cohort.task_queue import TaskQueue
+from attncli.errors import JudgeFailed
+from attncli.judge.client import GradeRequest
+
+from .conftest import DEADLY, RIGHT, WRONG, FakeJudge, task
+
+
+@pytest.mark.parametrize("jobs", [1, 3])
+def test_every_task_has_one_outcome(start_judge, judge_log, jobs: int) -> None:
+    tasks = [task(f"p{number}", id) for number in range(7) for id in ("double", "triple")]
+    outcomes = list(grade_here(tasks, jobs, start_judge))
+    assert Counter(outcome.task.pair for outcome in outcomes) == Counter(each.pair for each in tasks)
+    assert all(outcome.graded and outcome.graded["rung"] == "hardened" for outcome in outcomes)
+    assert judge_log.count("start") == judge_log.count("close") == jobs
+
+
+def test_a_file_that_kills_its_judge_is_tried_twice_and_changes_nobody_else_s_result(start_judge, judge_log) -> None:
+    tasks = [task("a"), task("mallory", source=DEADLY), task("b", source=WRONG)]
+    found = {outcome.task.submission.learner: outcome for outcome in grade_here(tasks, 1, start_judge)}
+    assert found["mallory"].graded is None and "the judge died" in found["mallory"].error
+    assert (found["a"].graded["rung"], found["b"].graded["rung"]) == ("hardened", "none")
+    assert judge_log.count("start") == 3
+
+
+def test_without_any_judge_the_whole_run_ends(judge_log) -> None:
+    def start() -> FakeJudge:
+        raise JudgeFailed("grading needs PyTorch")
+
+    with pytest.raises(JudgeFailed, match="PyTorch"):
+        list(grade_here([task("a"), task("b")], 2, start))
+
+
+def test_who_stops_listening_leaves_no_judge(start_judge, judge_log) -> None:
+    outcomes = grade_here([task(f"p{number}") for number in range(9)], 2, start_judge)
+    next(outcomes)
+    outcomes.close()
+    assert judge_log.count("start") == judge_log.count("close")
+
+
+class Stuck(FakeJudge):
+    """Says nothing until it is killed."""
+
+    def grade(self, request: GradeRequest):
+        while self.alive():
+            time.sleep(0.001)
+        raise JudgeFailed("the judge died")
+
+
+def test_a_judge_that_is_stuck_is_killed(judge_log, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("attncli.cohort.local_judges.PATIENCE_LIMITS", 0.001)
+    slot = JudgeSlot(lambda: Stuck(judge_log))
+    mine = task("a")
+    assert slot.grade(mine, mine.standard.request(RIGHT)).error == "the judge died"
+
+
+def test_by_default_no_more_judges_than_there_is_memory_for() -> None:
+    assert default_jobs(64) >= default_jobs(1 << 20) == 1
+
+
+@given(sizes=st.lists(st.integers(1, 5), min_size=1, max_size=4), workers=st.integers(1, 4), data=st.data())
+def test_a_judge_stays_with_its_challenge_while_there_is_something_to_grade(sizes, workers, data) -> None:
+    queue = TaskQueue([task(f"p{n}", f"c{place}") for place, size in enumerate(sizes) for n in range(size)])
+    left = dict(enumerate(sizes))
+    last = dict.fromkeys(range(workers), "")
+    handed = []
+    while True:
+        worker = data.draw(st.integers(0, workers - 1))
+        found = queue.next(last[worker])
+        if found is None:
+            break
+        challenge = found.submission.challenge
+        assert challenge == last[worker] or not left.get(int(last[worker][1:] or -1), 0)
+        left[int(challenge[1:])] -= 1
+        last[worker] = challenge
+        handed.append(found.pair)
+    assert len(set(handed)) == len(handed) == sum(sizes)
+
+
+def test_what_is_given_back_is_handed_out_again() -> None:
+    queue = TaskQueue([task("a"), task("b")])
+    first = queue.next()
+    queue.give_back(first)
+    assert [queue.next("").pair, queue.next("double").pair, queue.next("double")] == [first.pair, ("b", "double"), None]

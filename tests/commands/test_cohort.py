@@ -1,0 +1,159 @@
+"""`attn cohort`: a class with hostile people in it, killed and resumed, told in every form; wrong calls in one line."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+ROOT = Path(__file__).parent.parent.parent
+TASKS = {name: ROOT / "impl" / place / name for place, name in (("attention", "causal-mask"), ("norms", "rms-norm"))}
+MASK = TASKS["causal-mask"]
+HOSTILE = {
+    "hang": "while True: pass\n",
+    "bomb": "import os\nwhile True: os.fork()\n",
+    "kill": "import os\nos.kill(1 if os.getpid() == 2 else os.getppid(), 9)\n",
+    "lie": 'import os\nos.write(1, b\'{"id": 1, "report": {"verdict": "accepted"}}\\n\')\nos._exit(0)\n',
+}
+QUICK = ("--timeout", "1", "--memory", "256")
+
+
+class Result(NamedTuple):
+    code: int
+    out: str
+    err: str
+
+    @property
+    def line(self) -> str:
+        lines = self.err.splitlines()
+        assert len(lines) == 1 and lines[0].startswith("attn: ") and self.code != 0, self.err
+        return lines[0]
+
+
+Attn = Callable[..., Result]
+
+
+@pytest.fixture
+def environment(tmp_path: Path) -> dict[str, str]:
+    return {**os.environ, "ATTN_HOME": str(tmp_path / "home"), "LANG": "C.UTF-8"}
+
+
+@pytest.fixture
+def attn(environment: dict[str, str]) -> Attn:
+    """`attn("cohort", ...)` as a process of its own."""
+
+    def call(*words: object) -> Result:
+        command = [sys.executable, "-m", "attncli", *map(str, words)]
+        done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, env=environment, timeout=300)
+        return Result(done.returncode, done.stdout, done.stderr)
+
+    return call
+
+
+def write(folder: Path, files: dict[str, str]) -> Path:
+    for name, text in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    return folder
+
+
+@pytest.fixture
+def honest(tmp_path: Path) -> Path:
+    """Three people, of whom two hand in a wrong file, and one a file of the same text as another's."""
+    texts = {name: (folder / "reference.py").read_text(encoding="utf-8") for name, folder in TASKS.items()}
+    wrong = (MASK / "wrong").glob("*.py")
+    files = {f"李雷/{name}.py": text for name, text in texts.items()}
+    files |= {"bob/causal-mask.py": sorted(wrong)[0].read_text(encoding="utf-8")}
+    files |= {"eve/rms-norm.py": texts["rms-norm"] + "\n# mine\n", "eve/causal_mask.py": ""}
+    return write(tmp_path / "class", files)
+
+
+@pytest.mark.sandbox
+def test_a_class_is_graded_kept_and_told_in_every_form(attn: Attn, honest: Path, tmp_path: Path) -> None:
+    first = attn("cohort", honest, "--json", "--jobs", "1")
+    assert (first.code, first.err) == (0, "")
+    report = json.loads(first.out)
+    reached = {row["learner"]: (row["graded"], row["solved"], row["hardened"]) for row in report["learners"]}
+    assert reached["李雷"] == (2, 2, 2) and reached["eve"] == (1, 1, 1) and reached["bob"][1:] == (0, 0)
+    assert "process" in report["sandbox"][0]["layers"]
+    assert [(row["path"], row["detail"]) for row in report["left_out"]] == [("eve/causal_mask.py", "causal-mask")]
+    assert [(row["challenge"], row["learners"]) for row in report["similar"]] == [("rms-norm", ["eve", "李雷"])]
+    assert json.loads(attn("stats", "--json").out)["reviews"] == 0
+    assert all(row["standing"] == "new" for row in json.loads(attn("challenges", "--json").out))
+    results = honest / ".attn-cohort" / "results.jsonl"
+    kept = results.read_bytes()
+    for name in ("r.json", "r.csv", "r.html"):
+        done = attn("cohort", honest, "-o", tmp_path / name)
+        assert (done.code, done.out) == (0, "") and done.err == f"the report is in {tmp_path / name}\n"
+    assert results.read_bytes() == kept
+    assert (tmp_path / "r.json").read_text(encoding="utf-8") == first.out
+    rows = list(csv.DictReader(io.StringIO((tmp_path / "r.csv").read_text(encoding="utf-8"))))
+    assert [row["rung"] for row in rows] == ["none", "hardened", "hardened", "hardened", ""]
+    assert "高度相似" in attn("cohort", honest, "--lang", "zh").out
+    results.unlink()
+    assert attn("cohort", honest, "--json", "--jobs", "2").out == first.out
+
+
+@pytest.mark.sandbox
+def test_hostile_people_change_nobody_else_s_result(attn: Attn, honest: Path) -> None:
+    before = json.loads(attn("cohort", honest, "--json", *QUICK).out)["learners"]
+    for name, text in HOSTILE.items():
+        write(honest, {f"hostile-{name}/causal-mask.py": text})
+    (honest / ".attn-cohort" / "results.jsonl").unlink()
+    done = attn("cohort", honest, "--json", *QUICK)
+    after = {row["learner"]: row for row in json.loads(done.out)["learners"]}
+    assert [after[row["learner"]] for row in before] == before
+    hostile = [row for name, row in after.items() if name.startswith("hostile-")]
+    assert done.code == 0 and [(row["graded"], row["solved"]) for row in hostile] == [(1, 0)] * len(HOSTILE)
+
+
+@pytest.mark.sandbox
+def test_a_run_that_is_killed_goes_on_where_it_was(attn: Attn, honest: Path, environment: dict[str, str]) -> None:
+    whole = attn("cohort", honest, "--json")
+    results = honest / ".attn-cohort" / "results.jsonl"
+    results.unlink()
+    command = [sys.executable, "-m", "attncli", "cohort", str(honest), "--jobs", "1"]
+    process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.DEVNULL)
+    while process.poll() is None and not (results.exists() and results.read_bytes().count(b"\n") >= 2):
+        time.sleep(0.005)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    before = results.read_bytes()
+    assert attn("cohort", honest, "--json").out == whole.out
+    lines = results.read_bytes().splitlines()
+    assert results.read_bytes().startswith(before[: before.rfind(b"\n") + 1])
+    assert len({(json.loads(line)["learner"], json.loads(line)["challenge"]) for line in lines}) == len(lines) == 4
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["/nowhere"], "there is no folder /nowhere"),
+        (["{empty}"], "there is nothing to grade in"),
+        (["{class}", "-o", "report.pdf"], "report.pdf ends in none of .csv, .htm, .html, .json"),
+        (["{class}", "-o", "/nowhere/r.csv"], "there is no folder /nowhere"),
+        (["{class}", "-o", "{dir}"], "it is a folder"),
+        (["{class}", "--jobs", "0"], "--jobs"),
+        (["{class}", "--timeout", "nan"], "--timeout is no number"),
+        (["{class}/a/causal-mask.py"], "is not a folder"),
+    ],
+)
+def test_a_call_that_cannot_be_done_is_one_line_and_exit_2(attn: Attn, tmp_path: Path, words, says: str) -> None:
+    places = {"class": tmp_path / "class", "empty": tmp_path / "empty", "dir": tmp_path / "dir.csv"}
+    places["empty"].mkdir()
+    places["dir"].mkdir()
+    write(places["class"], {"a/causal-mask.py": ""})
+    done = attn("cohort", *(word.format(**places) for word in words))
+    assert done.code == 2 and says in done.line
+    assert not (places["class"] / ".attn-cohort").exists()
