@@ -19,6 +19,7 @@
     │       └── StoreFull             no space left
     └── EnvironmentFailure    exit 3: the program or its surroundings failed
         ├── JudgeFailed           the judge died, or cannot start (no torch)
+        ├── ClusterFailed         a cluster cannot be reached, or its workers are not fit to grade
         ├── ExperimentFailed      an experiment died, or told what is no result
         └── SandboxUnavailable    no isolation can be had at all
 
@@ -149,6 +150,10 @@ class EnvironmentFailure(AttnError):
 
 class JudgeFailed(EnvironmentFailure):
     """The judge died or could not start."""
+
+
+class ClusterFailed(EnvironmentFailure):
+    """A cluster cannot be reached, or its workers are not fit to grade."""
 
 
 class ExperimentFailed(EnvironmentFailure):

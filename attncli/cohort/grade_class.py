@@ -2,35 +2,23 @@
 
 from __future__ import annotations
 
-import platform
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from importlib import metadata
 from pathlib import Path
 
-from attncli import __version__
 from attncli.cohort.class_folder import ClassFolder
 from attncli.cohort.class_report import ClassResults
 from attncli.cohort.outcomes import Graded, Outcome, Pair, Task
 from attncli.cohort.results_file import ResultsFile, opened
 from attncli.cohort.similarity import Alike, alike
 from attncli.cohort.standards import CohortOptions, standard_of
+from attncli.cohort.versions import versions
 from attncli.domain.challenge import Challenge
-from attncli.errors import EnvironmentFailure
 from attncli.practice.challenge_texts import statement
 from attncli.practice.start_challenge import TRITON
 from attncli.practice.starters import starter
 
 GradeTasks = Callable[[Sequence[Task]], Iterator[Outcome]]
 OnProgress = Callable[[int, int, int], None]
-
-
-def versions() -> dict[str, str]:
-    """What a result depends on besides files and options."""
-    try:
-        torch = metadata.version("torch")
-    except metadata.PackageNotFoundError as error:
-        raise EnvironmentFailure("grading needs PyTorch, and this Python has none: install it with pip") from error
-    return {"attncli": __version__, "python": platform.python_version(), "torch": torch}
 
 
 def grade_class(

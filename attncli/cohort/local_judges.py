@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from queue import SimpleQueue
 from threading import Lock, Thread, Timer
 
-from attncli.cohort.outcomes import Outcome, Task, kept
+from attncli.cohort.outcomes import Graded, Outcome, Task, kept
 from attncli.cohort.task_queue import TaskQueue
 from attncli.errors import AttnError, JudgeFailed
 from attncli.judge.client import GradeRequest, Judge
@@ -41,8 +41,8 @@ class JudgeSlot:
         """The sandbox layers in force. Raises JudgeFailed, SandboxUnavailable."""
         return [str(layer) for layer in self._ready().hello()["layers"]]
 
-    def grade(self, task: Task, request: GradeRequest) -> Outcome:
-        """Grades with a judge that is alive; where it dies, once more with another.
+    def graded(self, request: GradeRequest) -> tuple[Graded | None, str]:
+        """What is kept of the report, or why there is none: a judge that dies is replaced and asked once more.
 
         Raises JudgeFailed where no judge can be started.
         """
@@ -53,12 +53,12 @@ class JudgeSlot:
             watch.daemon = True
             watch.start()
             try:
-                return Outcome(task, kept(judge.grade(request)))
+                return kept(judge.grade(request)), ""
             except JudgeFailed as error:
                 said = error.message
             finally:
                 watch.cancel()
-        return Outcome(task, None, said)
+        return None, said
 
     def stop(self) -> None:
         """Ends the judge, and whatever it grades; `grade` then returns or raises, and starts no other."""
@@ -114,6 +114,6 @@ def _work(slot: JudgeSlot, queue: TaskQueue, done: SimpleQueue[Outcome | AttnErr
     try:
         while (task := queue.next(before)) is not None:
             before = task.submission.challenge
-            done.put(slot.grade(task, task.standard.request(task.submission.source)))
+            done.put(Outcome(task, *slot.graded(task.standard.request(task.submission.source))))
     except AttnError as error:
         done.put(error)

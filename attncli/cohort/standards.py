@@ -15,7 +15,7 @@ from attncli.judge.client import MEMORY_MIB, TIMEOUT_SECONDS, GradeRequest
 from attncli.practice.submit import specification
 
 # What the judge reads of a challenge; its texts for readers change no result.
-_READ = ("reference.py", "inputs.py", "kernel.py", "right/*.py", "wrong/*.py")
+_READ = ("reference.py", "inputs.py", "kernel.py", "wrong/*.py")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

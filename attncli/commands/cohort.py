@@ -32,6 +32,8 @@ _ANOTHER = "name another file with -o"
 @click.command()
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
 @click.option("--jobs", type=click.IntRange(1, 1024), help="Judges at work at once (default: the cores).")
+@click.option("--ray", "address", metavar="ADDRESS", help="Grade on this Ray cluster: HOST:PORT.")
+@click.option("--allow-weak-sandbox", "weak", is_flag=True, help="Workers of the cluster may lack sandbox layers.")
 @click.option("-o", "--output", metavar="REPORT", type=click.Path(path_type=Path), help="A .html, .csv or .json file.")
 @json_option
 @click.option("--times", is_flag=True, help="Also tell how long it took: then no two reports are the same.")
@@ -42,6 +44,8 @@ _ANOTHER = "name another file with -o"
 def cohort(
     folder: Path,
     jobs: int | None,
+    address: str | None,
+    weak: bool,
     output: Path | None,
     as_json: bool,
     times: bool,
@@ -60,7 +64,7 @@ def cohort(
 
     form = _form(output)
     options = CohortOptions(timeout_seconds=timeout, memory_mib=memory, seed=seed, examples=examples)
-    report = _report(folder, options, _judges(jobs, options), times)
+    report = _report(folder, options, _judges(jobs, address, weak, options), times)
     _tell(report, output, form, as_json, session().lang)
     if failed := report["judge_failed"]:
         first = failed[0]
@@ -100,7 +104,15 @@ def _report(
     return report_document(results, times)
 
 
-def _judges(jobs: int | None, options: CohortOptions) -> Callable[[Sequence[Task]], Iterator[Outcome]]:
+def _judges(
+    jobs: int | None, address: str | None, weak: bool, options: CohortOptions
+) -> Callable[[Sequence[Task]], Iterator[Outcome]]:
+    """The judges of this machine, or of a cluster."""
+    if address is not None:
+        from attncli.cohort.ray_judges import ClusterOptions, grade_on_cluster
+
+        cluster = ClusterOptions(address=address, jobs=jobs or 0, memory_mib=options.memory_mib, weak_sandbox=weak)
+        return lambda tasks: grade_on_cluster(tasks, cluster)
     from attncli.cohort.local_judges import default_jobs, grade_here
 
     return lambda tasks: grade_here(tasks, jobs or default_jobs(options.memory_mib))

@@ -21,6 +21,7 @@ from attncli.domain.report import CheckResult, GradeReport
 from attncli.domain.report_documents import check_of, report_of
 from attncli.domain.rungs import CaseRung
 from attncli.errors import AttnError, JudgeFailed
+from attncli.sandbox.layer_probes import LAYERS as LAYERS
 from attncli.sandbox.start_process import MEMORY_MIB as MEMORY_MIB
 from attncli.sandbox.start_process import folders, launch
 from attncli.sandbox.wire import LENGTH_DIGITS

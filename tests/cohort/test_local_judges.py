@@ -61,8 +61,7 @@ class Stuck(FakeJudge):
 def test_a_judge_that_is_stuck_is_killed(judge_log, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("attncli.cohort.local_judges.PATIENCE_LIMITS", 0.001)
     slot = JudgeSlot(lambda: Stuck(judge_log))
-    mine = task("a")
-    assert slot.grade(mine, mine.standard.request(RIGHT)).error == "the judge died"
+    assert slot.graded(task("a").standard.request(RIGHT)) == (None, "the judge died")
 
 
 def test_by_default_no_more_judges_than_there_is_memory_for() -> None:

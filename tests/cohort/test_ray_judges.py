@@ -1,0 +1,237 @@
+"""What is done with the workers of a cluster, over one that is played: lost ones, unfit ones, none at all."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import pytest
+
+from attncli.cohort import ray_judges
+from attncli.cohort.grading_actor import Fitness, GradingActor
+from attncli.cohort.outcomes import kept
+from attncli.cohort.ray_judges import ClusterOptions, grade_on_cluster
+from attncli.cohort.versions import versions
+from attncli.errors import AttnError, ClusterFailed, EnvironmentFailure, JudgeFailed, UsageError
+from attncli.judge.client import LAYERS
+
+from .conftest import DEADLY, RIGHT, report_on, task
+
+OPTIONS = ClusterOptions(address="head:6379", memory_mib=256)
+
+
+class RayError(Exception):
+    pass
+
+
+class RayActorError(RayError):
+    actor_init_failed = False
+
+
+class RayTaskError(RayError):
+    def __init__(self, cause: Exception) -> None:
+        super().__init__(str(cause))
+        self.cause = cause
+
+
+class Cluster(ModuleType):
+    """A module like `ray` over a cluster of two cores; a call is done when it is asked for."""
+
+    def __init__(self, actor: Callable[[], Any]) -> None:
+        super().__init__("ray")
+        self.exceptions = SimpleNamespace(RayError=RayError, RayActorError=RayActorError, RayTaskError=RayTaskError)
+        self.actor = actor
+        self.asked: dict[str, Any] = {}
+        self.log: list[str] = []
+
+    def init(self, **options: Any) -> None:
+        print("ray says something")
+        self.log.append(f"init {options['address']}")
+
+    def cluster_resources(self) -> dict[str, float]:
+        return {"CPU": 2.0}
+
+    def remote(self, **resources: Any) -> Callable[[type], Any]:
+        self.asked = resources
+        return lambda kind: SimpleNamespace(remote=lambda: _Handle(self.actor()))
+
+    def put(self, value: Any) -> Any:
+        self.log.append("put")
+        return value
+
+    def wait(self, refs: list[Any], num_returns: int, timeout: float | None) -> tuple[list[Any], list[Any]]:
+        return refs[:num_returns], refs[num_returns:]
+
+    def get(self, ref: Any) -> Any:
+        return ref.call()
+
+    def kill(self, actor: Any) -> None:
+        self.log.append("kill")
+
+    def shutdown(self) -> None:
+        self.log.append("shutdown")
+
+
+class _Handle:
+    def __init__(self, actor: Any) -> None:
+        self._actor = actor
+
+    def __getattr__(self, name: str) -> Any:
+        method = getattr(self._actor, name)
+        return SimpleNamespace(remote=lambda *given: _Ref(lambda: method(*given)))
+
+
+class _Connection:
+    def close(self) -> None:
+        pass
+
+
+class _Ref:
+    def __init__(self, call: Callable[[], Any]) -> None:
+        self.call = call
+
+
+class Actor:
+    """Grades at once; `losses` says how many of its kind are lost before they answer."""
+
+    losses = 0
+    fit = Fitness(versions(), LAYERS)
+
+    def fitness(self) -> Fitness:
+        return self.fit
+
+    def grade(self, fingerprint: str, files: Any, request: Any) -> Any:
+        if request.source == DEADLY or type(self).losses > 0:
+            type(self).losses -= 1
+            raise RayActorError("the node died\nand more")
+        return kept(report_on(request.source)), ""
+
+
+@pytest.fixture
+def play(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Cluster]:
+    def install(actor: Callable[[], Any]) -> Cluster:
+        cluster = Cluster(actor)
+        monkeypatch.setitem(sys.modules, "ray", cluster)
+        monkeypatch.setattr(ray_judges.socket, "create_connection", lambda place, timeout: _Connection())
+        return cluster
+
+    return install
+
+
+def test_one_grading_is_one_call_with_a_core_and_the_memory_that_it_may_fill(play, capsys) -> None:
+    cluster = play(Actor)
+    tasks = [task(f"p{number}", id) for number in range(3) for id in ("double", "triple")]
+    outcomes = list(grade_on_cluster(tasks, OPTIONS))
+    assert {outcome.task.pair for outcome in outcomes} == {each.pair for each in tasks} and len(outcomes) == 6
+    assert cluster.asked == {"num_cpus": 1, "memory": 512 * 2**20, "max_restarts": 0}
+    assert cluster.log.count("put") == 2 and (cluster.log[0], cluster.log[-1]) == ("init head:6379", "shutdown")
+    assert capsys.readouterr().out == ""
+
+
+def test_usage_statistics_are_off(play, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "1")
+    play(Actor)
+    list(grade_on_cluster([task("a")], OPTIONS))
+    assert ray_judges.os.environ["RAY_USAGE_STATS_ENABLED"] == "0"
+
+
+def test_the_task_of_a_lost_worker_is_graded_by_another_once(play) -> None:
+    class Unlucky(Actor):
+        losses = 2
+
+    play(Unlucky)
+    outcomes = list(grade_on_cluster([task("a"), task("b")], OPTIONS))
+    assert sorted(outcome.task.submission.learner for outcome in outcomes) == ["a", "b"]
+    assert all(outcome.graded for outcome in outcomes)
+
+
+def test_a_task_whose_workers_are_lost_again_and_again_is_given_up(play) -> None:
+    play(Actor)
+    found = {o.task.submission.learner: o for o in grade_on_cluster([task("m", source=DEADLY), task("b")], OPTIONS)}
+    assert found["m"].error == "its worker was lost 3 times (the node died)" and found["b"].graded
+
+
+def test_a_worker_without_the_whole_sandbox_is_refused_unless_told(play) -> None:
+    class Weak(Actor):
+        fit = Fitness(versions(), ("process", "rlimits"))
+
+    play(Weak)
+    with pytest.raises(ClusterFailed, match=r"lacks layers of the sandbox \(landlock, seccomp, namespaces\)"):
+        list(grade_on_cluster([task("a")], OPTIONS))
+    weak = ClusterOptions(address="head:6379", memory_mib=256, weak_sandbox=True)
+    assert len(list(grade_on_cluster([task("a")], weak))) == 1
+
+
+def test_a_worker_with_another_version_is_refused(play) -> None:
+    class Older(Actor):
+        fit = Fitness({**versions(), "attncli": "0.0.1"}, LAYERS)
+
+    play(Older)
+    with pytest.raises(ClusterFailed, match=r"other versions \(attncli 0.0.1, here "):
+        list(grade_on_cluster([task("a")], OPTIONS))
+
+
+def raising(error: Exception, at: str = "fitness") -> type[Actor]:
+    def fails(self: Actor, *given: Any) -> Any:
+        raise error
+
+    return type("Failing", (Actor,), {at: fails})
+
+
+@pytest.mark.parametrize(
+    ("error", "at", "kind", "says"),
+    [
+        (RayTaskError(JudgeFailed("grading needs PyTorch")), "fitness", JudgeFailed, "PyTorch"),
+        (RayTaskError(KeyError("x")), "grade", ClusterFailed, "a worker failed"),
+        (RayActorError("No module named 'attncli'"), "fitness", ClusterFailed, r"install attncli\[cluster\]"),
+    ],
+)
+def test_workers_that_cannot_grade_end_the_run(play, error, at: str, kind: type[AttnError], says: str) -> None:
+    play(raising(error, at))
+    with pytest.raises(kind, match=says):
+        list(grade_on_cluster([task("a")], OPTIONS))
+
+
+def test_a_cluster_that_gives_no_worker_is_named(play) -> None:
+    play(Actor).wait = lambda refs, num_returns, timeout: ([], refs)
+    with pytest.raises(ClusterFailed, match="gives no worker with 1 CPU and 512 MiB free"):
+        list(grade_on_cluster([task("a")], OPTIONS))
+
+
+def test_an_address_where_something_else_listens(play) -> None:
+    def refuse(**options: Any) -> None:
+        raise ConnectionError("refused\nlong story")
+
+    play(Actor).init = refuse
+    with pytest.raises(ClusterFailed, match=r"no Ray cluster to be had at head:6379 \(refused\)"):
+        list(grade_on_cluster([task("a")], OPTIONS))
+
+
+@pytest.mark.parametrize("address", ["", "local", "head", "head:", ":1", "head:x", "head:70000"])
+def test_what_is_no_address_is_said_at_once(address: str) -> None:
+    with pytest.raises(UsageError, match="names no cluster that is there already; give HOST:PORT"):
+        list(grade_on_cluster([task("a")], ClusterOptions(address=address, memory_mib=256)))
+
+
+def test_an_address_where_nobody_listens_is_said_at_once() -> None:
+    with pytest.raises(ClusterFailed, match=r"no Ray cluster to be had at 127.0.0.1:1 \("):
+        list(grade_on_cluster([task("a")], ClusterOptions(address="127.0.0.1:1", memory_mib=256)))
+
+
+def test_without_ray_the_extra_is_named(play, monkeypatch: pytest.MonkeyPatch) -> None:
+    play(Actor)
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with pytest.raises(EnvironmentFailure, match=r"pip install 'attncli\[cluster\]'"):
+        list(grade_on_cluster([task("a")], OPTIONS))
+
+
+@pytest.mark.sandbox
+def test_an_actor_grades_with_the_files_that_it_was_sent(small_impl) -> None:
+    folder = small_impl / "basics" / "double"
+    files = {"reference.py": (folder / "reference.py").read_bytes(), "wrong/squares.py": b""}
+    actor = GradingActor()
+    place = actor._folder("abc", files)
+    assert {str(path.relative_to(place)) for path in place.rglob("*.py")} == set(files)
+    assert actor._folder("abc", {}) == place and RIGHT
