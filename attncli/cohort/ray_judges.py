@@ -74,7 +74,7 @@ def _require_listener(address: str) -> None:
     host, _, port = address.removeprefix("ray://").rpartition(":")
     if not host or not port.isdecimal() or int(port) > LAST_PORT:
         raise UsageError(
-            f"--ray {address} names no cluster that is there already; give HOST:PORT, or auto for the one on this machine"
+            f"--ray {address} names no cluster that is there already; give HOST:PORT, or auto for one on this machine"
         )
     try:
         socket.create_connection((host.strip("[]"), int(port)), timeout=CONNECT_SECONDS).close()
