@@ -1,0 +1,261 @@
+"""Puts our right and wrong solutions before other public graders' own tests, and prints what these let through.
+
+    python benchmarks/league.py --torchcode DIR --deep-ml DIR [--ours]
+
+DIR is a copy of the other project that you fetched: https://github.com/duoan/TorchCode (MIT) and
+https://github.com/Open-Deep-ML/DML-OpenProblem (its Educational Use Only License). Their tests are read from there and
+run as they stand; nothing of theirs is part of this program. A wrong solution counts only if its mistake can be seen in the
+form that their task has: on arguments drawn here its values or gradients differ from the reference's.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import io
+import json
+import multiprocessing
+import re
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import redirect_stdout
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import torch
+from league_bouts import DEEP_ML, TORCHCODE, Bout, Functions
+from timing import ROOT
+
+DRAWS = 30
+SEEN = 1e-3
+PRINTED = 1e-4
+SECONDS = 20.0
+NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|nan|inf")
+
+Passes = Callable[[Functions], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Test:
+    """The tests of one task: whether functions pass them, and their text."""
+
+    passes: Passes
+    text: str
+
+
+def torchcode_test(folder: Path, task: str) -> Test:
+    """The asserts of a task of TorchCode, each run in a namespace with the function alone, as its judge does."""
+    path = folder / "torch_judge" / "tasks" / f"{task}.py"
+    spec = importlib.util.spec_from_file_location(f"torchcode_{task}", path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    name, tests = module.TASK["function_name"], [test["code"] for test in module.TASK["tests"]]
+
+    def passes(functions: Functions) -> bool:
+        for code in tests:
+            exec(code.replace("{fn}", name), {name: functions[name]})
+        return True
+
+    return Test(passes, "".join(tests))
+
+
+def deep_ml_test(folder: Path, task: str) -> Test:
+    """The snippets of a problem of deep-ml: what they print has the numbers that are expected."""
+    import numpy
+
+    cases = json.loads((folder / "build" / f"{task}.json").read_text(encoding="utf-8"))["test_cases"]
+
+    def passes(functions: Functions) -> bool:
+        for case in cases:
+            printed = io.StringIO()
+            with redirect_stdout(printed):
+                exec(case["test"], {"np": numpy, **functions})
+            if not same_numbers(printed.getvalue(), case["expected_output"]):
+                return False
+        return True
+
+    return Test(passes, json.dumps(cases))
+
+
+def same_numbers(printed: str, expected: str) -> bool:
+    """Whether two texts have the same numbers, as near as print rounds them."""
+    got, due = ([float(found) for found in NUMBER.findall(text)] for text in (printed, expected))
+    return len(got) == len(due) and all(abs(a - b) <= PRINTED * (1 + abs(b)) for a, b in zip(got, due, strict=True))
+
+
+def within_time(ask: Callable[[], bool]) -> bool:
+    """What `ask` says in a process of its own; False where it raises, ends or takes too long."""
+    context = multiprocessing.get_context("fork")
+    told, tell = context.Pipe(duplex=False)
+
+    def run() -> None:
+        try:
+            tell.send(ask())
+        except BaseException:  # noqa: BLE001 - whatever a wrong solution raises is a no
+            tell.send(False)
+
+    process = context.Process(target=run)
+    process.start()
+    said = told.recv() if told.poll(SECONDS) else False
+    process.kill()
+    process.join()
+    return bool(said)
+
+
+def solution(path: Path) -> dict[str, Any]:
+    namespace: dict[str, Any] = {"__name__": path.stem}
+    exec(compile(path.read_bytes(), str(path), "exec"), namespace)
+    return namespace
+
+
+def outcome(function: Callable[..., Any], arguments: Sequence[Any]) -> list[torch.Tensor]:
+    """Values and gradients as tensors in a row."""
+    leaves = [each.clone().requires_grad_() if isinstance(each, torch.Tensor) else each for each in arguments]
+    try:
+        found = function(*leaves)
+    except RuntimeError as error:
+        if "requires grad" not in str(error):
+            raise
+        leaves, found = list(arguments), function(*arguments)
+    values = list(_tensors(found))
+    tracked = [value for value in values if value.requires_grad]
+    inputs = [leaf for leaf in leaves if isinstance(leaf, torch.Tensor) and leaf.requires_grad]
+    if not tracked or not inputs:
+        return values
+    weights = [torch.linspace(-1, 1, value.numel(), dtype=value.dtype).reshape(value.shape) for value in tracked]
+    total = sum((value * weight).sum() for value, weight in zip(tracked, weights, strict=True))
+    gradients = torch.autograd.grad(total, inputs, allow_unused=True)
+    return values + [torch.zeros(()) if gradient is None else gradient for gradient in gradients]
+
+
+def _tensors(found: Any) -> Iterator[torch.Tensor]:
+    if isinstance(found, list | tuple) and not all(isinstance(each, int | float) for each in found):
+        for each in found:
+            yield from _tensors(each)
+    else:
+        yield torch.as_tensor(found)
+
+
+def differs(bout: Bout, wrong: Mapping[str, Any], reference: Mapping[str, Any]) -> bool:
+    """Whether a mistake shows in the form of the task, on some of the arguments that are drawn."""
+    mine, due = (_first(bout.functions(each)) for each in (wrong, reference))
+    chance = torch.Generator().manual_seed(0)
+    for _ in range(DRAWS):
+        arguments = bout.draw(chance)
+        expected = outcome(due, arguments)
+        try:
+            got = outcome(mine, arguments)
+        except Exception:  # noqa: BLE001 - it raises where the reference does not
+            return True
+        if [each.shape for each in got] != [each.shape for each in expected]:
+            return True
+        if any(not torch.allclose(a.double(), b.double(), SEEN, SEEN) for a, b in zip(got, expected, strict=True)):
+            return True
+    return False
+
+
+def _first(functions: Functions) -> Callable[..., Any]:
+    return functions.get("draw") or next(iter(functions.values()))
+
+
+@dataclass(slots=True)
+class Score:
+    """How one task fared; `let_through` names the wrong solutions that passed its tests."""
+
+    wrong: int = 0
+    right: int = 0
+    let_through: tuple[str, ...] = ()
+    turned_away: tuple[str, ...] = ()
+
+
+def score(bout: Bout, test: Test) -> Score:
+    folder = ROOT / "impl" / bout.challenge
+    reference = solution(folder / "reference.py")
+
+    def accepted(file: Path) -> bool:
+        return within_time(lambda: test.passes(bout.functions(solution(file))))
+
+    def counts(file: Path) -> bool:
+        told = "rung: solved" in file.read_text(encoding="utf-8").split('"""')[1]
+        return told and within_time(lambda: differs(bout, solution(file), reference))
+
+    right = [folder / "reference.py", *sorted(folder.glob("right/*.py"))]
+    wrong = [file for file in sorted(folder.glob("wrong/*.py")) if counts(file)]
+    return Score(
+        len(wrong),
+        len(right),
+        tuple(file.stem for file in wrong if accepted(file)),
+        tuple(file.stem for file in right if not accepted(file)),
+    )
+
+
+def play(name: str, bouts: Sequence[Bout], read: Callable[[Path, str], Test], folder: Path) -> None:
+    """Prints how the graders of one project fared."""
+    tests = {bout.task: read(folder, bout.task) for bout in bouts}
+    mark = sha256("".join(tests[task].text for task in sorted(tests)).encode()).hexdigest()[:12]
+    print(f"{name} {version(folder)} (tests {mark})")
+    scores = {bout.task: score(bout, tests[bout.task]) for bout in bouts}
+    for bout in bouts:
+        found = scores[bout.task]
+        let, away = ", ".join(found.let_through) or "nothing", ", ".join(found.turned_away) or "none"
+        killed = found.wrong - len(found.let_through)
+        print(f"  {bout.task:<18} rejects {killed:>3} of {found.wrong:>3} wrong; lets through {let}")
+        if found.turned_away:
+            print(f"  {'':<18} rejects {len(found.turned_away)} of {found.right} right ones: {away}")
+    wrong, right = sum(found.wrong for found in scores.values()), sum(found.right for found in scores.values())
+    let = sum(len(found.let_through) for found in scores.values())
+    away = sum(len(found.turned_away) for found in scores.values())
+    print(
+        f"  kill rate {wrong - let} of {wrong} ({(wrong - let) / wrong:.0%}), false rejections {away} of {right}",
+        flush=True,
+    )
+
+
+def version(folder: Path) -> str:
+    """What the copy says of itself."""
+    file = folder / "torch_judge" / "_version.py"
+    found = (
+        re.search(r"__version__\s*=\s*\W(.+?)\W\s*$", file.read_text(encoding="utf-8"), re.M) if file.exists() else None
+    )
+    return found[1] if found else "without a version of its own"
+
+
+def play_ours(bouts: Sequence[Bout]) -> None:
+    """The same files before our own judge."""
+    from grading import all_challenges
+
+    from attncli import __version__
+    from attncli.practice.prove import prove
+
+    wanted = {bout.challenge.rpartition("/")[2] for bout in bouts}
+    proofs = prove([challenge for challenge in all_challenges() if challenge.id in wanted], 1, 2)
+    kinds = [[found["file"].startswith("wrong/") for found in proof.surprises] for proof in proofs]
+    let, away = (sum(kind.count(missed) for kind in kinds) for missed in (True, False))
+    wrong, right = sum(proof.wrong for proof in proofs), sum(proof.sound for proof in proofs)
+    print(f"attn {__version__}, the same challenges, all of their wrong files")
+    print(f"  kill rate {wrong - let} of {wrong} ({(wrong - let) / wrong:.0%}), false rejections {away} of {right}")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--torchcode", type=Path, metavar="DIR")
+    parser.add_argument("--deep-ml", type=Path, metavar="DIR")
+    parser.add_argument("--ours", action="store_true", help="our own judge on the same challenges, some minutes")
+    options = parser.parse_args()
+    if not (options.torchcode or options.deep_ml):
+        parser.error("name a copy of at least one of them")
+    torch.set_num_threads(1)
+    if options.torchcode:
+        play("TorchCode", TORCHCODE, torchcode_test, options.torchcode)
+    if options.deep_ml:
+        play("deep-ml", DEEP_ML, deep_ml_test, options.deep_ml)
+    if options.ours:
+        play_ours([*TORCHCODE, *DEEP_ML])
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
