@@ -4,8 +4,9 @@
 
 DIR is a copy of the other project that you fetched: https://github.com/duoan/TorchCode (MIT) and
 https://github.com/Open-Deep-ML/DML-OpenProblem (its Educational Use Only License). Their tests are read from there and
-run as they stand; nothing of theirs is part of this program. A wrong solution counts only if its mistake can be seen in the
-form that their task has: on arguments drawn here its values or gradients differ from the reference's.
+run as they stand; nothing of theirs is part of this program. A wrong solution counts only if its mistake can be seen in
+the form that their task has: on arguments drawn here its values or gradients differ from the reference's. Each task's
+own statement asks for what these challenges ask for (pairs and sign of RoPE, the feature map, the scale).
 """
 
 from __future__ import annotations
