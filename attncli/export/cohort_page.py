@@ -20,7 +20,7 @@ from attncli.words.reports import REASONS
 
 def to_page(report: Mapping[str, Any], lang: Lang) -> str:
     """The page; `report` is the document that `attn cohort --json` prints."""
-    jinja = environment(lang, autoescape=True)
+    jinja = environment(autoescape=True)
     jinja.filters["said"] = lambda found, name: found.get(f"{name}_zh", found[name]) if lang == "zh" else found[name]
     jinja.filters["why"] = lambda left: left_out_text(left["reason"], left["detail"])[lang]
     jinja.filters["reason"] = lambda word: REASONS[word][lang] if word in REASONS else ""
