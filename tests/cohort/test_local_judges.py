@@ -23,7 +23,7 @@ def test_every_task_has_one_outcome(start_judge, judge_log, jobs: int) -> None:
     outcomes = list(grade_here(tasks, jobs, start_judge))
     assert Counter(outcome.task.pair for outcome in outcomes) == Counter(each.pair for each in tasks)
     assert all(outcome.graded and outcome.graded["rung"] == "hardened" for outcome in outcomes)
-    assert judge_log.count("start") == judge_log.count("close") == jobs
+    assert 1 <= judge_log.count("start") == judge_log.count("close") <= jobs
 
 
 def test_a_file_that_kills_its_judge_is_tried_twice_and_changes_nobody_else_s_result(start_judge, judge_log) -> None:
