@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from attncli.domain.printable import printable
@@ -15,6 +15,7 @@ COLUMNS = (
     *("learner", "challenge", "rung", "solved", "hardened", "check", "reason", "message"),
     *("diagnosis", "cards", "alike", "problem"),
 )
+MOST_NAMES = 10
 # What a spreadsheet would take for a formula: names and messages are other people's.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
@@ -44,7 +45,7 @@ def _rows(report: Mapping[str, Any], lang: Lang) -> Iterator[dict[str, Any]]:
                 "message": _in(stopped, "message", lang),
                 "diagnosis": "; ".join(_in(found, "says", lang) for found in result["diagnosis"]),
                 "cards": " ".join(card for found in result["diagnosis"] for card in found["cards"]),
-                "alike": ", ".join(alike.get((learner["learner"], result["challenge"]), ())),
+                "alike": _few(alike.get((learner["learner"], result["challenge"]), ())),
             }
     for failed in report["judge_failed"]:
         yield {"learner": failed["learner"], "challenge": failed["challenge"], "problem": failed["error"]}
@@ -59,6 +60,12 @@ def _alike(report: Mapping[str, Any]) -> dict[tuple[str, str], list[str]]:
         for group in report["similar"]
         for name in group["learners"]
     }
+
+
+def _few(names: Sequence[str]) -> str:
+    """The first names of a group, and how many more there are."""
+    more = f", +{len(names) - MOST_NAMES}" if len(names) > MOST_NAMES else ""
+    return ", ".join(names[:MOST_NAMES]) + more
 
 
 def _in(document: Mapping[str, Any], name: str, lang: Lang) -> str:

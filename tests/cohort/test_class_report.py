@@ -113,6 +113,13 @@ def test_the_table_has_a_line_for_each_file_and_no_formula(lang) -> None:
     assert evil["message"] == ("largest error 2" if lang == "en" else "最大误差 2")
 
 
+def test_a_large_group_is_cut_short_in_a_cell() -> None:
+    people = ("bob", *(f"p{number:02}" for number in range(20)))
+    rows = csv.DictReader(io.StringIO(to_csv(report_document(results(similar=[Alike("double", people, 1.0)])), "en")))
+    cell = next(row["alike"] for row in rows if row["learner"] == "bob" and row["challenge"] == "double")
+    assert cell == ", ".join(f"p{number:02}" for number in range(10)) + ", +10"
+
+
 @pytest.mark.parametrize("lang", ["en", "zh"])
 def test_the_page_is_whole_and_runs_nothing(lang) -> None:
     page = to_page(report_document(results(), with_times=True), lang)
