@@ -14,7 +14,7 @@ from attncli.commands.export_anki import export_anki
 from attncli.commands.export_reviews import export_reviews
 from attncli.commands.json_document import json_text
 from attncli.commands.session import session
-from attncli.commands.stdout import echo
+from attncli.commands.stdout import echo, echo_bytes
 from attncli.domain.text import LANGS, Lang
 from attncli.errors import UsageError
 from attncli.files import cannot_write, write_bytes, write_whole
@@ -119,8 +119,7 @@ def _write(text: str, output: Path | None) -> None:
 
 def _write_bytes(document: bytes, output: Path | None) -> None:
     if output is None:
-        sys.stdout.buffer.write(document)
-        sys.stdout.buffer.flush()
+        echo_bytes(document)
         return
     try:
         write_bytes(output, document)

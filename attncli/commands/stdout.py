@@ -17,6 +17,12 @@ def echo(text: object = "", *, err: bool = False, end: str = "\n") -> None:
     print(printable(str(text)), end=end, file=sys.stderr if err else sys.stdout, flush=True)
 
 
+def echo_bytes(document: bytes) -> None:
+    """Writes a document that is no text, such as a PDF, into a pipe."""
+    sys.stdout.buffer.write(document)
+    sys.stdout.buffer.flush()
+
+
 def show_progress(text: str) -> None:
     """Replaces the line on stderr by `text`; only for a terminal."""
     sys.stderr.write(f"{ERASE_LINE}{printable(text)}")
