@@ -41,6 +41,21 @@ def test_att_02_the_trace_of_the_jacobian(says: Says) -> None:
         assert mean(float((p * (1 - p)).sum()) for p in weights) == pytest.approx(trace, abs=0.015)
 
 
+def test_att_02_without_the_scale_rows_saturate_and_near_ties_dominate(says: Says) -> None:
+    assert says("att-02", "about 25 times larger", "均方根却约是 25 倍")
+
+    def gradients(d_k: int, scale: float) -> Tensor:
+        q, k, v, upstream = (drawn(seed, 40, 64, d_k) for seed in range(4))
+        p = (q @ k.mT * scale).softmax(-1)
+        dp = upstream @ v.mT
+        return ((p * (dp - (p * dp).sum(-1, keepdim=True))) @ k * scale).norm(dim=-1)
+
+    wide, wide_scaled = gradients(1024, 1.0), gradients(1024, 1024**-0.5)
+    assert float(wide.median() / wide_scaled.median()) < 0.06
+    assert float(wide.square().mean().sqrt() / wide_scaled.square().mean().sqrt()) == pytest.approx(25, abs=4)
+    assert gradients(64, 1.0).median() > 2 * gradients(64, 0.125).median()
+
+
 def test_prec_13_one_outlier_among_gaussians(says: Says) -> None:
     assert says("prec-13", "from about 0.007 to 0.114", "从约 0.007 升到 0.114")
 
@@ -118,6 +133,13 @@ def test_att_18_and_norm_13_what_prevents_it(
 ) -> None:
     for seed in SEEDS:
         assert least <= Layers(seed, ffn, residual, branch).distances(layers)[-1] <= most
+
+
+def test_att_18_an_ffn_without_residual_hastens_the_collapse(says: Says) -> None:
+    assert says("att-18", "lower than attention alone", "比只有注意力时还低")
+    for seed in SEEDS:
+        with_ffn, alone = (Layers(seed, ffn=ffn, residual=False).distances(3)[-1] for ffn in (True, False))
+        assert with_ffn < alone
 
 
 @pytest.mark.parametrize(("k", "renormalised", "learns"), [(1, True, False), (1, False, True), (2, True, True)])
