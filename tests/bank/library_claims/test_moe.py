@@ -36,9 +36,9 @@ def test_moe_03_balance_of_a_random_router() -> None:
     assert mean(isotropic) == pytest.approx(1.1, abs=0.06) and mean(common) == pytest.approx(2.8, abs=0.3)
 
 
-@pytest.mark.parametrize(("experts", "k", "changed"), [(256, 8, 0.05), (8, 2, 0.004)])
+@pytest.mark.parametrize(("experts", "k", "changed"), [(256, 8, 0.044), (8, 2, 0.004)])
 def test_moe_03_bf16_flips_near_ties(experts: int, k: int, changed: float) -> None:
-    assert "about 5 % of the tokens at 256 choose 8, and for 0.4 % at 8 choose 2" in CARDS["moe-03"]
+    assert "about 4 % of the tokens at 256 choose 8, and for 0.4 % at 8 choose 2" in CARDS["moe-03"]
     x, router = drawn(0, 4096, 1024), drawn(1, 1024, experts) / 32
     exact = (x @ router).topk(k).indices.sort(-1).values
     rounded = (x.bfloat16() @ router.bfloat16()).float().topk(k).indices.sort(-1).values
@@ -104,7 +104,7 @@ def test_moe_08_the_flop_counter_shows_the_ratio() -> None:
 @pytest.mark.parametrize(("last_stride", "least", "most"), [(0.001, 1.15, 1.3), (0.1, 1.9, 2.8)])
 def test_moe_13_the_stride_of_the_bias(last_stride: float, least: float, most: float) -> None:
     """A coarse stride first brings both near balance: 0.001 alone gets there too, in many more steps."""
-    assert "to 1.2 with γ = 0.001, which is sampling noise, but only to 2.1 to 2.6 with γ = 0.1" in CARDS["moe-13"]
+    assert "it falls to 1.2, which is sampling noise, with γ = 0.1 only to between 2.1 and 2.6" in CARDS["moe-13"]
     generator = torch.Generator().manual_seed(0)
     router, shift, bias = drawn(1, 64, 16) / 8, drawn(2, 64), torch.zeros(16)
     shift = shift / shift.norm() * 8
