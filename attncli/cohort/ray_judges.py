@@ -22,7 +22,7 @@ from attncli.cohort.outcomes import Outcome, Pair, Task
 from attncli.cohort.task_queue import TaskQueue
 from attncli.cohort.versions import versions
 from attncli.errors import AttnError, ClusterFailed, EnvironmentFailure, UsageError
-from attncli.judge.client import LAYERS
+from attncli.judge.client import sandbox_layers
 
 # How long a cluster may take to give the first worker, and how often a lost worker's task is handed out again.
 PATIENCE_SECONDS = 120.0
@@ -178,7 +178,7 @@ class _Grading:
         if fitness.versions != self._here:
             differs = ", ".join(f"{name} {fitness.versions[name]}, here {at}" for name, at in self._here.items())
             raise ClusterFailed(f"a worker has other versions ({differs}); install the same on every machine")
-        missing = [layer for layer in LAYERS if layer not in fitness.layers]
+        missing = [layer for layer in sandbox_layers() if layer not in fitness.layers]
         if missing and not self._options.weak_sandbox:
             raise ClusterFailed(
                 f"a worker lacks layers of the sandbox ({', '.join(missing)}), and submissions are anybody's code; "

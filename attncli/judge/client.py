@@ -21,7 +21,6 @@ from attncli.domain.report import CheckResult, GradeReport
 from attncli.domain.report_documents import check_of, report_of
 from attncli.domain.rungs import CaseRung
 from attncli.errors import AttnError, JudgeFailed
-from attncli.sandbox.layer_probes import LAYERS as LAYERS
 from attncli.sandbox.start_process import MEMORY_MIB as MEMORY_MIB
 from attncli.sandbox.start_process import folders, launch
 from attncli.sandbox.wire import LENGTH_DIGITS
@@ -191,3 +190,10 @@ class Judge:
         if "No module named 'torch'" in said:
             return "grading needs PyTorch and it is not installed; install it with: pip install torch"
         return f"the judge died ({last}); run attn doctor, then try again"
+
+
+def sandbox_layers() -> tuple[str, ...]:
+    """All layers that a worker can be confined by; on Linux alone, whose modules this loads."""
+    from attncli.sandbox.layer_probes import LAYERS
+
+    return LAYERS

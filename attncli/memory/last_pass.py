@@ -15,9 +15,9 @@ LONGEST_PASS_DAYS = 7
 
 def pass_days(seen_seconds: float, seconds_a_day: float) -> int:
     """How many days before the interview the last pass begins: as many as all seen cards take, a week at most."""
-    if seconds_a_day <= 0:
+    if seen_seconds >= LONGEST_PASS_DAYS * seconds_a_day:
         return LONGEST_PASS_DAYS
-    return max(1, min(LONGEST_PASS_DAYS, ceil(seen_seconds / seconds_a_day)))
+    return max(1, ceil(seen_seconds / seconds_a_day))
 
 
 def new_cards_in(minutes: float, reviews: int, introduced: int) -> int:

@@ -15,7 +15,7 @@ from attncli.cohort.outcomes import kept
 from attncli.cohort.ray_judges import ClusterOptions, grade_on_cluster
 from attncli.cohort.versions import versions
 from attncli.errors import AttnError, ClusterFailed, EnvironmentFailure, JudgeFailed, UsageError
-from attncli.judge.client import LAYERS
+from attncli.sandbox.layer_probes import LAYERS
 
 from .conftest import DEADLY, report_on, task
 
