@@ -126,7 +126,7 @@ def test_sparse_12_what_keys_return_after_a_gated_delta_step(says: Says) -> None
 
 
 def test_sparse_13_the_delta_rule_uses_the_space_better_than_addition(says: Says) -> None:
-    says("sparse-13", "is about 0.30 on average, for plain addition about 0.48", "平均约 0.30，单纯累加约 0.48")
+    says("sparse-13", "is about 0.29 on average, for plain addition about 0.48", "平均约 0.29，单纯累加约 0.48")
     pairs, width, written, added = 32, 64, [], []
     for seed in range(40):
         keys, values = unit(2 * seed, pairs, width), drawn(2 * seed + 1, pairs, width)
@@ -136,12 +136,12 @@ def test_sparse_13_the_delta_rule_uses_the_space_better_than_addition(says: Says
         energy = values.square().sum()
         written.append(float((keys @ state.T - values).square().sum() / energy))
         added.append(float((keys @ keys.T @ values - values).square().sum() / energy))
-    assert mean(written) == pytest.approx(0.30, abs=0.015)
+    assert mean(written) == pytest.approx(0.29, abs=0.015)
     assert mean(added) == pytest.approx(31 / 64, abs=0.015)
 
 
 def test_sparse_15_with_tanh_features_the_denominator_changes_sign(says: Says) -> None:
-    says("sparse-15", "An output can be hundreds of times the largest value", "输出可达最大 value 的几百倍")
+    says("sparse-15", "An output can be hundreds or thousands of times the largest value", "输出可达最大 value 的几百、几千倍")
     q, k, v = drawn(0, 512, 32), drawn(1, 512, 32), drawn(2, 512, 32)
     denominators = (q.tanh() @ k.tanh().T).tril().sum(-1)
     assert 0.4 < float((denominators < 0).double().mean()) < 0.6
