@@ -67,11 +67,11 @@ def test_ffn_11_thresholding_the_hidden_entries_of_swiglu() -> None:
 
 
 def test_ffn_12_gate_and_up_exchanged() -> None:
-    assert "about 57 % in norm, at a cosine of about 0.85" in CARDS["ffn-12"]
+    assert "about 58 % in norm, at a cosine per token of about 0.84" in CARDS["ffn-12"]
     torch.manual_seed(0)
     gate, up, down = (nn.Linear(*shape, bias=False) for shape in ((64, 171), (64, 171), (171, 64)))
     x = drawn(2, 1024, 64)
     with torch.no_grad():
         right, wrong = down(silu(gate(x)) * up(x)), down(gate(x) * silu(up(x)))
-    assert float((wrong - right).norm() / right.norm()) == pytest.approx(0.57, abs=0.02)
-    assert float(cosine_similarity(wrong, right).mean()) == pytest.approx(0.85, abs=0.02)
+    assert float((wrong - right).norm() / right.norm()) == pytest.approx(0.58, abs=0.02)
+    assert float(cosine_similarity(wrong, right).mean()) == pytest.approx(0.84, abs=0.02)

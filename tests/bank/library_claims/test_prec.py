@@ -111,7 +111,7 @@ def test_prec_08_the_defaults_of_the_scaler() -> None:
 
 def test_prec_12_clipping_gaussians() -> None:
     assert "every clip from 0.4 to 0.9 of absmax has a larger RMSE than none" in CARDS["prec-12"]
-    assert "lowers the RMSE from about 0.16 to 0.12" in CARDS["prec-12"]
+    assert "lowers the RMSE from about 0.15 to 0.12" in CARDS["prec-12"]
 
     def error(x: Tensor, share: float, levels: int) -> float:
         step = share * x.abs().max() / levels
@@ -120,7 +120,7 @@ def test_prec_12_clipping_gaussians() -> None:
     for seed in range(4):
         x = drawn(seed, 4096)
         assert min(error(x, share / 20, 127) for share in range(8, 19)) > error(x, 1, 127)
-        assert error(x, 1, 7) == pytest.approx(0.16, abs=0.015) and error(x, 0.65, 7) == pytest.approx(0.12, abs=0.01)
+        assert error(x, 1, 7) == pytest.approx(0.154, abs=0.02) and error(x, 0.65, 7) == pytest.approx(0.12, abs=0.01)
 
 
 LEVELS = torch.tensor(
@@ -145,11 +145,11 @@ def test_prec_16_the_error_of_nf4_by_block(block: int, stated: float) -> None:
 
 
 def test_prec_16_how_evenly_the_codes_are_used() -> None:
-    assert "from 1.7 % at the ends to 9.3 % beside zero, an entropy of 3.89 of 4 bits" in CARDS["prec-16"]
+    assert "from 1.7 % at the ends to 9.2 % beside zero, an entropy of 3.88 of 4 bits" in CARDS["prec-16"]
     share = torch.bincount(nf4(drawn(0, 4096, 64))[1].flatten(), minlength=16) / 2**18
     assert float(share.min()) == pytest.approx(0.017, abs=0.002)
-    assert float(share.max()) == pytest.approx(0.093, abs=0.002)
-    assert float(-(share * share.log2()).sum()) == pytest.approx(3.89, abs=0.01)
+    assert float(share.max()) == pytest.approx(0.092, abs=0.002)
+    assert float(-(share * share.log2()).sum()) == pytest.approx(3.884, abs=0.005)
 
 
 def test_prec_16_one_outlier_leaves_three_or_four_codes() -> None:
