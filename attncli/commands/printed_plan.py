@@ -15,6 +15,7 @@ from attncli.practice.plan_sentences import (
     expected_line,
     last_pass_line,
     left_out_lines,
+    studied_line,
 )
 from attncli.words import plan_texts as words
 
@@ -27,7 +28,7 @@ def plan_lines(plan: Plan, titles: Mapping[str, str], lang: Lang) -> list[str]:
     return [
         *_heading(plan, lang),
         "",
-        *_today(plan.days[0], lang),
+        *_today(plan, lang),
         "",
         words.DAYS[lang],
         *_days(plan.days, lang),
@@ -42,10 +43,15 @@ def _heading(plan: Plan, lang: Lang) -> Iterator[str]:
     yield expected_line(plan, lang)
     yield from left_out_lines(plan, lang)
     yield basis_line(plan, lang)
+    yield from studied_line(plan, lang)
 
 
-def _today(day: StudyDay, lang: Lang) -> Iterator[str]:
-    yield words.DAY[lang].format(minutes=day.minutes) + ("" if day.minutes else f": {words.FREE[lang]}")
+def _today(plan: Plan, lang: Lang) -> Iterator[str]:
+    day = plan.days[0]
+    if plan.studied_minutes:
+        yield (words.REST_OF_DAY if day.minutes else words.DONE)[lang].format(minutes=day.minutes)
+    else:
+        yield words.DAY[lang].format(minutes=day.minutes) + ("" if day.minutes else f": {words.FREE[lang]}")
     width = max(cells(name[lang]) for name in (words.NEW_CARDS, words.REVIEW_CARDS, words.CHALLENGE)) + 1
     named: list[tuple[Localised, Sequence[str]]] = [
         (words.NEW_CARDS, day.new),
@@ -81,7 +87,9 @@ def _topics(plan: Plan, titles: Mapping[str, str], lang: Lang) -> Iterator[str]:
 
 
 def _cut(title: str) -> str:
-    """`title` in less than a column."""
-    while cells(title) >= _TITLE:
+    """`title` in less than a column; what was cut off shows."""
+    if cells(title) < _TITLE:
+        return title
+    while cells(title) >= _TITLE - 1:
         title = title[:-1]
-    return title
+    return f"{title.rstrip()}…"

@@ -59,13 +59,15 @@ def due_counts(workspace: Workspace, at: datetime | None = None) -> DueCounts:
 def new_quota(workspace: Workspace, when: Moment, reviews_due: int) -> int:
     """How many more unseen cards this study day may bring.
 
-    Before an interview new cards fill the minutes that reviews leave; otherwise there are `new_per_day`.
+    Before an interview new cards fill the minutes that reviews, due or done today, leave; otherwise there are
+    `new_per_day`.
     """
     introduced = workspace.store.queue.introduced(when.day)
     if when.interview_day:
         from attncli.memory.last_pass import new_cards_in
 
-        return new_cards_in(minutes_of(workspace.settings, when.day), reviews_due, introduced)
+        reviews = reviews_due + workspace.store.log.review_days.known_on(when.day)
+        return new_cards_in(minutes_of(workspace.settings, when.day), reviews, introduced)
     return max(0, workspace.settings.new_per_day - introduced)
 
 

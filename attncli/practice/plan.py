@@ -30,7 +30,7 @@ NEEDED_STEP_MINUTES, MOST_MINUTES = 5, 240
 
 @dataclass(frozen=True, slots=True)
 class StudyDay:
-    """One day of the plan; `minutes` is what its cards and challenges take, of those that the day `has`."""
+    """One day of the plan; `minutes` is what its cards and challenges take, of those that the day `has` (left)."""
 
     date: date
     has_minutes: float
@@ -95,7 +95,11 @@ class LeftOut:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """All of it. `expected` weighs cards by how much they are asked; `reviews_known` is how many reviews told."""
+    """All of it. `expected` weighs cards by how much they are asked; `reviews_known` is how many reviews told.
+
+    `studied_minutes` went into cards today and are no longer there for the rest of it; `has_timed` is whether the log
+    tells how long anything took.
+    """
 
     interview: date
     today: date
@@ -108,6 +112,8 @@ class Plan:
     reviews_known: int
     learn_seconds: float
     review_seconds: float
+    studied_minutes: float
+    has_timed: bool
 
     @property
     def days_left(self) -> int:
@@ -129,6 +135,7 @@ class Plan:
             "topics": {id: topic.document() for id, topic in self.topics.items()},
             "left_out": self.left_out.document(),
             "last_pass": self.last_pass.isoformat() if self.last_pass else None,
+            "studied_minutes": round(self.studied_minutes, 1),
             "days": [day.document() for day in self.days],
             "basis": {
                 "reviews": self.reviews_known,
@@ -173,6 +180,8 @@ def make_plan(
     last = max(interview.toordinal(), today.toordinal() + 1)
     basis = plan_basis(workspace, last)
     has = {day: minutes_of(settings, day) for day in range(today.toordinal(), last)}
+    studied = _studied_minutes(workspace, basis, today.toordinal())
+    has[today.toordinal()] = max(0.0, has[today.toordinal()] - studied)
     challenges = plan_challenges(workspace, has, {item.id: item.weight for item in basis.items}, at)
     seconds = {day: 60 * (minutes - challenges.minutes_on(day)) for day, minutes in has.items()}
     planned, _ = play_through(basis.items, basis.outlook, seconds)
@@ -192,7 +201,15 @@ def make_plan(
         reviews_known=basis.outlook.trials,
         learn_seconds=basis.habits.learning(),
         review_seconds=basis.habits.reviewing(),
+        studied_minutes=studied,
+        has_timed=basis.habits.has_timed,
     )
+
+
+def _studied_minutes(workspace: Workspace, basis: Basis, day: int) -> float:
+    """What the cards that were studied on `day` so far take by the learner's habits."""
+    learned = workspace.store.queue.introduced(day) * basis.habits.learning()
+    return (learned + workspace.store.log.review_days.known_on(day) * basis.habits.reviewing()) / 60
 
 
 def _study_day(planned: PlannedDay, has_minutes: float, challenges: ChallengeDay | None) -> StudyDay:

@@ -41,6 +41,11 @@ class Habits:
         """What learning a card of this kind takes; of any kind without one."""
         return _seconds(self.learn_seconds, kind, LEARN_SECONDS)
 
+    @property
+    def has_timed(self) -> bool:
+        """Whether anything was measured; without it all times are assumed."""
+        return any(self.learn_seconds.values()) or any(self.review_seconds.values())
+
     def reviewing(self, kind: str = "") -> float:
         """What reviewing a card of this kind takes; of any kind without one."""
         return _seconds(self.review_seconds, kind, REVIEW_SECONDS)

@@ -30,8 +30,13 @@ def left_out_lines(plan: Plan, lang: Lang) -> list[str]:
 
 def basis_line(plan: Plan, lang: Lang) -> str:
     """What the plan knows of the learner."""
-    said = words.BASIS if plan.reviews_known else words.NO_BASIS
+    said = words.NO_BASIS if not plan.reviews_known else words.BASIS if plan.has_timed else words.UNTIMED_BASIS
     return said[lang].format(reviews=plan.reviews_known, learn=plan.learn_seconds, review=plan.review_seconds)
+
+
+def studied_line(plan: Plan, lang: Lang) -> list[str]:
+    """How much of today's time was spent, if any."""
+    return [words.STUDIED[lang].format(minutes=plan.studied_minutes)] if plan.studied_minutes else []
 
 
 def expected_line(plan: Plan, lang: Lang) -> str:

@@ -50,6 +50,14 @@ class ReviewDays:
         sql = "SELECT day, reviews, recalled, forgotten FROM review_day WHERE reviews > 0 ORDER BY day"
         return [ReviewDay(*row) for row in self._connection.rows(sql)]
 
+    def known_on(self, day: int) -> int:
+        """How many cards that were seen on an earlier day were reviewed on study day `day`."""
+        return int(
+            self._connection.value(
+                "SELECT coalesce(sum(recalled + forgotten), 0) FROM review_day WHERE day = ?", (day,)
+            )
+        )
+
     def touch(self, subject: str) -> None:
         if subject not in self._before:
             self._before[subject] = self._counted(subject)

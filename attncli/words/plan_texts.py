@@ -23,6 +23,12 @@ NO_BASIS = _T(
     "Based on no reviews of yours yet: {learn:.0f} s to learn a card and {review:.0f} s to review one are assumed.",
     "还没有你的复习记录：暂按学一张新卡 {learn:.0f} 秒、复习一张 {review:.0f} 秒估算。",
 )
+UNTIMED_BASIS = _T(
+    "Based on {reviews} reviews of yours. How long they took is not known: {learn:.0f} s to learn a card and "
+    "{review:.0f} s to review one are assumed.",
+    "依据你的 {reviews} 次复习记录；记录里没有用时，暂按学一张新卡 {learn:.0f} 秒、复习一张 {review:.0f} 秒估算。",
+)
+STUDIED = _T("Studied today already: about {minutes:.0f} minutes.", "今天已学约 {minutes:.0f} 分钟。")
 LEFT_OUT = _T(
     "Too little time for everything: cards that stay unseen: {cards}, core ones among them: {core}.",
     "时间不够学完全部：将有 {cards} 张卡片学不到，其中核心卡片 {core} 张。",
@@ -31,6 +37,8 @@ NEEDED = _T("{minutes} minutes a day would reach every card.", "若每天 {minut
 NEVER_ENOUGH = _T("Not even four hours a day would reach every card.", "即使每天四小时，也无法学到每一张卡片。")
 CHALLENGES_LEFT = _T("Challenges that stay unsolved: {count}.", "将有 {count} 道编程题来不及做。")
 DAY = _T("Today, {minutes:.0f} minutes", "今天，{minutes:.0f} 分钟")
+REST_OF_DAY = _T("The rest of today, {minutes:.0f} minutes", "今天余下 {minutes:.0f} 分钟")
+DONE = _T("Today's time is used up.", "今天的时间已经用完。")
 DAYS = _T("Day by day", "每日安排")
 NEW = _T("{count} new", "新卡 {count}")
 REVIEWS = _T("{count} to review", "复习 {count}")

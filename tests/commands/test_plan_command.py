@@ -7,7 +7,9 @@ from datetime import UTC, date, datetime, timedelta
 import pytest
 
 from attncli import __main__ as program
+from attncli.commands.printed_plan import _cut
 from attncli.commands.session import Session
+from attncli.domain.cells import cells
 
 from .conftest import Attn
 
@@ -93,3 +95,36 @@ def test_a_past_date_is_refused_by_config_and_nothing_is_kept(attn: Attn) -> Non
 def test_the_last_two_days_have_words_of_their_own(attn: Attn, days: int, said: str) -> None:
     plan = attn("plan", "--interview", (TODAY + timedelta(days=days)).isoformat())
     assert plan.code == 0 and plan.out.startswith(said)
+
+
+def test_the_day_s_list_is_not_given_again_once_it_is_done(attn: Attn) -> None:
+    attn("config", "interview", SOON)
+    attn("config", "minutes_per_day", "1")
+    assert "Today, 1 minutes" in attn("plan").out
+    attn("answer", attn("plan", "--json").json["days"][0]["new"][0], "--rating", "easy")
+    text = attn("plan").out
+    assert "Studied today already: about 1 minutes." in text and "Today's time is used up." in text
+    assert "今天的时间已经用完。" in attn("plan", "--lang", "zh").out
+    assert attn("plan", "--json").json["studied_minutes"] == 1 and attn("due", "--json").json["due"] == 0
+
+
+def test_a_title_that_is_cut_off_shows_that_it_is() -> None:
+    assert _cut("Attention mathematics") == "Attention mathematics"
+    assert _cut("Architectures: encoder, decoder, cross-attention") == "Architectures: encoder, decoder, c…"
+    assert cells(_cut("架构：编码器、解码器与交叉注意力，以及更多的内容一二三四五")) < 36
+
+
+def test_config_prints_what_it_kept(attn: Attn) -> None:
+    assert attn("config", "easy_days", "sun SAT=20").out == "easy_days = sat=20 sun=50\n"
+    assert attn("config", "day_start", "5:30").out == "day_start = 05:30\n"
+    assert attn("config", "easy_days", "").out == "easy_days = \n"
+
+
+def test_before_the_day_begins_the_summary_counts_days_as_the_plan_does(
+    attn: Attn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    attn("config", "interview", SOON)
+    midnight = datetime.combine(TODAY, datetime.min.time()).replace(hour=1).astimezone() + timedelta(days=1)
+    monkeypatch.setattr(program, "Session", lambda: Session(lambda: midnight.astimezone(UTC)))
+    told = attn("export", "summary", "--format", "json").json
+    assert told["days_left"] == attn("plan", "--json").json["days_left"] == 12

@@ -12,7 +12,9 @@ from attncli.domain.rating import Rating
 from attncli.errors import UsageError
 from attncli.practice import hold, record_review
 from attncli.practice.countdown import countdown
+from attncli.practice.due import due_counts
 from attncli.practice.plan import interview_of, make_plan
+from attncli.practice.plan_sentences import basis_line
 from attncli.practice.planned_drill import PlannedDrill
 from attncli.practice.workspace import Workspace
 
@@ -153,3 +155,37 @@ def test_studying_today_s_list_asks_its_cards_in_order_due_or_not(open_workspace
         drill.answer(Rating.EASY)
     assert asked == ["kv-02", "att-01", "kv-01"]
     assert PlannedDrill(workspace, ["kv-02", "att-01"]).next() is None
+
+
+def test_what_was_studied_today_is_taken_off_today_and_the_queue_says_the_same(open_workspace: Open) -> None:
+    workspace = with_date(open_workspace, 10, minutes_per_day=3)
+    before = make_plan(workspace)
+    assert before.studied_minutes == 0 and len(before.days[0].new) == 3
+    for card in before.days[0].new:
+        record_review.answer(workspace, card, Rating.EASY)
+    after = make_plan(workspace)
+    assert after.studied_minutes == pytest.approx(3)
+    assert after.days[0].minutes == 0 and not after.days[0].new and after.days[1].new
+    assert due_counts(workspace).new == 0
+
+
+def test_a_review_done_today_leaves_as_little_room_for_new_cards_as_when_it_was_due(open_workspace: Open) -> None:
+    workspace = with_date(open_workspace, 10, minutes_per_day=2)
+    record_review.answer(workspace, "att-01", Rating.EASY, workspace.clock() - timedelta(days=60))
+    counts = due_counts(workspace)
+    assert (counts.review, counts.new) == (1, 1)
+    record_review.answer(workspace, "att-01", Rating.EASY)
+    counts = due_counts(workspace)
+    assert (counts.review, counts.new) == (0, 1)
+    assert make_plan(workspace).studied_minutes == pytest.approx(0.25)
+
+
+def test_times_that_nobody_measured_are_said_to_be_assumed(open_workspace: Open) -> None:
+    workspace = with_date(open_workspace, 10)
+    record_review.answer(workspace, "att-01", Rating.EASY, workspace.clock() - timedelta(days=20))
+    record_review.answer(workspace, "att-01", Rating.GOOD)
+    plan = make_plan(workspace)
+    assert "1 reviews of yours. How long they took is not known" in basis_line(plan, "en")
+    assert "没有用时" in basis_line(plan, "zh")
+    record_review.answer(workspace, "kv-01", Rating.GOOD, details={"elapsed_ms": 30_000})
+    assert "1 reviews of yours: " in basis_line(make_plan(workspace), "en")

@@ -20,6 +20,7 @@ from attncli.practice.plan_sentences import (
     expected_line,
     last_pass_line,
     left_out_lines,
+    studied_line,
 )
 from attncli.tui.columns import bar, left, right
 from attncli.tui.screens.base import AttnScreen
@@ -100,7 +101,8 @@ class PlanScreen(AttnScreen):
         yield Plain(expected_line(plan, lang))
         for line in left_out_lines(plan, lang):
             yield Plain(Content.styled(f"! {line}", "$warning"))
-        yield Plain(Content.styled(basis_line(plan, lang), "$text-muted"))
+        for line in (basis_line(plan, lang), *studied_line(plan, lang)):
+            yield Plain(Content.styled(line, "$text-muted"))
         yield self._heading(words.DAYS[lang])
         yield Plain(Content("\n").join(self._day(day) for day in plan.days[:DAYS_SHOWN]))
         if len(plan.days) > DAYS_SHOWN:
