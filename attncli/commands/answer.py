@@ -43,7 +43,11 @@ def answer(card: str, rating: str, at: datetime | None, as_json: bool) -> None:
 
 @click.command()
 def undo() -> None:
-    """Take back what was last done on this machine: a review, suspend, bury, unsuspend, attempt, fit, mock step."""
+    """Take back what was last done on this machine.
+
+    A review, suspend, bury, unsuspend, tag, note, attempt, repair, fit or a step of a mock
+    interview; what was seen stays seen.
+    """
     with session().workspace() as workspace:
         done = take_back(workspace)
     rating = done.rating.word if done.kind is RowKind.REVIEW else ""

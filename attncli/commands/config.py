@@ -29,4 +29,5 @@ def config(key: str | None, value: str | None) -> None:
         echo(current.settings.text(configuration.known_key(key)))
     else:
         configuration.save(current.home.config, key, value, current.clock().astimezone().date())
-        echo(f"{key} = {value}")
+        kept = configuration.load(current.home.config, {}).text(key)
+        echo(f"{key} = {kept if value else value}")

@@ -87,7 +87,9 @@ def _text(form: str, parts: Sequence[Summary]) -> str:
 
 def _day(workspace: Workspace, asked: date | None) -> date | None:
     """The day that was asked for, else the setting `interview` while it lies ahead."""
-    today = workspace.clock().astimezone().date()
+    from attncli.practice.plan import local_date
+
+    today = local_date(workspace)
     if asked is not None and asked < today:
         raise UsageError(f"--interview: {asked} is past; give the day of the interview, or leave it out")
     day = asked or workspace.settings.interview
