@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from attncli.domain.log_row import RowKind
 from attncli.domain.payloads import LONGEST_PATH, kept_text
 from attncli.domain.text import Localised
 from attncli.errors import UsageError
+from attncli.files import cannot_write
 from attncli.practice.challenge_texts import statement
 from attncli.practice.log_transaction import record
 from attncli.practice.repair_round import next_round, round_text
@@ -107,16 +109,30 @@ def _write_new(path: Path, text: str, force: bool) -> Path | None:
         if force and path.exists():
             kept = _free_copy(path)
             path.rename(kept)
-        with path.open("x", encoding="utf-8") as file:
-            file.write(text)
+        _write_all(path, text)
     except FileExistsError as error:
         raise UsageError(
             f"{path} already exists and is never overwritten; --force keeps it as a numbered copy, "
             "--dir names another folder"
         ) from error
     except OSError as error:
-        raise UsageError(f"cannot write {path} ({error.strerror}); name another folder with --dir") from error
+        if kept is not None and not path.exists():
+            kept.rename(path)
+        raise cannot_write(path, error, "name another folder with --dir") from error
     return kept
+
+
+def _write_all(path: Path, text: str) -> None:
+    """Writes a file that is not there yet; nothing of it stays where there is no room for all."""
+    try:
+        with path.open("x", encoding="utf-8") as file:
+            file.write(text)
+    except FileExistsError:
+        raise
+    except OSError:
+        with suppress(OSError):
+            path.unlink()
+        raise
 
 
 def _make_folder(folder: Path) -> None:

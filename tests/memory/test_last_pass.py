@@ -1,13 +1,14 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from attncli.memory.last_pass import LONGEST_PASS_DAYS, new_cards_in, pass_days
 
 
 @given(st.floats(0, 1e6), st.floats(-1, 1e5))
+@example(1.0, 2.225073858507203e-309)
 def test_the_last_pass_takes_a_day_at_least_and_a_week_at_most(seen_seconds: float, seconds_a_day: float) -> None:
     assert 1 <= pass_days(seen_seconds, seconds_a_day) <= LONGEST_PASS_DAYS
 

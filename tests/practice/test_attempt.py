@@ -15,7 +15,7 @@ from attncli.domain.rating import Rating
 from attncli.domain.report import GradeReport
 from attncli.domain.report_documents import report_of
 from attncli.domain.row_documents import checked_line
-from attncli.errors import NotFound, UsageError
+from attncli.errors import EnvironmentFailure, NotFound, UsageError
 from attncli.memory.evidence import solved_reviews
 from attncli.practice import record_review
 from attncli.practice.attempt import record_attempt
@@ -54,6 +54,31 @@ def test_a_starter_has_the_signature_the_statement_and_no_body(workspace: Worksp
 
 def test_a_starter_speaks_the_learner_s_language(open_workspace: Callable[..., Workspace]) -> None:
     assert "返回输入的两倍。" in start_challenge(open_workspace(lang="zh"), "double").path.read_text(encoding="utf-8")
+
+
+def test_where_there_is_no_room_no_part_of_a_starter_stays_and_the_old_file_does(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = start_challenge(workspace, "double").path
+    path.write_text("my work", encoding="utf-8")
+    opened = Path.open
+
+    def without_room(self: Path, mode: str = "r", **more: Any) -> Any:
+        file = opened(self, mode, **more)
+        if mode == "x":
+            file.close()
+            raise OSError(28, "No space left on device")
+        return file
+
+    with monkeypatch.context() as full:
+        full.setattr(Path, "open", without_room)
+        with pytest.raises(EnvironmentFailure, match=r"No space left on device.*free some disk space"):
+            start_challenge(workspace, "double", force=True)
+        assert path.read_text(encoding="utf-8") == "my work" and list(path.parent.iterdir()) == [path]
+        path.unlink()
+        with pytest.raises(EnvironmentFailure, match="No space left"):
+            start_challenge(workspace, "double")
+    assert not path.exists() and start_challenge(workspace, "double").path == path
 
 
 def test_a_file_is_never_overwritten(workspace: Workspace) -> None:
