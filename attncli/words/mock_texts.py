@@ -84,6 +84,7 @@ REPORT: dict[str, Localised] = {
     "longest": _T("Longest: {cards}", "最慢：{cards}"),
     "missed": _T("What was missed", "没答出的"),
     "none-missed": _T("Nothing was missed.", "没有遗漏。"),
+    "none-asked": _T("Nothing was asked.", "一题也没有问到。"),
     "code-missed": _T("not solved: {title} (`attn start {id}`)", "未解出：{title}（`attn start {id}`）"),
     "gone": _T("no longer in its bank", "已不在题库中"),
     "read": _T("To read: {cards}", "建议阅读：{cards}"),
@@ -131,7 +132,8 @@ def score_lines(report: MockReport, lang: Lang) -> Iterator[tuple[LineKind, str]
     yield "head", f"{title} · {REPORT[ended][lang]}" if ended else title
     yield from (("line", line) for line in _part_lines(report, lang))
     yield from (("note", line) for line in _time_lines(report, lang))
-    yield "head", REPORT["missed" if report.missed else "none-missed"][lang]
+    settled = "none-missed" if any(part.asked for part in report.parts) else "none-asked"
+    yield "head", REPORT["missed" if report.missed else settled][lang]
 
 
 def _part_lines(report: MockReport, lang: Lang) -> Iterator[str]:

@@ -135,3 +135,8 @@ def test_no_card_at_all_is_no(attn: Attn) -> None:
 def test_without_a_terminal_the_plain_form_is_named(attn: Attn) -> None:
     result = attn("mock")
     assert result.code == 2 and result.line == "attn: the app needs a terminal; `attn mock --plain` asks line by line"
+
+
+def test_an_interview_of_which_every_part_was_passed_over_missed_nothing_because_it_asked_nothing(ask: Attn) -> None:
+    report = ask(*MOCK, stdin="n\n" * 5 + "s\n" * 5).out.partition("That was the interview.")[2]
+    assert "Nothing was asked." in report and "Nothing was missed." not in report
