@@ -141,7 +141,11 @@ def test_sparse_13_the_delta_rule_uses_the_space_better_than_addition(says: Says
 
 
 def test_sparse_15_with_tanh_features_the_denominator_changes_sign(says: Says) -> None:
-    says("sparse-15", "An output can be hundreds or thousands of times the largest value", "输出可达最大 value 的几百、几千倍")
+    says(
+        "sparse-15",
+        "An output can be hundreds or thousands of times the largest value",
+        "输出可达最大 value 的几百、几千倍",
+    )
     q, k, v = drawn(0, 512, 32), drawn(1, 512, 32), drawn(2, 512, 32)
     denominators = (q.tanh() @ k.tanh().T).tril().sum(-1)
     assert 0.4 < float((denominators < 0).double().mean()) < 0.6
