@@ -7,13 +7,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from datetime import date, time, timedelta
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from attncli.domain.rungs import RUNGS, CaseRung
 from attncli.domain.text import LANGS, Lang
 from attncli.errors import NO_ROOM, ConfigInvalid, EnvironmentFailure
 
 THEMES = ("dark", "light", "contrast")
+LEVEL_CHOICES = ("any", "screen", "onsite", "research")
 
 
 @dataclass(frozen=True)
@@ -51,6 +52,8 @@ class Settings:
     """What `attn grade` accepts: solved (right at the whiteboard) or hardened (production)."""
     interview: date | None = None
     """The day of the interview, or empty."""
+    level: str = "any"
+    """The interview that is ahead: screen, onsite or research; new cards up to that level come first."""
     minutes_per_day: int = 30
     """How many minutes a day the plan for the interview may fill."""
     easy_days: tuple[tuple[str, int], ...] = ()
@@ -195,10 +198,6 @@ def _one_of(*allowed: str) -> Callable[[Any], str]:
     return read
 
 
-def _lang(value: Any) -> Lang:
-    return cast(Lang, _one_of(*LANGS)(value))
-
-
 def _number(least: float, most: float, whose: str = "") -> Callable[[Any], float]:
     def read(value: Any) -> float:
         if isinstance(value, int | float) and not isinstance(value, bool) and least <= value <= most:
@@ -284,7 +283,7 @@ def _easy_days(value: Any) -> tuple[tuple[str, int], ...]:
 
 
 _READERS: dict[str, Callable[[Any], Any]] = {
-    "lang": _lang,
+    "lang": _one_of(*LANGS),
     "desired_retention": _number(0.7, 0.97),
     PER_TOPIC: _topic_retention,
     "new_per_day": _whole(0, 9999),
@@ -298,6 +297,7 @@ _READERS: dict[str, Callable[[Any], Any]] = {
     "editor": _text,
     "rung": _one_of(*RUNGS),
     "interview": _date,
+    "level": _one_of(*LEVEL_CHOICES),
     "minutes_per_day": _whole(1, 960),
     "easy_days": _easy_days,
 }

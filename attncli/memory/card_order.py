@@ -1,11 +1,11 @@
-"""In what order cards come: unseen ones over the topics, and unseen ones among reviews."""
+"""In what order cards come: unseen ones over the topics and kinds, and unseen ones among reviews."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from functools import reduce
 from typing import TypeVar
 
 from attncli.domain.card import LEVELS
@@ -23,9 +23,18 @@ ASKED = {
 """How much interviewers ask a card, by (core, level), next to one that is neither: a judgement, not a measurement."""
 
 
-def asked_weight(core: bool, level: str) -> float:
-    """How much a card is asked; one of a level that this program does not know counts as onsite."""
-    return ASKED.get((core, level), ASKED[core, "onsite"])
+BEYOND = 0.25
+"""What is left of that for a card above the level of the learner's interview; so it comes after all that are not."""
+
+
+def asked_weight(core: bool, level: str, up_to: str = "") -> float:
+    """How much a card is asked in interviews of level `up_to`; a level that this program does not know is onsite."""
+    asked = ASKED.get((core, level), ASKED[core, "onsite"])
+    return asked * BEYOND if _is_beyond(level, up_to) else asked
+
+
+def _is_beyond(level: str, up_to: str) -> bool:
+    return up_to in LEVELS and level in LEVELS and LEVELS.index(level) > LEVELS.index(up_to)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,34 +46,49 @@ class Unseen:
     core: bool
     level: str
     position: int
+    kind: str = "qa"
 
 
-def unseen_cards(rows: Iterable[tuple[str, str, bool, str, int]]) -> list[Unseen]:
-    """The rows (id, topic, core, level, position) as what the order of introduction looks at."""
+def unseen_cards(rows: Iterable[tuple[str, str, bool, str, int, str]]) -> list[Unseen]:
+    """The rows (id, topic, core, level, position, kind) as what the order of introduction looks at."""
     return [Unseen(*row) for row in rows]
 
 
-def introduction_order(cards: Iterable[Unseen]) -> list[str]:
-    """Ids in the order in which cards are introduced: core cards first, then by level; topics take turns."""
-    lanes: dict[tuple[bool, str], list[Unseen]] = defaultdict(list)
+def introduction_order(cards: Iterable[Unseen], up_to: str = "") -> list[str]:
+    """Ids in the order in which cards are introduced: core cards first, kinds and topics mixed in them.
+
+    What is above level `up_to` comes after everything else.
+    """
+    parts: dict[tuple[bool, bool], list[Unseen]] = defaultdict(list)
     for card in cards:
-        lanes[not card.core, card.topic].append(card)
-    for lane in lanes.values():
-        lane.sort(key=lambda card: (LEVELS.index(card.level) if card.level in LEVELS else 0, card.position, card.id))
-    core = [lanes[key] for key in sorted(lanes) if not key[0]]
-    rest = [lanes[key] for key in sorted(lanes) if key[0]]
-    return [card.id for card in chain(take_turns(core), take_turns(rest))]
+        parts[_is_beyond(card.level, up_to), not card.core].append(card)
+    return [card.id for key in sorted(parts) for card in mixed(parts[key])]
 
 
-def asked_order(cards: Iterable[Unseen]) -> list[str]:
-    """Ids in the order before an interview: what is asked most first; topics take turns among what is asked alike."""
-    lanes: dict[tuple[float, str], list[Unseen]] = defaultdict(list)
+def asked_order(cards: Iterable[Unseen], up_to: str = "") -> list[str]:
+    """Ids in the order before an interview: what is asked most first, kinds and topics mixed in what is asked alike."""
+    alike: dict[float, list[Unseen]] = defaultdict(list)
     for card in cards:
-        lanes[-asked_weight(card.core, card.level), card.topic].append(card)
-    alike: dict[float, list[list[Unseen]]] = defaultdict(list)
-    for key in sorted(lanes):
-        alike[key[0]].append(sorted(lanes[key], key=lambda card: (card.position, card.id)))
-    return [card.id for card in chain.from_iterable(take_turns(topics) for topics in alike.values())]
+        alike[-asked_weight(card.core, card.level, up_to)].append(card)
+    return [card.id for loss in sorted(alike) for card in mixed(alike[loss])]
+
+
+def mixed(cards: Iterable[Unseen]) -> list[Unseen]:
+    """Every kind in equal shares from the first card to the last, each by level and evenly over its topics."""
+    kinds: dict[str, dict[int, dict[str, list[Unseen]]]] = defaultdict(lambda: defaultdict(lambda: defaultdict(list)))
+    for card in sorted(cards, key=lambda card: (card.position, card.id)):
+        level = LEVELS.index(card.level) if card.level in LEVELS else 0
+        kinds[card.kind][level][card.topic].append(card)
+    lanes = [_over_topics(kinds[kind]) for kind in sorted(kinds)]
+    return reduce(lambda rarer, lane: spread(lane, rarer), sorted(lanes, key=len), list[Unseen]())
+
+
+def _over_topics(levels: Mapping[int, Mapping[str, Sequence[Unseen]]]) -> list[Unseen]:
+    found = list[Unseen]()
+    for level in sorted(levels):
+        topics = levels[level]
+        found += spread(*(topics[topic] for topic in sorted(topics, key=lambda topic: (-len(topics[topic]), topic))))
+    return found
 
 
 def take_turns(lanes: Iterable[Sequence[T]]) -> list[T]:
@@ -74,11 +98,9 @@ def take_turns(lanes: Iterable[Sequence[T]]) -> list[T]:
     return [lane[turn] for turn in range(longest) for lane in lanes if turn < len(lane)]
 
 
-def spread(main: Sequence[T], others: Sequence[T]) -> list[T]:
-    """`others` put evenly between `main`, both in their own order."""
+def spread(*lanes: Sequence[T]) -> list[T]:
+    """The lanes as one, each put evenly over the whole of it in its own order; where two meet, the first leads."""
     placed = [
-        ((index + 0.5) / len(lane), rank, item)
-        for rank, lane in enumerate((main, others))
-        for index, item in enumerate(lane)
+        ((index + 0.5) / len(lane), rank, item) for rank, lane in enumerate(lanes) for index, item in enumerate(lane)
     ]
     return [item for _, _, item in sorted(placed, key=lambda entry: entry[:2])]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from random import Random
 
-from attncli.domain.card import Kind, Level
+from attncli.domain.card import LEVELS, Kind, Level
 from attncli.errors import NothingFits
 from attncli.practice.weakness import weak_cards
 from attncli.practice.workspace import Workspace
@@ -24,6 +24,11 @@ class Wish:
     weak: bool = False
     count: int = DRILL_COUNT
     cram: bool = False
+
+
+def level_wished(workspace: Workspace) -> Level | None:
+    """The level that is set for the interview, with which choosing begins; None leaves it open."""
+    return next((level for level in LEVELS if level == workspace.settings.level), None)
 
 
 def fitting(workspace: Workspace, wish: Wish) -> list[CardSummary]:

@@ -10,6 +10,7 @@ from attncli.domain.schedule import Schedule
 from attncli.memory.card_order import asked_order, introduction_order, unseen_cards
 from attncli.memory.evidence import CHALLENGE_ROWS, fold_attempts, solved_reviews
 from attncli.memory.replay import Hold, fold_hold, fold_reviews, standing_reviews
+from attncli.store.queue import ORDERED_FOR
 
 if TYPE_CHECKING:
     from attncli.config import Settings
@@ -93,7 +94,10 @@ def _is_challenge(store: Database, subject: str, rows: Iterable[LogRow]) -> bool
     return not store.index.owner(subject) and any(row.kind in CHALLENGE_ROWS for row in rows)
 
 
-def rebuild_queue(store: Database) -> None:
-    """Joins cards, schedules and holds anew, with who waits and in what order unseen cards come; in a transaction."""
-    cards = unseen_cards(store.index.introduction())
-    store.queue.rebuild(introduction_order(cards), asked_order(cards))
+def rebuild_queue(store: Database, level: str = "") -> None:
+    """Joins cards, schedules and holds anew, with who waits and in what order unseen cards come; in a transaction.
+
+    Without a `level` the order is for the one that it was for.
+    """
+    cards, level = unseen_cards(store.index.introduction()), level or store.note(ORDERED_FOR)
+    store.queue.rebuild(introduction_order(cards, level), asked_order(cards, level))

@@ -74,7 +74,8 @@ def plan_basis(workspace: Workspace, interview_day: int) -> Basis:
     fresh = growth.fresh(first_shares(habits.first_ratings))
     outlook = Outlook(interview_day, middle(curves), growth, *fresh, len(habits.trials))
     suspended = store.queue.suspended()
-    ids = asked_order(unseen_cards(store.index.introduction()))
+    level = workspace.settings.level
+    ids = asked_order(unseen_cards(store.index.introduction()), level)
     cards = [known[id] for id in ids if id not in suspended]
     learn = {kind: habits.learning(kind) for kind in {card.kind for card in cards}}
     review = {kind: habits.reviewing(kind) for kind in learn}
@@ -82,7 +83,7 @@ def plan_basis(workspace: Workspace, interview_day: int) -> Basis:
         _item(
             card.id,
             card.topic,
-            asked_weight(card.core, card.level),
+            asked_weight(card.core, card.level, level),
             schedules.get(card.id),
             learn[card.kind],
             review[card.kind],

@@ -6,6 +6,7 @@ from dataclasses import replace
 from datetime import date
 
 from attncli.config import PER_TOPIC, SCHEDULING_KEYS, Settings, load, save, topic_in
+from attncli.errors import StoreBusy, StoreUnwritable
 from attncli.practice.workspace import Workspace
 
 
@@ -35,4 +36,8 @@ def change_setting(workspace: Workspace, key: str, text: str) -> bool:
     if key in SCHEDULING_KEYS or topic_in(key):
         return False
     workspace.adopt(replace(workspace.settings, **{key: getattr(load(workspace.home.config, {}), key)}))
+    try:
+        workspace.order_new_cards()
+    except (StoreBusy, StoreUnwritable):
+        return False
     return True

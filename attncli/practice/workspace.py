@@ -17,7 +17,7 @@ from attncli.errors import ConfigInvalid, EnvironmentFailure, UsageError
 from attncli.memory.days import StudyCalendar
 from attncli.practice.source_files import SourceFiles
 from attncli.store.database import Database
-from attncli.store.queue import Moment
+from attncli.store.queue import ORDERED_FOR, Moment
 
 if TYPE_CHECKING:
     from attncli.domain.text import Lang
@@ -91,8 +91,19 @@ class Workspace:
         if self.store.unwritable:
             return
         self.read_banks()
+        self.order_new_cards()
         if self.store.scheduling != self.settings.scheduling:
             self.derive_all()
+
+    def order_new_cards(self) -> None:
+        """Puts unseen cards into the order of the level that is set, where they are in another."""
+        if self.store.note(ORDERED_FOR) == self.settings.level:
+            return
+        from attncli.practice.derivation import rebuild_queue
+
+        with self.store.transaction():
+            rebuild_queue(self.store, self.settings.level)
+        self.store.keep_note(ORDERED_FOR, self.settings.level)
 
     def _derive_moved(self, subjects: list[str]) -> None:
         from attncli.practice.derivation import derive_subjects

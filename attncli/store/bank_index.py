@@ -139,10 +139,10 @@ class BankIndex:
     def card_ids(self) -> list[str]:
         return [id for (id,) in self._connection.rows("SELECT id FROM card ORDER BY topic, position")]
 
-    def introduction(self) -> list[tuple[str, str, bool, str, int]]:
-        """(id, topic, core, level, position) of every card: what the order of introduction looks at."""
-        rows = self._connection.rows("SELECT id, topic, core, level, position FROM card")
-        return [(id, topic, bool(core), level, position) for id, topic, core, level, position in rows]
+    def introduction(self) -> list[tuple[str, str, bool, str, int, str]]:
+        """(id, topic, core, level, position, kind) of every card: what the order of introduction looks at."""
+        rows = self._connection.rows("SELECT id, topic, core, level, position, kind FROM card")
+        return [(id, topic, bool(core), level, position, kind) for id, topic, core, level, position, kind in rows]
 
     def topics(self) -> list[tuple[str, str, str, int]]:
         """(id, English title, Chinese title, number of cards), for every topic that has cards."""

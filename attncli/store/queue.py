@@ -29,6 +29,8 @@ _JOINED = f"""
     FROM card LEFT JOIN schedule ON schedule.subject = card.id LEFT JOIN hold ON hold.subject = card.id
     LEFT JOIN log ON log.id = schedule.last_row
 """
+ORDERED_FOR = "ordered_for"
+"""The note of the database that says for which level its new cards are in order."""
 _HOUR_US = 3_600_000_000
 # A rank holds two places, so that one index serves both: in the order of introduction, and below that in the order of
 # what is asked most, which is the one before an interview.

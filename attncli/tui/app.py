@@ -7,6 +7,7 @@ below this module; randomness (the order of options, fresh numbers) comes from o
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -24,7 +25,8 @@ from attncli.domain.printable import printable
 from attncli.domain.text import Lang
 from attncli.errors import INTERRUPTED, AttnError
 from attncli.paths import Home
-from attncli.practice.choose_cards import Wish, require_fitting
+from attncli.practice.choose_cards import Wish, level_wished, require_fitting
+from attncli.practice.first_run import is_first_run
 from attncli.practice.grader import Grader
 from attncli.practice.workspace import Clock, Workspace
 from attncli.tui import wrapping
@@ -44,8 +46,7 @@ if TYPE_CHECKING:
     from attncli.practice.quiz import Quiz, QuizWish
 
 HUNG_UP = 129
-# How often the app looks whether its terminal is still there.
-TERMINAL_SECONDS = 1.0
+SECONDS_BETWEEN_LOOKS = 1.0
 
 
 def run(
@@ -78,6 +79,8 @@ def run(
 
             draw_plan(workspace, mock)
         drawn = None if quiz is None else _drawn(workspace, quiz)
+        if (screen, challenge) == ("home", None) and is_first_run(workspace):
+            screen = "first-run"
         app = AttnApp(workspace, Random(), screen, topic=topic, limit=limit, challenge=challenge, wish=wish, quiz=drawn)
         app.mock_wish = mock
         try:
@@ -163,7 +166,7 @@ class AttnApp(App[None]):
 
     def on_mount(self) -> None:
         if (terminal := standard_terminal()) is not None:
-            self.set_interval(TERMINAL_SECONDS, lambda: self._leave_if_hung_up(terminal))
+            self.set_interval(SECONDS_BETWEEN_LOOKS, lambda: self._leave_if_hung_up(terminal))
         if problems := self.workspace.library.problems():
             self.notify(say_counted("app.problems", self.lang, len(problems), first=problems[0]), severity="warning")
         if self._challenge is not None:
@@ -189,7 +192,7 @@ class AttnApp(App[None]):
             self.open_quiz()
         elif route == "mock":
             wish, self.mock_wish = self.mock_wish, None
-            self.push_screen(mock_screen(wish, self.rng))
+            self.push_screen(mock_screen(wish, self.rng, level_wished(self.workspace)))
         else:
             self.push_screen(screen_at(route))
 
@@ -327,13 +330,10 @@ class AttnApp(App[None]):
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         """The command palette."""
         for route in ("home", "review", "drill", "quiz", "mock", "challenges", "stats", "plan", "search", "settings"):
-            yield self._command(f"palette.{route}", route)
+            yield SystemCommand(say(f"palette.{route}", self.lang), "", partial(self.open, route))
         yield SystemCommand(say("palette.language", self.lang), "l", self.action_language)
         yield SystemCommand(say("palette.theme", self.lang), "Ctrl+T", self.action_dark_or_light)
         yield SystemCommand(say("palette.quit", self.lang), "Ctrl+Q", self.action_quit)
-
-    def _command(self, text: str, route: Route) -> SystemCommand:
-        return SystemCommand(say(text, self.lang), "", lambda: self.open(route))
 
     def on_key(self, event: events.Key) -> None:
         """Full-width keys of a Chinese input method do what their ASCII twins do."""

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from attncli.domain.mock_report import MockReport
     from attncli.practice.mock import MockInterview
 
-Route = Literal["home", "review", "drill", "quiz", "mock", "challenges", "search", "stats", "plan", "settings"]
+Route = Literal[
+    "home", "review", "drill", "quiz", "mock", "challenges", "search", "stats", "plan", "settings", "first-run"
+]
 
 
 class Routes(Protocol):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from attncli.domain.card import Level
 from attncli.practice.choose_cards import Wish
 from attncli.tui.routes import Route
 from attncli.tui.screens.base import AttnScreen
@@ -43,6 +44,10 @@ def screen_at(route: Route) -> AttnScreen:
         from attncli.tui.screens.settings import SettingsScreen
 
         return SettingsScreen()
+    if route == "first-run":
+        from attncli.tui.screens.first_run import FirstRunScreen
+
+        return FirstRunScreen()
     if route == "plan":
         from attncli.tui.screens.plan import PlanScreen
 
@@ -52,12 +57,12 @@ def screen_at(route: Route) -> AttnScreen:
     return StatsScreen()
 
 
-def mock_screen(wish: MockWish | None, rng: Random) -> AttnScreen:
-    """Where an interview is chosen: beginning with a wish, or with one that is drawn."""
-    from attncli.practice.mock_plan import SEEDS, MockWish
+def mock_screen(wish: MockWish | None, rng: Random, level: Level | None) -> AttnScreen:
+    """Where an interview is chosen: beginning with a wish, or with one that is drawn, at the level that is set."""
+    from attncli.practice.mock_plan import MOCK_LEVEL, SEEDS, MockWish
     from attncli.tui.screens.mock import MockScreen
 
-    return MockScreen(wish or MockWish(seed=rng.randrange(SEEDS)))
+    return MockScreen(wish or MockWish(level=level or MOCK_LEVEL, seed=rng.randrange(SEEDS)))
 
 
 def interview_screen(workspace: Workspace, interview: MockInterview) -> AttnScreen:

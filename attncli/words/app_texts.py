@@ -16,6 +16,7 @@ from attncli.words import (
     app_review_texts,
     browse_texts,
     editor_texts,
+    first_run_texts,
     settings_texts,
     shared_review_texts,
 )
@@ -177,6 +178,7 @@ TEXTS: dict[str, Localised] = {
     **app_challenge_texts.TEXTS,
     **browse_texts.TEXTS,
     **editor_texts.TEXTS,
+    **first_run_texts.TEXTS,
     **settings_texts.TEXTS,
 }
 

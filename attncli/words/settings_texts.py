@@ -21,6 +21,7 @@ NAMES: dict[str, Localised] = {
     "editor": _T("Editor", "编辑器"),
     "rung": _T("Accept challenges as", "编程题通过标准"),
     "interview": _T("Interview", "面试日期"),
+    "level": _T("Interview level", "面试级别"),
     "minutes_per_day": _T("Minutes a day", "每天分钟数"),
     "easy_days": _T("Easy days", "少学的日子"),
 }
@@ -81,6 +82,11 @@ EXPLAINED: dict[str, Localised] = {
         "The day of the interview, such as 2027-03-31; empty for none.",
         "面试日期，例如 2027-03-31；留空表示未定。",
     ),
+    "level": _T(
+        "The interview ahead: screen (a first call), onsite (whole rounds), research. New cards up to it come first; "
+        "a drill and a mock interview in the app begin with it.",
+        "面试属于哪一级：初筛（电话或首轮）、现场面（完整轮次）、研究岗。不超过该级的新卡先出，应用里的专项练习和模拟面试默认选它。",
+    ),
     "minutes_per_day": _T(
         "How many minutes a day the plan for the interview may fill, 1 to 960.",
         "面试计划每天可以安排多少分钟，1 到 960。",
@@ -113,5 +119,9 @@ TEXTS: dict[str, Localised] = {
     "settings.contrast": _T("contrast", "高对比度"),
     "settings.solved": _T("solved", "已解出"),
     "settings.hardened": _T("hardened", "已加固"),
+    "settings.any": _T("any", "不限"),
+    "settings.screen": _T("screen", "初筛"),
+    "settings.onsite": _T("onsite", "现场面"),
+    "settings.research": _T("research", "研究岗"),
 }
 """Everything else on the screen; a part of the table in `app_texts`."""

@@ -39,6 +39,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Home:
         first = workspace.library.challenges()[0]
         home.solutions.mkdir()
         shutil.copy(Path(first.folder) / "reference.py", home.solutions / f"{first.id}.py")
+    home.config.write_text('lang = "en"\n', encoding="utf-8")
     return home
 
 

@@ -1,9 +1,13 @@
 from __future__ import annotations
 
+from itertools import pairwise
+from random import Random
+
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attncli.memory.card_order import Unseen, asked_order, asked_weight, introduction_order, spread, take_turns
+from attncli.domain.card import KINDS, LEVELS
+from attncli.memory.card_order import Unseen, asked_order, asked_weight, introduction_order, mixed, spread, take_turns
 
 lanes = st.lists(st.lists(st.integers(), max_size=6), max_size=5)
 
@@ -25,6 +29,41 @@ def test_spreading_keeps_both_orders_and_never_bunches(main: int, others: int) -
     if main >= others > 0:
         kinds = "".join(kind for kind, _ in mixed)
         assert "oo" not in kinds
+
+
+@st.composite
+def unseen(draw: st.DrawFn) -> list[Unseen]:
+    entry = st.tuples(st.sampled_from("abcd"), st.booleans(), st.sampled_from(LEVELS), st.sampled_from(KINDS))
+    entries = draw(st.lists(entry, max_size=40))
+    return [Unseen(f"{n:02}", topic, core, level, n, kind) for n, (topic, core, level, kind) in enumerate(entries)]
+
+
+@given(unseen(), st.sampled_from(["", "any", *LEVELS]))
+def test_every_card_comes_once_and_none_above_the_level_before_one_that_is_not(cards: list[Unseen], level: str) -> None:
+    levels = {card.id: LEVELS.index(card.level) for card in cards}
+    most = LEVELS.index(level) if level in LEVELS else len(LEVELS)
+    for order in (introduction_order(cards, level), asked_order(cards, level)):
+        assert sorted(order) == sorted(levels)
+        above = [levels[id] > most for id in order]
+        assert above == sorted(above)
+
+
+@given(unseen(), st.sampled_from(["", *LEVELS]), st.randoms())
+def test_the_order_follows_from_the_cards_alone(cards: list[Unseen], level: str, rng: Random) -> None:
+    shuffled = rng.sample(cards, len(cards))
+    assert introduction_order(shuffled, level) == introduction_order(cards, level)
+    assert asked_order(shuffled, level) == asked_order(cards, level)
+
+
+@given(st.integers(1, 30), st.integers(1, 30), st.integers(1, 30))
+def test_no_kind_waits_for_another_to_end(questions: int, numbers: int, choices: int) -> None:
+    counts = {"qa": questions, "numeric": numbers, "choice": choices}
+    cards = [Unseen(f"{kind}{n}", "a", True, "screen", n, kind) for kind in counts for n in range(counts[kind])]
+    kinds = [card.kind for card in mixed(cards)]
+    for kind, count in counts.items():
+        places = [place for place, found in enumerate(kinds) if found == kind]
+        gaps = [later - earlier for earlier, later in pairwise(places)]
+        assert max([places[0] + 1, len(kinds) - places[-1], *gaps]) <= 2 * len(kinds) / count + 2
 
 
 def test_core_cards_come_first_then_easier_ones_and_topics_take_turns() -> None:

@@ -123,3 +123,11 @@ def test_the_report_of_a_mock_interview(
     app.mock_wish = MockWish(30, "screen", 2)
     keys = in_interview("enter", "n", "space", "a", "enter", "x", "y")
     assert snap_compare(app, terminal_size=size, run_before=keys)
+
+
+@pytest.mark.parametrize(
+    ("size", "lang", "theme"), [(NARROW, "en", "dark"), (NARROW, "zh", "contrast"), (WIDE, "zh", "light")]
+)
+def test_the_first_run(snap_compare: Compare, make_app: MakeApp, size: tuple[int, int], lang: str, theme: str) -> None:
+    app = make_app("first-run", lang=lang, theme=theme)
+    assert snap_compare(app, terminal_size=size, press=["enter", *"soon", "enter"])

@@ -46,6 +46,7 @@ def test_a_pipe_is_no_terminal(monkeypatch) -> None:
 
 def test_the_app_ends_when_its_window_is_closed(terminal, tmp_path: Path) -> None:
     ours, theirs = terminal
+    (tmp_path / "config.toml").write_text('lang = "en"\n', encoding="utf-8")
     environment = {**os.environ, "ATTN_HOME": str(tmp_path), "TERM": "xterm-256color"}
     command = [sys.executable, "-m", "attncli"]
     # A session of its own without this terminal: no signal comes, as below a `make` that catches it.

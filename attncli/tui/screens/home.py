@@ -13,7 +13,7 @@ from textual.widget import Widget
 from textual.widgets import OptionList
 
 from attncli.errors import AttnError
-from attncli.practice.choose_cards import Wish
+from attncli.practice.choose_cards import Wish, level_wished
 from attncli.practice.due import DueCounts, due_counts
 from attncli.practice.study_progress import Overview, overview
 from attncli.tui.columns import bar, left, right
@@ -153,7 +153,7 @@ class HomeScreen(AttnScreen):
         self.attn.open_review()
 
     def action_drill(self) -> None:
-        self.attn.open_drill(Wish(topic=self._topic_under_cursor()))
+        self.attn.open_drill(Wish(topic=self._topic_under_cursor(), level=level_wished(self.workspace)))
 
     def action_quiz(self) -> None:
         self.attn.open_quiz(self._topic_under_cursor())

@@ -11,7 +11,7 @@ from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Input, OptionList
 
-from attncli.config import KEYS, SWITCHES, THEMES, Settings
+from attncli.config import KEYS, LEVEL_CHOICES, SWITCHES, THEMES, Settings
 from attncli.domain.rungs import RUNGS
 from attncli.domain.text import LANGS
 from attncli.errors import AttnError
@@ -24,7 +24,13 @@ from attncli.tui.widgets.title_bar import TitleBar
 from attncli.words.app_texts import say
 from attncli.words.settings_texts import EXPLAINED, NAMES
 
-CHOICES = {"lang": LANGS, "theme": THEMES, "rung": RUNGS, **dict.fromkeys(SWITCHES, ("true", "false"))}
+CHOICES = {
+    "lang": LANGS,
+    "theme": THEMES,
+    "rung": RUNGS,
+    "level": LEVEL_CHOICES,
+    **dict.fromkeys(SWITCHES, ("true", "false")),
+}
 _NAME = 26
 
 

@@ -1,0 +1,159 @@
+"""The first run: language, interview, level and minutes a day, each with a line that explains it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import timedelta
+from pathlib import Path
+from typing import ClassVar
+
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, VerticalScroll
+from textual.widget import Widget
+from textual.widgets import Input
+
+from attncli.config import LEVEL_CHOICES
+from attncli.domain.text import LANGS
+from attncli.errors import AttnError, ConfigInvalid
+from attncli.practice.first_run import QUESTIONS, answer, do_not_ask_again
+from attncli.practice.settings import kept_settings
+from attncli.tui.faults import fault_text
+from attncli.tui.screens.base import AttnScreen
+from attncli.tui.widgets.plain import Plain
+from attncli.tui.widgets.title_bar import TitleBar
+from attncli.words.app_texts import say
+from attncli.words.settings_texts import NAMES
+
+CHOICES: dict[str, Sequence[str]] = {"lang": LANGS, "level": LEVEL_CHOICES}
+EXAMPLE_DAYS = 30
+
+_FIELD_KEYS: list[BindingType] = [
+    Binding("up", "app.focus_previous", "key.up", show=False),
+    Binding("down", "app.focus_next", "key.down", show=False),
+]
+
+
+class ChoiceField(Plain, can_focus=True):
+    """One of a few values; the arrows change it."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("right,space", "screen.step(1)", "key.change", key_display="←/→"),
+        Binding("left", "screen.step(-1)", "key.change", show=False),
+        Binding("enter", "screen.go_on", "key.go-on", key_display="Enter"),
+        *_FIELD_KEYS,
+    ]
+
+
+class TypedField(Input):
+    """A value that is typed."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "submit", "key.go-on", key_display="Enter"), *_FIELD_KEYS]
+
+    def check_consume_key(self, key: str, character: str | None) -> bool:
+        """`-` is typed; Textual does not count it as a character."""
+        return super().check_consume_key(key, character) or key == "minus"
+
+
+class FirstRunScreen(AttnScreen):
+    """`values` is what stands in the fields; each is kept when Enter leaves it, all of them by the last."""
+
+    CSS_PATH = Path(__file__).with_suffix(".tcss")
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "back", "key.skip", key_display="Esc", priority=True),
+        Binding("q", "back", "key.skip", show=False),
+    ]
+
+    values: dict[str, str]
+    at = QUESTIONS[0]
+
+    def title_bar(self) -> TitleBar:
+        if not hasattr(self, "values"):
+            kept = kept_settings(self.workspace)
+            self.values = {key: kept.text(key) for key in QUESTIONS}
+        return TitleBar(say("app.name", self.lang), say("first-run.title", self.lang))
+
+    def body(self) -> Iterable[Widget]:
+        with VerticalScroll(id="questions", can_focus=False):
+            yield Plain(say("first-run.intro", self.lang), classes="intro")
+            for key in QUESTIONS:
+                with Horizontal():
+                    yield Plain(NAMES[key][self.lang], classes="name")
+                    yield self._field(key)
+                yield Plain(say(f"first-run.{key}", self.lang, example=self._example()), classes="why")
+                yield Plain("", id=f"wrong-{key}", classes="wrong")
+            yield Plain(say("first-run.later", self.lang), classes="later")
+
+    def _field(self, key: str) -> Widget:
+        if key in CHOICES:
+            return ChoiceField(self._shown(key), id=key)
+        placeholder = say("first-run.open", self.lang) if key == "interview" else ""
+        return TypedField(self.values[key], placeholder=placeholder, id=key)
+
+    def _shown(self, key: str) -> str:
+        return f"‹ {say(f'settings.{self.values[key]}', self.lang)} ›"
+
+    def _example(self) -> str:
+        return f"{self.workspace.clock() + timedelta(days=EXAMPLE_DAYS):%Y-%m-%d}"
+
+    def focus_first(self) -> None:
+        self.query_one(f"#{self.at}").focus()
+
+    async def in_other_language(self) -> None:
+        self.values["lang"] = self.lang
+        await super().in_other_language()
+
+    def on_descendant_focus(self) -> None:
+        if self.focused is not None and self.focused.id in QUESTIONS:
+            self.at = self.focused.id
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        self.values[event.input.id or ""] = event.value.strip()
+        self._tell(event.input.id or "", "")
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        self.action_go_on()
+
+    def action_step(self, step: int) -> None:
+        """The next of the values of a field."""
+        key = self.at
+        values = CHOICES[key]
+        self.values[key] = values[(values.index(self.values[key]) + step) % len(values)]
+        self.query_one(f"#{key}", Plain).update(self._shown(key))
+        if key == "lang" and self._keep(key):
+            self.attn.setting_changed(key)
+
+    def action_go_on(self) -> None:
+        """To the next question, or from the last one to Home; not past an answer that does not fit."""
+        place = QUESTIONS.index(self.at)
+        is_last = place == len(QUESTIONS) - 1
+        for key in QUESTIONS if is_last else (self.at,):
+            if not self._keep(key):
+                self.query_one(f"#{key}").focus()
+                return
+        if is_last:
+            self.action_back()
+        else:
+            self.query_one(f"#{QUESTIONS[place + 1]}").focus()
+
+    def action_back(self) -> None:
+        """To Home, whatever was answered, and never here again."""
+        try:
+            do_not_ask_again(self.workspace)
+        except AttnError as error:
+            self.attn.tell(error)
+        self.attn.go_back()
+
+    def _keep(self, key: str) -> bool:
+        try:
+            answer(self.workspace, key, self.values[key])
+        except ConfigInvalid:
+            self._tell(key, say(f"first-run.wrong-{key}", self.lang, example=self._example()))
+            return False
+        except AttnError as error:
+            self._tell(key, fault_text(error, self.lang))
+            return False
+        return True
+
+    def _tell(self, key: str, wrong: str) -> None:
+        for line in self.query(f"#wrong-{key}").results(Plain):
+            line.update(f"✗ {wrong}" if wrong else "")

@@ -1,0 +1,131 @@
+"""The first run: four keys through it, Escape past it, and never again."""
+
+from __future__ import annotations
+
+import pytest
+from rich.cells import cell_len
+
+from attncli.config import KEYS, LEVEL_CHOICES, Settings, load
+from attncli.domain.card import LEVELS
+from attncli.domain.text import Lang
+from attncli.errors import EnvironmentFailure
+from attncli.paths import Home
+from attncli.practice.first_run import QUESTIONS, is_first_run
+from attncli.tui import app as app_module
+from attncli.tui.app import AttnApp
+from attncli.tui.routes import Route
+from attncli.tui.screens.drill import DrillScreen
+from attncli.tui.screens.first_run import FirstRunScreen
+from attncli.tui.screens.home import HomeScreen
+
+from .conftest import Clock, MakeApp, shown
+
+
+def test_the_levels_are_those_of_the_cards() -> None:
+    assert ("any", *LEVELS) == LEVEL_CHOICES and set(QUESTIONS) <= set(KEYS)
+
+
+async def test_four_keys_lead_through_it_to_home_and_defaults_stay(make_app: MakeApp) -> None:
+    app = make_app("first-run")
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("enter", "enter", "enter")
+        assert isinstance(app.screen, FirstRunScreen)
+        await pilot.press("enter")
+        assert isinstance(app.screen, HomeScreen)
+    assert load(app.workspace.home.config, {}) == Settings() and not is_first_run(app.workspace)
+
+
+async def test_answers_are_kept_and_in_force(make_app: MakeApp) -> None:
+    app = make_app("first-run")
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("enter", *"2026", "minus", *"07", "minus", *"12", "enter", "right", "enter")
+        await pilot.press("backspace", "backspace", *"15", "enter")
+        await pilot.pause()
+        assert isinstance(app.screen, HomeScreen)
+        assert "30 days to the interview" in shown(app)
+        await pilot.press("d")
+        assert isinstance(app.screen, DrillScreen) and app.screen.wish.level == "screen"
+    kept = load(app.workspace.home.config, {})
+    assert (str(kept.interview), kept.level, kept.minutes_per_day, kept.new_per_day) == ("2026-07-12", "screen", 15, 5)
+    assert app.workspace.settings.level == "screen" == app.workspace.store.note("ordered_for")
+
+
+@pytest.mark.parametrize("key", ["escape", "q"])
+async def test_escape_skips_it_and_it_does_not_come_again(make_app: MakeApp, key: str) -> None:
+    app = make_app("first-run")
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press(key)
+        assert isinstance(app.screen, HomeScreen)
+    assert not is_first_run(app.workspace)
+
+
+@pytest.mark.parametrize("typed", ["2020-01-01", "tomorrow"])
+async def test_a_wrong_date_is_told_below_the_field_until_it_is_changed(make_app: MakeApp, typed: str) -> None:
+    app = make_app("first-run")
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("enter", *(sign if sign != "-" else "minus" for sign in typed), "enter")
+        await pilot.pause()
+        assert "✗ Write a day to come such as 2026-07-12, or leave it empty." in shown(app)
+        assert app.screen.focused is not None and app.screen.focused.id == "interview"
+        await pilot.press("backspace")
+        await pilot.pause()
+        assert "✗" not in shown(app)
+
+
+async def test_the_last_enter_keeps_what_was_typed_above_or_goes_back_to_it(make_app: MakeApp) -> None:
+    app = make_app("first-run")
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("down", *"soon", "down", "down", "enter")
+        assert isinstance(app.screen, FirstRunScreen)
+        assert app.screen.focused is not None and app.screen.focused.id == "interview"
+
+
+async def test_the_language_changes_under_the_cursor_and_answers_stay(make_app: MakeApp) -> None:
+    app = make_app("first-run")
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("down", "down", "right", "up", "up", "right")
+        await pilot.pause()
+        await pilot.pause()
+        text = shown(app)
+        assert "先回答四个问题" in text and "‹ 初筛 ›" in text and "‹ 中文 ›" in text
+        assert app.screen.focused is not None and app.screen.focused.id == "lang"
+
+
+async def test_what_cannot_be_kept_is_told_and_leads_home(make_app: MakeApp, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise EnvironmentFailure("cannot write config.toml (no space); free some disk space")
+
+    monkeypatch.setattr("attncli.practice.settings.save", full)
+    app = make_app("first-run")
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("enter", "enter", "right", "enter")
+        await pilot.pause()
+        assert "cannot write config.toml" in shown(app)
+        await pilot.press("escape")
+        assert isinstance(app.screen, HomeScreen)
+        assert any("cannot write config.toml" in note.message for note in app._notifications)
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+async def test_each_question_has_its_line_at_80_columns(make_app: MakeApp, lang: Lang) -> None:
+    app = make_app("first-run", lang=lang)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.pause()
+        assert all(widget.size.height == 1 for widget in app.screen.query(".why"))
+        assert "Esc" in shown(app) and all(cell_len(line) <= 80 for line in shown(app).splitlines())
+
+
+@pytest.mark.parametrize(("screen", "asked"), [("home", True), ("review", False), ("challenge", False)])
+def test_only_home_of_a_new_folder_begins_with_it(
+    make_app: MakeApp, monkeypatch: pytest.MonkeyPatch, clock: Clock, screen: str, asked: bool
+) -> None:
+    seen: list[Route] = []
+    monkeypatch.setattr(AttnApp, "run", lambda self: seen.append(self._first))
+    workspace = make_app().workspace
+    home = Home(workspace.home.root)
+    challenge = workspace.library.challenges()[0].id if screen == "challenge" else None
+    for _ in range(2):
+        app_module.run(home, Settings(), clock, "review" if screen == "review" else "home", challenge=challenge)
+        if not home.config.exists():
+            home.config.write_text('lang = "en"\n', encoding="utf-8")
+    assert [route == "first-run" for route in seen] == [asked, False]
