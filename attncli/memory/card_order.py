@@ -80,7 +80,8 @@ def mixed(cards: Iterable[Unseen]) -> list[Unseen]:
         level = LEVELS.index(card.level) if card.level in LEVELS else 0
         kinds[card.kind][level][card.topic].append(card)
     lanes = [_over_topics(kinds[kind]) for kind in sorted(kinds)]
-    return reduce(lambda rarer, lane: spread(lane, rarer), sorted(lanes, key=len), list[Unseen]())
+    *rarer, most = sorted(lanes, key=len) or [[]]
+    return leading(most, reduce(lambda before, lane: spread(lane, before), rarer, list[Unseen]()))
 
 
 def _over_topics(levels: Mapping[int, Mapping[str, Sequence[Unseen]]]) -> list[Unseen]:
@@ -103,4 +104,11 @@ def spread(*lanes: Sequence[T]) -> list[T]:
     placed = [
         ((index + 0.5) / len(lane), rank, item) for rank, lane in enumerate(lanes) for index, item in enumerate(lane)
     ]
+    return [item for _, _, item in sorted(placed, key=lambda entry: entry[:2])]
+
+
+def leading(main: Sequence[T], others: Sequence[T]) -> list[T]:
+    """`others` put evenly between `main`, which begins."""
+    placed = [(index / len(main), 0, item) for index, item in enumerate(main)]
+    placed += [((index + 0.5) / len(others), 1, item) for index, item in enumerate(others)]
     return [item for _, _, item in sorted(placed, key=lambda entry: entry[:2])]

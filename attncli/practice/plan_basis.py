@@ -19,6 +19,7 @@ from attncli.memory.replay import standing_reviews
 from attncli.memory.stability import PUBLISHED, Growth
 from attncli.memory.study_seconds import first_shares, usual_seconds
 from attncli.practice.workspace import Workspace
+from attncli.store.bank_index import CardSummary
 
 SAMPLED_CARDS = 400
 """How many cards, the most recently reviewed, tell how this learner forgets: reading a million rows would take long."""
@@ -65,8 +66,7 @@ def plan_basis(workspace: Workspace, interview_day: int) -> Basis:
     """Everything that the plan for this study day is made of."""
     store, policy = workspace.store, workspace.policy
     growth = Growth(policy.parameters or PUBLISHED)
-    known = {card.id: card for card in store.index.list_cards(None)}
-    schedules = {id: found for id, found in store.schedules.all() if id in known}
+    known, schedules = _cards(workspace)
     habits = _habits(workspace, growth, schedules, {id: card.kind for id, card in known.items()})
     curves = likely(weigh(habits.trials, policy.decay))
     if len(known) > MANY_CARDS:
@@ -91,6 +91,19 @@ def plan_basis(workspace: Workspace, interview_day: int) -> Basis:
         for card in cards
     ]
     return Basis(items, curves, outlook, habits)
+
+
+def study_habits(workspace: Workspace) -> Habits:
+    """What the log tells of the learner by itself, without a plan."""
+    known, schedules = _cards(workspace)
+    growth = Growth(workspace.policy.parameters or PUBLISHED)
+    return _habits(workspace, growth, schedules, {id: card.kind for id, card in known.items()})
+
+
+def _cards(workspace: Workspace) -> tuple[dict[str, CardSummary], dict[str, Schedule]]:
+    """Every card, and the schedules of those that were seen."""
+    known = {card.id: card for card in workspace.store.index.list_cards(None)}
+    return known, {id: found for id, found in workspace.store.schedules.all() if id in known}
 
 
 def _item(id: str, topic: str, weight: float, schedule: Schedule | None, learn: float, review: float) -> Item:

@@ -20,6 +20,7 @@ from attncli.store.seen_cards import SeenInTopic
 
 RETENTION_DAYS = 30
 FORECAST_DAYS = 14
+RECENT_DAYS = 28
 WEAK_SHOWN = 10
 
 
@@ -76,11 +77,15 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """What Home shows besides what is due: the part of `Progress` that needs no walk through all reviews."""
+    """What Home shows besides what is due: the part of `Progress` that needs no walk through all reviews.
+
+    `recent` is the reviews of each of the last four weeks' days, today's last.
+    """
 
     streak_days: int
     topics: dict[str, TopicStanding]
     interview: Countdown | None = None
+    recent: tuple[int, ...] = ()
 
     @property
     def cards(self) -> int:
@@ -91,7 +96,8 @@ def overview(workspace: Workspace, at: datetime | None = None) -> Overview:
     """The streak and the topics at `at` (now)."""
     when = workspace.moment(at)
     by_day = {day.day: day.reviews for day in workspace.store.log.review_days.all()}
-    return Overview(streak(by_day, when.day), topic_standings(workspace, when), countdown(workspace, at))
+    recent = tuple(by_day.get(day, 0) for day in range(when.day - RECENT_DAYS + 1, when.day + 1))
+    return Overview(streak(by_day, when.day), topic_standings(workspace, when), countdown(workspace, at), recent)
 
 
 def progress(workspace: Workspace, at: datetime | None = None) -> Progress:

@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from attncli.store.connection import Connection
-from attncli.store.moments import microseconds
+from attncli.store.moments import microseconds, moment
 
 # What the last review told; a damaged row tells nothing.
 _TOLD = (
@@ -180,6 +180,19 @@ class Queue:
     def suspended(self) -> set[str]:
         """The cards that are out of the queue for good."""
         return {id for (id,) in self._connection.rows("SELECT id FROM queue WHERE suspended = 1")}
+
+    def next_step(self, when: Moment) -> datetime | None:
+        """When the first step falls due that is not due now."""
+        sql = f"SELECT min(due_at_us) FROM queue WHERE {_OPEN} AND state IN ('learning', 'relearning')"
+        found = self._connection.value(f"{sql} AND due_at_us > :now", when.values(None))
+        return None if found is None else moment(found)
+
+    def next_review_day(self, when: Moment) -> int | None:
+        """The first study day after this one on which a review is due."""
+        due = f"(SELECT {_DUE_DAY} FROM schedule WHERE subject = queue.id)"
+        sql = f"SELECT min({due}) FROM queue WHERE suspended = 0 AND state = 'review' AND {due} > :day"
+        found = self._connection.value(sql, when.values(None))
+        return None if found is None else int(found)
 
     def _by_topic(self, condition: str, when: Moment, topic: str | None) -> dict[str, int]:
         sql = f"SELECT topic, count(*) FROM queue WHERE {condition} GROUP BY topic"

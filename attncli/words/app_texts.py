@@ -17,6 +17,7 @@ from attncli.words import (
     browse_texts,
     editor_texts,
     first_run_texts,
+    home_texts,
     settings_texts,
     shared_review_texts,
 )
@@ -88,8 +89,6 @@ TEXTS: dict[str, Localised] = {
         "题库文件有 {count} 处问题，其余照常使用：{first}。用 `attn bank check` 查看。",
     ),
     "home.title": _T("Today", "今天"),
-    "home.due": _T("{due} due", "{due} 张待复习"),
-    "home.nothing-due": _T("Nothing is due. Well done.", "今天没有待复习的卡片，做得好。"),
     "home.parts": _T(
         "{new} new · {learning} learning · {review} to review", "新卡 {new} · 学习中 {learning} · 复习 {review}"
     ),
@@ -102,7 +101,6 @@ TEXTS: dict[str, Localised] = {
     "home.column-due": _T("due", "待复习"),
     "home.column-cards": _T("cards", "卡片"),
     "home.column-ready": _T("ready", "掌握度"),
-    "home.empty-bank": _T("There are no cards yet.", "还没有卡片。"),
     "fault.busy": _T(
         "Not stored yet: another attn is writing. Trying again; Esc gives it up.",
         "尚未保存：另一个 attn 正在写入，正在重试；按 Esc 放弃。",
@@ -179,6 +177,7 @@ TEXTS: dict[str, Localised] = {
     **browse_texts.TEXTS,
     **editor_texts.TEXTS,
     **first_run_texts.TEXTS,
+    **home_texts.TEXTS,
     **settings_texts.TEXTS,
 }
 

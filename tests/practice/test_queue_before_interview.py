@@ -71,7 +71,7 @@ def test_before_an_interview_reviews_and_new_cards_come_as_they_are_asked_most(o
     while (item := drill.next()) is not None:
         asked.append(item.card.id)
         drill.answer(Rating.EASY)
-    assert asked == ["att-01", "kv-01", "att-02", "kv-03", "kv-02", "att-03"]
+    assert asked == ["att-01", "kv-01", "att-02", "kv-02", "kv-03", "att-03"]
 
 
 def test_the_counts_are_those_of_the_sitting(open_workspace: Open) -> None:

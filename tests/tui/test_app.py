@@ -6,13 +6,16 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from rich.cells import cell_len
 from textual.command import CommandPalette
 from textual.geometry import Size
 from textual.pilot import Pilot
 
 from attncli.config import Settings
+from attncli.domain.rating import Rating
 from attncli.errors import NotFound, StoreError
 from attncli.paths import Home
+from attncli.practice import record_review
 from attncli.practice.drill import Drill
 from attncli.tui import app as app_module
 from attncli.tui.app import AttnApp
@@ -24,6 +27,8 @@ from attncli.tui.screens.quiz import QuizScreen
 from attncli.tui.screens.review import ReviewScreen
 from attncli.tui.screens.search import SearchScreen
 from attncli.tui.screens.stats import StatsScreen
+from attncli.tui.widgets.key_bar import KeyBar, shown_bindings
+from attncli.tui.widgets.option_rows import Rows
 
 from .conftest import Clock, MakeApp, shown
 
@@ -32,7 +37,7 @@ async def test_home_says_what_is_due_and_lists_the_topics(make_app: MakeApp) -> 
     async with make_app().run_test(size=(80, 24)) as pilot:
         await pilot.pause()
         text = shown(pilot.app)
-        assert "6 due" in text and "6 new · 0 learning · 0 to review" in text
+        assert "6 due, about 6 min" in text and "6 new · 0 learning · 0 to review" in text
         assert "All topics" in text and "Attention mathematics" in text and "no streak yet" in text
 
 
@@ -68,6 +73,44 @@ async def test_q_quits_from_home(make_app: MakeApp) -> None:
     async with app.run_test() as pilot:
         await pilot.press("q")
     assert app.return_code == 0
+
+
+async def test_escape_on_home_leaves_nothing(make_app: MakeApp) -> None:
+    app = make_app()
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("down", "escape", "escape")
+        assert isinstance(app.screen, HomeScreen) and app.is_running
+        assert app.screen.query_one(Rows).highlighted == 0
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+async def test_home_names_each_key_at_80_columns_but_for_enter(make_app: MakeApp, lang: str) -> None:
+    app = make_app(lang=lang)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.pause()
+        key_bar = app.screen.query_one(KeyBar)
+        line = str(key_bar.render())
+        assert cell_len(line) <= 80
+        missing = [binding.key for name, binding in shown_bindings(app.screen) if f"{name} " not in line]
+        assert set(missing) <= {"enter"}, line
+
+
+@pytest.mark.parametrize(
+    ("lang", "said"),
+    [
+        ("en", ["Nothing is due. Every card is learned, and none is due yet.", "Next in 10 min. Meanwhile: d drills"]),
+        ("zh", ["现在没有待复习的卡片。 卡片都已学过一遍", "下一张在 10 分钟后。 可以先做：d 专项练习"]),
+    ],
+)
+async def test_home_says_why_nothing_is_due_and_what_to_do(make_app: MakeApp, lang: str, said: list[str]) -> None:
+    app = make_app(lang=lang)
+    for card in app.workspace.store.index.card_ids():
+        record_review.answer(app.workspace, card, Rating.GOOD, app.workspace.clock())
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.pause()
+        text = shown(app)
+        assert all(part in text for part in said), text
+        assert "last 4 weeks" in text or "近四周" in text
 
 
 async def test_ctrl_c_ends_the_app_as_an_interrupt(make_app: MakeApp) -> None:

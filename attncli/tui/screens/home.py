@@ -16,17 +16,21 @@ from attncli.errors import AttnError
 from attncli.practice.choose_cards import Wish, level_wished
 from attncli.practice.due import DueCounts, due_counts
 from attncli.practice.study_progress import Overview, overview
+from attncli.practice.today import due_minutes, standstill
 from attncli.tui.columns import bar, left, right
 from attncli.tui.routes import Route
 from attncli.tui.screens.base import AttnScreen
+from attncli.tui.widgets.heatmap import shade
 from attncli.tui.widgets.option_rows import Rows, row_width
 from attncli.tui.widgets.plain import Plain
 from attncli.tui.widgets.title_bar import TitleBar
 from attncli.words.app_texts import say, say_counted
+from attncli.words.intervals import interval_text
 from attncli.words.plan_texts import countdown_line
 
 ALL = "*"
 _NUMBER, _BAR, _PERCENT = 7, 10, 5
+_TOLD = ("introduced", "unseen", "buried")
 
 
 class HomeScreen(AttnScreen):
@@ -44,19 +48,30 @@ class HomeScreen(AttnScreen):
         Binding("a", "add_card", "key.add-card", show=False),
         Binding("p", "go('plan')", "key.plan", show=False, key_display="p"),
         Binding("slash", "go('search')", "key.search", key_display="/"),
-        Binding("q,escape", "quit", "key.quit", key_display="q"),
+        Binding("q", "quit", "key.quit", key_display="q"),
+        Binding("escape", "to_all_topics", "home.all", show=False),
     ]
 
     AUTO_FOCUS = "#topics"
 
     due: DueCounts
     standing: Overview
+    minutes: float | None = None
     is_stale = False
     laid_out = (0, 0)
 
     def _load(self) -> None:
         self.due = due_counts(self.workspace)
+        self.minutes = None
+        self.call_after_refresh(self._estimate)
         self.standing = overview(self.workspace)
+
+    def _estimate(self) -> None:
+        """The minutes come a moment later: they are read from many reviews, and nobody waits for them."""
+        if self.minutes is None and self.due.due:
+            self.minutes = due_minutes(self.workspace, self.due, self.standing.cards)
+            for summary in self.query("#summary").results(Plain):
+                summary.update(self._summary())
 
     def title_bar(self) -> TitleBar:
         self._load()
@@ -97,17 +112,38 @@ class HomeScreen(AttnScreen):
 
     def _summary(self) -> Content:
         due, lang = self.due, self.lang
-        if not self.standing.cards:
-            return Content.styled(say("home.empty-bank", lang), "bold")
-        head = say("home.due", lang, due=due.due) if due.due else say("home.nothing-due", lang)
-        parts = say("home.parts", lang, new=due.new, learning=due.learning, review=due.review)
-        lines = [Content.assemble((head, "bold $primary"), "   ", (parts, "$text-muted"))]
+        if not due.due:
+            lines = self._why_nothing()
+        else:
+            minutes = "…" if self.minutes is None else max(1, round(self.minutes))
+            head = say("home.minutes", lang, due=due.due, minutes=minutes)
+            parts = say("home.parts", lang, new=due.new, learning=due.learning, review=due.review)
+            lines = [Content.assemble((head, "bold $primary"), "   ", (parts, "$text-muted"))]
         if due.challenges:
             lines.append(Content.styled(say_counted("home.challenges", lang, due.challenges), "bold $accent"))
         if (interview := self.standing.interview) is not None:
             line = countdown_line(interview.days_left, interview.recall)[lang]
             lines.append(Content.assemble((line, "$text"), (f"  ·  {say('home.plan-key', lang)}", "$text-muted")))
+        if any(self.standing.recent):
+            lines.append(self._weeks())
         return Content("\n").join(lines)
+
+    def _why_nothing(self) -> list[Content]:
+        """Why nothing is due, when something will be, and what to do meanwhile."""
+        found, lang = standstill(self.workspace), self.lang
+        why = say(f"home.why-{found.reason}", lang, **{name: getattr(found, name) for name in _TOLD})
+        next_one = ""
+        if found.next_at is not None:
+            next_one = say("home.next-in", lang, interval=interval_text(found.next_at - self.workspace.clock(), lang))
+        meanwhile = say("home.instead", lang) if found.suspended < found.cards else ""
+        nothing = Content.assemble((say("home.nothing-due", lang), "bold $primary"), f" {why}")
+        return [nothing, Content(f"{next_one} {meanwhile}".strip())]
+
+    def _weeks(self) -> Content:
+        """A sign a day, as in the heatmap of the statistics; the last one is today."""
+        signs = [shade(count) for count in self.standing.recent]
+        weeks = " ".join("".join(signs[first : first + 7]) for first in range(0, len(signs), 7))
+        return Content.assemble((weeks, "$success"), (f"  {say('home.weeks', self.lang)}", "$text-muted"))
 
     def _width(self) -> int:
         return row_width(self.app.size.width)
@@ -167,6 +203,10 @@ class HomeScreen(AttnScreen):
 
     def action_go(self, route: Route) -> None:
         self.attn.open(route)
+
+    def action_to_all_topics(self) -> None:
+        """Escape leaves nothing here: q does."""
+        self.query_one(Rows).highlighted = 0
 
     def action_quit(self) -> None:
         self.app.exit()

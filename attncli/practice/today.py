@@ -1,0 +1,83 @@
+"""What today asks of the learner: minutes of it, and where nothing is due, why."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+from attncli.practice.due import DueCounts
+from attncli.practice.workspace import Workspace
+from attncli.store.queue import Moment
+
+Reason = Literal["empty", "suspended", "limit", "minutes", "off", "buried", "waiting"]
+
+
+@dataclass(frozen=True, slots=True)
+class Standstill:
+    """Why nothing is due. `next_at` is when something is, None if nothing will be by itself.
+
+    `unseen` cards are open to be learned; `introduced` were today, of `new_per_day`.
+    """
+
+    cards: int
+    suspended: int
+    buried: int
+    unseen: int
+    introduced: int
+    new_per_day: int
+    before_interview: bool
+    next_at: datetime | None
+
+    @property
+    def reason(self) -> Reason:
+        """The one that the learner can do something about, if there is one."""
+        if not self.cards:
+            return "empty"
+        if self.suspended == self.cards:
+            return "suspended"
+        if self.unseen:
+            return "minutes" if self.before_interview else "limit" if self.new_per_day else "off"
+        return "buried" if self.buried else "waiting"
+
+
+def standstill(workspace: Workspace) -> Standstill:
+    """What there is to say where nothing is due now."""
+    when, queue = workspace.moment(), workspace.store.queue
+    cards, suspended = sum(topic.cards for topic in workspace.library.topics()), len(queue.suspended())
+    unseen = sum(queue.count_unseen(when, -1).values())
+    buried = cards - suspended - len(queue.available(when))
+    new_per_day = workspace.settings.new_per_day
+    brings_new = bool(when.interview_day) or new_per_day > 0
+    return Standstill(
+        cards=cards,
+        suspended=suspended,
+        buried=buried,
+        unseen=unseen,
+        introduced=queue.introduced(when.day),
+        new_per_day=new_per_day,
+        before_interview=bool(when.interview_day),
+        next_at=_next_at(workspace, when, tomorrow=bool(buried or (unseen and brings_new))),
+    )
+
+
+def _next_at(workspace: Workspace, when: Moment, tomorrow: bool) -> datetime | None:
+    """When the next step or review is due; a day begins with new and buried cards, if it has some."""
+    day = workspace.store.queue.next_review_day(when)
+    coming = [
+        workspace.store.queue.next_step(when),
+        None if day is None else workspace.calendar.starts_at(day),
+        when.day_end if tomorrow else None,
+    ]
+    return min((moment for moment in coming if moment is not None), default=None)
+
+
+def due_minutes(workspace: Workspace, due: DueCounts, cards: int) -> float:
+    """How long this learner takes for what is due: as the plan counts, by their own log.
+
+    Of very many `cards` that would take too long to read: what is usual is told.
+    """
+    from attncli.practice.plan_basis import MANY_CARDS, Habits, study_habits
+
+    habits = Habits() if cards > MANY_CARDS else study_habits(workspace)
+    return (due.new * habits.learning() + (due.learning + due.review) * habits.reviewing()) / 60

@@ -1,0 +1,105 @@
+"""How long what is due takes, and why nothing is due where nothing is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, date, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from attncli.domain.log_row import RowKind
+from attncli.domain.rating import Rating
+from attncli.memory.last_pass import LEARN_SECONDS
+from attncli.practice import hold, record_review
+from attncli.practice.drill import Drill
+from attncli.practice.due import due_counts
+from attncli.practice.today import Reason, Standstill, due_minutes, standstill
+from attncli.practice.workspace import Workspace
+
+Open = Callable[..., Workspace]
+LATER = datetime(2026, 6, 13, 4, 0, tzinfo=UTC)
+NOTHING = Standstill(9, 0, 0, 0, 0, 10, False, LATER)
+
+
+@pytest.mark.parametrize(
+    ("told", "reason"),
+    [
+        ({"cards": 0}, "empty"),
+        ({"suspended": 9, "buried": 0}, "suspended"),
+        ({"unseen": 4, "introduced": 10, "buried": 2}, "limit"),
+        ({"unseen": 4, "before_interview": True}, "minutes"),
+        ({"unseen": 4, "new_per_day": 0}, "off"),
+        ({"buried": 2}, "buried"),
+        ({"suspended": 3}, "waiting"),
+    ],
+)
+def test_each_reason(told: dict[str, Any], reason: Reason) -> None:
+    assert replace(NOTHING, **told).reason == reason
+
+
+def every_card(workspace: Workspace) -> list[str]:
+    return list(workspace.store.index.card_ids())
+
+
+def test_the_limit_names_what_waits_and_the_next_day(open_workspace: Open) -> None:
+    workspace = open_workspace(new_per_day=2, fuzz=False, learning_steps=())
+    for card in every_card(workspace)[:2]:
+        record_review.answer(workspace, card, Rating.EASY, workspace.clock())
+    found = standstill(workspace)
+    assert due_counts(workspace).due == 0 and found.reason == "limit"
+    assert (found.introduced, found.unseen) == (2, len(every_card(workspace)) - 2)
+    assert found.next_at == workspace.moment().day_end
+
+
+def test_a_step_is_next_though_new_cards_wait_for_tomorrow(open_workspace: Open) -> None:
+    workspace = open_workspace(new_per_day=1, fuzz=False)
+    record_review.answer(workspace, every_card(workspace)[0], Rating.AGAIN, workspace.clock())
+    assert standstill(workspace).next_at == workspace.clock() + timedelta(minutes=1)
+
+
+def test_all_seen_and_none_due_names_the_day_of_the_next_review(open_workspace: Open) -> None:
+    workspace = open_workspace(fuzz=False, learning_steps=())
+    for card in every_card(workspace):
+        record_review.answer(workspace, card, Rating.EASY, workspace.clock())
+    found = standstill(workspace)
+    first = min(schedule.interval_days for _, schedule in workspace.store.schedules.all())
+    assert found.reason == "waiting" and found.next_at is not None
+    assert found.next_at == workspace.calendar.starts_at(workspace.moment().day + round(first))
+
+
+@pytest.mark.parametrize(("kind", "reason"), [(RowKind.SUSPEND, "suspended"), (RowKind.BURY, "buried")])
+def test_everything_put_away(open_workspace: Open, kind: RowKind, reason: Reason) -> None:
+    workspace = open_workspace()
+    for card in every_card(workspace):
+        hold.hold(workspace, kind, card)
+    found = standstill(workspace)
+    assert due_counts(workspace).due == 0 and found.reason == reason
+    assert found.next_at == (workspace.moment().day_end if kind is RowKind.BURY else None)
+
+
+def test_no_new_cards_wanted(open_workspace: Open) -> None:
+    found = standstill(open_workspace(new_per_day=0))
+    assert found.reason == "off" and found.next_at is None
+
+
+def test_before_an_interview_the_minutes_are_what_is_full(open_workspace: Open) -> None:
+    workspace = open_workspace(easy_days=tuple((day, 0) for day in ("mon", "tue", "wed", "thu", "fri", "sat", "sun")))
+    interview = date.fromordinal(workspace.moment().day + 20)
+    workspace.adopt(replace(workspace.settings, interview=interview))
+    assert due_counts(workspace).due == 0 and standstill(workspace).reason == "minutes"
+
+
+def test_minutes_are_as_usual_at_first_and_then_the_learner_s_own(open_workspace: Open, moving_clock: Any) -> None:
+    workspace = open_workspace(fuzz=False, learning_steps=(), new_per_day=4)
+    due = due_counts(workspace)
+    usual = due_minutes(workspace, due, 6)
+    assert usual == pytest.approx(due.new * LEARN_SECONDS / 60)
+    drill = Drill(workspace)
+    while drill.next() is not None:
+        moving_clock.move(seconds=200)
+        drill.answer(Rating.GOOD)
+    assert due_minutes(workspace, due, 6) > usual
+    assert due_minutes(workspace, due_counts(workspace), 6) == 0
+    assert due_minutes(workspace, due, 100_000) == usual
