@@ -7,7 +7,7 @@ from attncli.domain.text import Localised
 _T = Localised
 
 TEXTS: dict[str, Localised] = {
-    "key.go-on": _T("Next", "下一项"),
+    "key.go-on": _T("Next question", "下一项"),
     "key.skip": _T("Skip all", "全部跳过"),
     "first-run.title": _T("Welcome", "欢迎"),
     "first-run.intro": _T(
@@ -27,7 +27,7 @@ TEXTS: dict[str, Localised] = {
         "Screen: a first call. Onsite: whole rounds. Cards up to it come first.",
         "准备到哪一级：初筛是首轮电话，现场面是完整轮次；这一级以内的卡片先出。",
     ),
-    "first-run.minutes_per_day": _T(
+    "first-run.minutes": _T(
         "How long you want to study; 30 minutes bring 10 new cards a day.",
         "每天想学多久；30 分钟约每天 10 张新卡。",
     ),
@@ -35,5 +35,5 @@ TEXTS: dict[str, Localised] = {
     "first-run.wrong-interview": _T(
         "Write a day to come such as {example}, or leave it empty.", "请写将来的一天，例如 {example}，或者留空。"
     ),
-    "first-run.wrong-minutes_per_day": _T("Write a whole number from 1 to 960.", "请写 1 到 960 之间的整数。"),
+    "first-run.wrong-minutes": _T("Write a whole number from 1 to 960.", "请写 1 到 960 之间的整数。"),
 }

@@ -79,7 +79,7 @@ class FirstRunScreen(AttnScreen):
                 with Horizontal():
                     yield Plain(NAMES[key][self.lang], classes="name")
                     yield self._field(key)
-                yield Plain(say(f"first-run.{key}", self.lang, example=self._example()), classes="why")
+                yield Plain(say(f"first-run.{_word(key)}", self.lang, example=self._example()), classes="why")
                 yield Plain("", id=f"wrong-{key}", classes="wrong")
             yield Plain(say("first-run.later", self.lang), classes="later")
 
@@ -147,7 +147,7 @@ class FirstRunScreen(AttnScreen):
         try:
             answer(self.workspace, key, self.values[key])
         except ConfigInvalid:
-            self._tell(key, say(f"first-run.wrong-{key}", self.lang, example=self._example()))
+            self._tell(key, say(f"first-run.wrong-{_word(key)}", self.lang, example=self._example()))
             return False
         except AttnError as error:
             self._tell(key, fault_text(error, self.lang))
@@ -157,3 +157,8 @@ class FirstRunScreen(AttnScreen):
     def _tell(self, key: str, wrong: str) -> None:
         for line in self.query(f"#wrong-{key}").results(Plain):
             line.update(f"✗ {wrong}" if wrong else "")
+
+
+def _word(key: str) -> str:
+    """The first word of a setting's name, by which the texts call it."""
+    return key.partition("_")[0]
