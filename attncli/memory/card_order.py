@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from typing import TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 from attncli.domain.card import LEVELS
 
@@ -112,3 +112,64 @@ def leading(main: Sequence[T], others: Sequence[T]) -> list[T]:
     placed = [(index / len(main), 0, item) for index, item in enumerate(main)]
     placed += [((index + 0.5) / len(others), 1, item) for index, item in enumerate(others)]
     return [item for _, _, item in sorted(placed, key=lambda entry: entry[:2])]
+
+
+NEARBY = 10
+"""How many places a card may be brought forward so that it is of another kind than the one before it."""
+
+
+class Traits(NamedTuple):
+    """What `interleaved` looks at."""
+
+    topic: str
+    kind: str
+    is_new: bool
+
+
+def interleaved(cards: Sequence[T], traits_of: Callable[[T], Traits]) -> list[T]:
+    """`cards` in their order, but neighbours of different topics wherever that can be, and of different kinds.
+
+    What comes next is the first card of another topic than the last one, or one of the next few, equally new or not,
+    that is of another kind too; a topic that makes up more than half of the rest comes at once: later it could not be
+    split.
+    """
+    lanes: dict[str, list[_Placed[T]]] = defaultdict(list)
+    for place, card in reversed(list(enumerate(cards))):
+        traits = traits_of(card)
+        lanes[traits.topic].append(_Placed(place, traits, card))
+    order: list[_Placed[T]] = []
+    while lanes:
+        topic, back = _next_place(lanes, len(cards) - len(order), order[-1].traits if order else NOTHING)
+        order.append(lanes[topic].pop(back))
+        if not lanes[topic]:
+            del lanes[topic]
+    return [placed.card for placed in order]
+
+
+NOTHING = Traits("", "", False)
+
+
+@dataclass(frozen=True, slots=True)
+class _Placed(Generic[T]):
+    place: int
+    traits: Traits
+    card: T
+
+
+def _next_place(lanes: Mapping[str, Sequence[_Placed[T]]], left: int, last: Traits) -> tuple[str, int]:
+    """(topic, index from the end) of the card that comes next; a lane has its first card at its end."""
+    open_topics = [topic for topic in lanes if topic != last.topic] or list(lanes)
+    open_topics = [topic for topic in open_topics if 2 * len(lanes[topic]) > left] or open_topics
+    first = min((lanes[topic][-1] for topic in open_topics), key=lambda placed: placed.place)
+    if first.traits.kind != last.kind:
+        return first.traits.topic, -1
+    others = [
+        (placed.place, topic, -back)
+        for topic in open_topics
+        for back, placed in enumerate(reversed(lanes[topic][-NEARBY:]), 1)
+        if placed.place - first.place <= NEARBY
+        and placed.traits.kind != last.kind
+        and placed.traits.is_new == first.traits.is_new
+    ]
+    _, topic, back = min(others, default=(0, first.traits.topic, -1))
+    return topic, back

@@ -11,6 +11,7 @@ from attncli.domain.card import KINDS, LEVELS
 from attncli.memory.annotations import Annotation
 from attncli.memory.replay import is_leech
 from attncli.practice.annotate import annotated_cards
+from attncli.practice.due import reviews_today
 from attncli.practice.weakness import weak_cards
 from attncli.practice.workspace import Workspace
 from attncli.store.bank_index import CardSummary
@@ -75,7 +76,7 @@ class _Browse:
         store = self.workspace.store
         match state:
             case "due":
-                waiting = [store.queue.learning(self.moment), store.queue.reviews(self.moment)]
+                waiting = [store.queue.learning(self.moment), reviews_today(self.workspace, self.moment)]
                 return [card.id for cards in waiting for card in cards]
             case "weak":
                 return weak_cards(self.workspace, self.moment)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -45,15 +46,15 @@ class ChallengeStanding:
 
 def standings(workspace: Workspace, track: str | None = None) -> list[ChallengeStanding]:
     """Every challenge (of `track`), in reading order. Raises NotFound for an unknown track."""
-    when = workspace.moment()
-    return [_standing(workspace, challenge, when.day) for challenge in workspace.library.challenges(track)]
+    due = workspace.store.queue.challenges_due(workspace.moment())
+    return [_standing(workspace, challenge, due) for challenge in workspace.library.challenges(track)]
 
 
-def _standing(workspace: Workspace, challenge: Challenge, day: int) -> ChallengeStanding:
+def _standing(workspace: Workspace, challenge: Challenge, due: Container[str]) -> ChallengeStanding:
     rows = standing(workspace.store.log.of_subjects([challenge.id]))
     schedule = workspace.store.schedules.get(challenge.id)
     attempts = sum(row.verdict != "" for row in rows)
-    is_due = schedule is not None and schedule.due_day <= day
+    is_due = challenge.id in due
     return ChallengeStanding(challenge, standing_of(rows), schedule, attempts, is_due, fixed_of(rows))
 
 

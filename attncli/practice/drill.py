@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict, deque
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -12,9 +12,9 @@ from attncli.domain.log_row import LogRow, RowKind
 from attncli.domain.rating import Rating
 from attncli.domain.schedule import Schedule, State
 from attncli.errors import NotFound, Outdated, UsageError
-from attncli.memory.card_order import spread, take_turns
+from attncli.memory.card_order import Traits, interleaved, spread
 from attncli.practice import hold, record_review
-from attncli.practice.due import new_quota
+from attncli.practice.due import new_quota, reviews_today
 from attncli.practice.record_review import Answered, Basis, Shown
 from attncli.practice.undo import take_back
 from attncli.practice.workspace import Workspace
@@ -70,9 +70,9 @@ class Drill:
 
     `next()` gives the item to ask (also kept in `current`), or None when nothing is left; `answer`, `suspend` and
     `bury` settle it, `drop` leaves it out if its bank no longer has it. Steps that are due come first, then reviews
-    with unseen cards spread among them, topics taking turns (before an interview what is asked most comes first). When
-    nothing else is left, steps due within 20 minutes are taken early. Nothing is ever skipped silently: calling
-    `next()` twice without answering gives the same item.
+    with unseen cards spread among them, neighbours of different topics and kinds (before an interview what is asked
+    most comes first). When nothing else is left, steps due within 20 minutes are taken early. Nothing is ever skipped
+    silently: calling `next()` twice without answering gives the same item.
     """
 
     def __init__(self, workspace: Workspace, topic: str | None = None, limit: int | None = None) -> None:
@@ -202,12 +202,18 @@ class Drill:
 
     def _planned(self, when: Moment) -> deque[Waiting]:
         queue = self.workspace.store.queue
-        reviews = queue.reviews(when, self.topic)
-        due = len(reviews) if self.topic is None else sum(queue.count_reviews(when).values())
-        unseen = queue.unseen(when, new_quota(self.workspace, when, due), self.topic)
+        reviews = reviews_today(self.workspace, when)
+        unseen = queue.unseen(when, new_quota(self.workspace, when, len(reviews)), self.topic)
+        asked = [waiting for waiting in reviews if self.topic in (None, waiting.topic)]
         if when.interview_day:
-            return deque(sorted([*reviews, *unseen], key=lambda waiting: waiting.asked))
-        return deque(spread(_topics_in_turn(reviews), unseen))
+            return deque(sorted([*asked, *unseen], key=lambda waiting: waiting.asked))
+        kinds = queue.kinds([waiting.id for waiting in (*asked, *unseen)])
+        return deque(
+            interleaved(
+                spread(asked, unseen),
+                lambda waiting: Traits(waiting.topic, kinds.get(waiting.id, ""), waiting.is_new),
+            )
+        )
 
     def _take(self, when: Moment) -> Waiting | None:
         queue = self.workspace.store.queue
@@ -250,10 +256,3 @@ class Drill:
         if self.current is None:
             raise UsageError("no card is being asked")
         return self.current
-
-
-def _topics_in_turn(waiting: Sequence[Waiting]) -> list[Waiting]:
-    lanes: dict[str, list[Waiting]] = defaultdict(list)
-    for entry in waiting:
-        lanes[entry.topic].append(entry)
-    return take_turns(list(lanes.values()))

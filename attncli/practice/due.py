@@ -8,7 +8,7 @@ from typing import Any
 
 from attncli.config import WEEKDAYS, Settings
 from attncli.practice.workspace import Workspace
-from attncli.store.queue import Moment
+from attncli.store.queue import Moment, Waiting
 
 
 @dataclass(frozen=True)
@@ -43,17 +43,34 @@ def due_counts(workspace: Workspace, at: datetime | None = None) -> DueCounts:
     queue = workspace.store.queue
     learning = queue.count_learning(when)
     reviews = queue.count_reviews(when)
+    for topic in held_apart(workspace, when).values():
+        reviews[topic] -= 1
     unseen = queue.count_unseen(when, new_quota(workspace, when, sum(reviews.values())))
     return DueCounts(
         new=sum(unseen.values()),
         learning=sum(learning.values()),
         review=sum(reviews.values()),
-        challenges=queue.count_challenges(when),
+        challenges=len(queue.challenges_due(when)),
         topics={
             topic: learning.get(topic, 0) + reviews.get(topic, 0) + unseen.get(topic, 0)
-            for topic in sorted({*learning, *reviews, *unseen})
+            for topic in sorted({*learning, *unseen, *(topic for topic, count in reviews.items() if count)})
         },
     )
+
+
+def reviews_today(workspace: Workspace, when: Moment, topic: str | None = None) -> list[Waiting]:
+    """The due reviews that today's queue has, the longest-waiting first."""
+    apart = held_apart(workspace, when)
+    return [waiting for waiting in workspace.store.queue.reviews(when, topic) if waiting.id not in apart]
+
+
+def held_apart(workspace: Workspace, when: Moment) -> dict[str, str]:
+    """Card → topic of the due reviews that wait, because a card or challenge that gives them away is too near."""
+    if not (meetings := workspace.store.queue.meetings(when)):
+        return {}
+    from attncli.memory.siblings import Meeting, waiting
+
+    return waiting(Meeting(*meeting) for meeting in meetings)
 
 
 def new_quota(workspace: Workspace, when: Moment, reviews_due: int) -> int:

@@ -12,7 +12,7 @@ from typing import Any
 from attncli.errors import StoreBusy, StoreCorrupt, StoreError, StoreFull, StoreReplaced, StoreUnwritable
 
 APPLICATION_ID = 0x6174746E  # "attn"
-FORMAT = 3
+FORMAT = 4
 """The shape of the database that this program writes: the number of steps in `migrations`."""
 MAGIC = b"SQLite format 3\x00"
 BESIDE = ("-wal", "-shm", "-journal")

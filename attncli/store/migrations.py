@@ -172,7 +172,17 @@ CREATE INDEX queue_seen ON queue (topic, stability_days, review_day, due_day, la
 WHERE stability_days IS NOT NULL;
 """
 
-STEPS: tuple[str, ...] = (_LOG + _DERIVED, _CHECKSUMS, _AGGREGATES)
+# Cards and challenges that name one another, in both directions. It is filled with the queue, when the banks are read.
+_SIBLINGS = """
+CREATE TABLE sibling (
+    subject TEXT NOT NULL,
+    other TEXT NOT NULL,
+    PRIMARY KEY (subject, other)
+) STRICT, WITHOUT ROWID;
+UPDATE bank_file SET mtime_ns = -1;
+"""
+
+STEPS: tuple[str, ...] = (_LOG + _DERIVED, _CHECKSUMS, _AGGREGATES, _SIBLINGS)
 NEWEST = len(STEPS)
 
 

@@ -5,7 +5,7 @@ Only cards that a bank has today are in it. Counting 100,000 of them is a scan o
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
@@ -57,6 +57,60 @@ _REVIEWS_IN_PASS = f"""{_OPEN} AND state = 'review' AND (
     (due_at_us < :day_end + {30 * _HOUR_US} AND due_day <= :day)
     OR ({_PASS_DAY} <= :day AND NOT {_PASSED}))"""
 _UNSEEN = f"{_OPEN} AND state = 'new'"
+APART_DAYS = 2
+"""Siblings are kept so many days apart."""
+LONGEST_WAIT_DAYS = 7
+"""Nothing waits for a sibling that is so many days late."""
+_STUDIED = f"theirs.review_day > :day - {APART_DAYS}"
+_THEIR_DUE_DAY = "theirs.review_day + CAST(round(theirs.interval_days) AS INTEGER)"
+_SIBLINGS_OF = """
+    FROM sibling JOIN schedule AS theirs ON theirs.subject = sibling.other
+    LEFT JOIN queue AS beside ON beside.id = sibling.other AND beside.suspended = 0
+"""
+_MEETINGS = f"""
+    SELECT due.id, due.topic, :day - (mine.review_day + CAST(round(mine.interval_days) AS INTEGER)) AS late,
+           mine.interval_days, sibling.other, {_STUDIED} OR theirs.state != 'review' AND beside.due_at_us < :day_end
+           OR {_THEIR_DUE_DAY} <= :day - {LONGEST_WAIT_DAYS} AS comes
+    FROM (SELECT id, topic FROM queue WHERE {_REVIEWS_DUE}
+          AND due_at_us > :day_start - {24 * (LONGEST_WAIT_DAYS + 2) * _HOUR_US} LIMIT -1) AS due
+    JOIN schedule AS mine ON mine.subject = due.id
+    JOIN sibling ON sibling.subject = due.id
+    JOIN schedule AS theirs ON theirs.subject = sibling.other
+    LEFT JOIN queue AS beside ON beside.id = sibling.other AND beside.suspended = 0
+    WHERE late < {LONGEST_WAIT_DAYS} AND ({_STUDIED} OR beside.state IS NOT NULL
+          AND CASE theirs.state WHEN 'review' THEN {_THEIR_DUE_DAY} <= :day ELSE beside.due_at_us < :day_end END)
+"""
+# A challenge yields to its cards: it takes longest, and the learner chooses when.
+_CHALLENGES_DUE = f"""
+    SELECT id FROM challenge JOIN schedule AS mine ON mine.subject = id
+    WHERE mine.review_day + CAST(round(mine.interval_days) AS INTEGER) <= :day AND NOT (
+        mine.review_day + CAST(round(mine.interval_days) AS INTEGER) > :day - {LONGEST_WAIT_DAYS} AND EXISTS (
+            SELECT 1 {_SIBLINGS_OF} WHERE sibling.subject = challenge.id
+            AND ({_STUDIED} OR beside.id IS NOT NULL AND {_THEIR_DUE_DAY} <= :day)))
+"""
+_NEAR_UNSEEN = f"""
+    SELECT sibling.other, coalesce({_STUDIED} OR beside.id IS NOT NULL
+        AND {_THEIR_DUE_DAY} BETWEEN :day - {LONGEST_WAIT_DAYS} AND :day + 1, 0)
+    FROM sibling LEFT JOIN schedule AS theirs ON theirs.subject = sibling.other
+    LEFT JOIN queue AS beside ON beside.id = sibling.other AND beside.suspended = 0
+    WHERE sibling.subject = :id
+"""
+# Links of cards and challenges to each other, whichever names the other and under whatever name.
+_LINKED = """
+    INSERT INTO sibling WITH subject (id, document) AS (
+        SELECT id, document FROM card UNION ALL SELECT id, document FROM challenge
+    ), link (id, other) AS (
+        SELECT subject.id, CASE entry.type WHEN 'object' THEN json_extract(entry.value, '$.card') ELSE entry.value END
+        FROM subject, json_each(document, '$.follow_ups') AS entry
+        UNION SELECT challenge.id, entry.value FROM challenge, json_each(document, '$.cards') AS entry
+        UNION SELECT card.id, entry.value FROM card, json_each(document, '$.challenge') AS entry
+    ), renamed (id, other) AS (
+        SELECT link.id, coalesce(former.card, link.other) FROM link
+        LEFT JOIN former ON former.id = link.other AND link.other NOT IN (SELECT id FROM card)
+    ), known (id, other) AS (
+        SELECT * FROM renamed WHERE id != other AND other IN (SELECT id FROM subject)
+    ) SELECT id, other FROM known UNION SELECT other, id FROM known
+"""
 
 
 @dataclass(frozen=True)
@@ -121,6 +175,8 @@ class Queue:
         """Makes the whole queue anew; unseen cards will come in `introduction_order`, before an interview as asked."""
         self._connection.execute("DELETE FROM queue")
         self._connection.execute(f"INSERT INTO queue {_JOINED.format(rank='0')}")
+        self._connection.execute("DELETE FROM sibling")
+        self._connection.execute(_LINKED)
         self._connection.execute_many(
             "UPDATE queue SET rank = ? WHERE id = ?",
             ((rank, id) for id, rank in _ranks(introduction_order, asked_order)),
@@ -136,14 +192,14 @@ class Queue:
 
     def count_unseen(self, when: Moment, limit: int) -> dict[str, int]:
         """Topic → how many of the next `limit` unseen cards it has."""
-        next_ones = f"SELECT topic FROM queue WHERE {_UNSEEN} ORDER BY {when.new_first} LIMIT :limit"
-        sql = f"SELECT topic, count(*) FROM ({next_ones}) GROUP BY topic"
-        return dict(self._connection.rows(sql, {**when.values(None), "limit": limit}))
+        counts: dict[str, int] = {}
+        for waiting in self.unseen(when, limit):
+            counts[waiting.topic] = counts.get(waiting.topic, 0) + 1
+        return counts
 
-    def count_challenges(self, when: Moment) -> int:
-        """How many solved challenges are due again."""
-        sql = f"SELECT count(*) FROM challenge JOIN schedule ON subject = id WHERE {_DUE_DAY} <= ?"
-        return int(self._connection.value(sql, (when.day,)))
+    def challenges_due(self, when: Moment) -> set[str]:
+        """The solved challenges that are due again."""
+        return {id for (id,) in self._connection.rows(_CHALLENGES_DUE, when.values(None))}
 
     def introduced(self, day: int) -> int:
         """How many cards were first reviewed on study day `day`."""
@@ -151,16 +207,60 @@ class Queue:
         return int(self._connection.value(sql, (day,)))
 
     def unseen(self, when: Moment, limit: int, topic: str | None = None) -> list[Waiting]:
-        """The next `limit` unseen cards in the order of introduction."""
-        return self._waiting(f"{_UNSEEN} ORDER BY {when.new_first} LIMIT :limit", when, topic, limit)
+        """The next `limit` unseen cards in the order of introduction, without those that a sibling is too near to.
+
+        Before an interview those come too where the others do not fill the limit.
+        """
+        found, held = self._unseen_apart(when, limit, topic, looked_at=3 * limit)
+        if len(found) < limit:
+            found, held = self._unseen_apart(when, limit, topic, looked_at=-1)
+        filling = held[: limit - len(found)] if when.interview_day else []
+        return [*found, *filling]
+
+    def _unseen_apart(
+        self, when: Moment, limit: int, topic: str | None, looked_at: int
+    ) -> tuple[list[Waiting], list[Waiting]]:
+        """(at most `limit` of the next unseen cards that no sibling is near to, those passed over on the way)."""
+        found: dict[str, Waiting] = {}
+        held: list[Waiting] = []
+        condition = f"{_UNSEEN} ORDER BY {when.new_first} LIMIT {looked_at}"
+        for waiting in self._waiting(condition, when, topic) if limit > 0 else ():
+            if self._near_sibling(waiting.id, when, found):
+                held.append(waiting)
+            else:
+                found[waiting.id] = waiting
+            if len(found) == limit:
+                break
+        return list(found.values()), held
+
+    def _near_sibling(self, id: str, when: Moment, chosen: Container[str]) -> bool:
+        rows = self._connection.rows(_NEAR_UNSEEN, {**when.values(None), "id": id})
+        return any(is_near or other in chosen for other, is_near in rows)
+
+    def meetings(self, when: Moment) -> list[tuple[str, str, int, float, str, bool]]:
+        """(card, topic, days late, interval in days, sibling, whether that comes anyway) of due reviews with siblings.
+
+        None in the last pass before an interview, when every card comes once more.
+        """
+        if when.pass_days:
+            return []
+        rows = self._connection.rows(_MEETINGS, when.values(None))
+        return [(*row[:5], bool(row[5])) for row in rows]
 
     def learning(self, when: Moment, topic: str | None = None) -> list[Waiting]:
         """Steps that are due, the longest-waiting first."""
-        return self._waiting(f"{_STEPS_DUE} ORDER BY due_at_us, id LIMIT :limit", when, topic)
+        return self._waiting(f"{_STEPS_DUE} ORDER BY due_at_us, id", when, topic)
 
     def reviews(self, when: Moment, topic: str | None = None) -> list[Waiting]:
         """Reviews that are due, the longest-waiting first."""
-        return self._waiting(f"{when.reviews_due} ORDER BY due_at_us, id LIMIT :limit", when, topic)
+        return self._waiting(f"{when.reviews_due} ORDER BY due_at_us, id", when, topic)
+
+    def kinds(self, ids: Sequence[str]) -> dict[str, str]:
+        """Id → kind of these cards."""
+        import json
+
+        sql = "SELECT card.id, kind FROM json_each(?) JOIN card ON card.id = value"
+        return dict(self._connection.rows(sql, (json.dumps(ids),)))
 
     def is_open(self, id: str, when: Moment) -> bool:
         """Whether this card is unseen or due now, and neither suspended nor buried."""
@@ -198,9 +298,9 @@ class Queue:
         sql = f"SELECT topic, count(*) FROM queue WHERE {condition} GROUP BY topic"
         return dict(self._connection.rows(sql, when.values(topic)))
 
-    def _waiting(self, condition: str, when: Moment, topic: str | None, limit: int = -1) -> list[Waiting]:
+    def _waiting(self, condition: str, when: Moment, topic: str | None) -> list[Waiting]:
         sql = f"SELECT id, topic, state = 'new', rank & {_ASKED_MASK} FROM queue WHERE {condition}"
-        rows = self._connection.rows(sql, {**when.values(topic), "limit": limit})
+        rows = self._connection.rows(sql, when.values(topic))
         return [Waiting(id, topic, bool(is_new), asked) for id, topic, is_new, asked in rows]
 
 

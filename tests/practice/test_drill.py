@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -211,12 +212,14 @@ def test_what_was_ticked_and_the_time_since_it_was_asked_go_into_the_log(
     assert row.payload["points"] == [0, 2] and row.payload["elapsed_ms"] == 5000 and "correct" not in row.payload
 
 
-def test_reviews_and_unseen_cards_are_mixed(open_workspace: Open) -> None:
+def test_reviews_and_unseen_cards_topics_and_kinds_are_mixed(open_workspace: Open) -> None:
     workspace = open_workspace(fuzz=False)
     for card in ("att-01", "att-02", "kv-01"):
         record_review.answer(workspace, card, Rating.EASY, workspace.clock() - timedelta(days=20))
-    drill, states = Drill(workspace), []
+    drill, asked = Drill(workspace), []
     while item := drill.next():
-        states.append(item.state)
+        asked.append((item.card.topic, item.card.kind, item.state))
         drill.answer(Rating.EASY)
-    assert states == [State.REVIEW, State.NEW] * 3
+    assert [topic for topic, _, _ in asked] == ["att", "kv"] * 3
+    assert all(before[1] != after[1] for before, after in pairwise(asked))
+    assert {state for _, _, state in asked[:2]} == {State.REVIEW, State.NEW}

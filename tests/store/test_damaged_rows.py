@@ -216,10 +216,10 @@ def test_the_released_steps_are_never_changed() -> None:
 
     digests = [sha256(step.encode()).hexdigest()[:16] for step in migrations.STEPS]
     assert len(digests) == FORMAT
-    assert digests == ["b6740bd1c511496b", "27a4e77a74a7a1f8", "2613f748ca4a25d5"]
+    assert digests == ["b6740bd1c511496b", "27a4e77a74a7a1f8", "2613f748ca4a25d5", "207b885357a24c48"]
 
 
-@pytest.mark.parametrize("format", [0, 1, 2, 4, 66, -1, 2**24 + 2])
+@pytest.mark.parametrize("format", [0, 1, FORMAT + 1, 66, -1, 2**24 + 2])
 def test_a_header_that_contradicts_the_content_is_called_damaged(path: Path, format: int) -> None:
     append(path, 3)
     raw = sqlite3.connect(path)
