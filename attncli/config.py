@@ -55,7 +55,7 @@ class Settings:
     level: str = "any"
     """The interview that is ahead: screen, onsite or research; new cards up to that level come first."""
     minutes_per_day: int = 30
-    """How many minutes a day the plan for the interview may fill."""
+    """How many minutes a day the plan for the interview, and, once it is set, the review queue may fill."""
     easy_days: tuple[tuple[str, int], ...] = ()
     """Weekdays with less time, each with the percentage of the minutes that is left; empty for none."""
 
@@ -105,6 +105,11 @@ def load(path: Path, environ: Mapping[str, str]) -> Settings:
     if problems:
         raise ConfigInvalid(f"{path}: " + "; ".join(problems))
     return replace(settings, **values)
+
+
+def is_set(path: Path, key: str) -> bool:
+    """Whether the file sets `key`, be it to the default."""
+    return key in _parse(_read(path), path)
 
 
 def save(path: Path, key: str, text: str, today: date | None = None) -> None:

@@ -7,22 +7,24 @@ from datetime import datetime
 from attncli.commands.session import Session
 from attncli.commands.stdout import echo
 from attncli.domain.text import Lang
-from attncli.practice.due import DueCounts, due_counts
-from attncli.words.command_texts import DUE_NOW
+from attncli.practice.due import DueCounts, due_counts, minutes_of
+from attncli.words.command_texts import DUE_NOW, LEFT_OUT
 
 
 def report(session: Session, at: datetime | None, as_json: bool) -> None:
     """Prints what is due at `at` (now)."""
     with session.workspace() as workspace:
         counts = due_counts(workspace, at)
+        minutes = minutes_of(workspace.settings, workspace.moment(at).day)
     if as_json:
         from attncli.commands.json_document import print_json
 
         print_json(counts.document())
     else:
-        echo("\n".join(_lines(counts, workspace.lang)))
+        echo("\n".join(_lines(counts, minutes, workspace.lang)))
 
 
-def _lines(counts: DueCounts, lang: Lang) -> list[str]:
+def _lines(counts: DueCounts, minutes: float, lang: Lang) -> list[str]:
     topics = (f"  {topic:<12} {count:>4}" for topic, count in counts.topics.items())
-    return [DUE_NOW[lang].format(counts=counts), *topics]
+    left_out = [LEFT_OUT[lang].format(counts=counts, minutes=minutes)] if counts.left_out else []
+    return [DUE_NOW[lang].format(counts=counts), *topics, *left_out]

@@ -76,7 +76,7 @@ class _Browse:
         store = self.workspace.store
         match state:
             case "due":
-                waiting = [store.queue.learning(self.moment), reviews_today(self.workspace, self.moment)]
+                waiting = [store.queue.learning(self.moment), reviews_today(self.workspace, self.moment, None)]
                 return [card.id for cards in waiting for card in cards]
             case "weak":
                 return weak_cards(self.workspace, self.moment)

@@ -14,7 +14,7 @@ from attncli.domain.schedule import Schedule, State
 from attncli.errors import NotFound, Outdated, UsageError
 from attncli.memory.card_order import Traits, interleaved, spread
 from attncli.practice import hold, record_review
-from attncli.practice.due import new_quota, reviews_today
+from attncli.practice.due import new_quota, reviews_today, room_today
 from attncli.practice.record_review import Answered, Basis, Shown
 from attncli.practice.undo import take_back
 from attncli.practice.workspace import Workspace
@@ -202,8 +202,9 @@ class Drill:
 
     def _planned(self, when: Moment) -> deque[Waiting]:
         queue = self.workspace.store.queue
-        reviews = reviews_today(self.workspace, when)
-        unseen = queue.unseen(when, new_quota(self.workspace, when, len(reviews)), self.topic)
+        room = room_today(self.workspace, when)
+        reviews = reviews_today(self.workspace, when, room)
+        unseen = queue.unseen(when, new_quota(self.workspace, when, len(reviews), room), self.topic)
         asked = [waiting for waiting in reviews if self.topic in (None, waiting.topic)]
         if when.interview_day:
             return deque(sorted([*asked, *unseen], key=lambda waiting: waiting.asked))

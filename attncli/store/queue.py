@@ -90,11 +90,13 @@ _CHALLENGES_DUE = f"""
 """
 _NEAR_UNSEEN = f"""
     SELECT sibling.other, coalesce({_STUDIED} OR beside.id IS NOT NULL
-        AND {_THEIR_DUE_DAY} BETWEEN :day - {LONGEST_WAIT_DAYS} AND :day + 1, 0)
+        AND {_THEIR_DUE_DAY} BETWEEN :day - {LONGEST_WAIT_DAYS} AND :day + {APART_DAYS}, 0)
     FROM sibling LEFT JOIN schedule AS theirs ON theirs.subject = sibling.other
     LEFT JOIN queue AS beside ON beside.id = sibling.other AND beside.suspended = 0
     WHERE sibling.subject = :id
 """
+# How slowly recall falls: its slope after t days is nearly 1 / (S + F·t), with the F of the published forgetting curve.
+_SLOWNESS = "(SELECT stability_days + 0.98 * (:day - review_day) FROM schedule WHERE subject = queue.id)"
 # Links of cards and challenges to each other, whichever names the other and under whatever name.
 _LINKED = """
     INSERT INTO sibling WITH subject (id, document) AS (
@@ -254,6 +256,10 @@ class Queue:
     def reviews(self, when: Moment, topic: str | None = None) -> list[Waiting]:
         """Reviews that are due, the longest-waiting first."""
         return self._waiting(f"{when.reviews_due} ORDER BY due_at_us, id", when, topic)
+
+    def reviews_by_loss(self, when: Moment, limit: int) -> list[Waiting]:
+        """The `limit` due reviews whose recall falls most if they wait a day, the most urgent first."""
+        return self._waiting(f"{when.reviews_due} ORDER BY {_SLOWNESS}, id LIMIT {limit}", when, None)
 
     def kinds(self, ids: Sequence[str]) -> dict[str, str]:
         """Id → kind of these cards."""

@@ -88,8 +88,9 @@ EXPLAINED: dict[str, Localised] = {
         "面试属于哪一级：初筛（电话或首轮）、现场面（完整轮次）、研究岗。不超过该级的新卡先出，应用里的专项练习和模拟面试默认选它。",
     ),
     "minutes_per_day": _T(
-        "How many minutes a day the plan for the interview may fill, 1 to 960.",
-        "面试计划每天可以安排多少分钟，1 到 960。",
+        "How many minutes a day the plan for the interview and the review queue may fill, 1 to 960; the queue keeps to "
+        "them once they are set.",
+        "面试计划和复习队列每天可以安排多少分钟，1 到 960；设置之后，队列才按这个时间安排。",
     ),
     "easy_days": _T(
         "Weekdays with less time, each with the percentage of the minutes that is left, such as sat=50 sun=0; empty "

@@ -29,6 +29,21 @@ def test_due_with_and_without_the_option_parser_say_the_same(attn: Attn) -> None
     assert attn("due").out == attn("due", "--lang", "en").out
 
 
+def test_due_says_what_does_not_fit_the_minutes_that_were_set(attn: Attn) -> None:
+    for card in ("att-01", "att-02", "att-03", "kv-01", "kv-02"):
+        attn("answer", card, "--rating", "easy", "--at", "2026-01-05T09:00:00Z")
+    assert len(attn("due", "--at", "2026-03-05T09:00:00Z").out.splitlines()) == 3
+    attn("config", "minutes_per_day", "1")
+    said = attn("due", "--at", "2026-03-05T09:00:00Z").out.splitlines()
+    assert said[0] == "4 due: 0 new, 0 learning, 4 to review; challenges: 0"
+    assert said[-1].startswith("1 more to review than fit today (minutes: 1)")
+    assert (
+        attn("due", "--lang", "zh", "--at", "2026-03-05T09:00:00Z").out.splitlines()[-1].startswith("还有 1 张待复习")
+    )
+    document = attn("due", "--json", "--at", "2026-03-05T09:00:00Z").json
+    assert set(document) == {"due", "new", "learning", "review", "challenges", "topics"} and document["due"] == 4
+
+
 def test_answer_prints_the_new_schedule(attn: Attn) -> None:
     answered = attn("answer", "att-01", "--rating", "good", "--at", "2026-01-05T09:00:00+08:00", "--json").json
     assert answered == {

@@ -104,19 +104,19 @@ def test_before_an_interview_what_is_asked_most_comes_first_whatever_its_topic()
 traits = st.lists(st.builds(Traits, st.sampled_from("aabcd"), st.sampled_from(["qa", "qa", "cloze"]), st.booleans()))
 
 
-def mixed(cards: list[Traits]) -> list[tuple[int, Traits]]:
+def alternated(cards: list[Traits]) -> list[tuple[int, Traits]]:
     return interleaved(list(enumerate(cards)), lambda card: card[1])
 
 
 @given(traits)
 def test_interleaving_loses_nothing_and_says_the_same_twice(cards: list[Traits]) -> None:
-    assert sorted(mixed(cards)) == list(enumerate(cards))
-    assert mixed(cards) == mixed(list(cards))
+    assert sorted(alternated(cards)) == list(enumerate(cards))
+    assert alternated(cards) == alternated(list(cards))
 
 
 @given(traits)
 def test_no_two_cards_of_a_topic_in_a_row_where_another_is_left(cards: list[Traits]) -> None:
-    order = [card for _, card in mixed(cards)]
+    order = [card for _, card in alternated(cards)]
     for place in range(1, len(order)):
         if order[place].topic == order[place - 1].topic:
             assert {card.topic for card in order[place:]} == {order[place].topic}
@@ -124,7 +124,7 @@ def test_no_two_cards_of_a_topic_in_a_row_where_another_is_left(cards: list[Trai
 
 @given(traits)
 def test_topics_are_split_whenever_that_is_possible_at_all(cards: list[Traits]) -> None:
-    order = [card.topic for _, card in mixed(cards)]
+    order = [card.topic for _, card in alternated(cards)]
     repeats = sum(a == b for a, b in pairwise(order))
     most = max(map(order.count, order), default=0)
     assert repeats == max(0, 2 * most - 1 - len(order))
@@ -132,7 +132,7 @@ def test_topics_are_split_whenever_that_is_possible_at_all(cards: list[Traits]) 
 
 @given(traits)
 def test_cards_of_one_topic_and_kind_keep_their_order(cards: list[Traits]) -> None:
-    order = mixed(cards)
+    order = alternated(cards)
     for one in set(cards):
         places = [place for place, card in order if card == one]
         assert places == sorted(places)
@@ -141,6 +141,6 @@ def test_cards_of_one_topic_and_kind_keep_their_order(cards: list[Traits]) -> No
 def test_kinds_are_mixed_among_the_next_few_cards_that_are_as_new() -> None:
     review = [Traits(topic, "qa", False) for topic in "abcd"]
     cards = [*review, Traits("e", "cloze", False), Traits("f", "choice", True)]
-    assert [card.topic for _, card in mixed(cards)] == ["a", "e", "b", "c", "d", "f"]
+    assert [card.topic for _, card in alternated(cards)] == ["a", "e", "b", "c", "d", "f"]
     far = [Traits(chr(ord("a") + n), "qa", False) for n in range(12)]
-    assert [place for place, _ in mixed([*far, Traits("z", "cloze", False)])][:2] == [0, 1]
+    assert [place for place, _ in alternated([*far, Traits("z", "cloze", False)])][:2] == [0, 1]
