@@ -8,7 +8,7 @@ from attncli.commands.session import Session
 from attncli.commands.stdout import echo
 from attncli.domain.text import Lang
 from attncli.practice.due import DueCounts, due_counts, minutes_of
-from attncli.words.command_texts import DUE_NOW, LEFT_OUT
+from attncli.words.command_texts import DUE_NOW, TOO_MANY_FOR_TODAY
 
 
 def report(session: Session, at: datetime | None, as_json: bool) -> None:
@@ -26,5 +26,5 @@ def report(session: Session, at: datetime | None, as_json: bool) -> None:
 
 def _lines(counts: DueCounts, minutes: float, lang: Lang) -> list[str]:
     topics = (f"  {topic:<12} {count:>4}" for topic, count in counts.topics.items())
-    left_out = [LEFT_OUT[lang].format(counts=counts, minutes=minutes)] if counts.left_out else []
+    left_out = [TOO_MANY_FOR_TODAY[lang].format(counts=counts, minutes=minutes)] if counts.left_out else []
     return [DUE_NOW[lang].format(counts=counts), *topics, *left_out]

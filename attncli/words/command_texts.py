@@ -32,7 +32,7 @@ DUE_NOW = _T(
     "待复习 {counts.due}：新卡 {counts.new}，学习中 {counts.learning}，复习 {counts.review}；"
     "到期的编程题 {counts.challenges}",
 )
-LEFT_OUT = _T(
+TOO_MANY_FOR_TODAY = _T(
     "{counts.left_out} more to review than fit today (minutes: {minutes:g}); they stay due, and what fades fastest "
     "comes first",
     "还有 {counts.left_out} 张待复习的卡今天 {minutes:g} 分钟内排不下：仍算到期，遗忘最快的先复习",
