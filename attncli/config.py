@@ -341,12 +341,8 @@ def _written(value: Any) -> str:
     if isinstance(value, time):
         return f"{value:%H:%M}"
     if isinstance(value, tuple):
-        return " ".join(_written_part(part) for part in value)
+        return " ".join(_written_step(p) if isinstance(p, timedelta) else f"{p[0]}={p[1]:g}" for p in value)
     return str(value)
-
-
-def _written_part(part: timedelta | tuple[str, float]) -> str:
-    return _written_step(part) if isinstance(part, timedelta) else f"{part[0]}={part[1]:g}"
 
 
 def _written_step(step: timedelta) -> str:
