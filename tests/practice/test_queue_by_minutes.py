@@ -105,6 +105,14 @@ def test_the_time_that_was_spent_today_is_gone_and_the_learner_s_own_pace_counts
     assert due_counts(workspace).review == 3, "one slow review counts as one of eleven"
 
 
+def test_settings_that_break_while_something_is_open_limit_nothing(open_workspace: Open) -> None:
+    workspace = open_workspace(fuzz=False)
+    known(workspace, att_01=100, att_02=60, att_03=30, kv_01=20, kv_02=9)
+    set_minutes(workspace, 1)
+    workspace.home.config.write_text("minutes_per_day =", encoding="utf-8")
+    assert due_counts(workspace).review == 5
+
+
 @pytest.mark.parametrize("days", [0, 30])
 def test_a_plan_for_an_interview_has_the_minutes_itself(open_workspace: Open, days: int) -> None:
     workspace = open_workspace(fuzz=False)
