@@ -328,9 +328,8 @@ def _as_number(text: str) -> float | str:
 
 
 def _stored(key: str, value: Any) -> Any:
-    if key == PER_TOPIC:
-        return dict(value)
-    return value if isinstance(value, bool | int | float) else _written(value)
+    kept = dict(value) if key == PER_TOPIC else value
+    return kept if isinstance(kept, bool | int | float | dict) else _written(kept)
 
 
 def _written(value: Any) -> str:

@@ -45,7 +45,7 @@ def standstill(workspace: Workspace) -> Standstill:
     """What there is to say where nothing is due now."""
     when, queue = workspace.moment(), workspace.store.queue
     cards, suspended = sum(topic.cards for topic in workspace.library.topics()), len(queue.suspended())
-    unseen = sum(queue.count_unseen(when, -1).values())
+    unseen = queue.all_unseen(when)
     buried = cards - suspended - len(queue.available(when))
     new_per_day = workspace.settings.new_per_day
     brings_new = bool(when.interview_day) or new_per_day > 0

@@ -199,6 +199,10 @@ class Queue:
             counts[waiting.topic] = counts.get(waiting.topic, 0) + 1
         return counts
 
+    def all_unseen(self, when: Moment) -> int:
+        """How many cards have never been reviewed and are open, whatever stands near them."""
+        return sum(self._by_topic(_UNSEEN, when, None).values())
+
     def challenges_due(self, when: Moment) -> set[str]:
         """The solved challenges that are due again."""
         return {id for (id,) in self._connection.rows(_CHALLENGES_DUE, when.values(None))}
