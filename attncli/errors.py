@@ -5,6 +5,7 @@
     │   ├── NotFound              unknown card, challenge, topic, missing file
     │   ├── NoTerminal            a screen was asked for and there is none
     │   ├── ClockWrong            the clock, or a moment that was given, lies outside 1990…2199
+    │   ├── Unfit                 what was typed, or asked for, cannot be; the app tells it in its own words
     │   └── Outdated              what was shown no longer holds: nothing was recorded, show it anew
     ├── Rejected              exit 1: a submission was rejected, a challenge does not prove itself, a claim did not show
     ├── NothingFound          exit 1: a search matched nothing
@@ -70,6 +71,14 @@ class ClockWrong(UsageError):
 
 class Outdated(UsageError):
     """What the learner was shown no longer holds; `reason` says why: `answered`, `day` or `settings`."""
+
+    def __init__(self, message: str, reason: str) -> None:
+        super().__init__(message)
+        self.reason = reason
+
+
+class Unfit(UsageError):
+    """What cannot be; `reason` names the text of the app that tells it: `tag`, `undo`, `interview-past` and so on."""
 
     def __init__(self, message: str, reason: str) -> None:
         super().__init__(message)

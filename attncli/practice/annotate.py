@@ -7,7 +7,7 @@ from collections import defaultdict
 
 from attncli.domain.log_row import LogRow, RowKind
 from attncli.domain.payloads import LONGEST_NOTE, kept_text
-from attncli.errors import UsageError
+from attncli.errors import Unfit
 from attncli.memory.annotations import ANNOTATIONS, FLAG, Annotation, fold_annotation
 from attncli.practice.log_transaction import record
 from attncli.practice.workspace import Workspace
@@ -37,10 +37,11 @@ def annotated_cards(workspace: Workspace) -> dict[str, Annotation]:
 
 
 def toggle_tag(workspace: Workspace, card: str, tag: str) -> bool:
-    """Puts `tag` on the card, or takes it off; whether it is on now. Raises UsageError for what is no tag."""
+    """Puts `tag` on the card, or takes it off; whether it is on now. Raises Unfit for what is no tag."""
     tag = tag.strip().lstrip("#").lower()
     if not _TAG.match(tag) or len(tag) > LONGEST_TAG:
-        raise UsageError(f"“{tag[:LONGEST_TAG]}” is no tag; use letters, digits and hyphens, at most {LONGEST_TAG}")
+        said = f"“{tag[:LONGEST_TAG]}” is no tag; use letters, digits and hyphens, at most {LONGEST_TAG}"
+        raise Unfit(said, "tag")
     card = workspace.library.card(card).id
     on = tag not in annotation(workspace, card).tags
     record(workspace, RowKind.TAG, card, {"tag": tag, "on": on})
@@ -55,11 +56,11 @@ def toggle_flag(workspace: Workspace, card: str) -> bool:
 def set_note(workspace: Workspace, card: str, text: str) -> None:
     """Replaces the note; an empty one takes it away. Nothing is recorded where it says that already.
 
-    Raises UsageError for a note that is too long to keep.
+    Raises Unfit for a note that is too long to keep.
     """
     text = kept_text(text.strip(), LONGEST_NOTE + 1)
     if len(text) > LONGEST_NOTE:
-        raise UsageError(f"the note has more than {LONGEST_NOTE} characters; shorten it")
+        raise Unfit(f"the note has more than {LONGEST_NOTE} characters; shorten it", "note")
     card = workspace.library.card(card).id
     if text != annotation(workspace, card).note:
         record(workspace, RowKind.NOTE, card, {"text": text})

@@ -15,7 +15,7 @@ from attncli.bank.problems import shown_path
 from attncli.bank.validate import topic_findings
 from attncli.bank.yaml_reading import parse
 from attncli.domain.text import Lang
-from attncli.errors import UsageError
+from attncli.errors import Unfit, UsageError
 from attncli.files import cannot_write, write_whole
 from attncli.words.command_texts import NEW_ANSWER, NEW_QUESTION
 
@@ -44,7 +44,8 @@ def add_card(workspace: Workspace, topic: str, question: str = "", answer: str =
     """
     topic = topic.strip().lower()
     if not _TOPIC.match(topic) or len(topic) > LONGEST_TOPIC:
-        raise UsageError(f"“{topic[:40]}” is no topic; use lower-case letters, digits and single hyphens, such as mine")
+        said = f"“{topic[:40]}” is no topic; use lower-case letters, digits and single hyphens, such as mine"
+        raise Unfit(said, "topic")
     path = _file_of(workspace.home.banks, topic)
     if path.name in NOT_CARDS:
         raise UsageError(f"“{topic}” cannot be a topic, since {path.name} is no file of cards; choose another name")

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime
 from typing import Any
 
-from attncli.errors import UsageError
+from attncli.errors import Unfit
 from attncli.memory.interview_plan import Item
 from attncli.memory.plan_forecast import (
     Expected,
@@ -151,16 +151,16 @@ def expected_document(expected: Expected) -> dict[str, float]:
 
 
 def interview_of(workspace: Workspace, asked: date | None = None, at: datetime | None = None) -> date:
-    """The day that was asked for, else the one that is set. Raises UsageError where there is none that lies ahead."""
+    """The day that was asked for, else the one that is set. Raises Unfit where there is none that lies ahead."""
     today = local_date(workspace, at)
     day = asked or workspace.settings.interview
     remedy = "name one with --interview 2027-03-31, or set it once: attn config interview 2027-03-31"
     if day is None:
-        raise UsageError(f"there is no interview date; {remedy}")
+        raise Unfit(f"there is no interview date; {remedy}", "interview-none")
     if day < today:
-        raise UsageError(f"the interview date {day} is past; {remedy}")
+        raise Unfit(f"the interview date {day} is past; {remedy}", "interview-past")
     if (day - today).days > FARTHEST_DAYS:
-        raise UsageError(f"the interview date {day} is more than two years away; {remedy}")
+        raise Unfit(f"the interview date {day} is more than two years away; {remedy}", "interview-far")
     return day
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from attncli.domain.log_row import LogRow, RowKind
-from attncli.errors import UsageError
+from attncli.errors import Unfit
 from attncli.memory.annotations import ANNOTATIONS
 from attncli.memory.replay import HOLDS
 from attncli.practice.derivation import derive_everything, derive_subjects
@@ -37,7 +37,7 @@ def take_back(workspace: Workspace, row: LogRow | None = None) -> LogRow:
     with recording(workspace):
         done = row or store.log.last_here(TAKEN_BACK)
         if done is None:
-            raise UsageError("there is no review on this machine to take back, nor anything else that was done here")
+            raise Unfit("there is no review on this machine to take back, nor anything else that was done here", "undo")
         store.log.append(RowKind.UNDO, done.subject, at, workspace.calendar.day(at), {"row": done.id})
         if done.kind is RowKind.FIT:
             workspace.forget_policy()

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import events
 from textual.actions import ActionParseResult
-from textual.app import App, SystemCommand
+from textual.app import SystemCommand
 from textual.binding import Binding, BindingType
 from textual.dom import DOMNode
 from textual.filter import LineFilter
@@ -23,7 +23,7 @@ from textual.screen import Screen
 from attncli.config import Settings
 from attncli.domain.printable import printable
 from attncli.domain.text import Lang
-from attncli.errors import INTERRUPTED, AttnError
+from attncli.errors import AttnError
 from attncli.paths import Home
 from attncli.practice.choose_cards import Wish, level_wished, require_fitting
 from attncli.practice.first_run import is_first_run
@@ -31,11 +31,12 @@ from attncli.practice.grader import Grader
 from attncli.practice.workspace import Clock, Workspace
 from attncli.tui import wrapping
 from attncli.tui.faults import BUSY_MILLISECONDS, fault_text
+from attncli.tui.leaving import LeavingApp
 from attncli.tui.routes import Route
 from attncli.tui.screen_at import interview_screen, mock_screen, report_screen, screen_at
 from attncli.tui.screens.base import AttnScreen
 from attncli.tui.shown_text import ShownText
-from attncli.tui.terminal import hung_up, standard_terminal
+from attncli.tui.terminal import standard_terminal
 from attncli.tui.theme import DARK, LIGHT, THEMES, theme_named
 from attncli.words.app_texts import say, say_counted
 
@@ -45,7 +46,6 @@ if TYPE_CHECKING:
     from attncli.practice.mock_plan import MockWish
     from attncli.practice.quiz import Quiz, QuizWish
 
-HUNG_UP = 129
 SECONDS_BETWEEN_LOOKS = 1.0
 
 
@@ -94,7 +94,7 @@ def run(
         return app.return_code or 0
 
 
-class AttnApp(App[None]):
+class AttnApp(LeavingApp):
     """Routes between screens."""
 
     TITLE = "attn"
@@ -166,7 +166,7 @@ class AttnApp(App[None]):
 
     def on_mount(self) -> None:
         if (terminal := standard_terminal()) is not None:
-            self.set_interval(SECONDS_BETWEEN_LOOKS, lambda: self._leave_if_hung_up(terminal))
+            self.set_interval(SECONDS_BETWEEN_LOOKS, lambda: self.leave_if_hung_up(terminal))
         if problems := self.workspace.library.problems():
             self.notify(say_counted("app.problems", self.lang, len(problems), first=problems[0]), severity="warning")
         if self._challenge is not None:
@@ -181,10 +181,6 @@ class AttnApp(App[None]):
             self.open_review(self._topic, self._limit)
         else:
             self.open(self._first)
-
-    def _leave_if_hung_up(self, terminal: int) -> None:
-        if hung_up(terminal):
-            self.exit(return_code=HUNG_UP)
 
     def open(self, route: Route) -> None:
         """Shows the screen of this name."""
@@ -309,10 +305,6 @@ class AttnApp(App[None]):
             config.save(self.workspace.home.config, key, value)
         except (AttnError, OSError) as error:
             self.notify(str(error), severity="warning")
-
-    def action_interrupt(self) -> None:
-        """Ctrl-C ends the app as it ends every command."""
-        self.exit(return_code=INTERRUPTED)
 
     def action_command_palette(self) -> None:
         from textual.command import CommandPalette

@@ -14,6 +14,7 @@ from attncli.errors import (
     StoreFull,
     StoreReplaced,
     StoreUnwritable,
+    Unfit,
 )
 from attncli.words.app_texts import say
 
@@ -39,5 +40,7 @@ def fault_text(error: AttnError, lang: Lang) -> str:
     """The line that tells what was not stored, and what to do."""
     if isinstance(error, Outdated):
         return say(f"outdated.{error.reason}", lang)
+    if isinstance(error, Unfit):
+        return say(f"unfit.{error.reason}", lang)
     key = next((key for kind, key in _KEYS.items() if isinstance(error, kind)), "fault.other")
     return say(key, lang, message=error.message)

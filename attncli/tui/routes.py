@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from random import Random
 from typing import TYPE_CHECKING, Literal, Protocol
 
@@ -24,12 +24,13 @@ Route = Literal[
 
 
 class Routes(Protocol):
-    """The app, as its screens see it."""
+    """The app, as its screens see it; before it ends it calls `keep`, which tells whether what was typed is on disk."""
 
     workspace: Workspace
     rng: Random
     grader: Grader
     lang: Lang
+    keep: Callable[[], bool] | None
 
     def tell(self, error: AttnError) -> None: ...
     def open(self, route: Route) -> None: ...

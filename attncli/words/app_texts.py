@@ -20,6 +20,7 @@ from attncli.words import (
     home_texts,
     settings_texts,
     shared_review_texts,
+    unfit_texts,
 )
 
 _T = Localised
@@ -39,10 +40,6 @@ TEXTS: dict[str, Localised] = {
     "key.study-plan": _T("Study today's list", "学今天的内容"),
     "home.plan-key": _T("p plan", "p 计划"),
     "plan.title": _T("Plan for the interview", "面试计划"),
-    "plan.no-date": _T(
-        "No interview date is set. Press , for the settings and give the day there.",
-        "还没有设定面试日期。按 , 打开设置，在那里填写日期。",
-    ),
     "key.reveal": _T("Show answer", "显示答案"),
     "key.submit": _T("Answer", "提交"),
     "key.tick": _T("Tick", "勾选"),
@@ -179,6 +176,7 @@ TEXTS: dict[str, Localised] = {
     **first_run_texts.TEXTS,
     **home_texts.TEXTS,
     **settings_texts.TEXTS,
+    **unfit_texts.TEXTS,
 }
 
 

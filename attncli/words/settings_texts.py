@@ -42,12 +42,13 @@ EXPLAINED: dict[str, Localised] = {
         "单独设定某些主题的目标记忆保持率，例如 att=0.95 kv=0.85；留空表示都一样。",
     ),
     "new_per_day": _T(
-        "How many unseen cards a day brings at most. Each new card comes back several times in its first weeks.",
-        "每天最多出现多少张未学的卡片。每张新卡在头几周会再出现好几次。",
+        "How many unseen cards a day brings at most, 0 to 9999. Each new card comes back several times in its first "
+        "weeks.",
+        "每天最多出现多少张未学的卡片，0 到 9999。每张新卡在头几周会再出现好几次。",
     ),
     "day_start": _T(
         "The local time at which a new day begins: before it, late answers still count for yesterday.",
-        "新的一天从本地几点开始；在此之前的作答仍算前一天。",
+        "新的一天从本地几点开始，例如 04:00；在此之前的作答仍算前一天。",
     ),
     "fuzz": _T(
         "Whether intervals are spread by a few days, so that cards learnt together do not stay together.",
@@ -79,8 +80,8 @@ EXPLAINED: dict[str, Localised] = {
         "达到哪一级算通过：已解出是白板面试的要求，已加固是生产环境的要求。",
     ),
     "interview": _T(
-        "The day of the interview, such as 2027-03-31; empty for none.",
-        "面试日期，例如 2027-03-31；留空表示未定。",
+        "The day of the interview, such as 2027-03-31, today or later; empty for none.",
+        "面试日期，例如 2027-03-31，不能早于今天；留空表示未定。",
     ),
     "level": _T(
         "The interview ahead: screen (a first call), onsite (whole rounds), research. New cards up to it come first; "
@@ -106,6 +107,7 @@ TEXTS: dict[str, Localised] = {
     "settings.title": _T("Settings", "设置"),
     "settings.none": _T("none", "无"),
     "settings.default": _T("Default: {value}.", "默认值：{value}。"),
+    "settings.unfit": _T("{message}", "“{value}” 不合要求，未保存；写法见上。"),
     "settings.kept": _T("Kept.", "已保存。"),
     "settings.from-next-start": _T(
         "Kept; schedules follow it when attn is started next.", "已保存；下次启动 attn 时按它安排复习。"

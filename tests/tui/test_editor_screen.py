@@ -90,6 +90,42 @@ async def test_where_it_cannot_be_saved_the_screen_stays(make_app: MakeApp) -> N
         assert isinstance(app.screen, EditorScreen) and app.screen.query_one(TextArea).text == "typed"
 
 
+@pytest.mark.parametrize("key", ["ctrl+c", "ctrl+q"])
+async def test_leaving_the_app_keeps_what_was_typed(make_app: MakeApp, key: str) -> None:
+    app = opened(make_app)
+    write_solution(app, "before\n")
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("w")
+        await pilot.pause(0.3)
+        await pilot.press("#", key)
+    assert file_of(app).read_text(encoding="utf-8") == "#before\n"
+
+
+async def test_what_cannot_be_kept_is_told_before_the_app_is_left(make_app: MakeApp) -> None:
+    app = opened(make_app)
+    write_solution(app, "before\n")
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("w")
+        await pilot.pause(0.3)
+        await pilot.press("#")
+        file_of(app).unlink()
+        file_of(app).mkdir()
+        await pilot.press("ctrl+c")
+        assert await noted(pilot, "sdpa.py")
+        assert app.return_code is None and isinstance(app.screen, EditorScreen)
+        await pilot.press("ctrl+c")
+    assert app.return_code == 130
+
+
+async def test_a_starter_opens_at_its_left_edge(make_app: MakeApp) -> None:
+    app = opened(make_app)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("w")
+        await pilot.pause(0.3)
+        area = app.screen.query_one(TextArea)
+        assert area.cursor_location[0] > 0 and area.scroll_x == 0
+
+
 async def test_a_file_that_is_no_text_is_told(make_app: MakeApp) -> None:
     app = opened(make_app)
     write_solution(app)

@@ -49,6 +49,15 @@ async def test_the_plan_opens_from_home_and_says_what_matters_first(
         assert all(said in text for said in words), text
 
 
+async def test_a_date_that_has_gone_by_is_told_in_chinese_alone(make_app: MakeApp) -> None:
+    app = before_interview(make_app, "zh")
+    app.workspace.adopt(replace(app.workspace.settings, interview=date(2026, 6, 1)))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("p")
+        await pilot.pause()
+        assert "设定的面试日期已经过去" in shown(app) and "attn config" not in shown(app)
+
+
 async def test_without_a_date_the_screen_leads_to_the_settings(make_app: MakeApp) -> None:
     app = make_app()
     async with app.run_test(size=(80, 24)) as pilot:

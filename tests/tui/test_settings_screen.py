@@ -8,7 +8,7 @@ import pytest
 from textual.widgets import Input
 
 from attncli.config import KEYS, SCHEDULING_KEYS, Settings, load
-from attncli.domain.text import LANGS
+from attncli.domain.text import LANGS, Lang
 from attncli.tui.app import AttnApp
 from attncli.tui.screens.settings import CHOICES, SettingsScreen
 from attncli.tui.theme import CONTRAST
@@ -123,3 +123,31 @@ async def test_a_file_that_cannot_be_written_is_told(make_app: MakeApp) -> None:
         await pilot.press("right")
         assert app.theme != "attn-light"
         assert "✗ cannot read" in shown(app), shown(app)
+
+
+@pytest.mark.parametrize(("lang", "said"), [("en", "is no number from 0.7 to 0.97"), ("zh", "“2” 不合要求，未保存")])
+async def test_what_does_not_fit_is_told_in_the_learners_language_and_of_its_own_row(
+    make_app: MakeApp, lang: Lang, said: str
+) -> None:
+    app = make_app(lang=lang)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("comma")
+        go_to(app, "desired_retention")
+        await pilot.press("enter")
+        app.screen.query_one(Input).value = "2"
+        await pilot.press("enter")
+        assert said in shown(app)
+        await pilot.press("escape", "down")
+        assert "✗" not in shown(app)
+
+
+async def test_a_file_of_settings_that_is_broken_is_not_taken_for_a_wrong_value(make_app: MakeApp) -> None:
+    app = make_app(lang="zh")
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("comma")
+        app.workspace.home.config.write_text("= broken", encoding="utf-8")
+        go_to(app, "new_per_day")
+        await pilot.press("enter")
+        app.screen.query_one(Input).value = "12"
+        await pilot.press("enter")
+        assert "✗" in shown(app) and "不合要求" not in shown(app)

@@ -71,8 +71,13 @@ class EditorScreen(Screen[bool]):
         before, found, _ = area.text.partition(TO_WRITE)
         if found:
             area.move_cursor((before.count("\n"), INDENT), center=True)
+            self.call_after_refresh(area.scroll_to, x=0, animate=False)
+
+    def on_unmount(self) -> None:
+        self.attn.keep = None
 
     def on_text_area_changed(self, event: TextArea.Changed) -> None:
+        self.attn.keep = self.action_save
         self._show_standing()
 
     def on_text_area_selection_changed(self, event: TextArea.SelectionChanged) -> None:

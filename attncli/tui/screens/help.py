@@ -47,8 +47,7 @@ class HelpScreen(ModalScreen[None]):
             binding = active.binding
             if binding.description in TEXTS and active.enabled:
                 names = found.setdefault(say(binding.description, self.lang), [])
-                if key_name(binding) not in names:
-                    names.append(key_name(binding))
+                names += [name for name in key_name(binding).split() if name not in names]
         return [(_joined(names), text) for text, names in found.items()]
 
 

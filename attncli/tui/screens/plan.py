@@ -23,6 +23,7 @@ from attncli.practice.plan_sentences import (
     studied_line,
 )
 from attncli.tui.columns import bar, left, right
+from attncli.tui.faults import fault_text
 from attncli.tui.screens.base import AttnScreen
 from attncli.tui.widgets.page import Page
 from attncli.tui.widgets.plain import Plain
@@ -51,7 +52,7 @@ class PlanScreen(AttnScreen):
         try:
             self.plan, self.problem = make_plan(self.workspace), ""
         except UsageError as error:
-            self.plan, self.problem = None, error.message
+            self.plan, self.problem = None, fault_text(error, self.lang)
 
     def title_bar(self) -> TitleBar:
         self._load()
@@ -93,8 +94,7 @@ class PlanScreen(AttnScreen):
 
     def _parts(self) -> Iterable[Widget]:
         if self.plan is None:
-            yield Plain(say("plan.no-date", self.lang))
-            yield Plain(Content.styled(self.problem, "$text-muted"), classes="problem")
+            yield Plain(self.problem)
             return
         plan, lang = self.plan, self.lang
         yield Plain(Content.styled(countdown_sentence(plan, lang), "bold $accent"))

@@ -14,9 +14,10 @@ from textual.widgets import Input, OptionList
 from attncli.config import KEYS, LEVEL_CHOICES, SWITCHES, THEMES, Settings
 from attncli.domain.rungs import RUNGS
 from attncli.domain.text import LANGS
-from attncli.errors import AttnError
+from attncli.errors import AttnError, ConfigInvalid
 from attncli.practice.settings import change_setting, kept_settings
 from attncli.tui.columns import left
+from attncli.tui.faults import fault_text
 from attncli.tui.screens.base import AttnScreen
 from attncli.tui.widgets.option_rows import Rows
 from attncli.tui.widgets.plain import Plain
@@ -63,6 +64,7 @@ class SettingsScreen(AttnScreen):
 
     kept: Settings
     told: Content = Content("")
+    told_of = ""
 
     def title_bar(self) -> TitleBar:
         return TitleBar(say("settings.title", self.lang), status=str(self.workspace.home.config))
@@ -101,7 +103,8 @@ class SettingsScreen(AttnScreen):
     def _explain(self) -> None:
         key = self._key
         default = say("settings.default", self.lang, value=self._named(key, Settings().text(key)))
-        lines = [Content(EXPLAINED[key][self.lang]), Content.styled(f"{default}  {key}", "$text-muted"), self.told]
+        told = self.told if key == self.told_of else Content("")
+        lines = [Content(EXPLAINED[key][self.lang]), Content.styled(f"{default}  {key}", "$text-muted"), told]
         for explained in self.query("#explained").results(Plain):
             explained.update(Content("\n").join(line for line in lines if line))
 
@@ -134,13 +137,18 @@ class SettingsScreen(AttnScreen):
         self.query_one(ValueField).display = False
         self.query_one(SettingRows).focus()
 
+    def _fault(self, error: AttnError, text: str) -> str:
+        if isinstance(error, ConfigInvalid) and error.message.startswith(f"{self._key}: "):
+            return say("settings.unfit", self.lang, message=error.message, value=text)
+        return fault_text(error, self.lang)
+
     def _keep(self, text: str) -> bool:
         """Whether it was kept; what does not fit is told below, and stays in the field."""
-        key = self._key
+        self.told_of = key = self._key
         try:
             in_force = change_setting(self.workspace, key, text)
         except AttnError as error:
-            self.told = Content.styled(f"✗ {error.message}", "$error")
+            self.told = Content.styled(f"✗ {self._fault(error, text)}", "$error")
         else:
             self.kept = kept_settings(self.workspace)
             said = say("settings.kept" if in_force else "settings.from-next-start", self.lang)

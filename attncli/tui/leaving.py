@@ -1,0 +1,37 @@
+"""The ways out of the app; whichever is taken, what was typed is on disk first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from textual.app import App
+
+from attncli.errors import INTERRUPTED
+from attncli.tui.terminal import hung_up
+
+HUNG_UP = 129
+
+
+class LeavingApp(App[None]):
+    """Before it ends it calls `keep`, which a screen with typed text sets: whether that is on disk now."""
+
+    keep: Callable[[], bool] | None = None
+
+    def action_interrupt(self) -> None:
+        """Ctrl-C ends the app as it ends every command."""
+        if self._has_kept():
+            self.exit(return_code=INTERRUPTED)
+
+    async def action_quit(self) -> None:
+        if self._has_kept():
+            self.exit()
+
+    def leave_if_hung_up(self, terminal: int) -> None:
+        if hung_up(terminal):
+            self._has_kept()
+            self.exit(return_code=HUNG_UP)
+
+    def _has_kept(self) -> bool:
+        """Where it cannot be kept, that is told once, and the next try leaves all the same."""
+        keep, self.keep = self.keep, None
+        return keep is None or keep()
