@@ -297,3 +297,26 @@ def test_run_raises_what_ended_the_app(tmp_path: Path, clock: Clock, monkeypatch
     monkeypatch.setattr(AttnApp, "failure", StoreError("the database is full; free some space"))
     with pytest.raises(StoreError, match="full"):
         app_module.run(Home(tmp_path), Settings(), clock)
+
+
+async def test_a_field_takes_the_question_mark_so_help_is_f1_there(make_app: MakeApp) -> None:
+    app = make_app()
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("slash")
+        await pilot.pause()
+        names = [name for name, binding in shown_bindings(app.screen) if binding.description == "key.help"]
+        assert names == ["F1"]
+        await pilot.press("f1")
+        assert isinstance(app.screen, HelpScreen)
+
+
+@pytest.mark.parametrize("key", ["m", "d", "comma"])
+async def test_help_writes_keys_as_they_are_written_on_them(make_app: MakeApp, key: str) -> None:
+    app = make_app()
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press(key)
+        await pilot.pause()
+        await pilot.press("question_mark")
+        await pilot.pause()
+        text = shown(app)
+        assert "←" in text and "left" not in text and "space" not in text and "↓ ↓" not in text

@@ -19,24 +19,34 @@ _NAMES = {
     "minus": "-",
     "up": "↑",
     "down": "↓",
+    "left": "←",
+    "right": "→",
+    "space": "Space",
+    "f1": "F1",
 }
 _RANKS = {"key.help": 0, "key.back": 2, "key.home": 2, "key.quit": 2, "key.language": 3, "key.open": 4}
 _WIDE_GAP, _NARROW_GAP = 2, 1
 
 
 def shown_bindings(screen: Screen[object]) -> list[tuple[str, Binding]]:
-    """The bindings in force that a key bar names, nearest first, each action once; their descriptions are text keys."""
+    """The bindings in force that a key bar names, nearest first, each action and each name of a key once.
+
+    Their descriptions are text keys. A second name of a key (q is written Esc) is left out where the first does
+    something else, as in a field.
+    """
     found: dict[str, tuple[str, Binding]] = {}
     for active in screen.active_bindings.values():
-        binding = active.binding
-        if binding.show and active.enabled and binding.description in TEXTS:
-            found.setdefault(binding.action, (key_name(binding), binding))
+        binding, name = active.binding, key_name(active.binding)
+        if not (binding.show and active.enabled and binding.description in TEXTS):
+            continue
+        if name not in {named for named, _ in found.values()}:
+            found.setdefault(binding.action, (name, binding))
     return list(found.values())
 
 
 def key_name(binding: Binding) -> str:
-    """How a key is written: `Enter`, `/`, `Shift+↑`."""
-    if binding.key_display:
+    """How a key is written: `Enter`, `/`, `Shift+↑`; F1 is not `?`, which a field takes as a character."""
+    if binding.key_display and binding.key != "f1":
         return binding.key_display
     *modifiers, key = binding.key.split("+")
     return "+".join([*(modifier.title() for modifier in modifiers), _NAMES.get(key, key.upper() if modifiers else key)])
