@@ -28,8 +28,11 @@ class LeavingApp(App[None]):
 
     def leave_if_hung_up(self, terminal: int) -> None:
         if hung_up(terminal):
-            self._has_kept()
             self.exit(return_code=HUNG_UP)
+
+    def on_exit_app(self) -> None:
+        """The end that nobody can put off: the terminal is gone, or the page in the browser."""
+        self._has_kept()
 
     def _has_kept(self) -> bool:
         """Where it cannot be kept, that is told once, and the next try leaves all the same."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from textual.messages import ExitApp
 from textual.widgets import TextArea
 
 from attncli.tui.app import AttnApp
@@ -99,6 +100,18 @@ async def test_leaving_the_app_keeps_what_was_typed(make_app: MakeApp, key: str)
         await pilot.pause(0.3)
         await pilot.press("#", key)
     assert file_of(app).read_text(encoding="utf-8") == "#before\n"
+
+
+async def test_a_page_or_terminal_that_goes_away_costs_nothing_that_was_typed(make_app: MakeApp) -> None:
+    app = opened(make_app)
+    write_solution(app, "before\n")
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("w")
+        await pilot.pause(0.3)
+        await pilot.press("#")
+        app.post_message(ExitApp())
+        await pilot.pause(0.3)
+        assert file_of(app).read_text(encoding="utf-8") == "#before\n"
 
 
 async def test_what_cannot_be_kept_is_told_before_the_app_is_left(make_app: MakeApp) -> None:
