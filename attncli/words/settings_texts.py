@@ -107,7 +107,10 @@ TEXTS: dict[str, Localised] = {
     "settings.title": _T("Settings", "设置"),
     "settings.none": _T("none", "无"),
     "settings.default": _T("Default: {value}.", "默认值：{value}。"),
-    "settings.unfit": _T("{message}", "“{value}” 不合要求，未保存；写法见上。"),
+    "settings.unfit": _T(
+        "“{value}” does not fit and was not kept; see above how it is written.",
+        "“{value}” 不合要求，未保存；写法见上。",
+    ),
     "settings.kept": _T("Kept.", "已保存。"),
     "settings.from-next-start": _T(
         "Kept; schedules follow it when attn is started next.", "已保存；下次启动 attn 时按它安排复习。"

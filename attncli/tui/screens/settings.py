@@ -138,8 +138,9 @@ class SettingsScreen(AttnScreen):
         self.query_one(SettingRows).focus()
 
     def _fault(self, error: AttnError, text: str) -> str:
-        if isinstance(error, ConfigInvalid) and error.message.startswith(f"{self._key}: "):
-            return say("settings.unfit", self.lang, message=error.message, value=text)
+        """In English the error's own words, which say more."""
+        if self.lang != "en" and isinstance(error, ConfigInvalid) and error.message.startswith(f"{self._key}: "):
+            return say("settings.unfit", self.lang, value=text)
         return fault_text(error, self.lang)
 
     def _keep(self, text: str) -> bool:
