@@ -22,6 +22,7 @@ def test_eval_06_nn_multiheadattention_averages_heads_and_returns_weights_after_
     says(
         "eval-06", "returned after dropout, so the rows no longer sum to 1", "返回的是 dropout 之后的权重，行和不再是 1"
     )
+    says("eval-06", "With dropout > 0 (the default is 0.0), in training mode", "若设了 dropout（默认 0.0），训练模式下")
     torch.manual_seed(0)
     layer, x = nn.MultiheadAttention(16, 4, dropout=0.5, batch_first=True), torch.randn(2, 8, 16)
     assert layer(x, x, x)[1].shape == (2, 8, 8)
@@ -29,6 +30,9 @@ def test_eval_06_nn_multiheadattention_averages_heads_and_returns_weights_after_
     assert weights.shape == (2, 4, 8, 8) and (weights == 0).any()
     assert (weights.sum(-1) - 1).abs().max() > 0.1
     torch.testing.assert_close(layer.eval()(x, x, x)[1].sum(-1), torch.ones(2, 8))
+    default = nn.MultiheadAttention(16, 4, batch_first=True)
+    assert default.training
+    torch.testing.assert_close(default(x, x, x)[1].sum(-1), torch.ones(2, 8))
 
 
 def test_eval_06_weights_orthogonal_to_the_values_change_no_output(says: Says) -> None:

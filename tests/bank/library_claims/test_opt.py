@@ -138,6 +138,23 @@ def test_opt_24_torchs_two_muon_factors(says: Says) -> None:
         torch.testing.assert_close(steps[1] / (0.2 * 32**0.5), steps[0] / default)
 
 
+@pytest.mark.parametrize(("beta2", "larger_from", "factors"), [(0.999, 1, (3.16, 6.5)), (0.95, 9, (0.45, 1.03))])
+def test_opt_09_how_large_uncorrected_adam_steps_are(
+    says: Says, beta2: float, larger_from: int, factors: tuple[float, float]
+) -> None:
+    says("opt-09", "3.16 times the corrected ones at step 1 and 6.5 times at step 10", "到第 9 步才超过 1 倍")
+    gradients = drawn(0, 12, 1)
+    path = trained(Adam, gradients, torch.zeros(1, dtype=torch.float64), lr=1, betas=(0.9, beta2), eps=0)
+    first = second = torch.zeros(1, dtype=torch.float64)
+    ratios, before = [], torch.zeros(1, dtype=torch.float64)
+    for gradient, after in zip(gradients, path, strict=True):
+        first, second = 0.9 * first + 0.1 * gradient, beta2 * second + (1 - beta2) * gradient**2
+        ratios.append(float(-first / second.sqrt() / (after - before)))
+        before = after
+    assert (ratios[0], ratios[9]) == pytest.approx(factors, rel=0.01)
+    assert [step for step, ratio in enumerate(ratios, 1) if ratio > 1] == list(range(larger_from, 13))
+
+
 def test_opt_16_a_micro_batch_without_tokens_has_a_nan_mean_and_a_gradient_of_zero(says: Says) -> None:
     says("opt-16", "although PyTorch's gradient is 0", "PyTorch 给出的梯度倒是 0")
     logits, nothing = drawn(0, 2, 5).requires_grad_(), torch.full((2,), -100)

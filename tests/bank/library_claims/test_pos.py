@@ -65,6 +65,15 @@ def test_pos_06_and_pos_07_a_learned_table_has_no_row_max_len(says: Says) -> Non
         table(torch.tensor([512]))
 
 
+def test_pos_06_positions_of_left_padding_crash_the_table_unless_clamped(says: Says) -> None:
+    assert says("pos-06", "clamped at 0, since the −1 at the pads is an index error", "pad 处是 −1，查表会越界")
+    table, mask = nn.Embedding(512, 4), torch.tensor([[0, 0, 1, 1]])
+    positions = mask.cumsum(-1) - 1
+    with pytest.raises(IndexError):
+        table(positions)
+    assert table(positions.clamp(min=0)).shape == (1, 4, 4)
+
+
 @pytest.mark.parametrize(("last", "error"), [(1_000, 6e-5), (131_071, 0.008)])
 def test_pos_10_how_far_fp32_angles_are_off(says: Says, last: int, error: float) -> None:
     assert says(

@@ -180,6 +180,9 @@ def test_prec_21_what_the_sign_extension_damages() -> None:
     assert unpack(pack(torch.tensor([1, 2, 3], dtype=torch.int8))).tolist() == [1, 2, 3, 2]
     with pytest.raises(RuntimeError):
         pack(torch.arange(5, dtype=torch.int8))
+    assert "`lo, hi = q[0::2] & 0xF, q[1::2]`" in CARDS["prec-21"]
+    low, high = pairs.flatten()[0::2] & 0xF, pairs.flatten()[1::2]
+    assert torch.equal(unpack((high << 4) | low).view(-1, 2), pairs)
 
 
 def test_prec_23_a_rotation_cancels_in_the_weight_gradient() -> None:
