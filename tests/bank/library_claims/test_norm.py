@@ -124,11 +124,27 @@ def test_norm_04_the_gradient_of_a_row_of_zeros(says: Says, norm: Norm, factor: 
     assert float(found.norm() / (upstream - upstream.mean()).norm()) == pytest.approx(factor, rel=1e-3)
 
 
-def test_norm_05_the_default_eps_of_rms_norm(says: Says) -> None:
-    assert says("norm-05", "takes the machine epsilon of the dtype by default, 1.2e-7 in fp32", "fp32 是 1.2e-7")
-    x = torch.full((4,), 1e-4)
-    expected = 1e-4 / math.sqrt(1e-8 + torch.finfo(torch.float32).eps)
-    assert nn.RMSNorm(4)(x).tolist() == pytest.approx([expected] * 4, rel=1e-4)
+@pytest.mark.parametrize(
+    ("dtype", "value", "eps"),
+    [
+        (torch.float16, 1e-3, 1.2e-7),
+        (torch.bfloat16, 1e-4, 1.2e-7),
+        (torch.float32, 1e-4, 1.2e-7),
+        (torch.float64, 1e-8, 2.2e-16),
+    ],
+)
+def test_norm_05_the_default_eps_of_rms_norm_is_that_of_the_type_it_computes_in(
+    says: Says, dtype: torch.dtype, value: float, eps: float
+) -> None:
+    assert says(
+        "norm-05",
+        "not 1e-5: 1.2e-7 for fp16, bf16 and fp32 inputs, 2.2e-16 for fp64",
+        "输入为 fp16、bf16、fp32 时都是 1.2e-7，fp64 才是 2.2e-16",
+    )
+    x = torch.full((4,), value, dtype=dtype)
+    output = nn.RMSNorm(4, elementwise_affine=False)(x)[0].double()
+    square = x[0].double().square()
+    assert float(square / output.square() - square) == pytest.approx(eps, rel=0.02)
 
 
 def test_norm_05_bf16_hides_the_unbiased_variance(says: Says) -> None:
@@ -168,8 +184,15 @@ def test_norm_08_one_large_entry_empties_the_row_in_fp16(says: Says) -> None:
     assert says("norm-08", "256 or more squares to inf, rsqrt(inf) = 0", "256 以上的激活平方后为 inf，rsqrt(inf) = 0")
     assert bool((faulty(torch.tensor([256.0, 1.0, 2.0, 3.0]).half())[1] == 0).all())
     assert bool((faulty(torch.tensor([255.0, 1.0, 2.0, 3.0]).half())[1][0] > 0).all())
-    assert float(torch.tensor(1e-4).half().square()) == 0
     assert 0 < float(torch.tensor(1e-6).half()) < torch.finfo(torch.float16).tiny
+
+
+def test_norm_08_squares_that_underflow_in_fp16_hardly_move_the_scale(says: Says) -> None:
+    assert says("norm-08", "it moves the scale by at most 1.5 %", "缩放因子最多差 1.5 %")
+    assert float(torch.tensor(1e-4).half().square()) == 0
+    lost = [x for x in torch.logspace(-6, -3, 400).half() if float(x.square()) == 0]
+    off = [1 - 1 / math.sqrt(1 + float(x) ** 2 / 1e-6) for x in lost]
+    assert 0.014 < max(off) <= 0.015
 
 
 def test_norm_08_how_far_the_scale_is_off_in_bf16(says: Says) -> None:
@@ -209,6 +232,30 @@ def test_norm_14_adam_restores_the_size_of_a_small_gradient(says: Says, size: fl
         weight.grad = torch.full_like(weight, size)
         adam.step()
         assert weight.item() == pytest.approx(-steps * step, abs=0.001 * steps)
+
+
+def gradients_of_a_scaled_stack(layers: int) -> list[float]:
+    """Norms of the gradients at the start of the stream, and the mean norms of first and second matrices."""
+    torch.manual_seed(0)
+    width = 64
+    start = torch.randn(32, width, requires_grad=True)
+    first = [(torch.randn(width, width) / 8).requires_grad_() for _ in range(2 * layers)]
+    second = [(torch.randn(width, width) / 8 / math.sqrt(2 * layers)).requires_grad_() for _ in range(2 * layers)]
+    stream: Tensor = start
+    for before, writes in zip(first, second, strict=True):
+        stream = stream + torch.tanh(rms_norm(stream, (width,)) @ before) @ writes
+    (stream * torch.randn(32, width)).sum().backward()
+
+    def norms(of: list[Tensor]) -> float:
+        return mean(float(weight.grad.norm()) for weight in of if weight.grad is not None)
+
+    return [norms([start]), norms(first), norms(second)]
+
+
+def test_norm_15_which_gradients_do_not_depend_on_the_depth(says: Says) -> None:
+    assert says("norm-15", "the matrices before these in a branch get one scaled by 1/√(2L)", "梯度会乘上 1/√(2L)")
+    shallow, deep = gradients_of_a_scaled_stack(4), gradients_of_a_scaled_stack(64)
+    assert [b / a for a, b in zip(shallow, deep, strict=True)] == pytest.approx([1, 1 / 4, 1], rel=0.15)
 
 
 @pytest.mark.parametrize(("deviation", "entropy"), [(0.307, 6.884), (3.28, 3.08), (9.2, 0.75)])
