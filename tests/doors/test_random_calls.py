@@ -49,16 +49,20 @@ class Mirror:
     def graded(self, challenge: str, source: bytes, filename: str, rung: Any) -> None:
         options = submit.GradeOptions(rung=rung or self.workspace.settings.rung)
         found = self.workspace.library.challenge(challenge)
-        request = submit.request_of(self.workspace, found, source, filename, options)
+        file = Path(filename) if Path(filename).is_absolute() else None  # a text has a name alone
+        request = submit.request_of(self.workspace, found, source, filename, options, file)
         submit.settle(self.workspace, request, self.grader.grade(request), options)
 
 
 def rows(workspace: Workspace) -> list[tuple[Any, ...]]:
-    home = str(workspace.home.root)
-    return [
-        (row.kind, row.subject, row.at, row.day, {k: str(v).replace(home, "") for k, v in row.payload.items()})
-        for row in workspace.store.log.everything()
-    ]
+    """What the log says, without what is another in every home: its place, and the ids of rows."""
+    home, log = str(workspace.home.root), list(workspace.store.log.everything())
+    places = {row.id: f"row {place}" for place, row in enumerate(log)}
+
+    def told(value: Any) -> str:
+        return str(places.get(value, value) if isinstance(value, str) else value).replace(home, "")
+
+    return [(row.kind, row.subject, row.at, row.day, {k: told(v) for k, v in row.payload.items()}) for row in log]
 
 
 class Play:
