@@ -20,7 +20,7 @@ WEAK_RECALL = 0.7
 def is_weak(lapses: int, recall: float, missed: bool = False) -> bool:
     """Forgotten three times or more, less than 70 % likely to be recalled today, or missed at its last review.
 
-    `attn stats` and the summary, which look at schedules alone, leave `missed` out.
+    `attn stats`, which looks at schedules alone, leaves `missed` out.
     """
     return missed or lapses >= WEAK_LAPSES or recall < WEAK_RECALL
 
