@@ -89,8 +89,7 @@ _CHALLENGES_DUE = f"""
             AND ({_STUDIED} OR beside.id IS NOT NULL AND {_THEIR_DUE_DAY} <= :day)))
 """
 _NEAR_UNSEEN = f"""
-    SELECT sibling.other, coalesce({_STUDIED} OR beside.id IS NOT NULL
-        AND {_THEIR_DUE_DAY} BETWEEN :day - {LONGEST_WAIT_DAYS} AND :day + {APART_DAYS}, 0)
+    SELECT sibling.other, coalesce({_STUDIED} OR beside.id IS NOT NULL AND {_THEIR_DUE_DAY} <= :day + {APART_DAYS}, 0)
     FROM sibling LEFT JOIN schedule AS theirs ON theirs.subject = sibling.other
     LEFT JOIN queue AS beside ON beside.id = sibling.other AND beside.suspended = 0
     WHERE sibling.subject = :id

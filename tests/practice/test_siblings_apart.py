@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -179,7 +180,7 @@ def test_on_no_day_nor_the_next_are_siblings_asked_and_schedules_are_those_of_th
             assert len(asked) == counted
             for card in asked:
                 late = workspace.moment().day - schedules[card].due_day if card in schedules else 0
-                assert late < LONGEST_WAIT_DAYS or absent
+                assert late <= LONGEST_WAIT_DAYS or absent
                 near = [
                     other
                     for pair in pairs
@@ -194,3 +195,11 @@ def test_on_no_day_nor_the_next_are_siblings_asked_and_schedules_are_those_of_th
     before = dict(workspace.store.schedules.all())
     workspace.derive_all()
     assert dict(workspace.store.schedules.all()) == before
+
+
+def test_an_unseen_card_waits_for_a_sibling_that_is_long_overdue(linked: Linked, moving_clock: Any) -> None:
+    workspace = linked({"n-01": ["n-02"]}, new_per_day=0)
+    record_review.answer(workspace, "n-01", Rating.GOOD)
+    moving_clock.move(days=30)
+    workspace.adopt(replace(workspace.settings, new_per_day=8))
+    assert "n-01" in (asked := sitting(workspace)) and "n-02" not in asked
