@@ -200,7 +200,9 @@ async def test_more_visitors_than_the_machine_bears_are_told() -> None:
 
 @pytest.fixture
 def served(tmp_path: Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """`attn serve` and its URL."""
+    """`attn serve` over a folder that is not new, and its URL."""
+    (tmp_path / "home").mkdir()
+    (tmp_path / "home" / "config.toml").write_text('lang = "en"\n', encoding="utf-8")
     process = subprocess.Popen(
         [*ATTN, "--home", str(tmp_path / "home"), "serve", "--port", "0"],
         stdout=subprocess.PIPE,
@@ -225,7 +227,7 @@ async def test_the_apps_end_with_the_program_however_it_ends(served: Any, how: s
         page = await session.ws_connect(f"{url}ws", headers={"Origin": f"http://127.0.0.1:{port}"})
         drawn = b""
         while b"Review" not in drawn:
-            drawn += (await page.receive()).data
+            drawn += (await page.receive(60)).data
         children = subprocess.run(["ps", "-o", "pid=", "--ppid", str(process.pid)], capture_output=True, text=True)
         (app,) = map(int, children.stdout.split())
         process.send_signal(how)
