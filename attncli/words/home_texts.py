@@ -30,7 +30,7 @@ TEXTS: dict[str, Localised] = {
         "每日新卡设为 0（按 , 修改），还有 {unseen} 张未学。",
     ),
     "home.why-buried": _T("Put off until tomorrow: {buried}.", "推迟到明天：{buried} 张。"),
-    "home.why-waiting": _T("Every card is learned, and none is due yet.", "卡片都已学过一遍，还没到复习时间。"),
+    "home.why-waiting": _T("Every card is learned, and none is due yet.", "全部卡片都已学，还没到复习时间。"),
     "home.next-in": _T("Next in {interval}.", "下一张在 {interval}后。"),
     "home.instead": _T(
         "Meanwhile: d drills any card · z quiz · c challenges",

@@ -46,7 +46,7 @@ def test_one_damaged_row_stops_no_command_and_is_set_aside(attn: Attn, home: Pat
         file.unlink()
     mended = attn("doctor", "--rebuild")
     assert mended.code == 0 and "set 1 damaged row aside; nothing reads them any more" in mended.err
-    assert "ok, 4 rows (1 damaged row set aside), format 3" in mended.out
+    assert "ok, 4 rows (1 damaged row set aside), format 4" in mended.out
     assert attn("doctor", "--json").json["database"]["set_aside"] == 1
 
 

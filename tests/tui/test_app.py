@@ -99,7 +99,7 @@ async def test_home_names_each_key_at_80_columns_but_for_enter(make_app: MakeApp
     ("lang", "said"),
     [
         ("en", ["Nothing is due. Every card is learned, and none is due yet.", "Next in 10 min. Meanwhile: d drills"]),
-        ("zh", ["现在没有待复习的卡片。 卡片都已学过一遍", "下一张在 10 分钟后。 可以先做：d 专项练习"]),
+        ("zh", ["现在没有待复习的卡片。 全部卡片都已学", "下一张在 10 分钟后。 可以先做：d 专项练习"]),
     ],
 )
 async def test_home_says_why_nothing_is_due_and_what_to_do(make_app: MakeApp, lang: str, said: list[str]) -> None:
