@@ -149,7 +149,7 @@ class MockInterview:
         Without a judge whoever ticks says what it came to.
         """
         if self.item is None or not self.item.is_code:
-            raise UsageError("no code is asked for now")
+            raise UsageError("no code is asked for now; `attn mock` shows what is")
         settles = got >= of or self.time.is_up
         told = {"got": got, "of": of, "settles": settles, "cards": list(cards[:20]), "verdict": verdict}
         self._step("grade", told | ({"attempt": attempt} if attempt else {}))

@@ -37,7 +37,7 @@ def hand_out(interview: MockInterview) -> CodeRound:
     """
     item, workspace = interview.item, interview.workspace
     if item is None or not item.is_code:
-        raise UsageError("no code is asked for now")
+        raise UsageError("no code is asked for now; `attn mock` shows what is")
     challenge = workspace.library.challenge(item.id)
     folder = workspace.home.solutions / f"mock-{interview.state.begun_at:%Y%m%d-%H%M%S}"
     path = folder / f"{challenge.id}.py"

@@ -12,7 +12,7 @@ import pytest
 
 from attncli.domain.log_row import LogRow, RowKind
 from attncli.domain.row_documents import line_of
-from simulated_learners import LONG_MEMORY, PUBLISHED, reviews_of_a_learner
+from known_memories import LONG_MEMORY, PUBLISHED, reviews_of_a_learner
 
 Attn = Callable[..., Any]
 

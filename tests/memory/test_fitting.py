@@ -16,7 +16,7 @@ from attncli.domain.weights import HIGHEST_WEIGHTS, LOWEST_WEIGHTS, fitted
 from attncli.errors import EnvironmentFailure, NothingFound
 from attncli.memory import fitting
 from attncli.memory.fitting import NEEDED_REVIEWS, NEEDED_SINCE_FIT, History, fit, telling_reviews
-from simulated_learners import FIRST_DAY, LONG_MEMORY, PUBLISHED, SHORT_MEMORY, reviews_of_a_learner
+from known_memories import FIRST_DAY, LONG_MEMORY, PUBLISHED, SHORT_MEMORY, reviews_of_a_learner
 
 DEFAULT_LEARNERS = 8
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from attncli.domain.rating import Rating
 from attncli.memory.workload import MOST_CARDS, first_intervals, workload
-from simulated_learners import FIRST_DAY, LONG_MEMORY, PUBLISHED, reviews_of_a_learner
+from known_memories import FIRST_DAY, LONG_MEMORY, PUBLISHED, reviews_of_a_learner
 
 from .conftest import policy
 

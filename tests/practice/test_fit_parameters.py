@@ -18,7 +18,7 @@ from attncli.practice.fit_parameters import histories, optimise, record_fit
 from attncli.practice.merge_logs import exported, import_file
 from attncli.practice.undo import take_back
 from attncli.practice.workspace import Workspace
-from simulated_learners import LONG_MEMORY, PUBLISHED, SHORT_MEMORY, reviews_of_a_learner
+from known_memories import LONG_MEMORY, PUBLISHED, SHORT_MEMORY, reviews_of_a_learner
 
 
 def schedules(workspace: Workspace) -> dict[str, Schedule]:

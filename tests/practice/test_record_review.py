@@ -27,7 +27,7 @@ from attncli.practice.fit_parameters import record_fit
 from attncli.practice.merge_logs import exported, import_file
 from attncli.practice.undo import take_back
 from attncli.practice.workspace import Workspace
-from simulated_learners import SHORT_MEMORY
+from known_memories import SHORT_MEMORY
 
 WEIGHTS = [(), tuple(fsrs.scheduler.UPPER_BOUNDS_PARAMETERS), SHORT_MEMORY]
 CARDS = ["att-01", "att-02", "kv-01"]

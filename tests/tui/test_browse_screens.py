@@ -7,8 +7,9 @@ from textual.widgets import Input, TextArea
 
 from attncli.practice.annotate import annotation
 from attncli.tui.screens.add_card import AddCardScreen
-from attncli.tui.screens.card import CardScreen, LineField
+from attncli.tui.screens.card import CardScreen
 from attncli.tui.screens.search import SearchScreen
+from attncli.tui.widgets.line_field import PassingField
 
 from .conftest import MakeApp, shown
 
@@ -35,7 +36,7 @@ async def test_escape_leaves_the_field_and_keeps_nothing(make_app: MakeApp) -> N
         app.open_card("att-02")
         await pilot.pause()
         await pilot.press("n", *"gone", "escape")
-        assert isinstance(app.screen, CardScreen) and not app.screen.query_one(LineField).display
+        assert isinstance(app.screen, CardScreen) and not app.screen.query_one(PassingField).display
         assert annotation(app.workspace, "att-02").note == ""
 
 
@@ -45,7 +46,7 @@ async def test_what_is_no_tag_is_told_and_stays_in_the_field(make_app: MakeApp) 
         app.open_card("att-02")
         await pilot.pause()
         await pilot.press("t", *"two", "space", *"words", "enter")
-        assert app.screen.query_one(LineField).value == "two words"
+        assert app.screen.query_one(PassingField).value == "two words"
         assert annotation(app.workspace, "att-02").tags == ()
         assert len(app._notifications) == 1
 

@@ -20,21 +20,10 @@ from attncli.practice.workspace import Workspace
 from attncli.tui.editing import edit_outside
 from attncli.tui.screens.base import AttnScreen
 from attncli.tui.widgets.card_sheet import Sheet, asked_parts
+from attncli.tui.widgets.line_field import PassingField
 from attncli.tui.widgets.plain import Plain
 from attncli.tui.widgets.title_bar import TitleBar
 from attncli.words.app_texts import say
-
-
-class LineField(Input):
-    """One line about the card: a note, or a tag."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "screen.leave_field", "key.leave-field", key_display="Esc")
-    ]
-
-    def check_consume_key(self, key: str, character: str | None) -> bool:
-        """`-` and `/` are typed; Textual does not count them as characters."""
-        return super().check_consume_key(key, character) or key in ("minus", "slash")
 
 
 class CardScreen(AttnScreen):
@@ -73,7 +62,7 @@ class CardScreen(AttnScreen):
 
     def body(self) -> Iterable[Widget]:
         yield Plain(self._annotation(), id="annotation")
-        field = LineField()
+        field = PassingField()
         field.display = False
         yield field
         yield Sheet(*self._parts())
@@ -126,7 +115,7 @@ class CardScreen(AttnScreen):
         self._show_annotation()
 
     def action_write(self, what: str) -> None:
-        field = self.query_one(LineField)
+        field = self.query_one(PassingField)
         self.written = what
         field.placeholder = say(f"card.{what}-prompt", self.lang)
         field.value = annotation(self.workspace, self.card_id).note if what == "note" else ""
@@ -147,7 +136,7 @@ class CardScreen(AttnScreen):
             self._show_annotation()
 
     def action_leave_field(self) -> None:
-        self.query_one(LineField).display = False
+        self.query_one(PassingField).display = False
         self.query_one(Sheet).focus()
 
     async def action_edit(self) -> None:

@@ -19,6 +19,7 @@ from attncli.practice.first_run import QUESTIONS, answer, do_not_ask_again
 from attncli.practice.settings import kept_settings
 from attncli.tui.faults import fault_text
 from attncli.tui.screens.base import AttnScreen
+from attncli.tui.widgets.line_field import LineField
 from attncli.tui.widgets.plain import Plain
 from attncli.tui.widgets.title_bar import TitleBar
 from attncli.words.app_texts import say
@@ -44,14 +45,10 @@ class ChoiceField(Plain, can_focus=True):
     ]
 
 
-class TypedField(Input):
+class TypedField(LineField):
     """A value that is typed."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "submit", "key.go-on", key_display="Enter"), *_FIELD_KEYS]
-
-    def check_consume_key(self, key: str, character: str | None) -> bool:
-        """`-` is typed; Textual does not count it as a character."""
-        return super().check_consume_key(key, character) or key == "minus"
 
 
 class FirstRunScreen(AttnScreen):

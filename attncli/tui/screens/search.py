@@ -15,6 +15,7 @@ from attncli.practice.browse import STATES, Found, browse
 from attncli.tui.columns import left
 from attncli.tui.markup import inline
 from attncli.tui.screens.base import AttnScreen
+from attncli.tui.widgets.line_field import LineField
 from attncli.tui.widgets.option_rows import Rows, row_width
 from attncli.tui.widgets.plain import Plain
 from attncli.tui.widgets.title_bar import TitleBar
@@ -23,16 +24,12 @@ from attncli.words.app_texts import say, say_counted
 _MOST_ROWS, _ID = 200, 10
 
 
-class SearchField(Input):
+class SearchField(LineField):
     """Typing searches at once; Enter and ↓ go to what was found."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter,down", "screen.to_results", "key.open", key_display="Enter"),
     ]
-
-    def check_consume_key(self, key: str, character: str | None) -> bool:
-        """`-` and `/` are typed; Textual does not count them as characters."""
-        return super().check_consume_key(key, character) or key in ("minus", "slash")
 
 
 class SearchScreen(AttnScreen):

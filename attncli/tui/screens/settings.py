@@ -19,6 +19,7 @@ from attncli.practice.settings import change_setting, kept_settings
 from attncli.tui.columns import left
 from attncli.tui.faults import fault_text
 from attncli.tui.screens.base import AttnScreen
+from attncli.tui.widgets.line_field import PassingField
 from attncli.tui.widgets.option_rows import Rows
 from attncli.tui.widgets.plain import Plain
 from attncli.tui.widgets.title_bar import TitleBar
@@ -45,18 +46,6 @@ class SettingRows(Rows):
     ]
 
 
-class ValueField(Input):
-    """Where a value is typed."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "screen.leave_field", "key.leave-field", key_display="Esc")
-    ]
-
-    def check_consume_key(self, key: str, character: str | None) -> bool:
-        """`-` and `/` are typed; Textual does not count them as characters."""
-        return super().check_consume_key(key, character) or key in ("minus", "slash")
-
-
 class SettingsScreen(AttnScreen):
     """`told` is what became of the last change; it goes when the cursor moves on."""
 
@@ -72,7 +61,7 @@ class SettingsScreen(AttnScreen):
     def body(self) -> Iterable[Widget]:
         self.kept = kept_settings(self.workspace)
         yield SettingRows(self._rows(), id="settings")
-        field = ValueField(placeholder=say("settings.prompt", self.lang))
+        field = PassingField(placeholder=say("settings.prompt", self.lang))
         field.display = False
         yield field
         yield Plain("", id="explained")
@@ -124,7 +113,7 @@ class SettingsScreen(AttnScreen):
             self._keep(values[place % len(values)])
 
     def _type(self) -> None:
-        field = self.query_one(ValueField)
+        field = self.query_one(PassingField)
         field.value = self.kept.text(self._key)
         field.display = True
         field.focus()
@@ -134,7 +123,7 @@ class SettingsScreen(AttnScreen):
             self.action_leave_field()
 
     def action_leave_field(self) -> None:
-        self.query_one(ValueField).display = False
+        self.query_one(PassingField).display = False
         self.query_one(SettingRows).focus()
 
     def _fault(self, error: AttnError, text: str) -> str:

@@ -1,0 +1,23 @@
+"""One line that is typed, every printable sign of it."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual.binding import Binding, BindingType
+from textual.widgets import Input
+
+
+class LineField(Input):
+    """`-` and `/` are typed; Textual does not count them as characters."""
+
+    def check_consume_key(self, key: str, character: str | None) -> bool:
+        return super().check_consume_key(key, character) or key in ("minus", "slash")
+
+
+class PassingField(LineField):
+    """A field that comes up for one line; Escape leaves it, and the screen's `leave_field` takes it away."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "screen.leave_field", "key.leave-field", key_display="Esc")
+    ]
