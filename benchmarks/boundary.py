@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from timing import ROOT
 
 from attncli.judge.answers.submission import Budget, Submission
 from attncli.judge.asking.examiner import Examiner
@@ -23,6 +22,7 @@ from attncli.judge.truth.demands import Demands
 from attncli.judge.truth.reference import as_given, run_reference
 from attncli.sandbox.compiler import postpone_compiler
 from attncli.sandbox.zygote_client import ZygoteClient
+from timing import ROOT
 
 EXAMPLES = 150
 ROUNDS = 5

@@ -9,13 +9,12 @@ import time
 from datetime import UTC, datetime
 from pathlib import Path
 
-from timing import ATTN, IMPORT_TORCH, PYTHON, ROOT, AtLeast, Row, ratio, seconds
-
 from attncli import paths
 from attncli.domain.challenge import Challenge
 from attncli.judge.client import GradeRequest, Judge
 from attncli.practice.submit import specification
 from attncli.practice.workspace import Workspace
+from timing import ATTN, IMPORT_TORCH, PYTHON, ROOT, AtLeast, Row, ratio, seconds
 
 
 def all_challenges() -> list[Challenge]:

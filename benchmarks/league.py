@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+
 from league_bouts import DEEP_ML, TORCHCODE, Bout, Functions
 from timing import ROOT
 
@@ -226,10 +227,9 @@ def version(folder: Path) -> str:
 
 def play_ours(bouts: Sequence[Bout]) -> None:
     """The same files before our own judge."""
-    from grading import all_challenges
-
     from attncli import __version__
     from attncli.practice.prove import prove
+    from grading import all_challenges
 
     wanted = {bout.challenge.rpartition("/")[2] for bout in bouts}
     proofs = prove([challenge for challenge in all_challenges() if challenge.id in wanted], 1, 2)

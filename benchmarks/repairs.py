@@ -23,14 +23,13 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from grading import all_challenges
-
 from attncli.bank.repair_rules import load_repairs
 from attncli.domain.challenge import Challenge
 from attncli.domain.repairs import MOST_BUGS, Repair, drawn, planted
 from attncli.domain.report import GradeReport
 from attncli.judge.client import GradeRequest, Judge
 from attncli.practice.submit import specification
+from grading import all_challenges
 
 GRADED_EACH = 10
 Bugs = frozenset[str]
