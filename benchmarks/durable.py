@@ -11,7 +11,7 @@ from pathlib import Path
 
 from attncli import paths
 from attncli.domain.rating import Rating
-from attncli.practice import record_review
+from attncli.practice.cards import record_review
 from attncli.practice.workspace import Workspace
 
 PAIRS = 60

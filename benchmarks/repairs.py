@@ -28,7 +28,7 @@ from attncli.domain.challenge import Challenge
 from attncli.domain.repairs import MOST_BUGS, Repair, drawn, planted
 from attncli.domain.report import GradeReport
 from attncli.judge.client import GradeRequest, Judge
-from attncli.practice.submit import specification
+from attncli.practice.challenges.submit import specification
 from grading import all_challenges
 
 GRADED_EACH = 10

@@ -69,7 +69,7 @@ RULES: dict[str, tuple[set[str], set[str]]] = {
     "__main__": ({"cli", "commands", "errors"}, set()),
     "__init__": (set(), set()),
 }
-# Inside the judge a room may import those above it alone, so that there is no circle.
+# Inside these two a room may import those above it alone, so that there is no circle.
 JUDGE_ROOMS: dict[str, set[str]] = {
     "__init__": set(),
     "client": set(),
@@ -88,6 +88,26 @@ JUDGE_ROOMS: dict[str, set[str]] = {
     },
     "server": {"cases", "answers", "asking", "telling", "grading", "guard"},
 }
+PRACTICE_ROOMS: dict[str, set[str]] = {
+    "__init__": set(),
+    "daily_copy": set(),
+    "derivation": set(),
+    "library": {"derivation"},
+    "workspace": {"daily_copy", "derivation", "library"},
+    "health": {"workspace"},
+    "settings": {"workspace"},
+    "first_run": {"settings", "workspace"},
+    "log": {"derivation", "workspace"},
+    "anki": {"log", "workspace"},
+    "cards": {"derivation", "log", "workspace"},
+    "challenges": {"cards", "log", "workspace"},
+    "mock": {"cards", "challenges", "log", "workspace"},
+    "plan": {"cards", "challenges", "workspace"},
+    "study_progress": {"cards", "plan", "workspace"},
+    "today": {"cards", "plan", "workspace"},
+    "sittings": {"cards", "log", "study_progress", "workspace"},
+}
+INNER_ROOMS = {"judge": JUDGE_ROOMS, "practice": PRACTICE_ROOMS}
 OWNERS = {
     "sqlite3": {"store"},
     "yaml": {"bank"},
@@ -185,30 +205,34 @@ def test_a_module_imports_only_what_its_room_may(path: Path) -> None:
         assert room in OWNERS.get(root, {room}), f"{where}; only {OWNERS[root]} may"
 
 
-JUDGE = PACKAGE / "judge"
-
-
 def imported_rooms(path: Path) -> dict[str, int]:
-    """The rooms of the judge that a file of it imports, each with a line where it does."""
+    """The rooms beside its own that a file imports, each with a line where it does."""
+    house = ["attncli", room_of(path)]
     parts = [(found.name.split("."), found.line) for found in imports(path)]
-    return {part[2]: line for part, line in parts if part[:2] == ["attncli", "judge"] and len(part) > 2}
+    return {part[2]: line for part, line in parts if part[:2] == house and len(part) > 2}
 
 
-@pytest.mark.parametrize("path", sorted(JUDGE.rglob("*.py")), ids=lambda p: str(p.relative_to(JUDGE)))
-def test_a_room_of_the_judge_imports_only_those_above_it(path: Path) -> None:
-    room = path.relative_to(JUDGE).parts[0].removesuffix(".py")
-    assert room in JUDGE_ROOMS, f"{path} stands in no room of the table"
+INNER_FILES = [path for house in INNER_ROOMS for path in sorted((PACKAGE / house).rglob("*.py"))]
+
+
+@pytest.mark.parametrize("path", INNER_FILES, ids=lambda p: str(p.relative_to(PACKAGE)))
+def test_an_inner_room_imports_only_those_above_it(path: Path) -> None:
+    house, name = path.relative_to(PACKAGE).parts[:2]
+    room, rooms = name.removesuffix(".py"), INNER_ROOMS[house]
+    assert room in rooms, f"{path} stands in no room of the table"
     for target, line in imported_rooms(path).items():
-        allowed = target == room or target in JUDGE_ROOMS[room]
-        assert allowed, f"{path.relative_to(ROOT)}:{line}; {room} may import {sorted(JUDGE_ROOMS[room])}"
+        allowed = target == room or target in rooms[room]
+        assert allowed, f"{path.relative_to(ROOT)}:{line}; {room} may import {sorted(rooms[room])}"
 
 
-def test_the_rooms_of_the_judge_make_no_circle_and_nothing_in_their_table_is_unused() -> None:
+@pytest.mark.parametrize("house", INNER_ROOMS)
+def test_inner_rooms_make_no_circle_and_nothing_in_their_table_is_unused(house: str) -> None:
     before: set[str] = set()
-    for room, allowed in JUDGE_ROOMS.items():
+    for room, allowed in INNER_ROOMS[house].items():
         assert allowed <= before, f"{room} may import what stands below it"
         before.add(room)
-        files = [JUDGE / f"{room}.py"] if (JUDGE / f"{room}.py").exists() else sorted((JUDGE / room).rglob("*.py"))
+        single = PACKAGE / house / f"{room}.py"
+        files = [single] if single.exists() else sorted((PACKAGE / house / room).rglob("*.py"))
         used = {target for path in files for target in imported_rooms(path)}
         assert allowed <= used, f"{room} imports no {sorted(allowed - used)}"
 
@@ -325,7 +349,7 @@ def loaded_by(statement: str) -> set[str]:
     ("statement", "absent"),
     [
         ("import attncli.cli", {"torch", "textual", "rich", "yaml", "pydantic", "fsrs", "hypothesis", "sqlite3"}),
-        ("import attncli.practice.drill", {"torch", "textual", "yaml", "pydantic", "hypothesis"}),
+        ("import attncli.practice.sittings.drill", {"torch", "textual", "yaml", "pydantic", "hypothesis"}),
         ("import attncli.judge.client", {"torch", "hypothesis"}),
         ("import attncli.experiments.child_runner, attncli.experiments.told", {"torch", "rich", "yaml", "sqlite3"}),
         ("import attncli.sandbox.zygote_client", {"torch", "hypothesis"}),

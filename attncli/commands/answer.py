@@ -12,8 +12,8 @@ from attncli.commands.stdout import echo
 from attncli.domain.log_row import RowKind
 from attncli.domain.rating import Rating
 from attncli.domain.text import Lang
-from attncli.practice import record_review
-from attncli.practice.undo import take_back
+from attncli.practice.cards import record_review
+from attncli.practice.log.undo import take_back
 from attncli.words.command_texts import ANSWER, STATES, counted
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from attncli.domain.card import Card, ChoiceCard, ClozeCard, DebugCard, FollowUp, NumericCard, OrderingCard
 from attncli.domain.text import Lang, Localised
-from attncli.practice.reveal import Section, sections
+from attncli.practice.cards.reveal import Section, sections
 from attncli.words.shared_review_texts import AS_OF, HEADINGS, UNVERIFIABLE
 
 

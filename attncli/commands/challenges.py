@@ -8,7 +8,7 @@ from attncli.commands.session import session
 from attncli.commands.shared_options import json_option, print_json
 from attncli.commands.stdout import echo
 from attncli.domain.cells import left
-from attncli.practice.challenge_standings import standings
+from attncli.practice.challenges.challenge_standings import standings
 from attncli.words.command_texts import DUE_ON
 from attncli.words.repair_texts import REPAIR
 from attncli.words.reports import STANDINGS

@@ -94,7 +94,7 @@ def _report(
     from attncli.cohort.class_folder import read_class
     from attncli.cohort.class_report import report_document
     from attncli.cohort.grade_class import grade_class
-    from attncli.practice.prove import can_be_run
+    from attncli.practice.challenges.prove import can_be_run
 
     with session().workspace() as workspace:
         challenges = {challenge.id: challenge for challenge in workspace.library.challenges()}

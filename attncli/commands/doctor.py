@@ -114,7 +114,7 @@ def _clock(current: Session, whole: bool) -> list[str]:
     """One line for each row that is stamped later than the clock says."""
     if not whole:
         return []
-    from attncli.practice.stamping import ahead_in_words
+    from attncli.practice.log.stamping import ahead_in_words
 
     try:
         with current.workspace() as workspace:

@@ -10,7 +10,7 @@ import click
 
 from attncli.commands.session import session
 from attncli.domain.card import KINDS, LEVELS
-from attncli.practice.choose_cards import DRILL_COUNT, Wish
+from attncli.practice.cards.choose_cards import DRILL_COUNT, Wish
 
 
 @click.command()
@@ -33,7 +33,7 @@ def drill(plain: bool, **options: Any) -> int:
 
         return open_app("drill", "`attn drill --plain` asks line by line", wish=None if wish == Wish() else wish)
     from attncli.commands.plain_review import PlainReview
-    from attncli.practice.chosen_drill import ChosenDrill
+    from attncli.practice.sittings.chosen_drill import ChosenDrill
 
     with session().workspace() as workspace:
         rng = Random()

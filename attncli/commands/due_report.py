@@ -7,7 +7,7 @@ from datetime import datetime
 from attncli.commands.session import Session
 from attncli.commands.stdout import echo
 from attncli.domain.text import Lang
-from attncli.practice.due import DueCounts, due_counts, minutes_of
+from attncli.practice.cards.due import DueCounts, due_counts, minutes_of
 from attncli.words.command_texts import DUE_NOW, TOO_MANY_FOR_TODAY
 
 

@@ -87,7 +87,7 @@ def _text(form: str, parts: Sequence[Summary]) -> str:
 
 def _day(workspace: Workspace, asked: date | None) -> date | None:
     """The day that was asked for, else the setting `interview` while it lies ahead."""
-    from attncli.practice.plan import local_date
+    from attncli.practice.plan.plan import local_date
 
     today = local_date(workspace)
     if asked is not None and asked < today:

@@ -72,7 +72,7 @@ def grade(
     }
     if watch:
         from attncli.commands.watch import watch_file
-        from attncli.practice.submit import GradeOptions
+        from attncli.practice.challenges.submit import GradeOptions
 
         watch_file(challenge, file, GradeOptions(**asked))
     else:
@@ -81,8 +81,8 @@ def grade(
 
 def _once(challenge: str, file: Path, asked: Mapping[str, Any], as_json: bool) -> None:
     with Judge.start() as judge:  # it imports torch while this process finds out what is to be graded
-        from attncli.practice import submit
-        from attncli.practice.challenge_standings import is_solved, next_unsolved
+        from attncli.practice.challenges import submit
+        from attncli.practice.challenges.challenge_standings import is_solved, next_unsolved
 
         submit.read_submission(file)
         options = submit.GradeOptions(**asked)
@@ -118,7 +118,7 @@ def _offer(report: GradeReport, file: Path, challenge: str, as_json: bool, lang:
     """The same file on inputs that nobody has seen: without another seed the verdict stays the same."""
     if as_json:
         return
-    from attncli.practice.submit import fresh_seed
+    from attncli.practice.challenges.submit import fresh_seed
 
     again = f"attn grade {challenge} {file} --seed {fresh_seed(report)}"
     echo(GRADE["again"][lang].format(command=again))

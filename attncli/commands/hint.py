@@ -6,7 +6,7 @@ import click
 
 from attncli.commands.session import session
 from attncli.commands.stdout import echo
-from attncli.practice.hint import next_hint
+from attncli.practice.challenges.hint import next_hint
 from attncli.words.command_texts import LAST_HINT
 
 

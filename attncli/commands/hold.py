@@ -6,7 +6,7 @@ import click
 
 from attncli.commands.session import session
 from attncli.commands.stdout import echo
-from attncli.practice import hold
+from attncli.practice.cards import hold
 from attncli.words.command_texts import BURIED, IN_QUEUE, SUSPENDED
 
 

@@ -14,7 +14,7 @@ from attncli.domain.text import Lang
 from attncli.words.anki_texts import ANKI_IMPORTED
 
 if TYPE_CHECKING:
-    from attncli.practice.import_anki import AnkiImported
+    from attncli.practice.anki.import_anki import AnkiImported
 
 
 @click.command()
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 @json_option
 def import_anki(file: Path, dry_run: bool, as_json: bool) -> None:
     """Cards and review history from FILE, an .apkg or .colpkg that Anki exported; what is here already counts once."""
-    from attncli.practice.import_anki import import_package
+    from attncli.practice.anki.import_anki import import_package
 
     with session().workspace() as workspace:
         done = import_package(workspace, file, dry_run)

@@ -10,7 +10,7 @@ from attncli.commands.import_anki import import_anki
 from attncli.commands.rows_left_out import say_left_out
 from attncli.commands.session import session
 from attncli.commands.stdout import echo
-from attncli.practice import merge_logs
+from attncli.practice.log import merge_logs
 from attncli.words.command_texts import IMPORTED
 
 

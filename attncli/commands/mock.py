@@ -10,7 +10,7 @@ import click
 from attncli.commands.session import session
 from attncli.domain.card import LEVELS, Level
 from attncli.domain.mock_interview import LEAST_MINUTES, MOST_MINUTES
-from attncli.practice.mock_plan import MOCK_LEVEL, MOCK_MINUTES, SEEDS, MockWish
+from attncli.practice.mock.mock_plan import MOCK_LEVEL, MOCK_MINUTES, SEEDS, MockWish
 
 
 @click.command()

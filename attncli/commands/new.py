@@ -22,7 +22,7 @@ def challenge(name: str) -> None:
 
     In a checkout it lies in impl/, otherwise in challenges/ of your attn folder.
     """
-    from attncli.practice.scaffold import new_challenge
+    from attncli.practice.challenges.scaffold import new_challenge
 
     with session().workspace() as workspace:
         folder = new_challenge(workspace, name)

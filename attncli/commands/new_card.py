@@ -18,7 +18,7 @@ def card(topic: str, question: str, answer: str) -> None:
 
     Prints where it begins, as file:line. One language, a question and an answer are enough.
     """
-    from attncli.practice.new_card import add_card
+    from attncli.practice.cards.new_card import add_card
 
     with session().workspace() as workspace:
         new = add_card(workspace, topic, question, answer)

@@ -9,7 +9,7 @@ from attncli.commands.shared_options import json_option, print_json
 from attncli.commands.stdout import counting, echo
 from attncli.domain.text import Lang
 from attncli.memory.workload import AHEAD_DAYS
-from attncli.practice.fit_parameters import Optimised, optimise
+from attncli.practice.log.fit_parameters import Optimised, optimise
 from attncli.words import fit_texts as texts
 from attncli.words.shared_review_texts import RATINGS
 

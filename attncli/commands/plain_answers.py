@@ -9,7 +9,7 @@ from attncli.commands.stdout import echo
 from attncli.domain.card import ChoiceCard, ClozeCard, DebugCard, NumericCard, OrderingCard
 from attncli.domain.text import Lang
 from attncli.errors import UsageError
-from attncli.practice.ask import Asked
+from attncli.practice.cards.ask import Asked
 from attncli.words.plain_review_texts import QUESTIONS
 
 ReadLine = Callable[[], str]

@@ -11,10 +11,11 @@ from attncli.commands.printed_report import report_lines
 from attncli.commands.stdout import echo
 from attncli.domain.text import Lang
 from attncli.errors import AttnError, EditorMissing, EnvironmentFailure
-from attncli.practice import edit, mock_code
-from attncli.practice.challenge_texts import statement
-from attncli.practice.grader import Grader
-from attncli.practice.mock import MockInterview
+from attncli.practice.challenges import edit
+from attncli.practice.challenges.challenge_texts import statement
+from attncli.practice.challenges.grader import Grader
+from attncli.practice.mock import mock_code
+from attncli.practice.mock.mock import MockInterview
 from attncli.words import mock_texts
 from attncli.words.mock_texts import MOCK
 from attncli.words.reports import deciding_checks, told

@@ -14,12 +14,12 @@ from attncli.commands.stdout import echo
 from attncli.domain.mock_interview import PartName
 from attncli.domain.text import Lang
 from attncli.errors import UsageError
-from attncli.practice import mock_log
-from attncli.practice.ask import Asked
-from attncli.practice.grader import Grader
-from attncli.practice.mock import NOTHING, WHOLE, MockInterview
-from attncli.practice.mock_plan import MockWish
-from attncli.practice.mock_reports import report_of
+from attncli.practice.cards.ask import Asked
+from attncli.practice.challenges.grader import Grader
+from attncli.practice.log import mock_log
+from attncli.practice.mock.mock import NOTHING, WHOLE, MockInterview
+from attncli.practice.mock.mock_plan import MockWish
+from attncli.practice.mock.mock_reports import report_of
 from attncli.practice.workspace import Workspace
 from attncli.words import mock_texts
 from attncli.words.mock_texts import MOCK, PART_NAMES

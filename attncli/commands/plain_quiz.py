@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from attncli.commands.plain_answers import read_answer
 from attncli.commands.stdout import echo
 from attncli.domain.text import Lang
-from attncli.practice.quiz import Quiz, QuizScore
+from attncli.practice.sittings.quiz import Quiz, QuizScore
 from attncli.practice.workspace import Workspace
 from attncli.words import quiz_texts
 

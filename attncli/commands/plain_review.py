@@ -13,8 +13,8 @@ from attncli.commands.stdout import echo
 from attncli.domain.rating import Rating
 from attncli.domain.text import Lang
 from attncli.errors import NotFound, Outdated, UsageError
-from attncli.practice.ask import Asked
-from attncli.practice.drill import Drill, DrillItem
+from attncli.practice.cards.ask import Asked
+from attncli.practice.sittings.drill import Drill, DrillItem
 from attncli.practice.workspace import Workspace
 from attncli.words.intervals import interval_text
 from attncli.words.plain_review_texts import SITTING

@@ -10,7 +10,7 @@ from attncli.commands.printed_plan import plan_lines
 from attncli.commands.session import session
 from attncli.commands.shared_options import json_option, print_json
 from attncli.commands.stdout import echo
-from attncli.practice.plan import make_plan
+from attncli.practice.plan.plan import make_plan
 
 MOST_MINUTES = 960
 

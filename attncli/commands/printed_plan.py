@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from attncli.domain.cells import cells, left, right
 from attncli.domain.text import Lang, Localised
-from attncli.practice.plan import Plan, StudyDay
-from attncli.practice.plan_sentences import (
+from attncli.practice.plan.plan import Plan, StudyDay
+from attncli.practice.plan.plan_sentences import (
     basis_line,
     countdown_sentence,
     day_name,

@@ -8,7 +8,7 @@ from random import Random
 import click
 
 from attncli.commands.session import session
-from attncli.practice.quiz import QUIZ_COUNT, SEEDS, Quiz, QuizWish
+from attncli.practice.sittings.quiz import QUIZ_COUNT, SEEDS, Quiz, QuizWish
 
 
 @click.command()

@@ -8,7 +8,7 @@ from random import Random
 import click
 
 from attncli.commands.session import session
-from attncli.practice.drill import Drill
+from attncli.practice.sittings.drill import Drill
 
 
 @click.command()

@@ -11,7 +11,7 @@ from attncli.commands.session import on_terminal, session
 from attncli.commands.shared_options import json_option, print_json
 from attncli.commands.stdout import echo
 from attncli.domain.text import LANGS, Lang
-from attncli.practice.record_review import schedule_document
+from attncli.practice.cards.record_review import schedule_document
 
 
 @click.command()

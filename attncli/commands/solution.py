@@ -6,7 +6,7 @@ import click
 
 from attncli.commands.session import session
 from attncli.commands.stdout import echo
-from attncli.practice.solution import show_solution
+from attncli.practice.challenges.solution import show_solution
 from attncli.words.asked_next import asked_next
 
 

@@ -12,7 +12,7 @@ from attncli.commands.stdout import echo
 from attncli.domain.challenge import SEEDS
 from attncli.domain.repairs import MOST_BUGS
 from attncli.errors import UsageError
-from attncli.practice.start_challenge import start_challenge
+from attncli.practice.challenges.start_challenge import start_challenge
 from attncli.words.command_texts import OLD_FILE_KEPT, REPAIR_HANDED_OUT, counted
 
 

@@ -9,7 +9,7 @@ import click
 from attncli.commands.rows_left_out import say_left_out
 from attncli.commands.session import session
 from attncli.commands.stdout import echo
-from attncli.practice.sync import sync as synchronise
+from attncli.practice.log.sync import sync as synchronise
 from attncli.words.command_texts import RENEWED, SYNCED
 
 

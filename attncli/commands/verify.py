@@ -17,7 +17,7 @@ from attncli.errors import Rejected
 if TYPE_CHECKING:
     from attncli.bank.problems import Problem
     from attncli.domain.challenge import Challenge
-    from attncli.practice.prove import Proof
+    from attncli.practice.challenges.prove import Proof
     from attncli.practice.workspace import Workspace
 
 
@@ -31,8 +31,8 @@ def verify(challenges: tuple[str, ...], streams: int, jobs: int | None, as_json:
 
     What reading shows to be wrong with their files is told first, all at once, and then nothing is run.
     """
-    from attncli.practice.challenge_faults import faults
-    from attncli.practice.prove import prove
+    from attncli.practice.challenges.challenge_faults import faults
+    from attncli.practice.challenges.prove import prove
 
     with session().workspace() as workspace:
         if problems := faults(workspace, challenges):
@@ -54,7 +54,7 @@ def verify(challenges: tuple[str, ...], streams: int, jobs: int | None, as_json:
 
 def _that_can_be_run(workspace: Workspace) -> list[Challenge]:
     """All challenges, without those that need what is not installed; these are told."""
-    from attncli.practice.prove import can_be_run
+    from attncli.practice.challenges.prove import can_be_run
 
     everything = list(workspace.library.challenges())
     left_out = [challenge.id for challenge in everything if not can_be_run(challenge)]

@@ -16,13 +16,13 @@ from attncli.commands.stdout import echo
 from attncli.domain.report import GradeReport
 from attncli.domain.text import Lang
 from attncli.errors import AttnError, EditorMissing
-from attncli.practice import edit, submit
-from attncli.practice.challenge_standings import is_solved, next_unsolved
-from attncli.practice.grader import Grader
-from attncli.practice.hint import next_hint
-from attncli.practice.solution import show_solution
-from attncli.practice.start_challenge import solution_file, start_challenge
-from attncli.practice.submit import GradeOptions
+from attncli.practice.challenges import edit, submit
+from attncli.practice.challenges.challenge_standings import is_solved, next_unsolved
+from attncli.practice.challenges.grader import Grader
+from attncli.practice.challenges.hint import next_hint
+from attncli.practice.challenges.solution import show_solution
+from attncli.practice.challenges.start_challenge import solution_file, start_challenge
+from attncli.practice.challenges.submit import GradeOptions
 from attncli.practice.workspace import Workspace
 from attncli.words.asked_next import after_solving
 from attncli.words.command_texts import WATCH, WATCH_KEYS

@@ -10,9 +10,9 @@ from attncli import __version__
 from attncli.doors.stdin_lines import interruptible_lines
 from attncli.doors.tools import TOOLS, Tool, json_safe, json_text, one_line, tool
 from attncli.errors import AttnError
-from attncli.practice import coach
-from attncli.practice.grader import Grader
-from attncli.practice.tutor import Tutor
+from attncli.practice.challenges import coach
+from attncli.practice.challenges.grader import Grader
+from attncli.practice.sittings.tutor import Tutor
 from attncli.practice.workspace import Workspace
 from attncli.words.tutor_texts import INSTRUCTIONS
 

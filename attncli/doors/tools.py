@@ -13,8 +13,8 @@ from attncli.domain.rating import Rating
 from attncli.domain.rungs import RUNGS
 from attncli.domain.text import Lang
 from attncli.errors import NotFound, UsageError
-from attncli.practice import coach
-from attncli.practice.tutor import Tutor
+from attncli.practice.challenges import coach
+from attncli.practice.sittings.tutor import Tutor
 from attncli.words.tutor_texts import ARGUMENTS, DESCRIPTIONS, TITLES
 
 Schema = Mapping[str, Any]

@@ -15,8 +15,8 @@ from attncli.errors import NothingFound
 from attncli.export.anki_fields import EMPTY, side, sources
 from attncli.export.anki_markup import plain
 from attncli.export.anki_note_type import note_type
+from attncli.practice.anki.write_anki import AnkiWritten, write_package
 from attncli.practice.workspace import Workspace
-from attncli.practice.write_anki import AnkiWritten, write_package
 
 if TYPE_CHECKING:
     import genanki

@@ -11,8 +11,8 @@ from attncli.domain.card import Card, ChoiceCard, ClozeCard, DebugCard, FollowUp
 from attncli.domain.text import Lang, Localised
 from attncli.errors import NotFound
 from attncli.export.anki_markup import block, code, inline, plain
-from attncli.practice.marking import right_order, shuffled_items, shuffled_options
-from attncli.practice.numeric_answer import draw, shown
+from attncli.practice.cards.marking import right_order, shuffled_items, shuffled_options
+from attncli.practice.cards.numeric_answer import draw, shown
 from attncli.words import anki_texts as words
 from attncli.words.marking_texts import BETWEEN_LINES, FIX, LINE
 from attncli.words.shared_review_texts import AS_OF, HEADINGS, UNVERIFIABLE

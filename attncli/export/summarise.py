@@ -10,11 +10,11 @@ from attncli.domain.mock_report import MockReport
 from attncli.domain.text import Lang
 from attncli.export.card_answers import answer, question
 from attncli.export.summary import CardLine, DueLine, MockLine, PlanLine, Point, Reason, SolvedLine, Summary, TopicLine
-from attncli.practice.mock_reports import past_mocks
-from attncli.practice.own_solutions import Written, written
-from attncli.practice.plan import FARTHEST_DAYS, StudyDay, local_date, make_plan
+from attncli.practice.cards.weakness import WEAK_LAPSES, WEAK_RECALL, Weakness, weaknesses
+from attncli.practice.challenges.own_solutions import Written, written
+from attncli.practice.mock.mock_reports import past_mocks
+from attncli.practice.plan.plan import FARTHEST_DAYS, StudyDay, local_date, make_plan
 from attncli.practice.study_progress import Progress, TopicStanding, due_by_then, progress, topic_standings
-from attncli.practice.weakness import WEAK_LAPSES, WEAK_RECALL, Weakness, weaknesses
 from attncli.practice.workspace import Workspace
 from attncli.words.plan_texts import FREE, LAST_PASS, NEW, REVIEWS
 

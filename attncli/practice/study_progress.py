@@ -11,8 +11,8 @@ from typing import Any
 from attncli.domain.log_row import RowKind
 from attncli.domain.rungs import Rung
 from attncli.memory.policy import LEECH_LAPSES
-from attncli.practice.countdown import Countdown, countdown
-from attncli.practice.weakness import WEAK_LAPSES, WEAK_RECALL, curve_on
+from attncli.practice.cards.weakness import WEAK_LAPSES, WEAK_RECALL, curve_on
+from attncli.practice.plan.countdown import Countdown, countdown
 from attncli.practice.workspace import Workspace
 from attncli.store.queue import Moment
 from attncli.store.review_days import ReviewDay

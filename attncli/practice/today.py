@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-from attncli.practice.due import DueCounts
+from attncli.practice.cards.due import DueCounts
 from attncli.practice.workspace import Workspace
 from attncli.store.queue import Moment
 
@@ -77,7 +77,7 @@ def due_minutes(workspace: Workspace, due: DueCounts, cards: int) -> float:
 
     Of very many `cards` that would take too long to read: what is usual is told.
     """
-    from attncli.practice.plan_basis import MANY_CARDS, Habits, study_habits
+    from attncli.practice.plan.plan_basis import MANY_CARDS, Habits, study_habits
 
     habits = Habits() if cards > MANY_CARDS else study_habits(workspace)
     return (due.new * habits.learning() + (due.learning + due.review) * habits.reviewing()) / 60

@@ -15,7 +15,7 @@ from attncli.config import SCHEDULING_KEYS, Settings
 from attncli.config import load as load_settings
 from attncli.errors import ConfigInvalid, EnvironmentFailure, UsageError
 from attncli.memory.days import StudyCalendar
-from attncli.practice.source_files import SourceFiles
+from attncli.practice.library.source_files import SourceFiles
 from attncli.store.database import Database
 from attncli.store.queue import ORDERED_FOR, Moment
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from attncli.memory.policy import Policy
     from attncli.memory.replay import FitInForce
     from attncli.memory.scheduler import Scheduler
-    from attncli.practice.library import Library
+    from attncli.practice.library.library import Library
 
 Clock = Callable[[], datetime]
 FIRST_YEAR, LAST_YEAR = 2, 9998
@@ -113,7 +113,7 @@ class Workspace:
     @cached_property
     def library(self) -> Library:
         """The cards and challenges there are."""
-        from attncli.practice.library import Library
+        from attncli.practice.library.library import Library
 
         return Library(self.store)
 

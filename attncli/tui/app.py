@@ -25,9 +25,9 @@ from attncli.domain.printable import printable
 from attncli.domain.text import Lang
 from attncli.errors import AttnError
 from attncli.paths import Home
-from attncli.practice.choose_cards import Wish, level_wished, require_fitting
+from attncli.practice.cards.choose_cards import Wish, level_wished, require_fitting
+from attncli.practice.challenges.grader import Grader
 from attncli.practice.first_run import is_first_run
-from attncli.practice.grader import Grader
 from attncli.practice.workspace import Clock, Workspace
 from attncli.tui import wrapping
 from attncli.tui.faults import BUSY_MILLISECONDS, fault_text
@@ -42,9 +42,9 @@ from attncli.words.app_texts import say, say_counted
 
 if TYPE_CHECKING:
     from attncli.domain.mock_report import MockReport
-    from attncli.practice.mock import MockInterview
-    from attncli.practice.mock_plan import MockWish
-    from attncli.practice.quiz import Quiz, QuizWish
+    from attncli.practice.mock.mock import MockInterview
+    from attncli.practice.mock.mock_plan import MockWish
+    from attncli.practice.sittings.quiz import Quiz, QuizWish
 
 SECONDS_BETWEEN_LOOKS = 1.0
 
@@ -75,7 +75,7 @@ def run(
         if wish is not None:
             require_fitting(workspace, wish)
         if mock is not None:
-            from attncli.practice.mock_plan import draw_plan
+            from attncli.practice.mock.mock_plan import draw_plan
 
             draw_plan(workspace, mock)
         drawn = None if quiz is None else _drawn(workspace, quiz)
@@ -218,7 +218,7 @@ class AttnApp(LeavingApp):
 
     def open_quiz(self, topic: str | None = None) -> None:
         """A quiz drawn now, or a line where there is no card for one."""
-        from attncli.practice.quiz import SEEDS, QuizWish
+        from attncli.practice.sittings.quiz import SEEDS, QuizWish
 
         try:
             self._show_quiz(_drawn(self.workspace, QuizWish(topic, seed=self.rng.randrange(SEEDS))))
@@ -337,6 +337,6 @@ class AttnApp(LeavingApp):
 
 
 def _drawn(workspace: Workspace, wish: QuizWish) -> Quiz:
-    from attncli.practice.quiz import Quiz
+    from attncli.practice.sittings.quiz import Quiz
 
     return Quiz(workspace, wish)

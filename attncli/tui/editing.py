@@ -9,8 +9,8 @@ from textual.app import SuspendNotSupported
 
 from attncli.domain.text import Localised
 from attncli.errors import AttnError, EditorMissing
-from attncli.practice.edit import edit, told
-from attncli.practice.open_file import OpenFile
+from attncli.practice.challenges.edit import edit, told
+from attncli.practice.challenges.open_file import OpenFile
 from attncli.tui.screens.base import AttnScreen
 from attncli.words.app_texts import say
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from attncli.domain.text import Lang, Localised
 from attncli.errors import AttnError
-from attncli.practice.start_challenge import Started, start_challenge
+from attncli.practice.challenges.start_challenge import Started, start_challenge
 from attncli.tui.screens.base import AttnScreen
 from attncli.words.app_texts import say
 from attncli.words.command_texts import counted

@@ -10,13 +10,13 @@ from textual.screen import Screen
 
 from attncli.domain.text import Lang
 from attncli.errors import AttnError
-from attncli.practice.choose_cards import Wish
-from attncli.practice.grader import Grader
+from attncli.practice.cards.choose_cards import Wish
+from attncli.practice.challenges.grader import Grader
 from attncli.practice.workspace import Workspace
 
 if TYPE_CHECKING:
     from attncli.domain.mock_report import MockReport
-    from attncli.practice.mock import MockInterview
+    from attncli.practice.mock.mock import MockInterview
 
 Route = Literal[
     "home", "review", "drill", "quiz", "mock", "challenges", "search", "stats", "plan", "settings", "first-run"

@@ -24,13 +24,15 @@ from attncli.errors import UsageError
 from attncli.export.html import to_html
 from attncli.export.summarise import summarise
 from attncli.paths import Home
-from attncli.practice import merge_logs, record_review, submit
-from attncli.practice.challenge_standings import standings
-from attncli.practice.hint import next_hint
-from attncli.practice.start_challenge import start_challenge
+from attncli.practice.cards import record_review
+from attncli.practice.challenges import submit
+from attncli.practice.challenges.challenge_standings import standings
+from attncli.practice.challenges.hint import next_hint
+from attncli.practice.challenges.start_challenge import start_challenge
+from attncli.practice.log import merge_logs
+from attncli.practice.log.sync import sync
+from attncli.practice.log.undo import take_back
 from attncli.practice.study_progress import progress
-from attncli.practice.sync import sync
-from attncli.practice.undo import take_back
 from attncli.practice.workspace import Workspace
 from attncli.store.log import checksum
 from attncli.store.restore import restore_database

@@ -22,7 +22,7 @@ from attncli.domain.report_documents import report_document
 from attncli.judge.client import GradeRequest, Judge
 from attncli.judge.grading.fault_reports import MESSAGE_LENGTH
 from attncli.judge.telling.bounded_report import LARGEST
-from attncli.practice.submit import specification
+from attncli.practice.challenges.submit import specification
 from attncli.practice.workspace import Workspace
 
 pytestmark = pytest.mark.sandbox

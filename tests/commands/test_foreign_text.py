@@ -17,7 +17,7 @@ from attncli.domain.payloads import CONTROLS
 from attncli.domain.printable import hidden_in
 from attncli.domain.report import GradeReport
 from attncli.domain.report_documents import report_of
-from attncli.practice.attempt import record_attempt
+from attncli.practice.challenges.attempt import record_attempt
 from attncli.practice.workspace import Workspace
 
 Attn = Callable[..., Any]

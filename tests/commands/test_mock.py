@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from attncli.errors import JudgeFailed
-from attncli.practice.grader import Grader
+from attncli.practice.challenges.grader import Grader
 
 from ..support.interviews import write_bank, write_impl
 from .conftest import Attn

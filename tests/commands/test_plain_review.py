@@ -16,8 +16,8 @@ from attncli.config import Settings
 from attncli.domain.rating import Rating
 from attncli.domain.text import Lang
 from attncli.paths import Home
-from attncli.practice import hold, record_review
-from attncli.practice.drill import Drill
+from attncli.practice.cards import hold, record_review
+from attncli.practice.sittings.drill import Drill
 from attncli.practice.workspace import Workspace
 
 Attn = Callable[..., Any]

@@ -17,7 +17,7 @@ from attncli.commands.watch import Watch, changes
 from attncli.domain.report import GradeReport
 from attncli.domain.report_documents import report_of
 from attncli.errors import JudgeFailed
-from attncli.practice.submit import GradeOptions
+from attncli.practice.challenges.submit import GradeOptions
 from attncli.practice.workspace import Workspace
 from attncli.words.command_texts import WATCH_KEYS
 

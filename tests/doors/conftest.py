@@ -13,7 +13,7 @@ from attncli.domain.report import CheckResult, GradeReport
 from attncli.domain.text import Localised
 from attncli.judge.client import GradeRequest, OnCheck
 from attncli.paths import Home
-from attncli.practice.grader import Grader
+from attncli.practice.challenges.grader import Grader
 from attncli.practice.workspace import Workspace
 from random_assistant import write_bank, write_secrets
 

@@ -14,11 +14,12 @@ from attncli.domain.log_row import RowKind
 from attncli.domain.rating import Rating
 from attncli.doors.tools import TOOLS, json_safe, json_text, one_line, tool
 from attncli.errors import AttnError, UsageError
-from attncli.practice import coach, record_review, submit
-from attncli.practice.drill import Drill
-from attncli.practice.hint import next_hint
-from attncli.practice.start_challenge import start_challenge
-from attncli.practice.tutor import Tutor
+from attncli.practice.cards import record_review
+from attncli.practice.challenges import coach, submit
+from attncli.practice.challenges.hint import next_hint
+from attncli.practice.challenges.start_challenge import start_challenge
+from attncli.practice.sittings.drill import Drill
+from attncli.practice.sittings.tutor import Tutor
 from attncli.practice.workspace import Workspace
 from random_assistant import RandomAssistant, assert_no_leak
 

@@ -24,7 +24,7 @@ from attncli.domain.text import LANGS
 from attncli.doors.tool_server import ToolServer
 from attncli.doors.tools import TOOLS
 from attncli.paths import Home
-from attncli.practice.tutor import Tutor
+from attncli.practice.sittings.tutor import Tutor
 from attncli.practice.workspace import Workspace
 from random_assistant import RandomAssistant, assert_no_leak
 

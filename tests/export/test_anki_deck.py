@@ -21,7 +21,7 @@ from attncli.export.anki_deck import export_deck
 from attncli.export.anki_markup import block, code, inline
 from attncli.export.anki_note_type import FIELDS
 from attncli.paths import Home
-from attncli.practice import hold, record_review
+from attncli.practice.cards import hold, record_review
 from attncli.practice.workspace import Workspace
 
 DAY = timedelta(days=1)

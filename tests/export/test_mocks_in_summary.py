@@ -14,9 +14,9 @@ from attncli.export.html import to_html
 from attncli.export.markdown import to_markdown
 from attncli.export.summarise import summarise
 from attncli.paths import Home
-from attncli.practice.mock import MockInterview
-from attncli.practice.mock_plan import MockWish
-from attncli.practice.record_review import answer
+from attncli.practice.cards.record_review import answer
+from attncli.practice.mock.mock import MockInterview
+from attncli.practice.mock.mock_plan import MockWish
 from attncli.practice.workspace import Workspace
 
 from ..conftest import Clock
@@ -59,7 +59,7 @@ def test_a_point_that_was_missed_in_an_interview_is_one_to_work_on(held: Workspa
 
 
 def test_without_an_interview_nothing_is_told(held: Workspace) -> None:
-    from attncli.practice.undo import take_back
+    from attncli.practice.log.undo import take_back
 
     take_back(held)
     take_back(held)

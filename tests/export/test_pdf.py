@@ -21,8 +21,8 @@ from attncli.export.html import _formula
 from attncli.export.pdf import to_pdf
 from attncli.export.sanitising import sanitised
 from attncli.export.summarise import summarise
-from attncli.practice import record_review
-from attncli.practice.attempt import record_attempt
+from attncli.practice.cards import record_review
+from attncli.practice.challenges.attempt import record_attempt
 from attncli.practice.workspace import Workspace
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)

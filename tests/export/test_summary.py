@@ -18,9 +18,9 @@ from attncli.export.html import to_html
 from attncli.export.markdown import to_markdown
 from attncli.export.markdown_writing import code_span, fence
 from attncli.export.summarise import summarise
-from attncli.practice import record_review
-from attncli.practice.attempt import record_attempt
-from attncli.practice.start_challenge import start_challenge
+from attncli.practice.cards import record_review
+from attncli.practice.challenges.attempt import record_attempt
+from attncli.practice.challenges.start_challenge import start_challenge
 from attncli.practice.workspace import Workspace
 from attncli.words.summary_texts import LABELS
 

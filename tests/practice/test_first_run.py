@@ -9,7 +9,7 @@ import pytest
 from attncli.config import load
 from attncli.domain.rating import Rating
 from attncli.errors import ConfigInvalid
-from attncli.practice import record_review
+from attncli.practice.cards import record_review
 from attncli.practice.first_run import QUESTIONS, answer, do_not_ask_again, is_first_run
 from attncli.practice.settings import kept_settings
 from attncli.practice.workspace import Workspace

@@ -7,7 +7,8 @@ from typing import Any
 from attncli import __version__
 from attncli.domain.rating import Rating
 from attncli.paths import Home
-from attncli.practice import health, record_review
+from attncli.practice import health
+from attncli.practice.cards import record_review
 from attncli.practice.daily_copy import newest_copy
 from attncli.practice.workspace import Workspace
 

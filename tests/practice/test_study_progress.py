@@ -7,9 +7,9 @@ import pytest
 
 from attncli.domain.log_row import RowKind
 from attncli.domain.rating import Rating
-from attncli.practice import hold, record_review
+from attncli.practice.cards import hold, record_review
+from attncli.practice.log.undo import take_back
 from attncli.practice.study_progress import progress, retention, streak
-from attncli.practice.undo import take_back
 from attncli.practice.workspace import Workspace
 
 Open = Callable[..., Workspace]

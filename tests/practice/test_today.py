@@ -12,9 +12,9 @@ import pytest
 from attncli.domain.log_row import RowKind
 from attncli.domain.rating import Rating
 from attncli.memory.last_pass import LEARN_SECONDS
-from attncli.practice import hold, record_review
-from attncli.practice.drill import Drill
-from attncli.practice.due import due_counts
+from attncli.practice.cards import hold, record_review
+from attncli.practice.cards.due import due_counts
+from attncli.practice.sittings.drill import Drill
 from attncli.practice.today import Reason, Standstill, due_minutes, standstill
 from attncli.practice.workspace import Workspace
 

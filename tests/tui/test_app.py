@@ -15,8 +15,8 @@ from attncli.config import Settings
 from attncli.domain.rating import Rating
 from attncli.errors import NotFound, StoreError
 from attncli.paths import Home
-from attncli.practice import record_review
-from attncli.practice.drill import Drill
+from attncli.practice.cards import record_review
+from attncli.practice.sittings.drill import Drill
 from attncli.tui import app as app_module
 from attncli.tui.app import AttnApp
 from attncli.tui.screens.challenges import ChallengesScreen

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from textual.widgets import Input, TextArea
 
-from attncli.practice.annotate import annotation
+from attncli.practice.cards.annotate import annotation
 from attncli.tui.screens.add_card import AddCardScreen
 from attncli.tui.screens.card import CardScreen
 from attncli.tui.screens.search import SearchScreen

@@ -16,8 +16,8 @@ from attncli.domain.report_documents import check_of, report_of
 from attncli.errors import JudgeFailed
 from attncli.judge.client import OnCheck
 from attncli.paths import bundled_impl
-from attncli.practice import edit
-from attncli.practice.grader import Grader, GradeRequest, GradingCancelled
+from attncli.practice.challenges import edit
+from attncli.practice.challenges.grader import Grader, GradeRequest, GradingCancelled
 from attncli.tui.app import AttnApp
 from attncli.tui.screens.card import CardScreen
 from attncli.tui.screens.challenge import ChallengeScreen

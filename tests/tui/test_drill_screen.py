@@ -9,8 +9,8 @@ from attncli.domain.log_row import RowKind
 from attncli.domain.rating import Rating
 from attncli.errors import NothingFits
 from attncli.paths import Home
-from attncli.practice import hold, record_review
-from attncli.practice.choose_cards import Wish
+from attncli.practice.cards import hold, record_review
+from attncli.practice.cards.choose_cards import Wish
 from attncli.tui import app as app_module
 from attncli.tui.app import AttnApp
 from attncli.tui.screens.drill import DrillScreen

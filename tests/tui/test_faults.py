@@ -29,7 +29,7 @@ from attncli.errors import (
     StoreUnwritable,
     UsageError,
 )
-from attncli.practice import record_review
+from attncli.practice.cards import record_review
 from attncli.practice.workspace import Workspace
 from attncli.store.connection import Connection, error_in_words
 from attncli.tui import faults

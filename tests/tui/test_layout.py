@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from attncli.domain.text import Lang
-from attncli.practice.edit import editor_command
+from attncli.practice.challenges.edit import editor_command
 from attncli.tui.columns import bar, cut, left, right
 from attncli.tui.keys import ascii_twin
 from attncli.tui.theme import THEMES, theme_named

@@ -12,9 +12,9 @@ from attncli.config import Settings
 from attncli.domain.card import ClozeCard
 from attncli.domain.text import LANGS, Lang
 from attncli.paths import Home
-from attncli.practice.mock import MockInterview, asked_card
-from attncli.practice.mock_plan import MockWish
-from attncli.practice.mock_reports import report_of
+from attncli.practice.mock.mock import MockInterview, asked_card
+from attncli.practice.mock.mock_plan import MockWish
+from attncli.practice.mock.mock_reports import report_of
 from attncli.practice.workspace import Workspace
 from attncli.tui.screens.mock_interview import MockInterviewScreen
 from attncli.words.mock_texts import score_lines

@@ -15,12 +15,13 @@ from attncli.domain.report import CheckResult, Diagnosis, GradeReport
 from attncli.domain.text import NOTHING, Lang
 from attncli.errors import JudgeFailed, NothingFits
 from attncli.paths import Home
-from attncli.practice import hold, mock_log
-from attncli.practice.grader import Grader
-from attncli.practice.mock import MockInterview
-from attncli.practice.mock_plan import MockWish
-from attncli.practice.mock_reports import past_mocks
-from attncli.practice.undo import take_back
+from attncli.practice.cards import hold
+from attncli.practice.challenges.grader import Grader
+from attncli.practice.log import mock_log
+from attncli.practice.log.undo import take_back
+from attncli.practice.mock.mock import MockInterview
+from attncli.practice.mock.mock_plan import MockWish
+from attncli.practice.mock.mock_reports import past_mocks
 from attncli.practice.workspace import Workspace
 from attncli.tui import app as app_module
 from attncli.tui.app import AttnApp

@@ -13,8 +13,8 @@ from textual.pilot import Pilot
 from attncli.config import Settings
 from attncli.errors import NotFound
 from attncli.paths import Home
-from attncli.practice import hold
-from attncli.practice.quiz import Quiz, QuizWish
+from attncli.practice.cards import hold
+from attncli.practice.sittings.quiz import Quiz, QuizWish
 from attncli.tui import app as app_module
 from attncli.tui.app import AttnApp
 from attncli.tui.screens.card import CardScreen

@@ -15,7 +15,7 @@ from attncli.domain.card import FollowUp, OrderingCard
 from attncli.domain.log_row import RowKind
 from attncli.domain.rating import Rating
 from attncli.domain.text import Localised
-from attncli.practice.ask import Asked
+from attncli.practice.cards.ask import Asked
 from attncli.tui.app import AttnApp
 from attncli.tui.screens.home import HomeScreen
 from attncli.tui.screens.review import ReviewScreen

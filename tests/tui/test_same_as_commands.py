@@ -31,14 +31,14 @@ from attncli.domain.report_documents import report_of
 from attncli.domain.schedule import Schedule
 from attncli.domain.text import LANGS, Lang
 from attncli.paths import Home
-from attncli.practice import hold
-from attncli.practice.ask import Asked
-from attncli.practice.choose_cards import Wish
-from attncli.practice.chosen_drill import ChosenDrill
-from attncli.practice.drill import Drill
-from attncli.practice.quiz import Quiz, QuizWish
-from attncli.practice.submit import GradeOptions
-from attncli.practice.tutor import Tutor
+from attncli.practice.cards import hold
+from attncli.practice.cards.ask import Asked
+from attncli.practice.cards.choose_cards import Wish
+from attncli.practice.challenges.submit import GradeOptions
+from attncli.practice.sittings.chosen_drill import ChosenDrill
+from attncli.practice.sittings.drill import Drill
+from attncli.practice.sittings.quiz import Quiz, QuizWish
+from attncli.practice.sittings.tutor import Tutor
 from attncli.practice.workspace import Workspace
 from attncli.tui.markup import inline
 from attncli.tui.screens.quiz import QuizScreen

@@ -9,7 +9,7 @@ from rich.cells import cell_len
 
 from attncli.domain.log_row import RowKind
 from attncli.domain.rating import Rating
-from attncli.practice import record_review
+from attncli.practice.cards import record_review
 from attncli.practice.study_progress import overview, progress
 from attncli.tui.screens.card import CardScreen
 from attncli.tui.screens.search import SearchScreen

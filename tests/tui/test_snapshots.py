@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from textual.pilot import Pilot
 
-from attncli.practice.mock_plan import MockWish
-from attncli.practice.quiz import Quiz, QuizWish
+from attncli.practice.mock.mock_plan import MockWish
+from attncli.practice.sittings.quiz import Quiz, QuizWish
 from attncli.tui.screens.quiz import QuizScreen
 from attncli.tui.screens.review import ReviewScreen
 

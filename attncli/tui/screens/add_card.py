@@ -12,7 +12,7 @@ from textual.widget import Widget
 from textual.widgets import Input, TextArea
 
 from attncli.errors import AttnError
-from attncli.practice.new_card import add_card
+from attncli.practice.cards.new_card import add_card
 from attncli.tui.faults import fault_text
 from attncli.tui.screens.base import AttnScreen
 from attncli.tui.widgets.plain import Plain

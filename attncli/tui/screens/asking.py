@@ -5,7 +5,7 @@ from __future__ import annotations
 from textual import events
 
 from attncli.errors import UsageError
-from attncli.practice.ask import Asked
+from attncli.practice.cards.ask import Asked
 from attncli.tui.screens.base import AttnScreen
 from attncli.tui.widgets.card_sheet import Sheet
 from attncli.tui.widgets.choice import ChoiceAnswer

@@ -12,10 +12,10 @@ from textual.widget import Widget
 from textual.widgets import Input
 
 from attncli.errors import AttnError
-from attncli.practice import hold
-from attncli.practice.annotate import annotation, set_note, toggle_flag, toggle_tag
-from attncli.practice.ask import Asked
-from attncli.practice.undo import sort_of_act, take_back
+from attncli.practice.cards import hold
+from attncli.practice.cards.annotate import annotation, set_note, toggle_flag, toggle_tag
+from attncli.practice.cards.ask import Asked
+from attncli.practice.log.undo import sort_of_act, take_back
 from attncli.practice.workspace import Workspace
 from attncli.tui.editing import edit_outside
 from attncli.tui.screens.base import AttnScreen

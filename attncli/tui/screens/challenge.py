@@ -14,14 +14,14 @@ from textual.widget import Widget
 
 from attncli.domain.report import CheckResult, GradeReport
 from attncli.errors import AttnError, JudgeFailed
-from attncli.practice import submit
-from attncli.practice.challenge_standings import is_solved, next_unsolved, standings
-from attncli.practice.challenge_texts import statement
-from attncli.practice.grader import GradeRequest, GradingCancelled
-from attncli.practice.hint import Hint, next_hint
-from attncli.practice.repair_round import offers_rounds
-from attncli.practice.solution import show_solution
-from attncli.practice.start_challenge import Started, solution_file, start_challenge
+from attncli.practice.challenges import submit
+from attncli.practice.challenges.challenge_standings import is_solved, next_unsolved, standings
+from attncli.practice.challenges.challenge_texts import statement
+from attncli.practice.challenges.grader import GradeRequest, GradingCancelled
+from attncli.practice.challenges.hint import Hint, next_hint
+from attncli.practice.challenges.repair_round import offers_rounds
+from attncli.practice.challenges.solution import show_solution
+from attncli.practice.challenges.start_challenge import Started, solution_file, start_challenge
 from attncli.tui.editing import edit_outside, write_here
 from attncli.tui.handed_out import hand_out_bug, hand_out_repair, task_of
 from attncli.tui.screens.base import AttnScreen

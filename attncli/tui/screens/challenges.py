@@ -13,7 +13,7 @@ from textual.widget import Widget
 from textual.widgets import OptionList
 
 from attncli.domain.rungs import RUNGS
-from attncli.practice.challenge_standings import ChallengeStanding, standings
+from attncli.practice.challenges.challenge_standings import ChallengeStanding, standings
 from attncli.tui.columns import left
 from attncli.tui.screens.base import AttnScreen
 from attncli.tui.widgets.option_rows import Rows, row_width

@@ -14,7 +14,7 @@ from textual.widgets import OptionList
 
 from attncli.domain.card import KINDS, LEVELS
 from attncli.errors import NothingFits
-from attncli.practice.choose_cards import Wish, fitting, without
+from attncli.practice.cards.choose_cards import Wish, fitting, without
 from attncli.tui.columns import left
 from attncli.tui.screens.base import AttnScreen
 from attncli.tui.widgets.option_rows import Rows, row_width

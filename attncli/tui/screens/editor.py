@@ -13,7 +13,7 @@ from textual.widgets import TextArea
 
 from attncli.domain.text import Lang, Localised
 from attncli.errors import AttnError
-from attncli.practice.open_file import OpenFile
+from attncli.practice.challenges.open_file import OpenFile
 from attncli.tui.routes import Routes
 from attncli.tui.widgets.key_bar import KeyBar
 from attncli.tui.widgets.page import Page

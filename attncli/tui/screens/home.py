@@ -13,8 +13,8 @@ from textual.widget import Widget
 from textual.widgets import OptionList
 
 from attncli.errors import AttnError
-from attncli.practice.choose_cards import Wish, level_wished
-from attncli.practice.due import DueCounts, due_counts
+from attncli.practice.cards.choose_cards import Wish, level_wished
+from attncli.practice.cards.due import DueCounts, due_counts
 from attncli.practice.study_progress import Overview, overview
 from attncli.practice.today import due_minutes, standstill
 from attncli.tui.columns import bar, left, right

@@ -14,10 +14,10 @@ from textual.widgets import OptionList
 
 from attncli.domain.card import LEVELS
 from attncli.errors import AttnError
-from attncli.practice import mock_log
-from attncli.practice.mock import MockInterview
-from attncli.practice.mock_plan import MockWish, split
-from attncli.practice.mock_reports import past_mocks
+from attncli.practice.log import mock_log
+from attncli.practice.mock.mock import MockInterview
+from attncli.practice.mock.mock_plan import MockWish, split
+from attncli.practice.mock.mock_reports import past_mocks
 from attncli.tui.columns import left
 from attncli.tui.screens.base import AttnScreen
 from attncli.tui.widgets.option_rows import Rows

@@ -11,9 +11,9 @@ from textual.widget import Widget
 
 from attncli.domain.report import GradeReport
 from attncli.errors import AttnError
-from attncli.practice import mock_code
-from attncli.practice.grader import GradeRequest, GradingCancelled
-from attncli.practice.mock import MockInterview
+from attncli.practice.challenges.grader import GradeRequest, GradingCancelled
+from attncli.practice.mock import mock_code
+from attncli.practice.mock.mock import MockInterview
 from attncli.tui.screens.challenge import ChallengeScreen
 from attncli.tui.screens.editor import EditorScreen
 from attncli.tui.widget_events import Graded, GradingFailed

@@ -13,8 +13,8 @@ from textual.screen import ModalScreen
 from textual.widget import Widget
 
 from attncli.errors import AttnError
-from attncli.practice.ask import Asked
-from attncli.practice.mock import MockInterview
+from attncli.practice.cards.ask import Asked
+from attncli.practice.mock.mock import MockInterview
 from attncli.tui.screens.asking import AskingScreen
 from attncli.tui.screens.confirm import ConfirmScreen
 from attncli.tui.widget_events import Answered, PointsTicked

@@ -11,8 +11,8 @@ from textual.content import Content
 from textual.widget import Widget
 
 from attncli.errors import UsageError
-from attncli.practice.plan import Plan, StudyDay, TopicPlan, make_plan
-from attncli.practice.plan_sentences import (
+from attncli.practice.plan.plan import Plan, StudyDay, TopicPlan, make_plan
+from attncli.practice.plan.plan_sentences import (
     basis_line,
     countdown_sentence,
     day_name,

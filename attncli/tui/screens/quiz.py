@@ -13,8 +13,8 @@ from textual.widget import Widget
 from textual.widgets import OptionList
 
 from attncli.errors import NothingFits
-from attncli.practice.ask import Asked
-from attncli.practice.quiz import SEEDS, Missed, Quiz
+from attncli.practice.cards.ask import Asked
+from attncli.practice.sittings.quiz import SEEDS, Missed, Quiz
 from attncli.tui.markup import inline
 from attncli.tui.screens.asking import AskingScreen
 from attncli.tui.widget_events import Answered

@@ -15,9 +15,9 @@ from textual.widget import Widget
 from attncli.domain.log_row import RowKind
 from attncli.domain.rating import Rating
 from attncli.errors import AttnError, NotFound, StoreBusy
-from attncli.practice.ask import Asked
-from attncli.practice.choose_cards import Wish
-from attncli.practice.drill import Drill, DrillItem
+from attncli.practice.cards.ask import Asked
+from attncli.practice.cards.choose_cards import Wish
+from attncli.practice.sittings.drill import Drill, DrillItem
 from attncli.tui.faults import RETRIES, RETRY_SECONDS, fault_text
 from attncli.tui.screens.asking import AskingScreen
 from attncli.tui.widget_events import Answered, PointsTicked, Rated
@@ -84,12 +84,12 @@ class ReviewScreen(AskingScreen):
 
     def _sitting(self) -> Drill:
         if self.planned:
-            from attncli.practice.planned_drill import PlannedDrill
+            from attncli.practice.sittings.planned_drill import PlannedDrill
 
             return PlannedDrill(self.workspace, self.planned)
         if self.wish is None:
             return Drill(self.workspace, self.topic, self.limit)
-        from attncli.practice.chosen_drill import ChosenDrill
+        from attncli.practice.sittings.chosen_drill import ChosenDrill
 
         return ChosenDrill(self.workspace, self.wish, self.attn.rng)
 

@@ -10,8 +10,8 @@ from textual.widget import Widget
 
 from attncli.domain.challenge import Challenge
 from attncli.domain.text import Lang
-from attncli.practice.challenge_standings import next_unsolved, solved_one
-from attncli.practice.solution import reference
+from attncli.practice.challenges.challenge_standings import next_unsolved, solved_one
+from attncli.practice.challenges.solution import reference
 from attncli.practice.workspace import Workspace
 from attncli.tui.widgets.follow_ups import FollowUps, Questions
 from attncli.tui.widgets.plain import Plain

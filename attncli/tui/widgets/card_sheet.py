@@ -11,9 +11,9 @@ from textual.widget import Widget
 
 from attncli.domain.card import ChoiceCard, ClozeCard, DebugCard, NumericCard, OrderingCard
 from attncli.domain.text import Lang
-from attncli.practice.ask import Asked
-from attncli.practice.marking import right_order
-from attncli.practice.reveal import Section, sections
+from attncli.practice.cards.ask import Asked
+from attncli.practice.cards.marking import right_order
+from attncli.practice.cards.reveal import Section, sections
 from attncli.tui.markup import inline
 from attncli.tui.widgets.marked_rows import MarkedRows
 from attncli.tui.widgets.page import Page

@@ -10,7 +10,7 @@ from textual.content import Content
 
 from attncli.domain.card import OrderingCard
 from attncli.domain.text import Lang
-from attncli.practice.ask import Asked
+from attncli.practice.cards.ask import Asked
 from attncli.tui.markup import inline
 from attncli.tui.widgets.marked_rows import MarkedRow, MarkedRows
 

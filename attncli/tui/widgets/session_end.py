@@ -8,8 +8,8 @@ from textual.content import Content
 
 from attncli.domain.rating import Rating
 from attncli.domain.text import Lang
-from attncli.practice.drill import Drill
-from attncli.practice.due import due_counts
+from attncli.practice.cards.due import due_counts
+from attncli.practice.sittings.drill import Drill
 from attncli.tui.markup import inline
 from attncli.tui.widgets.plain import Plain
 from attncli.words.app_texts import say

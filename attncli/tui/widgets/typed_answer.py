@@ -11,7 +11,7 @@ from textual.containers import Horizontal, Vertical
 from textual.widgets import Input
 
 from attncli.domain.text import Lang
-from attncli.practice.ask import Asked
+from attncli.practice.cards.ask import Asked
 from attncli.tui.widget_events import Answered
 from attncli.tui.widgets.plain import Plain
 from attncli.words.app_texts import say

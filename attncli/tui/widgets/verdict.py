@@ -6,7 +6,7 @@ from textual.content import Content
 
 from attncli.domain.card import ChoiceCard
 from attncli.domain.text import Lang
-from attncli.practice.ask import Asked
+from attncli.practice.cards.ask import Asked
 from attncli.tui.markup import inline
 from attncli.tui.widgets.plain import Plain
 

@@ -1,0 +1,1 @@
+"""To Anki and from it."""

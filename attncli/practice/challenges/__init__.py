@@ -1,0 +1,1 @@
+"""Code: handed out, graded, hinted at, kept; and how challenges are written and proved."""

@@ -1,0 +1,95 @@
+"""Where the learner stands with each challenge, which is next, and the code with which one was solved."""
+
+from __future__ import annotations
+
+from collections.abc import Container
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from attncli.domain.challenge import Challenge, Standing
+from attncli.domain.rungs import RUNGS, Rung
+from attncli.domain.schedule import Schedule
+from attncli.domain.text import Lang
+from attncli.memory.evidence import fixed_of, standing_of
+from attncli.memory.replay import standing
+from attncli.practice.cards.record_review import iso
+from attncli.practice.workspace import Workspace
+
+
+@dataclass(frozen=True, slots=True)
+class ChallengeStanding:
+    """A challenge and where the learner stands with it; `schedule` is None until it is solved.
+
+    `fixed` counts the files with planted bugs that the learner has mended.
+    """
+
+    challenge: Challenge
+    standing: Standing
+    schedule: Schedule | None
+    attempts: int
+    is_due: bool
+    fixed: int = 0
+
+    def document(self, lang: Lang) -> dict[str, Any]:
+        """What `attn challenges --json` lists; `due` is when to solve it again, or null."""
+        return {
+            "id": self.challenge.id,
+            "track": self.challenge.track,
+            "level": self.challenge.level,
+            "title": self.challenge.title[lang],
+            "standing": self.standing,
+            "due": iso(self.schedule.due_at) if self.schedule else None,
+            "fixed": self.fixed,
+        }
+
+
+def standings(workspace: Workspace, track: str | None = None) -> list[ChallengeStanding]:
+    """Every challenge (of `track`), in reading order. Raises NotFound for an unknown track."""
+    due = workspace.store.queue.challenges_due(workspace.moment())
+    return [_standing(workspace, challenge, due) for challenge in workspace.library.challenges(track)]
+
+
+def _standing(workspace: Workspace, challenge: Challenge, due: Container[str]) -> ChallengeStanding:
+    rows = standing(workspace.store.log.of_subjects([challenge.id]))
+    schedule = workspace.store.schedules.get(challenge.id)
+    attempts = sum(row.verdict != "" for row in rows)
+    is_due = challenge.id in due
+    return ChallengeStanding(challenge, standing_of(rows), schedule, attempts, is_due, fixed_of(rows))
+
+
+def next_unsolved(workspace: Workspace, id: str) -> Challenge | None:
+    """The first challenge after this one, in reading order and from the start again, that is not solved."""
+    listed = standings(workspace)
+    place = next(k for k, found in enumerate(listed) if found.challenge.id == id)
+    rest = [found.challenge for found in [*listed[place + 1 :], *listed[:place]] if found.standing not in RUNGS]
+    return rest[0] if rest else None
+
+
+def is_solved(workspace: Workspace, id: str) -> bool:
+    return standing_of(standing(workspace.store.log.of_subjects([id]))) in RUNGS
+
+
+@dataclass(frozen=True, slots=True)
+class Solved:
+    """A solved challenge with the learner's last code that reached the highest rung."""
+
+    challenge: Challenge
+    rung: Rung
+    source: str
+    at: datetime
+    attempts: int
+
+
+def solved(workspace: Workspace) -> list[Solved]:
+    """Every solved challenge there still is, in reading order."""
+    found = (solved_one(workspace, challenge) for challenge in workspace.library.challenges())
+    return [one for one in found if one is not None]
+
+
+def solved_one(workspace: Workspace, challenge: Challenge) -> Solved | None:
+    """This challenge as the learner solved it, if so."""
+    attempts = [row for row in standing(workspace.store.log.of_subjects([challenge.id])) if row.verdict]
+    reached = [[row for row in attempts if row.reached == rung] for rung in reversed(RUNGS)]
+    last = next((rows[-1] for rows in reached if rows), None)
+    return None if last is None else Solved(challenge, last.reached, last.source, last.at, len(attempts))

@@ -1,0 +1,1 @@
+"""What is done becomes a row: written, taken back, merged with other machines' rows, and fitted."""

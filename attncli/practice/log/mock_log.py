@@ -1,0 +1,235 @@
+"""A mock interview in the log: one row for each step, and what stands of it as a fold over those rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any
+
+from attncli.domain.log_row import LogRow, RowKind
+from attncli.domain.mock_interview import MockItem, MockPart, MockPlan, plan_document, plan_of
+from attncli.memory.replay import standing
+from attncli.practice.log.log_transaction import recording
+from attncli.practice.log.stamping import stamp
+from attncli.practice.workspace import Workspace
+
+KINDS = frozenset({RowKind.MOCK, RowKind.MOCK_CLOCK})
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """What came of a question: `got` of `of`; nothing of nothing where it was left out.
+
+    `answer_ms` is the time until the answer was given, None where it was not measured; `late` came after the part's
+    time. `points` are those that were made, None where there are none to tick. `cards` explain what went wrong.
+    """
+
+    got: int
+    of: int
+    at: datetime
+    answer_ms: int | None = None
+    late: bool = False
+    points: tuple[int, ...] | None = None
+    tries: int = 0
+    cards: tuple[str, ...] = ()
+
+    @property
+    def is_skipped(self) -> bool:
+        return self.of == 0
+
+    @property
+    def credit(self) -> float:
+        """From 0 to 1."""
+        return self.got / self.of if self.of else 0.0
+
+    @property
+    def is_missed(self) -> bool:
+        return self.got < self.of or self.is_skipped
+
+
+@dataclass(slots=True)
+class MockState:
+    """Where an interview stands: what was settled by place, and the time that each part has taken."""
+
+    id: str
+    begun_at: datetime
+    plan: MockPlan
+    settled: dict[int, Settled] = field(default_factory=dict)
+    tried: dict[int, Settled] = field(default_factory=dict)
+    spent_ms: dict[int, int] = field(default_factory=dict)
+    left: set[int] = field(default_factory=set)
+    is_ended: bool = False
+    last_at: datetime | None = None
+
+    def is_closed(self, part: int) -> bool:
+        """Whether nothing more is asked in a part: all of it was, its time is up, or the learner has left it."""
+        places = self.plan.places(part)
+        done = [place for place in places if place in self.settled]
+        return part in self.left or len(done) == len(places) or any(self.settled[place].late for place in done)
+
+    @property
+    def place(self) -> int | None:
+        """The place of the item to ask, None at the end."""
+        if self.is_ended:
+            return None
+        for part in range(len(self.plan.parts)):
+            if not self.is_closed(part):
+                return next(place for place in self.plan.places(part) if place not in self.settled)
+        return None
+
+    @property
+    def part(self) -> MockPart | None:
+        return None if self.place is None else self.plan.parts[self.plan.part_of(self.place)]
+
+    @property
+    def item(self) -> MockItem | None:
+        return None if self.place is None else self.plan.items[self.place]
+
+    @property
+    def is_over(self) -> bool:
+        return self.place is None
+
+    @property
+    def results(self) -> dict[int, Settled]:
+        """What was settled by place, with code that was graded and is still in hand."""
+        return {**self.tried, **self.settled}
+
+    def answered(self) -> Iterator[tuple[MockItem, Settled]]:
+        """Each item that something came of, in the order of the interview."""
+        results = self.results
+        return ((item, results[place]) for place, item in enumerate(self.plan.items) if place in results)
+
+
+def fold_mock(rows: Iterable[LogRow]) -> MockState | None:
+    """What the rows of one interview come to; None without a beginning that can be read."""
+    state: MockState | None = None
+    for row in standing(row for row in rows if row.kind in KINDS or row.kind is RowKind.UNDO):
+        told = row.payload if isinstance(row.payload, Mapping) else {}
+        if told.get("step") == "begin" and state is None:
+            try:
+                state = MockState(row.subject, row.at, plan_of(told))
+            except ValueError:
+                return None
+        elif state is not None:
+            _take_in(state, row, told)
+    return state
+
+
+def _take_in(state: MockState, row: LogRow, told: Mapping[str, Any]) -> None:
+    step, place = told.get("step"), _number(told, "item", -1)
+    state.last_at = row.at
+    if step == "end":
+        state.is_ended = True
+    if not 0 <= place < len(state.plan.items):
+        return
+    part = state.plan.part_of(place)
+    # Two machines may have gone on with one interview: time never runs backwards.
+    state.spent_ms[part] = max(_number(told, "spent_ms"), state.spent_ms.get(part, 0))
+    late = _number(told, "spent_ms") >= state.plan.parts[part].budget_ms
+    match step:
+        case "answer":
+            state.settled[place] = _result(row.at, told, late)
+        case "skip":
+            # Code that was graded before it was left keeps what its best grading came to.
+            state.settled[place] = replace(state.tried.get(place, Settled(0, 0, row.at)), at=row.at, late=late)
+        case "grade":
+            state.tried[place] = _better(state.tried.get(place), _result(row.at, told, late))
+            if told.get("settles") is True:
+                state.settled[place] = state.tried[place]
+        case "leave":
+            state.left.add(part)
+
+
+def _better(before: Settled | None, now: Settled) -> Settled:
+    """The better of two gradings; what explains the last one, and how many there were."""
+    if before is None:
+        return replace(now, tries=1)
+    best = before if before.credit > now.credit else now
+    return replace(best, tries=before.tries + 1, late=now.late, cards=now.cards, at=now.at)
+
+
+def _result(at: datetime, told: Mapping[str, Any], late: bool) -> Settled:
+    of = min(_number(told, "of"), 1000)
+    points, cards, answer_ms = told.get("points"), told.get("cards"), told.get("answer_ms")
+    return Settled(
+        got=min(_number(told, "got"), of),
+        of=of,
+        at=at,
+        answer_ms=answer_ms if type(answer_ms) is int and answer_ms >= 0 else None,
+        late=late,
+        points=tuple(n for n in points if type(n) is int) if isinstance(points, list) else None,
+        cards=tuple(card for card in cards if isinstance(card, str)) if isinstance(cards, list) else (),
+    )
+
+
+def _number(told: Mapping[str, Any], key: str, otherwise: int = 0) -> int:
+    value = told.get(key)
+    return value if type(value) is int and value >= 0 else otherwise
+
+
+def begin(workspace: Workspace, plan: MockPlan) -> MockState:
+    """A new interview, on disk when this returns."""
+    with recording(workspace):
+        at = workspace.clock()
+        id = f"mock-{workspace.store.log.machine}-{at:%Y%m%dT%H%M%S%f}"
+        state = fold_mock([_append(workspace, RowKind.MOCK, id, {"step": "begin", **plan_document(plan)})])
+    assert state is not None
+    return state
+
+
+def step(workspace: Workspace, id: str, name: str, details: Mapping[str, Any]) -> LogRow:
+    """Records a step of the learner, which `attn undo` takes back."""
+    with recording(workspace):
+        return _append(workspace, RowKind.MOCK, id, {"step": name, **details})
+
+
+def pause(workspace: Workspace, id: str, place: int, spent_ms: int) -> None:
+    """Records how much time the part has taken; nothing that could be taken back."""
+    with recording(workspace):
+        _append(workspace, RowKind.MOCK_CLOCK, id, {"step": "pause", "item": place, "spent_ms": spent_ms})
+
+
+def _append(workspace: Workspace, kind: RowKind, id: str, payload: dict[str, Any]) -> LogRow:
+    when = stamp(workspace, id, KINDS)
+    return workspace.store.log.append(kind, id, when.at, when.day, {**payload, **when.details})
+
+
+def state_of(workspace: Workspace, id: str) -> MockState | None:
+    """Where the interview `id` stands; None where its beginning was taken back."""
+    return fold_mock(workspace.store.log.of_subjects([id]))
+
+
+def states(workspace: Workspace) -> list[MockState]:
+    """Every interview that was begun, the latest first."""
+    begun = {row.subject for row in workspace.store.log.of_kind(RowKind.MOCK)}
+    found = [state for id in begun if (state := state_of(workspace, id)) is not None]
+    return sorted(found, key=lambda state: (state.begun_at, state.id), reverse=True)
+
+
+def unfinished(workspace: Workspace) -> MockState | None:
+    """The latest interview, if it can be gone on with."""
+    latest = next(iter(states(workspace)), None)
+    return None if latest is None or latest.is_over else latest
+
+
+@dataclass(frozen=True, slots=True)
+class MissedThen:
+    """When something of a card was missed in an interview, and the points that were made (None: it has none)."""
+
+    at: datetime
+    made: tuple[int, ...] | None
+
+
+def missed_then(workspace: Workspace) -> dict[str, MissedThen]:
+    """The cards of which something was missed when they were last asked in an interview."""
+    renamed = workspace.store.index.renames()
+    last: dict[str, MissedThen | None] = {}
+    for state in reversed(states(workspace)):
+        asked: dict[str, MissedThen | None] = {}
+        for item, settled in state.answered():
+            id = renamed.get(item.id, item.id)
+            if not item.is_code and asked.get(id) is None:
+                asked[id] = MissedThen(settled.at, settled.points) if settled.is_missed else None
+        last |= asked
+    return {card: missed for card, missed in last.items() if missed is not None}

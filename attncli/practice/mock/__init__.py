@@ -1,0 +1,1 @@
+"""The mock interview: what is asked, for how long, and what it came to."""

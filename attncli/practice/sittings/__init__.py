@@ -1,0 +1,1 @@
+"""A run of cards: review, drill, quiz, and the one that an assistant leads."""

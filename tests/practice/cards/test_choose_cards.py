@@ -1,0 +1,117 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+from random import Random
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from attncli.domain.card import KINDS, LEVELS, Kind, Level
+from attncli.domain.rating import Rating
+from attncli.errors import NotFound, NothingFits, NothingFound
+from attncli.practice.cards import hold, record_review
+from attncli.practice.cards.choose_cards import Wish, chosen, fitting, without
+from attncli.practice.log.undo import take_back
+from attncli.practice.workspace import Workspace
+
+Open = Callable[..., Workspace]
+ALL = ["att-01", "att-02", "att-03", "kv-01", "kv-02", "kv-03"]
+
+
+def ids(workspace: Workspace, **wish: Any) -> list[str]:
+    return [card.id for card in fitting(workspace, Wish(**wish))]
+
+
+def test_every_condition_is_kept_to(workspace: Workspace) -> None:
+    assert ids(workspace) == ALL
+    assert ids(workspace, topic="KV") == ["kv-01", "kv-02", "kv-03"]
+    assert ids(workspace, kind="debug") == ["kv-03"]
+    assert ids(workspace, level="onsite") == ["att-03", "kv-02", "kv-03"]
+    assert ids(workspace, topic="att", level="onsite", kind="cloze") == ["att-03"]
+    assert ids(workspace, weak=True) == []
+    with pytest.raises(NotFound, match="there is no topic nope"):
+        ids(workspace, topic="nope")
+
+
+def test_what_is_put_away_is_left_out(workspace: Workspace) -> None:
+    hold.suspend(workspace, "att-01")
+    hold.bury(workspace, "kv-02")
+    assert ids(workspace) == ["att-02", "att-03", "kv-01", "kv-03"]
+
+
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    st.sampled_from([None, "att", "kv"]),
+    st.sampled_from([None, *KINDS]),
+    st.sampled_from([None, *LEVELS]),
+    st.integers(1, 9),
+    st.integers(0, 99),
+)
+def test_a_draw_is_as_many_as_fit_each_once_the_same_for_a_seed(
+    workspace: Workspace, topic: str | None, kind: Kind | None, level: Level | None, count: int, seed: int
+) -> None:
+    wish = Wish(topic, kind, level, count=count)
+    fit = [card.id for card in fitting(workspace, wish)]
+    if not fit:
+        with pytest.raises(NothingFits):
+            chosen(workspace, wish, Random(seed))
+        return
+    drawn = [card.id for card in chosen(workspace, wish, Random(seed))]
+    assert len(drawn) == len(set(drawn)) == min(count, len(fit)) and set(drawn) <= set(fit)
+    assert drawn == [card.id for card in chosen(workspace, wish, Random(seed))]
+
+
+def test_weak_is_what_was_missed_then_what_is_forgotten_or_lapsed(open_workspace: Open, moving_clock: Any) -> None:
+    workspace = open_workspace(fuzz=False)
+    long_ago = workspace.clock() - timedelta(days=300)
+
+    def review(card: str, rating: Rating, at: Any = None, **details: Any) -> None:
+        record_review.answer(workspace, card, rating, at, details)
+
+    review("att-03", Rating.GOOD, long_ago)
+    review("kv-01", Rating.EASY, correct=True)
+    review("kv-02", Rating.GOOD, correct=False)
+    review("att-01", Rating.GOOD, points=[0, 2])
+    review("att-02", Rating.AGAIN)
+    assert ids(workspace, weak=True)[-1] == "att-03"
+    assert set(ids(workspace, weak=True)) == {"att-01", "att-02", "att-03", "kv-02"}
+    review("att-01", Rating.GOOD, points=[0, 1, 2])
+    review("att-02", Rating.GOOD, points=[])
+    assert set(ids(workspace, weak=True)) == {"att-03", "kv-02"}
+    take_back(workspace)
+    assert "att-02" in ids(workspace, weak=True), "what was taken back says nothing"
+
+
+def test_a_card_that_lapses_often_is_weak(open_workspace: Open) -> None:
+    workspace = open_workspace(fuzz=False)
+    day = workspace.clock() - timedelta(days=400)
+    for _ in range(3):
+        for rating, days in ((Rating.EASY, 1), (Rating.EASY, 40), (Rating.AGAIN, 20)):
+            record_review.answer(workspace, "kv-03", rating, day)
+            day += timedelta(days=days)
+    record_review.answer(workspace, "kv-03", Rating.EASY)
+    schedule = workspace.store.schedules.get("kv-03")
+    assert schedule is not None and schedule.lapses == 3
+    assert ids(workspace, weak=True) == ["kv-03"]
+
+
+def test_where_nothing_fits_the_error_says_what_to_drop(workspace: Workspace) -> None:
+    wish = Wish("att", "debug", "onsite")
+    assert without(workspace, wish) == {"topic": 1, "kind": 1}
+    with pytest.raises(NothingFound) as nothing:
+        chosen(workspace, wish, Random(1))
+    assert nothing.value.message == (
+        "no card fits --topic att --kind debug --level onsite; there would be 1 without --kind, 1 without --topic"
+    )
+    with pytest.raises(NothingFits, match="no card fits --topic att --kind debug --weak; drop more than one of these"):
+        chosen(workspace, Wish("att", "debug", weak=True), Random(1))
+
+
+def test_where_there_is_no_card_at_all_the_error_says_so(workspace: Workspace) -> None:
+    for card in ALL:
+        hold.suspend(workspace, card)
+    with pytest.raises(NothingFits, match="there is no card to ask"):
+        chosen(workspace, Wish(), Random(1))

@@ -1,0 +1,132 @@
+"""What SQL sums over all seen cards is what the schedules say, one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from attncli.domain.rating import Rating
+from attncli.domain.schedule import State
+from attncli.memory.forgetting import recall_on
+from attncli.memory.replay import is_leech
+from attncli.practice.cards import hold, record_review
+from attncli.practice.cards.weakness import has_missed, is_weak, weak_cards
+from attncli.practice.study_progress import WEAK_SHOWN, due_by_then, forecast, topic_standings
+from attncli.practice.workspace import Workspace
+from attncli.store.log import LastReview
+
+CARDS = ["att-01", "att-02", "att-03", "kv-01", "kv-02"]
+Open = Callable[..., Workspace]
+answers = st.lists(st.tuples(st.sampled_from(CARDS), st.sampled_from(Rating), st.integers(0, 200)), max_size=25)
+
+
+def reviewed(open_workspace: Open, folder: str, given_answers: list[tuple[str, Rating, int]]) -> Workspace:
+    workspace = open_workspace(folder)
+    for card, rating, days in sorted(given_answers, key=lambda answer: -answer[2]):
+        record_review.answer(workspace, card, rating, workspace.clock() - timedelta(days=days))
+    return workspace
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(answers, st.integers(0, 60))
+def test_topics_stand_as_their_cards_do(
+    open_workspace: Open,
+    tmp_path_factory: pytest.TempPathFactory,
+    given_answers: list[tuple[str, Rating, int]],
+    ahead: int,
+) -> None:
+    workspace = reviewed(open_workspace, str(tmp_path_factory.mktemp("seen")), given_answers)
+    when = workspace.moment(workspace.clock() + timedelta(days=ahead))
+    schedules = dict(workspace.store.schedules.all())
+    for topic, standing in topic_standings(workspace, when).items():
+        seen = {card: schedule for card, schedule in schedules.items() if card.startswith(topic)}
+        recalls = {card: recall_on(schedule, when.day) for card, schedule in seen.items()}
+        assert (standing.seen, standing.total) == (len(seen), 3)
+        assert standing.readiness == pytest.approx(sum(recalls.values()) / 3, abs=1e-4)
+        assert standing.recall == pytest.approx(sum(recalls.values()) / max(1, len(seen)), abs=1e-4)
+        assert standing.lapses == sum(schedule.lapses for schedule in seen.values())
+        weak = [card for card in seen if is_weak(seen[card].lapses, recalls[card])]
+        assert {card.card: card.leech for card in standing.weak} == {card: is_leech(seen[card]) for card in weak}
+        assert [card.recall for card in standing.weak] == sorted(round(recalls[card], 4) for card in weak)
+    assert len(CARDS) < WEAK_SHOWN
+    due = {card: recall_on(schedule, when.day) for card, schedule in schedules.items() if schedule.due_day <= when.day}
+    found = due_by_then(workspace, when)
+    assert [recall for recall, _ in found] == sorted(recall for recall, _ in found)
+    assert {card: recall for recall, card in found} == pytest.approx(due)
+
+
+told = st.fixed_dictionaries(
+    {},
+    optional={
+        "points": st.one_of(st.lists(st.integers(0, 2), unique=True), st.just({"0": True})),
+        "correct": st.sampled_from([True, False, "no", None]),
+    },
+)
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(st.tuples(st.sampled_from(CARDS), st.sampled_from(Rating), told), max_size=8), st.integers(0, 60))
+def test_weak_cards_are_those_of_the_log(
+    open_workspace: Open,
+    tmp_path_factory: pytest.TempPathFactory,
+    given_answers: list[tuple[str, Rating, dict[str, object]]],
+    ahead: int,
+) -> None:
+    workspace = open_workspace(str(tmp_path_factory.mktemp("seen")))
+    last: dict[str, LastReview] = {}
+    for card, rating, details in given_answers:
+        record_review.answer(workspace, card, rating, details=details)
+        points, correct = details.get("points"), details.get("correct")
+        points = points if isinstance(points, list) else None
+        last[card] = LastReview(int(rating), points, correct if isinstance(correct, bool) else None)
+    when = workspace.moment(workspace.clock() + timedelta(days=ahead))
+    expected = set()
+    for card, schedule in workspace.store.schedules.all():
+        missed = has_missed(last[card], 3 if card == "att-01" else 0)
+        if is_weak(schedule.lapses, recall_on(schedule, when.day), missed):
+            expected.add(card)
+    found = weak_cards(workspace, when)
+    assert set(found) == expected and len(found) == len(expected)
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(answers, st.sets(st.sampled_from(CARDS)))
+def test_the_forecast_is_what_the_schedules_say(
+    open_workspace: Open,
+    tmp_path_factory: pytest.TempPathFactory,
+    given_answers: list[tuple[str, Rating, int]],
+    suspended: set[str],
+) -> None:
+    workspace = reviewed(open_workspace, str(tmp_path_factory.mktemp("seen")), given_answers)
+    for card in suspended:
+        hold.suspend(workspace, card)
+    when, counts = workspace.moment(), [0] * 14
+    for card, schedule in workspace.store.schedules.all():
+        is_review = schedule.state is State.REVIEW
+        ahead = max(0, (schedule.due_day if is_review else workspace.calendar.day(schedule.due_at)) - when.day)
+        if card not in suspended and ahead < 14:
+            counts[ahead] += 1
+    assert [day.due for day in forecast(workspace, when)] == counts
+
+
+def test_an_sqlite_without_pow_counts_the_same(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    from attncli.errors import StoreError
+    from attncli.store.connection import Connection
+
+    record_review.answer(workspace, "att-01", Rating.EASY)
+    when = workspace.moment(workspace.clock() + timedelta(days=30))
+    expected = topic_standings(workspace, when)
+    value_of = Connection.value
+
+    def without_pow(connection: Connection, sql: str, values: object = ()) -> object:
+        if sql.startswith("SELECT pow"):
+            raise StoreError("no such function: pow")
+        return value_of(connection, sql, values)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Connection, "value", without_pow)
+    workspace.store.__dict__.pop("seen")
+    assert topic_standings(workspace, when) == expected

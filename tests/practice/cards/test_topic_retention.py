@@ -1,0 +1,80 @@
+"""A topic may want more to be remembered than the rest: its cards come sooner, and nobody else's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from attncli.domain.rating import Rating
+from attncli.domain.schedule import Schedule
+from attncli.errors import ConfigInvalid, NotFound
+from attncli.practice.cards import record_review
+from attncli.practice.settings import change_setting
+from attncli.practice.workspace import Workspace
+
+Open = Callable[..., Workspace]
+WISHED = (("att", 0.97),)
+
+
+def learnt(workspace: Workspace) -> dict[str, Schedule]:
+    now = workspace.clock()
+    for card in ("att-01", "kv-01"):
+        for days in (40, 30, 10):
+            record_review.answer(workspace, card, Rating.GOOD, now - timedelta(days=days))
+    return dict(workspace.store.schedules.all())
+
+
+def test_only_the_cards_of_the_topic_come_sooner(open_workspace: Open) -> None:
+    plain = learnt(open_workspace("plain", fuzz=False))
+    wished = learnt(open_workspace("wished", fuzz=False, topic_retention=WISHED))
+    assert wished["kv-01"] == plain["kv-01"]
+    assert wished["att-01"].interval_days < plain["att-01"].interval_days
+    assert wished["att-01"].stability_days == plain["att-01"].stability_days
+
+
+def test_a_change_derives_all_anew_and_is_what_replay_gives(open_workspace: Open) -> None:
+    before = learnt(open_workspace())
+    wished = open_workspace(topic_retention=WISHED)
+    changed = dict(wished.store.schedules.all())
+    assert changed["att-01"] != before["att-01"] and changed["kv-01"] == before["kv-01"]
+    wished.derive_all()
+    assert dict(wished.store.schedules.all()) == changed
+    assert dict(open_workspace().store.schedules.all()) == before
+
+
+def test_the_buttons_of_a_topic_follow_its_retention(open_workspace: Open) -> None:
+    workspace = open_workspace(topic_retention=WISHED)
+    asked = {card: workspace.card_scheduler(card).policy.desired_retention for card in ("att-01", "kv-01", "gone")}
+    assert asked == {"att-01": 0.97, "kv-01": 0.9, "gone": 0.9}
+    at = workspace.clock()
+    shown = workspace.card_scheduler("att-01").previews("att-01", None, at, workspace.calendar.day(at))
+    assert record_review.answer(workspace, "att-01", Rating.EASY, at).schedule == shown[Rating.EASY]
+
+
+def test_a_card_that_moves_to_another_topic_follows_that_one(open_workspace: Open, small_bank: Path) -> None:
+    learnt(open_workspace("home", fuzz=False, topic_retention=WISHED))
+    moved = (small_bank / "att.yaml").read_text(encoding="utf-8")
+    (small_bank / "att.yaml").write_text(moved.replace("topic: att", "topic: other"), encoding="utf-8")
+    after = dict(open_workspace("home", fuzz=False, topic_retention=WISHED).store.schedules.all())
+    (small_bank / "att.yaml").write_text(moved, encoding="utf-8")
+    assert after["att-01"].interval_days == learnt(open_workspace("plain", fuzz=False))["att-01"].interval_days
+
+
+def test_topics_are_checked_and_called_by_their_names(workspace: Workspace) -> None:
+    change_setting(workspace, "topic_retention.ATT", "0.95")
+    change_setting(workspace, "topic_retention.kv", "0.8")
+    assert "att = 0.95\nkv = 0.8" in workspace.home.config.read_text(encoding="utf-8")
+    with pytest.raises(NotFound, match=r"no topic atn; did you mean att\?"):
+        change_setting(workspace, "topic_retention.atn", "0.95")
+    with pytest.raises(NotFound, match="no topic atn"):
+        change_setting(workspace, "topic_retention", "atn=0.9")
+    for text in ("2", "high"):
+        with pytest.raises(ConfigInvalid, match=r"att: .* is no number from 0.7 to 0.97"):
+            change_setting(workspace, "topic_retention.att", text)
+    with pytest.raises(ConfigInvalid, match=r"no list of topics such as att=0.95"):
+        change_setting(workspace, "topic_retention", "att 0.9")
+    change_setting(workspace, "topic_retention", "")
+    assert "topic_retention" not in workspace.home.config.read_text(encoding="utf-8")

@@ -1,0 +1,42 @@
+"""The way through the challenges is made from their folders, and is what lies in `impl/README.md`."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from attncli.paths import bundled_impl
+from attncli.practice.challenges.reading_path import WHY, reading_path
+from attncli.words.tracks import TRACKS
+
+
+def test_the_readme_is_current() -> None:
+    kept = (bundled_impl() / "README.md").read_text(encoding="utf-8")
+    assert kept == reading_path(bundled_impl()), (
+        "run python -m attncli.practice.challenges.reading_path > impl/README.md"
+    )
+
+
+def test_the_command_prints_it() -> None:
+    command = [sys.executable, "-m", "attncli.practice.challenges.reading_path"]
+    printed = subprocess.run(command, capture_output=True, check=True, encoding="utf-8").stdout
+    assert printed == reading_path(bundled_impl())
+
+
+def test_each_track_says_why_it_comes_where_it_does() -> None:
+    assert list(WHY) == list(TRACKS)
+
+
+def test_every_challenge_stands_under_its_track_in_reading_order(small_impl: Path) -> None:
+    for track, id in (("serving", "engine"), ("attention", "one")):
+        shutil.copytree(small_impl / "basics" / "double", small_impl / track / id)
+    text = reading_path(small_impl)
+    assert text.startswith("# Reading path\n\n3 techniques")
+    assert [line for line in text.splitlines() if line.startswith("## ")] == [
+        "## Attention · 注意力",
+        "## Serving · 推理服务",
+        "## basics",
+    ]
+    assert "| 1 | [Doubling](attention/one/) 加倍 | `double` | Return twice the input. |" in text

@@ -1,0 +1,191 @@
+"""The plan as a use case: a pure function of log, settings and clock, that says what it leaves out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import date, timedelta
+
+import pytest
+
+from attncli.domain.log_row import RowKind
+from attncli.domain.rating import Rating
+from attncli.errors import UsageError
+from attncli.practice.cards import hold, record_review
+from attncli.practice.cards.due import due_counts
+from attncli.practice.plan.countdown import countdown
+from attncli.practice.plan.plan import interview_of, make_plan
+from attncli.practice.plan.plan_sentences import basis_line
+from attncli.practice.sittings.planned_drill import PlannedDrill
+from attncli.practice.workspace import Workspace
+
+Open = Callable[..., Workspace]
+
+
+def in_days(workspace: Workspace, days: int) -> date:
+    return date.fromordinal(workspace.moment().day + days)
+
+
+def with_date(open_workspace: Open, days: int, **settings: object) -> Workspace:
+    day = in_days(open_workspace("probe"), days)
+    return open_workspace(interview=day, fuzz=False, **settings)
+
+
+def test_without_a_date_the_two_ways_to_give_one_are_named(workspace: Workspace) -> None:
+    with pytest.raises(UsageError, match=r"--interview .*attn config interview") as error:
+        make_plan(workspace)
+    assert error.value.exit_code == 2
+    assert countdown(workspace) is None
+
+
+def test_a_past_or_far_date_is_refused_and_today_is_not(open_workspace: Open) -> None:
+    workspace = with_date(open_workspace, -1)
+    with pytest.raises(UsageError, match="is past"):
+        make_plan(workspace)
+    with pytest.raises(UsageError, match="more than two years away"):
+        make_plan(workspace, in_days(workspace, 800))
+    assert interview_of(workspace, in_days(workspace, 0)) == in_days(workspace, 0)
+    assert countdown(workspace) is None
+
+
+def test_the_date_that_is_asked_for_comes_before_the_one_that_is_set(open_workspace: Open) -> None:
+    workspace = with_date(open_workspace, 9)
+    assert make_plan(workspace).days_left == 9
+    assert make_plan(workspace, in_days(workspace, 4)).days_left == 4
+
+
+def test_every_day_until_the_interview_is_planned_and_none_overfilled(open_workspace: Open) -> None:
+    workspace = with_date(open_workspace, 10, minutes_per_day=2)
+    plan = make_plan(workspace)
+    assert [day.date for day in plan.days] == [in_days(workspace, n) for n in range(10)]
+    assert all(day.minutes <= day.has_minutes + 1e-9 for day in plan.days)
+    assert plan.days[0].new == ("att-01", "kv-01")
+    assert plan.last_pass is not None and plan.last_pass >= in_days(workspace, 3)
+
+
+def test_the_same_log_settings_and_clock_give_the_same_plan(open_workspace: Open) -> None:
+    workspace = with_date(open_workspace, 10)
+    record_review.answer(workspace, "att-01", Rating.GOOD)
+    assert make_plan(workspace).document() == make_plan(workspace).document()
+
+
+def test_the_minutes_asked_for_come_before_those_that_are_set(open_workspace: Open) -> None:
+    workspace = with_date(open_workspace, 3, minutes_per_day=1)
+    assert len(make_plan(workspace).days[0].new) == 1
+    assert len(make_plan(workspace, minutes=3).days[0].new) == 3
+
+
+def test_too_little_time_is_said_with_numbers(open_workspace: Open) -> None:
+    left_out = make_plan(with_date(open_workspace, 2, minutes_per_day=1)).left_out
+    assert len(left_out.cards) == 4 and left_out.core == 0 and left_out.topics == {"att": 2, "kv": 2}
+    assert left_out.minutes_needed == 5
+    nothing = make_plan(open_workspace("more", interview=in_days(open_workspace(), 2), minutes_per_day=5)).left_out
+    assert nothing.cards == () and nothing.minutes_needed == 5
+
+
+def test_an_easy_day_has_fewer_minutes_and_a_free_one_none(open_workspace: Open) -> None:
+    weekdays = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+    today = in_days(open_workspace("probe"), 0).weekday()
+    easy = ((weekdays[(today + 1) % 7], 50), (weekdays[(today + 2) % 7], 0))
+    plan = make_plan(with_date(open_workspace, 4, minutes_per_day=10, easy_days=easy))
+    assert [day.has_minutes for day in plan.days] == [10, 5, 0, 10]
+    assert plan.days[2].minutes == 0 and not plan.days[2].new and not plan.days[2].reviews
+
+
+def test_a_suspended_card_is_in_no_plan(open_workspace: Open) -> None:
+    workspace = with_date(open_workspace, 5)
+    hold.hold(workspace, RowKind.SUSPEND, "att-01")
+    plan = make_plan(workspace)
+    assert "att-01" not in {id for day in plan.days for id in (*day.new, *day.reviews)}
+    assert plan.topics["att"].cards == 2
+
+
+def test_a_challenge_comes_once_a_quarter_of_the_minutes_adds_up_to_it(open_workspace: Open) -> None:
+    plan = make_plan(with_date(open_workspace, 9, minutes_per_day=40))
+    placed = [(number, day.challenges) for number, day in enumerate(plan.days) if day.challenges]
+    assert placed[0][0] == 2 and plan.left_out.challenges == 0
+    assert plan.days[2].minutes >= 25
+    assert make_plan(with_date(open_workspace, 9, minutes_per_day=10)).left_out.challenges == 1
+
+
+def test_what_was_learned_is_expected_on_the_day_and_the_plan_raises_it(open_workspace: Open) -> None:
+    workspace = with_date(open_workspace, 10)
+    for card in ("att-01", "kv-01"):
+        record_review.answer(workspace, card, Rating.GOOD)
+    plan = make_plan(workspace)
+    assert 0 < plan.stopped.recall < plan.expected.recall < 1
+    assert plan.topics["att"].seen == 1 and plan.topics["att"].planned == 2
+    found = countdown(workspace)
+    assert found is not None and (found.days_left, found.recall) == (10, pytest.approx(plan.stopped.recall, abs=1e-4))
+
+
+def test_on_the_day_itself_this_morning_is_planned(open_workspace: Open) -> None:
+    plan = make_plan(with_date(open_workspace, 0))
+    assert (plan.days_left, len(plan.days)) == (0, 1) and plan.days[0].is_last_pass
+
+
+def test_times_are_learned_from_the_log_by_kind_and_idle_hours_do_not_count(open_workspace: Open) -> None:
+    workspace = with_date(open_workspace, 10)
+    before = make_plan(workspace)
+    for card, seconds in (("att-01", 5), ("kv-01", 5), ("att-02", 9_000_000)):
+        record_review.answer(workspace, card, Rating.EASY, details={"elapsed_ms": seconds * 1000})
+    after = make_plan(workspace)
+    assert after.learn_seconds < before.learn_seconds == 60
+    assert after.review_seconds == before.review_seconds == 15
+
+
+def test_a_renamed_and_an_undone_review_are_read_as_the_schedule_reads_them(open_workspace: Open) -> None:
+    from attncli.practice.log.undo import take_back
+
+    workspace = with_date(open_workspace, 10)
+    first = record_review.answer(workspace, "att-01", Rating.EASY, workspace.clock() - timedelta(days=20))
+    again = record_review.answer(workspace, "att-01", Rating.AGAIN)
+    assert make_plan(workspace).reviews_known == 1
+    take_back(workspace)
+    assert make_plan(workspace).reviews_known == 0
+    assert first.row != again.row
+
+
+def test_studying_today_s_list_asks_its_cards_in_order_due_or_not(open_workspace: Open) -> None:
+    workspace = with_date(open_workspace, 5)
+    record_review.answer(workspace, "kv-02", Rating.EASY, workspace.clock() - timedelta(days=1))
+    drill = PlannedDrill(workspace, ["kv-02", "att-01", "kv-01"])
+    asked: list[str] = []
+    while (item := drill.next()) is not None and len(asked) < 9:
+        asked.append(item.card.id)
+        drill.answer(Rating.EASY)
+    assert asked == ["kv-02", "att-01", "kv-01"]
+    assert PlannedDrill(workspace, ["kv-02", "att-01"]).next() is None
+
+
+def test_what_was_studied_today_is_taken_off_today_and_the_queue_says_the_same(open_workspace: Open) -> None:
+    workspace = with_date(open_workspace, 10, minutes_per_day=3)
+    before = make_plan(workspace)
+    assert before.studied_minutes == 0 and len(before.days[0].new) == 3
+    for card in before.days[0].new:
+        record_review.answer(workspace, card, Rating.EASY)
+    after = make_plan(workspace)
+    assert after.studied_minutes == pytest.approx(3)
+    assert after.days[0].minutes == 0 and not after.days[0].new and after.days[1].new
+    assert due_counts(workspace).new == 0
+
+
+def test_a_review_done_today_leaves_as_little_room_for_new_cards_as_when_it_was_due(open_workspace: Open) -> None:
+    workspace = with_date(open_workspace, 10, minutes_per_day=2)
+    record_review.answer(workspace, "att-01", Rating.EASY, workspace.clock() - timedelta(days=60))
+    counts = due_counts(workspace)
+    assert (counts.review, counts.new) == (1, 1)
+    record_review.answer(workspace, "att-01", Rating.EASY)
+    counts = due_counts(workspace)
+    assert (counts.review, counts.new) == (0, 1)
+    assert make_plan(workspace).studied_minutes == pytest.approx(0.25)
+
+
+def test_times_that_nobody_measured_are_said_to_be_assumed(open_workspace: Open) -> None:
+    workspace = with_date(open_workspace, 10)
+    record_review.answer(workspace, "att-01", Rating.EASY, workspace.clock() - timedelta(days=20))
+    record_review.answer(workspace, "att-01", Rating.GOOD)
+    plan = make_plan(workspace)
+    assert "1 reviews of yours. How long they took is not known" in basis_line(plan, "en")
+    assert "没有用时" in basis_line(plan, "zh")
+    record_review.answer(workspace, "kv-01", Rating.GOOD, details={"elapsed_ms": 30_000})
+    assert "1 reviews of yours: " in basis_line(make_plan(workspace), "en")

@@ -1,0 +1,132 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from random import Random
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from attncli.domain.card import ChoiceCard, ClozeCard, DebugCard, OrderingCard, card_of
+from attncli.errors import NotFound, NothingFits, UsageError
+from attncli.practice.cards import hold
+from attncli.practice.cards.ask import Asked
+from attncli.practice.cards.marking import right_order
+from attncli.practice.sittings.quiz import Quiz, QuizScore, QuizWish, right_answer
+from attncli.practice.workspace import Workspace
+
+Open = Callable[..., Workspace]
+MARKED = {"att-02", "att-03", "kv-01", "kv-02", "kv-03"}
+
+
+def give(asked: Asked, right: bool) -> None:
+    """Fills in a right answer, or a wrong one."""
+    match asked.card:
+        case ChoiceCard():
+            asked.chosen = {place for place, option in enumerate(asked.card.options) if option.correct == right}
+        case ClozeCard():
+            asked.texts = [blank.answer if right else "x" for blank in asked.card.blanks]
+        case OrderingCard():
+            asked.item_order = right_order(asked.card)[:: 1 if right else -1]
+        case DebugCard():
+            asked.line = asked.card.lines[0] if right else 2
+        case _:
+            assert asked.task is not None
+            asked.texts = [str(asked.task.expected if right else asked.task.expected * 3)]
+    asked.submit()
+
+
+def taken(quiz: Quiz, *right: bool) -> QuizScore:
+    for is_right in right:
+        assert quiz.current is not None
+        give(quiz.current, is_right)
+        quiz.count_current()
+    return quiz.score
+
+
+def questions(quiz: Quiz) -> list[tuple[str, str, list[int], list[str]]]:
+    return [(a.card.id, a.question.en, a.option_order, a.item_order) for a in quiz._questions]
+
+
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.integers(0, 10**6), st.integers(1, 8), st.lists(st.booleans(), max_size=5))
+def test_a_seed_draws_the_same_quiz_whatever_is_answered(
+    workspace: Workspace, seed: int, count: int, right: list[bool]
+) -> None:
+    wish = QuizWish(count=count, seed=seed)
+    first, second = Quiz(workspace, wish), Quiz(workspace, wish)
+    before = questions(first)
+    taken(first, *right[: len(before)])
+    cards = [id for id, *_ in before]
+    assert len(set(cards)) == len(cards) == min(count, 5) and set(cards) <= MARKED
+    assert questions(second)[len(right) :] == before[len(right) :] and questions(second) == before
+
+
+def test_another_seed_draws_another_quiz(workspace: Workspace) -> None:
+    assert len({str(questions(Quiz(workspace, QuizWish(seed=seed)))) for seed in range(20)}) > 5
+
+
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(st.booleans(), max_size=5), st.integers(0, 99))
+def test_the_score_counts_what_was_answered(workspace: Workspace, right: list[bool], seed: int) -> None:
+    quiz = Quiz(workspace, QuizWish(seed=seed))
+    score = taken(quiz, *right)
+    assert (score.right, score.answered, score.left) == (sum(right), len(right), 5 - len(right))
+    assert sum(r for r, _ in score.topics.values()) == sum(right)
+    assert sum(n for _, n in score.topics.values()) == len(right)
+    drawn = [asked.card.id for asked in quiz._questions]
+    assert [missed.card for missed in score.missed] == [id for id, ok in zip(drawn, right, strict=False) if not ok]
+    assert quiz.progress == (len(right), 5) and (quiz.current is None) == (len(right) == 5)
+
+
+def test_what_was_missed_comes_with_the_right_answer_in_both_languages(workspace: Workspace) -> None:
+    score = taken(Quiz(workspace, QuizWish(seed=4)), *[False] * 5)
+    told = {missed.card: missed.answer for missed in score.missed}
+    assert told.keys() == MARKED
+    assert "“attention” is right." in told["att-02"].en and "“注意力”是对的" in told["att-02"].zh
+    assert told["att-03"].en == "Wanted: 1. QK^T; 2. sqrt(d)"
+    assert "GiB was wanted (within 2%)" in told["kv-01"].en
+    assert told["kv-02"].en == "prefill → decode → detokenise"
+    assert "Line 1: Shapes differ. Fix: k = torch.cat" in told["kv-03"].en
+    assert all("{{" not in missed.question.en for missed in score.missed), "as it was asked"
+
+
+def test_the_slip_behind_a_wrong_number_is_named() -> None:
+    both = {"en": "How many bytes?", "zh": "多少字节？"}
+    says = {"en": "Forgets the values.", "zh": "漏了 value。"}
+    document = {"id": "x-01", "topic": "x", "kind": "numeric", "level": "screen", "question": both, "explain": both}
+    document |= {"compute": "2 * 8", "tolerance": "1%", "slips": [{"compute": "8", "says": says}]}
+    asked = Asked.of(card_of(document), Random(1))
+    asked.texts = ["8"]
+    asked.submit()
+    assert right_answer(asked).en == "16 was wanted (within 1%), not 8. Forgets the values."
+    assert right_answer(asked).zh.endswith("漏了 value。")
+
+
+def test_a_question_counts_only_once_it_was_submitted(workspace: Workspace) -> None:
+    quiz = Quiz(workspace, QuizWish(count=1))
+    with pytest.raises(UsageError, match="no question has been answered"):
+        quiz.count_current()
+    taken(quiz, True)
+    with pytest.raises(UsageError, match="no question has been answered"):
+        quiz.count_current()
+
+
+def test_a_quiz_leaves_no_trace(workspace: Workspace) -> None:
+    taken(Quiz(workspace, QuizWish()), True, False)
+    assert workspace.store.log.length() == 0
+
+
+def test_a_topic_is_kept_to_and_what_is_put_away_is_left_out(workspace: Workspace) -> None:
+    hold.suspend(workspace, "kv-01")
+    assert {id for id, *_ in questions(Quiz(workspace, QuizWish("kv")))} == {"kv-02", "kv-03"}
+    with pytest.raises(NotFound, match="there is no topic nope"):
+        Quiz(workspace, QuizWish("nope"))
+    for card in ("kv-02", "kv-03"):
+        hold.suspend(workspace, card)
+    with pytest.raises(NothingFits, match="no card fits a quiz with --topic kv; there would be 2 without --topic"):
+        Quiz(workspace, QuizWish("kv"))
+    for card in ("att-02", "att-03"):
+        hold.suspend(workspace, card)
+    with pytest.raises(NothingFits, match="there is no card to ask"):
+        Quiz(workspace, QuizWish())
