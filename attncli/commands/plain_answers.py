@@ -81,6 +81,21 @@ def _debug(asked: Asked, card: DebugCard, lang: Lang, read_line: ReadLine) -> No
             asked.submit()
 
 
+def read_points(total: int, read_line: ReadLine, ask: Callable[[], None], bad: Callable[[], None]) -> set[int]:
+    """Zero-based points from `1 3`, `all` or `none`; asks until the line says one of these."""
+    while total:
+        ask()
+        words = read_line().lower().replace(",", " ").split()
+        if words in (["all"], ["a"]):
+            return set(range(total))
+        if words in ([], ["none"], ["0"]):
+            return set()
+        if all(word.isdecimal() and 1 <= int(word) <= total for word in words):
+            return {int(word) - 1 for word in words}
+        bad()
+    return set()
+
+
 def _print(items: list[str]) -> None:
     for number, item in enumerate(items, 1):
         echo(f"{number}. {item}")

@@ -8,7 +8,7 @@ from contextlib import closing
 from dataclasses import dataclass, field
 
 from attncli.commands.card_markdown import revealed
-from attncli.commands.plain_answers import read_answer
+from attncli.commands.plain_answers import read_answer, read_points
 from attncli.commands.plain_code import PlainCode
 from attncli.commands.stdout import echo
 from attncli.domain.mock_interview import PartName
@@ -164,16 +164,7 @@ class PlainMock:
         return mock_texts.TIME_LEFT[self.lang].format(time=mock_texts.clock_text(time.left_seconds))
 
     def _points(self, total: int) -> set[int]:
-        while True:
-            self._say("ticks")
-            words = self._command_line().lower().replace(",", " ").split()
-            if words in (["all"], ["a"]):
-                return set(range(total))
-            if words in ([], ["none"], ["0"]):
-                return set()
-            if all(word.isdecimal() and 1 <= int(word) <= total for word in words):
-                return {int(word) - 1 for word in words}
-            self._say("bad")
+        return read_points(total, self._command_line, lambda: self._say("ticks"), lambda: self._say("bad"))
 
     def _credit(self) -> int:
         while True:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from random import Random
 
 from attncli.commands.card_markdown import revealed
-from attncli.commands.plain_answers import read_answer
+from attncli.commands.plain_answers import read_answer, read_points
 from attncli.commands.stdout import echo
 from attncli.domain.rating import Rating
 from attncli.domain.text import Lang
@@ -68,7 +68,9 @@ class PlainReview:
             return
         self._tell(asked)
         if not asked.is_marked_automatically:
-            asked.ticked = self._points(len(item.card.points))
+            asked.ticked = read_points(
+                len(item.card.points), self._line, lambda: self._say("points"), lambda: self._say("bad")
+            )
         self._rate(item, asked)
 
     def _tell(self, asked: Asked) -> None:
@@ -76,19 +78,6 @@ class PlainReview:
         if asked.marked is not None:
             echo("  ".join(text[lang] for text in asked.told if text[lang]))
         echo("\n\n".join(revealed(asked.card, lang)))
-
-    def _points(self, total: int) -> set[int]:
-        while total:
-            self._say("points")
-            words = self._line().lower().replace(",", " ").split()
-            if words in (["all"], ["a"]):
-                return set(range(total))
-            if words in ([], ["none"], ["0"]):
-                return set()
-            if all(word.isdecimal() and 1 <= int(word) <= total for word in words):
-                return {int(word) - 1 for word in words}
-            self._say("bad")
-        return set()
 
     def _rate(self, item: DrillItem, asked: Asked) -> None:
         lang, suggested = self.workspace.lang, asked.suggestion

@@ -11,12 +11,14 @@ from attncli.tui.widgets.card_sheet import Sheet
 from attncli.tui.widgets.choice import ChoiceAnswer
 from attncli.tui.widgets.marked_rows import MarkedRows
 from attncli.tui.widgets.typed_answer import AnswerField, TypedAnswer
+from attncli.words.app_texts import say
 
 
 class AskingScreen(AttnScreen):
     """`asked` is the card that is being answered, None if there is none; its sheet is the only one."""
 
     asked: Asked | None
+    warned: Asked | None = None
 
     def focus_first(self) -> None:
         sheet = self.query_one(Sheet)
@@ -36,6 +38,15 @@ class AskingScreen(AttnScreen):
         except UsageError as error:
             self.notify(error.message, severity="warning", markup=False)
             return False
+        return True
+
+    def is_blank(self, asked: Asked) -> bool:
+        """Whether nothing was given, said once: at the second Enter nothing at all is handed in."""
+        self.complete()
+        if not asked.is_blank or self.warned is asked:
+            return False
+        self.warned = asked
+        self.notify(say("quiz.blank", self.lang))
         return True
 
     def complete(self) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -15,51 +14,32 @@ from textual.widgets import OptionList
 from attncli.domain.card import KINDS, LEVELS
 from attncli.errors import NothingFits
 from attncli.practice.cards.choose_cards import Wish, fitting, without
-from attncli.tui.columns import left
-from attncli.tui.screens.base import AttnScreen
-from attncli.tui.widgets.option_rows import Rows, row_width
+from attncli.tui.screens.wish import START, WishRows, WishScreen
+from attncli.tui.widgets.option_rows import row_width
 from attncli.tui.widgets.plain import Plain
 from attncli.tui.widgets.title_bar import TitleBar
 from attncli.words.app_texts import say
 
 COUNTS = (5, 10, 20, 50, 100)
-START = "start"
-_FIELDS = ("topic", "kind", "level", "weak", "count", "cram")
-_NAME = 20
 
 
-class WishRows(Rows):
-    """Enter or a click takes the next value of a row, and starts on the first."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("left", "screen.change(-1)", "key.change", show=False),
-        Binding("right", "screen.change(1)", "key.change", key_display="←/→"),
-        Binding("enter,space", "select", "key.change", show=False),
-    ]
-
-
-class DrillScreen(AttnScreen):
+class DrillScreen(WishScreen[Wish]):
     """Begins with `wish`; what is left open there is chosen here."""
 
     CSS_PATH = Path(__file__).with_suffix(".tcss")
     BINDINGS: ClassVar[list[BindingType]] = [Binding("s", "start", "key.start")]
-
-    def __init__(self, wish: Wish) -> None:
-        super().__init__()
-        self.wish = wish
+    ROOM = "drill"
+    FIELDS = ("topic", "kind", "level", "weak", "count", "cram")
 
     def title_bar(self) -> TitleBar:
         return TitleBar(say("drill.title", self.lang))
 
     def body(self) -> Iterable[Widget]:
-        yield WishRows(self._rows(), id="wish")
+        yield WishRows(self.rows(), id="wish")
         yield Plain(say("drill.note", self.lang), id="note")
 
-    def focus_first(self) -> None:
-        self.query_one(Rows).focus()
-
-    def _rows(self) -> list[tuple[str, Content]]:
-        return [(START, self._start_row()), *((name, self._row(name)) for name in _FIELDS)]
+    def rows(self) -> list[tuple[str, Content]]:
+        return [(START, self._start_row()), *((name, self.row(name)) for name in self.FIELDS)]
 
     def _start_row(self) -> Content:
         lang = self.lang
@@ -72,11 +52,7 @@ class DrillScreen(AttnScreen):
             row_width(self.app.size.width), ellipsis=True
         )
 
-    def _row(self, name: str) -> Content:
-        value = self._named(name, getattr(self.wish, name))
-        return Content.assemble("  ", (left(say(f"drill.{name}", self.lang), _NAME), "$text-muted"), f"‹ {value} ›")
-
-    def _named(self, name: str, value: Any) -> str:
+    def named(self, name: str, value: Any) -> str:
         lang = self.lang
         if name == "count":
             return say("drill.cards", lang, count=value)
@@ -86,8 +62,7 @@ class DrillScreen(AttnScreen):
             return self.workspace.library.topic(value).title[lang] if value else say("home.all", lang)
         return say(f"review.{name}-{value}", lang) if value else say("drill.any", lang)
 
-    def _values(self, name: str) -> Sequence[Any]:
-        """What a row may be, in the order in which it is gone through."""
+    def values(self, name: str) -> Sequence[Any]:
         match name:
             case "topic":
                 return [None, *(topic.id for topic in self.workspace.library.topics())]
@@ -99,26 +74,15 @@ class DrillScreen(AttnScreen):
                 return sorted({*COUNTS, self.wish.count})
         return [False, True]
 
-    def action_change(self, step: int) -> None:
-        row = self.query_one(Rows).highlighted_option
-        if row is not None and row.id is not None and row.id != START:
-            self._change(row.id, step)
-
-    def _change(self, name: str, step: int) -> None:
-        values = self._values(name)
-        place = values.index(getattr(self.wish, name)) + step
-        self.wish = replace(self.wish, **{name: values[place % len(values)]})
-        self.query_one(Rows).show_rows(self._rows())
-
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         if event.option_id == START:
             self.action_start()
         elif event.option_id is not None:
-            self._change(event.option_id, 1)
+            self.change(event.option_id, 1)
 
     def action_start(self) -> None:
         """The queue of what fits; a row says already where nothing does."""
         try:
             self.attn.start_drill(self.wish)
         except NothingFits:
-            self.query_one(Rows).show_rows(self._rows())
+            self.show_anew()

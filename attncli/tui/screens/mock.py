@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -18,50 +17,41 @@ from attncli.practice.log import mock_log
 from attncli.practice.mock.mock import MockInterview
 from attncli.practice.mock.mock_plan import MockWish, split
 from attncli.practice.mock.mock_reports import past_mocks
-from attncli.tui.columns import left
-from attncli.tui.screens.base import AttnScreen
-from attncli.tui.widgets.option_rows import Rows
+from attncli.tui.screens.wish import START, WishRows, WishScreen
 from attncli.tui.widgets.plain import Plain
 from attncli.tui.widgets.title_bar import TitleBar
 from attncli.words.app_texts import say
 from attncli.words.mock_texts import LEVEL_NAMES, PART_NAMES
 
 MINUTES = (15, 30, 45, 60)
-RESUME, START = "resume", "start"
-_FIELDS = ("minutes", "level", "interviewer")
-_NAME = 24
+RESUME = "resume"
 
 
-class MockRows(Rows):
-    """Enter or a click takes the next value of a row, and starts on the first."""
+class MockRows(WishRows):
+    """Enter opens the reports that stand below."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("left", "screen.change(-1)", "key.change", show=False),
-        Binding("right", "screen.change(1)", "key.change", key_display="←/→"),
-        Binding("space", "select", "key.change", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "select", "key.open", key_display="Enter")]
 
 
-class MockScreen(AttnScreen):
+class MockScreen(WishScreen[MockWish]):
     """Begins with `wish`; where an interview is unfinished, the first row goes on with it."""
 
     CSS_PATH = Path(__file__).with_suffix(".tcss")
     BINDINGS: ClassVar[list[BindingType]] = [Binding("s", "start", "key.start")]
+    ROOM = "mock"
+    FIELDS = ("minutes", "level", "interviewer")
+    NAME_CELLS = 24
 
     def __init__(self, wish: MockWish) -> None:
-        super().__init__()
-        self.wish = wish
+        super().__init__(wish)
         self.is_stale = False
 
     def title_bar(self) -> TitleBar:
         return TitleBar(say("mock.title", self.lang))
 
     def body(self) -> Iterable[Widget]:
-        yield MockRows(self._rows(), id="mock")
+        yield MockRows(self.rows(), id="mock")
         yield Plain(say("mock.note", self.lang), id="note")
-
-    def focus_first(self) -> None:
-        self.query_one(Rows).focus()
 
     def on_screen_suspend(self) -> None:
         self.is_stale = True
@@ -69,10 +59,10 @@ class MockScreen(AttnScreen):
     def on_screen_resume(self) -> None:
         if self.is_stale:
             self.is_stale = False
-            self.query_one(Rows).show_rows(self._rows())
+            self.show_anew()
 
-    def _rows(self) -> list[tuple[str, Content]]:
-        rows = [(START, self._start_row()), *((name, self._row(name)) for name in _FIELDS)]
+    def rows(self) -> list[tuple[str, Content]]:
+        rows = [(START, self._start_row()), *((name, self.row(name)) for name in self.FIELDS)]
         unfinished = mock_log.unfinished(self.workspace)
         if unfinished is not None and unfinished.part is not None:
             part, at = PART_NAMES[unfinished.part.name][self.lang], unfinished.begun_at.astimezone()
@@ -85,11 +75,7 @@ class MockScreen(AttnScreen):
         parts = " · ".join(f"{PART_NAMES[name][self.lang]} {count}" for name, count in minutes.items())
         return Content.styled(f"▶ {say('mock.start', self.lang, parts=parts)}", "bold $primary")
 
-    def _row(self, name: str) -> Content:
-        value = self._named(name, getattr(self.wish, name))
-        return Content.assemble("  ", (left(say(f"mock.{name}", self.lang), _NAME), "$text-muted"), f"‹ {value} ›")
-
-    def _named(self, name: str, value: Any) -> str:
+    def named(self, name: str, value: Any) -> str:
         if isinstance(value, bool):
             return say("drill.yes" if value else "drill.no", self.lang)
         return str(value) if name == "minutes" else say(f"review.level-{value}", self.lang)
@@ -102,24 +88,13 @@ class MockScreen(AttnScreen):
             rows.append((report.id, Content.styled(f"  {said}", "$text-muted")))
         return rows
 
-    def _values(self, name: str) -> Sequence[Any]:
+    def values(self, name: str) -> Sequence[Any]:
         match name:
             case "minutes":
                 return sorted({*MINUTES, self.wish.minutes})
             case "level":
                 return LEVELS
         return [False, True]
-
-    def action_change(self, step: int) -> None:
-        row = self.query_one(Rows).highlighted_option
-        if row is not None and row.id in _FIELDS:
-            self._change(row.id, step)
-
-    def _change(self, name: str, step: int) -> None:
-        values = self._values(name)
-        place = values.index(getattr(self.wish, name)) + step
-        self.wish = replace(self.wish, **{name: values[place % len(values)]})
-        self.query_one(Rows).show_rows(self._rows())
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         match event.option_id:
@@ -128,7 +103,7 @@ class MockScreen(AttnScreen):
             case "start":
                 self.action_start()
             case "minutes" | "level" | "interviewer":
-                self._change(event.option_id, 1)
+                self.change(event.option_id, 1)
             case str(id):
                 self._show_report(id)
 

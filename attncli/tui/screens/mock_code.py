@@ -16,6 +16,7 @@ from attncli.practice.mock import mock_code
 from attncli.practice.mock.mock import MockInterview
 from attncli.tui.screens.challenge import ChallengeScreen
 from attncli.tui.screens.editor import EditorScreen
+from attncli.tui.screens.interview_clock import InterviewClock
 from attncli.tui.widget_events import Graded, GradingFailed
 from attncli.tui.widgets.grade_report import GradeReportView
 from attncli.tui.widgets.mock_time import MockTimeLine
@@ -25,7 +26,7 @@ from attncli.words.app_texts import say
 from attncli.words.mock_texts import PART_NAMES, code_task
 
 
-class MockCodeScreen(ChallengeScreen, inherit_bindings=False):
+class MockCodeScreen(ChallengeScreen, InterviewClock, inherit_bindings=False):
     """Once the round is settled the clock stands still, until Enter goes on. Raises AttnError without a file."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -43,15 +44,17 @@ class MockCodeScreen(ChallengeScreen, inherit_bindings=False):
         Binding("question_mark,fullwidth_question_mark,f1", "help", "key.help", key_display="?"),
     ]
 
+    GOES_ON_UNDER = (ModalScreen, EditorScreen)
+
     def __init__(self, interview: MockInterview) -> None:
         self.round = mock_code.hand_out(interview)
         super().__init__(self.round.challenge.id)
         self.interview = interview
         self.place = interview.state.place
-        self.is_left = self.is_by_hand = False
+        self.is_by_hand = False
 
     @property
-    def is_settled(self) -> bool:
+    def is_settled(self) -> bool:  # type: ignore[override]
         return self.interview.state.place != self.place
 
     def title_bar(self) -> TitleBar:
@@ -144,27 +147,3 @@ class MockCodeScreen(ChallengeScreen, inherit_bindings=False):
             return
         if self.is_settled:
             self.action_go_on()
-
-    def action_back(self) -> None:
-        self.stop_clock()
-        self.attn.go_back()
-
-    def on_screen_suspend(self) -> None:
-        """Another screen is opened over this one: the clock stands still, but for the editor, a question, the help."""
-        if not isinstance(self.app.screen, (ModalScreen, EditorScreen)):
-            self.stop_clock()
-
-    def on_screen_resume(self) -> None:
-        if not self.is_left and not self.is_settled:
-            self.interview.go_on()
-
-    def on_unmount(self) -> None:
-        self.stop_clock()
-
-    def stop_clock(self) -> None:
-        """Keeps the time, unless the interview goes on on another screen."""
-        if not self.is_left and self.interview.is_running:
-            try:
-                self.interview.pause()
-            except AttnError as error:
-                self.attn.tell(error)

@@ -9,7 +9,6 @@ from typing import ClassVar
 from textual import work
 from textual.binding import Binding, BindingType
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widget import Widget
 
 from attncli.errors import AttnError
@@ -17,6 +16,7 @@ from attncli.practice.cards.ask import Asked
 from attncli.practice.mock.mock import MockInterview
 from attncli.tui.screens.asking import AskingScreen
 from attncli.tui.screens.confirm import ConfirmScreen
+from attncli.tui.screens.interview_clock import InterviewClock
 from attncli.tui.widget_events import Answered, PointsTicked
 from attncli.tui.widgets.card_sheet import Sheet, asked_parts
 from attncli.tui.widgets.marked_rows import MarkedRows
@@ -29,7 +29,7 @@ from attncli.words.mock_texts import FOLLOW_UP, PART_NAMES
 _CREDIT = "[@click=screen.credit(2)]$whole[/] · [@click=screen.credit(1)]$partly[/] · [@click=screen.credit(0)]$no[/]"
 
 
-class MockInterviewScreen(AskingScreen):
+class MockInterviewScreen(AskingScreen, InterviewClock):
     """Every step is on disk before the next question; leaving stops the clock."""
 
     CSS_PATH = Path(__file__).with_suffix(".tcss")
@@ -53,8 +53,6 @@ class MockInterviewScreen(AskingScreen):
     def __init__(self, interview: MockInterview) -> None:
         super().__init__()
         self.interview = interview
-        self.warned: Asked | None = None
-        self.is_left = False
 
     @property
     def asked(self) -> Asked | None:  # type: ignore[override]
@@ -117,12 +115,7 @@ class MockInterviewScreen(AskingScreen):
         """Hands in the answer; nothing at all is handed in at the second Enter alone."""
         if (asked := self.asked) is None or not asked.is_marked_automatically:
             return
-        self.complete()
-        if asked.is_blank and self.warned is not asked:
-            self.warned = asked
-            self.notify(say("quiz.blank", self.lang))
-            return
-        if self.hand_in(asked):
+        if not self.is_blank(asked) and self.hand_in(asked):
             self.interview.reveal()
             await self._step(self.interview.answer)
 
@@ -181,27 +174,3 @@ class MockInterviewScreen(AskingScreen):
     def action_points(self) -> None:
         """The first letter; the others arrive in `on_key`."""
         self.press_letter("a")
-
-    def action_back(self) -> None:
-        self.stop_clock()
-        self.attn.go_back()
-
-    def on_screen_suspend(self) -> None:
-        """Another screen is opened over this one: the clock stands still, but for a question or the help."""
-        if not isinstance(self.app.screen, ModalScreen):
-            self.stop_clock()
-
-    def on_screen_resume(self) -> None:
-        if not self.is_left:
-            self.interview.go_on()
-
-    def on_unmount(self) -> None:
-        self.stop_clock()
-
-    def stop_clock(self) -> None:
-        """Keeps the time, unless the interview goes on on another screen."""
-        if not self.is_left and self.interview.is_running:
-            try:
-                self.interview.pause()
-            except AttnError as error:
-                self.attn.tell(error)

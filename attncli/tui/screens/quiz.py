@@ -41,7 +41,6 @@ class QuizScreen(AskingScreen):
         super().__init__()
         self.quiz = quiz
         self.is_over = False
-        self.warned: Asked | None = None
 
     @property
     def asked(self) -> Asked | None:  # type: ignore[override]
@@ -116,12 +115,7 @@ class QuizScreen(AskingScreen):
         """Hands in the answer; nothing at all is handed in at the second Enter alone."""
         if (asked := self.asked) is None:
             return
-        self.complete()
-        if asked.is_blank and self.warned is not asked:
-            self.warned = asked
-            self.notify(say("quiz.blank", self.lang))
-            return
-        if self.hand_in(asked):
+        if not self.is_blank(asked) and self.hand_in(asked):
             self.quiz.count_current()
             await self._show_anew()
 
