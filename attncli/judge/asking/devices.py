@@ -20,6 +20,13 @@ from attncli.judge.truth.reference import Observed, as_given, run_reference
 from attncli.sandbox.emulated_device import MET
 
 _RAISES = re.compile(r"\b(?:raise|assert)\b")
+# What torch says where it would have to look at values that its meta device does not hold.
+_NO_VALUES = (
+    "no fake impl or Meta kernel registered",
+    "cannot be called on meta tensors",
+    "a correct data-independent implementation does not exist",
+    "Cannot copy out of meta tensor",
+)
 
 
 class OnDevice:
@@ -51,7 +58,8 @@ class OnDevice:
         if self.truth is None:
             return None, False
         if isinstance(got, Failure):
-            return self._fault(got), got.fatal or self._met(got) or refused(got)
+            proved = got.fatal or self._met(got) or refused(got)
+            return (self._fault(got), proved) if proved or not wants_values(got) else (None, False)
         mine = dict(leaves(got.parts(self.case, formed=True)))
         for path, value in leaves(self.truth.parts(self.case, formed=True)):
             other = mine.get(path)
@@ -92,6 +100,11 @@ def refused(got: Failure) -> bool:
     """Whether the learner's own code raised: what the reference can do there, it would not."""
     code = str(got.frames[-1].get("code", "")) if got.frames else ""
     return _RAISES.search(code) is not None
+
+
+def wants_values(got: Failure) -> bool:
+    """Whether torch's own meta device is what it failed on: a device with values would have gone on."""
+    return any(words in got.message.en for words in _NO_VALUES)
 
 
 class Devices:

@@ -6,6 +6,9 @@ import pytest
 import torch
 
 from attncli.domain.report_documents import report_of
+from attncli.domain.text import Localised
+from attncli.judge.answers.submission import Failure
+from attncli.judge.asking.devices import wants_values
 from attncli.sandbox.emulated_device import Elsewhere, two_devices
 from attncli.words.reports import unproved
 from in_process import check, grade, write_challenge
@@ -105,6 +108,32 @@ def test_code_that_looks_at_values_is_judged_for_its_device(folder, lines):
 def test_a_tensor_on_the_wrong_device_is_found_behind_an_if(folder, lines):
     report = grade(folder, weigh(*lines))
     assert check(report, "device")["status"] == "fail"
+
+
+NEEDS_VALUES = {
+    "equal": lambda x: torch.equal(x, x),
+    "item": lambda x: x.sum().item(),
+    "if": lambda x: bool(x.sum() > 0),
+    "nonzero": lambda x: x.nonzero(),
+    "mask": lambda x: x[x > 0],
+    "unique": lambda x: x.unique(),
+    "tolist": lambda x: x.tolist(),
+}
+
+
+@pytest.mark.parametrize("look", NEEDS_VALUES.values(), ids=list(NEEDS_VALUES))
+def test_what_torch_cannot_do_without_values_says_nothing_of_devices(look):
+    with pytest.raises((RuntimeError, NotImplementedError)) as caught:
+        look(torch.empty(3, device="meta"))
+    said = str(caught.value)
+    assert wants_values(Failure("raised", Localised(said, said)))
+
+
+def test_two_devices_that_met_are_not_taken_for_missing_values():
+    with pytest.raises(RuntimeError) as caught:
+        torch.empty(3, device="meta") + torch.ones(3)
+    said = str(caught.value)
+    assert not wants_values(Failure("raised", Localised(said, said)))
 
 
 def test_what_a_list_of_numbers_picks_over_there_keeps_its_values():
