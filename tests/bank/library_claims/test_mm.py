@@ -73,6 +73,19 @@ def test_mm_06_siglips_loss_at_the_start(says: Says, pairs: int, bias: int) -> N
     torch.testing.assert_close(clip, torch.tensor(pairs).double().log())
 
 
+@pytest.mark.parametrize(("bias", "positive", "negatives"), [(0, 0.5, 16_383.5), (-10, 1.0, 1.49)])
+def test_mm_06_the_bias_decides_what_the_first_gradients_weigh(
+    says: Says, bias: int, positive: float, negatives: float
+) -> None:
+    says("mm-06", "the negatives 16,384 in sum against 0.5", "the negatives 1.49 in sum")
+    similarity = torch.zeros(32_768, dtype=torch.float64, requires_grad=True)
+    sign = torch.full_like(similarity, -1).index_fill(0, torch.tensor([0]), 1)
+    (-F.logsigmoid(sign * (similarity + bias)).sum()).backward()
+    assert similarity.grad is not None
+    assert float(-similarity.grad[0]) == pytest.approx(positive, abs=1e-3)
+    assert float(similarity.grad[1:].sum()) == pytest.approx(negatives, rel=2e-3)
+
+
 def test_mm_09_images_see_themselves_and_text_stays_causal(says: Says) -> None:
     says("mm-09", "mask = causal | same_image", "or the first would see the second", "否则前一张会看到后一张")
     image_id = torch.tensor([-1, 0, 0, 0, -1, 1, 1, -1])
