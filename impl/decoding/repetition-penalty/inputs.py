@@ -36,6 +36,15 @@ def edge_no_history(make):
         make.call("repetition_penalty", make.normal(B, 5), torch.zeros(B, 0, dtype=torch.int64), 1.5)
 
 
+def edge_a_long_history(make):
+    """300 ids, of which the first ones do not come again: they count too
+
+    300 个 id，最前面的几个之后再没出现：照样算
+    """
+    ids = torch.tensor([[1, 2, *[0] * 298], [3, *[4] * 299]])
+    make.call("repetition_penalty", make.normal(2, 6, scale=3.0, grad=False), ids, 1.5)
+
+
 def edge_penalty_of_one(make):
     """penalty 1 changes nothing, and the result is memory of its own
 

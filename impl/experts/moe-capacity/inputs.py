@@ -9,6 +9,7 @@ import torch
 AXES = {"idx": "N k", "return[0]": "N k", "return[1]": "N k"}
 SIZES = {"N": (1, 7, 150), "E": (1, 5, 40)}
 GRADIENTS = False
+HARDENED = {"edge_whole_products"}
 _FACTORS = [1.0, 1.25, 0.5, 2.0, 0.25, 0.75]
 
 
@@ -67,3 +68,13 @@ def edge_every_expert(make):
     idx = make.keep(choices(make, 6, 4, 4))
     for capacity_factor in (1.0, 0.75):
         make.call("dispatch_with_capacity", idx, 4, capacity_factor)
+
+
+def edge_whole_products(make):
+    """products that are whole numbers, and are not in floats divided first: 6 · 2 / 5 · 1.25 is 3
+
+    乘积恰为整数，而先做除法的浮点结果不是：6 · 2 / 5 · 1.25 等于 3
+    """
+    for count, k, experts, capacity_factor in ((6, 2, 5, 1.25), (20, 3, 12, 1.25), (7, 5, 35, 3.0), (9, 2, 6, 0.75)):
+        idx = torch.arange(k).expand(count, k).contiguous()
+        make.call("dispatch_with_capacity", idx, experts, capacity_factor)
