@@ -39,7 +39,7 @@ def test_kv_02_is_causal_with_one_query_sees_key_0_only(says: Says) -> None:
 
 
 def test_kv_03_the_savings_are_65_261_and_1087(says: Says) -> None:
-    says("kv-03", "65, 261 and 1087", "65、261、1087", "grows from about 4 to 8 times as n passes 12d")
+    says("kv-03", "65, 261 and 1087", "65、261、1087", "as n passes 9d", "as n passes 12d")
 
     def costs(n: int, d: int = 768) -> tuple[float, float]:
         without = 12 * n * (n + 1) * d**2 + 4 * d * n * (n + 1) * (2 * n + 1) / 6
@@ -49,6 +49,8 @@ def test_kv_03_the_savings_are_65_261_and_1087(says: Says) -> None:
     for n, growth in ((64, (4, 2)), (10**6, (8, 4))):
         doubled = [b / a for a, b in zip(costs(n), costs(2 * n), strict=True)]
         assert doubled == pytest.approx(growth, rel=0.02)
+    for n, side, middle in ((9 * 768, 0, 6), (12 * 768, 1, 3)):
+        assert costs(2 * n)[side] / costs(n)[side] == pytest.approx(middle, rel=0.01)
 
 
 def test_kv_09_mha_gqa_and_mqa_cost_the_same_score_flops(says: Says) -> None:
