@@ -64,6 +64,7 @@ def make_app(tmp_path: Path, clock: Clock, indexed: Path) -> Iterator[MakeApp]:
         settings = Settings(lang=lang, theme=theme, fuzz=False)
         workspace = Workspace.open(home, clock, settings=settings, quizbank=bank)
         app = AttnApp(workspace, Random(7), screen, **options)  # type: ignore[arg-type]
+        app.NOTIFICATION_TIMEOUT = 600  # on a busy machine a notice would be gone before a test looks for it
         opened.append(app)
         return app
 
