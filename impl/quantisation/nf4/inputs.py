@@ -90,6 +90,16 @@ def edge_blocks_far_apart(make):
         coded(make, make.keep(w), block)
 
 
+def edge_blocks_of_small_numbers(make):
+    """blocks of about 10⁻⁵ and 10⁻⁸ beside ordinary ones: each is scaled to 1
+
+    大小约 10⁻⁵、10⁻⁸ 的块与普通的块并列：每块都缩放到 1
+    """
+    w = make.normal(3, 8, grad=False) * torch.tensor([[1e-5], [1e-8], [1.0]])
+    for block in (8, 4):
+        coded(make, make.keep(w), block)
+
+
 def edge_blocks_of_64(make):
     """nothing is said of the block: 64 neighbours along the last dimension
 

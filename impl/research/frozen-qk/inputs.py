@@ -120,12 +120,13 @@ def edge_the_top_is_a_block(make):
     train(make, plain, found, x, 1, ("torch.optim.SGD", _SGD))
 
 
-def edge_names_that_begin_alike(make):
-    """mlp_head, premlp, q_proj_norm and my_c_attn are other modules; they train
+def edge_names_alike(make):
+    """mlp_head, premlp, q_proj_norm, seq_proj and my_c_attn are other modules; they train
 
-    mlp_head、premlp、q_proj_norm、my_c_attn 是别的模块，照常训练
+    mlp_head、premlp、q_proj_norm、seq_proj、my_c_attn 是别的模块，照常训练
     """
-    inner = chain(make, q_proj=linear(make, 2, 2), q_proj_norm=linear(make, 2, 2), my_c_attn=linear(make, 2, 6))
+    names = ("q_proj", "q_proj_norm", "seq_proj", "my_c_attn")
+    inner = chain(make, **{name: linear(make, 2, 6 if name == "my_c_attn" else 2) for name in names})
     model, found = chain(make, body=inner, premlp=linear(make, 6, 3), mlp_head=linear(make, 3, 2))
     x = make.normal(4, 2, grad=False)
     for which in ("mlp", "qk"):
