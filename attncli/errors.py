@@ -9,7 +9,8 @@
     │   └── Outdated              what was shown no longer holds: nothing was recorded, show it anew
     ├── Rejected              exit 1: a submission was rejected, a challenge does not prove itself, a claim did not show
     ├── NothingFound          exit 1: a search matched nothing
-    │   └── NothingFits           no card is what was wished for: which condition to drop
+    │   ├── NothingFits           no card is what was wished for: which condition to drop
+    │   └── TooFewReviews         there are not enough of them to fit anything
     ├── BankInvalid           exit 1: a bank has problems (they are listed)
     ├── ConfigInvalid         exit 2: config.toml or a value for it
     ├── StoreError            exit 3: the database cannot be used
@@ -115,6 +116,14 @@ class NothingFits(NothingFound):
         nothing = "there is no card to ask; `attn bank check` says whether a bank is broken"
         super().__init__(f"no card fits {' '.join(asked)}; {remedy}" if asked else nothing)
         self.without = dict(without)
+
+
+class TooFewReviews(NothingFound):
+    """So many `reviews` say something that a fit needs, and `needed` are asked for."""
+
+    def __init__(self, message: str, reviews: int, needed: int) -> None:
+        super().__init__(message)
+        self.reviews, self.needed = reviews, needed
 
 
 class BankInvalid(AttnError):

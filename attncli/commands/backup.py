@@ -19,6 +19,8 @@ def backup(output: Path | None) -> None:
     """Write a consistent copy of your progress."""
     current = session()
     path = output or Path(f"attn-{current.clock():%Y%m%d-%H%M%S}.db")
+    if path == Path("-"):
+        raise UsageError("a backup is a database, and is not written to standard output; name a file with -o")
     if path.exists():
         raise UsageError(f"{path} already exists and is not overwritten; name another file with -o")
     if not path.absolute().parent.is_dir():

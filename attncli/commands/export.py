@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from datetime import date, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from attncli.commands.export_anki import export_anki
 from attncli.commands.export_reviews import export_reviews
+from attncli.commands.export_target import Target, TargetType
 from attncli.commands.json_document import json_text
 from attncli.commands.session import session
-from attncli.commands.stdout import echo, echo_bytes
+from attncli.commands.stdout import echo
 from attncli.domain.text import LANGS, Lang
 from attncli.errors import UsageError
-from attncli.files import cannot_write, write_bytes, write_whole
 
 if TYPE_CHECKING:
     from attncli.export.summary import Summary
@@ -45,12 +43,12 @@ export.add_command(export_reviews, "reviews")
     default=None,
     help="The day to forecast recall for (default: the setting interview).",
 )
-@click.option("-o", "--output", type=click.Path(path_type=Path), default=None, help="Where to write (default: stdout).")
-def summary(form: str | None, lang: str | None, interview: datetime | None, output: Path | None) -> None:
+@click.option("-o", "--output", "target", type=TargetType(), default="-", help="Where to write (default: stdout).")
+def summary(form: str | None, lang: str | None, interview: datetime | None, target: Target) -> None:
     """One page at a glance, weak cards with their answers, your own code, what to review before the day."""
-    chosen = _format(form, output)
-    if chosen == "pdf" and output is None and sys.stdout.isatty():
-        raise UsageError("a PDF is nothing for a terminal; name a file: -o summary.pdf")
+    chosen = _format(form, target)
+    if chosen == "pdf":
+        target.refuse_terminal("a PDF", "summary.pdf")
     from attncli.export.summarise import summarise
 
     with session().workspace() as workspace:
@@ -59,9 +57,11 @@ def summary(form: str | None, lang: str | None, interview: datetime | None, outp
     if chosen == "pdf":
         from attncli.export.pdf import to_pdf
 
-        _write_bytes(to_pdf(*parts), output)
+        target.write_bytes(to_pdf(*parts))
     else:
-        _write(_text(chosen, parts), output)
+        target.write_text(_text(chosen, parts))
+    if target.file:
+        echo(f"wrote {target.file}", err=True)
 
 
 def _languages(asked: str | None, own: Lang) -> list[Lang]:
@@ -96,35 +96,12 @@ def _day(workspace: Workspace, asked: date | None) -> date | None:
     return day if day is not None and day >= today else None
 
 
-def _format(asked: str | None, output: Path | None) -> str:
+def _format(asked: str | None, target: Target) -> str:
     """The format that was asked for; the file's ending asks for one too, and both have to agree."""
-    ending = output.suffix.removeprefix(".").lower() if output else ""
-    meant = ENDINGS.get(ending)
+    meant = ENDINGS.get(target.ending)
     if asked and meant and asked != meant:
-        raise UsageError(f"--format {asked} contradicts {output}, which ends as {meant}; change one of them")
-    if ending and not meant and not asked:
+        raise UsageError(f"--format {asked} contradicts {target.file}, which ends as {meant}; change one of them")
+    if target.ending and not meant and not asked:
         known = ", ".join(f".{name}" for name in ENDINGS)
-        raise UsageError(f"{output} ends in no format ({known}); rename it, or say which with --format")
+        raise UsageError(f"{target.file} ends in no format ({known}); rename it, or say which with --format")
     return asked or meant or "md"
-
-
-def _write(text: str, output: Path | None) -> None:
-    if output is None:
-        echo(text, end="")
-        return
-    try:
-        write_whole(output, [text])
-    except OSError as error:
-        raise cannot_write(output, error, "name another file with -o") from error
-    echo(f"wrote {output}", err=True)
-
-
-def _write_bytes(document: bytes, output: Path | None) -> None:
-    if output is None:
-        echo_bytes(document)
-        return
-    try:
-        write_bytes(output, document)
-    except OSError as error:
-        raise cannot_write(output, error, "name another file with -o") from error
-    echo(f"wrote {output}", err=True)

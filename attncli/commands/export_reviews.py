@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
 
+from attncli.commands.export_target import Target, TargetType
 from attncli.commands.rows_left_out import say_left_out
 from attncli.commands.session import session
 from attncli.commands.stdout import echo
@@ -15,16 +14,17 @@ from attncli.words.command_texts import EXPORTED
 
 
 @click.command()
-@click.option("-o", "--output", type=click.Path(path_type=Path), help="Where to write (default: stdout).")
-def export_reviews(output: Path | None) -> None:
+@click.option("-o", "--output", "target", type=TargetType(), default="-", help="Where to write (default: stdout).")
+def export_reviews(target: Target) -> None:
     """The whole review log, one JSON document a line: what `attn import reviews` merges."""
+    target.refuse_other_endings(["jsonl", "ndjson"], "the review log")
     left_out = list[str]()
     with session().workspace() as workspace:
         lines = merge_logs.exported(workspace, left_out)
-        if output is None:
+        if target.file is None:
             for line in lines:
                 echo(escaped(line))
         else:
-            count = merge_logs.write_lines(output, lines)
-            echo(EXPORTED[workspace.lang].format(count=count, file=output), err=True)
+            count = merge_logs.write_lines(target.file, lines)
+            echo(EXPORTED[workspace.lang].format(count=count, file=target.file), err=True)
     say_left_out(left_out)

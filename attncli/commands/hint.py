@@ -6,8 +6,10 @@ import click
 
 from attncli.commands.session import session
 from attncli.commands.stdout import echo
-from attncli.practice.challenges.hint import next_hint
-from attncli.words.command_texts import LAST_HINT
+from attncli.domain.text import Lang
+from attncli.practice.challenges.hint import Hint, next_hint
+from attncli.words.app_texts import say
+from attncli.words.command_texts import HINT, LAST_HINT
 
 
 @click.command()
@@ -16,6 +18,12 @@ def hint(challenge: str) -> None:
     """Print the next hint for CHALLENGE; it is recorded as seen."""
     with session().workspace() as workspace:
         found = next_hint(workspace, challenge)
-    echo(f"{found.number}/{found.total}  {found.text[workspace.lang].strip()}")
+    print_hint(found, challenge, workspace.lang)
+
+
+def print_hint(found: Hint, challenge: str, lang: Lang) -> None:
+    """The hint under the heading that it has in the app, and whether it is the last one once more."""
+    heading = say("challenge.hint", lang, n=found.number, total=found.total)
+    echo(HINT[lang].format(heading=heading, text=found.text[lang].strip()))
     if found.again:
-        echo(LAST_HINT[workspace.lang].format(challenge=challenge), err=True)
+        echo(LAST_HINT[lang].format(challenge=challenge), err=True)

@@ -8,6 +8,7 @@ from attncli.commands.session import session
 from attncli.commands.shared_options import json_option, print_json
 from attncli.commands.stdout import counting, echo
 from attncli.domain.text import Lang
+from attncli.errors import TooFewReviews
 from attncli.memory.workload import AHEAD_DAYS
 from attncli.practice.log.fit_parameters import Optimised, optimise
 from attncli.words import fit_texts as texts
@@ -22,7 +23,12 @@ SAME_WITHIN = 0.05
 def optimize(as_json: bool) -> None:
     """Fit the FSRS parameters to your own reviews; kept if they predict recall better."""
     with session().workspace() as workspace:
-        done = optimise(workspace, counting())
+        try:
+            done = optimise(workspace, counting())
+        except TooFewReviews as error:
+            if as_json:
+                print_json({"kept": False, "reviews": error.reviews, "needed": error.needed})
+            raise
         wished = workspace.settings.desired_retention
     if as_json:
         print_json(done.document())

@@ -10,6 +10,7 @@ from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from attncli.commands.hint import print_hint
 from attncli.commands.printed_report import print_report
 from attncli.commands.session import session
 from attncli.commands.stdout import echo
@@ -96,8 +97,7 @@ class Watch:
         return {"h": self._hint, "s": self._solution, "e": self._edit, "n": self._next, "r": self.grade}
 
     def _hint(self) -> None:
-        hint = next_hint(self.workspace, self.id)
-        echo(self._say("hint", number=hint.number, total=hint.total, text=hint.text[self.lang]))
+        print_hint(next_hint(self.workspace, self.id), self.id, self.lang)
 
     def _solution(self) -> None:
         echo(show_solution(self.workspace, self.id))

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from attncli.domain.anki import FROM_ANKI, own_guid
@@ -33,11 +32,13 @@ class DeckWritten:
     from_anki: int
 
 
-def export_deck(workspace: Workspace, path: Path, topic: str | None, langs: Sequence[Lang]) -> DeckWritten:
-    """Writes the cards (of one topic) to `path`, with the texts of `langs`; the learner's language comes first.
+def export_deck(
+    workspace: Workspace, write: Callable[[bytes], object], topic: str | None, langs: Sequence[Lang]
+) -> DeckWritten:
+    """Gives `write` the cards (of one topic), with the texts of `langs`; the learner's language comes first.
 
     What came from Anki is left out unless its topic is named: Anki has it. Raises NotFound for an unknown topic,
-    NothingFound where there is no card, UsageError and EnvironmentFailure where nothing can be written.
+    NothingFound where there is no card.
     """
     cards = [workspace.library.card(summary.id) for summary in workspace.library.cards(topic=topic)]
     kept = [card for card in cards if topic is not None or FROM_ANKI not in card.tags]
@@ -52,7 +53,7 @@ def export_deck(workspace: Workspace, path: Path, topic: str | None, langs: Sequ
 
         genanki.Package(decks).write_to_db(cursor, at, ids)
 
-    return DeckWritten(write_package(workspace, path, notes, fill), len(cards) - len(kept))
+    return DeckWritten(write_package(workspace, write, notes, fill), len(cards) - len(kept))
 
 
 def _decks(workspace: Workspace, cards: Sequence[Card], langs: Sequence[Lang], first: Lang) -> list[genanki.Deck]:

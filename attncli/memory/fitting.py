@@ -16,7 +16,7 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 from attncli.domain.weights import HIGHEST_WEIGHTS, LOWEST_WEIGHTS
-from attncli.errors import EnvironmentFailure, NothingFound
+from attncli.errors import EnvironmentFailure, TooFewReviews
 from attncli.memory.forgetting import retrievability
 
 NEEDED_REVIEWS = 500
@@ -83,23 +83,27 @@ def telling_reviews(histories: Iterable[History]) -> int:
 def fit(histories: Sequence[History], current: tuple[float, ...], fitted_day: int = 0) -> Fit:
     """The weights that suit these reviews, judged against the `current` ones (none for the published).
 
-    Those were fitted on `fitted_day`, and are tried on later reviews alone. Raises NothingFound for too few reviews,
+    Those were fitted on `fitted_day`, and are tried on later reviews alone. Raises TooFewReviews,
     EnvironmentFailure without the fitter.
     """
     reviews = telling_reviews(histories)
     if reviews < NEEDED_REVIEWS:
-        raise NothingFound(
+        raise TooFewReviews(
             f"{reviews} reviews came a day or more after the one before, {NEEDED_REVIEWS} are needed to fit anything; "
-            "nothing was changed; go on reviewing and ask again"
+            "nothing was changed; go on reviewing and ask again",
+            reviews,
+            NEEDED_REVIEWS,
         )
     library = _library()
     items = _items(library, histories)
     before = current or _rounded(library.DEFAULT_PARAMETERS)
     unseen = len(items) - (bisect_right(items, fitted_day, key=_day) if current else 0)
     if unseen < NEEDED_SINCE_FIT:
-        raise NothingFound(
+        raise TooFewReviews(
             f"{unseen} reviews have told something since the last fit, {NEEDED_SINCE_FIT} are needed to say whether "
-            "another is better; nothing was changed; go on reviewing and ask again"
+            "another is better; nothing was changed; go on reviewing and ask again",
+            unseen,
+            NEEDED_SINCE_FIT,
         )
     start = max(len(items) - unseen, int(len(items) * FIRST_FITTED))
     return Fit(_fitted(library, items), reviews, _judged(library, items, start, before))

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from attncli.store.seen_cards import SeenCards
 
 REOPENINGS = 3
+FIRST_START_SECONDS = 60
+"""An empty file that is no older is another program's that begins the database just now."""
 
 
 class Database:
@@ -99,28 +101,29 @@ class Database:
     @staticmethod
     def _open_once(path: Path, before_migration: Callable[[Database], object] | None) -> Database:
         make_folder(path.parent)
-        remark = _remark_on_new(path)
+        remark, empty_since = _remark_on_new(path)
         connection = Connection(path)
-        database = Database(connection)
+        database, begun = Database(connection), False
         try:
             version = connection.value("PRAGMA user_version")
             if version == FORMAT and connection.value("PRAGMA application_id") == APPLICATION_ID:
                 connection.use_write_ahead_log()
             else:
-                database._migrate(before_migration if 0 < version < FORMAT else None)
+                begun = database._migrate(before_migration if 0 < version < FORMAT else None)
         except StoreError:
             connection.close()
             raise
-        database._remarks += remark
+        if begun and not (empty_since and path.stat().st_mtime - empty_since < FIRST_START_SECONDS):
+            database._remarks += remark
         return database
 
-    def _migrate(self, before: Callable[[Database], object] | None) -> None:
+    def _migrate(self, before: Callable[[Database], object] | None) -> bool:
         from attncli.store.migrations import migrate, refuse_strangers
 
         refuse_strangers(self.connection)
         if before:
             before(self)
-        migrate(self.connection)
+        return migrate(self.connection)
 
     @property
     def unwritable(self) -> str:
@@ -254,20 +257,26 @@ class Database:
         return None if value is None else str(value)
 
 
-def _remark_on_new(path: Path) -> list[str]:
-    """What to say of a database that is begun anew where an earlier one left traces."""
+def _remark_on_new(path: Path) -> tuple[list[str], float]:
+    """What to say of a database that is begun anew where an earlier one left traces.
+
+    Where an empty file is the only trace, also since when it is; otherwise 0.
+    """
+    size, since = -1, 0.0
     try:
-        size = path.stat().st_size
+        status = path.stat()
+        size, since = status.st_size, status.st_mtime
     except FileNotFoundError:
-        size = -1
+        pass
     except OSError:
-        return []
+        return [], 0.0
     if size > 0 or path.with_name(path.name + "-wal").exists():
-        return []
+        return [], 0.0
     damaged_ones = sorted(path.parent.glob(f"{path.name}.damaged-*"))
     copies = sorted(path.parent.glob("backups/*.db"))
     if size < 0 and not damaged_ones and not copies:
-        return []
+        return [], 0.0
     remedy = "; `attn doctor --rebuild` looks for its rows" if damaged_ones else ""
     remedy = f"; `attn restore {copies[-1]}` brings back an earlier one" if copies else remedy
-    return [f"the database {path} was {'empty' if size == 0 else 'gone'}, so a new one was begun{remedy}"]
+    said = f"the database {path} was {'empty' if size == 0 else 'gone'}, so a new one was begun{remedy}"
+    return [said], since if not (damaged_ones or copies) else 0.0

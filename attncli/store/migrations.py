@@ -186,14 +186,20 @@ STEPS: tuple[str, ...] = (_LOG + _DERIVED, _CHECKSUMS, _AGGREGATES, _SIBLINGS)
 NEWEST = len(STEPS)
 
 
-def migrate(connection: Connection) -> None:
-    """Brings the database to the newest shape; each step and its record are one transaction."""
+def migrate(connection: Connection) -> bool:
+    """Brings the database to the newest shape; each step and its record are one transaction.
+
+    Whether it was begun here: of several processes that start at once in a new folder, one begins it.
+    """
     refuse_strangers(connection)
     connection.use_write_ahead_log()
+    begun = False
     while (version := _version(connection)) < NEWEST:
         with connection.transaction():
             if _version(connection) == version:
                 _apply(connection, version)
+                begun = begun or version == 0
+    return begun
 
 
 def _apply(connection: Connection, version: int) -> None:

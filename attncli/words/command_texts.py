@@ -79,6 +79,7 @@ REPAIR_HANDED_OUT = _T(
     "{bugs} to find and mend; `{command}` tells how many are repaired",
     "有 {bugs}待改正；用 `{command}` 看改对了几处",
 )
+HINT = _T("{heading}: {text}", "{heading}：{text}")
 LAST_HINT = _T(
     "that was the last hint; `attn solution {challenge}` shows the reference",
     "这是最后一条提示；用 `attn solution {challenge}` 查看参考解",
@@ -102,7 +103,6 @@ WATCH_KEYS = _T(
 )
 WATCH: dict[str, Localised] = {
     "watching": _T("watching {file}", "正在监视 {file}"),
-    "hint": _T("hint {number} of {total}: {text}", "提示 {number}/{total}：{text}"),
     "none-left": _T("no other challenge is left to solve", "没有其他未解出的编程题"),
     "changed": _T("changed: {check} {before} → {now}", "变化：{check} {before} → {now}"),
     "unchanged": _T("no check changed", "各项检查与上次相同"),

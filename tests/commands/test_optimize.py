@@ -71,8 +71,16 @@ def test_what_is_no_better_is_said_and_changes_nothing(attn: Attn, remember: Cal
 
 def test_too_few_reviews_exit_1_and_say_how_many_are_needed(attn: Attn) -> None:
     result = attn("optimize", "--json")
-    assert (result.code, result.out) == (1, "")
+    assert (result.code, result.json) == (1, {"kept": False, "reviews": 0, "needed": 500})
     assert "0 reviews" in result.line and "500 are needed" in result.line
+    assert attn("optimize").out == ""
+
+
+def test_what_is_too_little_since_the_last_fit_is_a_document_too(attn: Attn, remember: Callable[..., None]) -> None:
+    remember(LONG_MEMORY)
+    assert attn("optimize", "--json").json["kept"]
+    again = attn("optimize", "--json")
+    assert (again.code, again.json) == (1, {"kept": False, "reviews": 0, "needed": 100})
 
 
 def test_without_the_extra_one_line_names_it(

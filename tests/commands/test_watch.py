@@ -13,10 +13,12 @@ import pytest
 
 from attncli import paths
 from attncli.commands import watch as module
+from attncli.commands.hint import print_hint
 from attncli.commands.watch import Watch, changes
 from attncli.domain.report import GradeReport
 from attncli.domain.report_documents import report_of
 from attncli.errors import JudgeFailed
+from attncli.practice.challenges.hint import Hint
 from attncli.practice.challenges.submit import GradeOptions
 from attncli.practice.workspace import Workspace
 from attncli.words.command_texts import WATCH_KEYS
@@ -125,10 +127,22 @@ def test_in_chinese_everything_but_code_is_chinese(workspace, file, capsys):
 
 def test_the_keys_give_a_hint_and_the_solution_and_q_ends(workspace, file, capsys):
     watch = watching(workspace, file)
-    assert watch.press("h") and "hint 1 of 3: Add." in capsys.readouterr().out
+    assert watch.press("h") and "Hint 1 of 3: Add." in capsys.readouterr().out
     assert watch.press("s") and "return x + x" in capsys.readouterr().out
     assert watch.press("x")
     assert not watch.press("q")
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_a_hint_reads_as_that_of_attn_hint(workspace, file, capsys, lang):
+    workspace.lang = lang
+    watch = watching(workspace, file)
+    for number in range(1, 5):
+        watch.press("h")
+        hint = Hint(min(number, 3), 3, workspace.library.challenge("double").hints[min(number, 3) - 1], number > 3)
+        pressed = capsys.readouterr()
+        print_hint(hint, "double", lang)
+        assert capsys.readouterr() == pressed
 
 
 def test_the_next_challenge_is_started_or_there_is_none_left(small_impl, workspace, file, capsys):

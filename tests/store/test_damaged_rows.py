@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -242,6 +243,7 @@ def test_a_stranger_is_left_as_it_is(path: Path) -> None:
 
 def test_an_empty_file_becomes_a_new_database_with_a_word(path: Path) -> None:
     path.touch()
+    os.utime(path, (0, 1_000_000_000))
     with Database.open(path) as database:
         (remark,) = database.remarks
     assert "was empty, so a new one was begun" in remark
@@ -252,6 +254,32 @@ def test_an_empty_file_becomes_a_new_database_with_a_word(path: Path) -> None:
     path.unlink()
     with Database.open(path) as database:
         assert "was gone, so a new one was begun; `attn restore" in database.remarks[0]
+
+
+def test_a_database_that_another_first_start_is_beginning_is_no_matter_to_speak_of(path: Path) -> None:
+    path.touch()
+    os.utime(path, (0, 10_000_000_000))
+    with Database.open(path) as database:
+        assert database.remarks == []
+
+
+def test_only_the_program_that_begins_a_lost_database_anew_says_so(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with Database.open(path) as database:
+        keep_copy(database, path.parent / "backups", DAILY, AT)
+    path.unlink()
+    migrate, others = migrations.migrate, list[Database]()
+
+    def slower_than_another(connection: Connection) -> bool:
+        monkeypatch.setattr(migrations, "migrate", migrate)
+        others.append(Database.open(path))
+        return migrate(connection)
+
+    monkeypatch.setattr(migrations, "migrate", slower_than_another)
+    with Database.open(path) as database:
+        assert database.remarks == []
+    (other,) = others
+    assert "was" in other.remarks[0] and "so a new one was begun" in other.remarks[0]
+    other.close()
 
 
 @settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -78,7 +78,7 @@ class Optimised:
 def optimise(workspace: Workspace, progress: Callable[[int], None] | None = None) -> Optimised:
     """Fits the weights; where the fit foretells better, records it and derives every schedule anew.
 
-    Raises NothingFound for too few reviews, EnvironmentFailure without the fitter.
+    Raises TooFewReviews, EnvironmentFailure without the fitter.
     """
     chosen = histories(workspace)
     in_force = workspace.fit_in_force()

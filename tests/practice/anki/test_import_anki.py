@@ -173,7 +173,7 @@ def test_our_own_deck_brings_back_its_answers_once(workspace: Workspace, theirs:
     record_review.answer(workspace, "att-02", Rating.GOOD, moving_clock.now - timedelta(days=7))
     take_back(workspace)
     path = theirs.folder / "ours.apkg"
-    export_deck(workspace, path, None, ("en", "zh"))
+    export_deck(workspace, path.write_bytes, None, ("en", "zh"))
     assert import_package(workspace, path).new_reviews == 0
     theirs.take_in(path)
     theirs.col.decks.select(theirs.col.decks.id("attn"))
@@ -193,7 +193,7 @@ def test_the_history_of_a_card_that_no_bank_has_is_kept(workspace: Workspace, th
 
     record_review.answer(workspace, "att-01", Rating.GOOD)
     path = theirs.folder / "ours.apkg"
-    export_deck(workspace, path, None, ("en",))
+    export_deck(workspace, path.write_bytes, None, ("en",))
     (small_bank / "att.yaml").unlink()
     workspace.read_banks()
     theirs.take_in(path)
@@ -209,7 +209,7 @@ def test_what_came_from_anki_does_not_go_back_unasked(workspace: Workspace, fill
     from attncli.export.anki_deck import export_deck
 
     import_package(workspace, filled.export("one.apkg"))
-    done = export_deck(workspace, filled.folder / "ours.apkg", None, ("en",))
+    done = export_deck(workspace, (filled.folder / "ours.apkg").write_bytes, None, ("en",))
     assert (done.package.cards, done.from_anki) == (6, 5)
-    done = export_deck(workspace, filled.folder / "ours.apkg", "anki-deep-learning-attention", ("en",))
+    done = export_deck(workspace, (filled.folder / "ours.apkg").write_bytes, "anki-deep-learning-attention", ("en",))
     assert (done.package.cards, done.from_anki) == (5, 0)
