@@ -65,4 +65,5 @@ class TargetType(click.Path):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         if isinstance(value, Target):
             return value
-        return Target(None if value == STDOUT else Path(super().convert(value, param, ctx)))
+        file: Any = super().convert(value, param, ctx)
+        return Target(None if value == STDOUT else Path(file))

@@ -78,31 +78,40 @@ class Outlook:
 
     def studied(self, item: Item, day: int) -> Item:
         """The card as it is to be expected after it was learned or reviewed on `day`."""
-        if item.stability_days is None:
-            return item.after(self.fresh_stability, self.fresh_difficulty, day)
-        elapsed = day - item.review_day
-        chance = self.curve.recall(item.stability_days, elapsed)
-        stability = self.growth.expected(item.stability_days, item.difficulty, elapsed, chance)
-        return item.after(stability, item.difficulty, day)
+        difficulty = self.fresh_difficulty if item.stability_days is None else item.difficulty
+        return item.after(self._stability_after(item, day), difficulty, day)
 
     def gain(self, item: Item, day: int) -> float:
         """How much weighted recall on the interview day a second spent on this card on `day` brings."""
-        raised = self.recall(self.studied(item, day), self.interview_day) - self.recall(item, self.interview_day)
-        return item.weight * raised / item.seconds
+        after = self.curve.recall(self._stability_after(item, day), self.interview_day - day)
+        return item.weight * (after - self.recall(item, self.interview_day)) / item.seconds
+
+    def _stability_after(self, item: Item, day: int) -> float:
+        if item.stability_days is None:
+            return self.fresh_stability
+        elapsed = day - item.review_day
+        chance = self.curve.recall(item.stability_days, elapsed)
+        return self.growth.expected(item.stability_days, item.difficulty, elapsed, chance)
 
 
 def study_order(items: Sequence[Item], day: int, outlook: Outlook, passing: bool) -> Iterator[Item]:
-    """The cards to study on `day`, the first most urgent; none that was studied that day. `passing`: the last pass."""
+    """The cards to study on `day`, the first most urgent; none that was studied that day. `passing`: the last pass.
+
+    Recall falls with elapsed days over stability: that ratio is compared in its place, which is faster.
+    """
     open_items = [item for item in items if item.review_day < day]
     if passing:
         yield from _by_gain(open_items, day, outlook)
         return
-    kept, now, rest = outlook.kept_recall, list[tuple[float, bool, float, int, Item]](), list[Item]()
+    kept, enough = outlook.curve.ratio_at(outlook.kept_recall), outlook.curve.ratio_at(ENOUGH_RECALL)
+    now, rest = list[tuple[float, bool, float, int, Item]](), list[Item]()
     for place, item in enumerate(open_items):
-        is_new, recall = item.stability_days is None, outlook.recall(item, day)
-        if is_new or recall < kept:
-            now.append((-item.weight, is_new, -recall, place, item))
-        elif recall < ENOUGH_RECALL:
+        stability = item.stability_days
+        if stability is None:
+            now.append((-item.weight, True, 0.0, place, item))
+        elif (ratio := (day - item.review_day) / stability) > kept:
+            now.append((-item.weight, False, ratio, place, item))
+        elif ratio > enough:
             rest.append(item)
     for *_, item in sorted(now):
         yield item

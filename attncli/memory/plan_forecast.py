@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import sqrt
 
@@ -42,36 +42,59 @@ class Expected:
     high: float
 
 
+class Reach:
+    """The cards that so much time may get to at all: every one, unless there are thousands."""
+
+    def __init__(self, items: Iterable[Item], interview_day: int) -> None:
+        self.items = list(items)
+        self._unseen = [item for item in self.items if item.stability_days is None]
+        self._seen = [item for item in self.items if item.stability_days is not None]
+        self.unseen = len(self._unseen)
+        if len(self.items) > ALWAYS_WITHIN_REACH:
+            self._unseen.sort(key=lambda item: -item.weight)
+            self._seen.sort(key=lambda item: (-item.weight, -_ratio(item, interview_day)))
+        self._least_seconds = [min((item.seconds for item in each), default=1.0) for each in (self._unseen, self._seen)]
+
+    def within(self, seconds: float) -> dict[str, Item]:
+        """By id, the ones that so many seconds allow."""
+        most = [max(ALWAYS_WITHIN_REACH, int(seconds / least)) for least in self._least_seconds]
+        return {item.id: item for item in (*self._unseen[: most[0]], *self._seen[: most[1]])}
+
+
 def play_through(
-    items: Iterable[Item], outlook: Outlook, seconds_of_day: Mapping[int, float]
+    items: Iterable[Item] | Reach, outlook: Outlook, seconds_of_day: Mapping[int, float]
 ) -> tuple[list[PlannedDay], list[Item]]:
     """Every day until the interview as planned today, and the cards as they are to be expected on its eve."""
-    every = list(items)
-    cards = {item.id: item for item in _within_reach(every, outlook, sum(seconds_of_day.values()))}
-    days = []
+    reach = items if isinstance(items, Reach) else Reach(items, outlook.interview_day)
+    cards = reach.within(sum(seconds_of_day.values()))
+    days = list(_each_day(cards, outlook, seconds_of_day))
+    return days, [cards.get(item.id, item) for item in reach.items]
+
+
+def sees_all(reach: Reach, outlook: Outlook, seconds_of_day: Mapping[int, float]) -> bool:
+    """Whether no card is left unseen in that time."""
+    unseen, cards = reach.unseen, reach.within(sum(seconds_of_day.values()))
+    for day in _each_day(cards, outlook, seconds_of_day):
+        unseen -= len(day.new)
+        if not unseen:
+            return True
+    return not unseen
+
+
+def _each_day(cards: dict[str, Item], outlook: Outlook, seconds_of_day: Mapping[int, float]) -> Iterator[PlannedDay]:
+    """The days one after the other; `cards` become what is to be expected of them."""
     for day, seconds in sorted(seconds_of_day.items()):
         seen = sum(item.review_seconds for item in cards.values() if item.stability_days is not None)
         passing = outlook.interview_day - day <= pass_days(seen, _usual(seconds_of_day))
         planned = _day(list(cards.values()), day, outlook, seconds, passing)
         for id in (*planned.new, *planned.reviews):
             cards[id] = outlook.studied(cards[id], day)
-        days.append(planned)
-    return days, [cards.get(item.id, item) for item in every]
+        yield planned
 
 
-def _within_reach(items: Sequence[Item], outlook: Outlook, seconds: float) -> list[Item]:
-    """The cards that so much time may get to at all; every one unless there are thousands."""
-    unseen = [item for item in items if item.stability_days is None]
-    seen = [item for item in items if item.stability_days is not None]
-    if len(items) > ALWAYS_WITHIN_REACH:
-        unseen.sort(key=lambda item: -item.weight)
-        seen.sort(key=lambda item: (-item.weight, outlook.recall(item, outlook.interview_day)))
-    return [*_first(unseen, seconds), *_first(seen, seconds)]
-
-
-def _first(items: Sequence[Item], seconds: float) -> Sequence[Item]:
-    least = min((item.seconds for item in items), default=1.0)
-    return items[: max(ALWAYS_WITHIN_REACH, int(seconds / least))]
+def _ratio(item: Item, day: int) -> float:
+    """Elapsed days over stability, with which recall falls."""
+    return max(0, day - item.review_day) / (item.stability_days or 1.0)
 
 
 def _day(items: Sequence[Item], day: int, outlook: Outlook, seconds: float, passing: bool) -> PlannedDay:
@@ -98,7 +121,7 @@ class Scenario:
 
 
 def scenarios(
-    items: Sequence[Item], outlook: Outlook, curves: Sequence[Curve], seconds_of_day: Mapping[int, float]
+    items: Sequence[Item] | Reach, outlook: Outlook, curves: Sequence[Curve], seconds_of_day: Mapping[int, float]
 ) -> list[Scenario]:
     """The days played through three times: for a learner who forgets fast, as expected, and slowly."""
     found = []

@@ -47,6 +47,10 @@ class Curve:
     def recall(self, stability_days: float, elapsed_days: float) -> float:
         return float((1 + self.factor * max(0.0, elapsed_days) / stability_days) ** -self.decay)
 
+    def ratio_at(self, recall: float) -> float:
+        """The elapsed days over stability at which recall has fallen so far."""
+        return float(recall ** (-1 / self.decay) - 1) / self.factor
+
 
 def weigh(trials: Iterable[Trial], decay: float = DEFAULT_DECAY) -> list[Curve]:
     """Every curve of the grid with the share that prior and reviews leave it; never empty."""

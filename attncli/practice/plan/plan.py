@@ -13,10 +13,12 @@ from attncli.memory.interview_plan import Item
 from attncli.memory.plan_forecast import (
     Expected,
     PlannedDay,
+    Reach,
     Scenario,
     expected_recall,
     play_through,
     scenarios,
+    sees_all,
     thirds_as_now,
 )
 from attncli.practice.cards.due import minutes_of
@@ -184,9 +186,10 @@ def make_plan(
     has[today.toordinal()] = max(0.0, has[today.toordinal()] - studied)
     challenges = plan_challenges(workspace, has, {item.id: item.weight for item in basis.items}, at)
     seconds = {day: 60 * (minutes - challenges.minutes_on(day)) for day, minutes in has.items()}
-    planned, _ = play_through(basis.items, basis.outlook, seconds)
+    reach = Reach(basis.items, last)
+    planned, _ = play_through(reach, basis.outlook, seconds)
     days = tuple(_study_day(day, has[day.day], challenges.days.get(day.day)) for day in planned)
-    followed = scenarios(basis.items, basis.outlook, basis.curves, seconds)
+    followed = scenarios(reach, basis.outlook, basis.curves, seconds)
     stopped = thirds_as_now(basis.items, basis.curves)
     weights = {item.id: item.weight for item in basis.items}
     return Plan(
@@ -197,7 +200,7 @@ def make_plan(
         topics=_topics(basis, days, followed, stopped),
         expected=expected_recall(weights, followed, basis.outlook),
         stopped=expected_recall(weights, stopped, basis.outlook),
-        left_out=_left_out(basis, planned, seconds, challenges.left_out, settings.minutes_per_day),
+        left_out=_left_out(basis, reach, planned, seconds, challenges.left_out, settings.minutes_per_day),
         reviews_known=basis.outlook.trials,
         learn_seconds=basis.habits.learning(),
         review_seconds=basis.habits.reviewing(),
@@ -245,7 +248,12 @@ def _topics(
 
 
 def _left_out(
-    basis: Basis, planned: Sequence[PlannedDay], seconds: Mapping[int, float], challenges: int, minutes: int
+    basis: Basis,
+    reach: Reach,
+    planned: Sequence[PlannedDay],
+    seconds: Mapping[int, float],
+    challenges: int,
+    minutes: int,
 ) -> LeftOut:
     reached = {id for day in planned for id in day.new}
     left = [item for item in basis.items if item.stability_days is None and item.id not in reached]
@@ -253,28 +261,27 @@ def _left_out(
     for item in left:
         topics[item.topic] += 1
     core = sum(item.weight > CORE_ABOVE for item in left)
-    needed = _minutes_needed(basis, seconds, minutes) if left else minutes
+    needed = _minutes_needed(basis, reach, seconds, minutes) if left else minutes
     return LeftOut(tuple(item.id for item in left), core, dict(sorted(topics.items())), challenges, needed)
 
 
 CORE_ABOVE = 2.0
 
 
-def _minutes_needed(basis: Basis, seconds: Mapping[int, float], minutes: int) -> int | None:
+def _minutes_needed(basis: Basis, reach: Reach, seconds: Mapping[int, float], minutes: int) -> int | None:
     """The least minutes a day (in steps of five) in which every card is seen; other days keep their proportion."""
-    unseen = sum(item.stability_days is None for item in basis.items)
     learning = sum(item.learn_seconds for item in basis.items if item.stability_days is None)
     if learning > sum(seconds.values()) * MOST_MINUTES / minutes:
         return None
 
-    def sees_all(asked: int) -> bool:
-        more = {day: had * asked / minutes for day, had in seconds.items()}
-        planned, _ = play_through(basis.items, basis.outlook, more)
-        return sum(len(day.new) for day in planned) == unseen
+    def is_enough(steps: int) -> bool:
+        share = steps * NEEDED_STEP_MINUTES / minutes
+        return sees_all(reach, basis.outlook, {day: had * share for day, had in seconds.items()})
 
-    steps = range(minutes // NEEDED_STEP_MINUTES + 1, MOST_MINUTES // NEEDED_STEP_MINUTES + 1)
-    low, high = 0, len(steps)
+    low, high = minutes // NEEDED_STEP_MINUTES + 1, MOST_MINUTES // NEEDED_STEP_MINUTES
+    if low > high or not is_enough(high):
+        return None
     while low < high:
         middle = (low + high) // 2
-        low, high = (low, middle) if sees_all(steps[middle] * NEEDED_STEP_MINUTES) else (middle + 1, high)
-    return steps[low] * NEEDED_STEP_MINUTES if low < len(steps) else None
+        low, high = (low, middle) if is_enough(middle) else (middle + 1, high)
+    return low * NEEDED_STEP_MINUTES
