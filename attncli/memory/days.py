@@ -10,9 +10,10 @@ from datetime import UTC, datetime, time, timedelta, tzinfo
 class StudyCalendar:
     """Maps moments to study days (proleptic ordinals) and back.
 
-    `zone` None is the machine's own time zone. A day begins when the wall clock first shows `day_start` on its date,
-    and lasts until the next one begins: 23 or 25 hours where the clock changes, none at all where a zone left out a
-    date. So days follow one another, and every moment lies in exactly one.
+    `zone` None is the machine's own time zone. A day begins when the wall clock first shows `day_start` on its date
+    (as much later as the clock is put forward where that leaves it out), and lasts until the next one begins: 23 or 25
+    hours where the clock changes, none at all where a zone left out a date. So days follow one another, and every
+    moment lies in exactly one.
     """
 
     day_start: time = time(4, 0)
@@ -31,12 +32,18 @@ class StudyCalendar:
     def starts_at(self, day: int) -> datetime:
         """The UTC moment at which study day `day` begins."""
         wall = datetime.fromordinal(day) + self._offset
-        local = wall.astimezone() if self.zone is None else wall.replace(tzinfo=self.zone)
-        return local.astimezone(UTC)
+        if self.zone is not None:
+            return wall.replace(tzinfo=self.zone).astimezone(UTC)
+        # Not `wall.astimezone()`: where the clock skips that time, it takes the offset from behind the change.
+        return datetime.fromtimestamp(wall.timestamp(), UTC)
 
     def ends_at(self, day: int) -> datetime:
         """The UTC moment at which study day `day` is over (and the next begins)."""
         return self.starts_at(day + 1)
+
+    def exists(self, day: int) -> bool:
+        """Whether study day `day` has any moment: a zone that moves across the date line leaves one out."""
+        return self.starts_at(day) < self.ends_at(day)
 
     @property
     def _offset(self) -> timedelta:

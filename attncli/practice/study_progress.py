@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import date, datetime
 from typing import Any
@@ -97,7 +97,12 @@ def overview(workspace: Workspace, at: datetime | None = None) -> Overview:
     when = workspace.moment(at)
     by_day = {day.day: day.reviews for day in workspace.store.log.review_days.all()}
     recent = tuple(by_day.get(day, 0) for day in range(when.day - RECENT_DAYS + 1, when.day + 1))
-    return Overview(streak(by_day, when.day), topic_standings(workspace, when), countdown(workspace, at), recent)
+    return Overview(
+        streak(by_day, when.day, workspace.calendar.exists),
+        topic_standings(workspace, when),
+        countdown(workspace, at),
+        recent,
+    )
 
 
 def progress(workspace: Workspace, at: datetime | None = None) -> Progress:
@@ -109,7 +114,7 @@ def progress(workspace: Workspace, at: datetime | None = None) -> Progress:
     return Progress(
         reviews=sum(by_day.values()),
         today=by_day.get(when.day, 0),
-        streak_days=streak(by_day, when.day),
+        streak_days=streak(by_day, when.day, workspace.calendar.exists),
         retention=retention(days, when.day - RETENTION_DAYS),
         seen=sum(topic.seen for topic in topics.values()),
         cards=sum(topic.total for topic in topics.values()),
@@ -121,12 +126,13 @@ def progress(workspace: Workspace, at: datetime | None = None) -> Progress:
     )
 
 
-def streak(by_day: Mapping[int, int], today: int) -> int:
-    """Consecutive study days with a review, up to today; a day that has only begun does not break it."""
+def streak(by_day: Mapping[int, int], today: int, exists: Callable[[int], bool]) -> int:
+    """Consecutive study days with a review, up to today; neither a day that has only begun nor one that was never."""
     day = today if by_day.get(today) else today - 1
     length = 0
-    while by_day.get(day - length):
-        length += 1
+    while by_day.get(day) or not exists(day):
+        length += bool(by_day.get(day))
+        day -= 1
     return length
 
 

@@ -1,13 +1,15 @@
 from __future__ import annotations
 
+import time as clock
 from datetime import UTC, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from attncli.memory.days import StudyCalendar
+from clock_changes import near_changes, starts
 
 ZONES = ["UTC", "Europe/Berlin", "America/New_York", "Asia/Shanghai", "Australia/Lord_Howe", "Pacific/Apia"]
 moments = st.datetimes(datetime(1995, 1, 1), datetime(2100, 1, 1), timezones=st.just(UTC))
@@ -44,8 +46,6 @@ def test_a_day_with_a_clock_change_is_one_day(month: int, day: int, hours: int) 
 
 
 def test_the_machine_s_own_zone_is_used_when_none_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
-    import time as clock
-
     monkeypatch.setenv("TZ", "Asia/Tokyo")
     clock.tzset()
     try:
@@ -57,22 +57,40 @@ def test_the_machine_s_own_zone_is_used_when_none_is_given(monkeypatch: pytest.M
         clock.tzset()
 
 
-CLOCK_CHANGES = [
-    ("Europe/Berlin", datetime(2026, 3, 29)),
-    ("Europe/Berlin", datetime(2026, 10, 25)),
-    ("America/Sao_Paulo", datetime(2018, 11, 4)),
-    ("Australia/Lord_Howe", datetime(2026, 4, 5)),
-    ("Asia/Beirut", datetime(2026, 3, 29)),
-    ("Pacific/Apia", datetime(2011, 12, 30)),
-    ("Antarctica/Troll", datetime(2026, 3, 29)),
-]
-near_changes = st.sampled_from(CLOCK_CHANGES).flatmap(
-    lambda change: st.tuples(
-        st.just(change[0]),
-        st.datetimes(change[1] - timedelta(days=2), change[1] + timedelta(days=3), timezones=st.just(UTC)),
-    )
-)
-starts = st.times().map(lambda t: time(t.hour, t.minute))
+def _in_zone(zone: str, calendar: StudyCalendar, day: int) -> tuple[datetime, datetime]:
+    """When a study day begins and ends for a machine that stands in `zone`."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TZ", zone)
+        clock.tzset()
+        found = calendar.starts_at(day), calendar.ends_at(day)
+    clock.tzset()
+    return found
+
+
+@given(near_changes, starts)
+@example(("America/New_York", datetime(2026, 3, 8, 12, tzinfo=UTC)), time(2, 30))
+@example(("Asia/Beirut", datetime(2026, 3, 29, 12, tzinfo=UTC)), time(0, 0))
+def test_the_machine_s_own_zone_has_the_days_of_that_zone(change: tuple[str, datetime], start: time) -> None:
+    zone, at = change
+    named, own = StudyCalendar(start, ZoneInfo(zone)), StudyCalendar(start)
+    day = named.day(at)
+    assert _in_zone(zone, own, day) == (named.starts_at(day), named.ends_at(day))
+
+
+@given(near_changes, starts)
+def test_a_day_begins_at_its_hour_or_later_on_its_own_date(change: tuple[str, datetime], start: time) -> None:
+    zone, at = change
+    calendar = StudyCalendar(start, ZoneInfo(zone))
+    day = calendar.day(at)
+    wall = calendar.starts_at(day).astimezone(ZoneInfo(zone)).replace(tzinfo=None)
+    assert datetime.combine(datetime.fromordinal(day), start) <= wall
+    assert calendar.exists(day)
+
+
+def test_a_zone_that_left_out_a_date_has_no_such_day() -> None:
+    calendar = StudyCalendar(zone=ZoneInfo("Pacific/Apia"))
+    left_out = datetime(2011, 12, 30).toordinal()
+    assert [calendar.exists(left_out + n) for n in (-1, 0, 1)] == [True, False, True]
 
 
 @given(near_changes, starts)

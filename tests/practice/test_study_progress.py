@@ -20,7 +20,7 @@ Open = Callable[..., Workspace]
     [([], 0), ([10], 1), ([9], 1), ([8], 0), ([8, 9, 10], 3), ([8, 9], 2), ([7, 9, 10], 2)],
 )
 def test_a_streak_is_the_days_in_a_row_and_today_may_still_come(days: list[int], length: int) -> None:
-    assert streak(dict.fromkeys(days, 3), today=10) == length
+    assert streak(dict.fromkeys(days, 3), today=10, exists=lambda day: True) == length
 
 
 def test_retention_counts_the_first_review_of_a_day_of_cards_known_from_before(workspace: Workspace) -> None:

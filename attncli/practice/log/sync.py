@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from attncli.domain.log_row import LogRow
 from attncli.domain.row_documents import checked_line, is_machine, line_of
 from attncli.errors import EnvironmentFailure, UsageError
 from attncli.files import cannot_write, replace_whole
@@ -146,23 +145,22 @@ def _take(workspace: Workspace, shared: _Shared) -> _Taken:
 def _leave(workspace: Workspace, shared: _Shared, own: Path) -> tuple[int, tuple[str, ...]]:
     """Writes our file: what stood in it, what was written here, and what no other machine holds."""
     machine, before, held = workspace.store.log.machine, shared.ids_in(own), shared.held_by_others(own)
-    rows, left_out = list[LogRow](), list[str]()
+    lines, left_out = list[str](), list[str]()
     for row in workspace.store.log.everything():
         if row.id in before:
-            rows.append(row)
+            lines.append(line_of(row))
         elif row.machine == machine or row.id not in held:
             try:
-                checked_line(row)
-                rows.append(row)
+                lines.append(checked_line(row))
             except ValueError as error:
                 left_out.append(f"row {row.id}: {error}")
     damaged = own in shared.files and bool(shared.files[own].faults)
-    if len(rows) > len(before) or damaged:
-        _write(own, rows, shared.stamps.get(own), damaged)
-    return len(rows), tuple(left_out)
+    if len(lines) > len(before) or damaged:
+        _write(own, lines, shared.stamps.get(own), damaged)
+    return len(lines), tuple(left_out)
 
 
-def _write(own: Path, rows: list[LogRow], read: Stamp, damaged: bool) -> None:
+def _write(own: Path, lines: list[str], read: Stamp, damaged: bool) -> None:
     def confirm() -> None:
         if stamp_of(own) != read:
             raise _Changed
@@ -170,7 +168,7 @@ def _write(own: Path, rows: list[LogRow], read: Stamp, damaged: bool) -> None:
             shutil.copyfile(own, _free(own))
 
     try:
-        replace_whole(own, (line_of(row) + "\n" for row in rows), confirm)
+        replace_whole(own, (line + "\n" for line in lines), confirm)
     except OSError as error:
         raise cannot_write(own, error, "make the folder writable, or name another") from error
 

@@ -26,7 +26,7 @@ from attncli.practice.plan.plan_basis import Basis, plan_basis
 from attncli.practice.plan.plan_challenges import ChallengeDay, plan_challenges
 from attncli.practice.workspace import Workspace
 
-FARTHEST_DAYS = 730
+FARTHEST_DAYS = 731
 NEEDED_STEP_MINUTES, MOST_MINUTES = 5, 240
 
 
@@ -181,7 +181,8 @@ def make_plan(
     # On the day itself there is this morning: it is planned as the eve of a day that begins with the interview.
     last = max(interview.toordinal(), today.toordinal() + 1)
     basis = plan_basis(workspace, last)
-    has = {day: minutes_of(settings, day) for day in range(today.toordinal(), last)}
+    exists = workspace.calendar.exists
+    has = {day: minutes_of(settings, day) if exists(day) else 0.0 for day in range(today.toordinal(), last)}
     studied = _studied_minutes(workspace, basis, today.toordinal())
     has[today.toordinal()] = max(0.0, has[today.toordinal()] - studied)
     challenges = plan_challenges(workspace, has, {item.id: item.weight for item in basis.items}, at)
