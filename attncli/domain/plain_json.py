@@ -22,7 +22,8 @@ def parse(text: str) -> Any:
             object_pairs_hook=_without_doubles,
         )
         text.encode()
-        json.dumps(value, ensure_ascii=False).encode()
+        if "\\u" in text:
+            json.dumps(value, ensure_ascii=False).encode()
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
     except UnicodeEncodeError:

@@ -20,6 +20,7 @@ DAYS_AROUND = 2
 _ABOUT_NOTHING = (RowKind.FIT, RowKind.UNDO)
 """A fit is about all cards, and so is what takes it back."""
 MACHINE = re.compile("[0-9a-f]{8}")
+_KINDS = frozenset(RowKind)
 
 
 def line_of(row: LogRow) -> str:
@@ -86,7 +87,7 @@ def _require(holds: bool, otherwise: str) -> None:
 
 
 def _kind(value: Any) -> str:
-    known = isinstance(value, str) and value in set(RowKind)
+    known = isinstance(value, str) and value in _KINDS
     _require(known, "unknown; a newer attn may have written it, then install that one here too")
     return str(value)
 
