@@ -9,7 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attncli.memory.interview_plan import KEPT_RECALL, Item, Outlook, study_order
-from attncli.memory.plan_forecast import expected_recall, play_through, scenarios, thirds, thirds_as_now
+from attncli.memory.plan_forecast import (
+    Reach,
+    expected_recall,
+    play_through,
+    scenarios,
+    sees_all,
+    thirds,
+    thirds_as_now,
+)
 from attncli.memory.recall_curve import likely, middle, weigh
 from attncli.memory.stability import Growth
 
@@ -48,6 +56,22 @@ def test_no_day_is_overfilled_and_no_card_comes_twice_on_one(deck: list[Item], m
     introduced = [id for day in days for id in day.new]
     assert len(introduced) == len(set(introduced)) and set(introduced) <= {item.id for item in deck}
     assert sorted(item.id for item in after) == sorted(item.id for item in deck)
+
+
+@given(decks(), minutes_of_days)
+def test_whether_all_cards_are_seen_is_what_the_days_say(deck: list[Item], minutes: list[int]) -> None:
+    seconds = {INTERVIEW - len(minutes) + n: 60.0 * had for n, had in enumerate(minutes)}
+    days, _ = play_through(deck, OUTLOOK, seconds)
+    left = {item.id for item in deck if item.stability_days is None} - {id for day in days for id in day.new}
+    assert sees_all(Reach(deck, INTERVIEW), OUTLOOK, seconds) == (not left)
+
+
+@given(st.floats(0.01, 0.999), st.floats(0.01, 500), st.floats(0, 2000))
+def test_recall_has_fallen_so_far_where_the_ratio_says(recall: float, stability: float, elapsed: float) -> None:
+    at = OUTLOOK.curve.ratio_at(recall)
+    assert OUTLOOK.curve.recall(stability, at * stability) == pytest.approx(recall)
+    if abs(elapsed / stability - at) > 1e-6 * at:
+        assert (elapsed / stability > at) == (OUTLOOK.curve.recall(stability, elapsed) < recall)
 
 
 @given(decks(), minutes_of_days)

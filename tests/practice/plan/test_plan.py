@@ -12,11 +12,13 @@ from attncli.domain.rating import Rating
 from attncli.errors import UsageError
 from attncli.practice.cards import hold, record_review
 from attncli.practice.cards.due import due_counts
+from attncli.practice.plan import plan_basis
 from attncli.practice.plan.countdown import countdown
 from attncli.practice.plan.plan import interview_of, make_plan
 from attncli.practice.plan.plan_sentences import basis_line
 from attncli.practice.sittings.planned_drill import PlannedDrill
 from attncli.practice.workspace import Workspace
+from attncli.store import log
 
 Open = Callable[..., Workspace]
 
@@ -80,6 +82,27 @@ def test_too_little_time_is_said_with_numbers(open_workspace: Open) -> None:
     assert left_out.minutes_needed == 5
     nothing = make_plan(open_workspace("more", interview=in_days(open_workspace(), 2), minutes_per_day=5)).left_out
     assert nothing.cards == () and nothing.minutes_needed == 5
+
+
+@pytest.mark.parametrize("days", [1, 2, 3])
+def test_the_minutes_that_are_needed_are_the_least_that_leave_nothing_out(open_workspace: Open, days: int) -> None:
+    workspace = with_date(open_workspace, days, minutes_per_day=1)
+    enough = [minutes for minutes in range(5, 241, 5) if not make_plan(workspace, minutes=minutes).left_out.cards]
+    assert make_plan(workspace).left_out.minutes_needed == enough[0]
+
+
+def test_the_plan_reads_as_many_rows_of_the_log_as_ever_however_long_it_is(
+    open_workspace: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(plan_basis, "SAMPLED_CARDS", 1)
+    workspace = with_date(open_workspace, 10)
+    for card in ("att-01", "att-02", "kv-01"):
+        record_review.answer(workspace, card, Rating.GOOD)
+    read = list[str]()
+    row_of = log.row_of
+    monkeypatch.setattr(log, "row_of", lambda raw: read.append(str(raw[1])) or row_of(raw))
+    assert make_plan(workspace).reviews_known == 0
+    assert len(read) == 1
 
 
 def test_an_easy_day_has_fewer_minutes_and_a_free_one_none(open_workspace: Open) -> None:
