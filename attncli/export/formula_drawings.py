@@ -10,6 +10,7 @@ from xml.etree import ElementTree
 
 SIZE_PX = 15.0
 MARGIN_PX = 1.0
+_SCRIPTS = frozenset({"msub", "msup", "msubsup", "munder", "mover", "munderover"})
 _MATHML = re.compile(r"<math\b[^>]*>.*?</math>", re.DOTALL)
 
 
@@ -25,8 +26,9 @@ def _drawing(mathml: str) -> str:
     from ziamath import Math
 
     config.svg2 = False
-    formula = ElementTree.fromstring(html.unescape(mathml) if "&nbsp;" in mathml else mathml)
+    formula = ElementTree.fromstring(mathml.replace("&nbsp;", "\u00a0"))
     words = " ".join("".join(formula.itertext()).split())
+    _hold_signs_with_limits(formula)
     math = Math(ElementTree.tostring(formula, encoding="unicode"), size=SIZE_PX, margin=MARGIN_PX)
     if not _has_signs(math.font.glyphindex, words):
         return f"<code>{html.escape(words)}</code>"
@@ -37,6 +39,18 @@ def _drawing(mathml: str) -> str:
     svg.set("aria-label", words)
     picture = ElementTree.tostring(svg, encoding="unicode")
     return f'<span class="formula">{picture}</span>' if formula.get("display") == "block" else picture
+
+
+def _hold_signs_with_limits(formula: ElementTree.Element) -> None:
+    """Says that Σ and its like are of one size: with limits, ziamath takes them and brackets around them for endless."""
+    for script in formula.iter():
+        base = next(iter(script), None)
+        if _plain(script) in _SCRIPTS and base is not None and _plain(base) == "mo" and "stretchy" not in base.attrib:
+            base.set("stretchy", "false")
+
+
+def _plain(element: ElementTree.Element) -> str:
+    return str(element.tag).rpartition("}")[2]
 
 
 def _depth(svg: ElementTree.Element) -> float:

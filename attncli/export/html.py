@@ -64,7 +64,8 @@ def policy(style: str) -> str:
 def _parser() -> MarkdownIt:
     """CommonMark with tables and formulas; raw HTML in a card is shown and not obeyed, a picture is its description."""
     parser = MarkdownIt("commonmark", {"html": False}).enable("table")
-    parser.use(dollarmath_plugin, renderer=_formula, label_renderer=lambda _: "", allow_space=True)
+    parser.use(dollarmath_plugin, renderer=_formula, label_renderer=lambda _: "", allow_space=True, double_inline=True)
+    parser.add_render_rule("math_inline_double", _displayed)
     parser.core.ruler.push("aligned", _aligned)
     parser.add_render_rule("image", _picture)
     return parser
@@ -79,6 +80,11 @@ def _aligned(state: StateCore) -> None:
 
 def _picture(renderer: RendererHTML, tokens: Sequence[Token], index: int, options: Any, env: Any) -> str:
     return f"[{escape(renderer.renderInlineAsText(tokens[index].children, options, env))}]"
+
+
+def _displayed(renderer: RendererHTML, tokens: Sequence[Token], index: int, options: Any, env: Any) -> str:
+    """A formula on lines of its own that stands within a paragraph."""
+    return _formula(tokens[index].content, {"display_mode": True})
 
 
 def _formula(source: str, options: dict[str, bool]) -> str:

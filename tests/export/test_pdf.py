@@ -157,5 +157,30 @@ def test_a_formula_becomes_a_drawing_that_says_what_it_is():
     assert depth and 3 < float(depth[1]) < 20
 
 
+@pytest.mark.parametrize(
+    "source", [r"\left(\sum_{j\ne i}r_j\right)", r"\left[\sum_{j=1}^n r_j\right]", r"\left|\prod^n x\right|"]
+)
+def test_brackets_around_a_sum_are_as_high_as_the_sum(source):
+    assert _height(source) < 2 * _height(r"\sum_{j=1}^n r_j")
+
+
+def test_a_formula_with_a_space_and_a_smaller_sign_is_drawn():
+    assert "<svg" in drawn(sanitised(_formula(r"a:\ x_{<t}", {})))
+
+
+def test_every_displayed_formula_of_the_bank_is_drawn_and_none_fills_a_page():
+    formulas = set()
+    for file in paths.bundled_quizbank().glob("*.yaml"):
+        formulas.update(re.findall(r"\$\$(.+?)\$\$", file.read_text(encoding="utf-8"), re.DOTALL))
+    assert len(formulas) > 100
+    assert {source for source in formulas if _height(source) > 120} == set()
+
+
+def _height(source: str) -> float:
+    svg = drawn(sanitised(_formula(" ".join(source.split()), {"display_mode": True})))
+    box = re.search(r'viewBox="([^"]*)"', svg)
+    return float(box[1].split()[3]) if box else 0.0
+
+
 def test_a_formula_with_a_sign_that_its_font_lacks_is_written_out():
     assert drawn(sanitised(_formula(r"\text{注意力}", {}))) == "<code>注意力</code>"

@@ -36,6 +36,12 @@ def shape(markup: str) -> Shape:
     return [(p.tag.rpartition("}")[2], sorted(p.attrib.items()), p.text or "", p.tail or "") for p in parts]
 
 
+def test_a_displayed_formula_may_stand_within_a_paragraph() -> None:
+    page = sanitised(_parser().render("It falls by\n$$\\frac{a}{b}$$\nwhere $a$ is large."))
+    assert "$" not in page and page.startswith("<p>It falls by") and page.endswith("is large.</p>\n")
+    assert page.count('<math display="block">') == page.count('<math display="inline">') == 1
+
+
 @pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}-{path.stem}")
 def test_every_formula_of_the_project_passes_unchanged(path: Path) -> None:
     formulas = {
