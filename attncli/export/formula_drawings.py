@@ -42,7 +42,7 @@ def _drawing(mathml: str) -> str:
 
 
 def _hold_signs_with_limits(formula: ElementTree.Element) -> None:
-    """Says that Σ and its like are of one size: with limits, ziamath takes them and brackets around them for endless."""
+    """Says that Σ and its like are of one size: with limits ziamath takes them, and brackets around, for endless."""
     for script in formula.iter():
         base = next(iter(script), None)
         if _plain(script) in _SCRIPTS and base is not None and _plain(base) == "mo" and "stretchy" not in base.attrib:
