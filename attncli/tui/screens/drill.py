@@ -28,7 +28,6 @@ class DrillScreen(WishScreen[Wish]):
 
     CSS_PATH = Path(__file__).with_suffix(".tcss")
     BINDINGS: ClassVar[list[BindingType]] = [Binding("s", "start", "key.start")]
-    ROOM = "drill"
     FIELDS = ("topic", "kind", "level", "weak", "count", "cram")
 
     def title_bar(self) -> TitleBar:
@@ -51,6 +50,9 @@ class DrillScreen(WishScreen[Wish]):
         return Content.assemble((f"✗ {say('drill.nothing', lang)} ", "bold $warning"), " · ".join(less)).truncate(
             row_width(self.app.size.width), ellipsis=True
         )
+
+    def label(self, name: str) -> str:
+        return say(f"drill.{name}", self.lang)
 
     def named(self, name: str, value: Any) -> str:
         lang = self.lang

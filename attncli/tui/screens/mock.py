@@ -38,7 +38,6 @@ class MockScreen(WishScreen[MockWish]):
 
     CSS_PATH = Path(__file__).with_suffix(".tcss")
     BINDINGS: ClassVar[list[BindingType]] = [Binding("s", "start", "key.start")]
-    ROOM = "mock"
     FIELDS = ("minutes", "level", "interviewer")
     NAME_CELLS = 24
 
@@ -74,6 +73,9 @@ class MockScreen(WishScreen[MockWish]):
         minutes = split(self.wish.minutes)
         parts = " · ".join(f"{PART_NAMES[name][self.lang]} {count}" for name, count in minutes.items())
         return Content.styled(f"▶ {say('mock.start', self.lang, parts=parts)}", "bold $primary")
+
+    def label(self, name: str) -> str:
+        return say(f"mock.{name}", self.lang)
 
     def named(self, name: str, value: Any) -> str:
         if isinstance(value, bool):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 from textual.binding import Binding, BindingType
 from textual.content import Content
@@ -13,14 +13,10 @@ from textual.content import Content
 from attncli.tui.columns import left
 from attncli.tui.screens.base import AttnScreen
 from attncli.tui.widgets.option_rows import Rows
-from attncli.words.app_texts import say
 
 START = "start"
 
-if TYPE_CHECKING:
-    from _typeshed import DataclassInstance
-
-W = TypeVar("W", bound="DataclassInstance")
+W = TypeVar("W")
 
 
 class WishRows(Rows):
@@ -34,9 +30,8 @@ class WishRows(Rows):
 
 
 class WishScreen(AttnScreen, Generic[W]):
-    """Begins with `wish`, a frozen dataclass; its `FIELDS` are rows, named in the words of `ROOM`."""
+    """Begins with `wish`, a frozen dataclass; its `FIELDS` are rows."""
 
-    ROOM: ClassVar[str]
     FIELDS: ClassVar[tuple[str, ...]]
     NAME_CELLS: ClassVar[int] = 20
 
@@ -52,6 +47,9 @@ class WishScreen(AttnScreen, Generic[W]):
         """What a row may be, in the order in which it is gone through."""
 
     @abstractmethod
+    def label(self, name: str) -> str: ...
+
+    @abstractmethod
     def named(self, name: str, value: Any) -> str: ...
 
     def focus_first(self) -> None:
@@ -59,7 +57,7 @@ class WishScreen(AttnScreen, Generic[W]):
 
     def row(self, name: str) -> Content:
         value = self.named(name, getattr(self.wish, name))
-        label = left(say(f"{self.ROOM}.{name}", self.lang), self.NAME_CELLS)
+        label = left(self.label(name), self.NAME_CELLS)
         return Content.assemble("  ", (label, "$text-muted"), f"‹ {value} ›")
 
     def action_change(self, step: int) -> None:
@@ -70,7 +68,7 @@ class WishScreen(AttnScreen, Generic[W]):
     def change(self, name: str, step: int) -> None:
         values = self.values(name)
         place = values.index(getattr(self.wish, name)) + step
-        self.wish = replace(self.wish, **{name: values[place % len(values)]})
+        self.wish = replace(self.wish, **{name: values[place % len(values)]})  # type: ignore[type-var]
         self.show_anew()
 
     def show_anew(self) -> None:
