@@ -111,7 +111,7 @@ def test_prec_08_the_defaults_of_the_scaler() -> None:
 
 def test_prec_12_clipping_gaussians() -> None:
     assert "every clip from 0.4 to 0.9 of absmax has a larger RMSE than none" in CARDS["prec-12"]
-    assert "lowers the RMSE from about 0.15 to 0.12" in CARDS["prec-12"]
+    assert "lowers the RMSE from about 0.16 to 0.12" in CARDS["prec-12"]
 
     def error(x: Tensor, share: float, levels: int) -> float:
         step = share * x.abs().max() / levels
@@ -120,7 +120,7 @@ def test_prec_12_clipping_gaussians() -> None:
     for seed in range(4):
         x = drawn(seed, 4096)
         assert min(error(x, share / 20, 127) for share in range(8, 19)) > error(x, 1, 127)
-        assert error(x, 1, 7) == pytest.approx(0.154, abs=0.02) and error(x, 0.65, 7) == pytest.approx(0.12, abs=0.01)
+        assert error(x, 1, 7) == pytest.approx(0.156, abs=0.02) and error(x, 0.65, 7) == pytest.approx(0.12, abs=0.01)
 
 
 LEVELS = torch.tensor(
