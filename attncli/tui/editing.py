@@ -11,8 +11,22 @@ from attncli.domain.text import Localised
 from attncli.errors import AttnError, EditorMissing
 from attncli.practice.challenges.edit import edit, told
 from attncli.practice.challenges.open_file import OpenFile
+from attncli.practice.challenges.start_challenge import start_challenge
+from attncli.tui.faults import fault_text
 from attncli.tui.screens.base import AttnScreen
 from attncli.words.app_texts import say
+
+
+def has_file(screen: AttnScreen, challenge: str, file: Path) -> bool:
+    """Whether there is a file to work with: a starter is written where there was none."""
+    if not file.exists():
+        try:
+            start_challenge(screen.workspace, challenge)
+        except AttnError as error:
+            screen.notify(fault_text(error, screen.lang), severity="error")
+            return False
+        screen.notify(say("challenge.started", screen.lang, file=file))
+    return True
 
 
 def edit_outside(screen: AttnScreen, file: Path) -> None:

@@ -18,6 +18,7 @@ from attncli.words import (
     editor_texts,
     first_run_texts,
     home_texts,
+    own_case_texts,
     settings_texts,
     shared_review_texts,
     unfit_texts,
@@ -175,6 +176,7 @@ TEXTS: dict[str, Localised] = {
     **editor_texts.TEXTS,
     **first_run_texts.TEXTS,
     **home_texts.TEXTS,
+    **own_case_texts.TEXTS,
     **settings_texts.TEXTS,
     **unfit_texts.TEXTS,
 }
