@@ -105,6 +105,7 @@ PRACTICE_ROOMS: dict[str, set[str]] = {
     "mock": {"cards", "challenges", "log", "workspace"},
     "plan": {"cards", "challenges", "workspace"},
     "study_progress": {"cards", "plan", "workspace"},
+    "recall_record": {"workspace"},
     "today": {"cards", "plan", "workspace"},
     "sittings": {"cards", "log", "study_progress", "workspace"},
 }

@@ -21,6 +21,7 @@ from attncli.words import (
     own_case_texts,
     settings_texts,
     shared_review_texts,
+    stats_texts,
     unfit_texts,
 )
 
@@ -178,6 +179,7 @@ TEXTS: dict[str, Localised] = {
     **home_texts.TEXTS,
     **own_case_texts.TEXTS,
     **settings_texts.TEXTS,
+    **stats_texts.TEXTS,
     **unfit_texts.TEXTS,
 }
 
