@@ -11,7 +11,7 @@ from attncli.domain.rating import Rating
 from attncli.memory.forgetting import recall_on
 from attncli.practice import recall_record
 from attncli.practice.cards import record_review
-from attncli.practice.log.undo import undo_last
+from attncli.practice.log.undo import take_back
 from attncli.practice.recall_record import RecallRecord, minutes_by_day
 from attncli.practice.workspace import Workspace
 from attncli.store.connection import Connection
@@ -64,7 +64,7 @@ def test_what_was_taken_back_and_what_was_not_timed(open_workspace: Open, moving
     answered(workspace, moving_clock, "att-01", 2, Rating.AGAIN, ms=None)
     [recall] = whole(workspace).recalls
     assert recall.seconds is None
-    undo_last(workspace)
+    take_back(workspace)
     assert whole(workspace).recalls == []
 
 

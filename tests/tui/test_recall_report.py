@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from rich.cells import cell_len
 from textual.pilot import Pilot
 
 from attncli.domain.rating import Rating
@@ -52,7 +53,8 @@ async def test_recall_stands_beside_its_prediction(
     async with app.run_test(size=size) as pilot:
         text = await read(pilot)
         assert all(word in text for word in words), text
-        assert all(len(line) <= size[0] for line in text.splitlines())
+        width = app.screen.query_one(RecallReport).size.width
+        assert all(cell_len(line) <= width for line in text.splitlines())
         assert "67%" in text and "100%" in text
 
 

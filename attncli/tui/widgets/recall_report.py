@@ -15,6 +15,7 @@ from attncli.experiments.terminal_plot import drawn
 from attncli.practice.recall_record import DAYS_FROM, PREDICTED_FROM, RecallRecord, RecallShare
 from attncli.tui.columns import left, right
 from attncli.words.app_texts import say
+from attncli.words.command_texts import counted
 from attncli.words.stats_texts import PREDICTED, RECALLED
 
 _NAME, _NUMBER, _BAR, _MOST = 34, 11, 40, 96
@@ -43,17 +44,17 @@ class RecallReport(Widget):
         return len(list(self._lines(width)))
 
     def _lines(self, width: int) -> Iterator[Content]:
-        wide = min(width, _MOST)
+        wide = max(20, min(width, _MOST))
         yield from self._time(wide)
         yield from self._heading("stats.recall")
         if not self._record.is_whole:
             yield Content(say("stats.reading", self._lang))
             return
         if not self._record.recalls:
-            yield Content(say("stats.no-recall", self._lang))
+            yield from Content(say("stats.no-recall", self._lang)).wrap(wide)
             return
         told = {"cards": self._record.cards, "reviews": len(self._record.recalls)}
-        yield Content.styled(say("stats.sampled", self._lang, **told), "$text-muted")
+        yield from Content.styled(say("stats.sampled", self._lang, **told), "$text-muted").wrap(wide)
         yield from self._table("stats.by-prediction", self._record.by_prediction(), _predicted_names())
         yield from self._curve(wide)
         kinds = {share.name: say(f"review.kind-{share.name}", self._lang) for share in self._record.by_kind()}
@@ -70,12 +71,13 @@ class RecallReport(Widget):
         yield from self._heading(key)
         heads = ["stats.column-reviews", "stats.column-recalled", "stats.column-predicted", *["stats.seconds"] * timed]
         titles = "".join(right(say(head, self._lang), _NUMBER) for head in heads)
-        yield Content.styled(left("", _NAME) + titles, "$text-muted")
+        room = max(8, min(_NAME, self.size.width - len(heads) * _NUMBER))
+        yield Content.styled(left("", room) + titles, "$text-muted")
         for share in shares:
             numbers = [str(share.reviews), f"{share.recalled:.0%}", f"{share.predicted:.0%}"]
             if timed:
                 numbers.append("-" if share.seconds is None else f"{share.seconds:.0f}")
-            yield Content(left(names.get(share.name, share.name), _NAME) + "".join(right(n, _NUMBER) for n in numbers))
+            yield Content(left(names.get(share.name, share.name), room) + "".join(right(n, _NUMBER) for n in numbers))
 
     def _curve(self, width: int) -> Iterator[Content]:
         """Recall by days since the last review, beside what was predicted; as a table where there is no curve yet."""
@@ -84,7 +86,7 @@ class RecallReport(Widget):
             yield from self._heading("stats.curve")
             recalled = Series(RECALLED, tuple(100 * share.recalled for share in shares))
             predicted = Series(PREDICTED, tuple(100 * share.predicted for share in shares))
-            days = tuple(share.elapsed_days for share in shares)
+            days = tuple(round(share.elapsed_days) for share in shares)
             plot = Plot("line", quoted(say("stats.curve-axes", self._lang)), days, (recalled, predicted), "x")
             yield from map(Content, drawn(plot, width, self._lang))
         yield from self._table("stats.by-days", shares, self._day_names())
@@ -94,7 +96,9 @@ class RecallReport(Widget):
         return {
             str(begin): say("stats.days-from", self._lang, first=begin)
             if end is None
-            else say("stats.days", self._lang, span=str(begin) if begin == end else f"{begin}–{end}")
+            else counted(begin, "day")[self._lang]
+            if begin == end
+            else say("stats.days", self._lang, span=f"{begin}–{end}")
             for begin, end in zip(DAYS_FROM, [*ends, None], strict=True)
         }
 
