@@ -21,7 +21,7 @@ from attncli.domain.repairs import Repair
 from attncli.domain.report import CheckResult, GradeReport
 from attncli.domain.report_documents import check_of, report_of
 from attncli.domain.rungs import CaseRung
-from attncli.errors import AttnError, JudgeFailed
+from attncli.errors import AttnError, JudgeFailed, NoTorch
 from attncli.sandbox.start_process import MEMORY_MIB as MEMORY_MIB
 from attncli.sandbox.start_process import folders, launch
 from attncli.sandbox.wire import LENGTH_DIGITS
@@ -198,10 +198,11 @@ class Judge:
                 else:
                     return answer
         except (BrokenPipeError, json.JSONDecodeError) as error:
-            raise JudgeFailed(self._last_words()) from error
-        raise JudgeFailed(self._last_words())
+            raise self._failure() from error
+        raise self._failure()
 
-    def _last_words(self) -> str:
+    def _failure(self) -> JudgeFailed:
+        """Why there is no answer, by the last words of the process."""
         try:
             self._process.wait(timeout=5)
         except subprocess.TimeoutExpired:
@@ -210,8 +211,8 @@ class Judge:
         said = self._log.read().decode("utf-8", "replace")
         last = said.strip().splitlines()[-1] if said.strip() else f"exit status {self._process.returncode}"
         if "No module named 'torch'" in said:
-            return "grading needs PyTorch and it is not installed; install it with: pip install torch"
-        return f"the judge died ({last}); run attn doctor, then try again"
+            return NoTorch("grading needs PyTorch and it is not installed; install it with: pip install torch")
+        return JudgeFailed(f"the judge died ({last}); run attn doctor, then try again")
 
 
 def sandbox_layers() -> tuple[str, ...]:

@@ -12,7 +12,6 @@ from attncli.errors import AttnError, EditorMissing
 from attncli.practice.challenges.edit import edit, told
 from attncli.practice.challenges.open_file import OpenFile
 from attncli.practice.challenges.start_challenge import start_challenge
-from attncli.tui.faults import fault_text
 from attncli.tui.screens.base import AttnScreen
 from attncli.words.app_texts import say
 
@@ -23,7 +22,7 @@ def has_file(screen: AttnScreen, challenge: str, file: Path) -> bool:
         try:
             start_challenge(screen.workspace, challenge)
         except AttnError as error:
-            screen.notify(fault_text(error, screen.lang), severity="error")
+            screen.attn.tell(error)
             return False
         screen.notify(say("challenge.started", screen.lang, file=file))
     return True
@@ -48,7 +47,7 @@ async def write_here(screen: AttnScreen, file: Path, title: Localised, statement
     try:
         opened = OpenFile(file)
     except AttnError as error:
-        screen.notify(error.message, severity="warning")
+        screen.attn.tell(error)
         return False
     grade = await screen.app.push_screen_wait(EditorScreen(opened, title, statement, screen.lang))
     return grade is True

@@ -29,7 +29,6 @@ TEXTS: dict[str, Localised] = {
     "stats.days-from": _T("{first} days and more", "{first} 天及以上"),
     "stats.by-kind": _T("By kind", "按题型"),
     "stats.by-topic": _T("By topic", "按主题"),
-    "stats.column-reviews": _T("reviews", "次数"),
     "stats.column-recalled": _T("recalled", "实际记得"),
     "stats.column-predicted": _T("predicted", "预测"),
     "stats.seconds": _T("seconds", "秒数"),

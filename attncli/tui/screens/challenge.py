@@ -23,6 +23,7 @@ from attncli.practice.challenges.solution import show_solution
 from attncli.practice.challenges.start_challenge import Started, solution_file
 from attncli.tui.challenge_standing import comes_back_text, standing_text
 from attncli.tui.editing import edit_outside, has_file, write_here
+from attncli.tui.faults import fault_text
 from attncli.tui.handed_out import hand_out_bug, hand_out_repair, task_of
 from attncli.tui.screens.base import AttnScreen
 from attncli.tui.widget_events import CheckChanged, Graded, GradingFailed
@@ -144,7 +145,7 @@ class ChallengeScreen(AttnScreen):
         try:
             self.attn.grader.warm_up()
         except JudgeFailed as error:
-            self.notify(error.message, severity="error")
+            self.attn.tell(error)
 
     def focus_first(self) -> None:
         self.query_one("#report" if self.has_class("-report") else "#statement").focus()
@@ -235,7 +236,7 @@ class ChallengeScreen(AttnScreen):
         try:
             self.request = submit.request_for(self.workspace, self.challenge_id, self.file, options)
         except AttnError as error:
-            self.notify(error.message, severity="warning")
+            self.attn.tell(error)
             return
         self.options = options
         await self.query_one(GradeReportView).begin()
@@ -284,7 +285,7 @@ class ChallengeScreen(AttnScreen):
     async def on_grading_failed(self, message: GradingFailed) -> None:
         self.request = None
         cancelled = isinstance(message.error, GradingCancelled)
-        text = say("challenge.cancelled", self.lang) if cancelled else message.error.message
+        text = say("challenge.cancelled", self.lang) if cancelled else fault_text(message.error, self.lang)
         await self.query_one(GradeReportView).say_failed(text)
         self.refresh_bindings()
 
@@ -304,7 +305,7 @@ class ChallengeScreen(AttnScreen):
         try:
             hint = next_hint(self.workspace, self.challenge_id)
         except AttnError as error:
-            self.notify(error.message)
+            self.attn.tell(error)
             return
         if hint.again:
             self.notify(say("challenge.no-more-hints", self.lang))
@@ -338,6 +339,6 @@ class ChallengeScreen(AttnScreen):
             try:
                 self.reference = show_solution(self.workspace, self.challenge_id)
             except AttnError as error:
-                self.notify(error.message, severity="error")
+                self.attn.tell(error)
                 return
             await self._show_statement()

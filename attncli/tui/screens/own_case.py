@@ -132,7 +132,7 @@ class OwnCaseScreen(AttnScreen):
         if isinstance(message.answers, GradingCancelled):
             self.failed = say("challenge.cancelled", self.lang)
         elif isinstance(message.answers, JudgeFailed):
-            self.failed = message.answers.message
+            self.failed = fault_text(message.answers, self.lang)
         elif message.answers.refused.en:
             self.failed = message.answers.refused
         else:

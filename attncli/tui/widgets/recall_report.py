@@ -69,7 +69,7 @@ class RecallReport(Widget):
         self, key: str, shares: Sequence[RecallShare], names: Mapping[str, str], timed: bool = False
     ) -> Iterator[Content]:
         yield from self._heading(key)
-        heads = ["stats.column-reviews", "stats.column-recalled", "stats.column-predicted", *["stats.seconds"] * timed]
+        heads = ["stats.reviews", "stats.column-recalled", "stats.column-predicted", *["stats.seconds"] * timed]
         titles = "".join(right(say(head, self._lang), _NUMBER) for head in heads)
         room = max(8, min(_NAME, self.size.width - len(heads) * _NUMBER))
         yield Content.styled(left("", room) + titles, "$text-muted")
