@@ -31,5 +31,6 @@ TEXTS: dict[str, Localised] = {
         "The challenge never asks for this, so no difference counts: {what}",
         "本题不会这样考，答案不同也不算错：{what}",
     ),
+    "own-case.between": _T("; ", "；"),
     "own-case.case": _T("The case", "用例"),
 }

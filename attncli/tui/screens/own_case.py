@@ -91,7 +91,7 @@ class OwnCaseScreen(AttnScreen):
         same = "verdict -same" if answers.same else "verdict"
         yield Plain(say(keys[answers.same], lang, how=answers.said[lang]), classes=same)
         if answers.forbidden:
-            what = "; ".join(line[lang] for line in answers.forbidden)
+            what = say("own-case.between", lang).join(line[lang] for line in answers.forbidden)
             yield Plain(say("own-case.forbidden", lang, what=what), classes="note")
         if answers.shown is not None:
             named = Answers("reference", "yours", starred=answers.same is False)
