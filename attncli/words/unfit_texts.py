@@ -36,10 +36,10 @@ TEXTS: dict[str, Localised] = {
     "unfit.file-large": _T(
         "{file} is too large for a solution: a short Python file is.", "{file} 太大了：答案应是一个不长的 Python 文件。"
     ),
-    "unfit.file-unread": _T(
-        "{file} cannot be read; check that it is a text file, and its permissions.",
-        "无法读取 {file}；请检查它是不是文本文件，以及读取权限。",
+    "unfit.file-no-text": _T(
+        "{file} is no text in UTF-8; open it in another editor.", "{file} 不是 UTF-8 文本，请换个编辑器打开。"
     ),
+    "unfit.file-unread": _T("{file} cannot be read; check its permissions.", "无法读取 {file}，请检查读取权限。"),
     "unfit.undo": _T("There is nothing of this machine to take back.", "本机没有可以撤销的操作。"),
     "unfit.interview-none": _T(
         "No interview date is set. Press , for the settings and give the day there.",

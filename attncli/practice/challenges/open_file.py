@@ -42,7 +42,7 @@ def _read(path: Path) -> str:
         return path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
         said = f"{path} is no text in UTF-8; open it in another editor"
-        raise Unfit(said, "file-unread", file=str(path)) from error
+        raise Unfit(said, "file-no-text", file=str(path)) from error
     except OSError as error:
         said = f"cannot read {path} ({error.strerror}); make it readable"
         raise Unfit(said, "file-unread", file=str(path)) from error
