@@ -46,6 +46,8 @@ class Settings:
     """The app's colours: dark, light, or contrast (black and white, bold)."""
     reduced_motion: bool = False
     """Whether the app moves nothing that need not move: lists jump, they do not glide."""
+    answer_timer: bool = False
+    """Whether a review counts down the 30 seconds that an answer takes aloud."""
     editor: str = ""
     """The command that opens a file; empty: $VISUAL, then $EDITOR."""
     rung: CaseRung = "solved"
@@ -74,7 +76,7 @@ class Settings:
 PER_TOPIC = "topic_retention"
 _STEPS = ("learning_steps", "relearning_steps")
 SCHEDULING_KEYS = ("desired_retention", *_STEPS, "maximum_interval_days", "fuzz", PER_TOPIC)
-SWITCHES = ("fuzz", "reduced_motion")
+SWITCHES = ("fuzz", "reduced_motion", "answer_timer")
 KEYS: tuple[str, ...] = tuple(field.name for field in fields(Settings))
 
 
@@ -293,12 +295,10 @@ _READERS: dict[str, Callable[[Any], Any]] = {
     PER_TOPIC: _topic_retention,
     "new_per_day": _whole(0, 9999),
     "day_start": _time,
-    "fuzz": _switch,
-    "learning_steps": _steps,
-    "relearning_steps": _steps,
+    **dict.fromkeys(_STEPS, _steps),
     "maximum_interval_days": _whole(1, 36_500),
     "theme": _one_of(*THEMES),
-    "reduced_motion": _switch,
+    **dict.fromkeys(SWITCHES, _switch),
     "editor": _text,
     "rung": _one_of(*RUNGS),
     "interview": _date,

@@ -20,7 +20,8 @@
     │   └── StoreUnwritable       no permission: it may still be read
     │       └── StoreFull             no space left
     └── EnvironmentFailure    exit 3: the program or its surroundings failed
-        ├── JudgeFailed           the judge died, or cannot start (no torch)
+        ├── JudgeFailed           the judge died, or cannot start
+        │   └── NoTorch               PyTorch is not installed
         ├── ClusterFailed         a cluster cannot be reached, or its workers are not fit to grade
         ├── ExperimentFailed      an experiment died, or told what is no result
         └── SandboxUnavailable    no isolation can be had at all
@@ -79,11 +80,14 @@ class Outdated(UsageError):
 
 
 class Unfit(UsageError):
-    """What cannot be; `reason` names the text of the app that tells it: `tag`, `undo`, `interview-past` and so on."""
+    """What cannot be; `reason` names the text of the app that tells it: `tag`, `undo`, `interview-past` and so on.
 
-    def __init__(self, message: str, reason: str) -> None:
+    `parts` are what stands in its places.
+    """
+
+    def __init__(self, message: str, reason: str, **parts: str) -> None:
         super().__init__(message)
-        self.reason = reason
+        self.reason, self.parts = reason, parts
 
 
 class EditorMissing(UsageError):
@@ -111,7 +115,8 @@ class NothingFits(NothingFound):
     """No card fits what was `asked` for; `without` counts those that would if one condition were dropped."""
 
     def __init__(self, asked: Sequence[str], without: Mapping[str, int]) -> None:
-        fewer = ", ".join(f"{count} without --{name}" for name, count in without.items())
+        dropped = {name: "with --level any" if name == "level" else f"without --{name}" for name in without}
+        fewer = ", ".join(f"{count} {dropped[name]}" for name, count in without.items())
         remedy = f"there would be {fewer}" if fewer else "drop more than one of these, or unsuspend cards"
         nothing = "there is no card to ask; `attn bank check` says whether a bank is broken"
         super().__init__(f"no card fits {' '.join(asked)}; {remedy}" if asked else nothing)
@@ -168,6 +173,10 @@ class EnvironmentFailure(AttnError):
 
 class JudgeFailed(EnvironmentFailure):
     """The judge died or could not start."""
+
+
+class NoTorch(JudgeFailed):
+    """Grading needs PyTorch."""
 
 
 class ClusterFailed(EnvironmentFailure):

@@ -86,7 +86,8 @@ JUDGE_ROOMS: dict[str, set[str]] = {
     "grading": {
         *("check_table", "sentences", "cases", "truth", "answers", "searching", "asking", "naming", "telling", "guard")
     },
-    "server": {"cases", "answers", "asking", "telling", "grading", "guard"},
+    "trying": {"sentences", "cases", "truth", "answers", "asking", "telling", "guard"},
+    "server": {"cases", "answers", "asking", "telling", "grading", "trying", "guard"},
 }
 PRACTICE_ROOMS: dict[str, set[str]] = {
     "__init__": set(),
@@ -104,6 +105,7 @@ PRACTICE_ROOMS: dict[str, set[str]] = {
     "mock": {"cards", "challenges", "log", "workspace"},
     "plan": {"cards", "challenges", "workspace"},
     "study_progress": {"cards", "plan", "workspace"},
+    "recall_record": {"workspace"},
     "today": {"cards", "plan", "workspace"},
     "sittings": {"cards", "log", "study_progress", "workspace"},
 }

@@ -44,6 +44,7 @@ def _heading(plan: Plan, lang: Lang) -> Iterator[str]:
     yield from left_out_lines(plan, lang)
     yield basis_line(plan, lang)
     yield from studied_line(plan, lang)
+    yield words.BESIDE_REVIEW[lang]
 
 
 def _today(plan: Plan, lang: Lang) -> Iterator[str]:

@@ -27,7 +27,7 @@ from attncli.practice.challenges.submit import GradeOptions
 from attncli.practice.workspace import Workspace
 from attncli.words.asked_next import after_solving
 from attncli.words.command_texts import WATCH, WATCH_KEYS
-from attncli.words.reports import REASONS, STATUSES
+from attncli.words.reports import PRINTED, REASONS, STATUSES, headline
 
 POLL_SECONDS = 0.2
 # Ctrl-D, and what a terminal that is gone says.
@@ -49,6 +49,7 @@ class Watch:
     options: GradeOptions
     before: dict[str, Standing] = field(default_factory=dict)
     seen: Stamp | None = None
+    asked_for: str = ""
 
     def poll(self) -> None:
         """Grades if the file has changed since the last time."""
@@ -72,8 +73,10 @@ class Watch:
         self.before = check_standings(report)
         if report.accepted and first and report.repaired is None:
             echo("\n".join(after_solving(challenge, next_unsolved(self.workspace, self.id), self.lang)))
-        solved = self._say("solved") + " · " if report.accepted else ""
-        echo(solved + WATCH_KEYS[self.lang])
+        head = PRINTED["head"][self.lang].format(
+            title=challenge.title[self.lang], verdict=headline(report, self.lang), **report.score
+        )
+        echo(f"{head}\n{WATCH_KEYS[self.lang]}")
 
     @property
     def lang(self) -> Lang:
@@ -85,6 +88,11 @@ class Watch:
     def press(self, key: str) -> bool:
         """Does what a key asks for; False ends the watch."""
         action = self._actions().get(key)
+        confirmed, self.asked_for = key == self.asked_for, ""
+        if key == "s" and not confirmed:
+            self.asked_for = key
+            echo(self._say("see-solution"))
+            return True
         if action is None:
             return key not in ("q", "\x03", END)
         try:
@@ -109,15 +117,16 @@ class Watch:
             echo(f"attn: {edit.told(error, self.lang)}", err=True)
 
     def _next(self) -> None:
-        """Goes on with the first challenge that is not solved, after this one."""
+        """Goes on with the first challenge that is not solved, after this one, in the same folder."""
         following = next_unsolved(self.workspace, self.id)
         if following is None:
             echo(self._say("none-left"))
             return
+        folder = self.file.parent
         self.id = following.id
-        self.file = solution_file(self.workspace, self.id)
+        self.file = folder / solution_file(self.workspace, self.id).name
         if not self.file.exists():
-            self.file = start_challenge(self.workspace, self.id).path
+            self.file = start_challenge(self.workspace, self.id, folder).path
         self.before, self.seen = {}, _stamp(self.file)
         echo(f"{self.id}: {self.file}")
 

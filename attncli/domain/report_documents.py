@@ -91,7 +91,7 @@ def _check_document(check: CheckResult) -> dict[str, Any]:
     shown: dict[str, Any] = {name: getattr(check, name) for name in ("name", "status", "required", *measured)}
     shown |= _said(rung=check.rung, reason=check.reason) | message_fields(check)
     if check.counterexample is not None:
-        shown["counterexample"] = _counterexample_document(check.counterexample)
+        shown["counterexample"] = counterexample_document(check.counterexample)
     return {**shown, **_said(growth=list(check.growth))}
 
 
@@ -115,7 +115,7 @@ def _diagnosis_of(document: Mapping[str, Any]) -> Diagnosis:
     return Diagnosis(**{**document, "cards": tuple(document.get("cards", ()))})
 
 
-def _counterexample_document(shown: Counterexample) -> dict[str, Any]:
+def counterexample_document(shown: Counterexample) -> dict[str, Any]:
     calls = [{"call": call.name, "args": _documents(call.args)} for call in shown.calls]
     document: dict[str, Any] = {} if shown.args is None else {"args": _documents(shown.args)}
     document |= _said(calls=calls, call=shown.call, profile=shown.profile)

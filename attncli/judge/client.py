@@ -16,11 +16,12 @@ from types import TracebackType
 from typing import IO, Any, Self
 
 import attncli
+from attncli.domain.case_answers import BothAnswers, answers_of
 from attncli.domain.repairs import Repair
 from attncli.domain.report import CheckResult, GradeReport
 from attncli.domain.report_documents import check_of, report_of
 from attncli.domain.rungs import CaseRung
-from attncli.errors import AttnError, JudgeFailed
+from attncli.errors import AttnError, JudgeFailed, NoTorch
 from attncli.sandbox.start_process import MEMORY_MIB as MEMORY_MIB
 from attncli.sandbox.start_process import folders, launch
 from attncli.sandbox.wire import LENGTH_DIGITS
@@ -74,6 +75,23 @@ class GradeRequest:
         return {"op": "grade", **asdict(self), "folder": str(self.folder), "source": source}
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TryRequest:
+    """A case that the learner typed, as `text`, for the submission whose bytes these are."""
+
+    spec: Mapping[str, Any]
+    folder: Path
+    source: bytes
+    filename: str
+    text: str
+    timeout_seconds: float = TIMEOUT_SECONDS
+    memory_mib: int = MEMORY_MIB
+
+    def document(self) -> dict[str, Any]:
+        source = base64.b64encode(self.source).decode()
+        return {"op": "try", **asdict(self), "folder": str(self.folder), "source": source}
+
+
 class Judge:
     """One judge process for a whole sitting. `start` returns at once; torch is imported meanwhile."""
 
@@ -114,6 +132,10 @@ class Judge:
         """The grade report; `on_check` is told of each check when it begins and when it has ended."""
         on_event = None if on_check is None else lambda event: on_check(check_of(event))
         return report_of(self._ask(request.document(), on_event)["report"])
+
+    def try_case(self, request: TryRequest) -> BothAnswers:
+        """What the reference and the submission answer to a typed case, or why it cannot be tried."""
+        return answers_of(self._ask(request.document(), None)["answers"])
 
     def prove(self, request: ProveRequest, on_proved: OnProved) -> dict[str, Any]:
         """How many sound and wrong files there are, and those that were not judged as they should be.
@@ -176,10 +198,11 @@ class Judge:
                 else:
                     return answer
         except (BrokenPipeError, json.JSONDecodeError) as error:
-            raise JudgeFailed(self._last_words()) from error
-        raise JudgeFailed(self._last_words())
+            raise self._failure() from error
+        raise self._failure()
 
-    def _last_words(self) -> str:
+    def _failure(self) -> JudgeFailed:
+        """Why there is no answer, by the last words of the process."""
         try:
             self._process.wait(timeout=5)
         except subprocess.TimeoutExpired:
@@ -188,8 +211,8 @@ class Judge:
         said = self._log.read().decode("utf-8", "replace")
         last = said.strip().splitlines()[-1] if said.strip() else f"exit status {self._process.returncode}"
         if "No module named 'torch'" in said:
-            return "grading needs PyTorch and it is not installed; install it with: pip install torch"
-        return f"the judge died ({last}); run attn doctor, then try again"
+            return NoTorch("grading needs PyTorch and it is not installed; install it with: pip install torch")
+        return JudgeFailed(f"the judge died ({last}); run attn doctor, then try again")
 
 
 def sandbox_layers() -> tuple[str, ...]:

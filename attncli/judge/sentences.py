@@ -245,6 +245,61 @@ SENTENCES: dict[str, Localised] = {
         "{what} is right for inputs rounded to {dtype}: they are cast to it before anything is computed.",
         "把输入舍入到 {dtype} 之后，{what}就完全一致：计算之前输入被转成了 {dtype}。",
     ),
+    # A case that the learner types
+    "typed-syntax": _T("this is no Python: {error}", "这不是 Python：{error}"),
+    "typed-too-long": _T("a case has up to {count} characters", "一个用例最多 {count} 个字符"),
+    "typed-too-many-calls": _T("a case has up to {count} calls", "一个用例最多 {count} 次调用"),
+    "typed-too-large": _T(
+        "{code}: a case holds up to 65536 numbers; make it smaller", "{code}：一个用例最多 65536 个数，请改小"
+    ),
+    "typed-unfit": _T("{code}: {error}", "{code}：{error}"),
+    "typed-not-allowed": _T(
+        "{code} cannot stand in a case; numbers, texts, lists, dicts, torch.tensor([...]) and torch.randn(2, 3) can",
+        "用例里不能写 {code}；可以写数字、字符串、列表、字典、torch.tensor([...])、torch.randn(2, 3)",
+    ),
+    "typed-unknown": _T("{code} is not known here; tensors come from {made}", "不认识 {code}；张量可用 {made} 创建"),
+    "typed-no-call": _T("nothing is called; type the arguments of {names}", "没有调用；请输入 {names} 的参数"),
+    "typed-not-called": _T("{code} cannot be called here; {names} can", "这里不能调用 {code}；可以调用 {names}"),
+    "typed-module": _T(
+        "{name} is a module with weights of its own, drawn at random: no case can be typed for it",
+        "{name} 是带随机初始权重的模块，不能自己输入用例",
+    ),
+    "typed-too-many": _T(
+        "{name} takes {count} arguments, here are {got}", "{name} 有 {count} 个参数，这里给了 {got} 个"
+    ),
+    "typed-other-name": _T(
+        "{name} has no argument {given}; it has {known}", "{name} 没有参数 {given}；它的参数是 {known}"
+    ),
+    "typed-twice": _T("{name} is given {given} twice ({known})", "{name} 的 {given} 给了两次（{known}）"),
+    "typed-missing": _T("{name} still needs {missing}", "{name} 还缺 {missing}"),
+    "typed-other-rank": _T(
+        "{argument} has {got} dimensions; the challenge has it as ({axes})",
+        "{argument} 有 {got} 维；题目里它是 ({axes})",
+    ),
+    "typed-other-size": _T(
+        "{axis} is {got} in {argument} and {due} in {other}; the challenge has them equal",
+        "{axis} 在 {argument} 里是 {got}，在 {other} 里是 {due}；题目里两者相等",
+    ),
+    "typed-unfit-size": _T(
+        "{axis} is {got} in {argument}; in the challenge {axis} = {says}",
+        "{argument} 里 {axis} 是 {got}；题目里 {axis} = {says}",
+    ),
+    "typed-other-choice": _T(
+        "{argument} is {got}; it is one of {choices}", "{argument} 是 {got}；只能是 {choices} 之一"
+    ),
+    "typed-no-tensor": _T(
+        "{argument} is no tensor; the challenge has one there", "{argument} 不是张量；题目里它是张量"
+    ),
+    "reference-raises": _T("the reference answers such arguments with {name}", "参考解对这样的参数抛出 {name}"),
+    "reference-too-slow": _T(
+        "the reference needs too long or too much memory for this case; make it smaller",
+        "参考解算这个用例太慢或太占内存，请改小",
+    ),
+    "typed-same": _T("both answers are the same", "两个答案一致"),
+    "typed-random": _T(
+        "this technique draws at random: two answers may differ and both be right",
+        "本题带有随机性：两个答案不同，也可能都对",
+    ),
     # The course of a grading
     "needs": _T("needs {check}", "需先通过 {check}"),
     "needs-first-rung": _T("comes once the file is solved", "先解出来，再检查这一项"),

@@ -63,6 +63,8 @@ class Server:
             operation = request["op"]
             if operation == "grade":
                 self._grade(request)
+            elif operation == "try":
+                self._send({"id": request["id"], "answers": self._try(request)})
             elif operation == "prove":
                 self._send({"id": request["id"], "proof": self._prove(request)})
             elif operation == "hello":
@@ -79,22 +81,12 @@ class Server:
         from dataclasses import replace
 
         from attncli.domain.report import INTERPRETER
-        from attncli.judge.answers.submission import Budget, Submission
         from attncli.judge.grading.options import Options
         from attncli.judge.grading.run_checks import Grading
         from attncli.judge.telling.bounded_report import document
 
         exam = self._exam(request)
-        self._memory_mib = int(request["memory_mib"])
-        submission = Submission(
-            source=base64.b64decode(request["source"]),
-            filename=str(request["filename"]),
-            entry=exam.folder.entry,
-            open_worker=self._worker,
-            budget=Budget(float(request["timeout_seconds"])),
-            kernel=exam.folder.kernel,
-            guard=self._guard(),
-        )
+        submission = self._submission(request, exam.folder)
         options = Options(
             stream=int(request.get("seed", 0)),
             rung=request.get("rung", "hardened"),
@@ -122,6 +114,32 @@ class Server:
 
         repairs = [Repair(**entry) for entry in request.get("repairs", ())]
         return with_repairs(grading, grading.run(), request.get("bugs", ()), repairs)
+
+    def _submission(self, request: Request, folder: Any) -> Any:
+        """The file of a request, in a worker as large as is asked for."""
+        from attncli.judge.answers.submission import Budget, Submission
+
+        self._memory_mib = int(request["memory_mib"])
+        return Submission(
+            source=base64.b64decode(request["source"]),
+            filename=str(request["filename"]),
+            entry=folder.entry,
+            open_worker=self._worker,
+            budget=Budget(float(request["timeout_seconds"])),
+            kernel=folder.kernel,
+            guard=self._guard(),
+        )
+
+    def _try(self, request: Request) -> dict[str, Any]:
+        """A case that the learner typed, put to their file and to the reference."""
+        from attncli.domain.case_answers import answers_document
+        from attncli.judge.telling.bounded_report import cleaned
+        from attncli.judge.trying.both_answers import both_answers
+
+        folder = self._folder(request)
+        with contextlib.closing(self._submission(request, folder)) as submission:
+            answers: dict[str, Any] = cleaned(answers_document(both_answers(folder, submission, str(request["text"]))))
+        return answers
 
     def _prove(self, request: Request) -> dict[str, Any]:
         from attncli.domain.repairs import Repair

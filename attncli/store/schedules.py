@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from attncli.domain.schedule import Schedule, State
 from attncli.store.connection import Connection
@@ -13,6 +13,14 @@ _COLUMNS = (
     "state, stability_days, difficulty, step, reviewed_at_us, review_day, due_at_us, interval_days, repetitions, "
     "lapses, introduced_day"
 )
+
+
+class ReviewedCard(NamedTuple):
+    """A card of a bank that was reviewed."""
+
+    id: str
+    topic: str
+    kind: str
 
 
 class Schedules:
@@ -38,6 +46,15 @@ class Schedules:
         return [
             (subject, count) for subject, count in self._connection.rows("SELECT subject, repetitions FROM schedule")
         ]
+
+    def latest_cards(self, limit: int) -> list[ReviewedCard]:
+        """The cards that were reviewed last, the latest first."""
+        rows = self._connection.rows(
+            "SELECT card.id, card.topic, card.kind FROM schedule JOIN card ON card.id = schedule.subject"
+            " ORDER BY reviewed_at_us DESC, card.id LIMIT ?",
+            (limit,),
+        )
+        return [ReviewedCard(*row) for row in rows]
 
     def put(self, subject: str, schedule: Schedule | None, last_row: str) -> None:
         """Replaces the schedule of `subject`; None removes it."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from attncli.store.connection import Connection
 
 LATEST_ROWS = 600
+DAILY_ROWS = 5_000
 LONGEST_LOOK_MS = 300_000
 _ELAPSED = f"""
     CASE WHEN json_valid(payload) AND json_type(payload, '$.elapsed_ms') = 'integer'
@@ -22,6 +23,17 @@ def seconds_by_novelty(connection: Connection, first_day: int, last_day: int) ->
         (first_day, last_day),
     )
     return {bool(is_new): (cards, elapsed_ms / 1000) for is_new, cards, elapsed_ms in rows}
+
+
+def seconds_by_day(connection: Connection, first_day: int, last_day: int) -> dict[int, float]:
+    """Study day → seconds of its timed reviews, by the latest `DAILY_ROWS` reviews of those days."""
+    rows = connection.rows(
+        f"""SELECT day, sum(elapsed_ms) FROM (SELECT day, {_ELAPSED} AS elapsed_ms FROM log
+            WHERE kind = 'review' AND day BETWEEN ? AND ? ORDER BY day DESC LIMIT {DAILY_ROWS})
+        WHERE elapsed_ms IS NOT NULL GROUP BY day""",
+        (first_day, last_day),
+    )
+    return {day: elapsed_ms / 1000 for day, elapsed_ms in rows}
 
 
 def spent_on(connection: Connection, day: int) -> tuple[float, int]:

@@ -190,7 +190,7 @@ class AttnApp(LeavingApp):
             wish, self.mock_wish = self.mock_wish, None
             self.push_screen(mock_screen(wish, self.rng, level_wished(self.workspace)))
         else:
-            self.push_screen(screen_at(route))
+            self.push_screen(screen_at(route, level_wished(self.workspace)))
 
     def open_review(self, topic: str | None = None, limit: int | None = None) -> None:
         from attncli.tui.screens.review import ReviewScreen
@@ -303,8 +303,8 @@ class AttnApp(LeavingApp):
 
         try:
             config.save(self.workspace.home.config, key, value)
-        except (AttnError, OSError) as error:
-            self.notify(str(error), severity="warning")
+        except AttnError as error:
+            self.tell(error)
 
     def action_command_palette(self) -> None:
         from textual.command import CommandPalette

@@ -11,8 +11,21 @@ from attncli.domain.text import Localised
 from attncli.errors import AttnError, EditorMissing
 from attncli.practice.challenges.edit import edit, told
 from attncli.practice.challenges.open_file import OpenFile
+from attncli.practice.challenges.start_challenge import start_challenge
 from attncli.tui.screens.base import AttnScreen
 from attncli.words.app_texts import say
+
+
+def has_file(screen: AttnScreen, challenge: str, file: Path) -> bool:
+    """Whether there is a file to work with: a starter is written where there was none."""
+    if not file.exists():
+        try:
+            start_challenge(screen.workspace, challenge)
+        except AttnError as error:
+            screen.attn.tell(error)
+            return False
+        screen.notify(say("challenge.started", screen.lang, file=file))
+    return True
 
 
 def edit_outside(screen: AttnScreen, file: Path) -> None:
@@ -34,7 +47,7 @@ async def write_here(screen: AttnScreen, file: Path, title: Localised, statement
     try:
         opened = OpenFile(file)
     except AttnError as error:
-        screen.notify(error.message, severity="warning")
+        screen.attn.tell(error)
         return False
     grade = await screen.app.push_screen_wait(EditorScreen(opened, title, statement, screen.lang))
     return grade is True

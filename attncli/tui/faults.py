@@ -6,7 +6,11 @@ from attncli.domain.text import Lang
 from attncli.errors import (
     AttnError,
     ClockWrong,
+    ConfigInvalid,
+    ExperimentFailed,
+    JudgeFailed,
     NothingFits,
+    NoTorch,
     Outdated,
     StoreBusy,
     StoreCorrupt,
@@ -33,6 +37,10 @@ _KEYS: dict[type[AttnError], str] = {
     StoreCorrupt: "fault.damaged",
     StoreError: "fault.store",
     NothingFits: "fault.nothing-fits",
+    NoTorch: "fault.no-torch",
+    JudgeFailed: "fault.judge",
+    ExperimentFailed: "fault.experiment",
+    ConfigInvalid: "fault.config",
 }
 
 
@@ -41,6 +49,6 @@ def fault_text(error: AttnError, lang: Lang) -> str:
     if isinstance(error, Outdated):
         return say(f"outdated.{error.reason}", lang)
     if isinstance(error, Unfit):
-        return say(f"unfit.{error.reason}", lang)
+        return say(f"unfit.{error.reason}", lang, **error.parts)
     key = next((key for kind, key in _KEYS.items() if isinstance(error, kind)), "fault.other")
     return say(key, lang, message=error.message)

@@ -35,7 +35,7 @@ def _started(screen: AttnScreen, id: str, repair: int | None, written: str) -> S
     try:
         started = start_challenge(screen.workspace, id, bug=repair is None, repair=repair, force=True)
     except AttnError as error:
-        screen.notify(error.message, severity="error")
+        screen.attn.tell(error)
         return None
     if started.kept is not None:
         screen.notify(say("challenge.bug-kept", screen.lang, file=started.kept))

@@ -18,8 +18,11 @@ if TYPE_CHECKING:
     from attncli.practice.workspace import Workspace
 
 
-def screen_at(route: Route) -> AttnScreen:
-    """A new screen; each is imported when it is first opened: the first frame waits for none but its own."""
+def screen_at(route: Route, level: Level | None = None) -> AttnScreen:
+    """A new screen, a drill beginning with the `level` that is set.
+
+    Each is imported when it is first opened: the first frame waits for none but its own.
+    """
     if route == "home":
         from attncli.tui.screens.home import HomeScreen
 
@@ -31,7 +34,7 @@ def screen_at(route: Route) -> AttnScreen:
     if route == "drill":
         from attncli.tui.screens.drill import DrillScreen
 
-        return DrillScreen(Wish())
+        return DrillScreen(Wish(level=level))
     if route == "challenges":
         from attncli.tui.screens.challenges import ChallengesScreen
 

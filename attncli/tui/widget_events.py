@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from textual.message import Message
 
+from attncli.domain.case_answers import BothAnswers
 from attncli.domain.rating import Rating
 from attncli.domain.report import CheckResult, GradeReport
 from attncli.errors import JudgeFailed
@@ -45,3 +46,10 @@ class GradingFailed(Message):
     """There is no verdict: the judge failed, or the grading was cancelled."""
 
     error: JudgeFailed
+
+
+@dataclass
+class Tried(Message):
+    """Both answers to a case that the learner typed, or what kept them from coming."""
+
+    answers: BothAnswers | JudgeFailed

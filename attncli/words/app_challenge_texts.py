@@ -22,7 +22,7 @@ TEXTS: dict[str, Localised] = {
         "Press e: a starter file is written and your editor opens it; w opens it here.",
         "按 e：生成起始文件并用编辑器打开；按 w 在此编写。",
     ),
-    "challenge.file": _T("File: {file}", "文件：{file}"),
+    "challenge.file": _T("File: {file} · t tries a case of your own", "文件：{file} · 按 t 自测用例"),
     "challenge.started": _T("Starter written: {file}", "已生成起始文件：{file}"),
     "challenge.starting": _T("Starting the judge", "正在启动评测"),
     "challenge.grading": _T("Grading: {check}", "评测中：{check}"),

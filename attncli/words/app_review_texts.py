@@ -23,6 +23,11 @@ TEXTS: dict[str, Localised] = {
     "review.say-it": _T(
         "Answer aloud in 30 to 45 seconds, then press Space.", "先用 30 到 45 秒口头作答，再按空格键。"
     ),
+    "review.waits-new": _T("{count} new", "新卡 {count}"),
+    "review.waits-learning": _T("{count} learning", "学习中 {count}"),
+    "review.waits-due": _T("{count} due", "待复习 {count}"),
+    "review.time-left": _T("{seconds} s", "{seconds} 秒"),
+    "review.time-up": _T("{seconds} seconds are over; take the time you need.", "{seconds} 秒到了，不急，答完再看。"),
     "review.suspended": _T("Suspended: {card} leaves the queue.", "已搁置：{card} 不再出现在队列中。"),
     "review.unsuspended": _T("{card} is back in the queue.", "{card} 已回到队列。"),
     "review.buried": _T("Buried: {card} comes back tomorrow.", "已推迟：{card} 明天再出现。"),

@@ -18,8 +18,10 @@ from attncli.words import (
     editor_texts,
     first_run_texts,
     home_texts,
+    own_case_texts,
     settings_texts,
     shared_review_texts,
+    stats_texts,
     unfit_texts,
 )
 
@@ -131,12 +133,20 @@ TEXTS: dict[str, Localised] = {
         "未保存：本机时钟不对。请校准后再按一次。",
     ),
     "fault.gone": shared_review_texts.GONE,
-    "fault.other": _T("{message}", "{message}"),
+    "fault.no-torch": _T(
+        "Grading needs PyTorch, and it is not installed: pip install torch.",
+        "评测需要 PyTorch，但还没有安装：pip install torch。",
+    ),
+    "fault.judge": _T("{message}", "评测程序出错：{message}"),
+    "fault.experiment": _T("{message}", "实验没有跑完：{message}"),
+    "fault.config": _T("{message}", "设置没有保存：{message}"),
+    "fault.other": _T("{message}", "没有成功：{message}"),
     "key.tab": _T("Report", "题目/报告"),
     "search.title": _T("Search", "搜索"),
     "search.prompt": _T("Words of a question or an answer, English or Chinese", "输入题目或答案中的词，中英文均可"),
     "search.found": _T("{count} cards", "{count} 张卡片"),
     "search.found-one": _T("{count} card", "{count} 张卡片"),
+    "search.first": _T("{shown} of {count} cards; type more", "共 {count} 张，列出 {shown} 张；多输几个字"),
     "search.nothing": _T("No card says “{query}”.", "没有卡片提到“{query}”。"),
     "stats.title": _T("Statistics", "统计"),
     "stats.retention": _T("Retention", "记忆保持率"),
@@ -175,7 +185,9 @@ TEXTS: dict[str, Localised] = {
     **editor_texts.TEXTS,
     **first_run_texts.TEXTS,
     **home_texts.TEXTS,
+    **own_case_texts.TEXTS,
     **settings_texts.TEXTS,
+    **stats_texts.TEXTS,
     **unfit_texts.TEXTS,
 }
 

@@ -46,5 +46,8 @@ TEXTS: dict[str, Localised] = {
         "写一种语言就够。$…$ 是公式，`…` 是代码。Ctrl+S 保存。",
     ),
     "add.incomplete": _T("A question and an answer are needed.", "问题和答案都要填。"),
+    "add.leave": _T("Leave? What you typed is not kept.", "要离开吗？输入的内容还没有保存。"),
+    "add.yes": _T("y  Leave", "y  离开"),
+    "add.no": _T("n  Go on writing", "n  继续写"),
     "add.kept": _T("{card} is in {file}", "{card} 已写入 {file}"),
 }

@@ -106,7 +106,10 @@ WATCH: dict[str, Localised] = {
     "none-left": _T("no other challenge is left to solve", "没有其他未解出的编程题"),
     "changed": _T("changed: {check} {before} → {now}", "变化：{check} {before} → {now}"),
     "unchanged": _T("no check changed", "各项检查与上次相同"),
-    "solved": _T("solved", "已解出"),
+    "see-solution": _T(
+        "s again shows the reference: it is recorded, and solving it today counts as Again",
+        "再按一次 s 显示参考解：会记录下来，今天再做出来也按“重来”计",
+    ),
 }
 
 # mcp

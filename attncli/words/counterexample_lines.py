@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import groupby
 from typing import Literal
 
@@ -19,6 +20,8 @@ SAY: dict[str, Localised] = {
     "earlier": _T("call {number}, {name}:", "第 {number} 次调用 {name}："),
     "expected": _T("expected", "期望"),
     "got": _T("got", "得到"),
+    "reference": _T("the reference", "参考解"),
+    "yours": _T("your file", "你的文件"),
     "differs": _T("* differs", "* 与期望不同"),
     "first-wrong": _T("first wrong at {index}", "第一个不对的位置：{index}"),
     "frame": _T("{place}, in {function}: {code}", "{place}，{function} 内：{code}"),
@@ -27,7 +30,18 @@ SAY: dict[str, Localised] = {
 }
 
 
-def counterexample_lines(shown: Counterexample, width: int, lang: Lang, file: str = "") -> Iterator[tuple[Style, str]]:
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """What the two answers are called, and whether entries that are written otherwise get a star."""
+
+    expected: str = "expected"
+    got: str = "got"
+    starred: bool = True
+
+
+def counterexample_lines(
+    shown: Counterexample, width: int, lang: Lang, file: str = "", answers: Answers | None = None
+) -> Iterator[tuple[Style, str]]:
     """Its lines in `width` cells. A `place` in the learner's `file` may be longer than that; it can be wrapped."""
     if shown.args:
         yield "note", SAY["arguments"][lang]
@@ -39,7 +53,7 @@ def counterexample_lines(shown: Counterexample, width: int, lang: Lang, file: st
         yield "note", SAY["earlier"][lang].format(number=number, name=call.name)
         for style, line in _arguments(call.args, width - 2):
             yield style, f"  {line}"
-    if outcomes := list(_outcomes(shown, lang)):
+    if outcomes := list(_outcomes(shown, lang, answers or Answers())):
         yield from (("value", line) for line in ["", *side_by_side(outcomes, width)])
     if shown.first_wrong:
         yield "place", SAY["first-wrong"][lang].format(index=shown.first_wrong)
@@ -50,14 +64,14 @@ def _arguments(args: Mapping[str, Value], width: int) -> Iterator[tuple[Style, s
     yield from (("value", line) for line in side_by_side([named_lines(*argument) for argument in args.items()], width))
 
 
-def _outcomes(shown: Counterexample, lang: Lang) -> Iterator[list[str]]:
+def _outcomes(shown: Counterexample, lang: Lang, answers: Answers) -> Iterator[list[str]]:
     digits = shown.digits_apart(DIGITS)
     if shown.expected is not ABSENT:
-        yield [SAY["expected"][lang], *value_lines(shown.expected, None, digits)]
+        yield [SAY[answers.expected][lang], *value_lines(shown.expected, None, digits)]
     if shown.got is not ABSENT:
-        lines = value_lines(shown.got, shown.expected, digits)
+        lines = value_lines(shown.got, shown.expected if answers.starred else None, digits)
         legend = [SAY["differs"][lang]] if any("*" in line for line in lines) else []
-        yield [SAY["got"][lang], *lines, *legend]
+        yield [SAY[answers.got][lang], *lines, *legend]
 
 
 def frame_lines(frames: Sequence[Frame], file: str, lang: Lang) -> Iterator[str]:

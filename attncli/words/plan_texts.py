@@ -40,6 +40,11 @@ DAY = _T("Today, {minutes:.0f} minutes", "今天，{minutes:.0f} 分钟")
 REST_OF_DAY = _T("The rest of today, {minutes:.0f} minutes", "今天余下 {minutes:.0f} 分钟")
 DONE = _T("Today's time is used up.", "今天的时间已经用完。")
 DAYS = _T("Day by day", "每日安排")
+BESIDE_REVIEW = _T(
+    "This list is chosen for recall on the day of the interview; Review on Home asks what is due today. Their cards "
+    "may differ, and answers to either count.",
+    "这份清单按面试当天的回忆率挑选；主页的复习只问今天到期的卡片。两边的卡片可能不同，答哪边都算。",
+)
 NEW = _T("{count} new", "新卡 {count}")
 REVIEWS = _T("{count} to review", "复习 {count}")
 MINUTES = _T("{minutes:.0f} min", "{minutes:.0f} 分钟")

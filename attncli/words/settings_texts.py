@@ -18,6 +18,7 @@ NAMES: dict[str, Localised] = {
     "maximum_interval_days": _T("Longest interval", "最长间隔"),
     "theme": _T("Colours", "配色"),
     "reduced_motion": _T("Reduced motion", "减少动态效果"),
+    "answer_timer": _T("Answer timer", "作答计时"),
     "editor": _T("Editor", "编辑器"),
     "rung": _T("Accept challenges as", "编程题通过标准"),
     "interview": _T("Interview", "面试日期"),
@@ -70,6 +71,10 @@ EXPLAINED: dict[str, Localised] = {
     "reduced_motion": _T(
         "Whether lists and texts jump where they would glide.",
         "开启后列表和文字直接跳转，不再平滑滚动。",
+    ),
+    "answer_timer": _T(
+        "Whether a review counts down the 30 seconds that an answer takes aloud. It interrupts nothing.",
+        "复习时是否为口头作答倒数 30 秒；到点只提示，不打断。",
     ),
     "editor": _T(
         "The command that opens a solution, such as vim or code --wait; empty for $VISUAL, then $EDITOR.",

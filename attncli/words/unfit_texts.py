@@ -15,6 +15,31 @@ TEXTS: dict[str, Localised] = {
         "That is no topic: use lower-case letters, digits and single hyphens, such as mine.",
         "主题只能用小写字母、数字和单个连字符，例如 mine。",
     ),
+    "unfit.number": _T(
+        "“{text}” is no number; write one such as 1.5, 1.5e3, 3/4 or {example}.",
+        "“{text}”不是数字；请写成 1.5、1.5e3、3/4 或 {example} 这样。",
+    ),
+    "unfit.number-unread": _T(
+        "“{text}” cannot be read; write a number such as 1.5, 1.5e3 or 3/4, commas in groups of three digits alone.",
+        "看不懂“{text}”；请写成 1.5、1.5e3、3/4 这样，逗号只能用来隔开三位数字。",
+    ),
+    "unfit.unit": _T(
+        "“{given}” does not fit here; the answer is asked for in {unit}.",
+        "单位“{given}”在这里不合适；答案要用 {unit}。",
+    ),
+    "unfit.unit-none": _T(
+        "“{given}” does not fit here; the answer is asked for as a plain number.",
+        "单位“{given}”在这里不合适；答案只要一个数。",
+    ),
+    "unfit.no-hints": _T("This challenge has no hints; o shows the reference.", "这道题没有提示；按 o 看参考解。"),
+    "unfit.no-bug": _T("This challenge has no wrong solution to debug.", "这道题没有可供找错的解答。"),
+    "unfit.file-large": _T(
+        "{file} is too large for a solution: a short Python file is.", "{file} 太大了：答案应是一个不长的 Python 文件。"
+    ),
+    "unfit.file-no-text": _T(
+        "{file} is no text in UTF-8; open it in another editor.", "{file} 不是 UTF-8 文本，请换个编辑器打开。"
+    ),
+    "unfit.file-unread": _T("{file} cannot be read; check its permissions.", "无法读取 {file}，请检查读取权限。"),
     "unfit.undo": _T("There is nothing of this machine to take back.", "本机没有可以撤销的操作。"),
     "unfit.interview-none": _T(
         "No interview date is set. Press , for the settings and give the day there.",

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from attncli.commands import plain_mock
 from attncli.errors import JudgeFailed
 from attncli.practice.challenges.grader import Grader
 
@@ -140,3 +141,14 @@ def test_without_a_terminal_the_plain_form_is_named(attn: Attn) -> None:
 def test_an_interview_of_which_every_part_was_passed_over_missed_nothing_because_it_asked_nothing(ask: Attn) -> None:
     report = ask(*MOCK, stdin="n\n" * 5 + "s\n" * 5).out.partition("That was the interview.")[2]
     assert "Nothing was asked." in report and "Nothing was missed." not in report
+
+
+def test_the_interview_has_the_level_that_is_set_unless_another_is_named(
+    ask: Attn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wished: list[str] = []
+    monkeypatch.setattr(plain_mock, "hold_interview", lambda workspace, wish, read: wished.append(wish.level))
+    for level, words in (("any", ()), ("research", ()), ("research", ("--level", "screen"))):
+        ask("config", "level", level)
+        assert ask(*MOCK, *words).code == 0
+    assert wished == ["onsite", "research", "screen"]

@@ -88,12 +88,18 @@ def test_a_file_is_graded_when_it_changes_and_only_then(workspace, file, capsys)
     watch.poll()
     watch.poll()
     first = capsys.readouterr().out
-    assert first.count("Doubling: rejected") == 1 and "changed" not in first
+    assert (
+        first.count("Doubling: rejected") == 2
+        and first.endswith(f"(1 of 2 checks)\n{WATCH_KEYS['en']}\n")
+        and "changed" not in first
+    )
     file.write_text("def double(x): return x + x\n", encoding="utf-8")
     watch.poll()
     out = capsys.readouterr().out
     assert "changed: matches-reference FAIL (wrong values) → pass" in out
-    assert f"solved · {WATCH_KEYS['en']}" in out
+    assert out.endswith(f"hardened: ready for production (2 of 2 checks)\n{WATCH_KEYS['en']}\n"), (
+        "the verdict comes last"
+    )
 
 
 def test_a_file_that_goes_and_comes_back_is_graded_again(workspace, file, capsys):
@@ -103,7 +109,7 @@ def test_a_file_that_goes_and_comes_back_is_graded_again(workspace, file, capsys
     watch.poll()
     file.write_text("another\n", encoding="utf-8")
     watch.poll()
-    assert capsys.readouterr().out.count("rejected") == 2
+    assert capsys.readouterr().out.count("rejected") == 2 * 2
 
 
 def test_another_reason_is_a_change_and_the_same_report_is_none():
@@ -128,6 +134,10 @@ def test_in_chinese_everything_but_code_is_chinese(workspace, file, capsys):
 def test_the_keys_give_a_hint_and_the_solution_and_q_ends(workspace, file, capsys):
     watch = watching(workspace, file)
     assert watch.press("h") and "Hint 1 of 3: Add." in capsys.readouterr().out
+    assert watch.press("s")
+    asked = capsys.readouterr().out
+    assert "s again shows the reference" in asked and "return x + x" not in asked
+    assert watch.press("h") and watch.press("s") and "return x + x" not in capsys.readouterr().out, "asked anew"
     assert watch.press("s") and "return x + x" in capsys.readouterr().out
     assert watch.press("x")
     assert not watch.press("q")
@@ -156,7 +166,7 @@ def test_the_next_challenge_is_started_or_there_is_none_left(small_impl, workspa
     ) as two:
         watch = watching(two, file)
         watch.press("n")
-    assert (watch.id, watch.file) == ("twice", workspace.home.solutions / "twice.py") and watch.file.exists()
+    assert (watch.id, watch.file) == ("twice", file.parent / "twice.py") and watch.file.exists()
     assert f"twice: {watch.file}" in capsys.readouterr().out
 
 

@@ -6,6 +6,7 @@ import pytest
 from textual.widgets import Input, TextArea
 
 from attncli.practice.cards.annotate import annotation
+from attncli.tui.screens import search
 from attncli.tui.screens.add_card import AddCardScreen
 from attncli.tui.screens.card import CardScreen
 from attncli.tui.screens.search import SearchScreen
@@ -100,3 +101,44 @@ async def test_a_bundled_card_is_not_edited(make_app: MakeApp) -> None:
         await pilot.press("e")
         (notification,) = app._notifications
         assert "att-02 is no card of yours" in notification.message
+
+
+@pytest.mark.parametrize(("lang", "asks"), [("en", "What you typed is not kept"), ("zh", "输入的内容还没有保存")])
+async def test_a_card_that_was_begun_is_left_only_where_that_is_meant(make_app: MakeApp, lang: str, asks: str) -> None:
+    app = make_app("search", lang=lang)
+    async with app.run_test(size=(80, 24)) as pilot:
+        app.open_add_card()
+        await pilot.pause(0.2)
+        await pilot.press("w", "h", "y", "escape")
+        await pilot.pause(0.2)
+        assert asks in shown(app)
+        await pilot.press("n")
+        await pilot.pause(0.2)
+        assert isinstance(app.screen, AddCardScreen) and app.screen.question == "why"
+        await pilot.press("escape")
+        await pilot.pause(0.2)
+        await pilot.press("y")
+        await pilot.pause(0.2)
+        assert not isinstance(app.screen, AddCardScreen)
+
+
+async def test_a_card_that_was_not_begun_is_left_at_once(make_app: MakeApp) -> None:
+    app = make_app("search")
+    async with app.run_test(size=(80, 24)) as pilot:
+        app.open_add_card()
+        await pilot.pause(0.2)
+        await pilot.press("escape")
+        await pilot.pause(0.2)
+        assert not isinstance(app.screen, AddCardScreen)
+
+
+@pytest.mark.parametrize(("lang", "says"), [("en", "2 of {count} cards"), ("zh", "共 {count} 张，列出 2 张")])
+async def test_search_says_how_many_of_all_it_lists(
+    make_app: MakeApp, lang: str, says: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(search, "_MOST_ROWS", 2)
+    app = make_app("search", lang=lang)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.pause(0.2)
+        count = sum(topic.cards for topic in app.workspace.library.topics())
+        assert says.format(count=count) in shown(app)

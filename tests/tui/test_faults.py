@@ -19,7 +19,12 @@ from attncli.domain.log_row import RowKind
 from attncli.domain.rating import Rating
 from attncli.domain.text import Lang
 from attncli.errors import (
+    AttnError,
     ClockWrong,
+    ConfigInvalid,
+    ExperimentFailed,
+    JudgeFailed,
+    NoTorch,
     Outdated,
     StoreBusy,
     StoreCorrupt,
@@ -27,13 +32,16 @@ from attncli.errors import (
     StoreFull,
     StoreReplaced,
     StoreUnwritable,
+    Unfit,
     UsageError,
 )
 from attncli.practice.cards import record_review
+from attncli.practice.cards.numeric_answer import read_number
 from attncli.practice.workspace import Workspace
 from attncli.store.connection import Connection, error_in_words
 from attncli.tui import faults
 from attncli.tui.app import AttnApp
+from attncli.tui.faults import fault_text
 from attncli.tui.screens import review
 from attncli.tui.screens.review import ReviewScreen
 from attncli.tui.widgets.rating_bar import RatingButton
@@ -347,3 +355,32 @@ async def test_an_error_behind_any_key_is_told_and_the_app_goes_on(
         await pilot.press("s")
         await pilot.pause()
         assert app.failure is None and any("disk is full" in note.message for note in app._notifications)
+
+
+@pytest.mark.parametrize(
+    ("error", "en", "zh"),
+    [
+        (NoTorch("grading needs PyTorch"), "pip install torch", "还没有安装：pip install torch"),
+        (JudgeFailed("the judge died"), "the judge died", "评测程序出错：the judge died"),
+        (ExperimentFailed("it told nothing"), "it told nothing", "实验没有跑完：it told nothing"),
+        (ConfigInvalid("it is no TOML"), "it is no TOML", "设置没有保存：it is no TOML"),
+        (UsageError("something else"), "something else", "没有成功：something else"),
+    ],
+)
+def test_an_error_begins_in_the_learners_language(error: AttnError, en: str, zh: str) -> None:
+    assert en in fault_text(error, "en") and zh in fault_text(error, "zh")
+
+
+@pytest.mark.parametrize(
+    ("text", "unit", "en", "zh"),
+    [
+        ("about ten", "GiB", "no number; write one such as 1.5, 1.5e3, 3/4 or 48 GiB", "“about ten”不是数字"),
+        ("1,5", "", "“1,5” cannot be read", "看不懂“1,5”"),
+        ("3 s", "GiB", "“s” does not fit here; the answer is asked for in GiB", "单位“s”在这里不合适；答案要用 GiB"),
+        ("3 GiB", "", "asked for as a plain number", "答案只要一个数"),
+    ],
+)
+def test_a_number_that_cannot_be_read_is_told_in_the_learners_language(text: str, unit: str, en: str, zh: str) -> None:
+    with pytest.raises(Unfit) as caught:
+        read_number(text, unit)
+    assert en in fault_text(caught.value, "en") and zh in fault_text(caught.value, "zh")

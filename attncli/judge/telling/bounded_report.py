@@ -16,8 +16,8 @@ INDENTED_TIMES = 10
 
 def document(report: GradeReport) -> dict[str, Any]:
     """What the client reads, and `attn grade --json` prints."""
-    cleaned: dict[str, Any] = _clean(report_document(report))
-    return _within(LARGEST, cleaned)
+    shown: dict[str, Any] = cleaned(report_document(report))
+    return _within(LARGEST, shown)
 
 
 def _within(most: int, shown: dict[str, Any]) -> dict[str, Any]:
@@ -32,10 +32,10 @@ def _within(most: int, shown: dict[str, Any]) -> dict[str, Any]:
     return shown
 
 
-def _clean(value: Any) -> Any:
+def cleaned(value: Any) -> Any:
     """Without control characters: messages quote what a submission raises, names and prints."""
     if isinstance(value, str):
         return printable(value)
     if isinstance(value, list):
-        return [_clean(item) for item in value]
-    return {printable(str(key)): _clean(item) for key, item in value.items()} if isinstance(value, dict) else value
+        return [cleaned(item) for item in value]
+    return {printable(str(key)): cleaned(item) for key, item in value.items()} if isinstance(value, dict) else value

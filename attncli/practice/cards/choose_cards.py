@@ -28,7 +28,12 @@ class Wish:
 
 def level_wished(workspace: Workspace) -> Level | None:
     """The level that is set for the interview, with which choosing begins; None leaves it open."""
-    return next((level for level in LEVELS if level == workspace.settings.level), None)
+    return level_of(workspace.settings.level)
+
+
+def level_of(choice: str) -> Level | None:
+    """The level of this name; None for any."""
+    return next((level for level in LEVELS if level == choice), None)
 
 
 def fitting(workspace: Workspace, wish: Wish) -> list[CardSummary]:

@@ -13,7 +13,7 @@ from attncli.domain.arithmetic import ComputeError, evaluate
 from attncli.domain.card import NumericCard
 from attncli.domain.text import Localised, filled
 from attncli.domain.units import DIMENSIONS, KNOWN_UNITS, convert
-from attncli.errors import UsageError
+from attncli.errors import Unfit
 from attncli.practice.cards.marking import Marked
 from attncli.words.marking_texts import BETWEEN_SENTENCES, RIGHT_NUMBER, THE_NUMBER, WRONG_NUMBER
 
@@ -83,7 +83,7 @@ def task_of(card: NumericCard, chosen: Mapping[str, tuple[str, Number]]) -> Nume
 def mark_numeric(task: NumericTask, text: str) -> Marked:
     """Marks what the learner typed: `1.5e3`, `3/4`, `48 GiB`, `1.2 TiB`, `1750亿`, full-width digits too.
 
-    Raises UsageError that says how to write it if `text` is no number, or its unit measures something else; that is
+    Raises Unfit that says how to write it if `text` is no number, or its unit measures something else; that is
     a slip of notation and not a wrong answer.
     """
     value = read_number(text, task.unit)
@@ -102,21 +102,24 @@ def give_up(task: NumericTask) -> Marked:
 
 
 def read_number(text: str, unit: str) -> Number:
-    """The number in `text`, converted to `unit`; a number without a unit is in `unit` already. Raises UsageError."""
+    """The number in `text`, converted to `unit`; a number without a unit is in `unit` already. Raises Unfit."""
     plain = unicodedata.normalize("NFKC", text).replace("×", "*").replace("−", "-").strip().lstrip("≈~= ")
+    typed = text.strip()[:40]
     match = _ANSWER.fullmatch(plain) if len(plain) <= LONGEST else None
     if not match:
-        raise UsageError(f"“{text.strip()[:40]}” is no number; write one such as 1.5, 1.5e3, 3/4 or {_example(unit)}")
+        said = f"“{typed}” is no number; write one such as 1.5, 1.5e3, 3/4 or {_example(unit)}"
+        raise Unfit(said, "number", text=typed, example=_example(unit))
     try:
         value = evaluate(_arithmetic(match["value"]), {})
     except ComputeError as error:
-        raise UsageError(f"“{text.strip()[:40]}” cannot be read: {error.message}") from None
+        raise Unfit(f"“{typed}” cannot be read: {error.message}", "number-unread", text=typed) from None
     given = _unit(match["unit"].strip(), unit)
     try:
         return convert(value, given, unit) if given else value
     except ComputeError:
-        asked = f"in {unit}" if unit else "as a plain number"
-        raise UsageError(f"“{given[:20]}” does not fit here; the answer is asked for {asked}") from None
+        asked, reason = (f"in {unit}", "unit") if unit else ("as a plain number", "unit-none")
+        said = f"“{given[:20]}” does not fit here; the answer is asked for {asked}"
+        raise Unfit(said, reason, given=given[:20], unit=unit) from None
 
 
 def shown(value: Number) -> str:

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TypeVar
+
+from attncli.domain.case_answers import BothAnswers
 from attncli.domain.report import GradeReport
 from attncli.errors import JudgeFailed
 from attncli.judge.client import GradeRequest as GradeRequest
 from attncli.judge.client import Judge, OnCheck
+from attncli.judge.client import TryRequest as TryRequest
+
+T = TypeVar("T")
 
 
 class GradingCancelled(JudgeFailed):
@@ -13,7 +20,7 @@ class GradingCancelled(JudgeFailed):
 
 
 class Grader:
-    """Keeps a judge process warm. Only `grade` may be called from another thread than the rest."""
+    """Keeps a judge process warm. Only `grade` and `try_case` may be called from another thread than the rest."""
 
     def __init__(self) -> None:
         self._judge: Judge | None = None
@@ -27,12 +34,19 @@ class Grader:
 
     def grade(self, request: GradeRequest, on_check: OnCheck | None = None) -> GradeReport:
         """The judge's report. Raises GradingCancelled after `cancel`, else JudgeFailed."""
+        return self._asked(lambda judge: judge.grade(request, on_check))
+
+    def try_case(self, request: TryRequest) -> BothAnswers:
+        """Both answers to a case that the learner typed. Raises GradingCancelled after `cancel`, else JudgeFailed."""
+        return self._asked(lambda judge: judge.try_case(request))
+
+    def _asked(self, ask: Callable[[Judge], T]) -> T:
         self._cancelled = False
         self.warm_up()
         judge = self._judge
         assert judge is not None
         try:
-            return judge.grade(request, on_check)
+            return ask(judge)
         except JudgeFailed as error:
             if self._cancelled:
                 raise GradingCancelled("the grading was cancelled; there is no verdict") from error

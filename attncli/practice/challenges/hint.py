@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from attncli.domain.log_row import LogRow, RowKind
 from attncli.domain.text import Localised
-from attncli.errors import UsageError
+from attncli.errors import Unfit
 from attncli.memory.replay import standing
 from attncli.practice.log.log_transaction import record
 from attncli.practice.workspace import Workspace
@@ -27,7 +27,8 @@ def next_hint(workspace: Workspace, id: str) -> Hint:
     """The next hint for challenge `id`, recorded as seen; they start over once it was solved."""
     challenge = workspace.library.challenge(id)
     if not challenge.hints:
-        raise UsageError(f"challenge {challenge.id} has no hints; `attn solution {challenge.id}` shows the reference")
+        said = f"challenge {challenge.id} has no hints; `attn solution {challenge.id}` shows the reference"
+        raise Unfit(said, "no-hints")
     seen = len(_since_solved(workspace, challenge.id, RowKind.HINT))
     number = min(seen + 1, len(challenge.hints))
     if seen < len(challenge.hints):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from attncli.errors import UsageError
+from attncli.errors import Unfit
 from attncli.files import cannot_write, write_whole
 
 LARGEST_BYTES = 256 * 1024
@@ -37,12 +37,15 @@ class OpenFile:
 def _read(path: Path) -> str:
     try:
         if path.stat().st_size > LARGEST_BYTES:
-            raise UsageError(f"{path} is larger than {LARGEST_BYTES // 1024} KiB; open it in another editor")
+            said = f"{path} is larger than {LARGEST_BYTES // 1024} KiB; open it in another editor"
+            raise Unfit(said, "file-large", file=str(path))
         return path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
-        raise UsageError(f"{path} is no text in UTF-8; open it in another editor") from error
+        said = f"{path} is no text in UTF-8; open it in another editor"
+        raise Unfit(said, "file-no-text", file=str(path)) from error
     except OSError as error:
-        raise UsageError(f"cannot read {path} ({error.strerror}); make it readable") from error
+        said = f"cannot read {path} ({error.strerror}); make it readable"
+        raise Unfit(said, "file-unread", file=str(path)) from error
 
 
 def _free(path: Path) -> Path:

@@ -11,7 +11,7 @@ from attncli.domain.challenge import Challenge
 from attncli.domain.log_row import RowKind
 from attncli.domain.payloads import LONGEST_PATH, kept_text
 from attncli.domain.text import Localised
-from attncli.errors import UsageError
+from attncli.errors import Unfit, UsageError
 from attncli.files import cannot_write
 from attncli.practice.challenges.challenge_texts import statement
 from attncli.practice.challenges.repair_round import next_round, round_text
@@ -89,7 +89,7 @@ def _next_bug(workspace: Workspace, challenge: Challenge) -> Path:
     """Each of the wrong solutions in turn."""
     wrong = sorted((Path(challenge.folder) / "wrong").glob("*.py"))
     if not wrong:
-        raise UsageError(f"challenge {challenge.id} has no wrong solution to debug; leave out --bug")
+        raise Unfit(f"challenge {challenge.id} has no wrong solution to debug; leave out --bug", "no-bug")
     rows = workspace.store.log.of_subjects([challenge.id])
     handed_out = sum(row.bug != "" for row in rows)
     return wrong[handed_out % len(wrong)]

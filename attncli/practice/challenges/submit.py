@@ -10,7 +10,7 @@ from attncli.domain.challenge import SEEDS, Challenge
 from attncli.domain.counterexamples import counterexamples_of
 from attncli.domain.report import GradeReport
 from attncli.domain.rungs import CaseRung
-from attncli.errors import JudgeFailed, NotFound, UsageError
+from attncli.errors import JudgeFailed, NotFound, Unfit, UsageError
 from attncli.judge.client import MEMORY_MIB, TIMEOUT_SECONDS, GradeRequest, Judge, OnCheck
 from attncli.practice.challenges.attempt import record_attempt, record_repair
 from attncli.practice.challenges.grader import Grader
@@ -49,10 +49,12 @@ def read_submission(path: Path) -> bytes:
             raise UsageError(f"{path} is not a file; name the Python file to grade")
         if path.stat().st_size > LARGEST_SUBMISSION:
             most = f"{LARGEST_SUBMISSION // 2**20} MiB"
-            raise UsageError(f"{path} is larger than {most}; a submission is a short Python file")
+            said = f"{path} is larger than {most}; a submission is a short Python file"
+            raise Unfit(said, "file-large", file=str(path))
         return path.read_bytes()
     except (OSError, ValueError) as error:
-        raise UsageError(f"cannot read {path} ({error}); check the name and its permissions") from error
+        said = f"cannot read {path} ({error}); check the name and its permissions"
+        raise Unfit(said, "file-unread", file=str(path)) from error
 
 
 def kept_counterexamples(workspace: Workspace, id: str) -> list[dict[str, Any]]:

@@ -189,7 +189,7 @@ def make_plan(
     seconds = {day: 60 * (minutes - challenges.minutes_on(day)) for day, minutes in has.items()}
     reach = Reach(basis.items, last)
     planned, _ = play_through(reach, basis.outlook, seconds)
-    days = tuple(_study_day(day, has[day.day], challenges.days.get(day.day)) for day in planned)
+    days = [_study_day(day, has[day.day], challenges.days.get(day.day)) for day in planned]
     followed = scenarios(reach, basis.outlook, basis.curves, seconds)
     stopped = thirds_as_now(basis.items, basis.curves)
     weights = {item.id: item.weight for item in basis.items}
@@ -197,7 +197,7 @@ def make_plan(
         interview=interview,
         today=today,
         minutes_per_day=settings.minutes_per_day,
-        days=days,
+        days=(*(_without_buried(workspace, basis, day, at) for day in days[:1]), *days[1:]),
         topics=_topics(basis, days, followed, stopped),
         expected=expected_recall(weights, followed, basis.outlook),
         stopped=expected_recall(weights, stopped, basis.outlook),
@@ -227,6 +227,16 @@ def _study_day(planned: PlannedDay, has_minutes: float, challenges: ChallengeDay
         challenges.ids if challenges else (),
         planned.is_last_pass,
     )
+
+
+def _without_buried(workspace: Workspace, basis: Basis, today: StudyDay, at: datetime | None) -> StudyDay:
+    """Today's list without the cards that are buried for today; each later plan has them again."""
+    there = workspace.store.queue.available(workspace.moment(at))
+    takes = {item.id: (item.learn_seconds, item.review_seconds) for item in basis.items}
+    buried = [takes[id][0] for id in today.new if id not in there]
+    buried += [takes[id][1] for id in today.reviews if id not in there]
+    new, reviews = (tuple(id for id in ids if id in there) for ids in (today.new, today.reviews))
+    return replace(today, new=new, reviews=reviews, minutes=max(0.0, today.minutes - sum(buried) / 60))
 
 
 def _topics(

@@ -57,7 +57,12 @@ class ChosenDrill(Drill):
             waiting = self._plan.popleft()
             if self.workspace.store.queue.available(when, id=waiting.id):
                 return waiting
+            self._passed_over.add(waiting.id)
         return None
+
+    def _in_steps(self, when: Moment) -> set[str]:
+        """None: each card is asked once."""
+        return set()
 
     def _put_back(self, item: DrillItem) -> None:
         self._plan.appendleft(Waiting(item.card.id, item.card.topic, item.state is State.NEW))

@@ -53,7 +53,12 @@ class Rated:
 
 @dataclass(frozen=True, slots=True)
 class DrillProgress:
-    """`answered` in this sitting, and what still waits now."""
+    """`answered` in this sitting, and what still waits in it.
+
+    What waits changes with what the learner does, and never with the clock alone: `learning` are all cards in their
+    steps that come back on this study day, however long they wait, from the answer that put them there to the one that
+    ends their steps.
+    """
 
     answered: int
     new: int
@@ -85,6 +90,7 @@ class Drill:
         self._answered: list[Rated] = []
         self._done: list[LogRow] = []
         self._gone: set[str] = set()
+        self._passed_over: set[str] = set()
         self._asked_at = workspace.clock()
         self._plan = self._planned(workspace.moment())
 
@@ -185,11 +191,32 @@ class Drill:
     def progress(self) -> DrillProgress:
         when = self.workspace.moment()
         left = [entry.is_new for entry in self._plan]
-        learning = len(self.workspace.store.queue.learning(when, self.topic))
+        learning = len(self._in_steps(when))
         if self.current is not None and self.current.state in (State.NEW, State.REVIEW):
             left.append(self.current.state is State.NEW)
         counts = DrillProgress(len(self._answered), left.count(True), learning, left.count(False))
         return self._within_limit(counts)
+
+    @property
+    def done_of_all(self) -> tuple[int, int]:
+        """How many of the cards of this sitting are done with, of how many: a card that comes back is not done with.
+
+        With a limit it is answers that are counted.
+        """
+        waiting = max(self.progress.remaining, 1 if self.current is not None else 0)
+        done = len(self._answered) if self.limit is not None else self._settled
+        return done, done + waiting
+
+    @property
+    def _settled(self) -> int:
+        again = self._in_steps(self.workspace.moment())
+        again |= {entry.id for entry in self._plan} | ({self.current.card.id} if self.current is not None else set())
+        return len(({row.subject for row in self._done} | self._passed_over) - again)
+
+    def _in_steps(self, when: Moment) -> set[str]:
+        """The cards whose next step comes on this study day."""
+        today = replace(when, now=when.day_end)
+        return {waiting.id for waiting in self.workspace.store.queue.learning(today, self.topic)}
 
     @property
     def answers(self) -> tuple[Rated, ...]:
@@ -224,6 +251,7 @@ class Drill:
             waiting = self._plan.popleft()
             if self._may_ask(waiting, when):
                 return waiting
+            self._passed_over.add(waiting.id)
         early = self._there(queue.learning(replace(when, now=when.now + LEARN_AHEAD), self.topic))
         return early[0] if early else None
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import ClassVar
 
+from textual import work
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.widget import Widget
@@ -62,6 +63,19 @@ class AddCardScreen(AttnScreen):
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         self.focus_next()
+
+    def action_back(self) -> None:
+        self._leave()
+
+    @work
+    async def _leave(self) -> None:
+        """What was typed goes only where that is meant."""
+        from attncli.tui.screens.confirm import ConfirmScreen
+
+        texts = [say(key, self.lang) for key in ("add.leave", "add.yes", "add.no")]
+        is_empty = not (self.question.strip() or self.answer.strip())
+        if is_empty or await self.app.push_screen_wait(ConfirmScreen(*texts)):
+            self.attn.go_back()
 
     def action_save(self) -> None:
         note = self.query_one("#note", Plain)

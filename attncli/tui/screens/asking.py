@@ -36,7 +36,7 @@ class AskingScreen(AttnScreen):
         try:
             asked.submit()
         except UsageError as error:
-            self.notify(error.message, severity="warning", markup=False)
+            self.attn.tell(error)
             return False
         return True
 

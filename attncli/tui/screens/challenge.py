@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from datetime import timedelta
 from pathlib import Path
 from typing import ClassVar
 
@@ -15,14 +14,16 @@ from textual.widget import Widget
 from attncli.domain.report import CheckResult, GradeReport
 from attncli.errors import AttnError, JudgeFailed
 from attncli.practice.challenges import submit
-from attncli.practice.challenges.challenge_standings import is_solved, next_unsolved, standings
+from attncli.practice.challenges.challenge_standings import is_solved, next_unsolved
 from attncli.practice.challenges.challenge_texts import statement
 from attncli.practice.challenges.grader import GradeRequest, GradingCancelled
 from attncli.practice.challenges.hint import Hint, next_hint
 from attncli.practice.challenges.repair_round import offers_rounds
 from attncli.practice.challenges.solution import show_solution
-from attncli.practice.challenges.start_challenge import Started, solution_file, start_challenge
-from attncli.tui.editing import edit_outside, write_here
+from attncli.practice.challenges.start_challenge import Started, solution_file
+from attncli.tui.challenge_standing import comes_back_text, standing_text
+from attncli.tui.editing import edit_outside, has_file, write_here
+from attncli.tui.faults import fault_text
 from attncli.tui.handed_out import hand_out_bug, hand_out_repair, task_of
 from attncli.tui.screens.base import AttnScreen
 from attncli.tui.widget_events import CheckChanged, Graded, GradingFailed
@@ -33,7 +34,6 @@ from attncli.tui.widgets.page import Page
 from attncli.tui.widgets.plain import Plain
 from attncli.tui.widgets.title_bar import TitleBar
 from attncli.words.app_texts import say
-from attncli.words.intervals import interval_text
 from attncli.words.statements import EVERYWHERE, HARDENED
 from attncli.words.tracks import track_title
 
@@ -48,6 +48,7 @@ class ChallengeScreen(AttnScreen):
         Binding("w", "write", "key.write"),
         Binding("g", "grade", "key.grade"),
         Binding("f", "fresh", "key.fresh"),
+        Binding("t", "own_case", "key.own-case", show=False),
         Binding("h", "hint", "key.hint"),
         Binding("o", "solution", "key.solution"),
         Binding("c", "card", "key.card"),
@@ -82,9 +83,7 @@ class ChallengeScreen(AttnScreen):
         return TitleBar(self.challenge.title[self.lang], f"{detail} · {level}", self._standing())
 
     def _standing(self) -> str:
-        found = {s.challenge.id: s for s in standings(self.workspace, self.challenge.track)}[self.challenge_id]
-        word = say(f"standing.{found.standing}", self.lang)
-        return f"{word} · {say('challenges.due', self.lang)}" if found.is_due else word
+        return standing_text(self.workspace, self.challenge, self.lang)
 
     def body(self) -> Iterable[Widget]:
         yield Page(*self._statement(), id="statement")
@@ -146,7 +145,7 @@ class ChallengeScreen(AttnScreen):
         try:
             self.attn.grader.warm_up()
         except JudgeFailed as error:
-            self.notify(error.message, severity="error")
+            self.attn.tell(error)
 
     def focus_first(self) -> None:
         self.query_one("#report" if self.has_class("-report") else "#statement").focus()
@@ -168,7 +167,7 @@ class ChallengeScreen(AttnScreen):
             return not grading_now and is_solved(self.workspace, self.challenge_id)
         if action == "repair":
             return not grading_now and offers_rounds(self.challenge)
-        if action in ("grade", "edit", "write", "bug"):
+        if action in ("grade", "edit", "write", "bug", "own_case"):
             return not grading_now
         return not (action == "back" and grading_now)
 
@@ -197,29 +196,27 @@ class ChallengeScreen(AttnScreen):
         self.unfolded = message.unfolded
 
     async def action_edit(self) -> None:
-        if self._has_file():
+        if has_file(self, self.challenge_id, self.file):
             edit_outside(self, self.file)
             await self._show_statement()
 
     @work
     async def action_write(self) -> None:
         """The app's own editor; the file may be graded right away."""
-        if self._has_file():
+        if has_file(self, self.challenge_id, self.file):
             grade = await write_here(self, self.file, self.challenge.title, self.statement.first)
             await self._show_statement()
             if grade:
                 await self.action_grade()
 
-    def _has_file(self) -> bool:
-        """Whether there is a file to edit: a starter is written where there was none."""
-        if not self.file.exists():
-            try:
-                start_challenge(self.workspace, self.challenge_id)
-            except AttnError as error:
-                self.notify(error.message, severity="error")
-                return False
-            self.notify(say("challenge.started", self.lang, file=self.file))
-        return True
+    def action_own_case(self) -> None:
+        """A case of the learner's own, beginning with the counterexample where there is one."""
+        from attncli.practice.challenges.own_case import counterexample_text
+        from attncli.tui.screens.own_case import OwnCaseScreen
+
+        if has_file(self, self.challenge_id, self.file):
+            text = counterexample_text(self.challenge, self.report)
+            self.app.push_screen(OwnCaseScreen(self.challenge_id, self.file, text))
 
     def _is_accepted(self) -> bool:
         return self.report is not None and self.report.accepted
@@ -239,7 +236,7 @@ class ChallengeScreen(AttnScreen):
         try:
             self.request = submit.request_for(self.workspace, self.challenge_id, self.file, options)
         except AttnError as error:
-            self.notify(error.message, severity="warning")
+            self.attn.tell(error)
             return
         self.options = options
         await self.query_one(GradeReportView).begin()
@@ -283,16 +280,12 @@ class ChallengeScreen(AttnScreen):
             self.attn.tell(error)
 
     def _comes_back(self) -> str:
-        found = {s.challenge.id: s for s in standings(self.workspace, self.challenge.track)}[self.challenge_id]
-        if found.schedule is None:
-            return ""
-        wait = max(timedelta(0), found.schedule.due_at - self.workspace.clock())
-        return say("verdict.next-due", self.lang, interval=interval_text(wait, self.lang))
+        return comes_back_text(self.workspace, self.challenge, self.lang)
 
     async def on_grading_failed(self, message: GradingFailed) -> None:
         self.request = None
         cancelled = isinstance(message.error, GradingCancelled)
-        text = say("challenge.cancelled", self.lang) if cancelled else message.error.message
+        text = say("challenge.cancelled", self.lang) if cancelled else fault_text(message.error, self.lang)
         await self.query_one(GradeReportView).say_failed(text)
         self.refresh_bindings()
 
@@ -312,7 +305,7 @@ class ChallengeScreen(AttnScreen):
         try:
             hint = next_hint(self.workspace, self.challenge_id)
         except AttnError as error:
-            self.notify(error.message)
+            self.attn.tell(error)
             return
         if hint.again:
             self.notify(say("challenge.no-more-hints", self.lang))
@@ -331,7 +324,9 @@ class ChallengeScreen(AttnScreen):
 
     async def _show_handed_out(self, started: Started | None) -> None:
         if started is not None:
-            self.handed_out = started
+            self.handed_out, self.report = started, None
+            await self.query_one(GradeReportView).clear()
+            self.refresh_bindings()
             await self._show_statement()
 
     @work
@@ -344,6 +339,6 @@ class ChallengeScreen(AttnScreen):
             try:
                 self.reference = show_solution(self.workspace, self.challenge_id)
             except AttnError as error:
-                self.notify(error.message, severity="error")
+                self.attn.tell(error)
                 return
             await self._show_statement()

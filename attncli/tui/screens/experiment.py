@@ -15,6 +15,7 @@ from attncli.experiments.catalogue import find
 from attncli.experiments.child_runner import Run
 from attncli.experiments.results import Outcome
 from attncli.experiments.told import lines
+from attncli.tui.faults import fault_text
 from attncli.tui.screens.base import AttnScreen
 from attncli.tui.widgets.page import Page
 from attncli.tui.widgets.plain import Plain
@@ -72,7 +73,7 @@ class ExperimentScreen(AttnScreen):
         try:
             outcomes = run.outcomes(self._advanced)
         except ExperimentFailed as error:
-            self.post_message(Ended([], error.message))
+            self.post_message(Ended([], fault_text(error, self.lang)))
         else:
             self.post_message(Ended(outcomes))
         finally:

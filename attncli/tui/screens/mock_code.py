@@ -14,6 +14,7 @@ from attncli.errors import AttnError
 from attncli.practice.challenges.grader import GradeRequest, GradingCancelled
 from attncli.practice.mock import mock_code
 from attncli.practice.mock.mock import MockInterview
+from attncli.tui.faults import fault_text
 from attncli.tui.screens.challenge import ChallengeScreen
 from attncli.tui.screens.editor import EditorScreen
 from attncli.tui.screens.interview_clock import InterviewClock
@@ -114,7 +115,7 @@ class MockCodeScreen(ChallengeScreen, InterviewClock, inherit_bindings=False):
         await super().on_grading_failed(message)
         if not isinstance(message.error, GradingCancelled):
             self.is_by_hand = True
-            said = say("mock.by-hand", self.lang, why=message.error.message)
+            said = say("mock.by-hand", self.lang, why=fault_text(message.error, self.lang))
             await self.query_one(GradeReportView).say_failed(said)
             self.refresh_bindings()
 

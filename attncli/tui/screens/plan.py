@@ -101,7 +101,7 @@ class PlanScreen(AttnScreen):
         yield Plain(expected_line(plan, lang))
         for line in left_out_lines(plan, lang):
             yield Plain(Content.styled(f"! {line}", "$warning"))
-        for line in (basis_line(plan, lang), *studied_line(plan, lang)):
+        for line in (basis_line(plan, lang), *studied_line(plan, lang), words.BESIDE_REVIEW[lang]):
             yield Plain(Content.styled(line, "$text-muted"))
         yield self._heading(words.DAYS[lang])
         yield Plain(Content("\n").join(self._day(day) for day in plan.days[:DAYS_SHOWN]))

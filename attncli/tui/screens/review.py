@@ -10,6 +10,7 @@ from typing import ClassVar
 
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
+from textual.content import Content
 from textual.widget import Widget
 
 from attncli.domain.log_row import RowKind
@@ -21,6 +22,7 @@ from attncli.practice.sittings.drill import Drill, DrillItem
 from attncli.tui.faults import RETRIES, RETRY_SECONDS, fault_text
 from attncli.tui.screens.asking import AskingScreen
 from attncli.tui.widget_events import Answered, PointsTicked, Rated
+from attncli.tui.widgets.answer_clock import AnswerClock
 from attncli.tui.widgets.card_sheet import Sheet, asked_parts
 from attncli.tui.widgets.fault_line import FaultLine
 from attncli.tui.widgets.marked_rows import MarkedRows
@@ -28,6 +30,7 @@ from attncli.tui.widgets.progress_line import Progress
 from attncli.tui.widgets.rating_bar import RatingBar
 from attncli.tui.widgets.session_end import SessionEnd
 from attncli.tui.widgets.title_bar import TitleBar
+from attncli.tui.widgets.waiting_counts import waiting_counts
 from attncli.words.app_texts import say
 
 
@@ -97,7 +100,7 @@ class ReviewScreen(AskingScreen):
         self._ask(self.drill.next())
 
     def _ask(self, item: DrillItem | None) -> None:
-        self.item, self.fault = item, ""
+        self.item, self.fault, self.asked_at = item, "", self.workspace.clock()
         self.asked = Asked.of(item.card, self.attn.rng) if item else None
 
     def title_bar(self) -> TitleBar:
@@ -120,9 +123,19 @@ class ReviewScreen(AskingScreen):
     def _ratings(self) -> Iterable[Widget]:
         if self.fault:
             yield FaultLine(self.fault)
+        if self._is_timed:
+            settings = self.workspace.settings
+            yield AnswerClock(self.workspace.clock, self.asked_at, self.lang, steady=settings.reduced_motion)
         if self.item is not None and self.asked is not None and self.asked.revealed:
             given = {rating: self.item.interval(rating) if self.drill.is_recorded else None for rating in Rating}
             yield RatingBar(given, self.asked.suggestion, self.lang)
+
+    @property
+    def _is_timed(self) -> bool:
+        """Whether the answer is one that is said aloud, and the learner wants to see its half minute."""
+        asked = self.asked
+        is_open = asked is not None and not asked.revealed and not asked.is_marked_automatically
+        return is_open and self.workspace.settings.answer_timer
 
     def _titles(self) -> tuple[str, str, str]:
         lang = self.lang
@@ -133,10 +146,9 @@ class ReviewScreen(AskingScreen):
         detail = f"{say(f'review.kind-{card.kind}', lang)} · {say(f'review.level-{card.level}', lang)}"
         return title, detail, card.id
 
-    def _counts(self) -> tuple[int, int]:
-        progress = self.drill.progress
-        waiting = max(progress.remaining, 1 if self.asked else 0)
-        return progress.answered, progress.answered + waiting
+    def _counts(self) -> tuple[int, int, Content]:
+        state = None if self.item is None else self.item.state
+        return *self.drill.done_of_all, waiting_counts(self.drill.progress, state, self.lang)
 
     async def _show(self) -> None:
         """Composes the sheet and the ratings from the state."""

@@ -66,9 +66,11 @@ class SearchScreen(AttnScreen):
         found = browse(self.workspace, self.query_text)
         rows = [(card.id, self._row(found, card.id, card.question(self.lang))) for card in found.cards[:_MOST_ROWS]]
         self.query_one(Rows).show_rows(rows, stay=False)
-        self.query_one(TitleBar).show(
-            say("search.title", self.lang), status=say_counted("search.found", self.lang, len(found.cards))
-        )
+        count = len(found.cards)
+        status = say_counted("search.found", self.lang, count)
+        if count > _MOST_ROWS:
+            status = say("search.first", self.lang, shown=_MOST_ROWS, count=count)
+        self.query_one(TitleBar).show(say("search.title", self.lang), status=status)
         nothing = self.query_one("#nothing", Plain)
         said = [say("search.unknown", self.lang, filters=" ".join(found.unknown))] if found.unknown else []
         said += [] if found.cards else [say("search.nothing", self.lang, query=self.query_text)]

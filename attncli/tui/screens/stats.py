@@ -1,4 +1,4 @@
-"""Statistics: retention, streak, the calendar of reviews, what comes due, and how ready each topic is."""
+"""Statistics: retention, streak, calendar, what comes due, how ready each topic is, and what was recalled."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 from textual.content import Content
 from textual.widget import Widget
 
+from attncli.practice.recall_record import RecallRecord, minutes_by_day
 from attncli.practice.study_progress import FORECAST_DAYS, RETENTION_DAYS, Progress, TopicStanding, progress
 from attncli.tui.columns import bar, left, right
 from attncli.tui.screens.base import AttnScreen
@@ -16,12 +17,15 @@ from attncli.tui.widgets.forecast import Forecast
 from attncli.tui.widgets.heatmap import Heatmap
 from attncli.tui.widgets.page import Page
 from attncli.tui.widgets.plain import Plain
+from attncli.tui.widgets.recall_report import RecallReport
 from attncli.tui.widgets.title_bar import TitleBar
 from attncli.words.app_texts import say
 from attncli.words.command_texts import counted
 from attncli.words.plan_texts import countdown_line
 
 _TOPIC, _BAR = 40, 20
+CARDS_AT_ONCE = 5
+READ_SECONDS = 0.01
 
 
 class StatsScreen(AttnScreen):
@@ -31,10 +35,24 @@ class StatsScreen(AttnScreen):
 
     def title_bar(self) -> TitleBar:
         self.standing: Progress = progress(self.workspace)
+        if not hasattr(self, "record"):
+            self.record, self.minutes = RecallRecord(self.workspace), minutes_by_day(self.workspace)
         return TitleBar(say("stats.title", self.lang))
 
     def body(self) -> Iterable[Widget]:
         yield Page(*self._parts(), id="stats")
+
+    def on_mount(self) -> None:
+        super().on_mount()
+        self._read_on()
+
+    def _read_on(self) -> None:
+        """A few cards at a time, so that no key waits; the report is drawn when all are read."""
+        if self.record.read_on(CARDS_AT_ONCE):
+            self.set_timer(READ_SECONDS, self._read_on)
+        else:
+            for report in self.query(RecallReport):
+                report.refresh(layout=True)
 
     def focus_first(self) -> None:
         self.query_one("#stats").focus()
@@ -50,10 +68,11 @@ class StatsScreen(AttnScreen):
         yield Heatmap(counts, date.fromisoformat(found.forecast[0].date), lang)
         yield self._heading("stats.forecast", days=FORECAST_DAYS)
         yield Forecast(found.forecast, lang)
-        yield self._heading("stats.topics")
         titles = {topic.id: topic.title[lang] for topic in self.workspace.library.topics()}
+        yield self._heading("stats.topics")
         lines = [self._topic(titles[id], standing) for id, standing in found.topics.items()]
         yield Plain(Content("\n").join(lines), classes="topics")
+        yield RecallReport(self.record, self.minutes, titles, lang)
 
     def _figures(self) -> Content:
         found, lang = self.standing, self.lang

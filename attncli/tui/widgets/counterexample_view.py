@@ -9,7 +9,7 @@ from textual.widget import Widget
 from attncli.domain.report import Counterexample
 from attncli.domain.text import Lang
 from attncli.words.app_texts import say
-from attncli.words.counterexample_lines import counterexample_lines
+from attncli.words.counterexample_lines import Answers, counterexample_lines
 
 
 class CounterexampleView(Widget):
@@ -19,9 +19,16 @@ class CounterexampleView(Widget):
     CounterexampleView { height: auto; width: 1fr; margin: 0 0 1 0; }
     """
 
-    def __init__(self, shown: Counterexample, lang: Lang, file: str = "") -> None:
+    def __init__(
+        self,
+        shown: Counterexample,
+        lang: Lang,
+        file: str = "",
+        title: str = "counterexample.title",
+        answers: Answers | None = None,
+    ) -> None:
         super().__init__()
-        self._shown, self._file = shown, file
+        self._shown, self._file, self._title, self._answers = shown, file, title, answers
         self.lang: Lang = lang
 
     def render(self) -> Content:
@@ -31,8 +38,8 @@ class CounterexampleView(Widget):
         return len(self._lines(width))
 
     def _lines(self, width: int) -> list[Content]:
-        lines = [Content.styled(say("counterexample.title", self.lang), "bold $primary")]
-        for style, line in counterexample_lines(self._shown, width - 2, self.lang, self._file):
+        lines = [Content.styled(say(self._title, self.lang), "bold $primary")]
+        for style, line in counterexample_lines(self._shown, width - 2, self.lang, self._file, self._answers):
             text = Content.styled(line, "$text-muted" if style == "note" else "")
             parts = text.wrap(max(10, width - 2)) if style == "place" else [text]
             lines += [Content("  ") + part for part in parts]

@@ -48,6 +48,10 @@ class GradeReportView(Page):
         now = Plain(say("challenge.starting", self.lang), classes="now")
         await self._replace([now, Progress(0, self._total), CheckList([], self.lang)])
 
+    async def clear(self) -> None:
+        """Another file is asked about from now on."""
+        await self._replace([])
+
     def check(self, check: CheckResult) -> None:
         """A check began or ended."""
         self._checks[check.name] = check

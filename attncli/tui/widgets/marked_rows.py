@@ -94,6 +94,7 @@ class MarkedRows(Vertical, can_focus=True):
         self.cursor = index
         self.choose(index)
         self.refresh_rows()
+        self.query(MarkedRow)[index].scroll_visible(animate=False)
         return True
 
     def action_cursor(self, step: int) -> None:

@@ -212,3 +212,13 @@ def test_times_that_nobody_measured_are_said_to_be_assumed(open_workspace: Open)
     assert "没有用时" in basis_line(plan, "zh")
     record_review.answer(workspace, "kv-01", Rating.GOOD, details={"elapsed_ms": 30_000})
     assert "1 reviews of yours: " in basis_line(make_plan(workspace), "en")
+
+
+def test_a_buried_card_leaves_todays_list_with_its_minutes_and_no_other_day(open_workspace: Open) -> None:
+    workspace = with_date(open_workspace, 10)
+    before = make_plan(workspace).days
+    card = before[0].new[0]
+    hold.hold(workspace, RowKind.BURY, card)
+    after = make_plan(workspace).days
+    assert card not in after[0].new and set(after[0].new) == set(before[0].new) - {card}
+    assert after[0].minutes < before[0].minutes and after[1:] == before[1:]

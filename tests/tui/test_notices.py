@@ -1,0 +1,34 @@
+"""Where notices come up: over the title alone, whatever the language, so that they cover nothing that is being read."""
+
+from __future__ import annotations
+
+import pytest
+from textual.widgets._toast import Toast
+
+from attncli.tui.widgets.card_sheet import Sheet
+
+from .conftest import MakeApp
+
+TITLE_AND_PROGRESS = 2
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+@pytest.mark.parametrize("size", [(80, 24), (120, 40)])
+async def test_a_notice_covers_neither_card_nor_ratings(make_app: MakeApp, lang: str, size: tuple[int, int]) -> None:
+    app = make_app("review", lang=lang)
+    async with app.run_test(size=size, notifications=True) as pilot:
+        await pilot.press("minus")
+        await pilot.pause(0.3)
+        [toast] = app.screen.query(Toast)
+        assert toast.region.height == 1 and toast.region.bottom <= TITLE_AND_PROGRESS
+        assert toast.region.right <= size[0]
+        assert app.screen.query_one(Sheet).region.y >= toast.region.bottom
+
+
+async def test_a_long_notice_stays_within_the_screen(make_app: MakeApp) -> None:
+    app = make_app("review")
+    async with app.run_test(size=(80, 24), notifications=True) as pilot:
+        app.notify("word " * 40)
+        await pilot.pause(0.3)
+        [toast] = app.screen.query(Toast)
+        assert toast.region.right <= 80 and toast.region.height <= 4

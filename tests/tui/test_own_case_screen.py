@@ -1,0 +1,164 @@
+"""A case of one's own in the app: what is typed, both answers, what cannot be tried, and what stays."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from attncli.domain.case_answers import BothAnswers
+from attncli.domain.report_documents import counterexample_of
+from attncli.domain.text import Localised
+from attncli.errors import JudgeFailed
+from attncli.practice.challenges.grader import GradingCancelled, TryRequest
+from attncli.tui.app import AttnApp
+from attncli.tui.screens.challenge import ChallengeScreen
+from attncli.tui.screens.own_case import CaseField, OwnCaseScreen
+
+from .conftest import MakeApp, shown
+from .test_challenge import REJECTED, Scripted, settled, write_solution
+
+SHOWN = counterexample_of(
+    {
+        "args": {"q": {"shape": [1, 2], "dtype": "float32", "values": [1.0, 0.0]}},
+        "expected": {"shape": [1, 2], "dtype": "float32", "values": [0.5, 0.5]},
+        "got": {"shape": [1, 2], "dtype": "float32", "values": [0.5, 0.91]},
+        "first_wrong_index": [0, 1],
+    }
+)
+DIFFER = BothAnswers(
+    said=Localised("largest error 0.41", "最大误差 0.41"),
+    shown=SHOWN,
+    same=False,
+    forbidden=(Localised("d is 3", "d 是 3"),),
+    printed="a line of mine",
+)
+
+
+class Trying(Scripted):
+    """A judge that gives these answers, or fails so."""
+
+    def __init__(self, answers: BothAnswers | JudgeFailed) -> None:
+        super().__init__(lambda: REJECTED)
+        self.answers = answers
+        self.tried: list[TryRequest] = []
+
+    def try_case(self, request: TryRequest) -> BothAnswers:
+        self.tried.append(request)
+        if isinstance(self.answers, JudgeFailed):
+            raise self.answers
+        return self.answers
+
+
+def opened(make_app: MakeApp, answers: BothAnswers | JudgeFailed = DIFFER, **options: Any) -> tuple[AttnApp, Trying]:
+    app, judge = make_app("challenges", challenge="sdpa", **options), Trying(answers)
+    app.grader = judge
+    write_solution(app)
+    return app, judge
+
+
+@pytest.mark.parametrize(
+    ("lang", "words"),
+    [
+        (
+            "en",
+            ("✗ The answers differ: largest", "never asks for this", "d is 3", "the reference", "your file"),
+        ),
+        ("zh", ("✗ 答案不同：最大误差 0.41", "本题不会这样考", "d 是 3", "参考解", "你的文件")),
+    ],
+)
+@pytest.mark.parametrize("size", [(80, 24), (120, 40)])
+async def test_both_answers_stand_beside_each_other(
+    make_app: MakeApp, lang: str, words: tuple[str, ...], size: tuple[int, int]
+) -> None:
+    app, judge = opened(make_app, lang=lang)
+    async with app.run_test(size=size) as pilot:
+        await pilot.press("t", *"1,2", "enter")
+        await settled(pilot)
+        text = shown(app)
+        assert all(word in text for word in words) and "0.91*" in text
+        assert [request.text for request in judge.tried] == ["1,2"]
+
+
+async def test_equal_answers_have_no_stars(make_app: MakeApp) -> None:
+    app, _ = opened(make_app, BothAnswers(shown=SHOWN, same=True))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("t", "1", "enter")
+        await settled(pilot)
+        assert "✓ Both answers are the same" in shown(app) and "0.91 " in shown(app) and "*" not in shown(app)
+
+
+async def test_the_counterexample_of_the_last_grading_is_there_to_begin_with(make_app: MakeApp) -> None:
+    app, _ = opened(make_app)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("g")
+        await settled(pilot)
+        await pilot.press("t")
+        await pilot.pause(0.2)
+        assert app.screen.query_one(CaseField).value == "sdpa(q=torch.tensor([[1.0, 0.0]]), scale=None)"
+
+
+@pytest.mark.parametrize(
+    ("answers", "says"),
+    [
+        (BothAnswers(refused=Localised("this is no Python", "这不是 Python")), "Not tried: this is no Python"),
+        (JudgeFailed("the judge died; run attn doctor"), "Not tried: the judge died; run attn doctor"),
+        (GradingCancelled("cancelled"), "Not tried: Grading cancelled."),
+    ],
+)
+async def test_what_cannot_be_tried_is_one_line_and_the_text_stays(
+    make_app: MakeApp, answers: BothAnswers | JudgeFailed, says: str
+) -> None:
+    app, _ = opened(make_app, answers)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("t", "1", "enter")
+        await settled(pilot)
+        assert says in shown(app) and app.screen.query_one(CaseField).value == "1"
+
+
+async def test_a_file_that_has_gone_is_told(make_app: MakeApp) -> None:
+    app, judge = opened(make_app)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("t")
+        (app.workspace.home.solutions / "sdpa.py").unlink()
+        await pilot.press("1", "enter")
+        await settled(pilot)
+        assert "Not tried: there is no file" in " ".join(shown(app).split()) and not judge.tried
+
+
+async def test_what_was_typed_and_answered_survives_a_change_of_language_and_escape_goes_back(
+    make_app: MakeApp,
+) -> None:
+    app, _ = opened(make_app)
+    async with app.run_test(size=(100, 40)) as pilot:
+        await pilot.press("t", *"1-2", "enter")
+        await settled(pilot)
+        await app.action_language()
+        await pilot.pause(0.2)
+        assert "答案不同" in shown(app) and app.screen.query_one(CaseField).value == "1-2"
+        assert isinstance(app.screen, OwnCaseScreen)
+        await pilot.press("escape")
+        assert isinstance(app.screen, ChallengeScreen)
+
+
+async def test_a_starter_is_written_where_there_is_no_file(make_app: MakeApp) -> None:
+    app, _ = opened(make_app)
+    (app.workspace.home.solutions / "sdpa.py").unlink()
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("t")
+        await pilot.pause(0.2)
+        assert "def sdpa(" in (app.workspace.home.solutions / "sdpa.py").read_text(encoding="utf-8")
+        assert "sdpa(q, k, v, mask=None, scale=None)" in shown(app)
+
+
+async def test_a_handed_out_bug_puts_the_old_report_away(make_app: MakeApp) -> None:
+    app, _ = opened(make_app)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("g")
+        await settled(pilot)
+        await pilot.press("b")
+        await pilot.pause(0.2)
+        await pilot.press("y")
+        await settled(pilot)
+        assert isinstance(app.screen, ChallengeScreen) and app.screen.report is None
+        assert "Find the bug" in shown(app) and not app.screen.query_one("#report").children
