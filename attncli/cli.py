@@ -31,6 +31,7 @@ COMMANDS: dict[str, str] = {
     "grade": "attncli.commands.grade:grade",
     "hint": "attncli.commands.hint:hint",
     "import": "attncli.commands.import_reviews:import_",
+    "ladder": "attncli.commands.ladder:ladder",
     "mcp": "attncli.commands.mcp:mcp",
     "mock": "attncli.commands.mock:mock",
     "new": "attncli.commands.new:new",

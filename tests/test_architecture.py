@@ -37,6 +37,7 @@ RULES: dict[str, tuple[set[str], set[str]]] = {
         | {"weasyprint", "ziafont", "ziamath"},
     ),
     "experiments": ({"domain", "words", "errors"}, set()),
+    "ladder": ({"sandbox", "domain", "words", "errors"}, set()),
     "cohort": ({"practice", "judge", "domain", "words", "errors", "files"}, {"ray"}),
     "tui": (
         {"practice", "experiments", "export", "domain", "words", "config", "errors", "paths"},
@@ -58,6 +59,7 @@ RULES: dict[str, tuple[set[str], set[str]]] = {
             "practice",
             "cohort",
             "experiments",
+            "ladder",
             "export",
             "tui",
             "words",
@@ -354,6 +356,7 @@ def loaded_by(statement: str) -> set[str]:
         ("import attncli.practice.sittings.drill", {"torch", "textual", "yaml", "pydantic", "hypothesis"}),
         ("import attncli.judge.client", {"torch", "hypothesis"}),
         ("import attncli.experiments.child_runner, attncli.experiments.told", {"torch", "rich", "yaml", "sqlite3"}),
+        ("import attncli.ladder.blame, attncli.ladder.told_climb", {"torch", "rich", "yaml", "sqlite3"}),
         ("import attncli.sandbox.zygote_client", {"torch", "hypothesis"}),
         ("import attncli.tui.app", {"torch", "hypothesis", "yaml", "pydantic"}),
     ],

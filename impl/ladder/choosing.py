@@ -1,0 +1,154 @@
+"""Evening: which token comes next. Penalties, filters, a draw, and a small model that guesses ahead of the large one.
+
+What is drawn at random is compared as frequencies, since a piece may use its random numbers as it likes.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+DRAWS = 1200
+
+
+def live(engine: Any) -> None:
+    rows = engine.model.logits(torch.tensor(engine.text[:20]).view(4, 5))[:, -1].detach()
+    penalties(engine, rows)
+    filters(engine, rows)
+    one_after_the_other(engine)
+    settled(engine)
+    guesses(engine)
+    frequencies(engine)
+
+
+def penalties(engine: Any, rows: Tensor) -> None:
+    """Four texts, each with its own history; what was said often counts once, and token 0 like any other."""
+    said = torch.tensor([[0, 3, 3, 3], [5, 5, 0, 1], [2, 4, 6, 8], [1, 1, 1, 1]])
+    for n, penalty in enumerate((1.3, 0.5, 1.0, 4.0)):
+        engine.say("penalty", engine.do.repetition_penalty(rows, said, penalty), n, tolerance=1e-4)
+    engine.say("penalty", engine.do.repetition_penalty(rows, said[:, :0], 2.0), 5, tolerance=1e-4)
+    signs = torch.tensor([[-2.0, 0.0, 3.0, -torch.inf, 1e-3], [4.0, -1.0, 0.0, 2.0, -5.0]], dtype=torch.float64)
+    for n, penalty in enumerate((1.5, 0.8)):
+        engine.say(
+            "penalty", engine.do.repetition_penalty(signs, torch.tensor([[0, 1, 2, 3], [4, 4, 4, 2]]), penalty), 6 + n
+        )
+
+
+def filters(engine: Any, rows: Tensor) -> None:
+    """Every filter alone, off, at its ends, and all in their order."""
+    generator = torch.Generator().manual_seed(4)
+    fixed = 2 * torch.randn(5, 12, generator=generator, dtype=torch.float64)
+    fixed[1] *= 4
+    fixed[3, 2:5] = -torch.inf
+    asked: list[dict[str, Any]] = [
+        *({"top_k": k} for k in (None, 0, 1, 3, 12, 40)),
+        *({"top_p": p} for p in (None, 0.0, 0.1, 0.5, 0.9, 0.999, 1.0, 1.5)),
+        *({"min_p": p} for p in (None, 0.0, 0.05, 0.3, 1.0)),
+        *({"temperature": t} for t in (1.0, 0.3, 2.5)),
+        {"top_k": 4, "top_p": 0.7},
+        {"top_k": 3, "top_p": 0.9, "temperature": 3.0},
+        {"top_k": 5, "top_p": 0.8, "min_p": 0.1, "temperature": 1.7},
+        {"top_p": 0.6, "min_p": 0.2, "temperature": 0.5},
+        {"min_p": 0.15, "temperature": 2.0},
+        {"top_k": 2, "min_p": 0.01},
+    ]
+    for n, options in enumerate(asked):
+        engine.say("filters", engine.do.filter_logits(fixed, **options), n)
+        engine.say("filters", engine.do.filter_logits(fixed[2:3], **options), 50 + n)
+    engine.say("filters", engine.do.filter_logits(rows, 5, 0.8, None, 1.3), 100, tolerance=1e-4)
+    engine.say("filters", engine.do.filter_logits(rows * 40), 101, tolerance=1e-4)
+
+
+def one_after_the_other(engine: Any) -> None:
+    """A text of twelve tokens from the model itself, every one penalised, filtered and drawn."""
+    generator, text = torch.Generator().manual_seed(21), list(engine.text[:3])
+    for _ in range(12):
+        logits = engine.model.logits(torch.tensor(text)[None])[:, -1].detach()
+        logits = engine.do.repetition_penalty(logits, torch.tensor(text)[None], 1.2)
+        logits = engine.do.filter_logits(logits, top_k=12, top_p=0.95, temperature=0.9)
+        text.append(int(torch.multinomial(logits.softmax(-1)[0], 1, generator=generator)))
+    engine.say("text", text)
+
+
+def settled(engine: Any) -> None:
+    """Guesses about which nothing is left to chance: equal rows, impossible tokens, one candidate in a residual."""
+    generator = torch.Generator().manual_seed(1)
+    sure = torch.eye(6, dtype=torch.float64)
+    same = torch.full((7, 6), 1 / 6, dtype=torch.float64)
+    for n, count in enumerate((1, 3, 6)):
+        target = same.clone()[: count + 1]
+        target[-1] = sure[n + 2]
+        taken = engine.do.spec_step(target, same[:count], torch.tensor([5, 4, 3, 2, 1, 0])[:count], generator)
+        engine.say("guesses", list(taken), n)
+    for n, place in enumerate((0, 1, 2, 4)):
+        target, guessed = sure[[1, 2, 3, 4, 5, 0]], torch.tensor([1, 2, 3, 4, 5])
+        drafts = target[:5].clone()
+        drafts[place] = sure[0] * 0.5 + sure[(place + 2) % 6] * 0.5
+        guessed[place] = 0
+        target[place] = 0.0
+        target[place, (place + 3) % 6] = 1.0
+        engine.say("guesses", list(engine.do.spec_step(target, drafts, guessed, generator)), 10 + n)
+    engine.say(
+        "guesses",
+        [type(part).__name__ for part in engine.do.spec_step(same[:2], same[:1], torch.tensor([2]), generator)],
+        20,
+    )
+    small = torch.tensor([[1e-8, 1 - 1e-8, 0.0], [0.0, 0.0, 1.0]], dtype=torch.float64)
+    draft = torch.tensor([[1e-8, 0.5 - 1e-8, 0.5]], dtype=torch.float64)
+    engine.say("guesses", list(engine.do.spec_step(small, draft, torch.tensor([0]), generator)), 21)
+
+
+def guesses(engine: Any) -> None:
+    """A generator alone decides: the same state gives the same, every call moves it, and torch's own stays where it is."""
+    p, q, tokens = distributions(7)
+    made = [torch.Generator().manual_seed(5) for _ in range(2)]
+    runs = [[engine.do.spec_step(p, q, tokens, generator) for _ in range(40)] for generator in made]
+    engine.say("generator", [runs[0] == runs[1], len(set(runs[0])) > 1])
+    before = torch.get_rng_state()
+    engine.do.spec_step(p, q, tokens, made[0])
+    engine.say("generator", bool((before == torch.get_rng_state()).all()), 1)
+    state = made[1].get_state()
+    engine.do.spec_step(p, q, tokens, made[1])
+    engine.say("generator", bool((state == made[1].get_state()).all()), 2)
+
+
+def distributions(seed: int, count: int = 3, width: int = 5) -> tuple[Tensor, Tensor, Tensor]:
+    """What the large model thinks, what the small one thinks, and what it drafted."""
+    generator = torch.Generator().manual_seed(seed)
+    p = torch.rand(count + 1, width, generator=generator, dtype=torch.float64).square() + 0.02
+    q = torch.rand(count, width, generator=generator, dtype=torch.float64).square() + 0.02
+    p, q = p / p.sum(-1, keepdim=True), q / q.sum(-1, keepdim=True)
+    return p, q, torch.multinomial(q, 1, generator=generator)[:, 0]
+
+
+def frequencies(engine: Any) -> None:
+    """How often which guess is kept and which token follows: one guess, three of them, and six."""
+    generator = torch.Generator().manual_seed(9)
+    for n, (seed, count, width) in enumerate([(3, 1, 4), (7, 3, 5), (12, 6, 4), (2, 2, 4)]):
+        p, q, tokens = distributions(seed, count, width)
+        if n == 2:  # nearly all are kept, so that the sixth is reached
+            p[:-1] = 0.9 * q + 0.1 * p[:-1]
+        if n == 3:  # each of two is kept every other time, by a number of its own
+            p[:2], q[:] = torch.tensor([0.3, 0.3, 0.2, 0.2]), torch.tensor([0.6, 0.2, 0.1, 0.1])
+            tokens = torch.zeros(2, dtype=torch.long)
+        seen = torch.zeros(count + 1, width, dtype=torch.float64)
+        for _ in range(DRAWS):
+            kept, following = engine.do.spec_step(p, q, tokens, generator)
+            seen[kept, following] += 1
+        due = expected(p, q, tokens)
+        engine.say("frequencies", ((seen / DRAWS - due).abs() < 0.06).all().item(), n)
+
+
+def expected(p: Tensor, q: Tensor, tokens: Tensor) -> Tensor:
+    """The chance of every outcome, by the theorem."""
+    due, reached = torch.zeros(p.shape, dtype=torch.float64), 1.0
+    for i, token in enumerate(tokens.tolist()):
+        kept = min(1.0, float(p[i, token] / q[i, token]))
+        residual = (p[i] - q[i]).clamp(min=0)
+        if residual.sum() > 0:
+            due[i] = reached * (1 - kept) * residual / residual.sum()
+        reached *= kept
+    due[-1] = reached * p[-1]
+    return due

@@ -1,0 +1,98 @@
+"""The model: two blocks, of which the first has a head of keys for every head of queries, and the second shares them.
+
+Whatever is a technique with a name of its own comes from a piece; here is what holds them together. Decisions:
+- sizes are odd and unequal, so that nothing fits by accident;
+- the embeddings are normalised once by layer_norm, every block then by rms_norm;
+- the first block turns neighbouring components and has a dense network, the second turns halves and has experts;
+- the output layer is the table of embeddings again.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+D, EXPERTS, CHOSEN = 14, 5, 2
+# Heads of queries, heads of keys, width of a head, base and layout of the turning.
+BLOCKS = {"a": (3, 3, 4, 100.0, "interleaved"), "b": (6, 2, 6, 500.0, "half")}
+NARROW = 9  # the hidden width of an expert
+
+
+class Model:
+    def __init__(self, do: Any, vocabulary: int, seed: int = 3) -> None:
+        self.do, self.vocabulary = do, vocabulary
+        generator = torch.Generator().manual_seed(seed)
+
+        def normal(*shape: int, spread: float = 0.3) -> Tensor:
+            return spread * torch.randn(shape, generator=generator, dtype=torch.float64)
+
+        wide = do.swiglu_hidden(D, 4)
+        weights = {"table": normal(vocabulary, D), "gamma": 1 + normal(D), "beta": normal(D), "last": 1 + normal(D)}
+        for name, (H, G, d, _, _) in BLOCKS.items():
+            weights |= {f"{name}.norm1": 1 + normal(D), f"{name}.norm2": 1 + normal(D)}
+            weights |= {f"{name}.wq": normal(D, H * d), f"{name}.wo": normal(H * d, D)}
+            weights |= {f"{name}.wk": normal(D, G * d), f"{name}.wv": normal(D, G * d)}
+        weights |= {"gate": normal(D, wide), "up": normal(D, wide), "down": normal(wide, D)}
+        weights |= {"router": normal(D, EXPERTS)}
+        weights |= {"gates": normal(EXPERTS, D, NARROW), "ups": normal(EXPERTS, D, NARROW)}
+        weights |= {"downs": normal(EXPERTS, NARROW, D)}
+        self.weights = weights
+        self.bias = normal(EXPERTS)
+
+    def embedded(self, ids: Tensor, say: Any = None) -> Tensor:
+        """(B, T) to (B, T, D)."""
+        w = self.weights
+        x = self.do.embed_tokens(ids, w["table"])
+        normal = self.do.layer_norm(x, w["gamma"], w["beta"])
+        if say:
+            say("embedding", x)
+            say("embedding-norm", normal)
+        return normal
+
+    def projected(self, x: Tensor, name: str, positions: Tensor | None) -> tuple[Tensor, Tensor, Tensor]:
+        """Queries, keys and values of a block, (B, heads, T, d); turned unless `positions` is None."""
+        H, G, d, base, layout = BLOCKS[name]
+        w, (B, T, _) = self.weights, x.shape
+        h = self.do.rms_norm(x, w[f"{name}.norm1"], eps=1e-5)
+        q = (h @ w[f"{name}.wq"]).view(B, T, H, d).transpose(1, 2)
+        k, v = ((h @ w[f"{name}.{kind}"]).view(B, T, G, d).transpose(1, 2) for kind in ("wk", "wv"))
+        if positions is None:
+            return q, k, v
+        return self.do.apply_rope(q, positions, base, layout), self.do.apply_rope(k, positions, base, layout), v
+
+    def joined(self, x: Tensor, name: str, heads: Tensor, mode: str) -> Tensor:
+        """The block's result: attention's heads joined to `x`, then the feed-forward network."""
+        w, (B, T, _) = self.weights, x.shape
+        x = x + heads.transpose(1, 2).reshape(B, T, -1) @ w[f"{name}.wo"]
+        h = self.do.rms_norm(x, w[f"{name}.norm2"])
+        if name == "a":
+            return x + self.do.swiglu_ffn(h, w["gate"], w["up"], w["down"])
+        return x + self.experts(h.reshape(B * T, D), mode).view(B, T, D)
+
+    def experts(self, h: Tensor, mode: str) -> Tensor:
+        """Every token visits its chosen experts."""
+        w, out = self.weights, torch.zeros_like(h)
+        gates, chosen, _ = self.do.route(h, w["router"], CHOSEN, mode, self.bias)
+        for e in range(EXPERTS):
+            token, slot = (chosen == e).nonzero(as_tuple=True)
+            if len(token):
+                seen = self.do.swiglu_ffn(h[token], w["gates"][e], w["ups"][e], w["downs"][e])
+                out = out.index_add(0, token, gates[token, slot, None] * seen)
+        return out
+
+    def hidden(self, ids: Tensor, mode: str = "topk_softmax", start: int = 0, say: Any = None) -> Tensor:
+        """(B, T) to what the output layer reads, (B, T, D): the whole text at once, without a cache."""
+        positions = torch.arange(start, start + ids.shape[1])
+        x = self.embedded(ids, say)
+        for name in BLOCKS:
+            q, k, v = self.projected(x, name, positions)
+            heads = self.do.gqa(q, k, v, causal=True)
+            x = self.joined(x, name, heads, mode)
+            if say:
+                say(f"block-{name}", x, tolerance=1e-6)
+        return self.do.rms_norm(x, self.weights["last"])
+
+    def logits(self, ids: Tensor, mode: str = "topk_softmax", start: int = 0) -> Tensor:
+        return self.hidden(ids, mode, start) @ self.weights["table"].T

@@ -1,0 +1,113 @@
+"""`attn ladder`: whose pieces have seats, what the engine did, who breaks it, in both languages and as a document."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from attncli import paths
+from attncli.domain.report import GradeReport
+from attncli.practice.challenges.attempt import record_attempt
+from attncli.practice.workspace import Workspace
+
+from .conftest import Result
+
+pytestmark = [
+    pytest.mark.sandbox,
+    pytest.mark.skipif(sys.platform != "linux", reason="workers want Linux"),
+]
+
+ROOT = Path(__file__).parents[2]
+IMPL = ROOT / "impl"
+RIGHT = {
+    "rope": IMPL / "positions" / "rope" / "right" / "rotate-half.py",
+    "gqa": IMPL / "cache" / "gqa" / "right" / "vmap.py",
+}
+WRONG = IMPL / "norms" / "rms-norm" / "wrong" / "no-weight.py"
+
+
+def ladder(home: Path, *words: object) -> Result:
+    """`attn ladder` as a process of its own, over the real challenges."""
+    environment = {**os.environ, "ATTN_HOME": str(home)}
+    command = [sys.executable, "-m", "attncli", "ladder", *map(str, words)]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=300, check=False)
+    return Result(done.returncode, done.stdout, done.stderr)
+
+
+@pytest.fixture(scope="module")
+def learner(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a learner who has solved two pieces and tried a third."""
+    home = tmp_path_factory.mktemp("learner")
+    with Workspace.open(paths.Home(home), lambda: datetime(2026, 5, 1, 9, tzinfo=UTC)) as workspace:
+        for id, file in RIGHT.items():
+            report = GradeReport(challenge=id, file=str(file), verdict="accepted", rung="solved")
+            record_attempt(workspace, report, file.read_text(encoding="utf-8"))
+        report = GradeReport(challenge="rms-norm", file=str(WRONG), verdict="rejected", rung="none")
+        record_attempt(workspace, report, WRONG.read_text(encoding="utf-8"))
+    return home
+
+
+def test_whoever_has_solved_nothing_is_told_how_to_begin(tmp_path: Path) -> None:
+    done = ladder(tmp_path / "new")
+    assert (done.code, done.err) == (0, "")
+    assert done.out.splitlines()[0].split() == ["rung", "piece", "whose", "used", "in", "the", "engine"]
+    assert done.out.count("the reference") == 20
+    assert "The engine runs right." in done.out
+    assert "attn start input-embedding" in done.out.splitlines()[-1]
+
+
+def test_solved_pieces_have_their_seats_and_what_was_only_tried_has_none(learner: Path) -> None:
+    done = ladder(learner, "--json")
+    assert (done.code, done.err) == (0, "")
+    told = done.json
+    assert told["verdict"] == "right" and told["broken"] == []
+    assert {piece["id"]: piece["from"]["rung"] for piece in told["pieces"] if piece["own"]} == {
+        "rope": "solved",
+        "gqa": "solved",
+    }
+    assert {piece["status"] for piece in told["pieces"]} == {"right", "reference"}
+    assert all(piece["calls"] > 0 for piece in told["pieces"])
+    assert told["loss"][0] > told["loss"][1] > 0
+    assert told["tokens"]["generated"] > 0 and told["tokens"]["found"] > 0
+    assert told["sample"] and "process" in told["sandbox"]
+
+
+def test_a_file_that_breaks_the_engine_is_named_with_the_place_in_both_languages(learner: Path) -> None:
+    done = ladder(learner, "--piece", f"rms-norm={WRONG}")
+    assert done.code == 1
+    assert "rms-norm: training: what the first block gives" in done.out.splitlines()
+    assert done.line.startswith("attn: the engine does not run right: rms-norm breaks it")
+    (row,) = [line for line in done.out.splitlines() if line.split()[1:2] == ["rms-norm"]]
+    assert row.split()[-2:] == ["BREAKS", "IT"]
+    chinese = ladder(learner, "--piece", f"rms-norm={WRONG}", "--json", "--lang", "zh")
+    (blame,) = json.loads(chinese.out)["broken"]
+    assert chinese.code == 1
+    assert blame == {
+        "pieces": ["rms-norm"],
+        "part": "training",
+        "place": "block-a",
+        "number": 0,
+        "reason": None,
+        "says": "训练：第一个模块的输出",
+    }
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["--piece", "rope"], "--piece rope names no file; write it as --piece rope=rope.py"),
+        (["--piece", "roper=x.py"], "the engine has no seat for roper; did you mean rope?"),
+        (["--piece", "zzz=x.py"], "the engine has no seat for zzz; its pieces are input-embedding, "),
+        (["--piece", "rope=nowhere.py"], "there is no file nowhere.py"),
+    ],
+)
+def test_a_call_that_makes_no_sense_is_refused(tmp_path: Path, words: list[str], says: str) -> None:
+    done = ladder(tmp_path, *words)
+    assert done.code == 2
+    assert says in done.line

@@ -1,0 +1,59 @@
+"""One zygote and the day of references for all tests of the ladder."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from attncli.ladder.blame import Engines
+from attncli.ladder.engine_run import Files
+from attncli.ladder.pieces import BY_ID
+from attncli.sandbox.zygote_client import ZygoteClient
+
+ROOT = Path(__file__).parents[2]
+IMPL = ROOT / "impl"
+FIRST_FAILURES = json.loads((ROOT / "tests" / "first_failures.json").read_text(encoding="utf-8"))
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if item.path.parent == Path(__file__).parent and sys.platform != "linux":
+            item.add_marker(pytest.mark.skip(reason="workers want Linux"))
+
+
+def submission(id: str, name: str) -> str:
+    """A file of a piece's challenge, such as `wrong/clockwise`."""
+    piece = BY_ID[id]
+    return (IMPL / piece.track / id / f"{name}.py").read_text(encoding="utf-8")
+
+
+def wrong_names(id: str) -> list[str]:
+    """The wrong files of a piece that miss *solved*."""
+    folder = IMPL / BY_ID[id].track / id / "wrong"
+    known = FIRST_FAILURES[id]
+    return [path.stem for path in sorted(folder.glob("*.py")) if known.get(path.stem, ["", "solved"])[1] == "solved"]
+
+
+def right_names(id: str) -> list[str]:
+    return [path.stem for path in sorted((IMPL / BY_ID[id].track / id / "right").glob("*.py"))]
+
+
+@pytest.fixture(scope="session")
+def zygote() -> Iterator[ZygoteClient]:
+    with ZygoteClient.start() as started:
+        started.ready()
+        yield started
+
+
+@pytest.fixture(scope="session")
+def engines(zygote: ZygoteClient) -> Engines:
+    return Engines(Files(IMPL), zygote.worker)
+
+
+@pytest.fixture(scope="session")
+def impatient(zygote: ZygoteClient) -> Engines:
+    return Engines(Files(IMPL), zygote.worker, seconds=4.0)

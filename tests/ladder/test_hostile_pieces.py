@@ -1,0 +1,72 @@
+"""A piece that does what no piece may is named, within its limits, and stops nobody else."""
+
+from __future__ import annotations
+
+import pytest
+
+from attncli.ladder.blame import Engines, climb
+from attncli.ladder.told_climb import where
+
+from .conftest import submission
+
+HEAD = "def rms_norm(x, weight, eps=1e-6):\n    "
+HOSTILE = {
+    "hangs": (HEAD + "while True: pass", "timeout", "did not come to an end"),
+    "hangs-while-loaded": ("while True: pass", "timeout", "did not come to an end"),
+    "eats-memory": (HEAD + "return bytearray(8 << 30)", "memory", "took more than its 512 MiB"),
+    "exits": (HEAD + "import os; os._exit(0)", "exited", "ended the engine's process"),
+    "raises": (HEAD + "raise KeyError('no norm')", "exception", "raised KeyError: 'no norm'"),
+    "prints": (HEAD + "print('a' * (8 << 20)); return x", "output", "printed without end"),
+    "crashes": (HEAD + "import ctypes; ctypes.string_at(0)", "crashed", "crashed the engine's process"),
+    "is-no-python": ("def rms_norm(", "exception", "raised SyntaxError"),
+    "lacks-its-entry": ("def norm(x): return x", "exception", "raised AttributeError"),
+    "returns-none": (HEAD + "return None", "exception", "raised TypeError"),
+    "writes-the-log": (
+        HEAD + "import sys; sys.modules['submission'].engine.log.numbers.append('x'); return x * weight",
+        "exception",
+        "raised",
+    ),
+    "fills-the-log": (
+        HEAD + "import sys; log = sys.modules['submission'].engine.log; "
+        "log.entries += [['x' * 9, 0, 0, 0, 0]] * (0 if len(log.entries) > 30_000 else 30_000); return x * weight",
+        "protocol",
+        "spoiled the engine's log",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_hostile_piece_is_named_with_what_it_did(impatient: Engines, name: str) -> None:
+    text, reason, says = HOSTILE[name]
+    own = {"rms-norm": text, "gqa": submission("gqa", "right/vmap")}
+    (blame,) = climb(impatient, own).blames
+    assert blame.pieces == ("rms-norm",)
+    assert blame.difference.stopped is not None
+    assert blame.difference.stopped.reason == reason
+    assert says in where(blame.difference, "en")
+
+
+def test_a_piece_cannot_read_the_references_from_disk(impatient: Engines) -> None:
+    spy = "import torch\nopen(torch.__file__.split('/lib/')[0] + '/../impl/norms/rms-norm/reference.py')\n"
+    (blame,) = climb(impatient, {"rms-norm": spy + HEAD + "return x"}).blames
+    assert blame.difference.stopped is not None
+    assert blame.difference.stopped.reason in ("refused", "exception")
+
+
+def test_the_reference_of_an_own_piece_is_not_in_its_engine(impatient: Engines) -> None:
+    """A piece finds the references of others in its process, as text and as functions, never that of its own seat."""
+    looks = """
+import gc
+held = [part for part in gc.get_objects() if type(part) in (list, dict)]
+texts = [t for part in held for t in (part.values() if type(part) is dict else part) if type(t) is str]
+mark = 'mean_square ' + '= y.square()'
+if any(mark in t for t in texts if len(t) < 20_000):
+    raise RuntimeError('found it')
+"""
+    assert climb(impatient, {"rms-norm": looks + RIGHT}).blames == ()
+
+
+RIGHT = """
+def rms_norm(x, weight, eps=1e-6):
+    return x / (x.pow(2).mean(-1, keepdim=True) + eps) ** 0.5 * weight
+"""
