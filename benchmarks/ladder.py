@@ -3,8 +3,8 @@
     python benchmarks/ladder.py [ID...] [--mixes 10] [--with-others] [--show]
 
 A wrong solution that misses *solved* has to be named, and nothing else; a right one has to run; so do random mixes of
-right solutions and references. `--with-others` gives the wrong piece three right ones of the learner's beside it. Exit 1
-below 95 of 100, or where a right solution is blamed.
+right solutions and references. `--with-others` gives the wrong piece three right ones of the learner's beside it.
+Exit 1 below 95 of 100, or where a right solution is blamed.
 """
 
 from __future__ import annotations
@@ -103,9 +103,8 @@ def main() -> int:
                 engines, mix(draw, draw.sample(sorted(BY_ID), draw.randint(2, len(BY_ID)))), f"mix {seed}"
             )
     share = all_named / total if total else 1.0
-    print(
-        f"in all: {all_named} of {total} named ({share:.1%}); {rights} right ones and {options.mixes} mixes: {wrongly} blamed"
-    )
+    print(f"in all: {all_named} of {total} named ({share:.1%})")
+    print(f"right: {rights} solutions alone and {options.mixes} mixes, {wrongly} of them blamed")
     return 0 if share >= LEAST and not wrongly else 1
 
 

@@ -73,7 +73,7 @@ def _own(given: dict[str, Path]) -> tuple[dict[str, str], dict[str, dict[str, An
         if id in given:
             texts[id] = read_submission(given[id]).decode("utf-8", "replace")
             whose[id] = {"file": str(given[id])}
-        elif id in solved:
+        elif id in solved and solved[id].source:
             texts[id] = solved[id].source
             whose[id] = {"rung": solved[id].rung, "solved": solved[id].at.isoformat()}
     return texts, whose

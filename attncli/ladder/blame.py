@@ -12,12 +12,13 @@ from dataclasses import dataclass
 
 from attncli.errors import JudgeFailed
 from attncli.ladder.comparing import Difference, difference
-from attncli.ladder.engine_run import MEMORY_MIB, SECONDS, Files, Part, day
+from attncli.ladder.engine_run import MEMORY_MIB, SECONDS, Files, Part, checkpoint_of, day
 from attncli.sandbox.supervisor import Worker
 
 OpenWorker = Callable[[int], Worker]
 OnRun = Callable[[int, Sequence[str]], None]
 TRUTH_SECONDS = 60.0
+PATIENCE = 6.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,31 +50,33 @@ class Engines:
         open_worker: OpenWorker,
         on_run: OnRun = lambda number, own: None,
         seconds: float = SECONDS,
+        patience: float = PATIENCE,
     ) -> None:
-        """`seconds` is what a part of the day may take where the learner's pieces have seats; on a machine on which
-        references take long, longer."""
+        """`seconds` is what a part of the day may take where the learner's pieces have seats, and at least `patience`
+        times as long as the references take for their whole day: slow code that is right is waited for."""
         self._files, self._open, self._on_run, self._seconds = files, open_worker, on_run, seconds
         self._runs = 0
-        self.truth = self._day_of_references()
+        self.truth = self._day_of_references(patience)
 
     def run(self, own: Mapping[str, str]) -> tuple[list[Part], Difference | None]:
         """The day of an engine with these pieces, up to where it first differs from what it should be."""
         self._begin(own)
         parts: list[Part] = []
         with self._open(MEMORY_MIB) as worker:
-            for due, seen in zip(self.truth, day(worker, self._files, own, self._seconds), strict=False):
+            seen_day = day(worker, self._files, own, self._seconds, checkpoint_of(self.truth[0]))
+            for due, seen in zip(self.truth, seen_day, strict=False):
                 parts.append(seen)
                 found = difference(due, seen)
                 if found is not None:
                     return parts, found
         return parts, None
 
-    def _day_of_references(self) -> list[Part]:
+    def _day_of_references(self, patience: float) -> list[Part]:
         self._begin(())
         with self._open(MEMORY_MIB) as worker:
             begun = time.monotonic()
             parts = list(day(worker, self._files, {}, TRUTH_SECONDS))
-            self._seconds = max(self._seconds, float(round(time.monotonic() - begun)))
+            self._seconds = max(self._seconds, float(round(patience * (time.monotonic() - begun))))
         if parts[-1].stopped is not None:
             raise JudgeFailed(f"the engine stops with references alone ({parts[-1].stopped.said}); see attn doctor")
         return parts

@@ -7,7 +7,7 @@ numbers and short facts.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -70,22 +70,31 @@ class Files:
             raise EnvironmentFailure(f"the engine cannot be read ({error}); install attncli again") from error
 
 
-def day(worker: Worker, files: Files, own: Mapping[str, str], seconds: float = SECONDS) -> Iterator[Part]:
+def day(
+    worker: Worker, files: Files, own: Mapping[str, str], seconds: float = SECONDS, checkpoint: Sequence[float] = ()
+) -> Iterator[Part]:
     """The parts of an engine's day, one after the other; after a stop there are no more.
 
-    `own` are the learner's texts by piece; every other seat is taken by its reference.
+    `own` are the learner's texts by piece; every other seat is taken by its reference. What is served after the
+    training is the `checkpoint`, where there is one.
     """
     stop = _furnished(worker, files, own, seconds)
     for name in DAY:
         if stop is not None:
             yield Part(name, stopped=stop)
             return
-        answer = _asked(worker, "live", [["s", name]], seconds)
+        weights = [["l", [["f", number] for number in checkpoint]]] if checkpoint and name == DAY[1] else []
+        answer = _asked(worker, "live", [["s", name], *weights], seconds)
         part = _read(name, answer) if isinstance(answer, Reply) else Part(name, stopped=answer)
         yield part
         stop = part.stopped
         if stop is not None:
             return
+
+
+def checkpoint_of(training: Part) -> tuple[float, ...]:
+    """The weights in the log of a training."""
+    return next(entry.values for entry in training.entries if entry.place == "weights")
 
 
 def _furnished(worker: Worker, files: Files, own: Mapping[str, str], seconds: float) -> Stop | None:

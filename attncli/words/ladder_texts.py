@@ -12,9 +12,9 @@ ROLES: Mapping[str, Localised] = {
     "embedding": _T("embedding", "词嵌入"),
     "position": _T("positions", "位置编码"),
     "norm": _T("norm", "归一化层"),
-    "attention": _T("attention", "注意力层"),
+    "attention": _T("attention", "注意力"),
     "ffn": _T("feed-forward network", "前馈网络"),
-    "experts": _T("experts", "专家路由"),
+    "experts": _T("experts", "混合专家"),
     "loss": _T("loss", "损失函数"),
     "optimiser": _T("optimiser", "优化器"),
     "cache": _T("cache", "缓存"),
@@ -125,7 +125,7 @@ REASONS: Mapping[str, Localised] = {
     "too-large": _T("filled the engine's log", "撑满了引擎的记录"),
 }
 STANDING: Mapping[str, Localised] = {
-    "right": _T("right", "正常"),
+    "right": _T("runs right", "正常"),
     "broken": _T("BREAKS IT", "出错"),
     "reference": _T("-", "-"),
 }

@@ -41,6 +41,13 @@ class Model:
         self.weights = weights
         self.bias = normal(EXPERTS)
 
+    def load(self, numbers: list[float]) -> None:
+        """Takes the numbers of a checkpoint, by the names of the weights."""
+        flat = iter(
+            torch.tensor(numbers, dtype=torch.float64).split([self.weights[n].numel() for n in sorted(self.weights)])
+        )
+        self.weights = {name: next(flat).view_as(self.weights[name]) for name in sorted(self.weights)}
+
     def embedded(self, ids: Tensor, say: Any = None) -> Tensor:
         """(B, T) to (B, T, D)."""
         w = self.weights

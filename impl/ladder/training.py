@@ -16,7 +16,7 @@ TEXT = (
     "A cache keeps what was computed; a block shares what is common. 缓存记住算过的东西，分块共享相同的前缀。"
     "To keep is cheaper than to compute again. 记住比重算便宜。"
 )
-STEPS, WARMUP, PLAN = 80, 4, 72
+STEPS, WARMUP, PLAN = 70, 4, 64
 MODES = ("topk_softmax", "softmax_topk", "sigmoid_bias")
 
 
@@ -30,8 +30,7 @@ def live(engine: Any) -> None:
     states: dict[str, dict[str, Any]] = {name: {} for name in model.weights}
     for step in range(STEPS):
         train(engine, model, states, step)
-    for name, weight in model.weights.items():
-        engine.say("weights", [name, weight.norm(), weight.flatten()[:4]], tolerance=1e-5)
+    engine.say("weights", model.weights, tolerance=1e-5)
     engine.say("learned", [engine.losses[0], engine.losses[-1]], tolerance=1e-4)
 
 
@@ -44,10 +43,10 @@ def schedule(engine: Any) -> None:
 
 
 def batch(engine: Any, step: int) -> tuple[Tensor, Tensor]:
-    """Five lines of the text and which of their tokens are targets; ragged, padded with token 0, in every third batch
+    """Four lines of the text and which of their tokens are targets; ragged, padded with token 0, in every third batch
     whole."""
     generator = torch.Generator().manual_seed(100 + step)
-    rows, width = (1, 2) if step == 5 else (5, 23 + step % 4)
+    rows, width = (1, 2) if step == 5 else (4, 17 + step % 4)
     ids, mask = torch.zeros(rows, width, dtype=torch.long), torch.zeros(rows, width)
     for row in range(rows):
         length = width if row == 0 or step % 3 == 2 else int(torch.randint(3, width + 1, (), generator=generator))

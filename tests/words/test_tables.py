@@ -19,6 +19,7 @@ from attncli.domain.challenge import CHECK_NAMES
 from attncli.domain.text import Localised
 from attncli.judge import sentences
 from attncli.judge.telling import growth_told
+from attncli.paths import bundled_impl
 from attncli.words import app_texts
 from attncli.words.reports import STATUSES
 from attncli.words.tracks import TRACKS
@@ -110,7 +111,8 @@ def spoken(path: Path) -> Iterator[str]:
 
 def test_every_text_is_said_somewhere() -> None:
     templates = " ".join(path.read_text(encoding="utf-8") for path in PACKAGE.rglob("*.j2"))
-    used = {word for path in PACKAGE.rglob("*.py") for word in spoken(path) if re.search("[A-Za-z]{2}", word)}
+    files = [*PACKAGE.rglob("*.py"), *(bundled_impl() / "ladder").glob("*.py")]
+    used = {word for path in files for word in spoken(path) if re.search("[A-Za-z]{2}", word)}
     used |= set(re.findall(r"\w+", templates)) | set(TRACKS)
     pattern = re.compile("|".join(sorted(word for word in used if len(word) < 60)))
     unsaid = {
