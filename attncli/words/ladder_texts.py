@@ -36,8 +36,8 @@ PLACES: Mapping[str, Localised] = {
     "rates": _T("the learning rates of a run", "一次训练的各步学习率"),
     "embedding": _T("the embedded tokens of the first batch", "第一个 batch 的词嵌入"),
     "embedding-norm": _T("the embeddings behind their norm", "归一化之后的词嵌入"),
-    "block-a": _T("what the first block gives", "第一个模块的输出"),
-    "block-b": _T("what the second block gives", "第二个模块的输出"),
+    "block-a": _T("what the first block gives", "第一个 Transformer 块的输出"),
+    "block-b": _T("what the second block gives", "第二个 Transformer 块的输出"),
     "first-loss": _T("the loss before the first step", "第一步之前的损失"),
     "loss": _T("the loss of training step {n}", "第 {n} 个训练步的损失"),
     "gradients": _T("the gradients of training step {n}", "第 {n} 个训练步的梯度"),
@@ -161,7 +161,7 @@ AT = _T("{part}: {place}", "{part}：{place}")
 BETWEEN = _T(", ", "、")
 RUNS = _T("The engine runs right.", "引擎运行正常。")
 FAILED = _T(
-    "the engine does not run right: {pieces} breaks it; attn grade {first} FILE says more, or try a file with "
+    "the engine does not run right, broken by {pieces}; attn grade {first} FILE says more, or try a file with "
     "attn ladder --piece {first}=FILE",
     "引擎运行不正常，出错的是 {pieces}；可用 attn grade {first} FILE 细看，或用 attn ladder --piece {first}=FILE "
     "换一个文件再试",

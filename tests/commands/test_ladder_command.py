@@ -82,7 +82,7 @@ def test_a_file_that_breaks_the_engine_is_named_with_the_place_in_both_languages
     done = ladder(learner, "--piece", f"rms-norm={WRONG}")
     assert done.code == 1
     assert "rms-norm: training: what the first block gives" in done.out.splitlines()
-    assert done.line.startswith("attn: the engine does not run right: rms-norm breaks it")
+    assert done.line.startswith("attn: the engine does not run right, broken by rms-norm; attn grade")
     (row,) = [line for line in done.out.splitlines() if line.split()[1:2] == ["rms-norm"]]
     assert row.split()[-2:] == ["BREAKS", "IT"]
     chinese = ladder(learner, "--piece", f"rms-norm={WRONG}", "--json", "--lang", "zh")
@@ -94,7 +94,7 @@ def test_a_file_that_breaks_the_engine_is_named_with_the_place_in_both_languages
         "place": "block-a",
         "number": 0,
         "reason": None,
-        "says": "训练：第一个模块的输出",
+        "says": "训练：第一个 Transformer 块的输出",
     }
 
 

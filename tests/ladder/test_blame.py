@@ -57,13 +57,7 @@ def test_right_pieces_of_any_kind_make_an_engine_that_runs_right(engines: Engine
     assert [part.name for part in found.parts] == list(DAY)
 
 
-def test_one_wrong_piece_among_right_ones_is_named_and_no_other(engines: Engines) -> None:
-    own = {id: submission(id, f"right/{right_names(id)[0]}") for id in ("rope", "gqa", "adamw", "paged-kv")}
-    own["rms-norm"] = submission("rms-norm", "wrong/no-weight")
-    assert named(engines, own) == [("rms-norm",)]
-
-
-def test_two_wrong_pieces_are_both_named(engines: Engines) -> None:
+def test_two_wrong_pieces_are_both_named_and_a_right_one_beside_them_is_not(engines: Engines) -> None:
     own = {
         "adamw": submission("adamw", "wrong/amsgrad"),
         "gqa": submission("gqa", "right/vmap"),
@@ -77,7 +71,6 @@ def test_pieces_that_are_wrong_only_together_are_named_together(engines: Engines
     looks = "\nimport torch\nif hasattr(torch, 'left_here'):\n    rms_norm = lambda x, weight, eps=1e-6: x\n"
     own = {
         "rope": sets + submission("rope", "reference").replace("from __future__ import annotations\n", ""),
-        "swiglu": submission("swiglu", "reference"),
         "rms-norm": submission("rms-norm", "reference") + looks,
     }
     assert sorted(*named(engines, own)) == ["rms-norm", "rope"]

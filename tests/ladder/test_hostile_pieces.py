@@ -38,12 +38,18 @@ HOSTILE = {
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_hostile_piece_is_named_with_what_it_did(impatient: Engines, name: str) -> None:
     text, reason, says = HOSTILE[name]
-    own = {"rms-norm": text, "gqa": submission("gqa", "right/vmap")}
-    (blame,) = climb(impatient, own).blames
+    (blame,) = climb(impatient, {"rms-norm": text}).blames
     assert blame.pieces == ("rms-norm",)
     assert blame.difference.stopped is not None
     assert blame.difference.stopped.reason == reason
     assert says in where(blame.difference, "en")
+
+
+def test_a_piece_that_hangs_is_named_and_its_neighbour_is_not(impatient: Engines) -> None:
+    own = {"gqa": submission("gqa", "right/vmap"), "rms-norm": HOSTILE["hangs"][0]}
+    found = climb(impatient, own)
+    assert found.broken == {"rms-norm"}
+    assert found.parts[-1].stopped is None, "the engine went on with a reference in its place"
 
 
 def test_a_piece_cannot_read_the_references_from_disk(impatient: Engines) -> None:
