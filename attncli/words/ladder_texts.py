@@ -96,6 +96,7 @@ PLACES: Mapping[str, Localised] = {
     "penalty": _T("penalised logits", "罚过的 logits"),
     "filters": _T("filtered logits", "过滤之后的 logits"),
     "text": _T("a text that the model writes alone", "模型独自写出的一段文本"),
+    "drafted": _T("a text that one block drafts and the whole model judges", "一个块打草稿、整个模型验证写出的文本"),
     "guesses": _T("a guess about which nothing is left to chance", "结果没有任何随机余地的草稿"),
     "generator": _T("where random numbers come from", "随机数的来源"),
     "frequencies": _T("how often guesses are kept and what follows them", "草稿被接受的频率和后续 token 的分布"),

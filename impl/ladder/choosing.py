@@ -18,6 +18,7 @@ def live(engine: Any) -> None:
     penalties(engine, rows)
     filters(engine, rows)
     one_after_the_other(engine)
+    drafted(engine)
     settled(engine)
     guesses(engine)
     frequencies(engine)
@@ -29,6 +30,9 @@ def penalties(engine: Any, rows: Tensor) -> None:
     for n, penalty in enumerate((1.3, 0.5, 1.0, 4.0)):
         engine.say("penalty", engine.do.repetition_penalty(rows, said, penalty), n, tolerance=1e-4)
     engine.say("penalty", engine.do.repetition_penalty(rows, said[:, :0], 2.0), 5, tolerance=1e-4)
+    long = torch.randint(20, 24, (4, 150), generator=torch.Generator().manual_seed(8))
+    long[:, :3] = torch.tensor([0, 11, 30])
+    engine.say("penalty", engine.do.repetition_penalty(rows, long, 1.7), 8, tolerance=1e-4)
     signs = torch.tensor([[-2.0, 0.0, 3.0, -torch.inf, 1e-3], [4.0, -1.0, 0.0, 2.0, -5.0]], dtype=torch.float64)
     for n, penalty in enumerate((1.5, 0.8)):
         engine.say(
@@ -57,6 +61,8 @@ def filters(engine: Any, rows: Tensor) -> None:
     for n, options in enumerate(asked):
         engine.say("filters", engine.do.filter_logits(fixed, **options), n)
         engine.say("filters", engine.do.filter_logits(fixed[2:3], **options), 50 + n)
+    many = 3 * torch.randn(2, 400, generator=generator, dtype=torch.float64)
+    engine.say("filters", engine.do.filter_logits(many, 150, 0.97, 1e-4, 1.2), 102)
     engine.say("filters", engine.do.filter_logits(rows, 5, 0.8, None, 1.3), 100, tolerance=1e-4)
     engine.say("filters", engine.do.filter_logits(rows * 40), 101, tolerance=1e-4)
 
@@ -72,15 +78,37 @@ def one_after_the_other(engine: Any) -> None:
     engine.say("text", text)
 
 
+def drafted(engine: Any) -> None:
+    """The first block alone drafts three tokens, the whole model judges them in one pass. Both take their likeliest
+    token, so that nothing is left to chance: what comes out is what the whole model would have written alone."""
+    do, model, generator = engine.do, engine.model, torch.Generator().manual_seed(2)
+
+    def likeliest(text: list[int], blocks: str) -> Tensor:
+        logits = model.logits(torch.tensor(text)[None], blocks=blocks)[0].detach()
+        return do.filter_logits(logits, top_k=1).softmax(-1)
+
+    for n, start in enumerate((0, 30, 55)):
+        text, kept = list(engine.text[start : start + 9]), []
+        for _ in range(4):
+            draft = list(text)
+            for _ in range(3):
+                draft.append(int(likeliest(draft, "a")[-1].argmax()))
+            small, large = likeliest(draft[:-1], "a")[-3:], likeliest(draft, "ab")[-4:]
+            accepted, following = do.spec_step(large, small, torch.tensor(draft[-3:]), generator)
+            text += [*draft[len(text) : len(text) + accepted], following]
+            kept.append(accepted)
+        engine.say("drafted", [text, kept], n)
+
+
 def settled(engine: Any) -> None:
     """Guesses about which nothing is left to chance: equal rows, impossible tokens, one candidate in a residual."""
     generator = torch.Generator().manual_seed(1)
     sure = torch.eye(6, dtype=torch.float64)
-    same = torch.full((7, 6), 1 / 6, dtype=torch.float64)
-    for n, count in enumerate((1, 3, 6)):
+    same = torch.full((13, 6), 1 / 6, dtype=torch.float64)
+    for n, count in enumerate((1, 3, 6, 12)):
         target = same.clone()[: count + 1]
-        target[-1] = sure[n + 2]
-        taken = engine.do.spec_step(target, same[:count], torch.tensor([5, 4, 3, 2, 1, 0])[:count], generator)
+        target[-1] = sure[n + 1]
+        taken = engine.do.spec_step(target, same[:count], torch.arange(count) % 6, generator)
         engine.say("guesses", list(taken), n)
     for n, place in enumerate((0, 1, 2, 4)):
         target, guessed = sure[[1, 2, 3, 4, 5, 0]], torch.tensor([1, 2, 3, 4, 5])

@@ -74,13 +74,13 @@ def two_continuations(engine: Any) -> None:
 def work_of_a_step(engine: Any) -> None:
     """What a long cache holds, and what one more step makes: no more than the cache with the new token behind it."""
     cache: Any = {}
-    for t in range(40):
+    for t in range(100):
         part = [heads(t + s, 1, 2, 1, 8) for s in (0, 50, 90)]
         with Largest() as seen:
             out, cache = engine.do.bare.rope_decode_step(*part, cache, torch.tensor([[t]]))
     numbers = sum(part.numel() for part in cache.values() if isinstance(part, Tensor) and part.is_floating_point())
-    engine.say("cache-size", numbers <= 2 * 2 * 40 * 8 + 40)
-    engine.say("cache-work", seen.numbers <= 3 * 2 * 41 * 8)
+    engine.say("cache-size", numbers <= 2 * 2 * 100 * 8 + 100)
+    engine.say("cache-work", seen.numbers <= 3 * 2 * 101 * 8)
     engine.say("cached-step", out, 32, tolerance=1e-3)
 
 
@@ -187,6 +187,9 @@ def cells(engine: Any) -> None:
         engine.say("paged-attention", engine.do.paged_attention(q, k, v, table, given), 20 + n)
     far = torch.tensor([[8, -1, 900, 8], [2, 900, -1, 8], [4, 0, 7, 900], [1, 900, 900, 900]])
     engine.say("paged-attention", engine.do.paged_attention(q, k, v, far, torch.tensor([0, 3, 8, 1])), 30)
+    pool = heads(6, 64, 4, 2, 5)
+    row = torch.arange(64).flip(0)[None]
+    engine.say("paged-attention", engine.do.paged_attention(q[:1], pool, pool + 1, row, torch.tensor([251])), 32)
     many, pool = heads(4, 16, 2, 4), heads(5, 64, 4, 2, 4)
     table = torch.arange(64).view(16, 4)
     with torch.no_grad(), Largest(pool) as seen:
@@ -219,6 +222,8 @@ def in_pieces(engine: Any) -> None:
     first = engine.do.merge_partials(outs[:2], lses[:2])
     again = engine.do.merge_partials(torch.stack([first[0], outs[2]]), torch.stack([first[1], lses[2]]))
     engine.say("merged", list(again), 10)
+    outs_of_many, lses_of_many = parts(scores, v, tuple(range(0, 91, 3)))
+    engine.say("merged", list(engine.do.merge_partials(outs_of_many, lses_of_many)), 15)
     for n, shift in enumerate((-1e4, 1e4, -1000.0)):
         engine.say("merged", list(engine.do.merge_partials(outs, lses + shift)), 11 + n)
     lses[1:] = -math.inf

@@ -89,11 +89,13 @@ class Model:
                 out = out.index_add(0, token, gates[token, slot, None] * seen)
         return out
 
-    def hidden(self, ids: Tensor, mode: str = "topk_softmax", start: int = 0, say: Any = None) -> Tensor:
+    def hidden(
+        self, ids: Tensor, mode: str = "topk_softmax", start: int = 0, say: Any = None, blocks: str = "ab"
+    ) -> Tensor:
         """(B, T) to what the output layer reads, (B, T, D): the whole text at once, without a cache."""
         positions = torch.arange(start, start + ids.shape[1])
         x = self.embedded(ids, say)
-        for name in BLOCKS:
+        for name in blocks:
             q, k, v = self.projected(x, name, positions)
             heads = self.do.gqa(q, k, v, causal=True)
             x = self.joined(x, name, heads, mode)
@@ -101,5 +103,5 @@ class Model:
                 say(f"block-{name}", x, tolerance=1e-6)
         return self.do.rms_norm(x, self.weights["last"])
 
-    def logits(self, ids: Tensor, mode: str = "topk_softmax", start: int = 0) -> Tensor:
-        return self.hidden(ids, mode, start) @ self.weights["table"].T
+    def logits(self, ids: Tensor, mode: str = "topk_softmax", start: int = 0, blocks: str = "ab") -> Tensor:
+        return self.hidden(ids, mode, start, blocks=blocks) @ self.weights["table"].T

@@ -33,6 +33,8 @@ def whole(engine: Any, model: Model, ids: Tensor) -> None:
         engine.say("prompt", model.logits(ids, mode)[0, -1], n, tolerance=1e-5)
     engine.say("prompt", model.logits(ids[:, :1]), 3, tolerance=1e-5)
     engine.say("prompt", model.logits(ids, start=1000)[0, -1], 4, tolerance=1e-3)
+    long = torch.tensor(engine.text[:130])[None]
+    engine.say("prompt", model.logits(long)[0, -9:], 5, tolerance=1e-4)
     other = ids.clone()
     other[0, -1] = (other[0, -1] + 1) % model.vocabulary
     early = model.logits(ids)[0, :-1] - model.logits(other)[0, :-1]

@@ -1,8 +1,8 @@
 """Night: requests come in one after the other, and are served side by side until the last has its answer.
 
 The scheduler says who goes on and by how many tokens; what requests have in common is found in the prefix cache; the
-first block keeps its keys step by step, the second in pages; every new token is penalised and filtered. Small models
-guess ahead where a request wants it. All that is counted: who was served when, what was preempted, found and evicted.
+first block keeps its keys step by step, the second in pages; every new token is penalised and filtered. All that is
+counted: who was served when, what was preempted, found and evicted.
 """
 
 from __future__ import annotations
@@ -30,6 +30,8 @@ TRAFFIC: list[tuple[tuple[int, int, int], list[tuple[int, int, int, int]]]] = [
     ((6, 4, 8), [(0, 9, 5, 4), (0, 2, 9, 6), (1, 7, 3, 3), (1, 1, 12, 2), (4, 5, 1, 1), (6, 8, 2, 9)]),
     ((4, 3, 5), [(0, 3, 6, 6), (0, 1, 5, 6), (2, 2, 4, 4), (3, 9, 2, 2)]),
     ((3, 5, 20), [(0, 4, 7, 5), (0, 6, 4, 8), (0, 5, 3, 3), (5, 1, 11, 5)]),
+    ((50, 4, 24), [(n // 4, 40 - n, 1 + 7 * n % 30, 1 + 5 * n % 9) for n in range(20)]),
+    ((60, 2, 9), [(0, 1, 90, 20), (0, 2, 6, 3), (1, 3, 30, 30)]),
     ((10, 1, 3), [(0, 8, 4, 5), (0, 3, 4, 5), (1, 5, 3, 2), (2, 2, 1, 3), (2, 7, 9, 2)]),
 ]
 
@@ -70,6 +72,11 @@ def prefixes(engine: Any) -> None:
         engine.say("prefix", [*other.match([1, 1, 0, 1, 1, 0, 0, 1, 0])], 1020 + n)
         engine.say("prefix", [*cache.match([1, 1, 0, 1, 1, 0, 0, 1, 0])], 1030 + n)
         engine.say("evicted", cache.evict(1000), 1010 + n)
+        long = [(k * k + k // 7) % 5 for k in range(40 * block)]
+        cache.insert(long[:-block], list(range(2000, 2039)))
+        engine.say("prefix", [*cache.match(long)], 1040 + n)
+        engine.say("evicted", cache.evict(38), 1050 + n)
+        cache.evict(1)
         twice_pinned(engine, cache, block, n)
 
 

@@ -60,6 +60,8 @@ def first_pass(engine: Any, model: Model) -> None:
     """One forward pass, looked at from station to station, and the gradient of each kind of router."""
     ids, mask = batch(engine, 0)
     model.hidden(ids, say=engine.say)
+    whole = torch.tensor(engine.text[:130])[None]
+    engine.say("first-loss", engine.do.lm_loss(model.logits(whole), whole), 5, tolerance=1e-6)
     for n, mode in enumerate(MODES):
         loss = engine.do.lm_loss(model.logits(ids, mode), ids, mask.bool())
         engine.say("first-loss", loss, n, tolerance=1e-6)
