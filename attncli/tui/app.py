@@ -36,6 +36,7 @@ from attncli.tui.routes import Route
 from attncli.tui.screen_at import interview_screen, mock_screen, report_screen, screen_at
 from attncli.tui.screens.base import AttnScreen
 from attncli.tui.shown_text import ShownText
+from attncli.tui.steady import SteadyApp
 from attncli.tui.terminal import standard_terminal
 from attncli.tui.theme import DARK, LIGHT, THEMES, theme_named
 from attncli.words.app_texts import say, say_counted
@@ -94,7 +95,7 @@ def run(
         return app.return_code or 0
 
 
-class AttnApp(LeavingApp):
+class AttnApp(SteadyApp, LeavingApp):
     """Routes between screens."""
 
     TITLE = "attn"

@@ -13,7 +13,7 @@ from attncli.tui.screens.card import CardScreen
 from attncli.tui.screens.experiment import ExperimentScreen
 
 from .conftest import MakeApp, shown
-from .test_snapshots import to_card
+from .every_screen import to_card
 
 TOY = '''\
 """A toy."""

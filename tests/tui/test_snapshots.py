@@ -1,133 +1,104 @@
-"""How a few screens look: golden SVGs, to be looked at when they change (`pytest --snapshot-update tests/tui`)."""
+"""How every screen looks, in each theme, at 80×24 and 120×40, in English and Chinese: golden SVGs.
+
+Whoever changes a screen takes them anew with `pytest tests/tui/test_snapshots.py --snapshot-update`, and looks at them.
+"""
 
 from __future__ import annotations
 
+import re
+import shutil
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
+from pytest_textual_snapshot import SVGImageExtension
+from syrupy.assertion import SnapshotAssertion
 from textual.pilot import Pilot
 
-from attncli.practice.mock.mock_plan import MockWish
-from attncli.practice.sittings.quiz import Quiz, QuizWish
-from attncli.tui.screens.quiz import QuizScreen
-from attncli.tui.screens.review import ReviewScreen
+from attncli.config import Settings
+from attncli.domain.text import LANGS, Lang
+from attncli.paths import Home
+from attncli.practice.workspace import Workspace
+from attncli.tui.app import AttnApp
+from attncli.tui.screens import experiment
+from attncli.tui.theme import theme_named
 
-from .conftest import MakeApp
+from .conftest import BANK, Clock
+from .every_screen import VIEWS, ReadyRun, View, stand_still
 
-Compare = Callable[..., bool]
 NARROW, WIDE = (80, 24), (120, 40)
+OF_EACH_LINE = re.compile(
+    r'@font-face \{[^}]*\}|<clipPath id="terminal-line-\d+">.*?</clipPath>| clip-path="url\(#terminal-line-\d+\)"'
+    r'| shape-rendering="crispEdges"',
+    re.DOTALL,
+)
+EMPTY = re.compile(r"^\s*\n", re.MULTILINE)
+SHOWN: dict[Lang, list[tuple[str, tuple[int, int]]]] = {
+    "en": [("dark", NARROW), ("light", NARROW), ("contrast", NARROW)],
+    "zh": [("light", NARROW), ("dark", WIDE)],
+}
+
+
+class LeanSvg(SVGImageExtension):
+    """The picture without the fonts to be fetched, and without a frame of its own for each line."""
+
+    def serialize(self, data: Any, **options: Any) -> Any:
+        return EMPTY.sub("", OF_EACH_LINE.sub("", super().serialize(data, **options)))
 
 
 @pytest.fixture(autouse=True)
-def steady(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """No colour and no time zone is taken from the environment of whoever runs the tests."""
+def steady(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
+    """Nothing that is shown comes from the environment of whoever runs the tests, or from where they run."""
     with monkeypatch.context() as patch:
         for name in ("NO_COLOR", "TEXTUAL_THEME", "COLORTERM"):
             patch.delenv(name, raising=False)
         patch.setenv("TZ", "UTC")
+        patch.setattr(experiment, "Run", ReadyRun)
+        patch.chdir(tmp_path)
         time.tzset()
         yield
     time.tzset()
 
 
-def to_card(id: str, *keys: str) -> Callable[[Pilot[None]], Any]:
-    async def go(pilot: Pilot[None]) -> None:
-        screen = pilot.app.screen
-        assert isinstance(screen, ReviewScreen)
-        while screen.asked is not None and screen.asked.card.id != id:
-            screen.drill.bury()
-            screen._take_next()
-        await screen._show()
-        await pilot.pause(0.1)
-        await pilot.press(*keys)
-        await pilot.pause(0.3)
-
-    return go
+def opened(view: View, lang: Lang, indexed: Path) -> AttnApp:
+    """The folder is named from where one stands, so that its name is as long everywhere."""
+    home, clock = Home(Path("learner")), Clock()
+    home.root.mkdir()
+    shutil.copy(indexed, home.database)
+    settings = Settings(lang=lang, fuzz=False, reduced_motion=True)
+    workspace = Workspace.open(home, clock, settings=settings, quizbank=BANK)
+    app = AttnApp(workspace, Random(7), view.screen, **view.options)  # type: ignore[arg-type]
+    view.prepare(app, clock)
+    return app
 
 
-@pytest.mark.parametrize(("size", "lang", "theme"), [(NARROW, "en", "dark"), (WIDE, "zh", "light")])
-def test_home(snap_compare: Compare, make_app: MakeApp, size: tuple[int, int], lang: str, theme: str) -> None:
-    assert snap_compare(make_app(lang=lang, theme=theme), terminal_size=size)
+async def drawn(pilot: Pilot[None], theme: str, size: tuple[int, int]) -> str:
+    pilot.app.theme = theme_named(theme)
+    await pilot.resize_terminal(*size)
+    stand_still(pilot)
+    await pilot.pause(0.1)
+    return pilot.app.export_screenshot()
 
 
-@pytest.mark.parametrize(("size", "lang"), [(NARROW, "en"), (NARROW, "zh"), (WIDE, "zh")])
-def test_a_revealed_answer(snap_compare: Compare, make_app: MakeApp, size: tuple[int, int], lang: str) -> None:
-    app = make_app("review", lang=lang)
-    assert snap_compare(app, terminal_size=size, run_before=to_card("att-02", "space", "a", "c"))
-
-
-def test_a_marked_choice(snap_compare: Compare, make_app: MakeApp) -> None:
-    assert snap_compare(make_app("review"), terminal_size=NARROW, run_before=to_card("head-02", "b", "enter"))
-
-
-def test_a_debug_card(snap_compare: Compare, make_app: MakeApp) -> None:
-    app = make_app("review", lang="zh", theme="light")
-    assert snap_compare(app, terminal_size=NARROW, run_before=to_card("att-15", "down"))
-
-
-@pytest.mark.parametrize(("size", "lang", "theme"), [(NARROW, "en", "dark"), (WIDE, "zh", "light")])
-def test_choosing_a_drill(
-    snap_compare: Compare, make_app: MakeApp, size: tuple[int, int], lang: str, theme: str
-) -> None:
-    assert snap_compare(make_app("drill", lang=lang, theme=theme), terminal_size=size, press=["down", "down", "right"])
-
-
-def test_the_score_of_a_quiz(snap_compare: Compare, make_app: MakeApp) -> None:
-    async def answer(pilot: Pilot[None]) -> None:
-        screen = pilot.app.screen
-        assert isinstance(screen, QuizScreen)
-        while screen.asked is not None:
-            screen.asked.submit()
-            screen.quiz.count_current()
-        await screen._show_anew()
-        await pilot.pause(0.3)
-
-    app = make_app()
-    app._quiz = Quiz(app.workspace, QuizWish(seed=7))
-    assert snap_compare(app, terminal_size=NARROW, run_before=answer)
-
-
-def in_interview(*keys: str) -> Callable[[Pilot[None]], Any]:
-    async def go(pilot: Pilot[None]) -> None:
-        for key in keys:
-            await pilot.press(key)
-            await pilot.pause(0.3)
-
-    return go
-
-
-@pytest.mark.parametrize(("size", "lang", "theme"), [(NARROW, "en", "dark"), (WIDE, "zh", "light")])
-def test_choosing_a_mock_interview(
-    snap_compare: Compare, make_app: MakeApp, size: tuple[int, int], lang: str, theme: str
-) -> None:
-    app = make_app("mock", lang=lang, theme=theme)
-    assert snap_compare(app, terminal_size=size, run_before=in_interview("down", "left"))
-
-
-@pytest.mark.parametrize(("size", "lang"), [(NARROW, "en"), (NARROW, "zh"), (WIDE, "zh")])
-def test_a_question_of_a_mock_interview(
-    snap_compare: Compare, make_app: MakeApp, size: tuple[int, int], lang: str
-) -> None:
-    app = make_app("mock", lang=lang)
-    app.mock_wish = MockWish(30, "screen", 2)
-    assert snap_compare(app, terminal_size=size, run_before=in_interview("enter", "n", "space", "a"))
-
-
-@pytest.mark.parametrize(("size", "lang"), [(NARROW, "en"), (WIDE, "zh")])
-def test_the_report_of_a_mock_interview(
-    snap_compare: Compare, make_app: MakeApp, size: tuple[int, int], lang: str
-) -> None:
-    app = make_app("mock", lang=lang)
-    app.mock_wish = MockWish(30, "screen", 2)
-    keys = in_interview("enter", "n", "space", "a", "enter", "x", "y")
-    assert snap_compare(app, terminal_size=size, run_before=keys)
-
-
-@pytest.mark.parametrize(
-    ("size", "lang", "theme"), [(NARROW, "en", "dark"), (NARROW, "zh", "contrast"), (WIDE, "zh", "light")]
-)
-def test_the_first_run(snap_compare: Compare, make_app: MakeApp, size: tuple[int, int], lang: str, theme: str) -> None:
-    app = make_app("first-run", lang=lang, theme=theme)
-    assert snap_compare(app, terminal_size=size, press=["enter", *"soon", "enter"])
+@pytest.mark.parametrize("lang", LANGS)
+@pytest.mark.parametrize("name", list(VIEWS))
+async def test_a_screen_looks_as_it_did(name: str, lang: Lang, indexed: Path, snapshot: SnapshotAssertion) -> None:
+    view = VIEWS[name]
+    app = opened(view, lang, indexed)
+    changed = []
+    try:
+        async with app.run_test(size=NARROW) as pilot:
+            await pilot.pause()
+            await view.go(pilot)
+            for theme, size in SHOWN[lang]:
+                look = "x".join(map(str, size))
+                svg = await drawn(pilot, theme, size)
+                golden = snapshot(name=f"{theme}-{look}", extension_class=LeanSvg)
+                changed += [] if golden == svg else [f"{theme} {look}"]
+    finally:
+        app.grader.close()
+        app.workspace.close()
+    assert not changed, f"{name} looks different in {changed}; look at it, and take it anew with --snapshot-update"

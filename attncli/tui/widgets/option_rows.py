@@ -38,3 +38,12 @@ class Rows(OptionList):
         self.add_options([Option(row, id=id) for id, row in rows])
         ids = [id for id, _ in rows]
         self.highlighted = ids.index(before) if before in ids else (0 if rows else None)
+
+    def action_page_up(self) -> None:
+        if self.scrollable_content_region:
+            super().action_page_up()
+
+    def action_page_down(self) -> None:
+        """Nothing where there is no room for a row: a page has no height then."""
+        if self.scrollable_content_region:
+            super().action_page_down()

@@ -1,0 +1,151 @@
+"""Prints how long a key takes to change the screen: the 95th percentile over review, browse, challenges and statistics.
+
+    python benchmarks/key_to_screen.py                      the bundled bank, some two minutes
+    python benchmarks/key_to_screen.py --large              also 100,000 cards and 1,000,000 reviews
+    python benchmarks/key_to_screen.py --large --keep DIR   with the home of `scale.py --keep DIR`
+
+From the key's arrival to the last frame that it brings about, for a terminal of 120×40, where nothing glides. The time of the machine's
+clock holds other programs' work as well; the time of this process alone is what the app can do something about.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import statistics
+import sys
+import tempfile
+import time
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from itertools import cycle, islice
+from pathlib import Path
+from random import Random
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from key_acts import key_event
+from key_homes import begun
+from textual.drivers.headless_driver import HeadlessDriver
+from textual.pilot import Pilot
+from textual.screen import Screen
+from textual.widgets import Input
+from timing import Row
+
+from attncli import config
+from attncli.paths import Home
+from attncli.practice.workspace import Workspace
+from attncli.tui.app import AttnApp
+
+SIZE = (120, 40)
+QUIET_SECONDS, LONGEST_SECONDS = 0.08, 5.0
+BUDGET_MS = 50
+KEYS = 80
+PLAYED = {
+    "review": ("r", ["space", "down", "enter", "3", "up", "enter", "u", "4"]),
+    "browse": ("slash", [*"attention", *["backspace"] * 9, *"kv cache", *["backspace"] * 8, "enter", "down", "/"]),
+    "challenges": ("c", ["down", "down", "pagedown", "up", "t", "end", "home"]),
+    "stats": ("s", ["down", "pagedown", "end", "home", "escape", "s"]),
+}
+
+
+class SilentDriver(HeadlessDriver):
+    """Takes what a terminal would be sent."""
+
+    @property
+    def is_headless(self) -> bool:
+        return False
+
+
+class TimedApp(AttnApp):
+    """Knows when it drew last, by the clock and by its own time."""
+
+    drawn_at = (0.0, 0.0)
+
+    def post_display_hook(self) -> None:
+        self.drawn_at = _now()
+
+
+@dataclass
+class Times:
+    """Milliseconds of each key that changed the screen."""
+
+    clock: list[float] = field(default_factory=list)
+    process: list[float] = field(default_factory=list)
+
+    def p95(self, which: str) -> float:
+        return statistics.quantiles(getattr(self, which), n=20)[-1]
+
+
+def _now() -> tuple[float, float]:
+    return time.perf_counter(), time.process_time()
+
+
+async def _pressed(pilot: Pilot[Any], key: str, times: Times) -> None:
+    app = pilot.app
+    assert isinstance(app, TimedApp)
+    for field_ in app.screen.query(Input):
+        field_.cursor_blink = False
+    began = _now()
+    app.post_message(key_event(app, key))
+    while time.perf_counter() - max(began[0], app.drawn_at[0]) < QUIET_SECONDS or _is_behind(app.screen):
+        await asyncio.sleep(0.01)
+        if time.perf_counter() - began[0] > LONGEST_SECONDS:
+            break
+    if app.drawn_at[0] > began[0]:
+        times.clock.append((app.drawn_at[0] - began[0]) * 1000)
+        times.process.append((app.drawn_at[1] - began[1]) * 1000)
+
+
+def _is_behind(screen: Screen[Any]) -> bool:
+    return bool(screen._dirty_widgets or screen._layout_required)
+
+
+async def _measured(home: Home) -> dict[str, Times]:
+    found = {}
+    for name, (opening, keys) in PLAYED.items():
+        with Workspace.open(home, lambda: datetime.now(UTC)) as workspace:
+            app = TimedApp(workspace, Random(0))
+            app.driver_class = SilentDriver
+            app.animation_level = "none"
+            async with app.run_test(headless=False, size=SIZE) as pilot:
+                await _pressed(pilot, "down", Times())
+                times = found[name] = Times()
+                for key in (opening, *islice(cycle(keys), KEYS)):
+                    await _pressed(pilot, key, times)
+    return found
+
+
+def rows(what: str, home: Home) -> None:
+    """Prints a row a screen."""
+    for name, times in asyncio.run(_measured(home)).items():
+        row = Row(f"key to screen, {name}, {what}: 95th percentile", times.p95("clock"), BUDGET_MS, "ms")
+        median, worst = statistics.median(times.clock), max(times.clock)
+        own = f"of the process {times.p95('process'):.0f}, worst {max(times.process):.0f}"
+        print(f"{row.line()} of {len(times.clock)} keys (median {median:.0f}, worst {worst:.0f}; {own})", flush=True)
+
+
+def large_home(folder: Path) -> Home:
+    """100,000 cards and 1,000,000 reviews, made where they are not there yet."""
+    import scale
+
+    return Home(Path(scale.home(folder, 1_000_000)["ATTN_HOME"]))
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--large", action="store_true")
+    parser.add_argument("--keep", type=Path, help="where the large home is kept")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        rows("the bundled bank", begun("history", Path(folder)))
+        if options.large:
+            home = large_home((options.keep or Path(folder)).absolute())
+            config.save(home.config, "lang", "en")
+            rows("100,000 cards", home)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

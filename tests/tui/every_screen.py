@@ -1,0 +1,196 @@
+"""The way to every screen, and to the states of it that look different: what the snapshots are taken of."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from random import Random
+from typing import Any
+
+from textual.pilot import Pilot
+from textual.widgets import Input, TextArea
+
+from attncli.domain.rating import Rating
+from attncli.experiments.results import outcome_of
+from attncli.practice.cards import record_review
+from attncli.practice.mock.mock_plan import MockWish
+from attncli.practice.sittings.quiz import Quiz, QuizWish
+from attncli.tui.app import AttnApp
+from attncli.tui.screens.quiz import QuizScreen
+from attncli.tui.screens.review import ReviewScreen
+
+from .test_challenge import REJECTED, Scripted, write_solution
+
+Go = Callable[[Pilot[None]], Awaitable[None]]
+Prepare = Callable[[AttnApp, Any], object]
+ACCEPTED = {**REJECTED, "verdict": "accepted", "rung": "solved", "checks": REJECTED["checks"][:1], "diagnosis": []}
+DAYS_OF_HISTORY = 40
+
+
+async def nowhere(pilot: Pilot[None]) -> None:
+    """The screen as it opens."""
+
+
+def keys(*pressed: str) -> Go:
+    async def go(pilot: Pilot[None]) -> None:
+        for key in pressed:
+            await pilot.press(key)
+            if graded := [found for found in pilot.app.workers if found._thread_worker]:
+                await pilot.app.workers.wait_for_complete(graded)
+            await pilot.pause(0.05)
+
+    return go
+
+
+def to_card(id: str, *pressed: str) -> Go:
+    """The review of this card."""
+
+    async def go(pilot: Pilot[None]) -> None:
+        screen = pilot.app.screen
+        assert isinstance(screen, ReviewScreen)
+        while screen.asked is not None and screen.asked.card.id != id:
+            screen.drill.bury()
+            screen._take_next()
+        await screen._show()
+        await pilot.pause(0.1)
+        await keys(*pressed)(pilot)
+
+    return go
+
+
+def calling(act: Callable[[AttnApp], object], *pressed: str) -> Go:
+    """What no key of Home leads to."""
+
+    async def go(pilot: Pilot[None]) -> None:
+        assert isinstance(pilot.app, AttnApp)
+        act(pilot.app)
+        await pilot.pause()
+        await keys(*pressed)(pilot)
+
+    return go
+
+
+async def to_score(pilot: Pilot[None]) -> None:
+    """The end of a quiz."""
+    screen = pilot.app.screen
+    assert isinstance(screen, QuizScreen)
+    while screen.asked is not None:
+        screen.asked.submit()
+        screen.quiz.count_current()
+    await screen._show_anew()
+
+
+def history(app: AttnApp, clock: Any) -> None:
+    """Some weeks of reviews that end today."""
+    now, rng = clock.now, Random(3)
+    clock.move(days=-DAYS_OF_HISTORY)
+    cards = sorted(app.workspace.store.index.card_ids())
+    for day in range(DAYS_OF_HISTORY):
+        for card in cards if day == DAYS_OF_HISTORY - 1 else rng.sample(cards, rng.randrange(len(cards))):
+            record_review.answer(app.workspace, card, Rating(rng.choice((1, 2, 3, 3, 3, 4))))
+        clock.move(days=1)
+    clock.now = now
+
+
+def judged(outcome: dict[str, Any]) -> Prepare:
+    def prepare(app: AttnApp, clock: Any) -> None:
+        app.grader = Scripted(lambda: outcome)
+        write_solution(app)
+
+    return prepare
+
+
+def with_quiz(app: AttnApp, clock: Any) -> None:
+    app._quiz = Quiz(app.workspace, QuizWish(seed=7))
+
+
+def with_mock(app: AttnApp, clock: Any) -> None:
+    app.grader = Scripted(lambda: REJECTED)
+    app.mock_wish = MockWish(30, "screen", 2)
+
+
+def before_interview(app: AttnApp, clock: Any) -> None:
+    from dataclasses import replace
+    from datetime import date
+
+    history(app, clock)
+    app.workspace.adopt(replace(app.workspace.settings, interview=date(2026, 6, 26)))
+
+
+@dataclass(frozen=True)
+class View:
+    """How to come to what is looked at: the screen that is opened, what is there before, and what is done."""
+
+    screen: str = "home"
+    go: Go = nowhere
+    prepare: Prepare = lambda app, clock: None
+    options: dict[str, Any] = field(default_factory=dict)
+
+
+SDPA = {"challenge": "sdpa"}
+VIEWS = {
+    "first-run": View("first-run", keys("enter", *"soon", "enter")),
+    "home": View("home", prepare=before_interview),
+    "home-new": View("home"),
+    "review-question": View("review", to_card("att-02")),
+    "review-answer": View("review", to_card("att-02", "space", "a", "c")),
+    "review-choice": View("review", to_card("head-02", "b", "enter")),
+    "review-numeric": View("review", to_card("kv-04", *"12", "enter")),
+    "review-cloze": View("review", to_card("pos-03", *"cos", "enter")),
+    "review-ordering": View("review", to_card("att-09", "down")),
+    "review-debug": View("review", to_card("att-15", "down")),
+    "review-end": View("review", to_card("", "escape"), history),
+    "drill": View("drill", keys("down", "down", "right")),
+    "quiz-question": View("home", prepare=with_quiz),
+    "quiz-score": View("home", to_score, with_quiz),
+    "mock": View("mock", keys("down", "left"), with_mock),
+    "mock-question": View("mock", keys("enter", "n", "space", "a"), with_mock),
+    "mock-code": View("mock", keys("enter", "n", "n"), with_mock),
+    "mock-report": View("mock", keys("enter", "n", "space", "a", "enter", "x", "y"), with_mock),
+    "challenges": View("challenges", keys("down")),
+    "challenge": View("challenges", keys("h"), judged(REJECTED), SDPA),
+    "challenge-rejected": View("challenges", keys("g"), judged(REJECTED), SDPA),
+    "challenge-solved": View("challenges", keys("g"), judged(ACCEPTED), SDPA),
+    "editor": View("challenges", keys("w"), judged(REJECTED), SDPA),
+    "confirm": View("challenges", keys("o"), judged(REJECTED), SDPA),
+    "own-case": View("challenges", keys("t"), judged(REJECTED), SDPA),
+    "bug-count": View("challenges", keys("r"), judged(REJECTED), SDPA),
+    "search": View("search", keys(*"tag")),
+    "card": View("home", calling(lambda app: app.open_card("kv-04"))),
+    "add-card": View("home", keys("a", *"Why?")),
+    "experiment": View("home", calling(lambda app: app.open_experiment("qk-variance"))),
+    "stats": View("stats", prepare=before_interview),
+    "plan": View("plan", prepare=before_interview),
+    "settings": View("settings", keys("down", "down")),
+    "help": View("review", keys("question_mark")),
+    "palette": View("home", keys("ctrl+p")),
+}
+
+
+def stand_still(pilot: Pilot[None]) -> None:
+    """No cursor blinks."""
+    for field_ in [*pilot.app.screen.query(Input), *pilot.app.screen.query(TextArea)]:
+        field_.cursor_blink = False
+
+
+class ReadyRun:
+    """An experiment that has run."""
+
+    def __init__(self, experiment: Any, *others: object) -> None:
+        self.experiment = experiment
+
+    def outcomes(self, on_progress: Callable[[float], None]) -> list[Any]:
+        def both(en: str, zh: str) -> dict[str, str]:
+            return {"en": en, "zh": zh}
+
+        lines = [{"name": both("measured", "实测"), "y": [16, 64, 256]}, {"name": both("claimed", "论断"), "y": [15, 66, 250]}]
+        plot = {"kind": "line", "title": both("Variance of q·k", "q·k 的方差"), "x": [16, 64, 256], "series": lines, "log": "xy"}
+        check = {"says": both("the slope is one", "斜率为一"), "holds": True, "got": "0.99", "due": "0.9 … 1.1"}
+        columns = [both("d", "d"), both("variance", "方差")]
+        told = {"columns": columns, "rows": [[16, 16.1], [64, 63.2]], "plots": [plot], "checks": [check]}
+        return [outcome_of(self.experiment.id, 0, {**told, "seen": both("it grows with d.", "随 d 增长。")})]
+
+    def kill(self) -> None:
+        """There is no process."""
+
+    close = kill

@@ -1,0 +1,26 @@
+"""2,000 random keys, in several sittings of learners of five sorts: no exception, no hang, the log whole.
+
+`benchmarks/random_keys.py` has what is pressed and what must hold, and presses ten times as many.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+BENCHMARK = Path(__file__).parents[2] / "benchmarks" / "random_keys.py"
+KEYS = 400
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("start", "seed"), [("new", 500), ("set-up", 501), ("dated", 502), ("in-a-mock", 503), ("history", 504)]
+)
+def test_random_keys_break_nothing(start: str, seed: int) -> None:
+    words = [sys.executable, str(BENCHMARK), "--start", start, "--seed", str(seed), "--keys", str(KEYS)]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert f"{KEYS} keys" in done.stdout and "held: " in done.stdout
