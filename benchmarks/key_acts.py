@@ -54,7 +54,7 @@ class Act:
     is_hasty: bool = False
 
     def __str__(self) -> str:
-        told = self.how if self.what == "key" else f"{self.what}({ascii(self.how[:40])})" if self.how else self.what
+        told = self.how if self.what == "key" else f"{self.what}({self.how[:40]!a})" if self.how else self.what
         return f"{told}~" if self.is_hasty else told
 
 

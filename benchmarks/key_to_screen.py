@@ -25,18 +25,18 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from key_acts import key_event
-from key_homes import begun
 from textual.drivers.headless_driver import HeadlessDriver
 from textual.pilot import Pilot
 from textual.screen import Screen
 from textual.widgets import Input
-from timing import Row
 
 from attncli import config
 from attncli.paths import Home
 from attncli.practice.workspace import Workspace
 from attncli.tui.app import AttnApp
+from key_acts import key_event
+from key_homes import begun
+from timing import Row
 
 SIZE = (120, 40)
 QUIET_SECONDS, LONGEST_SECONDS = 0.08, 5.0

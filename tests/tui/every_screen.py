@@ -13,6 +13,7 @@ from textual.widgets import Input, TextArea
 from attncli.domain.rating import Rating
 from attncli.experiments.results import outcome_of
 from attncli.practice.cards import record_review
+from attncli.practice.mock.mock import MockInterview
 from attncli.practice.mock.mock_plan import MockWish
 from attncli.practice.sittings.quiz import Quiz, QuizWish
 from attncli.tui.app import AttnApp
@@ -109,6 +110,18 @@ def with_mock(app: AttnApp, clock: Any) -> None:
     app.mock_wish = MockWish(30, "screen", 2)
 
 
+def in_part(number: int, *pressed: str) -> Go:
+    """An interview at the beginning of a part."""
+
+    def begin(app: AttnApp) -> None:
+        interview = MockInterview.begin(app.workspace, MockWish(30, "screen", 2))
+        for _ in range(number):
+            interview.leave_part()
+        app.show_interview(interview)
+
+    return calling(begin, *pressed)
+
+
 def before_interview(app: AttnApp, clock: Any) -> None:
     from dataclasses import replace
     from datetime import date
@@ -139,14 +152,15 @@ VIEWS = {
     "review-cloze": View("review", to_card("pos-03", *"cos", "enter")),
     "review-ordering": View("review", to_card("att-09", "down")),
     "review-debug": View("review", to_card("att-15", "down")),
-    "review-end": View("review", to_card("", "escape"), history),
+    "review-end": View("review", to_card("")),
+    "home-nothing-due": View("review", to_card("", "escape"), history),
     "drill": View("drill", keys("down", "down", "right")),
     "quiz-question": View("home", prepare=with_quiz),
     "quiz-score": View("home", to_score, with_quiz),
     "mock": View("mock", keys("down", "left"), with_mock),
-    "mock-question": View("mock", keys("enter", "n", "space", "a"), with_mock),
-    "mock-code": View("mock", keys("enter", "n", "n"), with_mock),
-    "mock-report": View("mock", keys("enter", "n", "space", "a", "enter", "x", "y"), with_mock),
+    "mock-question": View("mock", in_part(1, "space", "a"), with_mock),
+    "mock-code": View("mock", in_part(2), with_mock),
+    "mock-report": View("mock", in_part(1, "space", "a", "enter", "x", "y"), with_mock),
     "challenges": View("challenges", keys("down")),
     "challenge": View("challenges", keys("h"), judged(REJECTED), SDPA),
     "challenge-rejected": View("challenges", keys("g"), judged(REJECTED), SDPA),
@@ -183,8 +197,17 @@ class ReadyRun:
         def both(en: str, zh: str) -> dict[str, str]:
             return {"en": en, "zh": zh}
 
-        lines = [{"name": both("measured", "实测"), "y": [16, 64, 256]}, {"name": both("claimed", "论断"), "y": [15, 66, 250]}]
-        plot = {"kind": "line", "title": both("Variance of q·k", "q·k 的方差"), "x": [16, 64, 256], "series": lines, "log": "xy"}
+        lines = [
+            {"name": both("measured", "实测"), "y": [16, 64, 256]},
+            {"name": both("claimed", "论断"), "y": [15, 66, 250]},
+        ]
+        plot = {
+            "kind": "line",
+            "title": both("Variance of q·k", "q·k 的方差"),
+            "x": [16, 64, 256],
+            "series": lines,
+            "log": "xy",
+        }
         check = {"says": both("the slope is one", "斜率为一"), "holds": True, "got": "0.99", "due": "0.9 … 1.1"}
         columns = [both("d", "d"), both("variance", "方差")]
         told = {"columns": columns, "rows": [[16, 16.1], [64, 63.2]], "plots": [plot], "checks": [check]}
