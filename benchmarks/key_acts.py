@@ -44,7 +44,7 @@ PASTED = (
 
 @dataclass(frozen=True, slots=True)
 class Act:
-    """`what` is key, paste, click, resize, open (the app anew, at a route or a challenge) or hang-up (it ends from outside).
+    """`what` is key, paste, click, resize, open (the app anew, at a route or a challenge) or hang-up (from outside).
 
     After a hasty one the next follows at once, as when one types ahead.
     """
@@ -109,7 +109,7 @@ def _any_size(rng: Random) -> tuple[int, int]:
 
 
 async def perform(act: Act, pilot: Pilot[Any]) -> None:
-    """Hands the app what a terminal would, and waits until it is dealt with. Raises WaitForScreenTimeout if it never is."""
+    """Hands the app what a terminal would, and waits until it is dealt with. Raises WaitForScreenTimeout."""
     app = pilot.app
     match act.what:
         case "key":

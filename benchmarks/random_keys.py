@@ -32,6 +32,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parent))
 
 from textual.pilot import Pilot
+from textual.worker import WorkerFailed
 
 from attncli.paths import Home
 from attncli.practice.first_run import is_first_run
@@ -128,7 +129,7 @@ class Learner:
 
 
 def _told(error: BaseException) -> str:
-    frames = traceback.format_exception(error)
+    frames = traceback.format_exception(error.error if isinstance(error, WorkerFailed) else error)
     return "".join(frames[-SHOWN_FRAMES:]).rstrip()
 
 
@@ -201,9 +202,8 @@ def main() -> int:
             learner, fault = play(start, Path(folder), seed, keys)
             seen += learner.screens
             took = time.process_time() - began
-            print(
-                f"{start:10} seed {seed:3} {len(learner.done):6} keys {learner.sittings:4} sittings {took:6.1f} s of CPU"
-            )
+            how_many = f"{len(learner.done):6} keys {learner.sittings:4} sittings"
+            print(f"{start:10} seed {seed:3} {how_many} {took:6.1f} s of CPU", flush=True)
             if fault:
                 print(fault)
                 return 1

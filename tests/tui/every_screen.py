@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from datetime import date
+from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -17,6 +19,7 @@ from attncli.practice.mock.mock import MockInterview
 from attncli.practice.mock.mock_plan import MockWish
 from attncli.practice.sittings.quiz import Quiz, QuizWish
 from attncli.tui.app import AttnApp
+from attncli.tui.screens.mock_code import MockCodeScreen
 from attncli.tui.screens.quiz import QuizScreen
 from attncli.tui.screens.review import ReviewScreen
 
@@ -110,22 +113,38 @@ def with_mock(app: AttnApp, clock: Any) -> None:
     app.mock_wish = MockWish(30, "screen", 2)
 
 
-def in_part(number: int, *pressed: str) -> Go:
+def interview(app: AttnApp, part: int) -> MockInterview:
     """An interview at the beginning of a part."""
+    begun = MockInterview.begin(app.workspace, MockWish(30, "screen", 2))
+    for _ in range(part):
+        begun.leave_part()
+    return begun
 
-    def begin(app: AttnApp) -> None:
-        interview = MockInterview.begin(app.workspace, MockWish(30, "screen", 2))
-        for _ in range(number):
-            interview.leave_part()
-        app.show_interview(interview)
 
-    return calling(begin, *pressed)
+async def to_whiteboard(pilot: Pilot[None]) -> None:
+    """Its file is named from where one stands, as everything is here."""
+    app = pilot.app
+    assert isinstance(app, AttnApp)
+    app.show_interview(interview(app, 2))
+    await pilot.pause()
+    screen = app.screen
+    assert isinstance(screen, MockCodeScreen)
+    screen.round = replace(screen.round, path=screen.round.path.relative_to(Path.cwd()))
+    await screen.recompose()
+
+
+def ended(app: AttnApp) -> None:
+    """The report of an interview in which one of four points was made."""
+    held = interview(app, 1)
+    held.reveal()
+    assert held.asked is not None
+    held.asked.ticked = {0}
+    held.answer()
+    held.end()
+    app.show_interview(held)
 
 
 def before_interview(app: AttnApp, clock: Any) -> None:
-    from dataclasses import replace
-    from datetime import date
-
     history(app, clock)
     app.workspace.adopt(replace(app.workspace.settings, interview=date(2026, 6, 26)))
 
@@ -158,9 +177,9 @@ VIEWS = {
     "quiz-question": View("home", prepare=with_quiz),
     "quiz-score": View("home", to_score, with_quiz),
     "mock": View("mock", keys("down", "left"), with_mock),
-    "mock-question": View("mock", in_part(1, "space", "a"), with_mock),
-    "mock-code": View("mock", in_part(2), with_mock),
-    "mock-report": View("mock", in_part(1, "space", "a", "enter", "x", "y"), with_mock),
+    "mock-question": View("mock", calling(lambda app: app.show_interview(interview(app, 1)), "space", "a"), with_mock),
+    "mock-code": View("mock", to_whiteboard, with_mock),
+    "mock-report": View("mock", calling(ended), with_mock),
     "challenges": View("challenges", keys("down")),
     "challenge": View("challenges", keys("h"), judged(REJECTED), SDPA),
     "challenge-rejected": View("challenges", keys("g"), judged(REJECTED), SDPA),
@@ -169,7 +188,7 @@ VIEWS = {
     "confirm": View("challenges", keys("o"), judged(REJECTED), SDPA),
     "own-case": View("challenges", keys("t"), judged(REJECTED), SDPA),
     "bug-count": View("challenges", keys("r"), judged(REJECTED), SDPA),
-    "search": View("search", keys(*"tag")),
+    "search": View("search", keys(*"heads")),
     "card": View("home", calling(lambda app: app.open_card("kv-04"))),
     "add-card": View("home", keys("a", *"Why?")),
     "experiment": View("home", calling(lambda app: app.open_experiment("qk-variance"))),
