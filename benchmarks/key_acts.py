@@ -44,7 +44,7 @@ PASTED = (
 
 @dataclass(frozen=True, slots=True)
 class Act:
-    """`what` is key, paste, click, resize, open (the app anew, at a route or a challenge) or hang-up (it ends from outside).
+    """`what` is key, paste, click, resize, open (the app anew, at a route or a challenge) or hang-up (from outside).
 
     After a hasty one the next follows at once, as when one types ahead.
     """
@@ -54,7 +54,7 @@ class Act:
     is_hasty: bool = False
 
     def __str__(self) -> str:
-        told = self.how if self.what == "key" else f"{self.what}({ascii(self.how[:40])})" if self.how else self.what
+        told = self.how if self.what == "key" else f"{self.what}({self.how[:40]!a})" if self.how else self.what
         return f"{told}~" if self.is_hasty else told
 
 
@@ -109,7 +109,7 @@ def _any_size(rng: Random) -> tuple[int, int]:
 
 
 async def perform(act: Act, pilot: Pilot[Any]) -> None:
-    """Hands the app what a terminal would, and waits until it is dealt with. Raises WaitForScreenTimeout if it never is."""
+    """Hands the app what a terminal would, and waits until it is dealt with. Raises WaitForScreenTimeout."""
     app = pilot.app
     match act.what:
         case "key":

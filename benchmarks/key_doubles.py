@@ -1,4 +1,4 @@
-"""The app as it is, but for what would start a process at a key press: the judge, experiments, the terminal lent out."""
+"""The app as it is, but for what would start a process at a key: the judge, experiments, the terminal lent out."""
 
 from __future__ import annotations
 

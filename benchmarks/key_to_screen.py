@@ -4,8 +4,8 @@
     python benchmarks/key_to_screen.py --large              also 100,000 cards and 1,000,000 reviews
     python benchmarks/key_to_screen.py --large --keep DIR   with the home of `scale.py --keep DIR`
 
-From the key's arrival to the last frame that it brings about, for a terminal of 120×40, where nothing glides. The time of the machine's
-clock holds other programs' work as well; the time of this process alone is what the app can do something about.
+From the key's arrival to the last frame that it brings about, for a terminal of 120×40, where nothing glides. The time
+of the machine's clock holds other programs' work as well; that of this process is what the app can do something about.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from key_acts import key_event
-from key_homes import begun
 from textual.drivers.headless_driver import HeadlessDriver
 from textual.pilot import Pilot
 from textual.screen import Screen
 from textual.widgets import Input
-from timing import Row
 
 from attncli import config
 from attncli.paths import Home
 from attncli.practice.workspace import Workspace
 from attncli.tui.app import AttnApp
+from key_acts import key_event
+from key_homes import begun
+from timing import Row
 
 SIZE = (120, 40)
 QUIET_SECONDS, LONGEST_SECONDS = 0.08, 5.0

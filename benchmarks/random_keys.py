@@ -32,15 +32,15 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parent))
 
 from textual.pilot import Pilot
-
-from key_acts import CHALLENGES, SETTLING_SECONDS, Act, draw, perform
-from key_checks import Broken, Witness
-from key_doubles import PlayedApp, install
-from key_homes import STARTS, Clock, begun
+from textual.worker import WorkerFailed
 
 from attncli.paths import Home
 from attncli.practice.first_run import is_first_run
 from attncli.practice.workspace import Workspace
+from key_acts import CHALLENGES, SETTLING_SECONDS, Act, draw, perform
+from key_checks import Broken, Witness
+from key_doubles import PlayedApp, install
+from key_homes import STARTS, Clock, begun
 
 KEYS, LIFE = 20_000, 400
 THREADS_END_SECONDS = 10.0
@@ -73,7 +73,7 @@ class Learner:
                     asyncio.run(self._sit(act.how, witness))
                     self._threads_have_ended()
                     witness.after()
-                except Exception as error:  # noqa: BLE001 - whatever it is, it is what this looks for
+                except Exception as error:
                     raise Failed(_told(error)) from error
 
     def _next(self, app: PlayedApp | None) -> Act | None:
@@ -129,7 +129,7 @@ class Learner:
 
 
 def _told(error: BaseException) -> str:
-    frames = traceback.format_exception(error)
+    frames = traceback.format_exception(error.error if isinstance(error, WorkerFailed) else error)
     return "".join(frames[-SHOWN_FRAMES:]).rstrip()
 
 
@@ -202,11 +202,14 @@ def main() -> int:
             learner, fault = play(start, Path(folder), seed, keys)
             seen += learner.screens
             took = time.process_time() - began
-            print(f"{start:10} seed {seed:3} {len(learner.done):6} keys {learner.sittings:4} sittings {took:6.1f} s of CPU")
+            how_many = f"{len(learner.done):6} keys {learner.sittings:4} sittings"
+            print(f"{start:10} seed {seed:3} {how_many} {took:6.1f} s of CPU", flush=True)
             if fault:
                 print(fault)
                 return 1
-    print(f"held: {sum(seen.values())} keys on {len(seen)} screens:", ", ".join(f"{n} {c}" for n, c in seen.most_common()))
+    print(
+        f"held: {sum(seen.values())} keys on {len(seen)} screens:", ", ".join(f"{n} {c}" for n, c in seen.most_common())
+    )
     return 0
 
 

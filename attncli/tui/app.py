@@ -311,7 +311,9 @@ class AttnApp(SteadyApp, LeavingApp):
         from textual.command import CommandPalette
 
         if not isinstance(self.screen, CommandPalette):
-            self.push_screen(CommandPalette(placeholder=say("palette.prompt", self.lang), id="--command-palette"))
+            from attncli.tui.palette import Palette
+
+            self.push_screen(Palette(placeholder=say("palette.prompt", self.lang), id="--command-palette"))
 
     def notify(self, message: str, **options: Any) -> None:
         """A message says what files and errors say: none of it is mark-up."""

@@ -14,7 +14,7 @@ TEXTS: dict[str, Localised] = {
     "challenges.none": _T("There are no challenges.", "没有编程题。"),
     "challenges.all-tracks": _T("All tracks", "全部类别"),
     "challenges.solved": _T("{solved} of {total} solved", "共 {total} 题，已解出 {solved} 题"),
-    "challenges.level": _T("level", "难度"),
+    "challenges.level": _T("Level", "难度"),
     **{f"standing.{standing}": text for standing, text in STANDINGS.items()},
     "challenges.due": _T("due", "到期"),
     "challenge.level": _T("level {level} of 5", "难度 {level}/5"),

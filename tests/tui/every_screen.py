@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from datetime import date
+from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -13,9 +15,11 @@ from textual.widgets import Input, TextArea
 from attncli.domain.rating import Rating
 from attncli.experiments.results import outcome_of
 from attncli.practice.cards import record_review
+from attncli.practice.mock.mock import MockInterview
 from attncli.practice.mock.mock_plan import MockWish
 from attncli.practice.sittings.quiz import Quiz, QuizWish
 from attncli.tui.app import AttnApp
+from attncli.tui.screens.mock_code import MockCodeScreen
 from attncli.tui.screens.quiz import QuizScreen
 from attncli.tui.screens.review import ReviewScreen
 
@@ -109,10 +113,38 @@ def with_mock(app: AttnApp, clock: Any) -> None:
     app.mock_wish = MockWish(30, "screen", 2)
 
 
-def before_interview(app: AttnApp, clock: Any) -> None:
-    from dataclasses import replace
-    from datetime import date
+def interview(app: AttnApp, part: int) -> MockInterview:
+    """An interview at the beginning of a part."""
+    begun = MockInterview.begin(app.workspace, MockWish(30, "screen", 2))
+    for _ in range(part):
+        begun.leave_part()
+    return begun
 
+
+async def to_whiteboard(pilot: Pilot[None]) -> None:
+    """Its file is named from where one stands, as everything is here."""
+    app = pilot.app
+    assert isinstance(app, AttnApp)
+    app.show_interview(interview(app, 2))
+    await pilot.pause()
+    screen = app.screen
+    assert isinstance(screen, MockCodeScreen)
+    screen.round = replace(screen.round, path=screen.round.path.relative_to(Path.cwd()))
+    await screen.recompose()
+
+
+def ended(app: AttnApp) -> None:
+    """The report of an interview in which one of four points was made."""
+    held = interview(app, 1)
+    held.reveal()
+    assert held.asked is not None
+    held.asked.ticked = {0}
+    held.answer()
+    held.end()
+    app.show_interview(held)
+
+
+def before_interview(app: AttnApp, clock: Any) -> None:
     history(app, clock)
     app.workspace.adopt(replace(app.workspace.settings, interview=date(2026, 6, 26)))
 
@@ -139,14 +171,15 @@ VIEWS = {
     "review-cloze": View("review", to_card("pos-03", *"cos", "enter")),
     "review-ordering": View("review", to_card("att-09", "down")),
     "review-debug": View("review", to_card("att-15", "down")),
-    "review-end": View("review", to_card("", "escape"), history),
+    "review-end": View("review", to_card("")),
+    "home-nothing-due": View("review", to_card("", "escape"), history),
     "drill": View("drill", keys("down", "down", "right")),
     "quiz-question": View("home", prepare=with_quiz),
     "quiz-score": View("home", to_score, with_quiz),
     "mock": View("mock", keys("down", "left"), with_mock),
-    "mock-question": View("mock", keys("enter", "n", "space", "a"), with_mock),
-    "mock-code": View("mock", keys("enter", "n", "n"), with_mock),
-    "mock-report": View("mock", keys("enter", "n", "space", "a", "enter", "x", "y"), with_mock),
+    "mock-question": View("mock", calling(lambda app: app.show_interview(interview(app, 1)), "space", "a"), with_mock),
+    "mock-code": View("mock", to_whiteboard, with_mock),
+    "mock-report": View("mock", calling(ended), with_mock),
     "challenges": View("challenges", keys("down")),
     "challenge": View("challenges", keys("h"), judged(REJECTED), SDPA),
     "challenge-rejected": View("challenges", keys("g"), judged(REJECTED), SDPA),
@@ -155,7 +188,7 @@ VIEWS = {
     "confirm": View("challenges", keys("o"), judged(REJECTED), SDPA),
     "own-case": View("challenges", keys("t"), judged(REJECTED), SDPA),
     "bug-count": View("challenges", keys("r"), judged(REJECTED), SDPA),
-    "search": View("search", keys(*"tag")),
+    "search": View("search", keys(*"heads")),
     "card": View("home", calling(lambda app: app.open_card("kv-04"))),
     "add-card": View("home", keys("a", *"Why?")),
     "experiment": View("home", calling(lambda app: app.open_experiment("qk-variance"))),
@@ -183,8 +216,17 @@ class ReadyRun:
         def both(en: str, zh: str) -> dict[str, str]:
             return {"en": en, "zh": zh}
 
-        lines = [{"name": both("measured", "实测"), "y": [16, 64, 256]}, {"name": both("claimed", "论断"), "y": [15, 66, 250]}]
-        plot = {"kind": "line", "title": both("Variance of q·k", "q·k 的方差"), "x": [16, 64, 256], "series": lines, "log": "xy"}
+        lines = [
+            {"name": both("measured", "实测"), "y": [16, 64, 256]},
+            {"name": both("claimed", "论断"), "y": [15, 66, 250]},
+        ]
+        plot = {
+            "kind": "line",
+            "title": both("Variance of q·k", "q·k 的方差"),
+            "x": [16, 64, 256],
+            "series": lines,
+            "log": "xy",
+        }
         check = {"says": both("the slope is one", "斜率为一"), "holds": True, "got": "0.99", "due": "0.9 … 1.1"}
         columns = [both("d", "d"), both("variance", "方差")]
         told = {"columns": columns, "rows": [[16, 16.1], [64, 63.2]], "plots": [plot], "checks": [check]}

@@ -9,12 +9,14 @@ import re
 import shutil
 import time
 from collections.abc import Iterator
+from html import unescape
 from pathlib import Path
 from random import Random
 from typing import Any
 
 import pytest
 from pytest_textual_snapshot import SVGImageExtension
+from rich.cells import cell_len
 from syrupy.assertion import SnapshotAssertion
 from textual.pilot import Pilot
 
@@ -35,6 +37,8 @@ OF_EACH_LINE = re.compile(
     r'| shape-rendering="crispEdges"',
     re.DOTALL,
 )
+LENGTH = re.compile(r'textLength="[\d.]+"([^>]*)>([^<]*)<')
+CELL = 12.2
 EMPTY = re.compile(r"^\s*\n", re.MULTILINE)
 SHOWN: dict[Lang, list[tuple[str, tuple[int, int]]]] = {
     "en": [("dark", NARROW), ("light", NARROW), ("contrast", NARROW)],
@@ -43,10 +47,17 @@ SHOWN: dict[Lang, list[tuple[str, tuple[int, int]]]] = {
 
 
 class LeanSvg(SVGImageExtension):
-    """The picture without the fonts to be fetched, and without a frame of its own for each line."""
+    """The picture without the fonts to be fetched, and without a frame of its own for each line.
+
+    A Chinese character has the room of two: the length that Rich gives a text counts characters.
+    """
 
     def serialize(self, data: Any, **options: Any) -> Any:
-        return EMPTY.sub("", OF_EACH_LINE.sub("", super().serialize(data, **options)))
+        return EMPTY.sub("", LENGTH.sub(_in_cells, OF_EACH_LINE.sub("", super().serialize(data, **options))))
+
+
+def _in_cells(found: re.Match[str]) -> str:
+    return f'textLength="{cell_len(unescape(found[2])) * CELL:g}"{found[1]}>{found[2]}<'
 
 
 @pytest.fixture(autouse=True)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import ClassVar, cast
 
 from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
+from textual.css.query import NoMatches
 from textual.screen import Screen
 from textual.widget import Widget
 
@@ -72,7 +74,12 @@ class AttnScreen(Screen[None]):
 
     def on_mount(self) -> None:
         if self.AUTO_FOCUS is None:
-            self.call_after_refresh(self.focus_first)
+            self.call_after_refresh(self._focus_what_is_there)
+
+    def _focus_what_is_there(self) -> None:
+        """Nothing while the screen is composed anew: the language was switched as soon as it had opened."""
+        with suppress(NoMatches):
+            self.focus_first()
 
     async def in_other_language(self) -> None:
         """The language has changed: everything is composed anew from the state of the screen."""

@@ -1,0 +1,17 @@
+"""The command palette, which may be closed before it has opened: by a key pressed ahead, or with the app."""
+
+from __future__ import annotations
+
+from textual import work
+from textual.command import CommandList, CommandPalette
+
+_GATHER = CommandPalette._gather_commands.__wrapped__  # type: ignore[attr-defined]
+
+
+class Palette(CommandPalette):
+    """Looks for nothing where there is no list to show it in."""
+
+    @work(exclusive=True, group=CommandPalette._GATHER_COMMANDS_GROUP)
+    async def _gather_commands(self, search_value: str) -> None:
+        if self.query(CommandList):
+            await _GATHER(self, search_value)
