@@ -9,10 +9,12 @@ from textual.widgets import Static
 
 from attncli.tui.palette import Palette
 from attncli.tui.screens.home import HomeScreen
+from attncli.tui.widgets.marked_rows import MarkedRows
 from attncli.tui.widgets.option_rows import Rows
 from attncli.tui.widgets.title_bar import TitleBar
 
 from .conftest import MakeApp, shown
+from .every_screen import to_card
 
 
 async def test_a_click_on_what_was_just_taken_away_is_nobodys(make_app: MakeApp) -> None:
@@ -67,3 +69,13 @@ async def test_the_focus_waits_while_a_screen_is_composed_anew(make_app: MakeApp
         except NoMatches:
             return
         raise AssertionError("there was something to focus")
+
+
+async def test_the_cursor_of_options_stays_where_nothing_is_laid_out(make_app: MakeApp) -> None:
+    app = make_app("review")
+    async with app.run_test(size=(80, 24)) as pilot:
+        await to_card("att-15")(pilot)
+        await pilot.resize_terminal(40, 10)
+        await pilot.press("down")
+        await pilot.pause()
+        assert app.failure is None and app.screen.query_one(MarkedRows).cursor == 0
