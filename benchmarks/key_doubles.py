@@ -10,13 +10,15 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from attncli.domain.report import GradeReport
+from attncli.domain.case_answers import BothAnswers
+from attncli.domain.report import Counterexample, GradeReport
 from attncli.domain.report_documents import check_of, report_of
+from attncli.domain.text import Localised
 from attncli.errors import JudgeFailed
 from attncli.experiments.catalogue import Experiment
 from attncli.experiments.results import Outcome, outcome_of
 from attncli.judge.client import GradeRequest, OnCheck
-from attncli.practice.challenges.grader import Grader, GradingCancelled
+from attncli.practice.challenges.grader import Grader, GradingCancelled, TryRequest
 from attncli.practice.workspace import Workspace
 from attncli.tui.app import AttnApp
 from attncli.tui.screens import experiment as experiment_screen
@@ -54,6 +56,12 @@ class PlayedJudge(Grader):
             raise JudgeFailed("the judge ended before it had a verdict; try again")
         reference = (request.folder / "reference.py").read_bytes().strip()
         return report_of(_document(request, names, reference in request.source))
+
+    def try_case(self, request: TryRequest) -> BothAnswers:
+        self._stop.clear()
+        if self._stop.wait(GRADING_SECONDS):
+            raise GradingCancelled("the grading was cancelled; there is no verdict")
+        return BothAnswers(said=Localised("the same", "相同"), shown=Counterexample(args={}), same=True)
 
 
 def _document(request: GradeRequest, names: Sequence[str], accepted: bool) -> dict[str, Any]:

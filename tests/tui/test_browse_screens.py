@@ -11,6 +11,7 @@ from attncli.tui.screens.add_card import AddCardScreen
 from attncli.tui.screens.card import CardScreen
 from attncli.tui.screens.search import SearchScreen
 from attncli.tui.widgets.line_field import PassingField
+from attncli.tui.widgets.option_rows import Rows
 
 from .conftest import MakeApp, shown
 
@@ -142,3 +143,21 @@ async def test_search_says_how_many_of_all_it_lists(
         await pilot.pause(0.2)
         count = sum(topic.cards for topic in app.workspace.library.topics())
         assert says.format(count=count) in shown(app)
+
+
+async def test_rows_below_the_screen_come_when_the_typing_rests(
+    make_app: MakeApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(search, "_AT_ONCE", 2)
+    app = make_app("search")
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.pause()
+        rows, screen = app.screen.query_one(Rows), app.screen
+        assert isinstance(screen, SearchScreen) and screen.found is not None
+        before = screen.found
+        screen._search()
+        assert rows.option_count == 2
+        screen._show_rest(before)
+        assert rows.option_count == 2, "that was looked for before"
+        screen._show_rest(screen.found)
+        assert rows.option_count == 6 and rows.highlighted == 0

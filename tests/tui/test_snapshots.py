@@ -18,6 +18,7 @@ import pytest
 from pytest_textual_snapshot import SVGImageExtension
 from rich.cells import cell_len
 from syrupy.assertion import SnapshotAssertion
+from textual.command import CommandPalette
 from textual.pilot import Pilot
 
 from attncli.config import Settings
@@ -87,8 +88,13 @@ def opened(view: View, lang: Lang, indexed: Path) -> AttnApp:
 
 
 async def drawn(pilot: Pilot[None], theme: str, size: tuple[int, int]) -> str:
+    if reopened := isinstance(pilot.app.screen, CommandPalette):  # it keeps the colours in which it was opened
+        await pilot.press("escape")
     pilot.app.theme = theme_named(theme)
     await pilot.resize_terminal(*size)
+    if reopened:
+        await pilot.press("ctrl+p")
+        await pilot.pause(0.5)
     stand_still(pilot)
     await pilot.pause(0.1)
     return pilot.app.export_screenshot()

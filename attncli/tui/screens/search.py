@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 from typing import ClassVar
 
@@ -21,7 +22,9 @@ from attncli.tui.widgets.plain import Plain
 from attncli.tui.widgets.title_bar import TitleBar
 from attncli.words.app_texts import say, say_counted
 
-_MOST_ROWS, _ID = 200, 10
+_AT_ONCE, _MOST_ROWS, _ID = 40, 200, 10
+_REST_AFTER_SECONDS = 0.25
+"""The rows below the screen come when the typing rests: they would cost each key most of its time."""
 
 
 class SearchField(LineField):
@@ -44,6 +47,7 @@ class SearchScreen(AttnScreen):
     def __init__(self) -> None:
         super().__init__()
         self.query_text = ""
+        self.found: Found | None = None
 
     def title_bar(self) -> TitleBar:
         return TitleBar(say("search.title", self.lang))
@@ -63,9 +67,9 @@ class SearchScreen(AttnScreen):
         self._search()
 
     def _search(self) -> None:
-        found = browse(self.workspace, self.query_text)
-        rows = [(card.id, self._row(found, card.id, card.question(self.lang))) for card in found.cards[:_MOST_ROWS]]
-        self.query_one(Rows).show_rows(rows, stay=False)
+        found = self.found = browse(self.workspace, self.query_text)
+        self.query_one(Rows).show_rows(self._rows(found, 0, _AT_ONCE), stay=False)
+        self.set_timer(_REST_AFTER_SECONDS, partial(self._show_rest, found))
         count = len(found.cards)
         status = say_counted("search.found", self.lang, count)
         if count > _MOST_ROWS:
@@ -76,6 +80,14 @@ class SearchScreen(AttnScreen):
         said += [] if found.cards else [say("search.nothing", self.lang, query=self.query_text)]
         nothing.display = bool(said)
         nothing.update(Content("\n".join(said)))
+
+    def _show_rest(self, found: Found) -> None:
+        """Nothing if something else was looked for meanwhile."""
+        for rows in self.query(Rows) if found is self.found else ():
+            rows.add_rows(self._rows(found, _AT_ONCE, _MOST_ROWS))
+
+    def _rows(self, found: Found, first: int, end: int) -> list[tuple[str, Content]]:
+        return [(card.id, self._row(found, card.id, card.question(self.lang))) for card in found.cards[first:end]]
 
     def _row(self, found: Found, id: str, question: str) -> Content:
         """A flag and tags stand before the question."""

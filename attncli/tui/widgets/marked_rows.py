@@ -10,6 +10,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
+from textual.errors import NoWidget
 from textual.message import Message
 
 from attncli.tui.widgets.plain import Plain
@@ -124,4 +125,7 @@ class MarkedRows(Vertical, can_focus=True):
 
     def _visible(self, index: int) -> bool:
         row = self.query(MarkedRow)[index]
-        return bool(self.screen.find_widget(row).visible_region)
+        try:
+            return bool(self.screen.find_widget(row).visible_region)
+        except NoWidget:  # in a terminal that is too small nothing is laid out
+            return False

@@ -39,6 +39,10 @@ class Rows(OptionList):
         ids = [id for id, _ in rows]
         self.highlighted = ids.index(before) if before in ids else (0 if rows else None)
 
+    def add_rows(self, rows: list[tuple[str, Content]]) -> None:
+        """More rows below those that are there."""
+        self.add_options([Option(row, id=id) for id, row in rows])
+
     def action_page_up(self) -> None:
         if self.scrollable_content_region:
             super().action_page_up()

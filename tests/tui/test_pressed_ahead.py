@@ -1,0 +1,81 @@
+"""What comes at a moment when nothing is there to meet it: pressed ahead, clicked too late, without room."""
+
+from __future__ import annotations
+
+from textual import events
+from textual.css.query import NoMatches
+from textual.geometry import Offset
+from textual.widgets import Static
+
+from attncli.tui.palette import Palette
+from attncli.tui.screens.home import HomeScreen
+from attncli.tui.widgets.marked_rows import MarkedRows
+from attncli.tui.widgets.option_rows import Rows
+from attncli.tui.widgets.title_bar import TitleBar
+
+from .conftest import MakeApp, shown
+from .every_screen import to_card
+
+
+async def test_a_click_on_what_was_just_taken_away_is_nobodys(make_app: MakeApp) -> None:
+    app = make_app()
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.pause()
+        x, y = app.screen.query_one(TitleBar).region.offset
+        gone = Static("gone")
+        app.screen.get_widget_at = lambda *_: (gone, gone.region)  # type: ignore[method-assign]
+        app.screen.get_widget_and_offset_at = lambda *_: (gone, Offset(0, 0))  # type: ignore[method-assign]
+        assert gone.parent is None
+        for kind in (events.MouseDown, events.MouseUp):
+            await app.on_event(kind(None, x, y, 0, 0, 1, False, False, False, x, y))
+        del app.screen.get_widget_at, app.screen.get_widget_and_offset_at
+        await pilot.pause()
+        assert app.failure is None and "All topics" in shown(app)
+
+
+async def test_a_page_of_a_list_without_room_is_no_step(make_app: MakeApp) -> None:
+    app = make_app()
+    async with app.run_test(size=(40, 10)) as pilot:
+        await pilot.pause()
+        rows = app.screen.query_one(Rows)
+        rows.show_rows([(f"row-{number}", rows.get_option_at_index(0).prompt) for number in range(3)])  # type: ignore[misc]
+        rows.highlighted = 1
+        assert not rows.scrollable_content_region
+        rows.action_page_down()
+        rows.action_page_up()
+        assert rows.highlighted == 1
+
+
+async def test_a_palette_whose_list_is_not_there_looks_for_nothing(make_app: MakeApp) -> None:
+    app = make_app()
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("ctrl+p")
+        assert isinstance(app.screen, Palette)
+        await app.screen.query("CommandList").remove()
+        await app.screen._gather_commands("drill").wait()
+        assert app.failure is None
+
+
+async def test_the_focus_waits_while_a_screen_is_composed_anew(make_app: MakeApp) -> None:
+    app = make_app()
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.pause()
+        screen = app.screen
+        assert isinstance(screen, HomeScreen)
+        await screen.query_one(Rows).remove()
+        screen._focus_what_is_there()
+        try:
+            screen.focus_first()
+        except NoMatches:
+            return
+        raise AssertionError("there was something to focus")
+
+
+async def test_the_cursor_of_options_stays_where_nothing_is_laid_out(make_app: MakeApp) -> None:
+    app = make_app("review")
+    async with app.run_test(size=(80, 24)) as pilot:
+        await to_card("att-15")(pilot)
+        await pilot.resize_terminal(40, 10)
+        await pilot.press("down")
+        await pilot.pause()
+        assert app.failure is None and app.screen.query_one(MarkedRows).cursor == 0
