@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import date
 from pathlib import Path
+from typing import ClassVar
 
+from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.widget import Widget
 
@@ -29,9 +31,10 @@ READ_SECONDS = 0.01
 
 
 class StatsScreen(AttnScreen):
-    """One page to scroll."""
+    """One page to scroll; e writes the interview summary."""
 
     CSS_PATH = Path(__file__).with_suffix(".tcss")
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("e", "app.export_summary", "key.export-summary", key_display="e")]
 
     def title_bar(self) -> TitleBar:
         self.standing: Progress = progress(self.workspace)
