@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import shutil
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import closing
 from datetime import UTC, datetime
@@ -16,7 +13,7 @@ import pytest
 from attncli.domain.log_row import LogRow
 from attncli.paths import Home
 from attncli.practice.workspace import Workspace
-from served_page import ServedPage
+from served_page import ServedPage, need_browser, served
 
 pytestmark = pytest.mark.browser
 ENTRIES = "performance.getEntriesByType"
@@ -45,19 +42,13 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Home:
 
 @pytest.fixture(scope="module")
 def url(home: Home) -> Iterator[str]:
-    command = [sys.executable, "-m", "attncli", "--home", str(home.root), "serve", "--port", "0"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        yield process.stdout.readline().strip()
-        process.terminate()
+    with served(home.root) as url:
+        yield url
 
 
 @pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServedPage]:
-    missing = [name for name in ("chromium", "chromedriver") if shutil.which(name) is None]
-    if missing:
-        said = f"there is no {' and no '.join(missing)}; Debian has them as chromium and chromium-driver"
-        (pytest.fail if os.environ.get("ATTN_REQUIRE_BROWSER") else pytest.skip)(said)
+    need_browser()
     with closing(ServedPage(tmp_path_factory.mktemp("profile"))) as opened:
         yield opened
 
@@ -102,7 +93,7 @@ def test_a_submission_is_graded(page: ServedPage, url: str, home: Home) -> None:
     page.press("enter")
     page.wait_for("Grade")
     page.press("g")
-    page.wait_for("hardened")
+    page.wait_for("Hardened: ready for production")
     row = rows(home)[-1]
     assert row.kind.value == "attempt" and row.payload["verdict"] == "accepted"
 
@@ -131,5 +122,4 @@ def test_the_page_says_that_the_app_has_ended_and_opens_it_again(page: ServedPag
     page.press("q")
     page.wait_until("return document.body.innerText.includes('The app has ended')")
     page.run("document.querySelector('.closed a').click()")
-    page.read = 0
     page.wait_for("Review")

@@ -1,0 +1,87 @@
+"""From the first start to the summary in a real browser without a network, and the same acts in the app itself."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from contextlib import closing
+from datetime import UTC, datetime
+from pathlib import Path
+from random import Random
+
+import pytest
+
+import journey
+from attncli.domain.text import LANGS, Lang
+from attncli.paths import Home
+from attncli.practice.workspace import Workspace
+from attncli.tui.app import AttnApp
+from learner_in_app import LearnerInApp
+from served_page import ServedPage, need_browser, served
+
+pytestmark = pytest.mark.browser
+
+
+class LearnerInBrowser:
+    """Presses the keys of a keyboard in a page of Chromium."""
+
+    def __init__(self, page: ServedPage, lang: Lang) -> None:
+        self.page, self.lang = page, lang
+
+    async def press(self, *keys: str) -> None:
+        self.page.press(*keys)
+
+    async def type(self, text: str) -> None:
+        self.page.press(*("enter" if sign == "\n" else sign for sign in text))
+
+    async def until(self, holds: Callable[[str], bool], waited_for: str) -> str:
+        return self.page.wait(holds, waited_for)
+
+
+def now() -> datetime:
+    return datetime.now(UTC)
+
+
+def kinds(home: Home) -> list[str]:
+    """The kinds of rows in a learner's log, in their order."""
+    with Workspace.open(home, now) as workspace:
+        return [row.kind.value for row in workspace.store.log.everything()]
+
+
+async def whole(learner: journey.Learner) -> None:
+    """The journey, with what has to be on the screen at each station."""
+    assert "10 " not in await journey.first_run(learner), "fifteen minutes bring five new cards"
+    await journey.review(learner, 3)
+    await journey.solve_first(learner)
+    await journey.leave(learner, 2)
+    await journey.interview(learner)
+    await journey.leave(learner, 1)
+    await journey.export(learner)
+    await journey.leave(learner, 1)
+
+
+async def in_the_app(home: Home, lang: Lang) -> None:
+    with Workspace.open(home, now) as workspace:
+        app = AttnApp(workspace, Random(7), "first-run")
+        async with app.run_test(size=(120, 40)) as pilot:
+            await whole(LearnerInApp(pilot, lang))
+        app.grader.close()
+
+
+@pytest.mark.parametrize("lang", LANGS)
+def test_the_whole_journey_and_the_log_is_that_of_the_app(tmp_path: Path, lang: Lang) -> None:
+    need_browser()
+    home = Home(tmp_path / "home")
+    with served(home.root) as url:
+        with closing(ServedPage(tmp_path / "profile")) as page:
+            page.open(url)
+            asyncio.run(whole(LearnerInBrowser(page, lang)))
+            assert page.run("return window.refused") == []
+        assert page.asked_elsewhere() == set()
+    (summary,) = home.summaries.iterdir()
+    assert summary.name.endswith(f"-{lang}.html") and journey.MASK.splitlines()[-1].strip() in summary.read_text(
+        "utf-8"
+    )
+    other = Home(tmp_path / "app")
+    asyncio.run(in_the_app(other, lang))
+    assert kinds(home) == kinds(other)

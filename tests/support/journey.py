@@ -1,0 +1,162 @@
+"""What a learner does from the first start to the summary, key by key, wherever the app is shown.
+
+A station presses keys, waits for what a learner would wait for, and returns what was on the screen. It reads the
+screen alone: the same acts drive the app in a test, in a browser and on a terminal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol
+
+from attncli.domain.text import Lang
+from attncli.words.app_texts import say
+from attncli.words.mock_texts import PART_NAMES
+from attncli.words.reports import REACHED
+
+MASK = """\
+S = T if S is None else S
+    if S < T:
+        raise ValueError("fewer keys than queries")
+    rows = torch.arange(S - T, S, device=device)
+    return torch.arange(S, device=device) <= rows[:, None]"""
+"""What is written in the place of the first challenge's `raise NotImplementedError`."""
+
+IN_A_FIELD, IN_NO_FIELD = " F1 ", " ? "
+"""The key of the help, by which the line of keys tells where keys go."""
+
+
+class Learner(Protocol):
+    """Somebody before the app. Keys have Textual's names, or are one character each."""
+
+    lang: Lang
+
+    async def press(self, *keys: str) -> None: ...
+    async def type(self, text: str) -> None: ...
+    async def until(self, holds: Callable[[str], bool], waited_for: str) -> str:
+        """The screen once it is as wanted. Raises AssertionError where it does not become so."""
+        ...
+
+
+async def until(learner: Learner, *texts: str) -> str:
+    """The screen once all the texts are on it; a sentence may begin with one, so capitals do not count."""
+    wanted = [text.casefold() for text in texts]
+    return await learner.until(lambda screen: all(text in screen.casefold() for text in wanted), " and ".join(texts))
+
+
+def _keys(learner: Learner, *names: str) -> list[str]:
+    return [say(f"key.{name}", learner.lang) for name in names]
+
+
+async def first_run(learner: Learner, date: str = "", minutes: str = "15") -> str:
+    """Answers the four questions, the first in English; the screen of Home."""
+    await until(learner, "‹ English ›")
+    if learner.lang == "zh":
+        await learner.press("right")
+    await until(learner, say("first-run.intro", learner.lang)[:12])
+    await learner.press("enter")
+    await until(learner, IN_A_FIELD)
+    await learner.type(date)
+    await until(learner, date)
+    await learner.press("enter")
+    await until(learner, IN_NO_FIELD)
+    await learner.press("right")
+    await until(learner, f"‹ {say('settings.screen', learner.lang)} ›")
+    await learner.press("enter")
+    await until(learner, IN_A_FIELD)
+    await learner.press("backspace", "backspace")
+    await learner.type(minutes)
+    await learner.press("enter")
+    return await at_home(learner)
+
+
+async def at_home(learner: Learner) -> str:
+    return await until(learner, say("home.title", learner.lang), say("home.all", learner.lang))
+
+
+async def reveal(learner: Learner) -> str:
+    """Answers with nothing, whatever kind of card is asked; the screen with the answer."""
+    say_it, submit, rate = _keys(learner, "reveal", "submit", "rate")
+    screen = await learner.until(lambda shown: any(word in shown for word in (say_it, submit, rate)), "a card")
+    while rate not in screen:
+        await learner.press("space" if say_it in screen else "enter")
+        screen = await learner.until(lambda shown, before=screen: shown != before, "another screen")  # type: ignore[misc]
+    return screen
+
+
+async def rate(learner: Learner, rating: str, answered: int) -> str:
+    """Shows the answer of the next card and rates it; the screen once it counts."""
+    await reveal(learner)
+    await learner.press(rating)
+    return await until(learner, f" {answered}/")
+
+
+async def review(learner: Learner, cards: int) -> str:
+    """Rates cards, takes the last rating back, gives it anew, and goes Home."""
+    await learner.press("r")
+    for answered in range(1, cards + 1):
+        await rate(learner, "3", answered)
+    await learner.press("u")
+    screen = await until(learner, f" {cards - 1}/")
+    await rate(learner, "4", cards)
+    await learner.press("escape")
+    await at_home(learner)
+    return screen
+
+
+async def solve_first(learner: Learner, code: str = MASK) -> str:
+    """Writes the first challenge of the list in the app's editor and has it graded; the screen with the verdict."""
+    await learner.press("c")
+    await until(learner, *_keys(learner, "track"))
+    await learner.press("enter")
+    await until(learner, *_keys(learner, "write"))
+    await learner.press("w")
+    await until(learner, "raise NotImplementedError")
+    await learner.press("ctrl+k")
+    await learner.type(code)
+    await until(learner, code.splitlines()[-1], say("editor.unsaved", learner.lang))
+    await learner.press("ctrl+g")
+    return await until(learner, REACHED["hardened"][learner.lang])
+
+
+async def interview(learner: Learner) -> str:
+    """A mock interview of a quarter of an hour: one question answered, the rest left; the screen of the report."""
+    await learner.press("m")
+    await until(learner, say("mock.title", learner.lang), "‹ 45 ›")
+    await learner.press("down", "right", "right")
+    await until(learner, "‹ 15 ›")
+    await learner.press("s")
+    parts = tuple(f" {named[learner.lang]} " for named in PART_NAMES.values())
+    screen = await learner.until(lambda shown: shown.startswith(parts), "the first part")
+    screen = await answer_in_interview(learner, screen)
+    while screen.startswith(parts):
+        now = next(part for part in parts if screen.startswith(part))
+        (next_part,) = _keys(learner, "next-part")
+        await learner.press("n" if next_part in screen else "s")
+        screen = await learner.until(lambda shown, now=now: not shown.startswith(now), "another part")  # type: ignore[misc]
+    return await until(learner, *_keys(learner, "new-mock"))
+
+
+async def answer_in_interview(learner: Learner, screen: str) -> str:
+    """Answers what is asked with nothing, or says that it was answered wholly; the screen with the next question."""
+    say_it, credit = _keys(learner, "reveal", "credit")
+    question = screen.splitlines()[0]
+    while screen.splitlines()[0] == question:
+        await learner.press("space" if say_it in screen else "2" if credit in screen else "enter")
+        screen = await learner.until(lambda shown, before=screen: shown != before, "another screen")  # type: ignore[misc]
+    return screen
+
+
+async def leave(learner: Learner, screens: int) -> str:
+    """Escape, so many times, until Home."""
+    for _ in range(screens):
+        await learner.press("escape")
+    return await at_home(learner)
+
+
+async def export(learner: Learner) -> str:
+    """The summary written from Stats; the screen that says where."""
+    await learner.press("s")
+    await until(learner, say("stats.title", learner.lang))
+    await learner.press("e")
+    return await until(learner, say("summary.written", learner.lang, file="").strip())
