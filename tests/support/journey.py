@@ -77,6 +77,7 @@ async def at_home(learner: Learner) -> str:
 async def reveal(learner: Learner) -> str:
     """Answers with nothing, whatever kind of card is asked; the screen with the answer."""
     say_it, submit, rate = _keys(learner, "reveal", "submit", "rate")
+    rate = f"1-4 {rate}"
     screen = await learner.until(lambda shown: any(word in shown for word in (say_it, submit, rate)), "a card")
     while rate not in screen:
         await learner.press("space" if say_it in screen else "enter")
@@ -130,11 +131,19 @@ async def interview(learner: Learner) -> str:
     screen = await learner.until(lambda shown: shown.startswith(parts), "the first part")
     screen = await answer_in_interview(learner, screen)
     while screen.startswith(parts):
-        now = next(part for part in parts if screen.startswith(part))
-        (next_part,) = _keys(learner, "next-part")
-        await learner.press("n" if next_part in screen else "s")
-        screen = await learner.until(lambda shown, now=now: not shown.startswith(now), "another part")  # type: ignore[misc]
+        screen = await leave_part(learner, screen)
     return await until(learner, *_keys(learner, "new-mock"))
+
+
+async def leave_part(learner: Learner, screen: str) -> str:
+    """Goes on to the next part of an interview; the screen with it."""
+    leave_field, next_part = _keys(learner, "leave-field", "next-part")
+    title = screen.split("  ")[0]
+    if leave_field in screen:
+        await learner.press("escape")
+        screen = await learner.until(lambda shown: leave_field not in shown, "keys for the screen")
+    await learner.press("n" if next_part in screen else "s")
+    return await learner.until(lambda shown: not shown.startswith(title), "another part")
 
 
 async def answer_in_interview(learner: Learner, screen: str) -> str:

@@ -10,7 +10,7 @@ from textual.pilot import Pilot
 
 from attncli.domain.text import Lang
 
-LOOKS = 1200
+LOOKS = 900
 SECONDS_BETWEEN = 0.05
 
 

@@ -30,6 +30,7 @@ FLAGS = [
         "--headless=new --no-sandbox --disable-quic --no-first-run --disable-background-networking --no-proxy-server"
     ).split(),
     *("--disable-component-update --disable-sync --disable-dev-shm-usage --enable-unsafe-swiftshader").split(),
+    "--disable-features=AutofillServerCommunication",
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
     "--window-size=1200,800",
 ]
@@ -194,8 +195,11 @@ class ServedPage:
             if self.process.stdout is not None:
                 self.process.stdout.close()
 
-    def asked_elsewhere(self) -> set[str]:
-        """What pages asked of others than this machine, by the browser's own log; once it is closed."""
-        events = json.loads(self.net_log.read_text(encoding="utf-8"))["events"]
-        asked = [event["params"] for event in events if "url" in event.get("params", {})]
-        return {found["url"] for found in asked if urlsplit(found["url"]).hostname not in ("127.0.0.1", None)}
+    def asked(self) -> set[str]:
+        """The hosts that pages of this machine asked for anything, by the browser's own log; once it is closed.
+
+        What the browser asks its maker for by itself (the time, updates) is none of them.
+        """
+        told = [event.get("params", {}) for event in json.loads(self.net_log.read_text(encoding="utf-8"))["events"]]
+        ours = [asked for asked in told if "127.0.0.1" in asked.get("network_isolation_key", "")]
+        return {urlsplit(asked["url"]).hostname or "" for asked in ours if "url" in asked}
