@@ -38,11 +38,11 @@ async def whole(learner: journey.Learner) -> None:
     assert "10 " not in await journey.first_run(learner), "fifteen minutes bring five new cards"
     await journey.review(learner, 3)
     await journey.solve_first(learner)
-    await journey.leave(learner, 2)
+    await journey.leave(learner)
     await journey.interview(learner)
-    await journey.leave(learner, 1)
+    await journey.leave(learner)
     await journey.export(learner)
-    await journey.leave(learner, 1)
+    await journey.leave(learner)
 
 
 async def in_the_app(home: Home, lang: Lang) -> None:

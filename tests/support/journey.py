@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol
 
+from attncli.domain.card import KINDS
 from attncli.domain.text import Lang
 from attncli.words.app_texts import say
 from attncli.words.mock_texts import PART_NAMES
@@ -21,6 +22,28 @@ S = T if S is None else S
     rows = torch.arange(S - T, S, device=device)
     return torch.arange(S, device=device) <= rows[:, None]"""
 """What is written in the place of the first challenge's `raise NotImplementedError`."""
+
+ATTENTION = """\
+scale = q.shape[-1] ** -0.5 if scale is None else scale
+    scores = q @ k.transpose(-2, -1) * scale
+    if mask is None:
+        return torch.softmax(scores, dim=-1) @ v
+    empty = ~mask.any(dim=-1, keepdim=True)
+    scores = scores.masked_fill(~mask, float("-inf")).masked_fill(empty, 0.0)
+    return torch.softmax(scores, dim=-1).masked_fill(empty, 0.0) @ v"""
+"""What is written in the place of sdpa's `raise NotImplementedError`: right at the whiteboard, not in 16 bits."""
+
+HARDENED = (
+    """\
+import torch
+
+
+def sdpa(q, k, v, mask=None, scale=None):
+    if q.dtype in (torch.float16, torch.bfloat16):
+        return sdpa(q.float(), k.float(), v.float(), mask, scale).to(q.dtype)
+    """
+    + ATTENTION
+)
 
 IN_A_FIELD, IN_NO_FIELD = " F1 ", " ? "
 """The key of the help, by which the line of keys tells where keys go."""
@@ -76,12 +99,12 @@ async def at_home(learner: Learner) -> str:
 
 async def reveal(learner: Learner) -> str:
     """Answers with nothing, whatever kind of card is asked; the screen with the answer."""
-    say_it, submit, rate = _keys(learner, "reveal", "submit", "rate")
+    say_it, submit, rate, leave_field = _keys(learner, "reveal", "submit", "rate", "leave-field")
     rate = f"1-4 {rate}"
     screen = await learner.until(lambda shown: any(word in shown for word in (say_it, submit, rate)), "a card")
     while rate not in screen:
-        await learner.press("space" if say_it in screen else "enter")
-        screen = await learner.until(lambda shown, before=screen: shown != before, "another screen")  # type: ignore[misc]
+        await learner.press("escape" if leave_field in screen else "space" if say_it in screen else "enter")
+        screen = await learner.until(_other_than(screen), "another screen")
     return screen
 
 
@@ -100,8 +123,7 @@ async def review(learner: Learner, cards: int) -> str:
     await learner.press("u")
     screen = await until(learner, f" {cards - 1}/")
     await rate(learner, "4", cards)
-    await learner.press("escape")
-    await at_home(learner)
+    await leave(learner)
     return screen
 
 
@@ -152,15 +174,18 @@ async def answer_in_interview(learner: Learner, screen: str) -> str:
     question = screen.splitlines()[0]
     while screen.splitlines()[0] == question:
         await learner.press("space" if say_it in screen else "2" if credit in screen else "enter")
-        screen = await learner.until(lambda shown, before=screen: shown != before, "another screen")  # type: ignore[misc]
+        screen = await learner.until(_other_than(screen), "another screen")
     return screen
 
 
-async def leave(learner: Learner, screens: int) -> str:
-    """Escape, so many times, until Home."""
-    for _ in range(screens):
+async def leave(learner: Learner) -> str:
+    """Escape out of fields and screens, until Home, where it does nothing more."""
+    home = (say("home.title", learner.lang), say("home.all", learner.lang))
+    screen = await learner.until(bool, "a screen")
+    while not all(text in screen for text in home):
         await learner.press("escape")
-    return await at_home(learner)
+        screen = await learner.until(_other_than(screen), "another screen")
+    return screen
 
 
 async def export(learner: Learner) -> str:
@@ -169,3 +194,72 @@ async def export(learner: Learner) -> str:
     await until(learner, say("stats.title", learner.lang))
     await learner.press("e")
     return await until(learner, say("summary.written", learner.lang, file="").strip())
+
+
+async def mixed_review(learner: Learner, cards: int) -> set[str]:
+    """Rates cards to the end, takes the last rating back and gives it anew; the kinds that were asked."""
+    await learner.press("r")
+    kinds = {say(f"review.kind-{kind}", learner.lang) for kind in KINDS}
+    asked = set()
+    for answered in range(1, cards + 1):
+        screen = await reveal(learner)
+        asked |= {kind for kind in kinds if f"  {kind} · " in screen.splitlines()[0]}
+        await learner.press("4")
+        await until(learner, f" {answered}/{cards}")
+    await until(learner, say("done.title", learner.lang))
+    await learner.press("u")
+    await until(learner, f" {cards - 1}/{cards}")
+    await rate(learner, "3", cards)
+    return asked
+
+
+async def drill(learner: Learner) -> str:
+    """A drill of the learner's choice, left after one card."""
+    await learner.press("d")
+    await until(learner, "▶ ")
+    await learner.press("s")
+    await rate(learner, "3", 1)
+    return await leave(learner)
+
+
+async def quiz(learner: Learner) -> str:
+    """A quiz in which nothing is answered but what Enter means; the screen with the score."""
+    await learner.press("z")
+    new_quiz, submit, leave_field = _keys(learner, "new-quiz", "submit", "leave-field")
+    screen = await until(learner, f"Enter {submit}")
+    while new_quiz not in screen:
+        await learner.press("escape" if leave_field in screen else "enter")
+        screen = await learner.until(_other_than(screen), "another screen")
+    return screen
+
+
+async def open_challenge(learner: Learner, place: int) -> str:
+    """The challenge at this place of the list."""
+    await learner.press("c")
+    await until(learner, *_keys(learner, "track"))
+    await learner.press(*["down"] * place, "enter")
+    return await until(learner, *_keys(learner, "write"))
+
+
+async def write_and_grade(learner: Learner, code: str, verdict: str) -> str:
+    """Writes in the app's editor, in the place of what is to be written or of the whole file, and has it graded."""
+    await learner.press("w")
+    screen = await until(learner, "Ctrl+G")
+    await learner.press("ctrl+k" if "raise NotImplementedError" in screen else "f7")
+    await learner.type(code)
+    await until(learner, code.splitlines()[-1][-25:], say("editor.unsaved", learner.lang))
+    await learner.press("ctrl+g")
+    return await until(learner, verdict)
+
+
+async def repair(learner: Learner, bugs: int, code: str, verdict: str) -> str:
+    """A file with so many bugs is handed out, and repaired."""
+    await learner.press("r")
+    await until(learner, say("challenge.how-many-kept", learner.lang)[:8])
+    await learner.press(str(bugs))
+    await until(learner, str(bugs), say("challenge.file", learner.lang, file="").strip())
+    return await write_and_grade(learner, code, verdict)
+
+
+def _other_than(before: str) -> Callable[[str], bool]:
+    return lambda screen: screen != before
