@@ -100,7 +100,7 @@ async def at_home(learner: Learner) -> str:
 async def reveal(learner: Learner) -> str:
     """Answers with nothing, whatever kind of card is asked; the screen with the answer."""
     say_it, submit, rate, leave_field = _keys(learner, "reveal", "submit", "rate", "leave-field")
-    rate = f"1-4 {rate}"
+    say_it, rate = f"Space {say_it}", f"1-4 {rate}"
     screen = await learner.until(lambda shown: any(word in shown for word in (say_it, submit, rate)), "a card")
     while rate not in screen:
         await learner.press("escape" if leave_field in screen else "space" if say_it in screen else "enter")
@@ -170,10 +170,14 @@ async def leave_part(learner: Learner, screen: str) -> str:
 
 async def answer_in_interview(learner: Learner, screen: str) -> str:
     """Answers what is asked with nothing, or says that it was answered wholly; the screen with the next question."""
-    say_it, credit = _keys(learner, "reveal", "credit")
+    say_it, credit, leave_field = _keys(learner, "reveal", "credit", "leave-field")
+    say_it, credit = f"Space {say_it}", f"0-2 {credit}"
     question = screen.splitlines()[0]
     while screen.splitlines()[0] == question:
-        await learner.press("space" if say_it in screen else "2" if credit in screen else "enter")
+        key = (
+            "escape" if leave_field in screen else "space" if say_it in screen else "2" if credit in screen else "enter"
+        )
+        await learner.press(key)
         screen = await learner.until(_other_than(screen), "another screen")
     return screen
 
@@ -244,8 +248,9 @@ async def open_challenge(learner: Learner, place: int) -> str:
 async def write_and_grade(learner: Learner, code: str, verdict: str) -> str:
     """Writes in the app's editor, in the place of what is to be written or of the whole file, and has it graded."""
     await learner.press("w")
-    screen = await until(learner, "Ctrl+G")
-    await learner.press("ctrl+k" if "raise NotImplementedError" in screen else "f7")
+    is_whole = code.startswith("import")
+    await until(learner, "Ctrl+G" if is_whole else "raise NotImplementedError")
+    await learner.press("f7" if is_whole else "ctrl+k")
     await learner.type(code)
     await until(learner, code.splitlines()[-1][-25:], say("editor.unsaved", learner.lang))
     await learner.press("ctrl+g")
