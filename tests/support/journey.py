@@ -103,8 +103,12 @@ async def reveal(learner: Learner) -> str:
     say_it, rate = f"Space {say_it}", f"1-4 {rate}"
     screen = await learner.until(lambda shown: any(word in shown for word in (say_it, submit, rate)), "a card")
     while rate not in screen:
-        await learner.press("escape" if leave_field in screen else "space" if say_it in screen else "enter")
-        screen = await learner.until(_other_than(screen), "another screen")
+        if leave_field in screen:
+            await learner.press("escape")
+            screen = await learner.until(lambda shown: leave_field not in shown, "keys for the screen")
+        else:
+            await learner.press("space" if say_it in screen else "enter")
+            screen = await learner.until(lambda shown: rate in shown or leave_field in shown, "the answer")
     return screen
 
 

@@ -45,7 +45,7 @@ class AnswerField(KeysInOrder, Input):
             return False
         return super().check_consume_key(key, character) or key in _TYPED_SIGNS
 
-    def on_key(self, event: events.Key) -> None:
+    async def on_key(self, event: events.Key) -> None:
         if self._leaves(event.key):
             event.prevent_default()  # and what is mixed in is not asked
 
