@@ -99,10 +99,10 @@ def test_a_card_is_reviewed(page: ServedPage, url: str, home: Home) -> None:
     page.wait_for("Space")
     page.press("space")
     page.wait_for("Points")
-    page.press("3")
+    page.press("4")
     page.wait_for("1/10")
     (row,) = rows(home)[before:]
-    assert row.kind.value == "review" and row.payload["rating"] == 3 and row.payload["points"] == []
+    assert row.kind.value == "review" and row.payload["rating"] == 4 and row.payload["points"] == []
 
 
 def test_a_submission_is_graded(page: ServedPage, url: str, home: Home) -> None:

@@ -12,6 +12,7 @@ from typing import Protocol
 from attncli.domain.card import KINDS
 from attncli.domain.text import Lang
 from attncli.words.app_texts import say
+from attncli.words.command_texts import counted
 from attncli.words.mock_texts import PART_NAMES
 from attncli.words.reports import REACHED
 
@@ -123,7 +124,7 @@ async def review(learner: Learner, cards: int) -> str:
     """Rates cards, takes the last rating back, gives it anew, and goes Home."""
     await learner.press("r")
     for answered in range(1, cards + 1):
-        await rate(learner, "3", answered)
+        await rate(learner, "4", answered)
     await learner.press("u")
     screen = await until(learner, f" {cards - 1}/")
     await rate(learner, "4", cards)
@@ -141,7 +142,7 @@ async def solve_first(learner: Learner, code: str = MASK) -> str:
     await until(learner, "raise NotImplementedError")
     await learner.press("ctrl+k")
     await learner.type(code)
-    await until(learner, code.splitlines()[-1], say("editor.unsaved", learner.lang))
+    await until(learner, code.splitlines()[-1][-25:], say("editor.unsaved", learner.lang))
     await learner.press("ctrl+g")
     return await until(learner, REACHED["hardened"][learner.lang])
 
@@ -217,7 +218,7 @@ async def mixed_review(learner: Learner, cards: int) -> set[str]:
     await until(learner, say("done.title", learner.lang))
     await learner.press("u")
     await until(learner, f" {cards - 1}/{cards}")
-    await rate(learner, "3", cards)
+    await rate(learner, "4", cards)
     return asked
 
 
@@ -226,7 +227,7 @@ async def drill(learner: Learner) -> str:
     await learner.press("d")
     await until(learner, "▶ ")
     await learner.press("s")
-    await rate(learner, "3", 1)
+    await rate(learner, "4", 1)
     return await leave(learner)
 
 
@@ -266,7 +267,7 @@ async def repair(learner: Learner, bugs: int, code: str, verdict: str) -> str:
     await learner.press("r")
     await until(learner, say("challenge.how-many-kept", learner.lang)[:8])
     await learner.press(str(bugs))
-    await until(learner, str(bugs), say("challenge.file", learner.lang, file="").strip())
+    await until(learner, say("challenge.repair", learner.lang, bugs=counted(bugs, "bug")[learner.lang]))
     return await write_and_grade(learner, code, verdict)
 
 
