@@ -11,6 +11,7 @@ from attncli.config import Settings
 from attncli.domain.rating import Rating
 from attncli.practice.cards import record_review
 from attncli.tui.app import AttnApp
+from attncli.tui.summary_export import export_summary
 
 from .conftest import MakeApp
 
@@ -41,7 +42,7 @@ async def test_it_counts_towards_the_interview_while_that_lies_ahead(make_app: M
     async with app.run_test(size=(80, 24)) as pilot:
         for day, shown in (("2026-07-12", True), ("2026-06-01", False)):
             app.workspace.settings = Settings(fuzz=False, interview=date.fromisoformat(day))
-            app.action_export_summary()
+            export_summary(app, app.workspace)
             await told(pilot, app)
             page = (app.workspace.home.summaries / "2026-06-12-en.html").read_text(encoding="utf-8")
             assert (day in page) == shown

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from functools import partial
+from typing import Any
+
 from textual.app import App
 
 from attncli.errors import AttnError
@@ -12,8 +15,12 @@ from attncli.words.app_texts import say
 SECONDS_SHOWN = 10
 
 
-def export_summary(app: App[None], opened: Workspace) -> None:
-    """Writes it and says where. In a thread of its own: it reads all that was learned."""
+def export_summary(app: App[Any], opened: Workspace) -> None:
+    """Writes it, and says where, while the app goes on: all that was learned is read."""
+    app.run_worker(partial(_export, app, opened), group="summary", exclusive=True, thread=True)
+
+
+def _export(app: App[Any], opened: Workspace) -> None:
     from attncli.export.summary_file import write_summary
 
     lang = opened.lang
