@@ -63,6 +63,10 @@ class Home:
         return self.root / "backups"
 
     @property
+    def summaries(self) -> Path:
+        return self.root / "summaries"
+
+    @property
     def log(self) -> Path:
         return self.root / "log"
 

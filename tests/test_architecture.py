@@ -32,7 +32,7 @@ RULES: dict[str, tuple[set[str], set[str]]] = {
     "judge": ({"domain", "errors", "sandbox"}, {"torch", "hypothesis"}),
     "practice": ({"domain", "memory", "bank", "store", "judge", "words", "errors", "files", "config", "paths"}, set()),
     "export": (
-        {"domain", "practice", "words", "errors"},
+        {"domain", "practice", "words", "errors", "files"},
         {"jinja2", "markupsafe", "markdown_it", "mdit_py_plugins", "latex2mathml", "nh3", "genanki"}
         | {"weasyprint", "ziafont", "ziamath"},
     ),

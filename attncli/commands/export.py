@@ -87,13 +87,13 @@ def _text(form: str, parts: Sequence[Summary]) -> str:
 
 def _day(workspace: Workspace, asked: date | None) -> date | None:
     """The day that was asked for, else the setting `interview` while it lies ahead."""
+    from attncli.export.summarise import day_ahead
     from attncli.practice.plan.plan import local_date
 
     today = local_date(workspace)
     if asked is not None and asked < today:
         raise UsageError(f"--interview: {asked} is past; give the day of the interview, or leave it out")
-    day = asked or workspace.settings.interview
-    return day if day is not None and day >= today else None
+    return asked or day_ahead(workspace)
 
 
 def _format(asked: str | None, target: Target) -> str:

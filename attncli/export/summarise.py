@@ -29,6 +29,12 @@ MISSED_SHOWN = 12
 LAST_DAYS_SHOWN = 7
 
 
+def day_ahead(workspace: Workspace) -> date | None:
+    """The setting `interview` while that day lies ahead."""
+    day = workspace.settings.interview
+    return day if day is not None and day >= local_date(workspace) else None
+
+
 def summarise(workspace: Workspace, lang: Lang, interview: date | None = None) -> Summary:
     """The summary at the workspace's present; recall is forecast for the interview day where one is given."""
     now = workspace.clock()

@@ -83,6 +83,11 @@ class Workspace:
             raise
         return workspace
 
+    def beside(self) -> Workspace:
+        """Another one over the same data, for a thread of its own."""
+        files = self.source_files
+        return Workspace.open(self.home, self.clock, self.lang, self.settings, files.quizbank, files.impl)
+
     def read_banks(self) -> None:
         """Takes in what was written into banks and challenges since they were read last."""
         self.source_files.index_into(self.store, self._derive_moved)

@@ -37,6 +37,7 @@ from attncli.tui.screen_at import interview_screen, mock_screen, report_screen, 
 from attncli.tui.screens.base import AttnScreen
 from attncli.tui.shown_text import ShownText
 from attncli.tui.steady import SteadyApp
+from attncli.tui.summary_export import export_summary
 from attncli.tui.terminal import standard_terminal
 from attncli.tui.theme import DARK, LIGHT, THEMES, theme_named
 from attncli.words.app_texts import say, say_counted
@@ -326,6 +327,7 @@ class AttnApp(SteadyApp, LeavingApp):
         """The command palette."""
         for route in ("home", "review", "drill", "quiz", "mock", "challenges", "stats", "plan", "search", "settings"):
             yield SystemCommand(say(f"palette.{route}", self.lang), "", partial(self.open, route))
+        yield SystemCommand(say("palette.export-summary", self.lang), "", partial(export_summary, self, self.workspace))
         yield SystemCommand(say("palette.language", self.lang), "l", self.action_language)
         yield SystemCommand(say("palette.theme", self.lang), "Ctrl+T", self.action_dark_or_light)
         yield SystemCommand(say("palette.quit", self.lang), "Ctrl+Q", self.action_quit)

@@ -22,6 +22,7 @@ from attncli.words import (
     settings_texts,
     shared_review_texts,
     stats_texts,
+    summary_file_texts,
     unfit_texts,
 )
 
@@ -188,6 +189,7 @@ TEXTS: dict[str, Localised] = {
     **own_case_texts.TEXTS,
     **settings_texts.TEXTS,
     **stats_texts.TEXTS,
+    **summary_file_texts.TEXTS,
     **unfit_texts.TEXTS,
 }
 

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-import os
+import asyncio
 import shutil
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
+from urllib.error import HTTPError
 
 import pytest
 
+import journey
 from attncli.domain.log_row import LogRow
 from attncli.paths import Home
 from attncli.practice.workspace import Workspace
-from served_page import ServedPage
+from learner_in_browser import LearnerInBrowser
+from served_page import SECONDS, ServedPage, need_browser, served
 
 pytestmark = pytest.mark.browser
 ENTRIES = "performance.getEntriesByType"
@@ -45,19 +46,13 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Home:
 
 @pytest.fixture(scope="module")
 def url(home: Home) -> Iterator[str]:
-    command = [sys.executable, "-m", "attncli", "--home", str(home.root), "serve", "--port", "0"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        yield process.stdout.readline().strip()
-        process.terminate()
+    with served(home.root) as url:
+        yield url
 
 
 @pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServedPage]:
-    missing = [name for name in ("chromium", "chromedriver") if shutil.which(name) is None]
-    if missing:
-        said = f"there is no {' and no '.join(missing)}; Debian has them as chromium and chromium-driver"
-        (pytest.fail if os.environ.get("ATTN_REQUIRE_BROWSER") else pytest.skip)(said)
+    need_browser()
     with closing(ServedPage(tmp_path_factory.mktemp("profile"))) as opened:
         yield opened
 
@@ -67,6 +62,22 @@ def test_a_wrong_token_gets_an_empty_page(page: ServedPage, url: str) -> None:
         page.open(wrong)
         assert page.run(f"return {ENTRIES}('navigation')[0].responseStatus") == 403
         assert page.run("return !window.socket && document.querySelector('#terminal') === null")
+        for file in FILES:
+            with pytest.raises(HTTPError) as refused, page.opener.open(wrong + file, timeout=SECONDS):
+                pass
+            assert (refused.value.code, refused.value.read()) == (403, b"")
+
+
+def test_a_page_with_the_right_token_reaches_no_app_by_a_wrong_one(page: ServedPage, url: str) -> None:
+    page.open(url)
+    page.wait_for("Review")
+    here = url.replace("http://", "ws://")
+    for wrong in (f"{here[:-2]}/ws", f"{here[:-1]}x/ws", here.rsplit("/", 2)[0] + "/ws"):
+        page.run("window.said = ''; new WebSocket(arguments[0]).onclose = (event) => window.said = event.code", wrong)
+        page.wait_until("return window.said")
+        assert page.run("return window.said") == 1006, "closed before it was open"
+    page.run("window.said = ''; new WebSocket(arguments[0]).onopen = () => window.said = 'open'", f"{here}ws")
+    page.wait_until("return window.said == 'open'")
 
 
 def test_everything_loads_without_a_network_and_nothing_else_is_asked_for(page: ServedPage, url: str) -> None:
@@ -88,10 +99,10 @@ def test_a_card_is_reviewed(page: ServedPage, url: str, home: Home) -> None:
     page.wait_for("Space")
     page.press("space")
     page.wait_for("Points")
-    page.press("3")
+    page.press("4")
     page.wait_for("1/10")
     (row,) = rows(home)[before:]
-    assert row.kind.value == "review" and row.payload["rating"] == 3 and row.payload["points"] == []
+    assert row.kind.value == "review" and row.payload["rating"] == 4 and row.payload["points"] == []
 
 
 def test_a_submission_is_graded(page: ServedPage, url: str, home: Home) -> None:
@@ -102,7 +113,7 @@ def test_a_submission_is_graded(page: ServedPage, url: str, home: Home) -> None:
     page.press("enter")
     page.wait_for("Grade")
     page.press("g")
-    page.wait_for("hardened")
+    page.wait_for("Hardened: ready for production")
     row = rows(home)[-1]
     assert row.kind.value == "attempt" and row.payload["verdict"] == "accepted"
 
@@ -125,11 +136,64 @@ def test_two_visitors_never_meet(page: ServedPage, url: str, tmp_path: Path) -> 
     page.wait_for("Review")
 
 
+def test_two_visitors_review_the_same_learners_cards_each_in_a_session_of_their_own(
+    page: ServedPage, url: str, home: Home, tmp_path: Path
+) -> None:
+    before = len(rows(home))
+    with closing(ServedPage(tmp_path / "second")) as second:
+        for visitor in (page, second):
+            visitor.open(url)
+            visitor.wait_for("Review")
+            visitor.press("r")
+            asyncio.run(journey.reveal(LearnerInBrowser(visitor, "en")))
+        page.press("4")
+        page.wait_for(" 1/")
+        assert "1-4 Rate" in second.screen() and " 0/" in second.screen()
+        second.press("-")
+        second.wait_for("Buried")
+        page.press("u")
+        page.wait_for(" 0/")
+    assert [row.kind.value for row in rows(home)[before:]] == ["review", "bury", "undo"]
+
+
+def test_what_was_typed_is_there_when_a_closed_page_is_opened_again(page: ServedPage, url: str, home: Home) -> None:
+    page.open(url)
+    page.wait_for("Review")
+    page.press("c")
+    page.wait_for("Causal mask")
+    page.press("enter")
+    page.wait_for("Grade")
+    page.press("w")
+    page.wait_for("causal-mask.py")
+    page.press("# quetzal")
+    page.wait_for("not saved yet")
+    page.open("about:blank")
+    page.open(url)
+    page.wait_for("Review")
+    page.press("c")
+    page.wait_for("Causal mask")
+    page.press("enter")
+    page.wait_for("Grade")
+    page.press("w")
+    page.wait_for("# quetzal")
+    assert "# quetzal" in (home.solutions / "causal-mask.py").read_text(encoding="utf-8")
+
+
+def test_a_page_that_is_resized_is_drawn_for_its_size(page: ServedPage, url: str) -> None:
+    page.open(url)
+    page.wait_for("Review")
+    wide = page.columns
+    page.resize(820, 600)
+    page.wait(lambda screen: page.columns < wide and "All topics" in screen, "a narrower screen")
+    assert all(len(line) <= page.columns for line in page.screen().splitlines())
+    page.resize(1200, 800)
+    page.wait(lambda screen: page.columns == wide and "All topics" in screen, "the screen as before")
+
+
 def test_the_page_says_that_the_app_has_ended_and_opens_it_again(page: ServedPage, url: str) -> None:
     page.open(url)
     page.wait_for("Review")
     page.press("q")
     page.wait_until("return document.body.innerText.includes('The app has ended')")
     page.run("document.querySelector('.closed a').click()")
-    page.read = 0
     page.wait_for("Review")

@@ -4,14 +4,24 @@ from __future__ import annotations
 
 import base64
 import json
+import os
 import re
 import shutil
 import subprocess
+import sys
+import threading
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 from urllib.error import HTTPError
+from urllib.parse import urlsplit
 from urllib.request import ProxyHandler, Request, build_opener
+
+import pytest
+
+from drawn_screen import DrawnScreen
 
 SECONDS = 60
 # No name but this machine's own address can be looked up.
@@ -20,13 +30,16 @@ FLAGS = [
         "--headless=new --no-sandbox --disable-quic --no-first-run --disable-background-networking --no-proxy-server"
     ).split(),
     *("--disable-component-update --disable-sync --disable-dev-shm-usage --enable-unsafe-swiftshader").split(),
+    "--disable-features=AutofillServerCommunication",
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
     "--window-size=1200,800",
 ]
-KEYS = {"enter": "\ue007", "escape": "\ue00c", "down": "\ue015", "up": "\ue013", "tab": "\ue004", "space": " "}
+KEYS = {"enter": "\ue007", "escape": "\ue00c", "tab": "\ue004", "space": " ", "backspace": "\ue003", "f2": "\ue032"}
+KEYS |= {"up": "\ue013", "down": "\ue015", "left": "\ue012", "right": "\ue014", "shift": "\ue008", "ctrl": "\ue009"}
 # Keeps what the app draws where a test can read it: the terminal of the page draws pixels.
 LISTEN = """
 window.drawn = [];
+window.shown = {width: 80, height: 24};
 const Plain = window.WebSocket;
 window.WebSocket = class extends Plain {
   constructor(...words) {
@@ -36,32 +49,75 @@ window.WebSocket = class extends Plain {
       if (typeof event.data !== "string") window.drawn.push(new TextDecoder().decode(event.data));
     });
   }
+  send(said) {
+    if (said.startsWith('["resize"')) window.shown = JSON.parse(said)[1];
+    super.send(said);
+  }
 };
 window.refused = [];
 document.addEventListener("securitypolicyviolation", (event) => window.refused.push(event.blockedURI));
 """
-_ESCAPES = re.compile(r"\x1b\[(?P<move>\d+;\d+H)|\x1b\[[0-?]*[ -/]*[@-~]|\x1b[@-_]")
+NEW = "return [performance.timeOrigin, window.drawn ? window.drawn.splice(0) : [], window.shown || {}]"
 
 
-def as_text(drawn: str) -> str:
-    """What was drawn, without colours; every place that was jumped to begins a line."""
-    return _ESCAPES.sub(lambda found: "\n" if found["move"] else "", drawn)
+def first_line(stream: IO[str] | None, process: subprocess.Popen[str], wanted: str = "") -> str:
+    """The first line with `wanted` that a process says; one that says nothing in time is ended, and says nothing."""
+    assert stream is not None
+    patience = threading.Timer(SECONDS, process.kill)
+    patience.start()
+    try:
+        return next((line.strip() for line in stream if re.search(wanted, line)), "")
+    finally:
+        patience.cancel()
+
+
+def end(process: subprocess.Popen[str]) -> None:
+    """By force where it does not go in time."""
+    process.terminate()
+    try:
+        process.wait(SECONDS)
+    except subprocess.TimeoutExpired:
+        process.kill()
+
+
+@contextmanager
+def served(home: Path) -> Iterator[str]:
+    """`attn serve` over a learner's folder, and its URL."""
+    command = [sys.executable, "-m", "attncli", "--home", str(home), "serve", "--port", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            yield first_line(process.stdout, process)
+        finally:
+            end(process)
+
+
+def need_browser() -> None:
+    """Skips the test where there is no browser, or fails it where one is demanded."""
+    missing = [name for name in ("chromium", "chromedriver") if shutil.which(name) is None]
+    if missing:
+        said = f"there is no {' and no '.join(missing)}; Debian has them as chromium and chromium-driver"
+        (pytest.fail if os.environ.get("ATTN_REQUIRE_BROWSER") else pytest.skip)(said)
 
 
 class ServedPage:
     """One browser with one visitor, through its driver's plain JSON."""
 
     def __init__(self, profile: Path) -> None:
+        self.net_log = profile.with_suffix(".netlog.json")
         self.process = subprocess.Popen(["chromedriver", "--port=0"], stdout=subprocess.PIPE, text=True)
         self.opener = build_opener(ProxyHandler({}))
-        assert self.process.stdout is not None
-        port = next(found[1] for line in self.process.stdout if (found := re.search(r"on port (\d+)\.", line)))
+        port = first_line(self.process.stdout, self.process, r"on port \d+\.").rstrip(".").split()[-1]
         self.address = f"http://127.0.0.1:{port}"
-        options = {"binary": shutil.which("chromium"), "args": [*FLAGS, f"--user-data-dir={profile}"]}
+        flags = [*FLAGS, f"--user-data-dir={profile}", f"--log-net-log={self.net_log}"]
+        options = {"binary": shutil.which("chromium"), "args": flags}
         wanted = {"alwaysMatch": {"browserName": "chrome", "goog:chromeOptions": options}}
         self.address += f"/session/{self._ask('/session', {'capabilities': wanted})['sessionId']}"
         self._ask("/goog/cdp/execute", {"cmd": "Page.addScriptToEvaluateOnNewDocument", "params": {"source": LISTEN}})
-        self.read = 0
+        self._begin_page(0)
+
+    def _begin_page(self, loaded_at: float) -> None:
+        self.loaded_at, self.screen_drawn, self.everything = loaded_at, DrawnScreen(), ""
+        self.columns, self.rows = 80, 24
 
     def _ask(self, path: str, document: dict[str, Any] | None, method: str = "POST") -> Any:
         data = None if document is None else json.dumps(document).encode()
@@ -73,27 +129,41 @@ class ServedPage:
             raise AssertionError(error.read().decode()[:500]) from error
 
     def open(self, url: str) -> None:
-        self.read = 0
         self._ask("/url", {"url": url})
 
     def run(self, script: str, *arguments: object) -> Any:
         """The value that a script returns."""
         return self._ask("/execute/sync", {"script": script, "args": list(arguments)})
 
+    def _take_in(self) -> None:
+        loaded_at, drawn, shown = self.run(NEW)
+        if loaded_at != self.loaded_at:
+            self._begin_page(loaded_at)
+        self.columns, self.rows = shown.get("width", 80), shown.get("height", 24)
+        self.screen_drawn.draw("".join(drawn))
+        self.everything += "".join(drawn)
+
+    def screen(self) -> str:
+        """What the page shows now, line by line."""
+        self._take_in()
+        return self.screen_drawn.text(self.columns, self.rows)
+
     def drawn(self) -> str:
-        """Everything that the app has drawn in this page, as text."""
-        return as_text("".join(self.run("return window.drawn || []")))
+        """Everything that the app has drawn in this page since it was loaded."""
+        self._take_in()
+        return self.everything
+
+    def wait(self, holds: Callable[[str], bool], waited_for: str) -> str:
+        """The screen once it is as wanted."""
+        until = time.monotonic() + SECONDS
+        while not holds(screen := self.screen()):
+            assert time.monotonic() < until, f"waited for {waited_for}; this is shown:\n{screen}"
+            time.sleep(0.05)
+        return screen
 
     def wait_for(self, text: str) -> str:
-        """Waits until the app has drawn `text` since the last such wait; what was drawn since."""
-        until = time.monotonic() + SECONDS
-        while True:
-            drawn = self.drawn()
-            if text in (new := drawn[self.read :]):
-                self.read = len(drawn)
-                return new
-            assert time.monotonic() < until, f"{text!r} was not drawn:\n{new[-3000:]}"
-            time.sleep(0.1)
+        """The screen once the text is on it."""
+        return self.wait(lambda screen: text in screen, repr(text))
 
     def wait_until(self, script: str) -> None:
         """Waits until the script returns something true."""
@@ -105,9 +175,11 @@ class ServedPage:
     def press(self, *keys: str) -> None:
         """Real key events, one after the other; a name of `KEYS`, or the letters of a text."""
         for key in keys:
-            for sign in KEYS.get(key, key):
-                actions = [{"type": "keyDown", "value": sign}, {"type": "keyUp", "value": sign}]
-                self._ask("/actions", {"actions": [{"type": "key", "id": "keyboard", "actions": actions}]})
+            chord = [KEYS.get(part, part) for part in key.split("+")] if len(key) > 1 else [key]
+            for signs in [chord] if len(chord) > 1 else [[sign] for sign in chord[0]]:
+                down = [{"type": "keyDown", "value": sign} for sign in signs]
+                up = [{"type": "keyUp", "value": sign} for sign in reversed(signs)]
+                self._ask("/actions", {"actions": [{"type": "key", "id": "keyboard", "actions": down + up}]})
 
     def resize(self, width: int, height: int) -> None:
         self._ask("/window/rect", {"width": width, "height": height})
@@ -119,7 +191,15 @@ class ServedPage:
         try:
             self._ask("", None, "DELETE")
         finally:
-            self.process.terminate()
-            self.process.wait(SECONDS)
+            end(self.process)
             if self.process.stdout is not None:
                 self.process.stdout.close()
+
+    def asked(self) -> set[str]:
+        """The hosts that pages of this machine asked for anything, by the browser's own log; once it is closed.
+
+        What the browser asks its maker for by itself (the time, updates) is none of them.
+        """
+        told = [event.get("params", {}) for event in json.loads(self.net_log.read_text(encoding="utf-8"))["events"]]
+        ours = [asked for asked in told if "127.0.0.1" in asked.get("network_isolation_key", "")]
+        return {urlsplit(asked["url"]).hostname or "" for asked in ours if "url" in asked}

@@ -79,6 +79,9 @@ class AddCardScreen(AttnScreen):
 
     def action_save(self) -> None:
         note = self.query_one("#note", Plain)
+        # Where keys come fast, what changed is told after the key that followed it.
+        self.topic, self.question = (self.query_one(f"#{name}", Input).value for name in ("topic", "question"))
+        self.answer = self.query_one(TextArea).text
         if not self.question.strip() or not self.answer.strip():
             note.update(say("add.incomplete", self.lang))
             return

@@ -15,6 +15,7 @@ from attncli.domain.text import Lang, Localised
 from attncli.errors import AttnError
 from attncli.practice.challenges.open_file import OpenFile
 from attncli.tui.routes import Routes
+from attncli.tui.widgets.in_order import KeysInOrder
 from attncli.tui.widgets.key_bar import KeyBar
 from attncli.tui.widgets.page import Page
 from attncli.tui.widgets.title_bar import TitleBar
@@ -23,6 +24,10 @@ from attncli.words.app_texts import say
 INDENT = 4
 TO_WRITE = "raise NotImplementedError"
 """Where the cursor goes in a starter."""
+
+
+class CodeArea(KeysInOrder, TextArea):
+    """What is typed in a hurry stands as it was typed."""
 
 
 class EditorScreen(Screen[bool]):
@@ -54,7 +59,7 @@ class EditorScreen(Screen[bool]):
 
     def _area(self) -> TextArea:
         """Where the grammar is not installed the code is shown without colours."""
-        area = TextArea.code_editor(self.file.text, id="code", tab_behavior="indent")
+        area = CodeArea.code_editor(self.file.text, id="code", tab_behavior="indent")
         area.indent_width = INDENT
         if "python" in area.available_languages:
             area.language = "python"

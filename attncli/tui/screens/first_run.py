@@ -108,6 +108,9 @@ class FirstRunScreen(AttnScreen):
         self._tell(event.input.id or "", "")
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
+        """Where keys come fast, what changed and had the focus is told after the Enter that followed it."""
+        self.at = event.input.id or self.at
+        self.values[self.at] = event.value.strip()
         self.action_go_on()
 
     def action_step(self, step: int) -> None:
@@ -125,12 +128,12 @@ class FirstRunScreen(AttnScreen):
         is_last = place == len(QUESTIONS) - 1
         for key in QUESTIONS if is_last else (self.at,):
             if not self._keep(key):
-                self.query_one(f"#{key}").focus()
+                self.set_focus(self.query_one(f"#{key}"))
                 return
         if is_last:
             self.action_back()
         else:
-            self.query_one(f"#{QUESTIONS[place + 1]}").focus()
+            self.set_focus(self.query_one(f"#{QUESTIONS[place + 1]}"))
 
     def action_back(self) -> None:
         """To Home, whatever was answered, and never here again."""

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import date
 from pathlib import Path
+from typing import ClassVar
 
+from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.widget import Widget
 
@@ -13,6 +15,7 @@ from attncli.practice.recall_record import RecallRecord, minutes_by_day
 from attncli.practice.study_progress import FORECAST_DAYS, RETENTION_DAYS, Progress, TopicStanding, progress
 from attncli.tui.columns import bar, left, right
 from attncli.tui.screens.base import AttnScreen
+from attncli.tui.summary_export import export_summary
 from attncli.tui.widgets.forecast import Forecast
 from attncli.tui.widgets.heatmap import Heatmap
 from attncli.tui.widgets.page import Page
@@ -29,9 +32,10 @@ READ_SECONDS = 0.01
 
 
 class StatsScreen(AttnScreen):
-    """One page to scroll."""
+    """One page to scroll; e writes the interview summary."""
 
     CSS_PATH = Path(__file__).with_suffix(".tcss")
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("e", "export_summary", "key.export-summary", key_display="e")]
 
     def title_bar(self) -> TitleBar:
         self.standing: Progress = progress(self.workspace)
@@ -53,6 +57,9 @@ class StatsScreen(AttnScreen):
         else:
             for report in self.query(RecallReport):
                 report.refresh(layout=True)
+
+    def action_export_summary(self) -> None:
+        export_summary(self.app, self.workspace)
 
     def focus_first(self) -> None:
         self.query_one("#stats").focus()

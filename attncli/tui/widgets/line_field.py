@@ -7,8 +7,10 @@ from typing import ClassVar
 from textual.binding import Binding, BindingType
 from textual.widgets import Input
 
+from attncli.tui.widgets.in_order import KeysInOrder
 
-class LineField(Input):
+
+class LineField(KeysInOrder, Input):
     """`-` and `/` are typed; Textual does not count them as characters."""
 
     def check_consume_key(self, key: str, character: str | None) -> bool:

@@ -13,6 +13,7 @@ from textual.widgets import Input
 from attncli.domain.text import Lang
 from attncli.practice.cards.ask import Asked
 from attncli.tui.widget_events import Answered
+from attncli.tui.widgets.in_order import KeysInOrder
 from attncli.tui.widgets.plain import Plain
 from attncli.words.app_texts import say
 
@@ -20,7 +21,7 @@ _TYPED_SIGNS = frozenset({"minus", "slash"})
 _COMMANDS = frozenset({"u", "l", "q", "minus", "exclamation_mark", "question_mark"})
 
 
-class AnswerField(Input):
+class AnswerField(KeysInOrder, Input):
     """A one-line field; Enter goes on to the next one, or answers.
 
     With `numbers`, an empty field leaves the keys with which no number begins to the screen, so that undo, help and
@@ -44,9 +45,9 @@ class AnswerField(Input):
             return False
         return super().check_consume_key(key, character) or key in _TYPED_SIGNS
 
-    def on_key(self, event: events.Key) -> None:
+    async def on_key(self, event: events.Key) -> None:
         if self._leaves(event.key):
-            event.prevent_default()
+            event.prevent_default()  # and what is mixed in is not asked
 
     def _leaves(self, key: str) -> bool:
         return self.numbers and not self.value and key in _COMMANDS
@@ -96,9 +97,11 @@ class TypedAnswer(Vertical):
     def on_input_submitted(self, event: Input.Submitted) -> None:
         event.stop()
         fields = list(self.query(AnswerField))
+        # Where keys come fast, what changed is told after the Enter that followed it.
+        self.asked.texts[:] = [field.value for field in fields]
         place = fields.index(event.input) if isinstance(event.input, AnswerField) else 0
         if place + 1 < len(fields):
-            fields[place + 1].focus()
+            self.screen.set_focus(fields[place + 1])
         else:
             self.post_message(Answered())
 

@@ -1,0 +1,26 @@
+"""The interview summary as a file beside the learner's data: one page a day and language."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from attncli.export.html import to_html
+from attncli.export.summarise import day_ahead, summarise
+from attncli.files import cannot_write, write_whole
+from attncli.practice.plan.plan import local_date
+from attncli.practice.workspace import Workspace
+
+
+def write_summary(workspace: Workspace) -> Path:
+    """The page in the workspace's language, and where it is; one of the same day gives way to it.
+
+    Raises UsageError where it cannot be written, EnvironmentFailure without room.
+    """
+    page = to_html(summarise(workspace, workspace.lang, day_ahead(workspace)))
+    file = workspace.home.summaries / f"{local_date(workspace)}-{workspace.lang}.html"
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(file, [page])
+    except OSError as error:
+        raise cannot_write(file, error, "write it elsewhere with `attn export summary -o FILE`") from error
+    return file

@@ -1,0 +1,71 @@
+"""From the first start to the summary in a real browser without a network, and the same acts in the app itself."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import closing
+from datetime import UTC, datetime
+from html import escape
+from pathlib import Path
+from random import Random
+
+import pytest
+
+import journey
+from attncli.domain.text import LANGS, Lang
+from attncli.paths import Home
+from attncli.practice.workspace import Workspace
+from attncli.tui.app import AttnApp
+from learner_in_app import LearnerInApp
+from learner_in_browser import LearnerInBrowser
+from served_page import ServedPage, need_browser, served
+
+pytestmark = pytest.mark.browser
+
+
+def now() -> datetime:
+    return datetime.now(UTC)
+
+
+def kinds(home: Home) -> list[str]:
+    """The kinds of rows in a learner's log, in their order."""
+    with Workspace.open(home, now) as workspace:
+        return [row.kind.value for row in workspace.store.log.everything()]
+
+
+async def whole(learner: journey.Learner) -> None:
+    """The journey, with what has to be on the screen at each station."""
+    assert "10 " not in await journey.first_run(learner), "fifteen minutes bring five new cards"
+    await journey.review(learner, 3)
+    await journey.solve_first(learner)
+    await journey.leave(learner)
+    await journey.interview(learner)
+    await journey.leave(learner)
+    await journey.export(learner)
+    await journey.leave(learner)
+
+
+async def in_the_app(home: Home, lang: Lang) -> None:
+    with Workspace.open(home, now) as workspace:
+        app = AttnApp(workspace, Random(7), "first-run")
+        async with app.run_test(size=(120, 40), notifications=True) as pilot:
+            await whole(LearnerInApp(pilot, lang))
+        app.grader.close()
+
+
+@pytest.mark.parametrize("lang", LANGS)
+def test_the_whole_journey_and_the_log_is_that_of_the_app(tmp_path: Path, lang: Lang) -> None:
+    need_browser()
+    home = Home(tmp_path / "home")
+    with served(home.root) as url:
+        with closing(ServedPage(tmp_path / "profile")) as page:
+            page.open(url)
+            asyncio.run(whole(LearnerInBrowser(page, lang)))
+            assert page.run("return window.refused") == []
+        assert page.asked() == {"127.0.0.1"}
+    (summary,) = home.summaries.iterdir()
+    own_code = escape(journey.MASK.splitlines()[-1].strip())
+    assert summary.name.endswith(f"-{lang}.html") and own_code in summary.read_text(encoding="utf-8")
+    other = Home(tmp_path / "app")
+    asyncio.run(in_the_app(other, lang))
+    assert kinds(home) == kinds(other)

@@ -1,0 +1,275 @@
+"""What a learner does from the first start to the summary, key by key, wherever the app is shown.
+
+A station presses keys, waits for what a learner would wait for, and returns what was on the screen. It reads the
+screen alone: the same acts drive the app in a test, in a browser and on a terminal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol
+
+from attncli.domain.card import KINDS
+from attncli.domain.text import Lang
+from attncli.words.app_texts import say
+from attncli.words.command_texts import counted
+from attncli.words.mock_texts import PART_NAMES
+from attncli.words.reports import REACHED
+
+MASK = """\
+S = T if S is None else S
+    if S < T:
+        raise ValueError("fewer keys than queries")
+    rows = torch.arange(S - T, S, device=device)
+    return torch.arange(S, device=device) <= rows[:, None]"""
+"""What is written in the place of the first challenge's `raise NotImplementedError`."""
+
+ATTENTION = """\
+scale = q.shape[-1] ** -0.5 if scale is None else scale
+    scores = q @ k.transpose(-2, -1) * scale
+    if mask is None:
+        return torch.softmax(scores, dim=-1) @ v
+    empty = ~mask.any(dim=-1, keepdim=True)
+    scores = scores.masked_fill(~mask, float("-inf")).masked_fill(empty, 0.0)
+    return torch.softmax(scores, dim=-1).masked_fill(empty, 0.0) @ v"""
+"""What is written in the place of sdpa's `raise NotImplementedError`: right at the whiteboard, not in 16 bits."""
+
+HARDENED = (
+    """\
+import torch
+
+
+def sdpa(q, k, v, mask=None, scale=None):
+    if q.dtype in (torch.float16, torch.bfloat16):
+        return sdpa(q.float(), k.float(), v.float(), mask, scale).to(q.dtype)
+    """
+    + ATTENTION
+)
+
+IN_A_FIELD, IN_NO_FIELD = " F1 ", " ? "
+"""The key of the help, by which the line of keys tells where keys go."""
+
+
+class Learner(Protocol):
+    """Somebody before the app. Keys have Textual's names, or are one character each."""
+
+    lang: Lang
+
+    async def press(self, *keys: str) -> None: ...
+    async def type(self, text: str) -> None: ...
+    async def until(self, holds: Callable[[str], bool], waited_for: str) -> str:
+        """The screen once it is as wanted. Raises AssertionError where it does not become so."""
+        ...
+
+
+async def until(learner: Learner, *texts: str) -> str:
+    """The screen once all the texts are on it; a sentence may begin with one, so capitals do not count."""
+    wanted = [text.casefold() for text in texts]
+    return await learner.until(lambda screen: all(text in screen.casefold() for text in wanted), " and ".join(texts))
+
+
+def _keys(learner: Learner, *names: str) -> list[str]:
+    return [say(f"key.{name}", learner.lang) for name in names]
+
+
+async def first_run(learner: Learner, date: str = "", minutes: str = "15") -> str:
+    """Answers the four questions, the first in English; the screen of Home."""
+    await until(learner, "‹ English ›")
+    if learner.lang == "zh":
+        await learner.press("right")
+    await until(learner, say("first-run.intro", learner.lang)[:12])
+    await learner.press("enter")
+    await until(learner, IN_A_FIELD)
+    await learner.type(date)
+    await until(learner, date)
+    await learner.press("enter")
+    await until(learner, IN_NO_FIELD)
+    await learner.press("right")
+    await until(learner, f"‹ {say('settings.screen', learner.lang)} ›")
+    await learner.press("enter")
+    await until(learner, IN_A_FIELD)
+    await learner.press("backspace", "backspace")
+    await learner.type(minutes)
+    await learner.press("enter")
+    return await at_home(learner)
+
+
+async def at_home(learner: Learner) -> str:
+    return await until(learner, say("home.title", learner.lang), say("home.all", learner.lang))
+
+
+async def reveal(learner: Learner) -> str:
+    """Answers with nothing, whatever kind of card is asked; the screen with the answer."""
+    say_it, submit, rate, leave_field = _keys(learner, "reveal", "submit", "rate", "leave-field")
+    say_it, rate = f"Space {say_it}", f"1-4 {rate}"
+    screen = await learner.until(lambda shown: any(word in shown for word in (say_it, submit, rate)), "a card")
+    while rate not in screen:
+        if leave_field in screen:
+            await learner.press("escape")
+            screen = await learner.until(lambda shown: leave_field not in shown, "keys for the screen")
+        else:
+            await learner.press("space" if say_it in screen else "enter")
+            screen = await learner.until(lambda shown: rate in shown or leave_field in shown, "the answer")
+    return screen
+
+
+async def rate(learner: Learner, rating: str, answered: int) -> str:
+    """Shows the answer of the next card and rates it; the screen once it counts."""
+    await reveal(learner)
+    await learner.press(rating)
+    return await until(learner, f" {answered}/")
+
+
+async def review(learner: Learner, cards: int) -> str:
+    """Rates cards, takes the last rating back, gives it anew, and goes Home."""
+    await learner.press("r")
+    for answered in range(1, cards + 1):
+        await rate(learner, "4", answered)
+    await learner.press("u")
+    screen = await until(learner, f" {cards - 1}/")
+    await rate(learner, "4", cards)
+    await leave(learner)
+    return screen
+
+
+async def solve_first(learner: Learner, code: str = MASK) -> str:
+    """Writes the first challenge of the list in the app's editor and has it graded; the screen with the verdict."""
+    await learner.press("c")
+    await until(learner, *_keys(learner, "track"))
+    await learner.press("enter")
+    await until(learner, *_keys(learner, "write"))
+    await learner.press("w")
+    await until(learner, "raise NotImplementedError")
+    await learner.press("ctrl+k")
+    await learner.type(code)
+    await until(learner, code.splitlines()[-1][-25:], say("editor.unsaved", learner.lang))
+    await learner.press("ctrl+g")
+    return await until(learner, REACHED["hardened"][learner.lang])
+
+
+async def interview(learner: Learner) -> str:
+    """A mock interview of a quarter of an hour: one question answered, the rest left; the screen of the report."""
+    await learner.press("m")
+    await until(learner, say("mock.title", learner.lang), "‹ 45 ›")
+    await learner.press("down", "right", "right")
+    await until(learner, "‹ 15 ›")
+    await learner.press("s")
+    parts = tuple(f" {named[learner.lang]} " for named in PART_NAMES.values())
+    screen = await learner.until(lambda shown: shown.startswith(parts), "the first part")
+    screen = await answer_in_interview(learner, screen)
+    while screen.startswith(parts):
+        screen = await leave_part(learner, screen)
+    return await until(learner, *_keys(learner, "new-mock"))
+
+
+async def leave_part(learner: Learner, screen: str) -> str:
+    """Goes on to the next part of an interview; the screen with it."""
+    leave_field, next_part = _keys(learner, "leave-field", "next-part")
+    title = screen.split("  ")[0]
+    if leave_field in screen:
+        await learner.press("escape")
+        screen = await learner.until(lambda shown: leave_field not in shown, "keys for the screen")
+    await learner.press("n" if next_part in screen else "s")
+    return await learner.until(lambda shown: not shown.startswith(title), "another part")
+
+
+async def answer_in_interview(learner: Learner, screen: str) -> str:
+    """Answers what is asked with nothing, or says that it was answered wholly; the screen with the next question."""
+    say_it, credit, leave_field = _keys(learner, "reveal", "credit", "leave-field")
+    say_it, credit = f"Space {say_it}", f"0-2 {credit}"
+    question = screen.splitlines()[0]
+    while screen.splitlines()[0] == question:
+        key = (
+            "escape" if leave_field in screen else "space" if say_it in screen else "2" if credit in screen else "enter"
+        )
+        await learner.press(key)
+        screen = await learner.until(_other_than(screen), "another screen")
+    return screen
+
+
+async def leave(learner: Learner) -> str:
+    """Escape out of fields and screens, until Home, where it does nothing more."""
+    home = (say("home.title", learner.lang), say("home.all", learner.lang))
+    screen = await learner.until(bool, "a screen")
+    while not all(text in screen for text in home):
+        await learner.press("escape")
+        screen = await learner.until(_other_than(screen), "another screen")
+    return screen
+
+
+async def export(learner: Learner) -> str:
+    """The summary written from Stats; the screen that says where."""
+    await learner.press("s")
+    await until(learner, say("stats.title", learner.lang))
+    await learner.press("e")
+    return await until(learner, say("summary.written", learner.lang, file="").strip())
+
+
+async def mixed_review(learner: Learner, cards: int) -> set[str]:
+    """Rates cards to the end, takes the last rating back and gives it anew; the kinds that were asked."""
+    await learner.press("r")
+    kinds = {say(f"review.kind-{kind}", learner.lang) for kind in KINDS}
+    asked = set()
+    for answered in range(1, cards + 1):
+        screen = await reveal(learner)
+        asked |= {kind for kind in kinds if f"  {kind} · " in screen.splitlines()[0]}
+        await learner.press("4")
+        await until(learner, f" {answered}/{cards}")
+    await until(learner, say("done.title", learner.lang))
+    await learner.press("u")
+    await until(learner, f" {cards - 1}/{cards}")
+    await rate(learner, "4", cards)
+    return asked
+
+
+async def drill(learner: Learner) -> str:
+    """A drill of the learner's choice, left after one card."""
+    await learner.press("d")
+    await until(learner, "▶ ")
+    await learner.press("s")
+    await rate(learner, "4", 1)
+    return await leave(learner)
+
+
+async def quiz(learner: Learner) -> str:
+    """A quiz in which nothing is answered but what Enter means; the screen with the score."""
+    await learner.press("z")
+    new_quiz, submit, leave_field = _keys(learner, "new-quiz", "submit", "leave-field")
+    screen = await until(learner, f"Enter {submit}")
+    while new_quiz not in screen:
+        await learner.press("escape" if leave_field in screen else "enter")
+        screen = await learner.until(_other_than(screen), "another screen")
+    return screen
+
+
+async def open_challenge(learner: Learner, place: int) -> str:
+    """The challenge at this place of the list."""
+    await learner.press("c")
+    await until(learner, *_keys(learner, "track"))
+    await learner.press(*["down"] * place, "enter")
+    return await until(learner, *_keys(learner, "write"))
+
+
+async def write_and_grade(learner: Learner, code: str, verdict: str) -> str:
+    """Writes in the app's editor, in the place of what is to be written or of the whole file, and has it graded."""
+    await learner.press("w")
+    is_whole = code.startswith("import")
+    await until(learner, "Ctrl+G" if is_whole else "raise NotImplementedError")
+    await learner.press("f7" if is_whole else "ctrl+k")
+    await learner.type(code)
+    await until(learner, code.splitlines()[-1][-25:], say("editor.unsaved", learner.lang))
+    await learner.press("ctrl+g")
+    return await until(learner, verdict)
+
+
+async def repair(learner: Learner, bugs: int, code: str, verdict: str) -> str:
+    """A file with so many bugs is handed out, and repaired."""
+    await learner.press("r")
+    await until(learner, say("challenge.how-many-kept", learner.lang)[:8])
+    await learner.press(str(bugs))
+    await until(learner, say("challenge.repair", learner.lang, bugs=counted(bugs, "bug")[learner.lang]))
+    return await write_and_grade(learner, code, verdict)
+
+
+def _other_than(before: str) -> Callable[[str], bool]:
+    return lambda screen: screen != before

@@ -1,0 +1,24 @@
+"""A learner before the app in a page of a browser."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from attncli.domain.text import Lang
+from served_page import ServedPage
+
+
+class LearnerInBrowser:
+    """Presses the keys of a keyboard in a page of Chromium."""
+
+    def __init__(self, page: ServedPage, lang: Lang) -> None:
+        self.page, self.lang = page, lang
+
+    async def press(self, *keys: str) -> None:
+        self.page.press(*keys)
+
+    async def type(self, text: str) -> None:
+        self.page.press(*("enter" if sign == "\n" else sign for sign in text))
+
+    async def until(self, holds: Callable[[str], bool], waited_for: str) -> str:
+        return self.page.wait(holds, waited_for)

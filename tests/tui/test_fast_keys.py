@@ -1,0 +1,61 @@
+"""Keys that come faster than the app handles them, as over a slow line: what was typed is what counts."""
+
+from __future__ import annotations
+
+import pytest
+from textual import events
+from textual.keys import _character_to_key
+from textual.pilot import Pilot
+from textual.widgets import TextArea
+
+from attncli.config import load
+
+from .conftest import MakeApp
+from .test_challenge import opened, write_solution
+from .test_review import asked, reviewing
+
+NAMES = {"\n": "enter", "\b": "backspace", "<": "left"}
+
+
+async def typed_at_once(pilot: Pilot[None], text: str) -> None:
+    """All the keys before the first is handled; `<` is the arrow to the left."""
+    for sign in text:
+        named = NAMES.get(sign)
+        pilot.app.post_message(events.Key(named or _character_to_key(sign), None if named else sign))
+    for _ in range(3):
+        await pilot.pause()
+
+
+@pytest.mark.parametrize(("typed", "counts"), [("12", "12"), ("3\b\b9\b12", "12"), ("2*20<<*", "2**20")])
+async def test_a_number_is_marked_as_it_was_typed(make_app: MakeApp, typed: str, counts: str) -> None:
+    async with reviewing(make_app, "numeric") as (pilot, screen):
+        await typed_at_once(pilot, f"{typed}\n")
+        assert asked(screen).revealed and asked(screen).texts == [counts]
+
+
+async def test_each_blank_is_marked_as_it_was_typed(make_app: MakeApp) -> None:
+    async with reviewing(make_app, "cloze") as (pilot, screen):
+        await typed_at_once(pilot, "i/k\bd\n")
+        await typed_at_once(pilot, "q, k\n")
+        assert asked(screen).revealed and asked(screen).texts == ["i/d", "q, k"]
+
+
+async def test_the_answers_of_the_first_run_are_kept_as_they_were_typed(make_app: MakeApp) -> None:
+    app = make_app("first-run")
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("enter")
+        await typed_at_once(pilot, "2026-07-13\b2\n")
+        await pilot.press("enter")
+        await typed_at_once(pilot, "\b\b45\n")
+    kept = load(app.workspace.home.config, {})
+    assert (str(kept.interview), kept.minutes_per_day, kept.new_per_day) == ("2026-07-12", 45, 15)
+
+
+async def test_code_stands_as_it_was_typed(make_app: MakeApp) -> None:
+    app = opened(make_app)
+    write_solution(app, "")
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("w")
+        await pilot.pause(0.3)
+        await typed_at_once(pilot, "xy\b\bz = 1\n")
+        assert app.screen.query_one(TextArea).text == "z = 1\n"

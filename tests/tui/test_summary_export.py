@@ -1,0 +1,58 @@
+"""`e` on Stats: the interview summary as a page beside the learner's data, and a line that says where."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import pytest
+from textual.pilot import Pilot
+
+from attncli.config import Settings
+from attncli.domain.rating import Rating
+from attncli.practice.cards import record_review
+from attncli.tui.app import AttnApp
+from attncli.tui.summary_export import export_summary
+
+from .conftest import MakeApp
+
+
+async def told(pilot: Pilot[None], app: AttnApp) -> str:
+    await app.workers.wait_for_complete()
+    await pilot.pause()
+    return " ".join(note.message for note in app._notifications)
+
+
+@pytest.mark.parametrize(
+    ("lang", "title", "said"),
+    [("en", "Interview summary", "The interview summary is in"), ("zh", "面试总结", "面试总结已写入")],
+)
+async def test_e_writes_the_page_of_the_day_and_says_where(make_app: MakeApp, lang: str, title: str, said: str) -> None:
+    app = make_app("stats", lang=lang)
+    record_review.answer(app.workspace, "att-02", Rating.AGAIN)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("e")
+        assert said in await told(pilot, app)
+    (file,) = (app.workspace.home.root / "summaries").iterdir()
+    page = file.read_text(encoding="utf-8")
+    assert file.name == f"2026-06-12-{lang}.html" and title in page and "att-02" in page
+
+
+async def test_it_counts_towards_the_interview_while_that_lies_ahead(make_app: MakeApp) -> None:
+    app = make_app("home")
+    async with app.run_test(size=(80, 24)) as pilot:
+        for day, shown in (("2026-07-12", True), ("2026-06-01", False)):
+            app.workspace.settings = Settings(fuzz=False, interview=date.fromisoformat(day))
+            export_summary(app, app.workspace)
+            await told(pilot, app)
+            page = (app.workspace.home.summaries / "2026-06-12-en.html").read_text(encoding="utf-8")
+            assert (day in page) == shown
+
+
+async def test_where_it_cannot_be_written_that_is_said_and_the_app_goes_on(make_app: MakeApp) -> None:
+    app = make_app("home")
+    app.workspace.home.summaries.write_text("a file", encoding="utf-8")
+    async with app.run_test(size=(80, 24)) as pilot:
+        commands = {command.title: command.callback for command in app.get_system_commands(app.screen)}
+        commands["Export the interview summary"]()
+        said = await told(pilot, app)
+        assert "cannot write" in said and "attn export summary -o FILE" in said and app.is_running
