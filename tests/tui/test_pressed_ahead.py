@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
 from textual import events
 from textual.css.query import NoMatches
 from textual.geometry import Offset
-from textual.widgets import Static
+from textual.widgets import OptionList, Static
 
 from attncli.tui.palette import Palette
 from attncli.tui.screens.home import HomeScreen
@@ -79,3 +80,29 @@ async def test_the_cursor_of_options_stays_where_nothing_is_laid_out(make_app: M
         await pilot.press("down")
         await pilot.pause()
         assert app.failure is None and app.screen.query_one(MarkedRows).cursor == 0
+
+
+async def test_a_page_of_a_palette_without_room_is_no_step(make_app: MakeApp) -> None:
+    app = make_app()
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("ctrl+p")
+        await pilot.pause(0.5)
+        await pilot.resize_terminal(40, 1)
+        commands = app.screen.query_one("CommandList")
+        assert isinstance(commands, OptionList) and not commands.scrollable_content_region
+        await pilot.press("pageup", "pagedown")
+        assert app.failure is None
+
+
+async def test_a_key_for_a_screen_half_composed_is_nobodys_and_for_a_whole_one_a_fault_is_told(
+    make_app: MakeApp,
+) -> None:
+    app = make_app()
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.pause()
+        screen = app.screen
+        await screen.query_one(Rows).remove()
+        with pytest.raises(NoMatches):
+            await app.run_action("to_all_topics", screen)
+        await screen.remove_children()
+        assert await app.run_action("to_all_topics", screen)
