@@ -5,16 +5,20 @@ from __future__ import annotations
 from textual import work
 from textual.command import CommandList, CommandPalette
 
-_GATHER = CommandPalette._gather_commands.__wrapped__  # type: ignore[attr-defined]
+# Textual's own, under names that may go: then the palette gathers as Textual does.
+_GATHER = getattr(getattr(CommandPalette, "_gather_commands", None), "__wrapped__", None)
+_GROUP = getattr(CommandPalette, "_GATHER_COMMANDS_GROUP", "default")
 
 
 class Palette(CommandPalette):
     """Looks for nothing where there is no list to show it in, and pages through none without a height."""
 
-    @work(exclusive=True, group=CommandPalette._GATHER_COMMANDS_GROUP)
-    async def _gather_commands(self, search_value: str) -> None:
-        if self.query(CommandList):
-            await _GATHER(self, search_value)
+    if _GATHER is not None:
+
+        @work(exclusive=True, group=_GROUP)
+        async def _gather_commands(self, search_value: str) -> None:
+            if self.query(CommandList):
+                await _GATHER(self, search_value)
 
     def _action_command_list(self, action: str) -> None:
         if self.query_one(CommandList).scrollable_content_region or not action.startswith("page"):
