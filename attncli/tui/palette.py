@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from textual import work
 from textual.command import CommandList, CommandPalette
 
 # Textual's own, under names that may go: then the palette gathers as Textual does.
-_GATHER = getattr(getattr(CommandPalette, "_gather_commands", None), "__wrapped__", None)
+_GATHER: Any = getattr(getattr(CommandPalette, "_gather_commands", None), "__wrapped__", None)
 _GROUP = getattr(CommandPalette, "_GATHER_COMMANDS_GROUP", "default")
 
 
