@@ -87,7 +87,7 @@ def test_what_no_answer_can_cause_passes(error):
         raising(MemoryError()),
         lambda: bytearray(4 * MEMORY_MIB << 20),
         lambda: torch.zeros(MEMORY_MIB << 20, dtype=torch.float32) + 1,
-        lambda: [str(n) for n in range(10**8)],
+        lambda: [bytes(4000) for _ in range(10**8)],
     ],
 )
 def test_memory_beyond_the_limit_is_too_much_for_a_look(look):

@@ -73,7 +73,7 @@ def footprint(pid: int) -> tuple[int, int, int]:
 
 def settled(pid: int, before: tuple[int, int, int]) -> tuple[int, int, int]:
     """The footprint once the worker that is forked ahead is there, or gone, as it was before."""
-    for _ in range(200):
+    for _ in range(3000):
         after = footprint(pid)
         if after[0] <= before[0] and after[1] <= before[1]:
             break
