@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import pytest
 from textual import events
+from textual.content import Content
 from textual.css.query import NoMatches
 from textual.geometry import Offset
 from textual.widgets import OptionList, Static
 
 from attncli.tui.palette import Palette
 from attncli.tui.screens.home import HomeScreen
-from attncli.tui.widgets.marked_rows import MarkedRows
+from attncli.tui.widgets.marked_rows import MarkedRow, MarkedRows
 from attncli.tui.widgets.option_rows import Rows
+from attncli.tui.widgets.plain import Plain
 from attncli.tui.widgets.title_bar import TitleBar
 
 from .conftest import MakeApp, shown
@@ -70,6 +72,16 @@ async def test_the_focus_waits_while_a_screen_is_composed_anew(make_app: MakeApp
         except NoMatches:
             return
         raise AssertionError("there was something to focus")
+
+
+async def test_a_row_that_is_marked_before_it_is_composed_shows_it_then(make_app: MakeApp) -> None:
+    app = make_app()
+    async with app.run_test(size=(80, 24)) as pilot:
+        row = MarkedRow(0, "[ ]", Content("a point"))
+        row.show("[x]", Content("a point"))
+        await app.screen.mount(row)
+        await pilot.pause()
+        assert str(row.query_one(".mark", Plain).render()) == "[x]"
 
 
 async def test_the_cursor_of_options_stays_where_nothing_is_laid_out(make_app: MakeApp) -> None:

@@ -40,8 +40,11 @@ class MarkedRow(Horizontal):
         yield Plain(self._text, classes="text")
 
     def show(self, mark: str, text: Content) -> None:
-        self.query_one(".mark", Plain).update(mark)
-        self.query_one(".text", Plain).update(text)
+        """Where a key came before the row is composed, it is composed so."""
+        self._mark, self._text = mark, text
+        for part, shown in ((".mark", mark), (".text", text)):
+            for plain in self.query(part).results(Plain):
+                plain.update(shown)
 
     def on_click(self) -> None:
         self.post_message(self.Chosen(self.index))
