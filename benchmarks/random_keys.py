@@ -35,6 +35,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from textual.pilot import Pilot
 from textual.worker import WorkerFailed
 
+import key_acts
 from attncli.paths import Home
 from attncli.practice.first_run import is_first_run
 from attncli.practice.workspace import Workspace
@@ -192,7 +193,10 @@ def main() -> int:
     parser.add_argument("--keys", type=int, default=KEYS)
     parser.add_argument("--seed", type=int, default=1, help="that of the first learner")
     parser.add_argument("--start", choices=list(STARTS), help="one learner alone, who presses all of the keys")
+    parser.add_argument("--patient", action="store_true", help="no key before the last one is dealt with")
     options = parser.parse_args()
+    if options.patient:
+        key_acts.HASTE = 0.0
     os.environ.update(EDITOR="true", VISUAL="", TZ="UTC")
     editor = shutil.which("true")
     install()

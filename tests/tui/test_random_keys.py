@@ -1,6 +1,7 @@
 """2,000 random keys, in several sittings of learners of five sorts: no exception, no hang, the log whole.
 
-`benchmarks/random_keys.py` has what is pressed and what must hold, and presses ten times as many.
+`benchmarks/random_keys.py` has what is pressed and what must hold, and presses ten times as many; keys that are typed
+ahead are its alone, since what they meet depends on how busy the machine is (`test_pressed_ahead.py` has those found).
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ KEYS = 400
     ("start", "seed"), [("new", 500), ("set-up", 501), ("dated", 502), ("in-a-mock", 503), ("history", 504)]
 )
 def test_random_keys_break_nothing(start: str, seed: int) -> None:
-    words = [sys.executable, str(BENCHMARK), "--start", start, "--seed", str(seed), "--keys", str(KEYS)]
+    words = [sys.executable, str(BENCHMARK), "--start", start, "--seed", str(seed), "--keys", str(KEYS), "--patient"]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     assert f"{KEYS} keys" in done.stdout and "held: " in done.stdout
