@@ -232,16 +232,13 @@ def _whole(least: int, most: int) -> Callable[[Any], int]:
     return read
 
 
-def _switch(value: Any) -> bool:
-    if isinstance(value, bool):
-        return value
-    raise _Unfit(f"{value!r} is neither true nor false")
+def _a(kind: type, fault: str) -> Callable[[Any], Any]:
+    def read(value: Any) -> Any:
+        if isinstance(value, kind):
+            return value
+        raise _Unfit(f"{value!r} {fault}")
 
-
-def _text(value: Any) -> str:
-    if isinstance(value, str):
-        return value
-    raise _Unfit(f"{value!r} is no text")
+    return read
 
 
 def _time(value: Any) -> time:
@@ -298,8 +295,8 @@ _READERS: dict[str, Callable[[Any], Any]] = {
     **dict.fromkeys(_STEPS, _steps),
     "maximum_interval_days": _whole(1, 36_500),
     "theme": _one_of(*THEMES),
-    **dict.fromkeys(SWITCHES, _switch),
-    "editor": _text,
+    **dict.fromkeys(SWITCHES, _a(bool, "is neither true nor false")),
+    "editor": _a(str, "is no text"),
     "rung": _one_of(*RUNGS),
     "interview": _date,
     "level": _one_of(*LEVEL_CHOICES),
