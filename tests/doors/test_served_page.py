@@ -156,7 +156,8 @@ def test_two_visitors_review_the_same_learners_cards_each_in_a_session_of_their_
     assert [row.kind.value for row in rows(home)[before:]] == ["review", "bury", "undo"]
 
 
-def test_what_was_typed_is_there_when_a_closed_page_is_opened_again(page: ServedPage, url: str, home: Home) -> None:
+def open_editor(page: ServedPage, url: str) -> None:
+    """From Home to the editor of the first challenge; each key waits for the screen that it is for."""
     page.open(url)
     page.wait_for("Review")
     page.press("c")
@@ -164,17 +165,15 @@ def test_what_was_typed_is_there_when_a_closed_page_is_opened_again(page: Served
     page.press("enter")
     page.wait_for("Grade")
     page.press("w")
+
+
+def test_what_was_typed_is_there_when_a_closed_page_is_opened_again(page: ServedPage, url: str, home: Home) -> None:
+    open_editor(page, url)
     page.wait_for("causal-mask.py")
     page.press("# quetzal")
     page.wait_for("not saved yet")
     page.open("about:blank")
-    page.open(url)
-    page.wait_for("Review")
-    page.press("c")
-    page.wait_for("Causal mask")
-    page.press("enter")
-    page.wait_for("Grade")
-    page.press("w")
+    open_editor(page, url)
     page.wait_for("# quetzal")
     assert "# quetzal" in (home.solutions / "causal-mask.py").read_text(encoding="utf-8")
 
