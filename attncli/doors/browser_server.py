@@ -37,6 +37,8 @@ MOST_CELLS = 1000
 HEARTBEAT_SECONDS = 15.0
 # Clears the page.
 EMPTY = b"\x1b[2J\x1b[H"
+# Escape with an end of its own (kitty's keyboard protocol): a bare one would take the next key for Alt with it.
+ESCAPE = "\x1b[27u"
 Handler = Callable[["web.Request"], Awaitable["web.StreamResponse"]]
 
 
@@ -165,7 +167,7 @@ async def _hear(app: AppProcess, page: web.WebSocketResponse, said: Any) -> None
         message = json.loads(said)
         match message[0]:
             case "stdin":
-                await app.typed(str(message[1]))
+                await app.typed(ESCAPE if message[1] == "\x1b" else str(message[1]))
             case "resize":
                 size = {name: _cells(message[1][name], 0) for name in ("width", "height")}
                 if all(size.values()):

@@ -156,6 +156,15 @@ def test_two_visitors_review_the_same_learners_cards_each_in_a_session_of_their_
     assert [row.kind.value for row in rows(home)[before:]] == ["review", "bury", "undo"]
 
 
+def test_a_key_right_after_escape_is_a_key_of_its_own(page: ServedPage, url: str) -> None:
+    page.open(url)
+    page.wait_for("Review")
+    page.press("c")
+    page.wait_for("Causal mask")
+    page.run("for (const key of ['\\u001b', 'm']) window.socket.send(JSON.stringify(['stdin', key]))")
+    page.wait_for("Mock interview")
+
+
 def open_editor(page: ServedPage, url: str) -> None:
     """From Home to the editor of the first challenge; each key waits for the screen that it is for."""
     page.open(url)
