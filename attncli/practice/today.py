@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-from attncli.practice.cards.due import DueCounts
+from attncli.practice.cards.due import DueCounts, minutes_are_set
 from attncli.practice.workspace import Workspace
 from attncli.store.queue import Moment
 
@@ -17,7 +17,7 @@ Reason = Literal["empty", "suspended", "limit", "minutes", "off", "buried", "wai
 class Standstill:
     """Why nothing is due. `next_at` is when something is, None if nothing will be by itself.
 
-    `unseen` cards are open to be learned; `introduced` were today, of `new_per_day`.
+    `unseen` cards are open to be learned; `introduced` were today, of `new_per_day`, or of what the minutes hold.
     """
 
     cards: int
@@ -26,7 +26,7 @@ class Standstill:
     unseen: int
     introduced: int
     new_per_day: int
-    before_interview: bool
+    by_minutes: bool
     next_at: datetime | None
 
     @property
@@ -37,7 +37,7 @@ class Standstill:
         if self.suspended == self.cards:
             return "suspended"
         if self.unseen:
-            return "minutes" if self.before_interview else "limit" if self.new_per_day else "off"
+            return "minutes" if self.by_minutes else "limit" if self.new_per_day else "off"
         return "buried" if self.buried else "waiting"
 
 
@@ -47,16 +47,17 @@ def standstill(workspace: Workspace) -> Standstill:
     cards, suspended = sum(topic.cards for topic in workspace.library.topics()), len(queue.suspended())
     unseen = queue.all_unseen(when)
     buried = cards - suspended - len(queue.available(when))
-    new_per_day = workspace.settings.new_per_day
+    introduced, new_per_day = queue.introduced(when.day), workspace.settings.new_per_day
+    is_held_by_minutes = introduced < new_per_day and minutes_are_set(workspace)
     brings_new = bool(when.interview_day) or new_per_day > 0
     return Standstill(
         cards=cards,
         suspended=suspended,
         buried=buried,
         unseen=unseen,
-        introduced=queue.introduced(when.day),
+        introduced=introduced,
         new_per_day=new_per_day,
-        before_interview=bool(when.interview_day),
+        by_minutes=bool(when.interview_day) or is_held_by_minutes,
         next_at=_next_at(workspace, when, tomorrow=bool(buried or (unseen and brings_new))),
     )
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from attncli import config
 from attncli.domain.log_row import RowKind
 from attncli.domain.rating import Rating
 from attncli.memory.last_pass import LEARN_SECONDS
@@ -29,7 +30,7 @@ NOTHING = Standstill(9, 0, 0, 0, 0, 10, False, LATER)
         ({"cards": 0}, "empty"),
         ({"suspended": 9, "buried": 0}, "suspended"),
         ({"unseen": 4, "introduced": 10, "buried": 2}, "limit"),
-        ({"unseen": 4, "before_interview": True}, "minutes"),
+        ({"unseen": 4, "by_minutes": True}, "minutes"),
         ({"unseen": 4, "new_per_day": 0}, "off"),
         ({"buried": 2}, "buried"),
         ({"suspended": 3}, "waiting"),
@@ -89,6 +90,16 @@ def test_before_an_interview_the_minutes_are_what_is_full(open_workspace: Open) 
     interview = date.fromordinal(workspace.moment().day + 20)
     workspace.adopt(replace(workspace.settings, interview=interview))
     assert due_counts(workspace).due == 0 and standstill(workspace).reason == "minutes"
+
+
+def test_minutes_that_hold_no_new_card_are_named_and_not_the_limit(open_workspace: Open) -> None:
+    workspace = open_workspace(new_per_day=10)
+    workspace.adopt(replace(workspace.settings, minutes_per_day=1))
+    assert standstill(workspace).reason == "limit", "nobody has chosen the usual minutes"
+    config.save(workspace.home.config, "minutes_per_day", "1")
+    assert due_counts(workspace).due == 0
+    found = standstill(workspace)
+    assert (found.introduced, found.reason, found.next_at) == (0, "minutes", workspace.moment().day_end)
 
 
 def test_minutes_are_as_usual_at_first_and_then_the_learner_s_own(open_workspace: Open, moving_clock: Any) -> None:

@@ -102,7 +102,7 @@ def held_apart(workspace: Workspace, when: Moment) -> dict[str, str]:
 
 def room_today(workspace: Workspace, when: Moment) -> DayMinutes | None:
     """What the minutes of this day still hold; None where they are not set, or the plan for an interview has them."""
-    if when.interview_day or not _minutes_are_set(workspace):
+    if when.interview_day or not minutes_are_set(workspace):
         return None
     from attncli.memory.day_minutes import DayMinutes, Studied
     from attncli.store.study_time import seconds_by_novelty, spent_on
@@ -115,7 +115,7 @@ def room_today(workspace: Workspace, when: Moment) -> DayMinutes | None:
     return DayMinutes.of(minutes_of(workspace.settings, when.day), spent, untimed + steps, learned, reviewed)
 
 
-def _minutes_are_set(workspace: Workspace) -> bool:
+def minutes_are_set(workspace: Workspace) -> bool:
     """Whether the learner chose the minutes; a file that was broken since it was read limits nothing."""
     try:
         return is_set(workspace.home.config, "minutes_per_day")
