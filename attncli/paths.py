@@ -51,6 +51,10 @@ class Home:
         return self.root / "banks"
 
     @property
+    def card_draft(self) -> Path:
+        return self.root / "card-draft.json"
+
+    @property
     def challenges(self) -> Path:
         return self.root / "challenges"
 

@@ -6,6 +6,7 @@ import pytest
 from textual.widgets import Input, TextArea
 
 from attncli.practice.cards.annotate import annotation
+from attncli.practice.cards.card_draft import CardDraft
 from attncli.tui.screens import search
 from attncli.tui.screens.add_card import AddCardScreen
 from attncli.tui.screens.card import CardScreen
@@ -115,12 +116,49 @@ async def test_a_card_that_was_begun_is_left_only_where_that_is_meant(make_app: 
         assert asks in shown(app)
         await pilot.press("n")
         await pilot.pause(0.2)
-        assert isinstance(app.screen, AddCardScreen) and app.screen.question == "why"
+        assert isinstance(app.screen, AddCardScreen) and app.screen.draft.question == "why"
         await pilot.press("escape")
         await pilot.pause(0.2)
         await pilot.press("y")
         await pilot.pause(0.2)
         assert not isinstance(app.screen, AddCardScreen)
+
+
+async def test_a_card_that_was_begun_is_there_again_after_the_app_has_ended(make_app: MakeApp) -> None:
+    app = make_app()
+    async with app.run_test(size=(80, 24)) as pilot:
+        app.open_add_card("att")
+        await pilot.pause(0.2)
+        await pilot.press(*"why?", "enter", *"不知道", "ctrl+q")
+        await pilot.pause(0.2)
+    assert app.workspace.home.card_draft.is_file()
+    again = make_app()
+    async with again.run_test(size=(80, 24)) as pilot:
+        again.open_add_card()
+        await pilot.pause(0.2)
+        assert isinstance(again.screen, AddCardScreen)
+        assert again.screen.draft == CardDraft("att", "why?", "不知道")
+        await pilot.press("f2")
+        await pilot.pause(0.2)
+        await pilot.press("ctrl+s")
+        await pilot.pause(0.2)
+    assert "不知道" in (again.workspace.home.banks / "att.yaml").read_text(encoding="utf-8")
+    assert not again.workspace.home.card_draft.exists()
+
+
+async def test_a_card_that_cannot_be_kept_at_the_end_is_told_once_and_the_next_try_leaves(make_app: MakeApp) -> None:
+    app = make_app()
+    app.workspace.home.card_draft.mkdir(parents=True)
+    async with app.run_test(size=(80, 24)) as pilot:
+        app.open_add_card()
+        await pilot.pause(0.2)
+        assert "holds a card that you began" in shown(app)
+        await pilot.press(*"why", "ctrl+q")
+        await pilot.pause(0.2)
+        assert isinstance(app.screen, AddCardScreen) and "cannot write" in shown(app)
+        await pilot.press("ctrl+q")
+        await pilot.pause(0.2)
+        assert app._exit
 
 
 async def test_a_card_that_was_not_begun_is_left_at_once(make_app: MakeApp) -> None:

@@ -13,6 +13,7 @@ from textual.widget import Widget
 from textual.widgets import Input, TextArea
 
 from attncli.errors import AttnError
+from attncli.practice.cards.card_draft import CardDraft, drop_draft, keep_draft, read_draft
 from attncli.practice.cards.new_card import add_card
 from attncli.tui.faults import fault_text
 from attncli.tui.screens.base import AttnScreen
@@ -24,7 +25,7 @@ OWN_TOPIC = "mine"
 
 
 class AddCardScreen(AttnScreen):
-    """What was typed stays until it is kept, over a change of language and over an error too."""
+    """What was typed stays until it is kept, over a change of language, over an error, and over the end of the app."""
 
     CSS_PATH = Path(__file__).with_suffix(".tcss")
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -34,32 +35,62 @@ class AddCardScreen(AttnScreen):
 
     def __init__(self, topic: str | None = None) -> None:
         super().__init__()
-        self.topic, self.question, self.answer = topic or OWN_TOPIC, "", ""
+        self.draft = CardDraft(topic or OWN_TOPIC)
+        self.said = ""
 
     def title_bar(self) -> TitleBar:
         return TitleBar(say("add.title", self.lang), status=str(self.workspace.home.banks))
 
     def body(self) -> Iterable[Widget]:
+        self._take_up()
         with Vertical(id="fields"):
             yield Plain(say("add.topic", self.lang), classes="heading")
-            yield Input(self.topic, id="topic")
+            yield Input(self.draft.topic, id="topic")
             yield Plain(say("add.question", self.lang), classes="heading")
-            yield Input(self.question, id="question")
+            yield Input(self.draft.question, id="question")
             yield Plain(say("add.answer", self.lang), classes="heading")
-            yield TextArea(self.answer, id="answer", tab_behavior="focus")
-        yield Plain(say("add.note", self.lang), id="note")
+            yield TextArea(self.draft.answer, id="answer", tab_behavior="focus")
+        yield Plain(self.said or say("add.note", self.lang), id="note")
+
+    def _take_up(self) -> None:
+        """Where nothing is typed yet, what was typed when the app ended."""
+        self.said = ""
+        if self.draft.is_empty:
+            try:
+                self.draft = read_draft(self.workspace.home.card_draft, self.draft)
+            except AttnError as error:
+                self.said = fault_text(error, self.lang)
 
     def focus_first(self) -> None:
         self.query_one("#question", Input).focus()
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        if event.input.id == "topic":
-            self.topic = event.value
-        else:
-            self.question = event.value
+        self._typed()
 
     def on_text_area_changed(self, event: TextArea.Changed) -> None:
-        self.answer = event.text_area.text
+        self._typed()
+
+    def _typed(self) -> None:
+        if self.query(TextArea):  # not while the language is being changed
+            self._read_fields()
+            self.attn.keep = None if self.draft.is_empty else self._keep
+
+    def _read_fields(self) -> None:
+        """Where keys come fast, what changed is told after the key that followed it."""
+        topic, question = (self.query_one(f"#{name}", Input).value for name in ("topic", "question"))
+        self.draft = CardDraft(topic, question, self.query_one(TextArea).text)
+
+    def _keep(self) -> bool:
+        self._read_fields()
+        try:
+            keep_draft(self.workspace.home.card_draft, self.draft)
+        except AttnError as error:
+            self.query_one("#note", Plain).update(fault_text(error, self.lang))
+            return False
+        return True
+
+    def on_unmount(self) -> None:
+        self.attn.keep = None
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         self.focus_next()
@@ -73,23 +104,29 @@ class AddCardScreen(AttnScreen):
         from attncli.tui.screens.confirm import ConfirmScreen
 
         texts = [say(key, self.lang) for key in ("add.leave", "add.yes", "add.no")]
-        is_empty = not (self.question.strip() or self.answer.strip())
-        if is_empty or await self.app.push_screen_wait(ConfirmScreen(*texts)):
-            self.attn.go_back()
+        if self.draft.is_empty or await self.app.push_screen_wait(ConfirmScreen(*texts)):
+            self._done()
 
     def action_save(self) -> None:
-        note = self.query_one("#note", Plain)
-        # Where keys come fast, what changed is told after the key that followed it.
-        self.topic, self.question = (self.query_one(f"#{name}", Input).value for name in ("topic", "question"))
-        self.answer = self.query_one(TextArea).text
-        if not self.question.strip() or not self.answer.strip():
+        self._read_fields()
+        note, draft = self.query_one("#note", Plain), self.draft
+        if not draft.question.strip() or not draft.answer.strip():
             note.update(say("add.incomplete", self.lang))
             return
         try:
-            new = add_card(self.workspace, self.topic, self.question, self.answer)
+            new = add_card(self.workspace, draft.topic, draft.question, draft.answer)
             self.workspace.read_banks()
         except AttnError as error:
             note.update(fault_text(error, self.lang))
             return
         self.notify(say("add.kept", self.lang, card=new.id, file=new.path))
+        self._done()
+
+    def _done(self) -> None:
+        """Back, and nothing is left over of what was typed."""
+        self.attn.keep = None
+        try:
+            drop_draft(self.workspace.home.card_draft)
+        except AttnError as error:
+            self.notify(fault_text(error, self.lang), severity="error")
         self.attn.go_back()
