@@ -239,6 +239,16 @@ async def test_the_command_palette_opens_drill_and_quiz(make_app: MakeApp) -> No
             assert isinstance(app.screen, screen)
 
 
+@pytest.mark.parametrize("width", [24, 34, 60, 80])
+async def test_the_way_back_is_named_however_narrow_the_line_is(make_app: MakeApp, width: int) -> None:
+    app = make_app("search")
+    async with app.run_test(size=(width, 24)) as pilot:
+        app.open_card("att-02")
+        await pilot.pause()
+        line = str(app.screen.query_one(KeyBar).render())
+        assert "? Help" in line and "Esc Back" in line and len(line.rstrip()) <= width
+
+
 async def test_the_key_bar_can_be_clicked(make_app: MakeApp) -> None:
     async with make_app().run_test(size=(80, 24)) as pilot:
         await pilot.pause()

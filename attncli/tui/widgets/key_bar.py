@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from textual.binding import Binding
 from textual.content import Content
 from textual.screen import Screen
@@ -25,6 +27,7 @@ _NAMES = {
     "f1": "F1",
 }
 _RANKS = {"key.help": 0, "key.back": 2, "key.home": 2, "key.quit": 2, "key.language": 3, "key.open": 4}
+_ALWAYS = ("key.help", "key.back", "key.home", "key.quit")
 _WIDE_GAP, _NARROW_GAP = 2, 1
 
 
@@ -53,7 +56,7 @@ def key_name(binding: Binding) -> str:
 
 
 class KeyBar(Widget):
-    """Follows the bindings in force; names as many as fit, closer together if they must be, help always."""
+    """Follows the bindings in force: as many as fit, closer together if they must be; help and the way back always."""
 
     DEFAULT_CSS = """
     KeyBar {
@@ -74,15 +77,14 @@ class KeyBar(Widget):
         self.refresh()
 
     def render(self) -> Content:
-        pieces = [self._piece(name, binding) for name, binding in self._named()]
-        fits = sum(piece.cell_length + _WIDE_GAP for piece in pieces) <= self.size.width + _WIDE_GAP - 1
-        gap = _WIDE_GAP if fits else _NARROW_GAP
-        whole = Content(" ")
-        for piece in pieces:
-            if whole.cell_length + piece.cell_length > self.size.width:
-                break
-            whole += piece + " " * gap
-        return whole
+        named = self._named()
+        pieces = [self._piece(name, binding) for name, binding in named]
+        gap = _WIDE_GAP if _cells(pieces, _WIDE_GAP) <= self.size.width else _NARROW_GAP
+        least = [binding.description in _ALWAYS for _, binding in named]
+        while _cells(pieces, gap) > self.size.width and not all(least):
+            last = max(place for place, is_always in enumerate(least) if not is_always)
+            del pieces[last], least[last]
+        return Content(" ") + Content("").join(piece + " " * gap for piece in pieces)
 
     def _piece(self, name: str, binding: Binding) -> Content:
         return Content.from_markup(
@@ -93,3 +95,7 @@ class KeyBar(Widget):
 
     def _named(self) -> list[tuple[str, Binding]]:
         return sorted(shown_bindings(self.screen), key=lambda item: _RANKS.get(item[1].description, 1))
+
+
+def _cells(pieces: Sequence[Content], gap: int) -> int:
+    return 1 + sum(piece.cell_length for piece in pieces) + gap * (len(pieces) - 1)
