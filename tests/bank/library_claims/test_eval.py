@@ -69,7 +69,7 @@ def test_eval_09_exclusion_alone_reaches_0_424_with_eight_pairs(says: Says) -> N
 
 
 def test_eval_12_the_inverse_covariance_spares_the_old_keys(says: Says) -> None:
-    says("eval-12", "that sum was about 4 times as large on average", "这个和平均约为 4 倍")
+    says("eval-12", "With C = I the edit succeeds just as exactly but disturbs the old memory more.", "对旧记忆的扰动更大。")
     scales, ratios = torch.logspace(0, -1.5, 64, dtype=torch.float64), []
     for seed in range(40):
         keys, key, residual = scales * drawn(seed, 1000, 64), scales * drawn(seed + 100, 64), drawn(seed + 200, 64)
@@ -78,7 +78,7 @@ def test_eval_12_the_inverse_covariance_spares_the_old_keys(says: Says) -> None:
             for direction in (key, torch.linalg.solve(keys.T @ keys, key))
         ]
         ratios.append(float(spread[0].square().sum() / spread[1].square().sum()))
-    assert sum(ratios) / 40 == pytest.approx(4, abs=0.4)
+    assert min(ratios) > 1
 
 
 def test_eval_12_later_rank_one_edits_overwrite_the_first(says: Says) -> None:
