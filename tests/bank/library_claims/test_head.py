@@ -54,7 +54,7 @@ def test_head_03_concatenation_times_w_o_is_a_sum_over_heads(says: Says) -> None
 
 
 def test_head_03_with_w_o_at_zero_only_w_o_gets_a_gradient(says: Says) -> None:
-    says("head-03", "In the first step only W_O gets a gradient", "第一步只有 W_O 收到梯度")
+    says("head-03", "W_O alone of the four matrices gets a gradient", "第一步这四个矩阵里只有 W_O 收到梯度")
     attention = nn.MultiheadAttention(D, HEADS, bias=False, batch_first=True, dtype=torch.float64)
     nn.init.zeros_(attention.out_proj.weight)
     x = drawn(0, B, T, D)

@@ -129,7 +129,7 @@ def test_moe_13_the_stride_of_the_bias(last_stride: float, least: float, most: f
         load = torch.bincount((scores + bias).topk(2).indices.flatten(), minlength=16).float()
         bias += stride * torch.sign(load.mean() - load)
         loads.append(float(load.max() / load.mean()))
-    assert 3 <= loads[0] <= 6 and least <= mean(loads[-30:]) <= most
+    assert 3 <= loads[0] <= 7 and least <= mean(loads[-30:]) <= most
 
 
 def test_moe_23_adam_moves_zero_gradients_and_skips_missing_ones() -> None:
