@@ -129,7 +129,7 @@ def readings_of(written: str) -> Iterator[Reading]:
         yield Reading(mantissa, half, (1, *factors))
         yield from (Reading(mantissa * factor, half * factor) for factor in factors)
     try:
-        yield Reading(evaluate(text.translate(_OPERATORS), {}), 0)
+        yield Reading(_comparable(evaluate(text.translate(_OPERATORS), {})), 0)
     except ComputeError:
         return
 

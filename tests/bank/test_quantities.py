@@ -69,6 +69,7 @@ def test_a_number_that_its_formula_gives(
         ("91 billion", "sqrt(1e24 / 120)", "900 亿", '"900 亿" is written, but sqrt(1e24 / 120) gives 9.128709292e+10'),
         ("58.1 B", "4 * 12288**2 * 96", "", '"58.1 B" is written, but'),
         ("34 %", "1 / 3", "", '"34 %" is written, but 1 / 3 gives 0.3333333333; correct one of the two'),
+        ("2 ** 2000", "0", "", '"2 ** 2000" is written, but 0 gives 0; correct one of the two'),
         ("many", "3", "", '"many" has no number to compare with its formula; write digits'),
     ],
 )
