@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from asyncio import Lock
 from collections.abc import Iterable
 from contextlib import suppress
 from typing import ClassVar, cast
@@ -37,6 +38,11 @@ class AttnScreen(Screen[None]):
         Binding("question_mark,fullwidth_question_mark,f1", "help", "key.help", key_display="?"),
     ]
     AUTO_FOCUS: ClassVar[str | None] = None
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.composing = Lock()
+        """Held by what changes the screen's parts: a key may compose it anew while a grading ends."""
 
     @property
     def attn(self) -> Routes:
@@ -83,6 +89,10 @@ class AttnScreen(Screen[None]):
 
     async def in_other_language(self) -> None:
         """The language has changed: everything is composed anew from the state of the screen."""
+        async with self.composing:
+            await self._compose_anew()
+
+    async def _compose_anew(self) -> None:
         await self.recompose()
         self.focus_first()
 

@@ -150,8 +150,8 @@ class ChallengeScreen(AttnScreen):
     def focus_first(self) -> None:
         self.query_one("#report" if self.has_class("-report") else "#statement").focus()
 
-    async def in_other_language(self) -> None:
-        await super().in_other_language()
+    async def _compose_anew(self) -> None:
+        await super()._compose_anew()
         if self.report is not None:
             await self._show_report(self.report, self._comes_back())
 
@@ -267,7 +267,8 @@ class ChallengeScreen(AttnScreen):
             self.report = message.report
             self._settle(request, message.report)
             after = self._comes_back()
-        await self._show_report(message.report, after)
+        async with self.composing:
+            await self._show_report(message.report, after)
         self.query_one(TitleBar).status = self._standing()
         self.query_one(TitleBar).refresh()
         self.refresh_bindings()
@@ -285,9 +286,13 @@ class ChallengeScreen(AttnScreen):
     async def on_grading_failed(self, message: GradingFailed) -> None:
         self.request = None
         cancelled = isinstance(message.error, GradingCancelled)
-        text = say("challenge.cancelled", self.lang) if cancelled else fault_text(message.error, self.lang)
-        await self.query_one(GradeReportView).say_failed(text)
+        text = say("challenge.cancelled", self.lang) if cancelled else self._failed_text(message.error)
+        async with self.composing:
+            await self.query_one(GradeReportView).say_failed(text)
         self.refresh_bindings()
+
+    def _failed_text(self, error: JudgeFailed) -> str:
+        return fault_text(error, self.lang)
 
     def action_cancel(self) -> None:
         self.attn.grader.cancel()

@@ -10,15 +10,13 @@ from textual.screen import ModalScreen
 from textual.widget import Widget
 
 from attncli.domain.report import GradeReport
-from attncli.errors import AttnError
-from attncli.practice.challenges.grader import GradeRequest, GradingCancelled
+from attncli.errors import AttnError, JudgeFailed
+from attncli.practice.challenges.grader import GradeRequest
 from attncli.practice.mock import mock_code
 from attncli.practice.mock.mock import MockInterview
-from attncli.tui.faults import fault_text
 from attncli.tui.screens.challenge import ChallengeScreen
 from attncli.tui.screens.editor import EditorScreen
 from attncli.tui.screens.interview_clock import InterviewClock
-from attncli.tui.widget_events import Graded, GradingFailed
 from attncli.tui.widgets.grade_report import GradeReportView
 from attncli.tui.widgets.mock_time import MockTimeLine
 from attncli.tui.widgets.plain import Plain
@@ -98,33 +96,25 @@ class MockCodeScreen(ChallengeScreen, InterviewClock, inherit_bindings=False):
     def _settle(self, request: GradeRequest, report: GradeReport) -> None:
         try:
             mock_code.settle(self.interview, request, report)
+            if self.is_settled:
+                self.interview.pause()
         except AttnError as error:
             self.attn.tell(error)
 
     def _comes_back(self) -> str:
         return ""
 
-    async def on_graded(self, message: Graded) -> None:
-        message.prevent_default()
-        await super().on_graded(message)
+    async def _show_report(self, report: GradeReport, after: str) -> None:
+        """Once the round is over, its verdict can be read while the clock stands still."""
+        await super()._show_report(report, after)
         if self.is_settled:
-            await self._wait()
+            self.query_one(MockTimeLine).display = False
+            go_on = Plain(say("mock.go-on", self.lang), classes="heading")
+            await self.query_one(GradeReportView).mount(go_on, before=0)
 
-    async def on_grading_failed(self, message: GradingFailed) -> None:
-        message.prevent_default()
-        await super().on_grading_failed(message)
-        if not isinstance(message.error, GradingCancelled):
-            self.is_by_hand = True
-            said = say("mock.by-hand", self.lang, why=fault_text(message.error, self.lang))
-            await self.query_one(GradeReportView).say_failed(said)
-            self.refresh_bindings()
-
-    async def _wait(self) -> None:
-        """The round is over: its verdict can be read while the clock stands still."""
-        self.interview.pause()
-        self.query_one(MockTimeLine).display = False
-        await self.query_one(GradeReportView).mount(Plain(say("mock.go-on", self.lang), classes="heading"), before=0)
-        self.refresh_bindings()
+    def _failed_text(self, error: JudgeFailed) -> str:
+        self.is_by_hand = True
+        return say("mock.by-hand", self.lang, why=super()._failed_text(error))
 
     def action_go_on(self) -> None:
         self.is_left = True
