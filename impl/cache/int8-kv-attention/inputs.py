@@ -120,6 +120,18 @@ def edge_lengths(make):
     make.call("attend", make.normal(3, 2, 4, grad=False), cache, torch.zeros(3, dtype=torch.int64))
 
 
+def edge_lengths_in_different_blocks(make):
+    """700 tokens, and lengths that end in the first hundred, in the third, in the last
+
+    700 个 token，长度分别落在第一个、第三个、最后一个一百里
+    """
+    cache, lengths = made_up(make, 3, 1, 700, 4), torch.tensor([90, 300, 690])
+    behind = torch.arange(700) >= lengths[:, None, None]
+    for name in "kv":
+        cache[f"{name}_scale"] = make.keep(cache[f"{name}_scale"].masked_fill(behind, 1e4), dtype="fixed")
+    make.call("attend", make.normal(3, 2, 4, grad=False), cache, lengths)
+
+
 def edge_large_scores(make):
     """scores of ±200, and of −200 alone: their exponentials overflow, or are all 0
 

@@ -7,7 +7,7 @@ import torch
 AXES = {"x": "M K", "w": "K N", "b": "N", "return": "M N"}
 SIZES = {"M": (1, 20), "N": (1, 20), "K": (1, 20)}
 GRADIENTS = False
-TOLERANCE = {"float32": 1e-6}  # ½·(1 + tanh u) cancels where u is far below 0
+TOLERANCE = dict.fromkeys(("float32", "float16"), 1e-6)  # ½·(1 + tanh u) cancels where u is far below 0
 PROFILES = {"matches-reference": ["ordinary"], "edge-cases": ["ordinary"], "low-precision": ["fp16"]}
 
 

@@ -9,7 +9,7 @@ SIZES = {"T": (1, 6), "k": (1, 4), "more": (0, 5)}
 DERIVED = {"E": "k + more"}
 GRADIENTS = False
 PROFILES = {"matches-reference": ["ordinary"], "edge-cases": ["ordinary"], "low-precision": ["fp16"]}
-HARDENED = {"edge_minus_infinity"}
+HARDENED = {"edge_minus_infinity", "edge_weights_of_16_bit_logits"}
 
 
 def case(make):
@@ -60,6 +60,16 @@ def edge_minus_infinity(make):
     x[0, :3], x[1, 1:], x[2, ::2], x[3, :6] = -torch.inf, -torch.inf, -torch.inf, -torch.inf
     for k in (1, 3, 7):
         make.call("topk_router", make.keep(x), k)
+
+
+def edge_weights_of_16_bit_logits(make):
+    """float16 logits: the weights are float32, with all their digits
+
+    float16 的 logits：权重是 float32，位数一位不少
+    """
+    rows = torch.linspace(0.0, -3.0, 24).reshape(2, 12).half()
+    for k in (3, 12):
+        make.call("topk_router", make.keep(rows, dtype="fixed"), k)
 
 
 CONTRACTS = [

@@ -56,6 +56,14 @@ def edge_exact(make):
     rounded(make, torch.cat([bits, bits - 2**31]).repeat(50))
 
 
+def edge_half_a_million_exact_numbers(make):
+    """half a million numbers of bfloat16: not one of them moves, however the noise falls
+
+    五十万个本来就是 bfloat16 的数：无论噪声如何，一个都不动
+    """
+    rounded(make, torch.arange(2**19) % 2**14 * 2**16 + 2**28)
+
+
 def edge_nan(make):
     """a NaN stays NaN, whatever its payload and sign
 
