@@ -25,6 +25,7 @@ from attncli.tui.challenge_standing import comes_back_text, standing_text
 from attncli.tui.editing import edit_outside, has_file, write_here
 from attncli.tui.faults import fault_text
 from attncli.tui.handed_out import hand_out_bug, hand_out_repair, task_of
+from attncli.tui.mounting import mount_in
 from attncli.tui.screens.base import AttnScreen
 from attncli.tui.widget_events import CheckChanged, Graded, GradingFailed
 from attncli.tui.widgets.after_solving import AfterSolving, after_solving
@@ -126,7 +127,7 @@ class ChallengeScreen(AttnScreen):
         view = self.query_one(GradeReportView)
         await view.show(report, after)
         if report.accepted:
-            await view.mount_all(self._after_solving())
+            await mount_in(view, self._after_solving())
 
     def action_answer(self) -> None:
         for after in self.query(AfterSolving):
@@ -175,7 +176,7 @@ class ChallengeScreen(AttnScreen):
         place = self.query_one("#statement")
         with self.app.batch_update():
             await place.remove_children()
-            await place.mount_all(self._statement())
+            await mount_in(place, self._statement())
         place.scroll_home(animate=False)
         self._turn(report=False)
 

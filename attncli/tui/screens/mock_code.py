@@ -14,6 +14,7 @@ from attncli.errors import AttnError, JudgeFailed
 from attncli.practice.challenges.grader import GradeRequest
 from attncli.practice.mock import mock_code
 from attncli.practice.mock.mock import MockInterview
+from attncli.tui.mounting import mount_in
 from attncli.tui.screens.challenge import ChallengeScreen
 from attncli.tui.screens.editor import EditorScreen
 from attncli.tui.screens.interview_clock import InterviewClock
@@ -107,10 +108,10 @@ class MockCodeScreen(ChallengeScreen, InterviewClock, inherit_bindings=False):
     async def _show_report(self, report: GradeReport, after: str) -> None:
         """Once the round is over, its verdict can be read while the clock stands still."""
         await super()._show_report(report, after)
-        if self.is_settled:
+        if self.is_settled and self.is_attached:
             self.query_one(MockTimeLine).display = False
             go_on = Plain(say("mock.go-on", self.lang), classes="heading")
-            await self.query_one(GradeReportView).mount(go_on, before=0)
+            await mount_in(self.query_one(GradeReportView), [go_on], before=0)
 
     def _failed_text(self, error: JudgeFailed) -> str:
         self.is_by_hand = True

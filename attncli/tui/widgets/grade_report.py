@@ -13,6 +13,7 @@ from attncli.domain.report import CheckResult, GradeReport, Repaired
 from attncli.domain.rungs import RUNGS
 from attncli.domain.text import Lang
 from attncli.tui.markup import inline
+from attncli.tui.mounting import mount_in
 from attncli.tui.widgets.check_list import CheckList
 from attncli.tui.widgets.page import Page
 from attncli.tui.widgets.plain import Plain
@@ -72,7 +73,7 @@ class GradeReportView(Page):
 
     async def _replace(self, parts: Sequence[Widget] | Iterator[Widget]) -> None:
         await self.remove_children()
-        await self.mount_all(parts)
+        await mount_in(self, parts)
 
     def _report_parts(self, report: GradeReport, after: str) -> Iterator[Widget]:
         yield self._verdict(report, after)

@@ -1,0 +1,13 @@
+"""Putting widgets where a screen may have been left since: while one waited, a key pressed ahead took it away."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from textual.widget import Widget
+
+
+async def mount_in(place: Widget, parts: Iterable[Widget], before: int | None = None) -> None:
+    """Mounts `parts` in `place`, if that is still shown."""
+    if place.is_attached:
+        await place.mount(*parts, before=before)
