@@ -258,8 +258,9 @@ class ChallengeScreen(AttnScreen):
     def _check_changed(self, check: CheckResult) -> None:
         self.post_message(CheckChanged(check))
 
-    def on_check_changed(self, message: CheckChanged) -> None:
-        self.query_one(GradeReportView).check(message.check)
+    async def on_check_changed(self, message: CheckChanged) -> None:
+        async with self.composing:
+            self.query_one(GradeReportView).check(message.check)
 
     async def on_graded(self, message: Graded) -> None:
         request, self.request = self.request, None
@@ -270,8 +271,8 @@ class ChallengeScreen(AttnScreen):
             after = self._comes_back()
         async with self.composing:
             await self._show_report(message.report, after)
-        self.query_one(TitleBar).status = self._standing()
-        self.query_one(TitleBar).refresh()
+            for title in self.query(TitleBar):
+                title.say(self._standing())
         self.refresh_bindings()
 
     def _settle(self, request: GradeRequest, report: GradeReport) -> None:

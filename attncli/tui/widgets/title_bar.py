@@ -20,6 +20,10 @@ class TitleBar(Widget):
         super().__init__()
         self.title, self.detail, self.status = title, detail, status
 
+    def say(self, status: str) -> None:
+        self.status = status
+        self.refresh()
+
     def show(self, title: str, detail: str = "", status: str = "") -> None:
         self.title, self.detail, self.status = title, detail, status
         self.refresh()

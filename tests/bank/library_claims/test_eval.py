@@ -69,7 +69,8 @@ def test_eval_09_exclusion_alone_reaches_0_424_with_eight_pairs(says: Says) -> N
 
 
 def test_eval_12_the_inverse_covariance_spares_the_old_keys(says: Says) -> None:
-    says("eval-12", "With C = I the edit succeeds just as exactly but disturbs the old memory more.", "对旧记忆的扰动更大。")
+    kept = "With C = I the edit succeeds just as exactly but disturbs the old memory more."
+    says("eval-12", kept, "对旧记忆的扰动更大。")
     scales, ratios = torch.logspace(0, -1.5, 64, dtype=torch.float64), []
     for seed in range(40):
         keys, key, residual = scales * drawn(seed, 1000, 64), scales * drawn(seed + 100, 64), drawn(seed + 200, 64)
