@@ -42,7 +42,8 @@ from key_homes import begun
 from timing import Row
 
 SIZE = (120, 40)
-QUIET_SECONDS, LONGEST_SECONDS = 0.08, 5.0
+FIRST_SECONDS, QUIET_SECONDS, LONGEST_SECONDS = 0.5, 0.08, 5.0
+"""How long to wait for a key's first frame, for one more frame after it, and at most."""
 BUDGET_MS = 50
 KEYS, KEYS_AT_A_STRETCH = 80, 8
 PLAYED = {
@@ -101,13 +102,19 @@ async def _pressed(pilot: Pilot[Any], key: str, times: Times) -> None:
     app.frames.clear()
     began = _now()
     app.post_message(key_event(app, key))
-    while time.perf_counter() - max([began, *app.frames[-1:]])[0] < QUIET_SECONDS or _is_behind(app.screen):
+    while _is_awaited(began, app.frames) or _is_behind(app.screen):
         await asyncio.sleep(0.01)
         if time.perf_counter() - began[0] > LONGEST_SECONDS:
             break
     if app.frames:
         times.first.append(_since(began, app.frames[0]))
         times.last.append(_since(began, app.frames[-1]))
+
+
+def _is_awaited(began: Moment, frames: Sequence[Moment]) -> bool:
+    if not frames:
+        return time.perf_counter() - began[0] < FIRST_SECONDS
+    return time.perf_counter() - frames[-1][0] < QUIET_SECONDS
 
 
 def _rest(app: TimedApp, times: Times) -> None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable, Iterable
+
 from textual import events
+from textual.widget import Widget
 
 from attncli.errors import UsageError
 from attncli.practice.cards.ask import Asked
 from attncli.tui.screens.base import AttnScreen
-from attncli.tui.widgets.card_sheet import Sheet
+from attncli.tui.widgets.card_sheet import Sheet, answer_among
 from attncli.tui.widgets.choice import ChoiceAnswer
 from attncli.tui.widgets.marked_rows import MarkedRows
 from attncli.tui.widgets.typed_answer import AnswerField, TypedAnswer
@@ -29,6 +32,25 @@ class AskingScreen(AttnScreen):
             answer.focus(scroll_visible=False)
         else:
             sheet.focus()
+
+    async def show_parts(self, parts: Iterable[Widget], meanwhile: Callable[[], Awaitable[None]]) -> None:
+        """Puts `parts` on the sheet, in the place of what stood there; `meanwhile` shows what stands beside it.
+
+        Textual styles whatever gets or loses the keys anew, with all that it holds: they go while that is little.
+        """
+        sheet, parts = self.query_one(Sheet), list(parts)
+        if self.focused is not sheet:
+            self.set_focus(None)
+        await sheet.remove_children()
+        answer = answer_among(parts)
+        takes_keys = isinstance(answer, MarkedRows) and not answer.closed
+        self.set_focus(None if takes_keys or isinstance(answer, TypedAnswer) else sheet)
+        await meanwhile()
+        mounted = sheet.mount_all(parts)
+        if takes_keys:
+            self.set_focus(answer, scroll_visible=False)
+        await mounted
+        self.focus_first()
 
     def hand_in(self, asked: Asked) -> bool:
         """Marks what was given; False where it cannot be read, which is said."""

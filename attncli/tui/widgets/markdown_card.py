@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from functools import cache
+from itertools import groupby
+
 from markdown_it import MarkdownIt
 from markdown_it.rules_core import StateCore
+from textual import events
 from textual.app import ComposeResult
+from textual.content import Content
 from textual.widgets import Markdown
-from textual.widgets._markdown import MarkdownBlock, MarkdownFence
+from textual.widgets._markdown import MarkdownBlock, MarkdownFence, MarkdownParagraph
 
 from attncli.tui.markup import FORMULA_FENCE, for_markdown
 from attncli.tui.widgets.formula import Formula
@@ -24,6 +29,11 @@ class CardFence(MarkdownFence):
     CardFence > Label { padding: 0 2; width: 1fr; }
     """
 
+    @classmethod
+    def highlight(cls, code: str, language: str, ansi: bool = False, dark: bool = False) -> Content:
+        """A formula is drawn, so nobody looks for its colours."""
+        return Content(code) if language == FORMULA_FENCE else super().highlight(code, language, ansi, dark)
+
     def on_mount(self) -> None:
         self.set_class(self.lexer == FORMULA_FENCE, "-formula")
 
@@ -34,6 +44,7 @@ class CardFence(MarkdownFence):
             yield from super().compose()
 
 
+@cache
 def _parser() -> MarkdownIt:
     """Textual's own Markdown, with nothing to click: a link is its text, a picture its description."""
     parser = MarkdownIt("gfm-like").disable("linkify")
@@ -57,6 +68,15 @@ def _unlinked(state: StateCore) -> None:
             child.type, child.children = "text", None
 
 
+def _joined(blocks: list[MarkdownBlock]) -> list[MarkdownBlock]:
+    """Paragraphs one below the other are one widget: each has its cost, and the blank line between them has none."""
+    first = blocks[0]
+    if len(blocks) > 1 and isinstance(first, MarkdownParagraph):
+        first.set_content(Content("\n\n").join([block._content for block in blocks]))
+        return [first]
+    return blocks
+
+
 class CardMarkdown(Markdown):
     """Card text; formulas are drawn, Chinese paragraphs joined."""
 
@@ -75,3 +95,11 @@ class CardMarkdown(Markdown):
 
     def __init__(self, text: str, *, classes: str | None = None) -> None:
         super().__init__(for_markdown(text), classes=classes, open_links=False, parser_factory=_parser)
+
+    def compose(self) -> ComposeResult:
+        """The blocks come with the widget: Textual's own come once a thread has read the text, a frame later."""
+        for _, blocks in groupby(self._build_from_source(self._initial_markdown or ""), type):
+            yield from _joined(list(blocks))
+
+    def on_mount(self, event: events.Mount) -> None:
+        event.prevent_default()  # Textual would read the text again
