@@ -45,6 +45,8 @@ SIZE = (120, 40)
 FIRST_SECONDS, QUIET_SECONDS, LONGEST_SECONDS = 0.5, 0.08, 5.0
 """How long to wait for a key's first frame, for one more frame after it, and at most."""
 BUDGET_MS = 50
+LOOKING_SECONDS = 3.0
+"""How long the learner looks at Home before the first key; what a screen needs is read then."""
 KEYS, KEYS_AT_A_STRETCH = 80, 8
 PLAYED = {
     "review": ("r", ["space", "down", "enter", "3", "up", "enter", "u", "4"]),
@@ -138,6 +140,7 @@ async def _measured(home: Home) -> dict[str, Times]:
             with app.keys_first():
                 async with app.run_test(headless=False, size=SIZE) as pilot:
                     await _pressed(pilot, "down", Times())
+                    await asyncio.sleep(LOOKING_SECONDS)
                     times = found[name] = Times()
                     for number, key in enumerate((opening, *islice(cycle(keys), KEYS)), 1):
                         await _pressed(pilot, key, times)

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import gc
+import sys
 from collections.abc import Iterator
+from pathlib import Path
+from threading import Event
 from weakref import ref
 
 import pytest
 import textual._styles_cache
 from textual.pilot import Pilot
 
+from attncli.tui import quiet
 from attncli.tui.app import AttnApp
-from attncli.tui.quiet import SELDOM
+from attncli.tui.quiet import AHEAD, SELDOM
 
 from .conftest import MakeApp
 
@@ -97,3 +101,31 @@ async def test_a_textual_without_that_cache_is_searched_all_the_same(
     whole_searches.clear()
     app.search_when_quiet()
     assert whole_searches
+
+
+async def test_what_the_next_keys_need_is_read_once(make_app: MakeApp, monkeypatch: pytest.MonkeyPatch) -> None:
+    app, times, has_read = make_app(), list[str](), Event()
+
+    def read() -> None:
+        times.append("read")
+        has_read.set()
+
+    monkeypatch.setattr(quiet, "read_ahead", read)
+    app.search_when_quiet()
+    assert not app.has_read_ahead
+    app.puts_keys_first = True
+    for _ in range(3):
+        app.search_when_quiet()
+    assert has_read.wait(60) and times == ["read"]
+
+
+def test_reading_ahead_imports_every_module_that_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "needed_by_the_next_key.py").write_text("", encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(quiet, "AHEAD", (*AHEAD, "needed_by_the_next_key"))
+    try:
+        quiet.read_ahead()
+        assert gc.get_freeze_count() and {*AHEAD, "needed_by_the_next_key"} <= sys.modules.keys()
+    finally:
+        gc.unfreeze()
+        sys.modules.pop("needed_by_the_next_key", None)

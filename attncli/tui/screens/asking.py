@@ -36,17 +36,21 @@ class AskingScreen(AttnScreen):
     async def show_parts(self, parts: Iterable[Widget], meanwhile: Callable[[], Awaitable[None]]) -> None:
         """Puts `parts` on the sheet, in the place of what stood there; `meanwhile` shows what stands beside it.
 
-        Textual styles whatever gets or loses the keys anew, with all that it holds: they go while that is little.
+        The question and the rows of an answer stay where the card does. Textual styles whatever gets or loses the keys
+        anew, with all that it holds: they go while that is little.
         """
-        sheet, parts = self.query_one(Sheet), list(parts)
+        sheet = self.query_one(Sheet)
         if self.focused is not sheet:
             self.set_focus(None)
-        await sheet.remove_children()
-        answer = answer_among(parts)
+        kept = sheet.kept_for(self.asked)
+        sheet.asked = self.asked
+        await sheet.remove_children([child for child in sheet.children if child not in kept])
+        coming = list(parts)[len(kept) :]
+        answer = answer_among([*kept, *coming])
         takes_keys = isinstance(answer, MarkedRows) and not answer.closed
         self.set_focus(None if takes_keys or isinstance(answer, TypedAnswer) else sheet)
         await meanwhile()
-        mounted = sheet.mount_all(parts)
+        mounted = sheet.mount_all(coming)
         if takes_keys:
             self.set_focus(answer, scroll_visible=False)
         await mounted

@@ -112,7 +112,9 @@ class ReviewScreen(AskingScreen):
 
     def body(self) -> Iterable[Widget]:
         yield Progress(*self._counts())
-        yield Sheet(*self._parts(), id="sheet")
+        sheet = Sheet(*self._parts(), id="sheet")
+        sheet.asked = self.asked
+        yield sheet
         yield Vertical(*self._ratings(), id="ratings")
 
     def _parts(self) -> Iterable[Widget]:

@@ -39,6 +39,19 @@ class Sheet(Page):
     Sheet > .pitfalls { border-left: thick $warning; padding: 0 1; }
     """
 
+    asked: Asked | None = None
+    """What its first parts are of, where that was told."""
+
+    def kept_for(self, asked: Asked | None) -> list[Widget]:
+        """The question and the rows that may stay when `asked` is revealed; the rows are closed."""
+        if asked is None or asked is not self.asked or not asked.revealed:
+            return []
+        question, *others = self.children[:2]
+        if others and isinstance(rows := others[0], MarkedRows) and asked.is_marked_automatically:
+            rows.close()
+            return [question, rows]
+        return [question]
+
     def answer(self) -> MarkedRows | TypedAnswer | None:
         """The widget in which the learner answers or ticks."""
         return answer_among(self.children)

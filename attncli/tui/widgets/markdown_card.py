@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import cache
-from itertools import groupby
 
 from markdown_it import MarkdownIt
 from markdown_it.rules_core import StateCore
@@ -11,7 +10,7 @@ from textual import events
 from textual.app import ComposeResult
 from textual.content import Content
 from textual.widgets import Markdown
-from textual.widgets._markdown import MarkdownBlock, MarkdownFence, MarkdownParagraph
+from textual.widgets._markdown import MarkdownBlock, MarkdownFence
 
 from attncli.tui.markup import FORMULA_FENCE, for_markdown
 from attncli.tui.widgets.formula import Formula
@@ -68,15 +67,6 @@ def _unlinked(state: StateCore) -> None:
             child.type, child.children = "text", None
 
 
-def _joined(blocks: list[MarkdownBlock]) -> list[MarkdownBlock]:
-    """Paragraphs one below the other are one widget: each has its cost, and the blank line between them has none."""
-    first = blocks[0]
-    if len(blocks) > 1 and isinstance(first, MarkdownParagraph):
-        first.set_content(Content("\n\n").join([block._content for block in blocks]))
-        return [first]
-    return blocks
-
-
 class CardMarkdown(Markdown):
     """Card text; formulas are drawn, Chinese paragraphs joined."""
 
@@ -98,8 +88,7 @@ class CardMarkdown(Markdown):
 
     def compose(self) -> ComposeResult:
         """The blocks come with the widget: Textual's own come once a thread has read the text, a frame later."""
-        for _, blocks in groupby(self._build_from_source(self._initial_markdown or ""), type):
-            yield from _joined(list(blocks))
+        yield from self._build_from_source(self._initial_markdown or "")
 
     def on_mount(self, event: events.Mount) -> None:
         event.prevent_default()  # Textual would read the text again

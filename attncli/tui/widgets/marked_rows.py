@@ -39,7 +39,7 @@ class MarkedRow(Widget):
         self._mark, self._text = mark, text
 
     def show(self, mark: str, text: Content) -> None:
-        if (mark, text) != (self._mark, self._text):
+        if mark != self._mark or not text.is_same(self._text):
             self._mark, self._text = mark, text
             self.refresh(layout=True)
 
@@ -93,6 +93,11 @@ class MarkedRows(Vertical, can_focus=True):
         for index in range(len(self.texts)):
             under_cursor = "-cursor" if self._is_under_cursor(index) else None
             yield MarkedRow(index, self._marked(index), self.text(index), classes=under_cursor)
+
+    def close(self) -> None:
+        """The answer is handed in: nothing is chosen any more, and the rows say what was right."""
+        self.closed = True
+        self.refresh_rows()
 
     def refresh_rows(self) -> None:
         for row in self.query(MarkedRow):
