@@ -73,12 +73,40 @@ def _next_at(workspace: Workspace, when: Moment, tomorrow: bool) -> datetime | N
     return min((moment for moment in coming if moment is not None), default=None)
 
 
-def due_minutes(workspace: Workspace, due: DueCounts, cards: int) -> float:
+class Pace:
     """How long this learner takes for what is due: as the plan counts, by their own log.
 
-    Of very many `cards` that would take too long to read: what is usual is told.
+    Made whole by `read_on`, which is called until it says that nothing is left. Of very many `cards` that would take
+    too long to read: what is usual is told.
     """
-    from attncli.practice.plan.plan_basis import MANY_CARDS, Habits, study_habits
 
-    habits = Habits() if cards > MANY_CARDS else study_habits(workspace)
-    return (due.new * habits.learning() + (due.learning + due.review) * habits.reviewing()) / 60
+    def __init__(self, workspace: Workspace, cards: int) -> None:
+        from attncli.practice.plan.plan_basis import MANY_CARDS, Habits, habit_reader
+
+        self._read_from = _log_read(workspace)
+        self._reader = None if cards > MANY_CARDS else habit_reader(workspace)
+        self._habits = Habits() if self._reader is None else self._reader.habits
+        self.is_whole = self._reader is None
+
+    def read_on(self, cards: int) -> bool:
+        """Whether something is left after these cards."""
+        self.is_whole = self.is_whole or self._reader is None or not self._reader.read_on(cards)
+        return not self.is_whole
+
+    def holds_for(self, workspace: Workspace) -> bool:
+        """Whether it is whole, and the log and the scheduling are still those that it was read from."""
+        return self.is_whole and self._read_from == _log_read(workspace)
+
+    def minutes(self, due: DueCounts) -> float:
+        return (due.new * self._habits.learning() + (due.learning + due.review) * self._habits.reviewing()) / 60
+
+
+def _log_read(workspace: Workspace) -> tuple[object, ...]:
+    return workspace.store.log.newest_number(), workspace.policy.parameters
+
+
+def due_minutes(workspace: Workspace, due: DueCounts, cards: int) -> float:
+    """The minutes of what is due, read to the end at once."""
+    pace = Pace(workspace, cards)
+    pace.read_on(cards)
+    return pace.minutes(due)

@@ -95,6 +95,10 @@ class Log:
         self.review_days.settle()
         return new
 
+    def newest_number(self) -> int:
+        """The number of the row that was added last, 0 where there is none."""
+        return int(self._connection.value("SELECT max(seq) FROM log") or 0)
+
     def ids(self) -> set[str]:
         """The ids of all rows."""
         return {id for (id,) in self._connection.each("SELECT id FROM log")}

@@ -32,6 +32,7 @@ from attncli.practice.workspace import Clock, Workspace
 from attncli.tui import wrapping
 from attncli.tui.faults import BUSY_MILLISECONDS, fault_text
 from attncli.tui.leaving import LeavingApp
+from attncli.tui.quiet import QuietApp
 from attncli.tui.routes import Route
 from attncli.tui.screen_at import interview_screen, mock_screen, report_screen, screen_at
 from attncli.tui.screens.base import AttnScreen
@@ -86,7 +87,8 @@ def run(
         app = AttnApp(workspace, Random(), screen, topic=topic, limit=limit, challenge=challenge, wish=wish, quiz=drawn)
         app.mock_wish = mock
         try:
-            app.run()
+            with app.keys_first():
+                app.run()
         finally:
             app.grader.close()
             if workspace.store.has_new_rows:
@@ -96,7 +98,7 @@ def run(
         return app.return_code or 0
 
 
-class AttnApp(SteadyApp, LeavingApp):
+class AttnApp(QuietApp, SteadyApp, LeavingApp):
     """Routes between screens."""
 
     TITLE = "attn"

@@ -16,7 +16,7 @@ from attncli.memory.last_pass import LEARN_SECONDS
 from attncli.practice.cards import hold, record_review
 from attncli.practice.cards.due import due_counts
 from attncli.practice.sittings.drill import Drill
-from attncli.practice.today import Reason, Standstill, due_minutes, standstill
+from attncli.practice.today import Pace, Reason, Standstill, due_minutes, standstill
 from attncli.practice.workspace import Workspace
 
 Open = Callable[..., Workspace]
@@ -114,3 +114,28 @@ def test_minutes_are_as_usual_at_first_and_then_the_learner_s_own(open_workspace
     assert due_minutes(workspace, due, 6) > usual
     assert due_minutes(workspace, due_counts(workspace), 6) == 0
     assert due_minutes(workspace, due, 100_000) == usual
+
+
+def test_a_pace_read_in_steps_is_the_pace_read_at_once(open_workspace: Open, moving_clock: Any) -> None:
+    workspace = open_workspace(fuzz=False, learning_steps=(), new_per_day=4)
+    due, drill = due_counts(workspace), Drill(workspace)
+    for seconds in (50, 100, 150, 200):
+        drill.next()
+        moving_clock.move(seconds=seconds)
+        drill.answer(Rating.GOOD)
+    pace, steps = Pace(workspace, 6), 1
+    while pace.read_on(1):
+        assert not pace.is_whole
+        steps += 1
+    assert steps == 4 and pace.minutes(due) == due_minutes(workspace, due, 6)
+
+
+def test_a_pace_holds_until_the_log_grows(open_workspace: Open) -> None:
+    workspace = open_workspace(fuzz=False, new_per_day=4)
+    pace = Pace(workspace, 6)
+    assert not pace.holds_for(workspace)
+    pace.read_on(6)
+    assert pace.holds_for(workspace)
+    record_review.answer(workspace, every_card(workspace)[0], Rating.GOOD, workspace.clock())
+    assert not pace.holds_for(workspace)
+    assert Pace(workspace, 100_000).holds_for(workspace)

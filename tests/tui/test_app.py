@@ -17,8 +17,10 @@ from attncli.errors import NotFound, StoreError
 from attncli.paths import Home
 from attncli.practice.cards import record_review
 from attncli.practice.sittings.drill import Drill
+from attncli.practice.today import Pace
 from attncli.tui import app as app_module
 from attncli.tui.app import AttnApp
+from attncli.tui.screens import home
 from attncli.tui.screens.challenges import ChallengesScreen
 from attncli.tui.screens.drill import DrillScreen
 from attncli.tui.screens.help import HelpScreen
@@ -39,6 +41,34 @@ async def test_home_says_what_is_due_and_lists_the_topics(make_app: MakeApp) -> 
         text = shown(pilot.app)
         assert "6 due, about 6 min" in text and "6 new · 0 learning · 0 to review" in text
         assert "All topics" in text and "Attention mathematics" in text and "no streak yet" in text
+
+
+async def test_home_reads_the_pace_in_steps_and_anew_only_where_the_log_grew(
+    make_app: MakeApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    steps = list[int]()
+
+    class CountedPace(Pace):
+        def read_on(self, cards: int) -> bool:
+            steps.append(cards)
+            return super().read_on(1)
+
+    monkeypatch.setattr(home, "Pace", CountedPace)
+    app = make_app()
+    for card in app.workspace.store.index.card_ids()[:3]:
+        record_review.answer(app.workspace, card, Rating.AGAIN, app.workspace.clock())
+
+    async def settled(pilot: Pilot[None]) -> int:
+        while isinstance(app.screen, HomeScreen) and app.screen.minutes is None:
+            await pilot.pause(0.01)
+        return len(steps)
+
+    async with app.run_test(size=(80, 24)) as pilot:
+        assert await settled(pilot) == 3
+        await pilot.press("s", "escape")
+        assert await settled(pilot) == 3 and "…" not in shown(app)
+        await pilot.press("r", "exclamation_mark", "escape")
+        assert await settled(pilot) == 6
 
 
 @pytest.mark.parametrize(

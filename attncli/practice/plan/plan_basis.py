@@ -93,11 +93,11 @@ def plan_basis(workspace: Workspace, interview_day: int) -> Basis:
     return Basis(items, curves, outlook, habits)
 
 
-def study_habits(workspace: Workspace) -> Habits:
-    """What the log tells of the learner by itself, without a plan."""
+def habit_reader(workspace: Workspace) -> HabitReader:
+    """Reads what the log tells of the learner by itself, without a plan."""
     known, schedules = _cards(workspace)
     growth = Growth(workspace.policy.parameters or PUBLISHED)
-    return _habits(workspace, growth, schedules, {id: card.kind for id, card in known.items()})
+    return HabitReader(workspace, growth, schedules, {id: card.kind for id, card in known.items()})
 
 
 def _cards(workspace: Workspace) -> tuple[dict[str, CardSummary], dict[str, Schedule]]:
@@ -113,20 +113,36 @@ def _item(id: str, topic: str, weight: float, schedule: Schedule | None, learn: 
     return Item(id, weight, schedule.stability_days, difficulty, schedule.review_day, learn, review, topic)
 
 
+class HabitReader:
+    """Learns the habits of the cards that were reviewed last; `read_on` is called until it says that none is left."""
+
+    def __init__(
+        self, workspace: Workspace, growth: Growth, schedules: Mapping[str, Schedule], kinds: Mapping[str, str]
+    ) -> None:
+        self.habits = Habits()
+        self._workspace, self._growth, self._kinds = workspace, growth, kinds
+        self._left = sorted(schedules, key=lambda id: (schedules[id].reviewed_at, id))[-SAMPLED_CARDS:]
+        self._renames = workspace.store.index.renames()
+
+    def read_on(self, cards: int = SAMPLED_CARDS) -> bool:
+        """Follows the next cards through the log; whether some are left."""
+        now, self._left = self._left[:cards], self._left[cards:]
+        names = [*now, *(former for former, id in self._renames.items() if id in now)]
+        rows: dict[str, list[LogRow]] = defaultdict(list)
+        for row in self._workspace.store.log.of_subjects(names) if names else ():
+            if row.kind in (RowKind.REVIEW, RowKind.UNDO):
+                rows[self._renames.get(row.subject, row.subject)].append(row)
+        for id in now:
+            _learn_from(self.habits, standing_reviews(rows[id]), self._growth, self._kinds[id])
+        return bool(self._left)
+
+
 def _habits(
     workspace: Workspace, growth: Growth, schedules: Mapping[str, Schedule], kinds: Mapping[str, str]
 ) -> Habits:
-    recent = sorted(schedules, key=lambda id: (schedules[id].reviewed_at, id))[-SAMPLED_CARDS:]
-    renames = workspace.store.index.renames()
-    names = [*recent, *(former for former, id in renames.items() if id in schedules)]
-    rows: dict[str, list[LogRow]] = defaultdict(list)
-    for row in workspace.store.log.of_subjects(names) if names else ():
-        if row.kind in (RowKind.REVIEW, RowKind.UNDO):
-            rows[renames.get(row.subject, row.subject)].append(row)
-    habits = Habits()
-    for id in recent:
-        _learn_from(habits, standing_reviews(rows[id]), growth, kinds[id])
-    return habits
+    reader = HabitReader(workspace, growth, schedules, kinds)
+    reader.read_on()
+    return reader.habits
 
 
 def _learn_from(habits: Habits, reviews: Sequence[LogRow], growth: Growth, kind: str) -> None:

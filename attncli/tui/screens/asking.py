@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable, Iterable
+
 from textual import events
+from textual.widget import Widget
 
 from attncli.errors import UsageError
 from attncli.practice.cards.ask import Asked
 from attncli.tui.screens.base import AttnScreen
-from attncli.tui.widgets.card_sheet import Sheet
+from attncli.tui.widgets.card_sheet import Sheet, answer_among
 from attncli.tui.widgets.choice import ChoiceAnswer
 from attncli.tui.widgets.marked_rows import MarkedRows
 from attncli.tui.widgets.typed_answer import AnswerField, TypedAnswer
@@ -29,6 +32,29 @@ class AskingScreen(AttnScreen):
             answer.focus(scroll_visible=False)
         else:
             sheet.focus()
+
+    async def show_parts(self, parts: Iterable[Widget], meanwhile: Callable[[], Awaitable[None]]) -> None:
+        """Puts `parts` on the sheet, in the place of what stood there; `meanwhile` shows what stands beside it.
+
+        The question and the rows of an answer stay where the card does. Textual styles whatever gets or loses the keys
+        anew, with all that it holds: they go while that is little.
+        """
+        sheet = self.query_one(Sheet)
+        if self.focused is not sheet:
+            self.set_focus(None)
+        kept = sheet.kept_for(self.asked)
+        sheet.asked = self.asked
+        await sheet.remove_children([child for child in sheet.children if child not in kept])
+        coming = list(parts)[len(kept) :]
+        answer = answer_among([*kept, *coming])
+        takes_keys = isinstance(answer, MarkedRows) and not answer.closed
+        self.set_focus(None if takes_keys or isinstance(answer, TypedAnswer) else sheet)
+        await meanwhile()
+        mounted = sheet.mount_all(coming)
+        if takes_keys:
+            self.set_focus(answer, scroll_visible=False)
+        await mounted
+        self.focus_first()
 
     def hand_in(self, asked: Asked) -> bool:
         """Marks what was given; False where it cannot be read, which is said."""

@@ -16,7 +16,7 @@ from attncli.errors import AttnError
 from attncli.practice.cards.choose_cards import Wish, level_wished
 from attncli.practice.cards.due import DueCounts, due_counts
 from attncli.practice.study_progress import Overview, overview
-from attncli.practice.today import due_minutes, standstill
+from attncli.practice.today import Pace, standstill
 from attncli.tui.columns import bar, left, right
 from attncli.tui.routes import Route
 from attncli.tui.screens.base import AttnScreen
@@ -31,6 +31,8 @@ from attncli.words.plan_texts import countdown_line
 ALL = "*"
 _NUMBER, _BAR, _PERCENT = 7, 10, 5
 _TOLD = ("introduced", "unseen", "buried")
+CARDS_AT_ONCE = 40
+READ_SECONDS = 0.01
 
 
 class HomeScreen(AttnScreen):
@@ -56,22 +58,32 @@ class HomeScreen(AttnScreen):
 
     due: DueCounts
     standing: Overview
+    pace: Pace | None = None
     minutes: float | None = None
     is_stale = False
     laid_out = (0, 0)
 
     def _load(self) -> None:
         self.due = due_counts(self.workspace)
-        self.minutes = None
-        self.call_after_refresh(self._estimate)
+        if self.pace is not None and self.pace.holds_for(self.workspace):
+            self.minutes = self.pace.minutes(self.due)
+        else:
+            self.minutes = self.pace = None
+            self.call_after_refresh(self._estimate)
         self.standing = overview(self.workspace)
 
     def _estimate(self) -> None:
-        """The minutes come a moment later: they are read from many reviews, and nobody waits for them."""
-        if self.minutes is None and self.due.due:
-            self.minutes = due_minutes(self.workspace, self.due, self.standing.cards)
-            for summary in self.query("#summary").results(Plain):
-                summary.update(self._summary())
+        """The minutes come a moment later: they are read from many reviews, a few cards at a time, and no key waits."""
+        if self.minutes is not None or not self.due.due:
+            return
+        if self.pace is None:
+            self.pace = Pace(self.workspace, self.standing.cards)
+        if self.pace.read_on(CARDS_AT_ONCE):
+            self.set_timer(READ_SECONDS, self._estimate)
+            return
+        self.minutes = self.pace.minutes(self.due)
+        for summary in self.query("#summary").results(Plain):
+            summary.update(self._summary())
 
     def title_bar(self) -> TitleBar:
         self._load()

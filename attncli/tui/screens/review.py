@@ -112,7 +112,9 @@ class ReviewScreen(AskingScreen):
 
     def body(self) -> Iterable[Widget]:
         yield Progress(*self._counts())
-        yield Sheet(*self._parts(), id="sheet")
+        sheet = Sheet(*self._parts(), id="sheet")
+        sheet.asked = self.asked
+        yield sheet
         yield Vertical(*self._ratings(), id="ratings")
 
     def _parts(self) -> Iterable[Widget]:
@@ -155,11 +157,7 @@ class ReviewScreen(AskingScreen):
         self.query_one(TitleBar).show(*self._titles())
         self.query_one(Progress).show(*self._counts())
         with self.app.batch_update():
-            sheet = self.query_one(Sheet)
-            await sheet.remove_children()
-            await sheet.mount_all(self._parts())
-            await self._show_ratings()
-        self.focus_first()
+            await self.show_parts(self._parts(), self._show_ratings)
 
     async def _show_ratings(self) -> None:
         place = self.query_one("#ratings")

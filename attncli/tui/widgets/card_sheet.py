@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import Binding, BindingType
@@ -39,12 +39,22 @@ class Sheet(Page):
     Sheet > .pitfalls { border-left: thick $warning; padding: 0 1; }
     """
 
+    asked: Asked | None = None
+    """What its first parts are of, where that was told."""
+
+    def kept_for(self, asked: Asked | None) -> list[Widget]:
+        """The question and the rows that may stay when `asked` is revealed; the rows are closed."""
+        if asked is None or asked is not self.asked or not asked.revealed:
+            return []
+        question, *others = self.children[:2]
+        if others and isinstance(rows := others[0], MarkedRows) and asked.is_marked_automatically:
+            rows.close()
+            return [question, rows]
+        return [question]
+
     def answer(self) -> MarkedRows | TypedAnswer | None:
         """The widget in which the learner answers or ticks."""
-        for child in self.children:
-            if isinstance(child, (MarkedRows, TypedAnswer)):
-                return child
-        return None
+        return answer_among(self.children)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         return action != "open_next" or any(shown.closed for shown in self._follow_ups)
@@ -58,6 +68,11 @@ class Sheet(Page):
         from attncli.tui.widgets.follow_ups import FollowUps
 
         return [child for child in self.children if isinstance(child, FollowUps)]
+
+
+def answer_among(parts: Iterable[Widget]) -> MarkedRows | TypedAnswer | None:
+    """The first of them in which the learner answers or ticks."""
+    return next((part for part in parts if isinstance(part, (MarkedRows, TypedAnswer))), None)
 
 
 def asked_parts(asked: Asked, lang: Lang, questions: Questions, in_quiz: bool = False) -> Iterator[Widget]:

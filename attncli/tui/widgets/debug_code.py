@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from textual.content import Content
 from textual.highlight import highlight
 
@@ -10,6 +12,12 @@ from attncli.domain.text import Lang
 from attncli.practice.cards.ask import Asked
 from attncli.tui.widgets.marked_rows import MarkedRows
 from attncli.words.app_texts import say
+
+
+@lru_cache(maxsize=8)
+def _lines(code: str) -> list[Content]:
+    """Read once for the question and its answer: the colours are a third of what the card costs."""
+    return highlight(code.rstrip(), language="python").split("\n", allow_blank=True)
 
 
 class DebugCode(MarkedRows):
@@ -22,7 +30,7 @@ class DebugCode(MarkedRows):
     def __init__(self, asked: Asked, card: DebugCard, lang: Lang) -> None:
         self.asked, self.card = asked, card
         self.lang: Lang = lang
-        super().__init__(highlight(card.code.rstrip(), language="python").split("\n", allow_blank=True))
+        super().__init__(_lines(card.code))
         self.closed = asked.revealed
         self.cursor = max(0, asked.line - 1)
         if not self.closed:

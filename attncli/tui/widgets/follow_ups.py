@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import groupby
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -38,8 +39,8 @@ class AskedNext(Plain, can_focus=True):
             super().__init__()
             self.index = index
 
-    def __init__(self, index: int) -> None:
-        super().__init__()
+    def __init__(self, index: int, text: Content) -> None:
+        super().__init__(text)
         self.index = index
 
     def action_turn(self) -> None:
@@ -63,11 +64,11 @@ class FollowUps(Vertical):
         self._lang, self._questions = lang, questions
 
     def compose(self) -> ComposeResult:
-        for index, entry in enumerate(self._entries):
-            yield AskedNext(index) if entry.answer else Plain(self._linked(entry))
-
-    def on_mount(self) -> None:
-        self._show()
+        for has_answer, entries in groupby(enumerate(self._entries), lambda numbered: bool(numbered[1].answer)):
+            if has_answer:
+                yield from (AskedNext(index, self._asked(index)) for index, _ in entries)
+            else:
+                yield Plain(Content("\n").join([self._linked(entry) for _, entry in entries]))
 
     @property
     def closed(self) -> list[int]:
@@ -85,15 +86,12 @@ class FollowUps(Vertical):
 
     def _turn(self, index: int) -> None:
         self._opened ^= {index}
-        self._show()
         row = next(row for row in self.query(AskedNext) if row.index == index)
+        row.update(self._asked(index))
         self.call_after_refresh(row.scroll_visible, animate=False)
 
-    def _show(self) -> None:
-        for row in self.query(AskedNext):
-            row.update(self._asked(self._entries[row.index], row.index in self._opened))
-
-    def _asked(self, entry: FollowUp, is_open: bool) -> Content:
+    def _asked(self, index: int) -> Content:
+        entry, is_open = self._entries[index], index in self._opened
         assert entry.ask and entry.answer
         question = Content.assemble(("▾ " if is_open else "▸ ", "$primary"), inline(entry.ask[self._lang]))
         if not is_open:

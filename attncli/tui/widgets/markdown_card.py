@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from markdown_it import MarkdownIt
 from markdown_it.rules_core import StateCore
+from textual import events
 from textual.app import ComposeResult
+from textual.content import Content
 from textual.widgets import Markdown
 from textual.widgets._markdown import MarkdownBlock, MarkdownFence
 
@@ -24,6 +28,11 @@ class CardFence(MarkdownFence):
     CardFence > Label { padding: 0 2; width: 1fr; }
     """
 
+    @classmethod
+    def highlight(cls, code: str, language: str, ansi: bool = False, dark: bool = False) -> Content:
+        """A formula is drawn, so nobody looks for its colours."""
+        return Content(code) if language == FORMULA_FENCE else super().highlight(code, language, ansi, dark)
+
     def on_mount(self) -> None:
         self.set_class(self.lexer == FORMULA_FENCE, "-formula")
 
@@ -34,6 +43,7 @@ class CardFence(MarkdownFence):
             yield from super().compose()
 
 
+@cache
 def _parser() -> MarkdownIt:
     """Textual's own Markdown, with nothing to click: a link is its text, a picture its description."""
     parser = MarkdownIt("gfm-like").disable("linkify")
@@ -75,3 +85,10 @@ class CardMarkdown(Markdown):
 
     def __init__(self, text: str, *, classes: str | None = None) -> None:
         super().__init__(for_markdown(text), classes=classes, open_links=False, parser_factory=_parser)
+
+    def compose(self) -> ComposeResult:
+        """The blocks come with the widget: Textual's own come once a thread has read the text, a frame later."""
+        yield from self._build_from_source(self._initial_markdown or "")
+
+    def on_mount(self, event: events.Mount) -> None:
+        event.prevent_default()  # Textual would read the text again

@@ -5,24 +5,27 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
+from rich.cells import cell_len
 from textual.actions import SkipAction
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Horizontal, Vertical
+from textual.containers import Vertical
 from textual.content import Content
 from textual.errors import NoWidget
+from textual.geometry import Size
 from textual.message import Message
+from textual.style import Style
+from textual.widget import Widget
 
-from attncli.tui.widgets.plain import Plain
+_APART = Style.from_meta({"apart": True})
+"""What stands between a mark and its text looks like both, and is drawn as neither: they are two columns."""
 
 
-class MarkedRow(Horizontal):
-    """A mark and a text that may wrap; clicking it chooses it."""
+class MarkedRow(Widget):
+    """A mark and a text that may wrap beside it; clicking it chooses it."""
 
     DEFAULT_CSS = """
     MarkedRow { height: auto; width: 1fr; }
-    MarkedRow > .mark { width: auto; padding: 0 1 0 0; }
-    MarkedRow > .text { width: 1fr; }
     """
 
     class Chosen(Message):
@@ -30,21 +33,29 @@ class MarkedRow(Horizontal):
             super().__init__()
             self.index = index
 
-    def __init__(self, index: int, mark: str, text: Content) -> None:
-        super().__init__()
+    def __init__(self, index: int, mark: str, text: Content, *, classes: str | None = None) -> None:
+        super().__init__(classes=classes)
         self.index = index
         self._mark, self._text = mark, text
 
-    def compose(self) -> ComposeResult:
-        yield Plain(self._mark, classes="mark")
-        yield Plain(self._text, classes="text")
-
     def show(self, mark: str, text: Content) -> None:
-        """Where a key came before the row is composed, it is composed so."""
-        self._mark, self._text = mark, text
-        for part, shown in ((".mark", mark), (".text", text)):
-            for plain in self.query(part).results(Plain):
-                plain.update(shown)
+        if mark != self._mark or not text.is_same(self._text):
+            self._mark, self._text = mark, text
+            self.refresh(layout=True)
+
+    def render(self) -> Content:
+        return Content("\n").join(self._lines(self.size.width))
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        return len(self._lines(width))
+
+    def _lines(self, width: int) -> list[Content]:
+        room = cell_len(self._mark) + 1
+        first, *others = self._text.wrap(max(1, width - room)) or [Content("")]
+        return [
+            Content.assemble(self._mark, (" ", _APART), first),
+            *(Content.assemble((" " * room, _APART), line) for line in others),
+        ]
 
     def on_click(self) -> None:
         self.post_message(self.Chosen(self.index))
@@ -80,15 +91,18 @@ class MarkedRows(Vertical, can_focus=True):
 
     def compose(self) -> ComposeResult:
         for index in range(len(self.texts)):
-            yield MarkedRow(index, self._marked(index), self.text(index))
+            under_cursor = "-cursor" if self._is_under_cursor(index) else None
+            yield MarkedRow(index, self._marked(index), self.text(index), classes=under_cursor)
 
-    def on_mount(self) -> None:
+    def close(self) -> None:
+        """The answer is handed in: nothing is chosen any more, and the rows say what was right."""
+        self.closed = True
         self.refresh_rows()
 
     def refresh_rows(self) -> None:
         for row in self.query(MarkedRow):
             row.show(self._marked(row.index), self.text(row.index))
-            row.set_class(row.index == self.cursor and not self.closed, "-cursor")
+            row.set_class(self._is_under_cursor(row.index), "-cursor")
 
     def press(self, letter: str) -> bool:
         """Chooses the row that `letter` (a, b, c …) names; False where there is none."""
@@ -123,8 +137,11 @@ class MarkedRows(Vertical, can_focus=True):
             self.refresh_rows()
 
     def _marked(self, index: int) -> str:
-        pointer = "›" if index == self.cursor and not self.closed else " "
+        pointer = "›" if self._is_under_cursor(index) else " "
         return pointer + self.mark(index)
+
+    def _is_under_cursor(self, index: int) -> bool:
+        return index == self.cursor and not self.closed
 
     def _visible(self, index: int) -> bool:
         row = self.query(MarkedRow)[index]

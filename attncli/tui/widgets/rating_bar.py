@@ -26,12 +26,12 @@ class RatingButton(Plain):
     RatingButton.-suggested { background: $primary 25%; text-style: bold; }
     """
 
-    def __init__(self, rating: Rating, interval: timedelta | None, lang: Lang) -> None:
-        super().__init__(classes=f"rating-{rating.word}")
+    def __init__(self, rating: Rating, interval: timedelta | None, lang: Lang, suggested: bool) -> None:
+        super().__init__(classes=f"rating-{rating.word}{' -suggested' * suggested}")
         self.rating = rating
         self.interval = interval
         self.lang: Lang = lang
-        self.suggested = False
+        self.suggested = suggested
 
     def render(self) -> Content:
         name = f"{int(self.rating)} {say(f'rating.{self.rating.word}', self.lang)}"
@@ -55,19 +55,17 @@ class RatingBar(Horizontal):
 
     def __init__(self, intervals: Mapping[Rating, timedelta | None], suggested: Rating, lang: Lang) -> None:
         super().__init__()
-        self._buttons = [RatingButton(rating, intervals[rating], lang) for rating in Rating]
+        self._buttons = [RatingButton(rating, intervals[rating], lang, rating is suggested) for rating in Rating]
         self.suggested = suggested
 
     def compose(self) -> ComposeResult:
         yield from self._buttons
 
-    def on_mount(self) -> None:
-        self.suggest(self.suggested)
-
     def suggest(self, rating: Rating) -> None:
         """Marks `rating` as the suggested one."""
         self.suggested = rating
         for button in self._buttons:
-            button.suggested = button.rating is rating
-            button.set_class(button.suggested, "-suggested")
-            button.refresh()
+            if button.suggested is not (button.rating is rating):
+                button.suggested = button.rating is rating
+                button.set_class(button.suggested, "-suggested")
+                button.refresh()
