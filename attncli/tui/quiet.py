@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from threading import Thread
 
-import textual._styles_cache
 from textual import events
 from textual.app import App
 
@@ -85,6 +84,5 @@ def read_ahead() -> None:
 
 def _forget_what_was_drawn() -> None:
     """Textual's cache of backgrounds keeps the drawn lines of a thousand widgets that are gone (a private name)."""
-    cache = getattr(getattr(textual._styles_cache, "StylesCache", None), "get_inner_outer", None)
-    if cache is not None:
-        cache.cache_clear()
+    with suppress(ImportError, AttributeError):
+        import_module("textual._styles_cache").StylesCache.get_inner_outer.cache_clear()

@@ -287,14 +287,13 @@ class ChallengeScreen(AttnScreen):
 
     async def on_grading_failed(self, message: GradingFailed) -> None:
         self.request = None
-        cancelled = isinstance(message.error, GradingCancelled)
-        text = say("challenge.cancelled", self.lang) if cancelled else self._failed_text(message.error)
         async with self.composing:
-            await self.query_one(GradeReportView).say_failed(text)
+            await self.query_one(GradeReportView).say_failed(self._failed_text(message.error))
         self.refresh_bindings()
 
     def _failed_text(self, error: JudgeFailed) -> str:
-        return fault_text(error, self.lang)
+        cancelled = isinstance(error, GradingCancelled)
+        return say("challenge.cancelled", self.lang) if cancelled else fault_text(error, self.lang)
 
     def action_cancel(self) -> None:
         self.attn.grader.cancel()

@@ -11,7 +11,7 @@ from textual.widget import Widget
 
 from attncli.domain.report import GradeReport
 from attncli.errors import AttnError, JudgeFailed
-from attncli.practice.challenges.grader import GradeRequest
+from attncli.practice.challenges.grader import GradeRequest, GradingCancelled
 from attncli.practice.mock import mock_code
 from attncli.practice.mock.mock import MockInterview
 from attncli.tui.mounting import mount_in
@@ -114,8 +114,11 @@ class MockCodeScreen(ChallengeScreen, InterviewClock, inherit_bindings=False):
             await mount_in(self.query_one(GradeReportView), [go_on], before=0)
 
     def _failed_text(self, error: JudgeFailed) -> str:
+        why = super()._failed_text(error)
+        if isinstance(error, GradingCancelled):
+            return why
         self.is_by_hand = True
-        return say("mock.by-hand", self.lang, why=super()._failed_text(error))
+        return say("mock.by-hand", self.lang, why=why)
 
     def action_go_on(self) -> None:
         self.is_left = True

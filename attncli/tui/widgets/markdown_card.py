@@ -86,9 +86,15 @@ class CardMarkdown(Markdown):
     def __init__(self, text: str, *, classes: str | None = None) -> None:
         super().__init__(for_markdown(text), classes=classes, open_links=False, parser_factory=_parser)
 
+    @property
+    def _is_built_at_once(self) -> bool:
+        """By two private names of Textual; without them it reads the text in a thread, and the blocks come later."""
+        return hasattr(self, "_build_from_source") and hasattr(self, "_initial_markdown")
+
     def compose(self) -> ComposeResult:
-        """The blocks come with the widget: Textual's own come once a thread has read the text, a frame later."""
-        yield from self._build_from_source(self._initial_markdown or "")
+        if self._is_built_at_once:
+            yield from self._build_from_source(self._initial_markdown or "")
 
     def on_mount(self, event: events.Mount) -> None:
-        event.prevent_default()  # Textual would read the text again
+        if self._is_built_at_once:
+            event.prevent_default()
