@@ -35,16 +35,17 @@ def triangle(queries: int, keys: int, diagonal: int = 0) -> Tensor:
 
 
 def test_mask_01_a_mask_after_softmax_and_a_finite_handicap_depend_on_the_hidden_key() -> None:
-    assert said("mask-01", "drive the hidden score far up", "a score driven down would let −1e4 pass", "把分数推低")
+    assert said("mask-01", "drive the hidden score to 20,000", "with a hidden score of 9,000 −1e4 still passes")
+    assert said("mask-01", "推到 20,000 的值", "只推到 9,000")
     q, k, v, visible = torch.rand(4, 8), torch.rand(6, 8), torch.randn(6, 8), torch.arange(6) != 2
     outputs = {
         "filled": lambda k, v: (q @ k.T).masked_fill(~visible, -INF).softmax(-1) @ v,
         "−1e4": lambda k, v: (q @ k.T - 1e4 * ~visible).softmax(-1) @ v,
         "after": lambda k, v: ((q @ k.T).softmax(-1) * visible) @ v,
     }
-    for sign, unchanged in ((1, {"filled"}), (-1, {"filled", "−1e4"})):
+    for score, unchanged in ((20_000.0, {"filled"}), (9_000.0, {"filled", "−1e4"})):
         changed_k, changed_v = k.clone(), v.clone()
-        changed_k[2], changed_v[2] = sign * 1e6, 1e6
+        changed_k[2], changed_v[2] = torch.linalg.pinv(q) @ torch.full((4,), score), 1e6
         same = {name for name, output in outputs.items() if torch.equal(output(k, v), output(changed_k, changed_v))}
         assert same == unchanged
 
