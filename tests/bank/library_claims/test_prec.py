@@ -72,12 +72,31 @@ def test_prec_06_a_second_moment_in_bf16_stands_still() -> None:
 
 
 def test_prec_06_and_07_counting_in_16_bits() -> None:
-    assert "stops at 256 in BF16 and at 2048 in FP16" in CARDS["prec-06"] and "ends at 256" in CARDS["prec-07"]
+    assert (
+        "stops at 256 in BF16 and at 2048 in FP16" in CARDS["prec-06"] and "one by one end at 256" in CARDS["prec-07"]
+    )
     for dtype, end in ((BF16, 256), (torch.float16, 2048)):
         total = torch.zeros((), dtype=dtype)
         for _ in range(2100):
             total = total + 1
         assert float(total) == end
+
+
+def test_prec_07_the_softmax_of_pytorch_sums_in_fp32() -> None:
+    assert "sums in FP32 even for BF16 input" in CARDS["prec-07"]
+    assert float(torch.zeros(4096, dtype=BF16).softmax(0).double().sum()) == 1.0
+
+
+def test_prec_09_an_outlier_costs_fp8_no_resolution_up_to_thirty_thousand_times_the_rest() -> None:
+    assert "30,000 times below the maximum lose bits (E4M3)" in CARDS["prec-09"]
+    ordinary = drawn(0, 20_000)
+    errors = []
+    for outlier in (5, 5000, 300_000):
+        scale = outlier / 448
+        errors.append(
+            float(((ordinary / scale).to(torch.float8_e4m3fn).float() * scale - ordinary).norm() / ordinary.norm())
+        )
+    assert errors[1] == pytest.approx(errors[0], rel=0.05) and errors[2] > 4 * errors[0]
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,17 @@ def test_scale_09_one_minhash_agrees_as_often_as_the_jaccard_similarity(says: Sa
 
 
 def test_scale_12_the_fitted_variance_falls_to_37_percent_in_100_generations(says: Says) -> None:
-    says("scale-12", "down to 37 % after 100 generations", "100 代之后只剩 37 %")
+    says("scale-12", "down to 37 % after 100 generations", "100 代之后均值只剩 37 %")
     shrink = drawn(0, 20_000, 100).var(1, correction=0).mean()
     assert float(shrink) == pytest.approx(1 - 1 / 100, abs=0.003)
     assert pytest.approx(0.37, abs=0.005) == (1 - 1 / 100) ** 100
+
+
+def test_scale_12_the_median_chain_falls_to_13_percent(says: Says) -> None:
+    says("scale-12", "the median of 20,000 simulated chains to 13 %", "中位数只剩 13 %")
+    steps = torch.distributions.Chi2(torch.tensor(99.0, dtype=torch.float64))
+    torch.manual_seed(0)
+    chains = (steps.sample((100, 20_000)) / 100).prod(0)
+    assert float(chains.median()) == pytest.approx(0.13, abs=0.005) and float(chains.mean()) == pytest.approx(
+        0.37, abs=0.02
+    )
