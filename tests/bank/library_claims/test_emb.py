@@ -33,21 +33,50 @@ def test_emb_07_which_rows_get_a_gradient(says: Says) -> None:
     assert table.weight.grad[:, 0].tolist() == [0, 0, 2, 1, 0, 0]
 
 
-def test_emb_07_dense_adam_moves_a_row_long_after_its_token(says: Says) -> None:
+@pytest.mark.parametrize(("beta2", "first", "total"), [(0.999, -3.16, -31.8), (0.95, -0.45, -5.8)])
+def test_emb_07_dense_adam_moves_a_row_long_after_its_token(
+    says: Says, beta2: float, first: float, total: float
+) -> None:
     assert says("emb-07", "gives a step of 3.16 lr", "这一个梯度就走 3.16 lr")
     assert says("emb-07", "31.8 lr in all with the default β", "默认 β 下一共 31.8 lr")
+    assert says("emb-07", "0.45 and 5.8 lr", "则是 0.45 和 5.8 lr")
     weight = nn.Parameter(torch.zeros(1, dtype=torch.float64))
-    adam = torch.optim.Adam([weight], lr=1.0)
+    adam = torch.optim.Adam([weight], lr=1.0, betas=(0.9, beta2))
     weight.grad = torch.zeros_like(weight)
     adam.step()
     adam.state[weight]["step"].fill_(100_000)
     weight.grad = torch.ones_like(weight)
     adam.step()
-    assert weight.item() == pytest.approx(-3.16, abs=0.005)
+    assert weight.item() == pytest.approx(first, abs=0.005)
     weight.grad = torch.zeros_like(weight)
     for _ in range(200):
         adam.step()
-    assert weight.item() == pytest.approx(-31.8, abs=0.05)
+    assert weight.item() == pytest.approx(total, abs=0.05)
+
+
+def test_emb_07_an_id_that_stands_only_last_gets_no_gradient(says: Says) -> None:
+    assert says("emb-07", "an id that stands only last, where there is no label", "只出现在末位、那里没有标签的 id")
+    table, mixed = nn.Embedding(6, 4), torch.tensor([[1, 2, 2, 3]])
+    mean_so_far = table(mixed)[0].cumsum(0) / torch.arange(1, 5)[:, None]
+    nn.functional.cross_entropy(nn.Linear(4, 6)(mean_so_far)[:-1], mixed[0, 1:]).backward()
+    assert table.weight.grad is not None
+    assert table.weight.grad.abs().sum(1).nonzero().flatten().tolist() == [1, 2]
+
+
+def test_emb_09_a_rotated_residual_stream_needs_rotated_writers(says: Says) -> None:
+    assert says(
+        "emb-09", "rotate all that is written to the stream", "各层写入残差流的内容一起旋转", "W_{out}\\\\to W_{out}R"
+    )
+    stream, reader, writer = drawn(0, 5, 8), drawn(1, 8, 16), drawn(2, 16, 8)
+    rotation = torch.linalg.qr(drawn(3, 8, 8)).Q
+
+    def block(x: Tensor, read: Tensor, write: Tensor) -> Tensor:
+        return x + (x @ read).relu() @ write
+
+    wanted = block(stream, reader, writer)
+    turned = block(stream @ rotation, rotation.T @ reader, writer @ rotation)
+    assert torch.allclose(turned @ rotation.T, wanted)
+    assert not torch.allclose(block(stream @ rotation, rotation.T @ reader, writer) @ rotation.T, wanted)
 
 
 class Tied(nn.Module):
