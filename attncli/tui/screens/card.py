@@ -18,6 +18,7 @@ from attncli.practice.cards.ask import Asked
 from attncli.practice.log.undo import sort_of_act, take_back
 from attncli.practice.workspace import Workspace
 from attncli.tui.editing import edit_outside
+from attncli.tui.mounting import mount_in
 from attncli.tui.screens.base import AttnScreen
 from attncli.tui.widgets.card_sheet import Sheet, asked_parts
 from attncli.tui.widgets.line_field import PassingField
@@ -102,7 +103,7 @@ class CardScreen(AttnScreen):
         sheet = self.query_one(Sheet)
         with self.app.batch_update():
             await sheet.remove_children()
-            await sheet.mount(*self._parts())
+            await mount_in(sheet, self._parts())
         sheet.focus()
         self.refresh_bindings()
 

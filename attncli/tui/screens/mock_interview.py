@@ -14,6 +14,7 @@ from textual.widget import Widget
 from attncli.errors import AttnError
 from attncli.practice.cards.ask import Asked
 from attncli.practice.mock.mock import MockInterview
+from attncli.tui.mounting import mount_in
 from attncli.tui.screens.asking import AskingScreen
 from attncli.tui.screens.confirm import ConfirmScreen
 from attncli.tui.screens.interview_clock import InterviewClock
@@ -160,7 +161,7 @@ class MockInterviewScreen(AskingScreen, InterviewClock):
         with self.app.batch_update():
             sheet = self.query_one(Sheet)
             await sheet.remove_children()
-            await sheet.mount_all(self._parts())
+            await mount_in(sheet, self._parts())
         sheet.scroll_home(animate=False)
         self.focus_first()
         self.refresh_bindings()

@@ -17,6 +17,7 @@ from attncli.errors import AttnError, JudgeFailed
 from attncli.practice.challenges.grader import GradingCancelled, TryRequest
 from attncli.practice.challenges.own_case import calls_of, try_request
 from attncli.tui.faults import fault_text
+from attncli.tui.mounting import mount_in
 from attncli.tui.screens.base import AttnScreen
 from attncli.tui.widget_events import Tried
 from attncli.tui.widgets.line_field import LineField
@@ -104,7 +105,7 @@ class OwnCaseScreen(AttnScreen):
         page = self.query_one("#answers")
         with self.app.batch_update():
             await page.remove_children()
-            await page.mount_all(self._parts())
+            await mount_in(page, self._parts())
         page.scroll_home(animate=False)
         self.refresh_bindings()
 

@@ -20,6 +20,7 @@ from attncli.practice.cards.ask import Asked
 from attncli.practice.cards.choose_cards import Wish
 from attncli.practice.sittings.drill import Drill, DrillItem
 from attncli.tui.faults import RETRIES, RETRY_SECONDS, fault_text
+from attncli.tui.mounting import mount_in
 from attncli.tui.screens.asking import AskingScreen
 from attncli.tui.widget_events import Answered, PointsTicked, Rated
 from attncli.tui.widgets.answer_clock import AnswerClock
@@ -163,7 +164,7 @@ class ReviewScreen(AskingScreen):
         place = self.query_one("#ratings")
         with self.app.batch_update():
             await place.remove_children()
-            await place.mount_all(self._ratings())
+            await mount_in(place, self._ratings())
         self.refresh_bindings()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
