@@ -48,6 +48,12 @@ def texts(modules: Mapping[str, object]) -> Iterator[tuple[str, Localised]]:
                 yield from (
                     (f"{module} {name} {key}", text) for key, text in value.items() if isinstance(text, Localised)
                 )
+            elif isinstance(value, tuple):
+                yield from (
+                    (f"{module} {name} {number}", text)
+                    for number, text in enumerate(value)
+                    if isinstance(text, Localised)
+                )
 
 
 WRITTEN = dict(texts(WORDS))
