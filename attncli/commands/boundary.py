@@ -52,12 +52,17 @@ class Boundary:
     def _say(self, message: str, code: int) -> int:
         if sys.stderr.isatty():
             show_progress("")
-        if (lang := self.session.told_in) != "en":
-            from attncli.words.in_chinese import told_in
-
-            message = told_in(lang, message)
-        echo(f"attn: {' '.join(printable(message).split())}", err=True)
+        tell(self.session, " ".join(printable(message).split()))
         return code
+
+
+def tell(session: Session, line: str) -> None:
+    """Prints a line of the program on stderr, in the learner's language."""
+    if (lang := session.told_in) != "en":
+        from attncli.words.in_chinese import told_in
+
+        line = told_in(lang, line)
+    echo(f"attn: {line}", err=True)
 
 
 def _print_trace(error: BaseException) -> None:

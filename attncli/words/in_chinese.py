@@ -1,9 +1,9 @@
 """A finished English line in Chinese: errors, usage, help.
 
 These are worded where they arise, in English, which scripts and logs rely on; only for a reader of Chinese is a line
-looked up again, so that nobody else pays for the tables. What stands in the places of its English is put into those
-of its Chinese as it is, but for three names: a `clause` is itself a line of the tables, `clauses` are several of
-them, joined by `; `, and without theirs the line is not this one; a `reason` is one where the tables have it.
+looked up again, so that nobody else pays for the tables. A line is one text of theirs, or several joined by `; `.
+What stands in the places of its English is put into those of its Chinese as it is, but for two names: a `clause` is
+itself such a line, or this one is another; a `reason` is one where the tables have it.
 """
 
 from __future__ import annotations
@@ -15,16 +15,8 @@ from string import Formatter
 from typing import NamedTuple
 
 from attncli.domain.text import Lang, Localised
-from attncli.words import help_option_texts, help_texts, usage_texts
 
 SEMICOLON = Localised("; ", "；")
-TABLES: tuple[tuple[Localised, ...], ...] = (
-    help_texts.COMMAND_HELP,
-    help_option_texts.OPTION_HELP,
-    usage_texts.USAGE,
-    usage_texts.METAVARS,
-    usage_texts.USAGE_ERRORS,
-)
 
 
 class _Reading(NamedTuple):
@@ -53,25 +45,68 @@ def _read(line: str) -> _Reading | None:
 
 
 def _readings(line: str) -> Iterator[_Reading]:
+    if SEMICOLON["en"] in line:
+        yield from _joined(SEMICOLON["zh"], [_read(clause) for clause in line.split(SEMICOLON["en"])])
     for text, literals in _with_places():
         if all(literal in line for literal in literals) and (found := _pattern(text.en).fullmatch(line)):
             parts = {name: _part(name.partition("_")[0], said) for name, said in found.groupdict().items()}
-            known = {name: part for name, part in parts.items() if part}
-            if len(known) == len(parts):
-                chinese = text.zh.format(**{name: part.chinese for name, part in known.items()})
-                yield _Reading(sum(part.taken_over for part in known.values()), chinese)
+            for whole in _joined("", parts.values()):
+                chinese = text.zh.format(**{name: part.chinese for name, part in parts.items() if part})
+                yield _Reading(whole.taken_over, chinese)
+
+
+def _joined(between: str, readings: Iterable[_Reading | None]) -> Iterator[_Reading]:
+    """One of all; none where one of them is missing."""
+    known = list(readings)
+    found = [reading for reading in known if reading]
+    if len(found) == len(known):
+        yield _Reading(sum(part.taken_over for part in found), between.join(part.chinese for part in found))
 
 
 def _part(kind: str, said: str) -> _Reading | None:
     """What goes into a place of the Chinese; None where a clause is in no table."""
-    if kind == "clause":
-        return _read(said)
-    if kind == "clauses":
-        pieces = [_read(piece) for piece in said.split(SEMICOLON["en"])]
-        told = [piece for piece in pieces if piece]
-        whole = _Reading(sum(piece.taken_over for piece in told), SEMICOLON["zh"].join(piece.chinese for piece in told))
-        return whole if len(told) == len(pieces) else None
-    return (_read(said) if kind == "reason" else None) or _Reading(len(said), said)
+    found = _read(said) if kind in ("clause", "reason") else None
+    return found if kind == "clause" else found or _Reading(len(said), said)
+
+
+@cache
+def tables() -> tuple[tuple[Localised, ...], ...]:
+    """Every table; read when the first line is looked up, as whoever never does so should not wait for them."""
+    from attncli.words import (
+        error_challenge_texts,
+        error_practice_texts,
+        error_store_texts,
+        error_texts,
+        help_option_texts,
+        help_texts,
+        usage_texts,
+    )
+
+    return (
+        help_texts.COMMAND_HELP,
+        help_option_texts.OPTION_HELP,
+        usage_texts.USAGE,
+        usage_texts.METAVARS,
+        usage_texts.USAGE_ERRORS,
+        error_texts.REMEDIES,
+        error_texts.REASONS,
+        error_texts.PLACES,
+        error_texts.SETTINGS,
+        error_texts.PROGRAM,
+        error_store_texts.DATABASE,
+        error_store_texts.BACKUPS,
+        error_store_texts.LOGS,
+        error_store_texts.ANKI,
+        error_practice_texts.CARDS,
+        error_practice_texts.INTERVIEWS,
+        error_practice_texts.EXPORTS,
+        error_practice_texts.FITS,
+        error_challenge_texts.CHALLENGES,
+        error_challenge_texts.GRADING,
+        error_challenge_texts.BANKS,
+        error_challenge_texts.CLASSES,
+        error_challenge_texts.EXPERIMENTS,
+    )
 
 
 @cache
@@ -101,4 +136,4 @@ def _pattern(english: str) -> re.Pattern[str]:
 
 
 def _texts() -> Iterable[Localised]:
-    return (text for table in TABLES for text in table)
+    return (text for table in tables() for text in table)
