@@ -11,7 +11,7 @@ CARDS: tuple[Localised, ...] = (
     _T("there is no track {track}", "没有系列 {track}"),
     _T("there is no topic {topic}", "没有主题 {topic}"),
     _T("topics are {topics}", "现有主题：{topics}"),
-    _T("did you mean {near}? topics are {topics}", "要找的是 {near} 吗？现有主题：{topics}"),
+    _T("did you mean {near}? topics are {topics}", "是不是 {near}？现有主题：{topics}"),
     _T("no card matches {query}", "没有匹配 {query} 的卡片"),
     _T("try fewer words or other ones", "请减少几个词，或换别的词"),
     _T("there are no cards", "没有卡片"),

@@ -34,19 +34,19 @@ MISTAKES = {
     ),
     "export anki --outptu x": (
         "No such option '--outptu'. Did you mean '--output'?",
-        "没有选项 '--outptu'；要用的是 '--output' 吗？",
+        "没有选项 '--outptu'；是不是 '--output'？",
     ),
     "review --limi 3": (
         "No such option '--limi'. (Did you mean one of: '--limit', '--plain'?)",
-        "没有选项 '--limi'；要用的是其中之一吗：'--limit', '--plain'？",
+        "没有选项 '--limi'；是不是其中之一：'--limit', '--plain'？",
     ),
-    "grad": ("there is no command grad; did you mean grade?", "没有命令 grad；要用的是 grade 吗？"),
+    "grad": ("there is no command grad; did you mean grade?", "没有命令 grad；是不是 grade？"),
     "zzzzz": (
         "there is no command zzzzz; `attn --help` lists the commands",
         "没有命令 zzzzz；`attn --help` 列出所有命令",
     ),
     "bank nosuch": ("No such command 'nosuch'; see `attn bank --help`", "没有命令 'nosuch'；用法见 `attn bank --help`"),
-    "bank chekc": ("No such command 'chekc'. Did you mean 'check'?", "没有命令 'chekc'；要用的是 'check' 吗？"),
+    "bank chekc": ("No such command 'chekc'. Did you mean 'check'?", "没有命令 'chekc'；是不是 'check'？"),
     "due --json=3": (
         "Option '--json' does not take a value; see `attn --help`",
         "选项 '--json' 不带值；用法见 `attn --help`",
