@@ -92,9 +92,13 @@ EXPORTS: tuple[Localised, ...] = (
     _T("rename it, or say which with --format", "请改名，或用 --format 指定格式"),
     _T(
         "{file} does not end in {known}, and {clause} is written as nothing else",
-        "{file} 的后缀不是 {known}，而{clause}只能写成这种文件",
+        "{file} 的后缀不是 {known}：{clause}只能写成这种文件",
     ),
-    _T("{clause} is nothing for a terminal", "{clause}不适合显示在终端上"),
+    _T(
+        "{file} does not end in {known} or {other}, and {clause} is written as nothing else",
+        "{file} 的后缀不是 {known} 或 {other}：{clause}只能写成这种文件",
+    ),
+    _T("{clause} is nothing for a terminal", "不适合显示在终端上：{clause}"),
     _T("name a file: -o {name}", "请指定文件：-o {name}"),
     _T("a deck for Anki", "Anki 牌组"),
     _T("the review log", "复习记录"),

@@ -9,7 +9,7 @@ _T = Localised
 DATABASE: tuple[Localised, ...] = (
     _T("cannot use the database {path} ({reason})", "无法使用数据库 {path}（{reason}）"),
     _T("cannot write to the database {path} ({reason})", "无法写入数据库 {path}（{reason}）"),
-    _T("the database {path} failed ({error})", "数据库 {path} 出错（{error}）"),
+    _T("the database {path} failed ({reason})", "数据库 {path} 出错（{reason}）"),
     _T("the database {path} is damaged ({reason})", "数据库 {path} 已损坏（{reason}）"),
     _T("run `attn doctor --rebuild`", "请运行 `attn doctor --rebuild`"),
     _T(
@@ -89,6 +89,7 @@ LOGS: tuple[Localised, ...] = (
     _T("create it where your machines share files", "请在各设备共享文件的地方创建它"),
     _T("{path} is no file, and was left out", "{path} 不是文件，未采用"),
     _T("remove it from the shared folder", "请把它从共享目录中移走"),
+    _T("{place}: no line of a review log ({reason})", "{place}：不是复习记录的一行（{reason}）"),
     _T("{problem}; nothing was merged; export the file again", "{problem}；没有合并任何内容，请重新导出这个文件"),
 )
 

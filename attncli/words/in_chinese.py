@@ -2,8 +2,8 @@
 
 These are worded where they arise, in English, which scripts and logs rely on; only for a reader of Chinese is a line
 looked up again, so that nobody else pays for the tables. A line is one text of theirs, or several joined by `; `.
-What stands in the places of its English is put into those of its Chinese as it is, but for two names: a `clause` is
-itself such a line, or this one is another; a `reason` is one where the tables have it.
+What stands in the places of its English is put into those of its Chinese as it is. Three names mean more: a `clause`
+is itself such a line, or this one is another; a `reason` is one where the tables have it; a `key` is one word.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import NamedTuple
 from attncli.domain.text import Lang, Localised
 
 SEMICOLON = Localised("; ", "；")
+_ONE_WORD, _ANYTHING = r"\S+?", ".+?"
 
 
 class _Reading(NamedTuple):
@@ -130,7 +131,7 @@ def _pattern(english: str) -> re.Pattern[str]:
     for literal, name, _, _ in Formatter().parse(english):
         pattern += re.escape(literal)
         if name:
-            pattern += f"(?P={name})" if name in seen else f"(?P<{name}>.+?)"
+            pattern += f"(?P={name})" if name in seen else rf"(?P<{name}>{_ONE_WORD if name == 'key' else _ANYTHING})"
             seen.add(name)
     return re.compile(pattern, re.DOTALL)
 

@@ -32,6 +32,7 @@ TO_AN_ASSISTANT = {"doors/tools.py", "practice/sittings/tutor.py", "practice/cha
 COUNTED = {"commands/bank.py"}
 # Texts whose English is put together of pieces that say nothing alone; each is told in a test below.
 PUT_TOGETHER = {
+    "config.py": ["{path}.toml: {clause}"],
     "experiments/child_runner.py": [
         "experiment {id} was killed by signal {signal} before it had a result ({said})",
         "experiment {id} ended with status {status} before it had a result ({said})",

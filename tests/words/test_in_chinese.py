@@ -23,7 +23,7 @@ def places(text: Localised) -> set[str]:
 def filled(text: Localised, said: str) -> Localised:
     """The text with a known clause in each place for one, and what is `said` in the others, numbered."""
     parts = {
-        name: CLAUSE if name.startswith("clause") else f"{said}{number}"
+        name: CLAUSE if name.startswith("clause") else "new_per_day" if name == "key" else f"{said}{number}"
         for number, name in enumerate(sorted(places(text)))
     }
     return text.format(**parts)
