@@ -35,8 +35,13 @@ class Worded:
     message: str
 
 
-def worded_errors() -> Iterator[Worded]:
+@cache
+def worded_errors() -> tuple[Worded, ...]:
     """Every wording of every error."""
+    return tuple(_worded())
+
+
+def _worded() -> Iterator[Worded]:
     for module in modules():
         for node in ast.walk(module.tree):
             if isinstance(node, ast.Call) and _called(node) in KINDS and node.args and module.path.name != "errors.py":
