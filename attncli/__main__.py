@@ -7,9 +7,9 @@ import sys
 from collections.abc import Sequence
 
 try:
-    from attncli.commands.boundary import Boundary
+    from attncli.commands.boundary import Boundary, tell
     from attncli.commands.session import Session
-    from attncli.commands.stdout import echo, stand_in_for_closed
+    from attncli.commands.stdout import stand_in_for_closed
 except KeyboardInterrupt:
     print("attn: interrupted before it began", file=sys.stderr)
     sys.exit(130)
@@ -39,17 +39,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
             boundary.code = run(words, session)
         sys.stdout.flush()
     if boundary.code == 0 and session.left_out:
-        echo(_left_out(session.left_out), err=True)
+        tell(session, _left_out(session.left_out))
     if boundary.code == 0:
         for remark in session.remarks:
-            echo(f"attn: {remark}", err=True)
+            tell(session, remark)
     return boundary.code
 
 
 def _left_out(problems: Sequence[str]) -> str:
     """Broken bank files in one line; a command that failed has said its own line, and says nothing else."""
     more = f" (and {len(problems) - 1} more; `attn bank check` lists them)" if len(problems) > 1 else ""
-    return f"attn: left out: {problems[0]}{more}"
+    return f"left out: {problems[0]}{more}"
 
 
 if __name__ == "__main__":

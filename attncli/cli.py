@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -56,6 +56,9 @@ COMMANDS: dict[str, str] = {
 class Commands(click.Group):
     """Imports a command's module when it is called, so that no command pays for another."""
 
+    worded: Callable[[click.Command], click.Command] = staticmethod(lambda command: command)
+    """What each command passes before it is used: its words may be made those of another language."""
+
     def list_commands(self, ctx: click.Context) -> list[str]:
         return sorted(COMMANDS)
 
@@ -65,7 +68,7 @@ class Commands(click.Group):
         module, _, attribute = COMMANDS[cmd_name].partition(":")
         command: click.Command = getattr(import_module(module), attribute)
         _accept_global_options(command)
-        return command
+        return self.worded(command)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -166,19 +169,42 @@ def run(words: Sequence[str], current: Session) -> int:
     if instruction := os.environ.get(COMPLETION_VARIABLE):
         from click.shell_completion import shell_complete
 
-        return shell_complete(cli, {}, "attn", COMPLETION_VARIABLE, instruction)
+        return shell_complete(_in_words(current), {}, "attn", COMPLETION_VARIABLE, instruction)
+    group: click.Group = cli
+    if "--help" in words or "-h" in words:
+        _read_ahead(words, current)
+        group = _in_words(current)
     try:
-        with cli.make_context("attn", list(words), obj=current) as ctx:
-            result = cli.invoke(ctx)
+        with group.make_context("attn", list(words), obj=current) as ctx:
+            result = group.invoke(ctx)
     except click.exceptions.Exit as end:
         return end.exit_code
     except click.Abort as abort:
         raise KeyboardInterrupt from abort
     except click.UsageError as error:
+        _read_ahead(words, current)
         raise UsageError(_usage(error)) from error
     except click.ClickException as error:
         raise UsageError(error.format_message()) from error
     return result if isinstance(result, int) else 0
+
+
+def _read_ahead(words: Sequence[str], current: Session) -> None:
+    from attncli.commands.read_ahead import read_ahead
+
+    read_ahead(words, current)
+
+
+def _in_words(current: Session) -> click.Group:
+    """The commands, with the words of the learner's language."""
+    if current.told_in == "en":
+        return cli
+    from attncli.commands.chinese_help import with_chinese_help
+
+    told = with_chinese_help(cli)
+    assert isinstance(told, Commands), "a copy is what was copied"
+    told.worded = with_chinese_help
+    return told
 
 
 def _usage(error: click.UsageError) -> str:

@@ -32,29 +32,37 @@ class Boundary:
     def _code_of(self, error: BaseException) -> int:
         match error:
             case AttnError():
-                return _say(error.message, error.exit_code)
+                return self._say(error.message, error.exit_code)
             case KeyboardInterrupt():
-                return _say("interrupted; what was printed as recorded is kept", INTERRUPTED)
+                return self._say("interrupted; what was printed as recorded is kept", INTERRUPTED)
             case BrokenPipeError():
                 discard()
                 return 0
             case OSError() if error.filename is None and error.errno in NO_ROOM:
                 discard()
-                return _say(
+                return self._say(
                     f"cannot write the output ({error.strerror}); free some space or send it elsewhere",
                     AttnError.exit_code,
                 )
             case MemoryError():
-                return _say("ran out of memory; close other programs and try again", AttnError.exit_code)
+                return self._say("ran out of memory; close other programs and try again", AttnError.exit_code)
         place = _log_trace(self.session, error)
-        return _say(f"unexpected {type(error).__name__}: {error}; {place}", AttnError.exit_code)
+        return self._say(f"unexpected {type(error).__name__}: {error}; {place}", AttnError.exit_code)
+
+    def _say(self, message: str, code: int) -> int:
+        if sys.stderr.isatty():
+            show_progress("")
+        tell(self.session, " ".join(printable(message).split()))
+        return code
 
 
-def _say(message: str, code: int) -> int:
-    if sys.stderr.isatty():
-        show_progress("")
-    echo(f"attn: {' '.join(printable(message).split())}", err=True)
-    return code
+def tell(session: Session, line: str) -> None:
+    """Prints a line of the program on stderr, in the learner's language."""
+    if (lang := session.told_in) != "en":
+        from attncli.words.in_chinese import told_in
+
+        line = told_in(lang, line)
+    echo(f"attn: {line}", err=True)
 
 
 def _print_trace(error: BaseException) -> None:

@@ -10,6 +10,7 @@ from attncli.domain.card import ChoiceCard, ClozeCard, DebugCard, NumericCard, O
 from attncli.domain.text import Lang
 from attncli.errors import UsageError
 from attncli.practice.cards.ask import Asked
+from attncli.words.in_chinese import told_in
 from attncli.words.plain_review_texts import QUESTIONS
 
 ReadLine = Callable[[], str]
@@ -50,7 +51,7 @@ def _numeric(asked: Asked, lang: Lang, read_line: ReadLine) -> None:
         try:
             asked.submit()
         except UsageError as error:
-            echo(error.message)
+            echo(told_in(lang, error.message))
 
 
 def _cloze(asked: Asked, lang: Lang, read_line: ReadLine) -> None:

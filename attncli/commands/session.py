@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from attncli import config, paths
+from attncli.errors import AttnError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -48,6 +49,14 @@ class Session:
     @property
     def lang(self) -> Lang:
         return self.lang_option or self.settings.lang
+
+    @property
+    def told_in(self) -> Lang:
+        """The language of help and errors: `lang`, or the environment's where the settings cannot be read."""
+        try:
+            return self.lang
+        except AttnError:
+            return config.default_lang(os.environ)
 
     def workspace(self) -> Workspace:
         """The learner's workspace, to be used as a context manager; `left_out` then names what banks lack."""

@@ -27,6 +27,7 @@ from attncli.practice.challenges.submit import GradeOptions
 from attncli.practice.workspace import Workspace
 from attncli.words.asked_next import after_solving
 from attncli.words.command_texts import WATCH, WATCH_KEYS
+from attncli.words.in_chinese import told_in
 from attncli.words.reports import PRINTED, REASONS, STATUSES, headline
 
 POLL_SECONDS = 0.2
@@ -64,7 +65,7 @@ class Watch:
         try:
             report = submit.grade(self.workspace, self.grader, self.id, self.file, self.options)
         except AttnError as error:
-            echo(f"attn: {error.message}", err=True)
+            echo(f"attn: {told_in(self.lang, error.message)}", err=True)
             return
         echo("")
         print_report(report, challenge, self.lang)
@@ -98,7 +99,7 @@ class Watch:
         try:
             action()
         except AttnError as error:
-            echo(f"attn: {error.message}", err=True)
+            echo(f"attn: {told_in(self.lang, error.message)}", err=True)
         return True
 
     def _actions(self) -> Mapping[str, Callable[[], None]]:

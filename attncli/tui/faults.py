@@ -21,6 +21,7 @@ from attncli.errors import (
     Unfit,
 )
 from attncli.words.app_texts import say
+from attncli.words.in_chinese import told_in
 
 # How long one try may keep the screen waiting for another process, how soon the next one follows, and how many.
 BUSY_MILLISECONDS = 200
@@ -51,4 +52,4 @@ def fault_text(error: AttnError, lang: Lang) -> str:
     if isinstance(error, Unfit):
         return say(f"unfit.{error.reason}", lang, **error.parts)
     key = next((key for kind, key in _KEYS.items() if isinstance(error, kind)), "fault.other")
-    return say(key, lang, message=error.message)
+    return say(key, lang, message=told_in(lang, error.message))

@@ -364,6 +364,7 @@ async def test_an_error_behind_any_key_is_told_and_the_app_goes_on(
         (JudgeFailed("the judge died"), "the judge died", "评测程序出错：the judge died"),
         (ExperimentFailed("it told nothing"), "it told nothing", "实验没有跑完：it told nothing"),
         (ConfigInvalid("it is no TOML"), "it is no TOML", "设置没有保存：it is no TOML"),
+        (UsageError("the interview is over"), "the interview is over", "没有成功：面试已经结束"),
         (UsageError("something else"), "something else", "没有成功：something else"),
     ],
 )

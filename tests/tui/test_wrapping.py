@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from textual._wrap import compute_wrap_offsets
 
+from attncli.domain import line_breaks
 from attncli.tui import wrapping
 
 wrapping.install()
@@ -27,13 +28,13 @@ def lines_of(text: str, width: int) -> list[str]:
 
 
 def test_the_private_names_that_are_patched_still_exist() -> None:
-    assert rich._wrap.re_word is wrapping.WORD
-    assert textual._wrap.re_chunk is wrapping.CHUNK
+    assert rich._wrap.re_word is line_breaks.WORD
+    assert textual._wrap.re_chunk is line_breaks.CHUNK
 
 
 def test_a_library_without_the_name_is_left_alone() -> None:
     module = ModuleType("other")
-    wrapping._replace(module, "re_word", wrapping.WORD)
+    wrapping._replace(module, "re_word", line_breaks.WORD)
     assert not hasattr(module, "re_word")
 
 

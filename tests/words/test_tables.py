@@ -34,8 +34,9 @@ OF_THE_SANDBOX = {
     "sentences SENTENCES killed-loaded",
     "sentences SENTENCES killed-called",
 }
-# What English has one word for and Chinese two: a new card and a new challenge, due cards and due challenges.
-HOMONYMS = {"new", "hardened", "due", "research", "answer", "{}"}
+# What English has one word for and Chinese two: a new card and a new challenge, due cards and due challenges, a limit
+# of memory and its end.
+HOMONYMS = {"ranoutofmemory", "new", "hardened", "due", "research", "answer", "{}"}
 CHINESE = re.compile("[\u4e00-\u9fff]")
 
 
@@ -47,6 +48,12 @@ def texts(modules: Mapping[str, object]) -> Iterator[tuple[str, Localised]]:
             elif isinstance(value, Mapping):
                 yield from (
                     (f"{module} {name} {key}", text) for key, text in value.items() if isinstance(text, Localised)
+                )
+            elif isinstance(value, tuple):
+                yield from (
+                    (f"{module} {name} {number}", text)
+                    for number, text in enumerate(value)
+                    if isinstance(text, Localised)
                 )
 
 

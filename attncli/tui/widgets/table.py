@@ -11,7 +11,7 @@ from textual.geometry import Size
 from textual.widget import Widget
 from textual.widgets._markdown import MarkdownTable
 
-from attncli.tui.wrapping import WORD
+from attncli.domain.line_breaks import WORD
 
 _GAP = 2
 

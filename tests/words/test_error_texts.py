@@ -1,0 +1,121 @@
+"""Every error that the program words in English has its Chinese, and no Chinese is left of one that is gone."""
+
+from __future__ import annotations
+
+import ast
+from string import Formatter
+
+import pytest
+
+from attncli.domain.text import Localised
+from attncli.words import error_challenge_texts, error_practice_texts, error_store_texts, error_texts
+from attncli.words.in_chinese import in_chinese
+from tests.support.worded_errors import Worded, modules, worded_errors
+
+# What is worded elsewhere: by Click, by another error, in the learner's language already, or clause by clause.
+HANDED_ON = {
+    "cli.py": {"‹error›", "‹format_message›", "‹message›; see `attn --help`", "‹message›; see `‹path› --help`"},
+    "commands/doctor.py": {"‹problem›"},
+    "commands/grade.py": {"‹lang›"},
+    "commands/ladder.py": {"‹lang›"},
+    "config.py": {"‹path›: ‹join›", "topic_retention: ‹problem›"},
+    "files.py": {"cannot write ‹path› (‹strerror›); ‹remedy›"},
+    "judge/client.py": {"‹answer›"},
+    "store/connection.py": {"‹unwritable›"},
+    "store/database.py": {"‹unwritable›"},
+    "store/repair.py": {"‹unwritable›"},
+    "store/restore.py": {"‹message›; nothing was restored"},
+}
+# What only an assistant is told, over its protocol, which is English.
+TO_AN_ASSISTANT = {"doors/tools.py", "practice/sittings/tutor.py", "practice/challenges/coach.py"}
+# Its words are put together of counts: the three that there are stand in the test below.
+COUNTED = {"commands/bank.py"}
+# Texts whose English is put together of pieces that say nothing alone; each is told in a test below.
+PUT_TOGETHER = {
+    "config.py": ["{path}.toml: {clause}"],
+    "experiments/child_runner.py": [
+        "experiment {id} was killed by signal {signal} before it had a result ({said})",
+        "experiment {id} ended with status {status} before it had a result ({said})",
+    ],
+    "store/database.py": [
+        "left out {count} damaged row of the log",
+        "left out {count} damaged rows of the log",
+        "`attn doctor` names it",
+        "`attn doctor` names them",
+        "the database {path} was empty, so a new one was begun",
+        "the database {path} was gone, so a new one was begun",
+    ],
+}
+TABLES = [
+    text
+    for room in (error_texts, error_store_texts, error_practice_texts, error_challenge_texts)
+    for table in vars(room).values()
+    if isinstance(table, tuple)
+    for text in table
+    if isinstance(text, Localised) and text not in error_texts.REASONS
+]
+
+
+def file_of(worded: Worded) -> str:
+    return worded.place.partition(":")[0]
+
+
+def test_every_error_has_its_chinese() -> None:
+    missing = [
+        f"{worded.place}: {worded.message}"
+        for worded in worded_errors()
+        if file_of(worded) not in TO_AN_ASSISTANT | COUNTED
+        and worded.message not in HANDED_ON.get(file_of(worded), ())
+        and in_chinese(worded.message) is None
+    ]
+    assert missing == []
+
+
+def test_the_errors_are_found_in_the_source() -> None:
+    found = {(file_of(worded), worded.message) for worded in worded_errors()}
+    assert len(found) > 250
+    assert ("commands/grade.py", "--timeout is no number; give seconds, such as 10") in found
+    assert ("config.py", "there is no setting ‹key›; did you mean ‹near›?") in found
+    assert all((file, message) in found for file, messages in HANDED_ON.items() for message in messages)
+    assert {file for file, _ in found} >= TO_AN_ASSISTANT | COUNTED
+
+
+@pytest.mark.parametrize(
+    ("counted", "told"),
+    [
+        ("1 problem in 1 file", "1 个文件中有 1 处问题"),
+        ("3 problems in 1 file", "1 个文件中有 3 处问题"),
+        ("3 problems in 2 files", "2 个文件中有 3 处问题"),
+    ],
+)
+def test_problems_of_banks_are_counted_in_chinese(counted: str, told: str) -> None:
+    line = f"{counted}; correct them and run attn bank check again"
+    assert in_chinese(line) == f"{told}；请改正后重新运行 attn bank check"
+
+
+def test_no_chinese_is_left_of_an_error_that_is_gone() -> None:
+    sources = [module for module in modules() if module.path.parent.name != "words"]
+    nodes = (node for module in sources for node in ast.walk(module.tree))
+    written = [node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)]
+    said = " \n ".join([*written, *(worded.message for worded in worded_errors())])
+    unsaid = {
+        text.en
+        for text in TABLES
+        for literal, *_ in Formatter().parse(text.en)
+        if not all(piece in said for piece in literal.split("; "))
+    }
+    assert unsaid == {text for texts in PUT_TOGETHER.values() for text in texts}
+
+
+def test_how_an_experiment_ended_is_told_in_chinese() -> None:
+    line = "experiment lora was killed by signal 9 before it had a result (Killed); run it again"
+    assert in_chinese(line) == "实验 lora 得出结果之前被信号 9 终止（Killed）；请再运行一次"
+    line = "experiment lora ended with status 1 before it had a result (KeyError: 'x'); run it again"
+    assert in_chinese(line) == "实验 lora 得出结果之前以状态 1 结束（KeyError: 'x'）；请再运行一次"
+
+
+def test_what_a_database_remarks_is_told_in_chinese() -> None:
+    line = "the database /a.db was gone, so a new one was begun; `attn doctor --rebuild` looks for its rows"
+    assert in_chinese(line) == "数据库 /a.db 不见了，已新建一个；可用 `attn doctor --rebuild` 找回其中的记录"
+    line = "left out 2 damaged rows of the log; `attn doctor` names them"
+    assert in_chinese(line) == "有 2 条损坏的记录未采用；`attn doctor` 指出是哪些"
