@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import unicodedata
 from dataclasses import replace
 from datetime import date
 
 from attncli.config import PER_TOPIC, SCHEDULING_KEYS, Settings, load, save, topic_in
 from attncli.errors import StoreBusy, StoreUnwritable
 from attncli.practice.workspace import Workspace
+
+
+AS_TYPED = ("editor",)
+"""Of all others the full-width digits of a Chinese input method mean the same as their twins."""
 
 
 def kept_settings(workspace: Workspace) -> Settings:
@@ -32,6 +37,8 @@ def change_setting(workspace: Workspace, key: str, text: str) -> bool:
     changed.
     """
     today = date.fromordinal(workspace.moment().day)
+    if key not in AS_TYPED:
+        text = unicodedata.normalize("NFKC", text)
     save(workspace.home.config, *with_topics_named(workspace, key, text), today)
     if key in SCHEDULING_KEYS or topic_in(key):
         return False

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import events
 from textual.actions import ActionParseResult
@@ -21,7 +21,6 @@ from textual.filter import LineFilter
 from textual.screen import Screen
 
 from attncli.config import Settings
-from attncli.domain.printable import printable
 from attncli.domain.text import Lang
 from attncli.errors import AttnError
 from attncli.paths import Home
@@ -32,6 +31,7 @@ from attncli.practice.workspace import Clock, Workspace
 from attncli.tui import wrapping
 from attncli.tui.faults import BUSY_MILLISECONDS, fault_text
 from attncli.tui.leaving import LeavingApp
+from attncli.tui.notices import NoticesApp
 from attncli.tui.quiet import QuietApp
 from attncli.tui.routes import Route
 from attncli.tui.screen_at import interview_screen, mock_screen, report_screen, screen_at
@@ -98,7 +98,7 @@ def run(
         return app.return_code or 0
 
 
-class AttnApp(QuietApp, SteadyApp, LeavingApp):
+class AttnApp(NoticesApp, QuietApp, SteadyApp, LeavingApp):
     """Routes between screens."""
 
     TITLE = "attn"
@@ -317,10 +317,6 @@ class AttnApp(QuietApp, SteadyApp, LeavingApp):
             from attncli.tui.palette import Palette
 
             self.push_screen(Palette(placeholder=say("palette.prompt", self.lang), id="--command-palette"))
-
-    def notify(self, message: str, **options: Any) -> None:
-        """A message says what files and errors say: none of it is mark-up."""
-        super().notify(printable(message), **{**options, "markup": False})
 
     def get_line_filters(self) -> Sequence[LineFilter]:
         return [*super().get_line_filters(), self._shown_text]

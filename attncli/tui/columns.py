@@ -7,6 +7,8 @@ from textual.content import Content
 
 from attncli.domain.printable import printable
 
+LEAST_BESIDE = 10
+
 
 def cut(text: str, width: int) -> str:
     """`text` in at most `width` cells, with `…` where something was left out."""
@@ -26,6 +28,12 @@ def right(text: str, width: int) -> str:
     """`text` in exactly `width` cells, aligned right."""
     text = cut(text, width)
     return " " * (width - cell_len(text)) + text
+
+
+def beside(head: Content, text: Content, width: int) -> list[Content]:
+    """`head`, and `text` in the room beside it: in as many lines as it takes, none of them below `head`."""
+    first, *more = text.wrap(max(LEAST_BESIDE, width - head.cell_length)) or [Content()]
+    return [head + first, *(Content(" " * head.cell_length) + line for line in more)]
 
 
 def bar(share: float, width: int, style: str) -> Content:

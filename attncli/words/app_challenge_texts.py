@@ -66,7 +66,7 @@ TEXTS: dict[str, Localised] = {
     "status.skipped": _T("– skipped", "– 跳过"),
     "status.info": _T("i info", "i 参考"),
     "status.running": _T("› running", "› 进行中"),
-    "status.badge": _T("badge", "加分项"),
+    "status.badge": _T(" (badge)", "（加分项）"),
     "counterexample.title": _T("Smallest counterexample", "最小反例"),
     "challenge.symptom": _T("Find the bug", "找出错误"),
     "challenge.bug-written": _T(

@@ -43,7 +43,7 @@ TEXTS: dict[str, Localised] = {
     "review.level-screen": _T("screen", "初筛"),
     "review.level-onsite": _T("onsite", "现场面"),
     "review.level-research": _T("research", "研究岗"),
-    "mark.your-answer": _T("your answer", "你的答案"),
+    "mark.your-answer": _T("(your answer)", "（你的答案）"),
     "choice.one": _T("Choose one with its letter, then press Enter.", "按字母选一项，再按回车。"),
     "choice.several": _T(
         "Choose every right one with its letter, then press Enter.", "按字母选出所有正确项，再按回车。"

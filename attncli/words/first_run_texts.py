@@ -8,7 +8,7 @@ _T = Localised
 
 TEXTS: dict[str, Localised] = {
     "key.go-on": _T("Next question", "下一项"),
-    "key.skip": _T("Skip all", "全部跳过"),
+    "key.skip-all": _T("Skip all", "全部跳过"),
     "first-run.title": _T("Welcome", "欢迎"),
     "first-run.intro": _T(
         "Four questions, then the first card. Enter goes on with what stands there.",

@@ -161,3 +161,27 @@ async def test_the_statement_stands_beside_the_code_or_behind_f2(make_app: MakeA
             await pilot.press("f2")
             await pilot.pause(0.1)
             assert statement.display and (beside or not app.screen.query_one(TextArea).display)
+
+
+async def test_enter_indents_as_the_line_before_and_deeper_after_a_colon(make_app: MakeApp) -> None:
+    app = opened(make_app)
+    write_solution(app, "def sdpa(q):")
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("w")
+        await pilot.pause(0.3)
+        area = app.screen.query_one(TextArea)
+        await pilot.press("ctrl+end", "enter", "a", "enter", "b", "enter", "backspace", "c")
+        assert area.text == "def sdpa(q):\n    a\n    b\nc"
+        await pilot.press("ctrl+home", "backspace", "d", "backspace")
+        assert area.text == "def sdpa(q):\n    a\n    b\nc"
+
+
+async def test_a_file_opens_at_its_code_and_not_at_the_statement_above_it(make_app: MakeApp) -> None:
+    app = opened(make_app)
+    statement = "".join(f"line {n}\ndef sdpa(q)\n" for n in range(30))
+    write_solution(app, f'"""{statement}"""\n\ndef sdpa(q):\n    return q\n')
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("w")
+        await pilot.pause(0.3)
+        assert app.screen.query_one(TextArea).cursor_location == (62, 0)
+        assert "return q" in shown(app)

@@ -56,13 +56,13 @@ def test_intervals_in_both_languages(interval: timedelta, en: str, zh: str) -> N
 
 
 @pytest.mark.parametrize(
-    ("typed", "key"), [("１", "1"), ("？", "question_mark"), ("！", "exclamation_mark"), ("ａ", "a")]
+    ("typed", "key"), [("１", "1"), ("？", "question_mark"), ("！", "exclamation_mark"), ("ａ", "a"), ("，", "comma"), ("、", "slash")]
 )
 def test_full_width_characters_have_twins(typed: str, key: str) -> None:
     assert ascii_twin(typed) == key
 
 
-@pytest.mark.parametrize("typed", ["1", "中", "", None, "é", "ab", "，", "…"])
+@pytest.mark.parametrize("typed", ["1", "中", "", None, "é", "ab", "。", "…"])
 def test_other_characters_have_none(typed: str | None) -> None:
     assert ascii_twin(typed) == ""
 

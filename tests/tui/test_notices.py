@@ -32,3 +32,24 @@ async def test_a_long_notice_stays_within_the_screen(make_app: MakeApp) -> None:
         await pilot.pause(0.3)
         [toast] = app.screen.query(Toast)
         assert toast.region.right <= 80 and toast.region.height <= 4
+
+
+async def test_a_notice_takes_the_place_of_the_one_before_it(make_app: MakeApp) -> None:
+    app = make_app("review")
+    async with app.run_test(size=(80, 24), notifications=True) as pilot:
+        await pilot.press("minus")
+        await pilot.pause(0.3)
+        await pilot.press("u")
+        await pilot.pause(0.3)
+        [toast] = app.screen.query(Toast)
+        assert toast.region.bottom <= TITLE_AND_PROGRESS
+
+
+async def test_what_one_key_leads_to_may_be_told_in_two_notices(make_app: MakeApp) -> None:
+    app = make_app("review")
+    async with app.run_test(size=(80, 24), notifications=True) as pilot:
+        await pilot.press("down")
+        app.notify("one")
+        app.notify("two")
+        await pilot.pause(0.3)
+        assert len(app.screen.query(Toast)) == 2

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import unicodedata
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from importlib import import_module
 from pathlib import Path
@@ -126,6 +126,16 @@ def test_every_text_is_said_somewhere() -> None:
         name for name in ALL for word in name.split(" ")[1:] if not word.isdigit() and not pattern.fullmatch(word)
     }
     assert unsaid == set()
+
+
+def test_no_text_of_the_app_takes_the_place_of_another() -> None:
+    names: list[str] = []
+    for path in (PACKAGE / "words").glob("*.py"):
+        for table in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(table, ast.Dict):
+                keys = [key.value for key in table.keys if isinstance(key, ast.Constant)]
+                names += [name for name in keys if name in app_texts.TEXTS]
+    assert [name for name, count in Counter(names).items() if "." in name and count > 1] == []
 
 
 def test_whatever_is_composed_is_there() -> None:

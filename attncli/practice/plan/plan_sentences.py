@@ -22,7 +22,8 @@ def left_out_lines(plan: Plan, lang: Lang) -> list[str]:
     if left_out.cards:
         needed = words.NEVER_ENOUGH if left_out.minutes_needed is None else words.NEEDED
         cards = words.LEFT_OUT[lang].format(cards=len(left_out.cards), core=left_out.core)
-        said.append(f"{cards} {needed[lang].format(minutes=left_out.minutes_needed)}")
+        between = " " if lang == "en" else ""
+        said.append(f"{cards}{between}{needed[lang].format(minutes=left_out.minutes_needed)}")
     if left_out.challenges:
         said.append(words.CHALLENGES_LEFT[lang].format(count=left_out.challenges))
     return said

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import ClassVar, cast
@@ -27,7 +28,32 @@ TO_WRITE = "raise NotImplementedError"
 
 
 class CodeArea(KeysInOrder, TextArea):
-    """What is typed in a hurry stands as it was typed."""
+    """What is typed in a hurry stands as it was typed. Enter indents the next line, Backspace goes back a step."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "new_line", "key.new-line", show=False),
+        Binding("ctrl+home", "to_start", "key.to-start", show=False),
+        Binding("ctrl+end", "to_end", "key.to-end", show=False),
+    ]
+
+    def action_new_line(self) -> None:
+        row, column = min(self.selection)
+        before = self.document.get_line(row)[:column]
+        deeper = INDENT if before.rstrip().endswith(":") else 0
+        self._replace_via_keyboard("\n" + " " * (_indent_of(before) + deeper), *self.selection)
+
+    def action_delete_left(self) -> None:
+        row, column = self.cursor_location
+        if self.selection.is_empty and column and not self.document.get_line(row)[:column].strip(" "):
+            self._delete_via_keyboard((row, (column - 1) // INDENT * INDENT), (row, column))
+        else:
+            super().action_delete_left()
+
+    def action_to_start(self) -> None:
+        self.move_cursor((0, 0))
+
+    def action_to_end(self) -> None:
+        self.move_cursor(self.document.end)
 
 
 class EditorScreen(Screen[bool]):
@@ -73,9 +99,8 @@ class EditorScreen(Screen[bool]):
     def on_mount(self) -> None:
         area = self.query_one(TextArea)
         area.focus()
-        before, found, _ = area.text.partition(TO_WRITE)
-        if found:
-            area.move_cursor((before.count("\n"), INDENT), center=True)
+        if place := place_to_begin(area.text):
+            area.move_cursor(place, center=True)
             self.call_after_refresh(area.scroll_to, x=0, animate=False)
 
     def on_unmount(self) -> None:
@@ -118,3 +143,19 @@ class EditorScreen(Screen[bool]):
     def action_leave(self, grade: bool) -> None:
         if self.action_save():
             self.dismiss(grade)
+
+
+def _indent_of(line: str) -> int:
+    return len(line) - len(line.lstrip(" "))
+
+
+def place_to_begin(code: str) -> tuple[int, int] | None:
+    """Line and column, from 0: what a starter leaves to write, else the last function or class; None without one.
+
+    The statement stands above the code in the same file, and is long.
+    """
+    before, found, _ = code.partition(TO_WRITE)
+    if found:
+        return before.count("\n"), INDENT
+    heads = [row for row, line in enumerate(code.split("\n")) if re.match(r"(async def|def|class) ", line)]
+    return (heads[-1], 0) if heads else None

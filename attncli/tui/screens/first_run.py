@@ -56,8 +56,8 @@ class FirstRunScreen(AttnScreen):
 
     CSS_PATH = Path(__file__).with_suffix(".tcss")
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "back", "key.skip", key_display="Esc", priority=True),
-        Binding("q", "back", "key.skip", show=False),
+        Binding("escape", "back", "key.skip-all", key_display="Esc", priority=True),
+        Binding("q", "back", "key.skip-all", show=False),
     ]
 
     values: dict[str, str]

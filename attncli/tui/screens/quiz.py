@@ -19,7 +19,7 @@ from attncli.tui.markup import inline
 from attncli.tui.screens.asking import AskingScreen
 from attncli.tui.widget_events import Answered
 from attncli.tui.widgets.card_sheet import Sheet, asked_parts
-from attncli.tui.widgets.option_rows import Rows, row_width
+from attncli.tui.widgets.option_rows import Rows
 from attncli.tui.widgets.plain import Plain
 from attncli.tui.widgets.progress_line import Progress
 from attncli.tui.widgets.title_bar import TitleBar
@@ -90,7 +90,6 @@ class QuizScreen(AskingScreen):
         question = inline(" ".join(missed.question[self.lang].split()))
         answer = inline(" ".join(missed.answer[self.lang].split()))
         head = Content.assemble((f"{missed.card}  ", "bold $primary"), question)
-        head = head.truncate(row_width(self.app.size.width), ellipsis=True)
         return Content.assemble(head, "\n", ("✓ ", "bold $success"), answer, "\n")
 
     def _topic(self, id: str) -> str:

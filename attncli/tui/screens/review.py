@@ -147,7 +147,13 @@ class ReviewScreen(AskingScreen):
         card = self.asked.card
         title = self.workspace.library.topic(card.topic).title[lang]
         detail = f"{say(f'review.kind-{card.kind}', lang)} · {say(f'review.level-{card.level}', lang)}"
-        return title, detail, card.id
+        return f"{self._kind_of_drill()}{title}", detail, card.id
+
+    def _kind_of_drill(self) -> str:
+        """In front of the topic: a chosen drill, and one that records nothing, are not the day's review."""
+        if self.wish is None:
+            return ""
+        return f"{say('drill.cram' if self.wish.cram else 'drill.title', self.lang)} · "
 
     def _counts(self) -> tuple[int, int, Content]:
         state = None if self.item is None else self.item.state

@@ -1,4 +1,4 @@
-"""The checks of a grading, one line each; what a failed one says stands below it, wrapped."""
+"""The checks of a grading, each with what it asks beside its name; what a failed one says stands below it."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from textual.content import Content
 from textual.geometry import Size
 from textual.widget import Widget
 
+from attncli.domain.printable import printable
 from attncli.domain.report import CheckResult
 from attncli.domain.text import Lang
-from attncli.tui.columns import cut, left
+from attncli.tui.columns import beside, left
 from attncli.words.app_texts import TEXTS, say
 from attncli.words.reports import status_of, told
 
@@ -56,14 +57,15 @@ class CheckList(Widget):
         head = Content.assemble(
             (left(say(f"status.{status}", self.lang), _STATUS), _STYLES[status]),
             left(check.name, _NAME),
-            (cut(self._about(check, "" if told_below else message), width - _STATUS - _NAME), "$text-muted"),
         )
-        return [head, *indented(message, width)] if told_below else [head]
+        about = Content.styled(printable(self._about(check, "" if told_below else message)), "$text-muted")
+        lines = beside(head, about, width)
+        return [*lines, *indented(message, width)] if told_below else lines
 
     def _about(self, check: CheckResult, message: str) -> str:
         key = f"check.{check.name}"
         about = message if message and check.status != "pass" else say(key, self.lang) if key in TEXTS else ""
-        return about if check.required else f"{about} ({say('status.badge', self.lang)})"
+        return about if check.required else f"{about}{say('status.badge', self.lang)}"
 
 
 def indented(text: str, width: int) -> list[Content]:

@@ -39,7 +39,7 @@ class ChoiceAnswer(MarkedRows):
         if not self.closed:
             return text
         if self.asked.option_order[index] in self.asked.chosen:
-            text = Content.assemble(text, (f"  ({say('mark.your-answer', self.lang)})", "bold"))
+            text = Content.assemble(text, (f"  {say('mark.your-answer', self.lang)}", "bold"))
         if option.why_not is not None:
             text = Content.assemble(text, "\n", inline(option.why_not[self.lang]).stylize("$text-muted"))
         return text

@@ -48,7 +48,7 @@ class DebugCode(MarkedRows):
         if self.closed and index + 1 in self.card.lines:
             line = line.stylize("bold underline")
         if self.closed and index + 1 == self.asked.line:
-            line = Content.assemble(line, (f"  ({say('mark.your-answer', self.lang)})", "bold"))
+            line = Content.assemble(line, (f"  {say('mark.your-answer', self.lang)}", "bold"))
         return line
 
     def choose(self, index: int) -> None:
