@@ -10,7 +10,6 @@ from attncli.config import PER_TOPIC, SCHEDULING_KEYS, Settings, load, save, top
 from attncli.errors import StoreBusy, StoreUnwritable
 from attncli.practice.workspace import Workspace
 
-
 AS_TYPED = ("editor",)
 """Of all others the full-width digits of a Chinese input method mean the same as their twins."""
 

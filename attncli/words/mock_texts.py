@@ -66,6 +66,7 @@ MOCK: dict[str, Localised] = {
     "over": _T("That was the interview.", "面试到此结束。"),
 }
 
+LISTED = _T(", ", "、")
 REPORT: dict[str, Localised] = {
     "title": _T("{share:.0%} · {minutes} min · {level}", "{share:.0%} · {minutes} 分钟 · {level}"),
     "open": _T("not finished: what came of it so far", "尚未结束：目前的结果"),
@@ -112,13 +113,18 @@ def code_task(bugs: int) -> Localised:
     return Localised(REPAIR_IT.en.format(bugs=named.en), REPAIR_IT.zh.format(bugs=named.zh))
 
 
+def read_line(report: MockReport, lang: Lang) -> str:
+    """What to read, of a report that names something."""
+    return REPORT["read"][lang].format(cards=LISTED[lang].join(report.read))
+
+
 def report_lines(report: MockReport, lang: Lang, command: str = "") -> Iterator[tuple[LineKind, str]]:
     """What an interview came to, line by line; `command` is what draws it again."""
     yield from score_lines(report, lang)
     for missed in report.missed:
         yield from missed_lines(missed, lang)
     if report.read:
-        yield "line", REPORT["read"][lang].format(cards=", ".join(report.read))
+        yield "line", read_line(report, lang)
         yield "note", REPORT["weak"][lang]
     if command:
         yield "note", REPORT["again"][lang].format(command=command)

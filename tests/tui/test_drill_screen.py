@@ -139,3 +139,15 @@ async def test_weak_cards_are_asked_weakest_first(make_app: MakeApp, clock: Cloc
 def test_run_refuses_a_wish_that_nothing_fits_before_it_takes_the_screen(tmp_path, clock: Clock) -> None:  # type: ignore[no-untyped-def]
     with pytest.raises(NothingFits, match="--weak"):
         app_module.run(Home(tmp_path), Settings(), clock, "drill", wish=Wish(weak=True))
+
+
+@pytest.mark.parametrize(("cram", "en", "zh"), [(False, "Drill · ", "专项练习 · "), (True, "Cram · ", "突击 · ")])
+async def test_the_title_says_that_it_is_a_drill_and_whether_it_counts(
+    make_app: MakeApp, cram: bool, en: str, zh: str
+) -> None:
+    app = make_app("review", wish=Wish(cram=cram))
+    async with app.run_test(size=(80, 24)) as pilot:
+        assert en in shown(app).split("\n")[0]
+        await app.action_language()
+        await pilot.pause()
+        assert zh in shown(app).split("\n")[0]

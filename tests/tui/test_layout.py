@@ -8,10 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
+from textual.content import Content
 
 from attncli.domain.text import Lang
 from attncli.practice.challenges.edit import editor_command
-from attncli.tui.columns import bar, cut, left, right
+from attncli.tui.columns import LEAST_BESIDE, bar, beside, cut, left, right
 from attncli.tui.keys import ascii_twin
 from attncli.tui.theme import THEMES, theme_named
 from attncli.words.intervals import interval_text
@@ -28,6 +29,14 @@ def test_aligned_text_takes_exactly_its_cells(text: str, width: int) -> None:
 @given(TEXTS)
 def test_text_that_fits_is_not_cut(text: str) -> None:
     assert cut(text, cell_len(text)) == text
+
+
+@given(st.text(alphabet="ab 中", min_size=1, max_size=60), st.integers(20, 40))
+def test_text_beside_a_head_is_whole_and_never_below_it(text: str, width: int) -> None:
+    lines = [line.plain for line in beside(Content("a head "), Content(text), width)]
+    assert all(line.startswith(" " * 7) for line in lines[1:]) and lines[0].startswith("a head ")
+    assert "".join(line[7:] for line in lines).replace(" ", "") == text.replace(" ", "")
+    assert max(cell_len(line.rstrip()) for line in lines) <= max(width, 7 + LEAST_BESIDE)
 
 
 @given(st.floats(-1, 2), st.integers(2, 40))
@@ -56,7 +65,8 @@ def test_intervals_in_both_languages(interval: timedelta, en: str, zh: str) -> N
 
 
 @pytest.mark.parametrize(
-    ("typed", "key"), [("１", "1"), ("？", "question_mark"), ("！", "exclamation_mark"), ("ａ", "a"), ("，", "comma"), ("、", "slash")]
+    ("typed", "key"),
+    [("１", "1"), ("？", "question_mark"), ("！", "exclamation_mark"), ("ａ", "a"), ("，", "comma"), ("、", "slash")],
 )
 def test_full_width_characters_have_twins(typed: str, key: str) -> None:
     assert ascii_twin(typed) == key

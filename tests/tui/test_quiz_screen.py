@@ -181,3 +181,11 @@ async def test_a_quiz_may_be_opened_first(make_app: MakeApp) -> None:
 def test_run_refuses_a_quiz_of_nothing_before_it_takes_the_screen(tmp_path: Path, clock: Clock) -> None:
     with pytest.raises(NotFound, match="nosuch"):
         app_module.run(Home(tmp_path), Settings(), clock, "quiz", quiz=QuizWish("nosuch"))
+
+
+async def test_a_missed_question_is_told_to_its_end(make_app: MakeApp) -> None:
+    async with asking(make_app, "debug") as (pilot, screen):
+        await pilot.press("enter")
+        await pilot.pause()
+        told = shown(screen.app)  # type: ignore[arg-type]
+        assert "Missed" in told and "\u2026" not in told

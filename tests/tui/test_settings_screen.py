@@ -57,12 +57,14 @@ async def test_comma_on_home_opens_them_and_the_cursor_explains(make_app: MakeAp
         assert "Default: 10.  new_per_day" in shown(app)
 
 
-async def test_a_number_is_typed_and_in_force_at_once(make_app: MakeApp) -> None:
+@pytest.mark.parametrize("typed", ["3", "\uff13"])
+async def test_a_number_is_typed_and_in_force_at_once(make_app: MakeApp, typed: str) -> None:
+    """With a Chinese input method on, digits may come full-width."""
     app = make_app("settings")
     async with app.run_test(size=(80, 24)) as pilot:
         go_to(app, "new_per_day")
         await pilot.press("enter")
-        app.screen.query_one(Input).value = "3"
+        app.screen.query_one(Input).value = typed
         await pilot.press("enter")
         assert "✓ Kept." in shown(app)
         assert kept(app).new_per_day == app.workspace.settings.new_per_day == 3

@@ -19,7 +19,7 @@ from attncli.tui.widgets.option_rows import Rows, row_width
 from attncli.tui.widgets.plain import Plain
 from attncli.tui.widgets.title_bar import TitleBar
 from attncli.words.app_texts import say
-from attncli.words.mock_texts import REPORT, missed_lines, score_lines
+from attncli.words.mock_texts import missed_lines, read_line, score_lines
 
 _STYLES = {"head": "bold $primary", "note": "$text-muted"}
 
@@ -43,8 +43,7 @@ class MockReportScreen(AttnScreen):
     def body(self) -> Iterable[Widget]:
         lines = [Content.styled(text, _STYLES.get(kind, "")) for kind, text in score_lines(self.report, self.lang)]
         if self.report.read:
-            read = REPORT["read"][self.lang].format(cards=", ".join(self.report.read))
-            lines.insert(-1, Content.styled(read, ""))
+            lines.insert(-1, Content(read_line(self.report, self.lang)))
         lines.insert(-1, Content(""))
         yield Plain(Content("\n").join(lines), id="score")
         if self.report.missed:

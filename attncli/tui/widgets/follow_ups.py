@@ -10,10 +10,13 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
+from textual.geometry import Size
 from textual.message import Message
+from textual.widget import Widget
 
 from attncli.domain.card import FollowUp
 from attncli.domain.text import Lang, Localised
+from attncli.tui.columns import beside
 from attncli.tui.markup import inline
 from attncli.tui.widgets.plain import Plain
 
@@ -50,6 +53,25 @@ class AskedNext(Plain, can_focus=True):
         self.action_turn()
 
 
+class Linked(Widget):
+    """Follow-ups that are cards of their own: the id of each, and its question beside it."""
+
+    DEFAULT_CSS = "Linked { height: auto; width: 1fr; }"
+
+    def __init__(self, cards: Sequence[tuple[Content, Content]]) -> None:
+        super().__init__()
+        self._cards = cards
+
+    def render(self) -> Content:
+        return Content("\n").join(self._lines(self.size.width))
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        return len(self._lines(width))
+
+    def _lines(self, width: int) -> list[Content]:
+        return [line for card, question in self._cards for line in beside(card, question, width)]
+
+
 class FollowUps(Vertical):
     """`opened` holds the places of the open ones; it belongs to the card that is shown and outlives this widget."""
 
@@ -68,7 +90,7 @@ class FollowUps(Vertical):
             if has_answer:
                 yield from (AskedNext(index, self._asked(index)) for index, _ in entries)
             else:
-                yield Plain(Content("\n").join([self._linked(entry) for _, entry in entries]))
+                yield Linked([self._linked(entry) for _, entry in entries])
 
     @property
     def closed(self) -> list[int]:
@@ -99,8 +121,8 @@ class FollowUps(Vertical):
         more = Content.styled(f"  → {entry.card}", "$text-muted") if entry.card else Content()
         return Content("\n").join([question.stylize("bold"), inline(entry.answer[self._lang]) + more])
 
-    def _linked(self, entry: FollowUp) -> Content:
+    def _linked(self, entry: FollowUp) -> tuple[Content, Content]:
         question = self._questions(entry.card)
-        text = inline(question[self._lang]) if question else ""
-        beside = "  " if any(other.answer for other in self._entries) else ""
-        return Content.assemble(beside, (f"{entry.card}  ", "$text-muted"), text)
+        text = inline(question[self._lang]) if question else Content()
+        indent = "  " if any(other.answer for other in self._entries) else ""
+        return Content.assemble(indent, (f"{entry.card}  ", "$text-muted")), text

@@ -15,7 +15,7 @@ from attncli.practice.cards.due import due_counts
 from attncli.practice.plan import plan_basis
 from attncli.practice.plan.countdown import countdown
 from attncli.practice.plan.plan import interview_of, make_plan
-from attncli.practice.plan.plan_sentences import basis_line
+from attncli.practice.plan.plan_sentences import basis_line, left_out_lines
 from attncli.practice.sittings.planned_drill import PlannedDrill
 from attncli.practice.workspace import Workspace
 from attncli.store import log
@@ -77,7 +77,9 @@ def test_the_minutes_asked_for_come_before_those_that_are_set(open_workspace: Op
 
 
 def test_too_little_time_is_said_with_numbers(open_workspace: Open) -> None:
-    left_out = make_plan(with_date(open_workspace, 2, minutes_per_day=1)).left_out
+    plan = make_plan(with_date(open_workspace, 2, minutes_per_day=1))
+    left_out = plan.left_out
+    assert "张。若每天" in left_out_lines(plan, "zh")[0] and ": 0. 5 minutes" in left_out_lines(plan, "en")[0]
     assert len(left_out.cards) == 4 and left_out.core == 0 and left_out.topics == {"att": 2, "kv": 2}
     assert left_out.minutes_needed == 5
     nothing = make_plan(open_workspace("more", interview=in_days(open_workspace(), 2), minutes_per_day=5)).left_out
