@@ -29,14 +29,21 @@ def has_file(screen: AttnScreen, challenge: str, file: Path) -> bool:
 
 
 def edit_outside(screen: AttnScreen, file: Path) -> None:
-    """Waits until the learner's editor is closed; where there is none, or no place for one, it is told."""
+    """Waits until the learner's editor is closed; where there is none, or no place for one, it is told.
+
+    No error may leave `suspend`: Textual would never take the terminal back.
+    """
+    missing: EditorMissing | None = None
     try:
         with screen.app.suspend():
-            edit(file, screen.workspace.settings.editor, os.environ)
+            try:
+                edit(file, screen.workspace.settings.editor, os.environ)
+            except EditorMissing as error:
+                missing = error
     except SuspendNotSupported:
         screen.notify(say("challenge.no-suspend", screen.lang, file=file), severity="warning")
-    except EditorMissing as error:
-        screen.notify(told(error, screen.lang), severity="error")
+    if missing:
+        screen.notify(told(missing, screen.lang), severity="error")
     screen.app.refresh(layout=True)
 
 

@@ -197,11 +197,13 @@ async def test_editing_writes_the_starter_once_and_opens_the_editor(
 
 
 class _nothing_to_suspend:
+    """As Textual's own, it takes the terminal back only where no error leaves it."""
+
     def __enter__(self) -> None:
         pass
 
-    def __exit__(self, *error: object) -> None:
-        pass
+    def __exit__(self, kind: object, *error: object) -> None:
+        assert kind is None
 
 
 async def noted(pilot: Pilot[None], words: str) -> bool:
