@@ -171,6 +171,7 @@ class AttnApp(NoticesApp, QuietApp, SteadyApp, LeavingApp):
     def on_mount(self) -> None:
         if (terminal := standard_terminal()) is not None:
             self.set_interval(SECONDS_BETWEEN_LOOKS, lambda: self.leave_if_hung_up(terminal))
+            self.leave_when_told()
         if problems := self.workspace.library.problems():
             self.notify(say_counted("app.problems", self.lang, len(problems), first=problems[0]), severity="warning")
         if self._challenge is not None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+import signal
 from collections.abc import Callable
+from contextlib import suppress
 
 from textual.app import App
 
@@ -25,6 +28,16 @@ class LeavingApp(App[None]):
     async def action_quit(self) -> None:
         if self._has_kept():
             self.exit()
+
+    def leave_when_told(self) -> None:
+        """A closed window sends SIGHUP, a machine going down SIGTERM; either would end Python with what was typed."""
+        for name in ("SIGHUP", "SIGTERM"):
+            if (number := getattr(signal, name, None)) is not None:
+                with suppress(NotImplementedError, RuntimeError):  # Windows, or not in the main thread
+                    asyncio.get_running_loop().add_signal_handler(number, self._leave_at, number)
+
+    def _leave_at(self, number: int) -> None:
+        self.exit(return_code=128 + number)
 
     def leave_if_hung_up(self, terminal: int) -> None:
         if hung_up(terminal):

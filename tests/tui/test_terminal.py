@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import select
+import signal
 import subprocess
 import sys
 import time
@@ -55,6 +56,25 @@ def test_the_app_ends_when_its_window_is_closed(terminal, tmp_path: Path) -> Non
         assert "attn" in _shown(ours)
         os.close(ours)
         assert app.wait(ENOUGH_SECONDS) == 129
+    finally:
+        app.kill()
+        app.wait()
+
+
+@pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGTERM])
+def test_a_signal_to_end_leaves_by_the_door_where_what_was_typed_is_kept(
+    terminal, tmp_path: Path, number: signal.Signals
+) -> None:
+    ours, theirs = terminal
+    (tmp_path / "config.toml").write_text('lang = "en"\n', encoding="utf-8")
+    environment = {**os.environ, "ATTN_HOME": str(tmp_path), "TERM": "xterm-256color"}
+    command = [sys.executable, "-m", "attncli"]
+    app = subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, env=environment, start_new_session=True)
+    try:
+        assert "attn" in _shown(ours)
+        app.send_signal(number)
+        os.close(ours)
+        assert app.wait(ENOUGH_SECONDS) == 128 + number
     finally:
         app.kill()
         app.wait()
