@@ -8,14 +8,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
+from textual.app import App
 from textual.content import Content
 
-from attncli.domain.text import Lang
+from attncli.domain.card import FollowUp
+from attncli.domain.text import Lang, Localised
 from attncli.practice.challenges.edit import editor_command
 from attncli.tui.columns import LEAST_BESIDE, bar, beside, cut, left, right
 from attncli.tui.keys import ascii_twin
 from attncli.tui.theme import THEMES, theme_named
+from attncli.tui.widgets.follow_ups import FollowUps
 from attncli.words.intervals import interval_text
+
+from .conftest import shown
 
 TEXTS = st.text(alphabet="ab 中文，…é", max_size=30)
 
@@ -111,3 +116,14 @@ def test_text_has_enough_contrast_in_every_theme(theme) -> None:  # type: ignore
         assert contrast(theme.variables["text-muted"], ground) >= 4.5
     for name in ("primary", "success", "warning", "error"):
         assert contrast(getattr(theme, name), theme.background) >= 4.5, name
+
+
+async def test_a_follow_up_that_is_a_card_wraps_beside_its_id() -> None:
+    question = Localised("word " * 30, "字" * 60)
+    asked = FollowUps([FollowUp(card="att-02")], set(), "zh", lambda card: question)
+    app: App[None] = App()
+    async with app.run_test(size=(40, 12)) as pilot:
+        await app.mount(asked)
+        await pilot.pause()
+        first, *more = [line for line in shown(app).split("\n") if "字" in line]  # type: ignore[arg-type]
+        assert first.startswith("att-02  字") and more and all(line.startswith(" " * 8 + "字") for line in more)
