@@ -12,6 +12,8 @@ TEXTS: dict[str, Localised] = {
     "challenges.title": _T("Challenges", "编程题"),
     "challenges.column": _T("Challenge", "编程题"),
     "challenges.none": _T("There are no challenges.", "没有编程题。"),
+    "challenges.narrow": _T("words of a title or a track, is:{states}", "标题或类别中的词，is:{states}"),
+    "challenges.nothing": _T("No challenge has all these words.", "没有编程题同时符合这些词。"),
     "challenges.all-tracks": _T("All tracks", "全部类别"),
     "challenges.solved": _T("{solved} of {total} solved", "共 {total} 题，已解出 {solved} 题"),
     "challenges.level": _T("Level", "难度"),

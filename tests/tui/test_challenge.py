@@ -109,6 +109,31 @@ async def test_the_list_shows_track_level_and_standing(make_app: MakeApp) -> Non
         assert ids and all((bundled_impl() / "attention" / str(id)).is_dir() for id in ids)
 
 
+@pytest.mark.parametrize(
+    ("typed", "listed"),
+    [
+        ("causal mask", {"causal-mask"}),
+        ("KV-CACHE", {"kv-cache", "kv-cache-prealloc", "kv-cache-size", "rope-kv-cache"}),
+        ("因果 is:new", {"causal-mask", "gpt-causal-self-attention", "causal-lm-loss"}),
+        ("is:hardened", set()),
+        ("causal is:odd", set()),
+    ],
+)
+async def test_words_narrow_the_list_in_both_languages(make_app: MakeApp, typed: str, listed: set[str]) -> None:
+    app = make_app("challenges")
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("slash", *typed)
+        rows = app.screen.query_one(Rows)
+        found = {str(option.id) for option in rows.options}
+        assert found == listed
+        assert ("No challenge has all these words." in shown(app)) == (not listed)
+        await pilot.press("enter")
+        assert rows.has_focus == bool(listed)
+        await pilot.press("escape", *(["escape"] if not listed else []))
+        await pilot.pause()
+        assert rows.option_count > 90 and "is:new" not in shown(app)
+
+
 async def test_enter_opens_the_challenge_under_the_cursor(make_app: MakeApp) -> None:
     app = make_app("challenges")
     app.grader = Scripted(lambda: REJECTED)

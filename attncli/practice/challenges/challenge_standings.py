@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Container, Iterable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, get_args
+from unicodedata import normalize
 
 from attncli.domain.challenge import Challenge, Standing
 from attncli.domain.rungs import RUNGS, Rung
 from attncli.domain.schedule import Schedule
-from attncli.domain.text import Lang
+from attncli.domain.text import LANGS, Lang
 from attncli.memory.evidence import fixed_of, standing_of
 from attncli.memory.replay import standing
 from attncli.practice.cards.record_review import iso
 from attncli.practice.workspace import Workspace
+from attncli.words.tracks import track_title
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +58,24 @@ def _standing(workspace: Workspace, challenge: Challenge, due: Container[str]) -
     attempts = sum(row.verdict != "" for row in rows)
     is_due = challenge.id in due
     return ChallengeStanding(challenge, standing_of(rows), schedule, attempts, is_due, fixed_of(rows))
+
+
+STATES = (*get_args(Standing), "due")
+"""What `is:` narrows a list of challenges to."""
+
+
+def narrowed(listed: Iterable[ChallengeStanding], query: str) -> list[ChallengeStanding]:
+    """Those in which each word of the query stands: in the id, a title, the track's names, or as `is:` and a state."""
+    words = normalize("NFKC", query).casefold().split()
+    return [found for found in listed if all(_has(found, word) for word in words)]
+
+
+def _has(found: ChallengeStanding, word: str) -> bool:
+    if word.startswith("is:"):
+        return word[3:] == found.standing or (word == "is:due" and found.is_due)
+    challenge = found.challenge
+    titles = [title[lang] for title in (challenge.title, track_title(challenge.track)) for lang in LANGS]
+    return word in "\n".join([challenge.id, challenge.track, *titles]).casefold()
 
 
 def next_unsolved(workspace: Workspace, id: str) -> Challenge | None:

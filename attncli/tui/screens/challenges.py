@@ -10,12 +10,13 @@ from textual import events
 from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.widget import Widget
-from textual.widgets import OptionList
+from textual.widgets import Input, OptionList
 
 from attncli.domain.rungs import RUNGS
-from attncli.practice.challenges.challenge_standings import ChallengeStanding, standings
+from attncli.practice.challenges.challenge_standings import STATES, ChallengeStanding, narrowed, standings
 from attncli.tui.columns import left
 from attncli.tui.screens.base import AttnScreen
+from attncli.tui.widgets.line_field import PassingField
 from attncli.tui.widgets.option_rows import Rows, row_width
 from attncli.tui.widgets.plain import Plain
 from attncli.tui.widgets.title_bar import TitleBar
@@ -26,15 +27,25 @@ _TRACK, _LEVEL, _STANDING = 14, 7, 17
 _SIGNS = {"new": " ", "tried": "~", "solved": "✓", "hardened": "★"}
 
 
+class NarrowingField(PassingField):
+    """Typing narrows the list at once; Enter and ↓ go to it."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter,down", "screen.to_list", "key.open", key_display="Enter")]
+
+
 class ChallengesScreen(AttnScreen):
-    """Enter opens the challenge under the cursor, t goes to the next track."""
+    """Enter opens the challenge under the cursor, t goes to the next track, / narrows the list by words."""
 
     CSS_PATH = Path(__file__).with_suffix(".tcss")
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("t", "next_track", "key.track")]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("t", "next_track", "key.track"),
+        Binding("slash", "narrow", "key.search", key_display="/"),
+    ]
 
     def __init__(self) -> None:
         super().__init__()
         self.track: str | None = None
+        self.words = ""
         self.found: list[ChallengeStanding] = []
         self.is_stale = False
 
@@ -43,6 +54,9 @@ class ChallengesScreen(AttnScreen):
         return TitleBar(say("challenges.title", self.lang), self._track_name(), self._summary())
 
     def body(self) -> Iterable[Widget]:
+        field = NarrowingField(self.words, placeholder=say("challenges.narrow", self.lang, states="|".join(STATES)))
+        field.display = bool(self.words)
+        yield field
         yield Plain("", id="columns")
         yield Rows(id="challenges")
 
@@ -77,19 +91,20 @@ class ChallengesScreen(AttnScreen):
         self.query_one("#columns", Plain).update(self._heading(width))
         self.query_one(Rows).show_rows(list(self._rows(width)))
 
+    def _listed(self) -> list[ChallengeStanding]:
+        return narrowed((found for found in self.found if self.track in (None, found.challenge.track)), self.words)
+
     def _heading(self, width: int) -> Content:
-        if not self.found:
-            return Content(say("challenges.none", self.lang))
+        if not self._listed():
+            return Content(say("challenges.nothing" if self.found else "challenges.none", self.lang))
         wide = width - _TRACK - _LEVEL - _STANDING
         names = (("challenges.column", wide), ("key.track-name", _TRACK), ("challenges.level", _LEVEL))
         return Content.styled("".join(left(say(key, self.lang), size) for key, size in names), "$text-muted")
 
     def _rows(self, width: int) -> Iterator[tuple[str, Content]]:
         wide = width - _TRACK - _LEVEL - _STANDING
-        for found in self.found:
+        for found in self._listed():
             challenge = found.challenge
-            if self.track not in (None, challenge.track):
-                continue
             standing = f"{_SIGNS[found.standing]} {say(f'standing.{found.standing}', self.lang)}"
             due = f" · {say('challenges.due', self.lang)}" if found.is_due else ""
             yield (
@@ -102,6 +117,31 @@ class ChallengesScreen(AttnScreen):
                     (left(standing + due, _STANDING), "$success" if found.standing in RUNGS else ""),
                 ),
             )
+
+    def action_narrow(self) -> None:
+        field = self.query_one(NarrowingField)
+        field.display = True
+        field.focus()
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        self.words = event.value
+        self._fill()
+
+    def action_to_list(self) -> None:
+        if self.query_one(Rows).option_count:
+            self.query_one(Rows).focus()
+
+    def action_leave_field(self) -> None:
+        """Escape shows the whole list again."""
+        field = self.query_one(NarrowingField)
+        field.value, field.display = "", False
+        self.query_one(Rows).focus()
+
+    def action_back(self) -> None:
+        if self.words:
+            self.action_leave_field()
+        else:
+            super().action_back()
 
     def action_next_track(self) -> None:
         tracks = list(dict.fromkeys(found.challenge.track for found in self.found))

@@ -18,7 +18,7 @@ from attncli.tui.widgets.plain import Plain
 from attncli.words.app_texts import say
 
 _TYPED_SIGNS = frozenset({"minus", "slash"})
-_COMMANDS = frozenset({"u", "l", "q", "minus", "exclamation_mark", "question_mark"})
+_COMMANDS = frozenset({"u", "l", "q", "exclamation_mark", "question_mark"})
 
 
 class AnswerField(KeysInOrder, Input):
