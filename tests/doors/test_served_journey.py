@@ -28,9 +28,10 @@ def now() -> datetime:
 
 
 def kinds(home: Home) -> list[str]:
-    """The kinds of rows in a learner's log, in their order."""
+    """The kinds of rows in a learner's log, in their order; the steps of an interview, which draws cards, once."""
     with Workspace.open(home, now) as workspace:
-        return [row.kind.value for row in workspace.store.log.everything()]
+        found = [row.kind.value for row in workspace.store.log.everything()]
+    return [kind for kind, before in zip(found, ["", *found], strict=False) if (kind, before) != ("mock", "mock")]
 
 
 async def whole(learner: journey.Learner) -> None:

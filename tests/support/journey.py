@@ -6,11 +6,13 @@ screen alone: the same acts drive the app in a test, in a browser and on a termi
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Protocol
 
 from attncli.domain.card import KINDS
 from attncli.domain.text import Lang
+from attncli.tui.screens.editor import INDENT
 from attncli.words.app_texts import say
 from attncli.words.command_texts import counted
 from attncli.words.mock_texts import PART_NAMES
@@ -46,6 +48,9 @@ def sdpa(q, k, v, mask=None, scale=None):
     + ATTENTION
 )
 
+BACK = "\b"
+CLOCK = re.compile(r"\d+:\d\d")
+
 IN_A_FIELD, IN_NO_FIELD = " F1 ", " ? "
 """The key of the help, by which the line of keys tells where keys go."""
 
@@ -56,10 +61,28 @@ class Learner(Protocol):
     lang: Lang
 
     async def press(self, *keys: str) -> None: ...
-    async def type(self, text: str) -> None: ...
+    async def type(self, text: str) -> None:
+        """Each sign by its key, BACK by Backspace."""
+        ...
+
     async def until(self, holds: Callable[[str], bool], waited_for: str) -> str:
         """The screen once it is as wanted. Raises AssertionError where it does not become so."""
         ...
+
+
+def keys_for(code: str, indent: int = INDENT) -> str:
+    """What is typed for `code`, whose first line begins at `indent`: the editor indents what follows."""
+    typed, before = [], " " * indent
+    for place, line in enumerate(code.split("\n")):
+        text = line.lstrip(" ")
+        if place:
+            given = len(before) - len(before.lstrip(" ")) + INDENT * before.endswith(":")
+            due = len(line) - len(text) if text else given
+            text = "\n" + BACK * ((given - due) // INDENT) + " " * (due - given) + text
+            indent = due
+        typed.append(text)
+        before = " " * indent + line.lstrip(" ")
+    return "".join(typed)
 
 
 async def until(learner: Learner, *texts: str) -> str:
@@ -141,7 +164,7 @@ async def solve_first(learner: Learner, code: str = MASK) -> str:
     await learner.press("w")
     await until(learner, "raise NotImplementedError")
     await learner.press("ctrl+k")
-    await learner.type(code)
+    await learner.type(keys_for(code))
     await until(learner, code.splitlines()[-1][-25:], say("editor.unsaved", learner.lang))
     await learner.press("ctrl+g")
     return await until(learner, REACHED["hardened"][learner.lang])
@@ -256,7 +279,7 @@ async def write_and_grade(learner: Learner, code: str, verdict: str) -> str:
     is_whole = code.startswith("import")
     await until(learner, "Ctrl+G" if is_whole else "raise NotImplementedError")
     await learner.press("f7" if is_whole else "ctrl+k")
-    await learner.type(code)
+    await learner.type(keys_for(code, 0 if is_whole else INDENT))
     await until(learner, code.splitlines()[-1][-25:], say("editor.unsaved", learner.lang))
     await learner.press("ctrl+g")
     return await until(learner, verdict)
@@ -272,4 +295,5 @@ async def repair(learner: Learner, bugs: int, code: str, verdict: str) -> str:
 
 
 def _other_than(before: str) -> Callable[[str], bool]:
-    return lambda screen: screen != before
+    """A clock that ticks changes nothing."""
+    return lambda screen: CLOCK.sub("", screen) != CLOCK.sub("", before)

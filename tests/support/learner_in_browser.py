@@ -18,7 +18,7 @@ class LearnerInBrowser:
         self.page.press(*keys)
 
     async def type(self, text: str) -> None:
-        self.page.press(*("enter" if sign == "\n" else sign for sign in text))
+        self.page.press(*({"\n": "enter", "\b": "backspace"}.get(sign, sign) for sign in text))
 
     async def until(self, holds: Callable[[str], bool], waited_for: str) -> str:
         return self.page.wait(holds, waited_for)
