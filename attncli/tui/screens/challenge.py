@@ -272,7 +272,7 @@ class ChallengeScreen(AttnScreen):
         async with self.composing:
             await self._show_report(message.report, after)
             for title in self.query(TitleBar):
-                title.say(self._standing())
+                title.show_status(self._standing())
         self.refresh_bindings()
 
     def _settle(self, request: GradeRequest, report: GradeReport) -> None:

@@ -20,7 +20,7 @@ class TitleBar(Widget):
         super().__init__()
         self.title, self.detail, self.status = title, detail, status
 
-    def say(self, status: str) -> None:
+    def show_status(self, status: str) -> None:
         self.status = status
         self.refresh()
 
