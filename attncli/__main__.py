@@ -7,9 +7,9 @@ import sys
 from collections.abc import Sequence
 
 try:
-    from attncli.commands.boundary import Boundary, tell
-    from attncli.commands.session import Session
-    from attncli.commands.stdout import stand_in_for_closed
+    from attncli.commands.shared.exit_code import Boundary, tell
+    from attncli.commands.shared.session import Session
+    from attncli.commands.shared.stdout import stand_in_for_closed
 except KeyboardInterrupt:
     print("attn: interrupted before it began", file=sys.stderr)
     sys.exit(130)
@@ -30,7 +30,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     session = Session()
     with Boundary(session) as boundary:
         if words in PLAIN_DUE:
-            from attncli.commands.due_report import report
+            from attncli.commands.printed.printed_due import report
 
             report(session, at=None, as_json="--json" in words)
         else:

@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from attncli.commands.session import COMPLETION_VARIABLE, Session
+from attncli.commands.shared.session import COMPLETION_VARIABLE, Session
 from attncli.errors import UsageError
 
 COMMANDS: dict[str, str] = {
@@ -156,7 +156,7 @@ def cli(ctx: click.Context) -> None:
     """
     ctx.ensure_object(Session)
     if ctx.invoked_subcommand is None:
-        from attncli.commands.screens import open_app
+        from attncli.commands.shared.open_app import open_app
 
         ctx.exit(open_app("home", "`attn due` says what is due without it"))
 
@@ -190,7 +190,7 @@ def run(words: Sequence[str], current: Session) -> int:
 
 
 def _read_ahead(words: Sequence[str], current: Session) -> None:
-    from attncli.commands.read_ahead import read_ahead
+    from attncli.commands.shared.read_ahead import read_ahead
 
     read_ahead(words, current)
 
@@ -199,7 +199,7 @@ def _in_words(current: Session) -> click.Group:
     """The commands, with the words of the learner's language."""
     if current.told_in == "en":
         return cli
-    from attncli.commands.chinese_help import with_chinese_help
+    from attncli.commands.shared.chinese_help import with_chinese_help
 
     told = with_chinese_help(cli)
     assert isinstance(told, Commands), "a copy is what was copied"

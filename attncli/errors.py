@@ -17,6 +17,7 @@
     │   ├── StoreCorrupt          damaged
     │   ├── StoreBusy             another process is writing
     │   ├── StoreReplaced         another file has its name by now
+    │   ├── StoreRemoved          no file has its name any more
     │   └── StoreUnwritable       no permission: it may still be read
     │       └── StoreFull             no space left
     └── EnvironmentFailure    exit 3: the program or its surroundings failed
@@ -157,6 +158,10 @@ class StoreBusy(StoreError):
 
 class StoreReplaced(StoreError):
     """The name of the open database is another file's by now."""
+
+
+class StoreRemoved(StoreError):
+    """The open database has lost its name: its file was removed, or moved."""
 
 
 class StoreUnwritable(StoreError):

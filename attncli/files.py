@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import IO
@@ -18,34 +18,12 @@ def write_whole(path: Path, lines: Iterable[str]) -> int:
 
     A link stays a link. What is no ordinary file (a pipe, a device) is written to as it stands.
     """
-    path = path.resolve()
-    if path.exists() and not path.is_file() and not path.is_dir():
-        with path.open("w", encoding="utf-8") as file:
-            return _written(file, lines)
-    return replace_whole(path, lines, lambda: None)
+    return _write(path, _encoded(lines))
 
 
 def write_bytes(path: Path, content: bytes) -> None:
     """Writes `content` to `path` as `write_whole` writes lines. Raises OSError, then `path` is as it was."""
-    path = path.resolve()
-    if path.exists() and not path.is_file() and not path.is_dir():
-        path.write_bytes(content)
-        return
-    part = path.with_name(f".{path.name}.{os.urandom(4).hex()}.part")
-    try:
-        with part.open("xb") as file:
-            _forget_older(path, part)
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        if path.is_file():
-            part.chmod(path.stat().st_mode & 0o777)
-        part.replace(path)
-    except BaseException:
-        with suppress(OSError):
-            part.unlink(missing_ok=True)
-        raise
-    flush_folder(path.parent)
+    _write(path, [content])
 
 
 def replace_whole(path: Path, lines: Iterable[str], confirm: Callable[[], None]) -> int:
@@ -53,23 +31,7 @@ def replace_whole(path: Path, lines: Iterable[str], confirm: Callable[[], None])
 
     `confirm` is called when all is written but the name; if it raises, `path` is as it was, as after an OSError.
     """
-    part = path.with_name(f".{path.name}.{os.urandom(4).hex()}.part")
-    try:
-        with part.open("x", encoding="utf-8") as file:
-            _forget_older(path, part)
-            count = _written(file, lines)
-            file.flush()
-            os.fsync(file.fileno())
-        if path.is_file():
-            part.chmod(path.stat().st_mode & 0o777)
-        confirm()
-        part.replace(path)
-    except BaseException:
-        with suppress(OSError):
-            part.unlink(missing_ok=True)
-        raise
-    flush_folder(path.parent)
-    return count
+    return _replace(path, _encoded(lines), confirm)
 
 
 def flush_folder(folder: Path) -> None:
@@ -89,10 +51,42 @@ def cannot_write(path: Path, error: OSError, remedy: str) -> AttnError:
     return UsageError(f"cannot write {path} ({error.strerror}); {remedy}")
 
 
-def _written(file: IO[str], lines: Iterable[str]) -> int:
+def _encoded(lines: Iterable[str]) -> Iterator[bytes]:
+    return (line.encode("utf-8") for line in lines)
+
+
+def _write(path: Path, pieces: Iterable[bytes]) -> int:
+    path = path.resolve()
+    if path.exists() and not path.is_file() and not path.is_dir():
+        with path.open("wb") as file:
+            return _written(file, pieces)
+    return _replace(path, pieces, lambda: None)
+
+
+def _replace(path: Path, pieces: Iterable[bytes], confirm: Callable[[], None]) -> int:
+    part = path.with_name(f".{path.name}.{os.urandom(4).hex()}.part")
+    try:
+        with part.open("xb") as file:
+            _forget_older(path, part)
+            count = _written(file, pieces)
+            file.flush()
+            os.fsync(file.fileno())
+        if path.is_file():
+            part.chmod(path.stat().st_mode & 0o777)
+        confirm()
+        part.replace(path)
+    except BaseException:
+        with suppress(OSError):
+            part.unlink(missing_ok=True)
+        raise
+    flush_folder(path.parent)
+    return count
+
+
+def _written(file: IO[bytes], pieces: Iterable[bytes]) -> int:
     count = 0
-    for line in lines:
-        file.write(line)
+    for piece in pieces:
+        file.write(piece)
         count += 1
     return count
 

@@ -15,8 +15,8 @@ import torch
 from attncli.judge.answers.submission import Budget, Submission
 from attncli.judge.asking.examiner import Examiner
 from attncli.judge.asking.questions import Values
-from attncli.judge.cases.folder import Folder
 from attncli.judge.cases.profiles import profile_of
+from attncli.judge.cases.trusted_files import Folder
 from attncli.judge.searching.streams import drawn
 from attncli.judge.truth.demands import Demands
 from attncli.judge.truth.reference import as_given, run_reference

@@ -1,120 +1,32 @@
-"""Grades a generated class: two judges against one, killed again and again, twice, and beside hostile people.
+"""Grades a generated class: two judges against one, killed again and again, twice, on a cluster, beside hostile people.
 
-    python benchmarks/cohort.py [--learners 12] [--kills 20] [--seed 0]
+    python benchmarks/cohort.py                        twelve people, three minutes
+    python benchmarks/cohort.py --learners 1000 --ray  a thousand, also on two nodes of Ray, one of which is killed
 
 Everybody hands in eight files, each a right or a wrong one of the challenge's own folder, none the same as another's.
-Exit 1 if anything does not hold.
+More than sixty people hand in challenges that are quick to grade; judges are timed, and hostile people join, in a class
+of sixty then. `--rounds 0` times nothing. Exit 1 if anything does not hold.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import random
-import shutil
-import signal
-import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
-from timing import ATTN, ROOT, AtLeast
+from generated_class import ORDINARY, QUICK, Cohort, add_hostile, make_class, without_hostile
+from timing import AtLeast
 
-CHALLENGES = (
-    *("attention/sdpa", "attention/causal-mask", "attention/softmax-stable", "norms/rms-norm"),
-    *("norms/layer-norm", "positions/rope", "cache/gqa", "optimisers/adamw"),
-)
-SHARE_RIGHT = 0.6
+TIMED_LEARNERS = 60
 LEAST_RATIO = 1.6
-LONGEST_RUN_SECONDS = 6.0
-HOSTILE = {
-    "hang": "while True: pass\n",
-    "bomb": "import os\nwhile True: os.fork()\n",
-    "memory": "x = []\nwhile True: x.append(bytes(1000000))\n",
-    "print": "def {entry}(*a, **k):\n    while True: print('x' * 1000)\n",
-    "exit": "import os\nos._exit(0)\n",
-    "crash": "import ctypes\nctypes.string_at(0)\n",
-    "kill": "import os\nos.kill(1 if os.getpid() == 2 else os.getppid(), 9)\n",
-}
-
-
-def make_class(folder: Path, learners: int, seed: int) -> int:
-    """Writes a class; the number of files."""
-    chance = random.Random(seed)
-    for number in range(learners):
-        home = folder / f"learner-{number:04d}"
-        home.mkdir(parents=True)
-        for name in CHALLENGES:
-            challenge = ROOT / "impl" / name
-            right = [challenge / "reference.py", *sorted(challenge.glob("right/*.py"))]
-            wrong = sorted(challenge.glob("wrong/*.py"))
-            chosen = chance.choice(right if chance.random() < SHARE_RIGHT else wrong)
-            text = chosen.read_text(encoding="utf-8")
-            (home / f"{challenge.name}.py").write_text(f"{text}\n# {number}\n", encoding="utf-8")
-    return learners * len(CHALLENGES)
-
-
-def add_hostile(folder: Path) -> None:
-    """Adds people whose files hang, bomb and lie."""
-    lies = sorted((ROOT / "tests" / "attacks" / "solutions").glob("crash_*.py"))
-    for name, text in HOSTILE.items():
-        home = folder / f"hostile-{name}"
-        home.mkdir()
-        (home / "sdpa.py").write_text(text.replace("{entry}", "sdpa"), encoding="utf-8")
-    for file in lies:
-        home = folder / f"liar-{file.stem}"
-        home.mkdir()
-        shutil.copy(file, home / "sdpa.py")
-
-
-class Cohort:
-    """`attn cohort` on a folder, as a process of its own with a home of its own."""
-
-    def __init__(self, folder: Path, home: Path) -> None:
-        self.folder = folder
-        self.environment = {**os.environ, "ATTN_HOME": str(home)}
-
-    @property
-    def results(self) -> Path:
-        return self.folder / ".attn-cohort" / "results.jsonl"
-
-    def forget(self) -> None:
-        shutil.rmtree(self.results.parent, ignore_errors=True)
-
-    def command(self, *words: str) -> list[str]:
-        return [*ATTN, "cohort", str(self.folder), "--json", *words]
-
-    def report(self, *words: str) -> bytes:
-        """The report of a run to the end."""
-        return subprocess.run(
-            self.command(*words), env=self.environment, cwd=ROOT, stdout=subprocess.PIPE, check=True
-        ).stdout
-
-    def seconds(self, *words: str) -> float:
-        self.forget()
-        start = time.perf_counter()
-        self.report(*words)
-        return time.perf_counter() - start
-
-    def killed_after(self, seconds: float) -> bool:
-        """Whether a run was still at work when it was killed."""
-        process = subprocess.Popen(
-            self.command("--jobs", "2"), env=self.environment, cwd=ROOT, stdout=subprocess.DEVNULL
-        )
-        try:
-            process.wait(timeout=seconds)
-        except subprocess.TimeoutExpired:
-            process.send_signal(signal.SIGKILL)
-            process.wait()
-            return True
-        return False
-
-    def whole_lines(self) -> list[bytes]:
-        content = self.results.read_bytes() if self.results.exists() else b""
-        return content[: content.rfind(b"\n") + 1].splitlines()
+MOST_SECONDS_MORE = 2.0
+NODE = {"num_cpus": 1, "memory": 4 << 30, "object_store_memory": 80 << 20}
 
 
 def throughput(cohort: Cohort, rounds: int) -> AtLeast:
@@ -123,57 +35,96 @@ def throughput(cohort: Cohort, rounds: int) -> AtLeast:
     return AtLeast("throughput of two judges / of one", ratios[len(ratios) // 2], LEAST_RATIO)
 
 
-def killed(cohort: Cohort, kills: int, chance: random.Random, expected: bytes) -> Iterator[str]:
-    """What goes wrong when a run is killed again and again and then resumed."""
+def killed(cohort: Cohort, files: int, kills: int, chance: random.Random) -> Iterator[str]:
+    """What goes wrong where a run is killed at random moments, from its start to its end, and resumed each time."""
     cohort.forget()
     before: list[bytes] = []
     done = 0
-    for _ in range(kills):
-        done += cohort.killed_after(chance.uniform(0.2, LONGEST_RUN_SECONDS))
+    for results in sorted(chance.randrange(files) for _ in range(kills)):
+        done += cohort.killed_when(results, chance.uniform(0, MOST_SECONDS_MORE), "--jobs", "2")
         lines = cohort.whole_lines()
         if lines[: len(before)] != before:
             yield "a result was lost"
         before = lines
-    if cohort.report("--jobs", "2") != expected:
-        yield "the report after the kills is another one"
-    keys = [tuple(json.loads(line)[name] for name in ("learner", "challenge")) for line in cohort.whole_lines()]
-    if len(set(keys)) != len(keys):
-        yield f"{len(keys) - len(set(keys))} results are kept twice"
-    print(f"       killed {done} times, {len(keys)} results kept, {len(set(keys))} of them different", flush=True)
+        print(f"       {stamp()} killed {done} times, {len(lines)} results kept", flush=True)
 
 
-def others(report: bytes) -> dict[str, object]:
-    """What a report says of the people who are not hostile."""
-    found = json.loads(report)["learners"]
-    return {row["learner"]: row for row in found if row["learner"].startswith("learner-")}
+def on_ray(cohort: Cohort, files: int) -> bytes:
+    """The report of two nodes, one of which is killed in the middle."""
+    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+    from ray.cluster_utils import Cluster
+
+    cluster: Any = Cluster(initialize_head=True, head_node_args={**NODE, "include_dashboard": False})
+    try:
+        second = cluster.add_node(**NODE)
+        return cohort.report_when(
+            files // 2, lambda: cluster.remove_node(second, allow_graceful=False), "--ray", cluster.address
+        )
+    finally:
+        cluster.shutdown()
 
 
-def main() -> int:
+def whole_class(cohort: Cohort, files: int, options: argparse.Namespace) -> Iterator[str]:
+    """What does not hold of one class that is graded in several ways."""
+    yield from killed(cohort, files, options.kills, random.Random(options.seed))
+    first = cohort.report("--jobs", "2")
+    if cohort.kept_twice() or len(cohort.whole_lines()) != files:
+        yield f"{len(cohort.whole_lines())} results are kept of {files}, {cohort.kept_twice()} of them twice"
+    print(f"       {stamp()} {len(cohort.whole_lines())} results kept, {cohort.kept_twice()} twice", flush=True)
+    if options.ray:
+        cohort.forget()
+        if on_ray(cohort, files) != first:
+            yield "on the cluster the report is another one"
+        print(f"       {stamp()} graded on two nodes; one was killed", flush=True)
+    cohort.forget()
+    if cohort.report() != first:
+        yield "graded without a break, the report is another one"
+    print(f"       {stamp()} graded without a break", flush=True)
+
+
+def beside_hostile(cohort: Cohort) -> Iterator[str]:
+    cohort.forget()
+    alone = without_hostile(cohort.report())
+    add_hostile(cohort.folder)
+    cohort.forget()
+    if without_hostile(cohort.report("--timeout", "10")) != alone:
+        yield "hostile people changed the results of others"
+
+
+def stamp() -> str:
+    return time.strftime("%H:%M:%S")
+
+
+def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--learners", type=int, default=12)
     parser.add_argument("--kills", type=int, default=20)
     parser.add_argument("--rounds", type=int, default=1)
     parser.add_argument("--seed", type=int, default=0)
-    options = parser.parse_args()
+    parser.add_argument("--ray", action="store_true", help="also on a Ray cluster, which wants attncli[cluster]")
+    return parser.parse_args()
+
+
+def main() -> int:
+    options = arguments()
     with tempfile.TemporaryDirectory() as folder:
         cohort = Cohort(Path(folder) / "class", Path(folder) / "home")
-        files = make_class(cohort.folder, options.learners, options.seed)
+        challenges = ORDINARY if options.learners <= TIMED_LEARNERS else QUICK
+        files = make_class(cohort.folder, options.learners, options.seed, challenges)
         print(f"{options.learners} people, {files} files, seed {options.seed}", flush=True)
-        row = throughput(cohort, options.rounds)
-        print(row.line(), flush=True)
-        first = cohort.report()
-        cohort.forget()
-        faults = [] if cohort.report("--jobs", "2") == first else ["graded twice, the reports differ"]
-        faults += killed(cohort, options.kills, random.Random(options.seed), first)
-        add_hostile(cohort.folder)
-        cohort.forget()
-        if others(cohort.report("--timeout", "10")) != others(first):
-            faults.append("hostile people changed the results of others")
+        timed = Cohort(Path(folder) / "timed", Path(folder) / "home")
+        make_class(timed.folder, min(options.learners, TIMED_LEARNERS), options.seed)
+        in_budget = True
+        if options.rounds:
+            row = throughput(timed, options.rounds)
+            in_budget = row.measured >= row.budget
+            print(row.line(), flush=True)
+        faults = [*whole_class(cohort, files, options), *beside_hostile(timed)]
     for fault in faults:
         print(f"FAILS  {fault}")
     if not faults:
-        print("holds  twice the same bytes; killed and resumed the same bytes; hostile people change nobody's result")
-    return 0 if not faults and row.measured >= row.budget else 1
+        print("holds  the same bytes however it was graded; hostile people change nobody's result")
+    return 0 if in_budget and not faults else 1
 
 
 if __name__ == "__main__":

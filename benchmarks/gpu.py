@@ -1,6 +1,7 @@
 """Reference kernels on a GPU, against torch's own operation and the device's limits as measured in the same run.
 
     python benchmarks/gpu.py [KERNEL…]       writes benchmarks/results/gpu-<device>.json and prints a table
+    attn verify --device cuda                before that: every challenge by its own files, on the same GPU
     python benchmarks/gpu.py --small         without a GPU: correctness alone, at small sizes, in Triton's interpreter
 
 Correctness comes first: what differs from torch's operation is not timed. Times are medians by device events with the

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from attncli.domain.row_documents import line_of, row_of_line
+from attncli.domain.log_row_json import line_of, row_of_line
 from attncli.errors import Unfit
 from attncli.paths import Home
 from attncli.practice.log import mock_log

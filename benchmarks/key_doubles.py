@@ -11,14 +11,14 @@ from random import Random
 from typing import Any
 
 from attncli.domain.case_answers import BothAnswers
-from attncli.domain.report import Counterexample, GradeReport
-from attncli.domain.report_documents import check_of, report_of
+from attncli.domain.grade_report import Counterexample, GradeReport
+from attncli.domain.grade_report_json import check_of, report_of
 from attncli.domain.text import Localised
 from attncli.errors import JudgeFailed
 from attncli.experiments.catalogue import Experiment
 from attncli.experiments.results import Outcome, outcome_of
 from attncli.judge.client import GradeRequest, OnCheck
-from attncli.practice.challenges.grader import Grader, GradingCancelled, TryRequest
+from attncli.practice.challenges.warm_judge import Grader, GradingCancelled, TryRequest
 from attncli.practice.workspace import Workspace
 from attncli.tui.app import AttnApp
 from attncli.tui.screens import experiment as experiment_screen

@@ -12,10 +12,10 @@ from random import Random
 from attncli import config
 from attncli.domain.log_row import LogRow, RowKind
 from attncli.paths import Home
-from attncli.practice.cards import annotate, hold
+from attncli.practice.cards import hold, tag_flag_note
 from attncli.practice.cards.new_card import add_card
+from attncli.practice.mock.compose_mock import MockWish
 from attncli.practice.mock.mock import MockInterview
-from attncli.practice.mock.mock_plan import MockWish
 from attncli.practice.workspace import Workspace
 
 BEGINNING = datetime(2026, 6, 12, 9, 0, tzinfo=UTC)
@@ -77,8 +77,8 @@ def _with_history(home: Home) -> None:
     _fill(home, REVIEWS)
     with _open(home) as workspace:
         for card in Random(3).sample(workspace.store.index.card_ids(), 12):
-            annotate.toggle_tag(workspace, card, "hard")
-            annotate.set_note(workspace, card, "ask again 再看")
+            tag_flag_note.toggle_tag(workspace, card, "hard")
+            tag_flag_note.set_note(workspace, card, "ask again 再看")
             hold.suspend(workspace, card)
         for number in range(4):
             add_card(workspace, "mine", f"Own question {number}?", "An answer of one's own, in a sentence or two.")

@@ -4,17 +4,21 @@
 
 A wrong solution that misses *solved* has to be named, and nothing else; a right one has to run; so do random mixes of
 right solutions and references. `--with-others` gives the wrong piece three right ones of the learner's beside it.
-Exit 1 below 95 of 100, or where a right solution is blamed.
+Exit 1 below 95 of 100, or where a right solution is blamed. What became of each file is kept in
+`benchmarks/results/ladder.json`, which a test holds README's figure against.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import platform
 import random
 import sys
 import time
 from collections.abc import Iterator
+from datetime import UTC, datetime
+from importlib.metadata import version
 from pathlib import Path
 
 from attncli.ladder.blame import Engines, climb
@@ -25,6 +29,7 @@ from attncli.paths import bundled_impl
 from attncli.sandbox.zygote_client import ZygoteClient
 
 FIRST_FAILURES = Path(__file__).parent.parent / "tests" / "first_failures.json"
+RESULTS = Path(__file__).parent / "results" / "ladder.json"
 LEAST = 0.95
 BESIDE = 3
 
@@ -50,20 +55,19 @@ def mix(draw: random.Random, ids: list[str]) -> dict[str, str]:
     return {id: text_of(draw.choice(files_of(BY_ID[id], "right"))) for id in ids}
 
 
-def named(engines: Engines, piece: Piece, show: bool, others: bool) -> tuple[int, int]:
-    """How many wrong files of a piece are named, exactly, and of how many."""
-    count = good = 0
+def named(engines: Engines, piece: Piece, show: bool, others: bool) -> dict[str, bool]:
+    """Of each wrong file of a piece whether its piece is named, and no other."""
+    seen = {}
     for path in wrong_files(piece):
         draw = random.Random(path.stem)
         beside = draw.sample([id for id in BY_ID if id != piece.id], BESIDE) if others else []
         found = climb(engines, {**mix(draw, beside), piece.id: text_of(path)})
-        count += 1
-        good += found.broken == {piece.id}
-        if found.broken != {piece.id}:
+        seen[path.stem] = found.broken == {piece.id}
+        if not seen[path.stem]:
             print(f"  {piece.id}/{path.stem}: {sorted(found.broken) or 'nobody'} named", flush=True)
         elif show:
             print(f"  {piece.id}/{path.stem}: {where(found.blames[0].difference, 'en')}", flush=True)
-    return good, count
+    return seen
 
 
 def blamed(engines: Engines, own: dict[str, str], name: str) -> bool:
@@ -74,6 +78,49 @@ def blamed(engines: Engines, own: dict[str, str], name: str) -> bool:
     return bool(found.blames)
 
 
+def measured(engines: Engines, piece: Piece, show: bool, others: bool) -> dict[str, list[str]]:
+    """The files of a piece by what became of them: wrong ones named or missed, right ones that run or are blamed."""
+    begun = time.perf_counter()
+    wrong = named(engines, piece, show, others)
+    right = {
+        path.stem: not blamed(engines, {piece.id: text_of(path)}, f"{piece.id}/{path.stem}")
+        for path in files_of(piece, "right")
+    }
+    print(
+        f"{piece.id}: {sum(wrong.values())} of {len(wrong)} named, "
+        f"{sum(right.values())} of {len(right)} right ones run, {time.perf_counter() - begun:.0f} s",
+        flush=True,
+    )
+    sorts = (("named", wrong, True), ("missed", wrong, False), ("run", right, True), ("blamed", right, False))
+    return {sort: [name for name, good in of.items() if good is kept] for sort, of, kept in sorts}
+
+
+def blamed_mixes(engines: Engines, mixes: int) -> list[int]:
+    """The mixes of right pieces and references, by number, that are blamed."""
+    found = []
+    for seed in range(mixes):
+        draw = random.Random(seed)
+        drawn = draw.sample(sorted(BY_ID), draw.randint(2, len(BY_ID)))
+        if blamed(engines, mix(draw, drawn), f"mix {seed}"):
+            found.append(seed)
+    return found
+
+
+def kept(found: dict[str, dict[str, list[str]]]) -> None:
+    """Puts the pieces of this run, with what they ran on, in the place of an earlier one's."""
+    RESULTS.parent.mkdir(exist_ok=True)
+    before = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
+    ran_on = {
+        "on": datetime.now(UTC).date().isoformat(),
+        "python": platform.python_version(),
+        "torch": version("torch"),
+        "system": f"{platform.system()} {platform.machine()}",
+    }
+    now = {**before, **{id: {**ran_on, **one} for id, one in found.items()}}
+    ordered = {piece.id: now[piece.id] for piece in PIECES if piece.id in now}
+    RESULTS.write_text(json.dumps(ordered, indent=1) + "\n", encoding="utf-8")
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("ids", nargs="*", metavar="ID")
@@ -81,30 +128,22 @@ def main() -> int:
     parser.add_argument("--with-others", action="store_true")
     parser.add_argument("--show", action="store_true", help="where each wrong solution showed")
     options = parser.parse_args()
-    pieces = [piece for piece in PIECES if not options.ids or piece.id in options.ids]
-    total, all_named, rights, wrongly = 0, 0, 0, 0
     with ZygoteClient.start() as zygote:
         engines = Engines(Files(bundled_impl()), zygote.worker)
-        for piece in pieces:
-            begun = time.perf_counter()
-            good, count = named(engines, piece, options.show, options.with_others)
-            right = files_of(piece, "right")
-            refused = sum(blamed(engines, {piece.id: text_of(path)}, f"{piece.id}/{path.stem}") for path in right)
-            total, all_named, rights, wrongly = total + count, all_named + good, rights + len(right), wrongly + refused
-            seconds = time.perf_counter() - begun
-            print(
-                f"{piece.id}: {good} of {count} named, {len(right) - refused} of {len(right)} right ones run, "
-                f"{seconds:.0f} s",
-                flush=True,
-            )
-        for seed in range(options.mixes):
-            draw = random.Random(seed)
-            wrongly += blamed(
-                engines, mix(draw, draw.sample(sorted(BY_ID), draw.randint(2, len(BY_ID)))), f"mix {seed}"
-            )
-    share = all_named / total if total else 1.0
-    print(f"in all: {all_named} of {total} named ({share:.1%})")
+        found = {
+            piece.id: measured(engines, piece, options.show, options.with_others)
+            for piece in PIECES
+            if not options.ids or piece.id in options.ids
+        }
+        mixes_blamed = blamed_mixes(engines, options.mixes)
+    count = {sort: sum(len(one[sort]) for one in found.values()) for sort in ("named", "missed", "run", "blamed")}
+    total, wrongly = count["named"] + count["missed"], count["blamed"] + len(mixes_blamed)
+    share = count["named"] / total if total else 1.0
+    print(f"in all: {count['named']} of {total} named ({share:.1%})")
+    rights = count["run"] + count["blamed"]
     print(f"right: {rights} solutions alone and {options.mixes} mixes, {wrongly} of them blamed")
+    if not options.with_others:
+        kept(found)
     return 0 if share >= LEAST and not wrongly else 1
 
 

@@ -23,12 +23,12 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from attncli.bank.repair_rules import load_repairs
+from attncli.bank.rules.repair_rules import load_repairs
 from attncli.domain.challenge import Challenge
+from attncli.domain.grade_report import GradeReport
 from attncli.domain.repairs import MOST_BUGS, Repair, drawn, planted
-from attncli.domain.report import GradeReport
 from attncli.judge.client import GradeRequest, Judge
-from attncli.practice.challenges.submit import specification
+from attncli.practice.challenges.grade_file import specification
 from grading import all_challenges
 
 GRADED_EACH = 10
@@ -63,9 +63,9 @@ class Rounds:
 
     def __init__(self, challenge: Challenge, judge: Judge, stream: int) -> None:
         from attncli.judge.asking.exam import Exam
-        from attncli.judge.cases.folder import Folder
+        from attncli.judge.cases.trusted_files import Folder
         from attncli.judge.grading.repaired import probes
-        from attncli.judge.naming.planted import PlantedFiles
+        from attncli.judge.naming.planted_bugs_left import PlantedFiles
 
         self.challenge, self.judge, self.stream = challenge, judge, stream
         self.folder = Folder(specification(challenge), Path(challenge.folder))

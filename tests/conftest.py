@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 import torch
 from hypothesis import HealthCheck, settings
+
+from moved_clock import Clock
 
 # Without a GPU, kernels are interpreted. Triton settles that when it is imported, which torch.utils.flop_counter does
 # for the judge: no test may import that before this line.
@@ -140,19 +141,6 @@ def double(x, times=2.0):
 '''
 
 
-class Clock:
-    """Stands still unless it is moved."""
-
-    def __init__(self) -> None:
-        self.now = datetime(2026, 6, 12, 9, 0, tzinfo=UTC)
-
-    def __call__(self) -> datetime:
-        return self.now
-
-    def move(self, **by: float) -> None:
-        self.now += timedelta(**by)
-
-
 @pytest.fixture
 def moving_clock() -> Clock:
     return Clock()
@@ -194,3 +182,12 @@ def qa_card() -> MakeCard:
         )
 
     return make
+
+
+@pytest.fixture
+def one_thread() -> Iterator[None]:
+    """Small tensors: more threads only wait for each other."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)

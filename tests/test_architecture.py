@@ -77,39 +77,40 @@ JUDGE_ROOMS: dict[str, set[str]] = {
     "client": set(),
     "check_table": set(),
     "sentences": set(),
-    "guard": {"sentences"},
+    "answer_guard": {"sentences"},
     "cases": {"check_table"},
-    "truth": {"sentences", "cases", "guard"},
-    "answers": {"sentences", "cases", "truth", "guard"},
+    "truth": {"sentences", "cases", "answer_guard"},
+    "answers": {"sentences", "cases", "truth", "answer_guard"},
     "searching": {"cases", "answers"},
-    "asking": {"check_table", "sentences", "cases", "truth", "answers", "searching", "guard"},
-    "naming": {"sentences", "cases", "truth", "answers", "guard"},
+    "asking": {"check_table", "sentences", "cases", "truth", "answers", "searching", "answer_guard"},
+    "naming": {"sentences", "cases", "truth", "answers", "answer_guard"},
     "telling": {"cases", "truth", "answers", "searching"},
     "grading": {
-        *("check_table", "sentences", "cases", "truth", "answers", "searching", "asking", "naming", "telling", "guard")
+        *("check_table", "sentences", "cases", "truth", "answers", "searching"),
+        *("asking", "naming", "telling", "answer_guard"),
     },
-    "trying": {"sentences", "cases", "truth", "answers", "asking", "telling", "guard"},
-    "server": {"cases", "answers", "asking", "telling", "grading", "trying", "guard"},
+    "trying": {"sentences", "cases", "truth", "answers", "asking", "telling", "answer_guard"},
+    "server": {"cases", "answers", "asking", "telling", "grading", "trying", "answer_guard"},
 }
 PRACTICE_ROOMS: dict[str, set[str]] = {
     "__init__": set(),
-    "daily_copy": set(),
-    "derivation": set(),
-    "library": {"derivation"},
-    "workspace": {"daily_copy", "derivation", "library"},
-    "health": {"workspace"},
+    "daily_backup": set(),
+    "derive_schedules": set(),
+    "gpu": set(),
+    "library": {"derive_schedules"},
+    "workspace": {"daily_backup", "derive_schedules", "library"},
+    "health": {"gpu", "workspace"},
     "settings": {"workspace"},
     "first_run": {"settings", "workspace"},
-    "log": {"derivation", "workspace"},
+    "log": {"derive_schedules", "workspace"},
     "anki": {"log", "workspace"},
-    "cards": {"derivation", "log", "workspace"},
-    "challenges": {"cards", "log", "workspace"},
+    "cards": {"derive_schedules", "log", "workspace"},
+    "challenges": {"cards", "gpu", "log", "workspace"},
     "mock": {"cards", "challenges", "log", "workspace"},
     "plan": {"cards", "challenges", "workspace"},
-    "study_progress": {"cards", "plan", "workspace"},
-    "recall_record": {"workspace"},
+    "stats": {"cards", "plan", "workspace"},
     "today": {"cards", "plan", "workspace"},
-    "sittings": {"cards", "log", "study_progress", "workspace"},
+    "sittings": {"cards", "log", "stats", "workspace"},
 }
 INNER_ROOMS = {"judge": JUDGE_ROOMS, "practice": PRACTICE_ROOMS}
 OWNERS = {
@@ -312,6 +313,18 @@ def test_a_door_is_named_like_what_it_opens_and_nothing_else(door: Path) -> None
     assert {path.name for path in door.glob("*.py")} & inside == set()
 
 
+COMMAND_FILES = sorted((PACKAGE / "commands").glob("[a-z]*.py"))
+
+
+@pytest.mark.parametrize("path", COMMAND_FILES, ids=lambda path: path.name)
+def test_what_lies_in_the_folder_of_commands_itself_is_a_command(path: Path) -> None:
+    functions = [node for node in ast.parse(path.read_text(encoding="utf-8")).body if isinstance(node, ast.FunctionDef)]
+    decorators = {
+        ast.unparse(call.func) for node in functions for call in node.decorator_list if isinstance(call, ast.Call)
+    }
+    assert any(name.endswith((".command", ".group")) for name in decorators)
+
+
 CLOCKS = {"now", "utcnow", "today"}
 
 
@@ -344,6 +357,9 @@ def test_a_challenge_file_stands_alone(path: Path) -> None:
         assert {name.split(".")[0] for name in names} <= allowed, f"{path}:{getattr(node, 'lineno', 0)}"
 
 
+TEXT_ALONE = {"torch", "rich", "yaml", "sqlite3"}
+
+
 def loaded_by(statement: str) -> set[str]:
     code = f"{statement}\nimport sys\nprint(*{{name.split('.')[0] for name in sys.modules}})"
     return set(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split())
@@ -353,10 +369,13 @@ def loaded_by(statement: str) -> set[str]:
     ("statement", "absent"),
     [
         ("import attncli.cli", {"torch", "textual", "rich", "yaml", "pydantic", "fsrs", "hypothesis", "sqlite3"}),
-        ("import attncli.practice.sittings.drill", {"torch", "textual", "yaml", "pydantic", "hypothesis"}),
+        ("import attncli.practice.sittings.review_sitting", {"torch", "textual", "yaml", "pydantic", "hypothesis"}),
         ("import attncli.judge.client", {"torch", "hypothesis"}),
-        ("import attncli.experiments.child_runner, attncli.experiments.told", {"torch", "rich", "yaml", "sqlite3"}),
-        ("import attncli.ladder.blame, attncli.ladder.told_climb", {"torch", "rich", "yaml", "sqlite3"}),
+        (
+            "import attncli.experiments.child_runner, attncli.experiments.experiment_report",
+            {"torch", "rich", "yaml", "sqlite3"},
+        ),
+        ("import attncli.ladder.blame, attncli.ladder.told_climb", TEXT_ALONE),
         ("import attncli.sandbox.zygote_client", {"torch", "hypothesis"}),
         ("import attncli.tui.app", {"torch", "hypothesis", "yaml", "pydantic"}),
     ],

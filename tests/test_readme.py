@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 from pathlib import Path
@@ -10,6 +11,7 @@ import click
 import pytest
 
 from attncli.cli import COMMANDS, Commands
+from attncli.ladder.pieces import PIECES
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -46,6 +48,34 @@ def test_a_room_of_the_readme_exists(room):
     assert (ROOT / room).is_dir()
 
 
+WHERE_TO_LOOK = README.partition("### Where to look for what")[2].partition("`tests/` has")[0]
+
+
+def test_whatever_the_table_of_places_names_is_there():
+    places = re.findall(r"`([\w/]+\.py)`", WHERE_TO_LOOK)
+    assert len(places) > 40
+    assert [place for place in places if not (ROOT / "attncli" / place).is_file()] == []
+
+
+PAGES = [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), ROOT / "quizbank" / "README.md"]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_a_path_on_a_page_leads_to_a_file(page):
+    paths = re.findall(r"`((?:[\w-]+/)+[\w-]+\.(?:py|md|yaml|json))`", page.read_text(encoding="utf-8"))
+    houses = (ROOT, ROOT / "attncli", ROOT / "impl" / "norms" / "layer-norm")
+    learners = ("banks/",)
+    missing = [path for path in paths if not any((house / path).is_file() for house in houses)]
+    assert [path for path in missing if not path.startswith(learners)] == []
+
+
+def test_the_groups_of_the_sandbox_name_its_files():
+    groups = README.partition("files of `attncli/sandbox/`")[2].partition("### ")[0]
+    named = set(re.findall(r"`(\w+)`", groups))
+    assert len(named) > 20
+    assert named <= {path.stem for path in (ROOT / "attncli" / "sandbox").glob("*.py")}
+
+
 @pytest.mark.parametrize("what", ["solutions", "kernels"])
 def test_the_published_score_counts_what_is_there(what):
     score = re.search(
@@ -58,3 +88,20 @@ def test_the_published_score_counts_what_is_there(what):
     assert challenges == len(folders)
     assert rejected == wrong == sum(len(list(f.glob("wrong/*.py"))) for f in folders)
     assert accepted == right == sum(1 + len(list(f.glob("right/*.py"))) for f in folders)
+
+
+def test_the_published_figure_of_the_ladder_is_that_of_the_run_that_is_kept():
+    figure = re.search(r"one at a time: (\d+) of (\d+) are named, and none of (\d+) right ones is", README)
+    assert figure is not None
+    failures = json.loads((ROOT / "tests" / "first_failures.json").read_text(encoding="utf-8"))
+    ran = json.loads((ROOT / "benchmarks" / "results" / "ladder.json").read_text(encoding="utf-8"))
+    wrong_count = right_count = 0
+    for piece in PIECES:
+        folder = ROOT / "impl" / piece.track / piece.id
+        wrong = [path.stem for path in sorted(folder.glob("wrong/*.py"))]
+        wrong = [name for name in wrong if failures[piece.id].get(name, ["", "solved"])[1] == "solved"]
+        right = [path.stem for path in sorted(folder.glob("right/*.py"))]
+        wrong_count, right_count = wrong_count + len(wrong), right_count + len(right)
+        kept = ran[piece.id]
+        assert (kept["named"], kept["missed"], kept["run"], kept["blamed"]) == (wrong, [], right, [])
+    assert [int(number) for number in figure.groups()] == [wrong_count, wrong_count, right_count]

@@ -12,11 +12,11 @@ import sys
 from pathlib import Path
 
 from attncli.bank.check import check
-from attncli.bank.ledger import load_readings, reading, written
+from attncli.bank.checked_files import Checked, Surroundings
 from attncli.bank.loader import LEDGER, bank_files
 from attncli.bank.problems import visible
-from attncli.bank.schema import json_schema
-from attncli.bank.selection import Checked, Surroundings
+from attncli.bank.reading.reading_ledger import load_readings, reading, written
+from attncli.bank.reading.schema import json_schema
 from attncli.errors import AttnError
 from attncli.paths import bundled_impl, bundled_quizbank
 

@@ -9,10 +9,8 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from attncli.bank.card_rules import card_findings
-from attncli.bank.numeric_rules import choices_of
 from attncli.bank.problems import Finding, Way, did_you_mean, one_of, shown
-from attncli.bank.schema import (
+from attncli.bank.reading.schema import (
     ID_PATTERN,
     LONGEST_ID,
     OWN_SHAPES,
@@ -23,7 +21,9 @@ from attncli.bank.schema import (
     TopicShape,
     UnknownKindShape,
 )
-from attncli.bank.schema_messages import findings_of, kind_of_value
+from attncli.bank.reading.schema_messages import findings_of, kind_of_value
+from attncli.bank.rules.card_rules import card_findings
+from attncli.bank.rules.numeric_rules import choices_of
 
 Document = dict[str, Any]
 

@@ -13,9 +13,9 @@ from attncli.cohort.similarity import Alike, alike
 from attncli.cohort.standards import CohortOptions, standard_of
 from attncli.cohort.versions import versions
 from attncli.domain.challenge import Challenge
-from attncli.practice.challenges.challenge_texts import statement
 from attncli.practice.challenges.start_challenge import TRITON
 from attncli.practice.challenges.starters import starter
+from attncli.practice.challenges.whole_statement import statement
 
 GradeTasks = Callable[[Sequence[Task]], Iterator[Outcome]]
 OnProgress = Callable[[int, int, int], None]

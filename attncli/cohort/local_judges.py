@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from itertools import cycle, islice
 from queue import SimpleQueue
 from threading import Lock, Thread, Timer
 
 from attncli.cohort.outcomes import Graded, Outcome, Task, kept
 from attncli.cohort.task_queue import TaskQueue
-from attncli.errors import AttnError, JudgeFailed
+from attncli.errors import JudgeFailed
 from attncli.judge.client import GradeRequest, Judge
 
 # A judge owns every clock of a grading (some thirty limits at most); one that is silent for longer is stuck itself.
@@ -21,11 +23,31 @@ WITH_JUDGE = 2
 
 def default_jobs(memory_mib: int) -> int:
     """As many judges as there are cores, while each has the memory that its submissions may fill."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     if not hasattr(os, "sysconf"):
-        return cores
+        return len(_cores())
     memory_bytes = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    return max(1, min(cores, memory_bytes // (WITH_JUDGE * memory_mib * 2**20)))
+    return max(1, min(len(_cores()), memory_bytes // (WITH_JUDGE * memory_mib * 2**20)))
+
+
+def _cores() -> list[int]:
+    if hasattr(os, "sched_getaffinity"):
+        return sorted(os.sched_getaffinity(0))
+    return list(range(os.cpu_count() or 1))
+
+
+def _cores_in_turn() -> Iterator[int]:
+    """The cores again and again, from another one on in each process: two classes need not meet on the first."""
+    cores = _cores()
+    return islice(cycle(cores), os.getpid() % len(cores), None)
+
+
+def _stay_on(core: int) -> None:
+    """What this thread starts runs on that core alone: a judge and the file that it asks take turns anyway, so that on
+    one core they find each other's data near, and as many cores are busy as there are judges. Where the system
+    refuses, it runs anywhere."""
+    if hasattr(os, "sched_setaffinity"):
+        with suppress(OSError):
+            os.sched_setaffinity(0, {core})
 
 
 class JudgeSlot:
@@ -90,15 +112,18 @@ def grade_here(tasks: Sequence[Task], jobs: int, start: Callable[[], Judge] = Ju
 
     Raises JudgeFailed or SandboxUnavailable where no judge can be started.
     """
-    queue, done = TaskQueue(tasks), SimpleQueue[Outcome | AttnError]()
+    queue, done = TaskQueue(tasks), SimpleQueue[Outcome | BaseException]()
     slots = [JudgeSlot(start) for _ in range(min(jobs, len(tasks)))]
-    threads = [Thread(target=_work, args=(slot, queue, done), daemon=True) for slot in slots]
+    threads = [
+        Thread(target=_work, args=(slot, core, queue, done), daemon=True)
+        for slot, core in zip(slots, _cores_in_turn(), strict=False)
+    ]
     for thread in threads:
         thread.start()
     try:
         for _ in tasks:
             outcome = done.get()
-            if isinstance(outcome, AttnError):
+            if isinstance(outcome, BaseException):
                 raise outcome
             yield outcome
     finally:
@@ -109,11 +134,13 @@ def grade_here(tasks: Sequence[Task], jobs: int, start: Callable[[], Judge] = Ju
             slot.close()
 
 
-def _work(slot: JudgeSlot, queue: TaskQueue, done: SimpleQueue[Outcome | AttnError]) -> None:
+def _work(slot: JudgeSlot, core: int, queue: TaskQueue, done: SimpleQueue[Outcome | BaseException]) -> None:
+    """Grades until nothing is left. Whatever ends it sooner is handed on, for somebody waits for its outcome."""
     before = ""
     try:
+        _stay_on(core)
         while (task := queue.next(before)) is not None:
             before = task.submission.challenge
             done.put(Outcome(task, *slot.graded(task.standard.request(task.submission.source))))
-    except AttnError as error:
+    except BaseException as error:  # noqa: BLE001 - it is raised again where it is awaited
         done.put(error)

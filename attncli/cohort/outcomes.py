@@ -9,7 +9,7 @@ from typing import Any
 
 from attncli.cohort.class_folder import Submission
 from attncli.cohort.standards import Standard
-from attncli.domain.report import CheckResult, GradeReport
+from attncli.domain.grade_report import CheckResult, GradeReport
 
 LONGEST_MESSAGE = 400
 # Where a process put an object is another place every time.

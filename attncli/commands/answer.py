@@ -6,9 +6,9 @@ from datetime import datetime
 
 import click
 
-from attncli.commands.session import session
-from attncli.commands.shared_options import at_option, json_option, print_json
-from attncli.commands.stdout import echo
+from attncli.commands.shared.session import session
+from attncli.commands.shared.shared_options import at_option, json_option, print_json
+from attncli.commands.shared.stdout import echo
 from attncli.domain.log_row import RowKind
 from attncli.domain.rating import Rating
 from attncli.domain.text import Lang

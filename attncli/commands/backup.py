@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
-from attncli.commands.session import session
-from attncli.commands.stdout import echo
+from attncli.commands.shared.session import session
+from attncli.commands.shared.stdout import echo
 from attncli.domain.printable import printable
 from attncli.errors import NotFound, UsageError
 from attncli.words.command_texts import MISSING, RESTORED, ROWS_LEFT_OUT, SEMICOLON, WHAT_WAS_KEPT, counted

@@ -8,10 +8,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from attncli.commands.session import session
-from attncli.commands.shared_options import json_option, print_json
-from attncli.commands.stdout import echo, verdict_counts
+from attncli.commands.shared.session import session
+from attncli.commands.shared.shared_options import json_option, print_json
+from attncli.commands.shared.stdout import echo, verdict_counts
+from attncli.domain.text import Lang
 from attncli.errors import BankInvalid
+from attncli.words.bank_file_texts import MORE, NO_PROBLEMS, NOTE, NOTES
+from attncli.words.command_texts import counted
+from attncli.words.in_chinese import told_in
 
 if TYPE_CHECKING:
     from attncli.bank.check import Report
@@ -35,7 +39,7 @@ def check(paths: tuple[Path, ...], as_json: bool) -> None:
     """
     from attncli import paths as places
     from attncli.bank.check import check as checked
-    from attncli.bank.selection import Surroundings
+    from attncli.bank.checked_files import Surroundings
 
     home = session().home
     around = Surroundings(places.bundled_quizbank(), places.bundled_impl(), home.banks, home.challenges)
@@ -46,30 +50,31 @@ def check(paths: tuple[Path, ...], as_json: bool) -> None:
             notes = [note.as_json() for note in report.notes]
             print_json({"problems": problems, "cards": report.cards, "notes": notes})
         else:
-            _print(report)
+            _print(report, session().told_in)
     if report.problems:
         raise BankInvalid(_summary(report))
 
 
-def _print(report: Report) -> None:
+def _print(report: Report, lang: Lang) -> None:
     for problem in report.problems:
-        echo(problem)
+        echo(told_in(lang, str(problem)))
     if report.problems:
         return
-    for note in _grouped(report.notes):
-        echo(f"note: {note}", err=True)
-    notes = f"; {_counted(len(report.notes), 'note')}" if report.notes else ""
-    echo(f"{_counted(report.cards, 'card')} in {_counted(report.files, 'file')}: no problems{notes}", err=True)
+    for note in _grouped(report.notes, lang):
+        echo(NOTE[lang].format(said=note), err=True)
+    notes = NOTES[lang].format(notes=counted(len(report.notes), "note")[lang]) if report.notes else ""
+    cards, files = counted(report.cards, "card")[lang], counted(report.files, "file")[lang]
+    echo(NO_PROBLEMS[lang].format(cards=cards, files=files, notes=notes), err=True)
 
 
-def _grouped(notes: Iterable[Problem]) -> Iterator[str]:
+def _grouped(notes: Iterable[Problem], lang: Lang) -> Iterator[str]:
     """One line for notes that say the same of several places."""
     places: dict[str, list[str]] = {}
     for note in notes:
         places.setdefault(note.message, []).append(f"{note.file}:{note.line}:{note.column}")
     for message, where in places.items():
-        others = f" (and {len(where) - 1} more: {', '.join(where[1:PLACES_SHOWN])})" if len(where) > 1 else ""
-        yield f"{where[0]}: {message}{others}"
+        more = MORE[lang].format(count=len(where) - 1, places=", ".join(where[1:PLACES_SHOWN]))
+        yield f"{where[0]}: {told_in(lang, message)}{more if len(where) > 1 else ''}"
 
 
 def _summary(report: Report) -> str:

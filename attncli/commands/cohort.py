@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from attncli.commands.json_document import json_text
-from attncli.commands.session import session
-from attncli.commands.shared_options import json_option, print_json
-from attncli.commands.stdout import echo, show_progress, verdict_counts
+from attncli.commands.shared.json_document import json_text
+from attncli.commands.shared.session import session
+from attncli.commands.shared.shared_options import json_option, print_json
+from attncli.commands.shared.stdout import echo, show_progress, verdict_counts
 from attncli.domain.challenge import SEEDS
 from attncli.errors import JudgeFailed, UsageError
 from attncli.files import cannot_write, write_whole
@@ -94,7 +94,7 @@ def _report(
     from attncli.cohort.class_folder import read_class
     from attncli.cohort.class_report import report_document
     from attncli.cohort.grade_class import grade_class
-    from attncli.practice.challenges.prove import can_be_run
+    from attncli.practice.challenges.verify_challenges import can_be_run
 
     with session().workspace() as workspace:
         challenges = {challenge.id: challenge for challenge in workspace.library.challenges()}
@@ -131,7 +131,7 @@ def _tell(report: dict[str, Any], output: Path | None, form: str, as_json: bool,
         if as_json:
             print_json(report)
         elif output is None:
-            from attncli.commands.printed_cohort import lines
+            from attncli.commands.printed.printed_cohort import lines
 
             for line in lines(report, lang):
                 echo(line)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
-from attncli.commands.session import COMPLETION_VARIABLE
-from attncli.commands.stdout import echo
+from attncli.commands.shared.session import COMPLETION_VARIABLE
+from attncli.commands.shared.stdout import echo
 
 
 @click.command()

@@ -8,12 +8,19 @@ from typing import Any
 
 import click
 
-from attncli.commands.session import Session, session
-from attncli.commands.shared_options import json_option, print_json
-from attncli.commands.stdout import counting, echo, verdict_counts
+from attncli.commands.shared.session import Session, session
+from attncli.commands.shared.shared_options import json_option, print_json
+from attncli.commands.shared.stdout import counting, echo, verdict_counts
+from attncli.domain.device_choice import CUDA
+from attncli.domain.text import Lang
 from attncli.errors import ConfigInvalid, EnvironmentFailure, StoreCorrupt, StoreError
 from attncli.practice import health
-from attncli.practice.daily_copy import newest_copy
+from attncli.practice.daily_backup import newest_copy
+from attncli.words import doctor_texts as words
+from attncli.words.command_texts import counted
+from attncli.words.in_chinese import told_in
+
+NAME_CELLS = 12
 
 
 @click.command()
@@ -29,7 +36,7 @@ def doctor(as_json: bool, rebuild: bool) -> None:
         if as_json:
             print_json(found)
         else:
-            echo("\n".join(_lines(found)))
+            echo("\n".join(_lines(found, current.told_in)))
     database = found["database"]
     if database["problems"]:
         problem = database["problems"][0]
@@ -39,25 +46,30 @@ def doctor(as_json: bool, rebuild: bool) -> None:
 
 
 def _rebuild(current: Session) -> None:
-    done = health.rebuild(current.home, current.workspace, counting())
-    for line in _mended(done):
+    done, lang = health.rebuild(current.home, current.workspace, counting()), current.told_in
+    for line in _mended(done, lang):
         echo(line, err=True)
-    echo(f"derived {done.subjects} schedules anew", err=True)
+    echo(words.DERIVED[lang].format(count=done.subjects), err=True)
 
 
-def _mended(done: health.Rebuilt) -> Iterator[str]:
+def _mended(done: health.Rebuilt, lang: Lang) -> Iterator[str]:
     if done.kept:
-        lost = f"; {_rows_counted(done.lost)} could not be read" if done.lost else ""
-        cut = "; the file was cut short, and what was beyond its end is lost" if done.is_cut_short else ""
-        yield f"saved {_rows_counted(done.rescued or 0)} of the log{lost}{cut}; the damaged file is kept as {done.kept}"
+        lost = words.LOST[lang].format(rows=_rows_counted(done.lost, lang)) if done.lost else ""
+        cut = words.CUT_SHORT[lang] if done.is_cut_short else ""
+        saved = _rows_counted(done.rescued or 0, lang)
+        yield words.SAVED[lang].format(rows=saved, lost=lost, cut=cut, kept=done.kept)
     if done.set_aside:
-        yield f"set {_rows_counted(done.set_aside, 'damaged ')} aside; nothing reads them any more"
+        yield words.PUT_ASIDE[lang].format(rows=_damaged_counted(done.set_aside, lang))
     if done.put_back:
-        yield f"put {_rows_counted(done.put_back)} back that another file had"
+        yield words.PUT_BACK[lang].format(rows=_rows_counted(done.put_back, lang))
 
 
-def _rows_counted(count: int, what: str = "") -> str:
-    return f"{count} {what}row{'' if count == 1 else 's'}"
+def _rows_counted(count: int, lang: Lang) -> str:
+    return counted(count, "row")[lang]
+
+
+def _damaged_counted(count: int, lang: Lang) -> str:
+    return (words.DAMAGED_ROW if count == 1 else words.DAMAGED_ROWS)[lang].format(count=count)
 
 
 def _findings(current: Session) -> dict[str, Any]:
@@ -73,7 +85,7 @@ def _findings(current: Session) -> dict[str, Any]:
         "database": _database(database, newest_copy(current.home)),
         "banks": banks,
         "clock": _clock(current, whole=not database.problems),
-        "sandbox": describe(),
+        "sandbox": describe(health.device() == CUDA),
     }
 
 
@@ -114,7 +126,7 @@ def _clock(current: Session, whole: bool) -> list[str]:
     """One line for each row that is stamped later than the clock says."""
     if not whole:
         return []
-    from attncli.practice.log.stamping import ahead_in_words
+    from attncli.practice.log.timestamps import ahead_in_words
 
     try:
         with current.workspace() as workspace:
@@ -123,28 +135,42 @@ def _clock(current: Session, whole: bool) -> list[str]:
         return []
 
 
-def _rows(database: dict[str, Any]) -> str:
-    aside = f" ({_rows_counted(database['set_aside'], 'damaged ')} set aside)" if database["set_aside"] else ""
-    return "" if database["rows"] is None else f", {_rows_counted(database['rows'])}{aside}"
+def _rows(database: dict[str, Any], lang: Lang) -> str:
+    if database["rows"] is None:
+        return ""
+    aside = _damaged_counted(database["set_aside"], lang)
+    said = words.SET_ASIDE[lang].format(rows=aside) if database["set_aside"] else ""
+    return words.LOG[lang].format(rows=_rows_counted(database["rows"], lang)) + said
 
 
-def _lines(found: dict[str, Any]) -> list[str]:
-    versions, database, banks, sandbox = found["versions"], found["database"], found["banks"], found["sandbox"]
-    lines = [f"{name:<12} {version}" for name, version in versions.items()]
-    lines += ["", *(f"{name:<12} {place}" for name, place in found["paths"].items()), ""]
-    lines.append(f"{'database':<12} {database['integrity']}{_rows(database)}, format {database['format']}")
-    lines += [f"{'':<12} {database['unwritable']}"] if database["unwritable"] else []
-    lines += [f"{'':<12} {problem}" for problem in database["problems"] + found["config"] + banks["problems"]]
-    lines.append(
-        f"{'copies':<12} {'the newest of ' + database['newest_copy'] if database['newest_copy'] else 'none yet'}"
-    )
+def _lines(found: dict[str, Any], lang: Lang) -> list[str]:
+    database, banks, sandbox = found["database"], found["banks"], found["sandbox"]
+    lines = [_line(name, version, lang) for name, version in found["versions"].items()]
+    lines += ["", *(_line(name, place, lang) for name, place in found["paths"].items()), ""]
+    log_format = words.FORMAT[lang].format(format=database["format"])
+    integrity = words.INTEGRITY[database["integrity"]][lang]
+    lines.append(_line("database", f"{integrity}{_rows(database, lang)}{log_format}", lang))
+    problems = [*filter(None, [database["unwritable"]]), *database["problems"], *found["config"], *banks["problems"]]
+    lines += [_line("", told_in(lang, problem), lang) for problem in problems]
+    newest = database["newest_copy"]
+    lines.append(_line("copies", (words.NEWEST_COPY if newest else words.NO_COPY)[lang].format(date=newest), lang))
     if "cards" in banks:
-        lines.append(
-            f"{'banks':<12} {banks['cards']} cards, {banks['topics']} topics, {banks['challenges']} challenges"
-        )
-    lines += [f"{'clock':<12} {line}" for line in found["clock"]]
-    lines.append(f"{'device':<12} {found['device']}")
-    lines.append(f"{'sandbox':<12} {', '.join(sandbox['layers']) or 'none'}")
-    lines += [f"{'':<12} missing {name}: {reason}" for name, reason in sandbox["missing"].items()]
-    lines += [f"{'':<12} {note}" for note in sandbox["notes"]]
+        lines.append(_line("banks", words.BANKS[lang].format(**banks), lang))
+    lines += [_line("clock", told_in(lang, line), lang) for line in found["clock"]]
+    lines.append(_line("device", found["device"], lang))
+    lines.append(_line("sandbox", ", ".join(sandbox["layers"]) or words.NO_LAYER[lang], lang))
+    missing = sandbox["missing"].items()
+    lines += [_line("", words.MISSING[lang].format(name=name, why=told_in(lang, why)), lang) for name, why in missing]
+    lines += [_line("", told_in(lang, note), lang) for note in sandbox["notes"]]
+    if "gpu" in sandbox:
+        lines.append(_line("gpu", ", ".join(sandbox["gpu"]["layers"]) or words.NO_LAYER[lang], lang))
+        lines += [_line("", told_in(lang, note), lang) for note in sandbox["gpu"]["notes"]]
     return lines
+
+
+def _line(name: str, said: str, lang: Lang) -> str:
+    """What is said of something, in a column of its own: a Chinese character takes two cells."""
+    from rich.cells import cell_len
+
+    shown = words.NAMES[name][lang] if name in words.NAMES else name
+    return f"{shown}{' ' * (NAME_CELLS - cell_len(shown))} {said}"

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from attncli.commands.session import session
+from attncli.commands.shared.session import session
 from attncli.config import LEVEL_CHOICES
 from attncli.domain.card import KINDS
 from attncli.practice.cards.choose_cards import DRILL_COUNT, Wish, level_of
@@ -32,12 +32,12 @@ def drill(plain: bool, level: str | None, **options: Any) -> int:
     """
     wish = Wish(**options, level=level_of(level or session().settings.level))
     if not plain:
-        from attncli.commands.screens import open_app
+        from attncli.commands.shared.open_app import open_app
 
         is_open = level is None and wish == Wish(level=wish.level)
         return open_app("drill", "`attn drill --plain` asks line by line", wish=None if is_open else wish)
-    from attncli.commands.plain_review import PlainReview
-    from attncli.practice.sittings.chosen_drill import ChosenDrill
+    from attncli.commands.plain.plain_review import PlainReview
+    from attncli.practice.sittings.drill_sitting import ChosenDrill
 
     with session().workspace() as workspace:
         rng = Random()

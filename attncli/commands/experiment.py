@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 import click
 
 from attncli import paths
-from attncli.commands.session import session
-from attncli.commands.shared_options import json_option, print_json
-from attncli.commands.stdout import echo, show_progress, verdict_counts
+from attncli.commands.shared.session import session
+from attncli.commands.shared.shared_options import json_option, print_json
+from attncli.commands.shared.stdout import echo, show_progress, verdict_counts
 from attncli.errors import Rejected, UsageError
 from attncli.files import cannot_write, write_whole
 
@@ -53,7 +53,7 @@ def experiment(id: str | None, text: str | None, quick: bool, output: Path | Non
 def _run(id: str, text: str | None, quick: bool, output: Path | None, as_json: bool) -> None:
     from attncli.experiments.catalogue import find
     from attncli.experiments.child_runner import Run
-    from attncli.experiments.told import document, lines, unmet
+    from attncli.experiments.experiment_report import document, lines, unmet
 
     lang, impl = session().lang, paths.bundled_impl()
     chosen = find(impl, id)

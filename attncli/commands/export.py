@@ -10,10 +10,10 @@ import click
 
 from attncli.commands.export_anki import export_anki
 from attncli.commands.export_reviews import export_reviews
-from attncli.commands.export_target import Target, TargetType
-from attncli.commands.json_document import json_text
-from attncli.commands.session import session
-from attncli.commands.stdout import echo
+from attncli.commands.shared.export_target import Target, TargetType
+from attncli.commands.shared.json_document import json_text
+from attncli.commands.shared.session import session
+from attncli.commands.shared.stdout import echo
 from attncli.domain.text import LANGS, Lang
 from attncli.errors import UsageError
 
@@ -49,13 +49,13 @@ def summary(form: str | None, lang: str | None, interview: datetime | None, targ
     chosen = _format(form, target)
     if chosen == "pdf":
         target.refuse_terminal("a PDF", "summary.pdf")
-    from attncli.export.summarise import summarise
+    from attncli.export.gather_summary import summarise
 
     with session().workspace() as workspace:
         day = _day(workspace, interview.date() if interview else None)
         parts = [summarise(workspace, language, day) for language in _languages(lang, workspace.lang)]
     if chosen == "pdf":
-        from attncli.export.pdf import to_pdf
+        from attncli.export.summary_pdf import to_pdf
 
         target.write_bytes(to_pdf(*parts))
     else:
@@ -77,17 +77,17 @@ def _text(form: str, parts: Sequence[Summary]) -> str:
         document = {part.lang: part.document() for part in parts} if others else first.document()
         return json_text(document) + "\n"
     if form == "html":
-        from attncli.export.html import to_html
+        from attncli.export.summary_html import to_html
 
         return to_html(*parts)
-    from attncli.export.markdown import to_markdown
+    from attncli.export.summary_markdown import to_markdown
 
     return to_markdown(*parts)
 
 
 def _day(workspace: Workspace, asked: date | None) -> date | None:
     """The day that was asked for, else the setting `interview` while it lies ahead."""
-    from attncli.export.summarise import day_ahead
+    from attncli.export.gather_summary import day_ahead
     from attncli.practice.plan.plan import local_date
 
     today = local_date(workspace)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import click
 
-from attncli.commands.export_target import Target, TargetType
-from attncli.commands.rows_left_out import say_left_out
-from attncli.commands.session import session
-from attncli.commands.stdout import echo
+from attncli.commands.shared.export_target import Target, TargetType
+from attncli.commands.shared.rows_left_out import say_left_out
+from attncli.commands.shared.session import session
+from attncli.commands.shared.stdout import echo
 from attncli.domain.printable import escaped
 from attncli.practice.log import merge_logs
 from attncli.words.command_texts import EXPORTED

@@ -10,12 +10,13 @@ from typing import Any
 
 import click
 
-from attncli.commands.session import session
-from attncli.commands.shared_options import json_option, print_json
-from attncli.commands.stdout import echo, show_progress, verdict_counts
+from attncli.commands.shared.session import session
+from attncli.commands.shared.shared_options import json_option, print_json
+from attncli.commands.shared.stdout import echo, show_progress, verdict_counts
 from attncli.domain.challenge import SEEDS
-from attncli.domain.report import CheckResult, GradeReport
-from attncli.domain.report_documents import report_document
+from attncli.domain.device_choice import AUTO, CHOICES, CUDA
+from attncli.domain.grade_report import CheckResult, GradeReport
+from attncli.domain.grade_report_json import report_document
 from attncli.domain.rungs import RUNGS, CaseRung
 from attncli.domain.text import Lang
 from attncli.errors import JudgeFailed, Rejected, UsageError
@@ -37,7 +38,9 @@ from attncli.words.command_texts import GRADE
     help="Seconds for one run of your code (ten times that for all).",
 )
 @click.option("--memory", type=click.IntRange(64, 1 << 20), default=MEMORY_MIB, help="MiB for your code.")
-@click.option("--device", type=click.Choice(["auto", "cpu", "cuda"]), default="auto")
+@click.option(
+    "--device", type=click.Choice(CHOICES), default=AUTO, help="Where your code runs: auto takes a GPU that helps."
+)
 @click.option(
     "--rung", type=click.Choice(RUNGS), help="What is asked for: solved (the whiteboard) or hardened (production)."
 )
@@ -56,8 +59,10 @@ def grade(
     no_record: bool,
 ) -> None:
     """Grade FILE as a solution of CHALLENGE: exit 0 accepted, 1 rejected, 2 unusable, 3 the judge failed."""
-    if device == "cuda":
-        raise UsageError("grading on a GPU is not supported; use --device cpu: device placement is proved without one")
+    if device == CUDA:
+        from attncli.practice.gpu import require_gpu
+
+        require_gpu()
     if math.isnan(timeout):
         raise UsageError("--timeout is no number; give seconds, such as 10")
     if watch and as_json:
@@ -69,10 +74,11 @@ def grade(
         "examples": examples,
         "record": not no_record,
         "rung": rung or session().settings.rung,
+        "device": device,
     }
     if watch:
-        from attncli.commands.watch import watch_file
-        from attncli.practice.challenges.submit import GradeOptions
+        from attncli.commands.plain.grade_watch import watch_file
+        from attncli.practice.challenges.grade_file import GradeOptions
 
         watch_file(challenge, file, GradeOptions(**asked))
     else:
@@ -81,19 +87,19 @@ def grade(
 
 def _once(challenge: str, file: Path, asked: Mapping[str, Any], as_json: bool) -> None:
     with Judge.start() as judge:  # it imports torch while this process finds out what is to be graded
-        from attncli.practice.challenges import submit
+        from attncli.practice.challenges import grade_file
         from attncli.practice.challenges.challenge_standings import is_solved, next_unsolved
 
-        submit.read_submission(file)
-        options = submit.GradeOptions(**asked)
+        grade_file.read_submission(file)
+        options = grade_file.GradeOptions(**asked)
         with session().workspace() as workspace:
             title = workspace.library.challenge(challenge)
             unsolved = not is_solved(workspace, title.id)
             try:
-                report = submit.grade(workspace, judge, title.id, file, options, _progress(as_json))
+                report = grade_file.grade(workspace, judge, title.id, file, options, _progress(as_json))
             except JudgeFailed as error:
                 if as_json:
-                    print_json(report_document(submit.failed_report(title.id, file, error)))
+                    print_json(report_document(grade_file.failed_report(title.id, file, error)))
                 raise
             first = unsolved and report.repaired is None
             following = next_unsolved(workspace, title.id) if report.accepted and first else None
@@ -101,12 +107,12 @@ def _once(challenge: str, file: Path, asked: Mapping[str, Any], as_json: bool) -
         if as_json:
             print_json(report_document(report))
         else:
-            from attncli.commands.printed_report import print_report
+            from attncli.commands.printed.printed_report import print_report
 
             print_report(report, title, session().lang)
     if report.accepted:
         if first and not as_json:
-            from attncli.words.asked_next import after_solving
+            from attncli.words.after_solving_texts import after_solving
 
             echo("\n".join(after_solving(title, following, session().lang)))
         _offer(report, file, title.id, as_json, session().lang)
@@ -118,14 +124,14 @@ def _offer(report: GradeReport, file: Path, challenge: str, as_json: bool, lang:
     """The same file on inputs that nobody has seen: without another seed the verdict stays the same."""
     if as_json:
         return
-    from attncli.practice.challenges.submit import fresh_seed
+    from attncli.practice.challenges.grade_file import fresh_seed
 
     again = f"attn grade {challenge} {file} --seed {fresh_seed(report)}"
     echo(GRADE["again"][lang].format(command=again))
 
 
 def _rejection(report: GradeReport, file: Path, challenge: str, lang: Lang) -> str:
-    from attncli.words.reports import deciding_checks, told
+    from attncli.words.grade_report_texts import deciding_checks, told
 
     failed = next(iter(deciding_checks(report.checks)), None)
     name, said = (failed.name, told(failed, lang)) if failed else ("", "")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
-from attncli.commands.session import session
-from attncli.commands.stdout import echo
+from attncli.commands.shared.session import session
+from attncli.commands.shared.stdout import echo
 from attncli.domain.text import Lang
 from attncli.practice.challenges.hint import Hint, next_hint
 from attncli.words.app_texts import say

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
-from attncli.commands.session import session
-from attncli.commands.stdout import echo
+from attncli.commands.shared.session import session
+from attncli.commands.shared.stdout import echo
 from attncli.practice.cards import hold
 from attncli.words.command_texts import BURIED, IN_QUEUE, SUSPENDED
 

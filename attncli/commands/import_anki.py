@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from attncli.commands.session import session
-from attncli.commands.shared_options import json_option, print_json
-from attncli.commands.stdout import echo
+from attncli.commands.shared.session import session
+from attncli.commands.shared.shared_options import json_option, print_json
+from attncli.commands.shared.stdout import echo
 from attncli.domain.text import Lang
 from attncli.words.anki_texts import ANKI_IMPORTED
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from attncli import paths
-from attncli.commands.session import session
-from attncli.commands.shared_options import json_option, print_json
-from attncli.commands.stdout import echo, show_progress, verdict_counts
+from attncli.commands.shared.session import session
+from attncli.commands.shared.shared_options import json_option, print_json
+from attncli.commands.shared.stdout import echo, show_progress, verdict_counts
 from attncli.errors import NotFound, Rejected, UsageError
 
 if TYPE_CHECKING:
@@ -62,8 +62,8 @@ def ladder(given: Sequence[str], as_json: bool) -> None:
 def _own(given: dict[str, Path]) -> tuple[dict[str, str], dict[str, dict[str, Any]]]:
     """The learner's text for each piece, and where it comes from: a file that was named, else what solved it last."""
     from attncli.ladder.pieces import BY_ID
+    from attncli.practice.challenges.grade_file import read_submission
     from attncli.practice.challenges.own_solutions import written
-    from attncli.practice.challenges.submit import read_submission
 
     texts: dict[str, str] = {}
     whose: dict[str, dict[str, Any]] = {}

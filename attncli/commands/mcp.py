@@ -8,8 +8,8 @@ from random import Random
 
 import click
 
-from attncli.commands.session import session
-from attncli.commands.stdout import echo
+from attncli.commands.shared.session import session
+from attncli.commands.shared.stdout import echo
 from attncli.errors import EnvironmentFailure, UsageError
 from attncli.words.command_texts import MCP_WAITS
 
@@ -21,7 +21,7 @@ def mcp() -> None:
         raise EnvironmentFailure("`attn mcp` needs the MCP SDK; install it with: pip install 'attncli[mcp]'")
     if sys.stdin is None:
         raise UsageError("standard input is closed; an assistant starts `attn mcp` and talks to it there")
-    from attncli.doors.tool_server import serve
+    from attncli.doors.assistant_server import serve
 
     current = session()
     if sys.stdin.isatty():

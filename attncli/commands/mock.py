@@ -7,11 +7,11 @@ from random import Random
 
 import click
 
-from attncli.commands.session import session
+from attncli.commands.shared.session import session
 from attncli.domain.card import LEVELS, Level
 from attncli.domain.mock_interview import LEAST_MINUTES, MOST_MINUTES
 from attncli.practice.cards.choose_cards import level_of
-from attncli.practice.mock.mock_plan import MOCK_LEVEL, MOCK_MINUTES, SEEDS, MockWish
+from attncli.practice.mock.compose_mock import MOCK_LEVEL, MOCK_MINUTES, SEEDS, MockWish
 
 
 @click.command()
@@ -39,10 +39,10 @@ def mock(minutes: int, level: Level | None, seed: int | None, interviewer: bool,
     level = level or level_of(session().settings.level) or MOCK_LEVEL
     wish = MockWish(minutes, level, Random().randrange(SEEDS) if seed is None else seed, interviewer)
     if not plain:
-        from attncli.commands.screens import open_app
+        from attncli.commands.shared.open_app import open_app
 
         return open_app("mock", "`attn mock --plain` asks line by line", mock=wish)
-    from attncli.commands.plain_mock import hold_interview
+    from attncli.commands.plain.plain_mock import hold_interview
 
     with session().workspace() as workspace:
         hold_interview(workspace, wish, sys.stdin.readline)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
-from attncli.commands.session import session
-from attncli.commands.stdout import echo
+from attncli.commands.shared.session import session
+from attncli.commands.shared.stdout import echo
 from attncli.words.command_texts import CARD_TO_WRITE, CARD_WRITTEN
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import click
 
-from attncli.commands.session import session
-from attncli.commands.shared_options import json_option, print_json
-from attncli.commands.stdout import counting, echo
+from attncli.commands.shared.session import session
+from attncli.commands.shared.shared_options import json_option, print_json
+from attncli.commands.shared.stdout import counting, echo
 from attncli.domain.text import Lang
 from attncli.errors import TooFewReviews
-from attncli.memory.workload import AHEAD_DAYS
+from attncli.memory.fit_effects import AHEAD_DAYS
 from attncli.practice.log.fit_parameters import Optimised, optimise
 from attncli.words import fit_texts as texts
 from attncli.words.shared_review_texts import RATINGS

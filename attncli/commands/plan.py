@@ -6,10 +6,10 @@ from datetime import datetime
 
 import click
 
-from attncli.commands.printed_plan import plan_lines
-from attncli.commands.session import session
-from attncli.commands.shared_options import json_option, print_json
-from attncli.commands.stdout import echo
+from attncli.commands.printed.printed_plan import plan_lines
+from attncli.commands.shared.session import session
+from attncli.commands.shared.shared_options import json_option, print_json
+from attncli.commands.shared.stdout import echo
 from attncli.practice.plan.plan import make_plan
 
 MOST_MINUTES = 960

@@ -10,8 +10,8 @@ from secrets import token_urlsafe
 import click
 
 import attncli
-from attncli.commands.session import Session, session
-from attncli.commands.stdout import echo
+from attncli.commands.shared.session import Session, session
+from attncli.commands.shared.stdout import echo
 from attncli.errors import UsageError
 
 PORT = 8767

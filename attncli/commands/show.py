@@ -6,10 +6,10 @@ from typing import Any
 
 import click
 
-from attncli.commands.card_markdown import whole_card
-from attncli.commands.session import on_terminal, session
-from attncli.commands.shared_options import json_option, print_json
-from attncli.commands.stdout import echo
+from attncli.commands.printed.card_markdown import whole_card
+from attncli.commands.shared.session import on_terminal, session
+from attncli.commands.shared.shared_options import json_option, print_json
+from attncli.commands.shared.stdout import echo
 from attncli.domain.text import LANGS, Lang
 from attncli.practice.cards.record_review import schedule_document
 
@@ -31,7 +31,7 @@ def show(card: str, lang: Lang | None, as_json: bool) -> None:
             return
         text = whole_card(found, workspace.lang)
     if on_terminal():
-        from attncli.commands.formatted import print_markdown
+        from attncli.commands.printed.drawn_markdown import print_markdown
 
         print_markdown(text)
     else:

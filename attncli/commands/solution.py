@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import click
 
-from attncli.commands.session import session
-from attncli.commands.stdout import echo
+from attncli.commands.shared.session import session
+from attncli.commands.shared.stdout import echo
 from attncli.practice.challenges.solution import show_solution
-from attncli.words.asked_next import asked_next
+from attncli.words.after_solving_texts import asked_next
 
 
 @click.command()

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import click
 
-from attncli.commands.session import session
-from attncli.commands.stdout import echo
+from attncli.commands.shared.session import session
+from attncli.commands.shared.stdout import echo
 from attncli.domain.challenge import SEEDS
 from attncli.domain.repairs import MOST_BUGS
 from attncli.errors import UsageError

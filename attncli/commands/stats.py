@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import click
 
-from attncli.commands.session import session
-from attncli.commands.shared_options import json_option, print_json
-from attncli.commands.stdout import echo
+from attncli.commands.shared.session import session
+from attncli.commands.shared.shared_options import json_option, print_json
+from attncli.commands.shared.stdout import echo
 from attncli.domain.cells import left, right
 from attncli.domain.text import Lang
-from attncli.practice.study_progress import Progress, progress
+from attncli.practice.stats.progress_stats import Progress, progress
 from attncli.words.command_texts import TOPIC_HEAD, TOTALS, counted
 from attncli.words.plan_texts import countdown_line
 

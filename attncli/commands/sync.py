@@ -6,9 +6,9 @@ from pathlib import Path
 
 import click
 
-from attncli.commands.rows_left_out import say_left_out
-from attncli.commands.session import session
-from attncli.commands.stdout import echo
+from attncli.commands.shared.rows_left_out import say_left_out
+from attncli.commands.shared.session import session
+from attncli.commands.shared.stdout import echo
 from attncli.practice.log.sync import sync as synchronise
 from attncli.words.command_texts import RENEWED, SYNCED
 

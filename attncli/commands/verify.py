@@ -9,15 +9,16 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from attncli.commands.session import session
-from attncli.commands.shared_options import json_option, print_json
-from attncli.commands.stdout import echo, show_progress, verdict_counts
+from attncli.commands.shared.session import session
+from attncli.commands.shared.shared_options import json_option, print_json
+from attncli.commands.shared.stdout import echo, show_progress, verdict_counts
+from attncli.domain.device_choice import CPU, CUDA
 from attncli.errors import Rejected
 
 if TYPE_CHECKING:
     from attncli.bank.problems import Problem
     from attncli.domain.challenge import Challenge
-    from attncli.practice.challenges.prove import Proof
+    from attncli.practice.challenges.verify_challenges import Proof
     from attncli.practice.workspace import Workspace
 
 
@@ -25,21 +26,25 @@ if TYPE_CHECKING:
 @click.argument("challenges", nargs=-1)
 @click.option("--streams", type=click.IntRange(1, 1000), default=1, help="Input streams to prove it on.")
 @click.option("--jobs", type=click.IntRange(1, 64), default=None, help="Judges at work at once (default: the cores).")
+@click.option("--device", type=click.Choice([CPU, CUDA]), default=CPU, help="Where the files run.")
 @json_option
-def verify(challenges: tuple[str, ...], streams: int, jobs: int | None, as_json: bool) -> None:
+def verify(challenges: tuple[str, ...], streams: int, jobs: int | None, device: str, as_json: bool) -> None:
     """Prove CHALLENGES (all of them by default): right solutions are accepted, wrong ones rejected.
 
     What reading shows to be wrong with their files is told first, all at once, and then nothing is run.
     """
     from attncli.practice.challenges.challenge_faults import faults
-    from attncli.practice.challenges.prove import prove
+    from attncli.practice.challenges.verify_challenges import prove
+    from attncli.practice.gpu import require_gpu
 
+    if device == CUDA:
+        require_gpu()
     with session().workspace() as workspace:
         if problems := faults(workspace, challenges):
             _tell(problems, as_json)
         chosen = [workspace.library.challenge(id) for id in challenges] or _that_can_be_run(workspace)
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    proofs = prove(chosen, streams, jobs or cores, _progress())
+    proofs = prove(chosen, streams, jobs or (cores if device == CPU else 1), _progress(), device)
     documents = [proof.document() for proof in proofs]
     score = _score(documents, streams)
     with verdict_counts():
@@ -47,6 +52,8 @@ def verify(challenges: tuple[str, ...], streams: int, jobs: int | None, as_json:
             print_json({"challenges": documents, "problems": [], "score": score})
         else:
             _print(proofs, score)
+            if device == CUDA:
+                _tell_of_gpu(proofs)
     failing = [document["id"] for document in documents if not document["holds"]]
     if failing:
         raise Rejected(f"{len(failing)} of {len(documents)} challenges do not hold: {', '.join(failing)}; see above")
@@ -54,7 +61,7 @@ def verify(challenges: tuple[str, ...], streams: int, jobs: int | None, as_json:
 
 def _that_can_be_run(workspace: Workspace) -> list[Challenge]:
     """All challenges, without those that need what is not installed; these are told."""
-    from attncli.practice.challenges.prove import can_be_run
+    from attncli.practice.challenges.verify_challenges import can_be_run
 
     everything = list(workspace.library.challenges())
     left_out = [challenge.id for challenge in everything if not can_be_run(challenge)]
@@ -102,6 +109,13 @@ def _print(proofs: Sequence[Proof], score: dict[str, Any]) -> None:
         f"{score['wrong']['rejected']} of {score['wrong']['total']} wrong solutions rejected, "
         f"{score['right']['accepted']} of {score['right']['total']} right ones accepted, on {streams}"
     )
+
+
+def _tell_of_gpu(proofs: Sequence[Proof]) -> None:
+    """How many of them ran on the GPU: of the others it shows nothing."""
+    there = sum(proof.device == CUDA for proof in proofs)
+    left = len(proofs) - there
+    echo(f"{there} on the GPU" + (f", {left} on the CPU, as a GPU shows nothing of them" if left else ""))
 
 
 def _progress() -> Any:

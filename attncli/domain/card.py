@@ -188,7 +188,7 @@ class DebugCard(Card):
 
 
 def card_of(document: Document) -> Card:
-    """The card that a validated document (see `attncli.bank.schema`) describes."""
+    """The card that a validated document (see `attncli.bank.reading.schema`) describes."""
     build = _BUILDERS[document["kind"]]
     return build(document, _common(document))
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from attncli.domain.report import Counterexample
-from attncli.domain.report_documents import counterexample_document, counterexample_of
+from attncli.domain.grade_report import Counterexample
+from attncli.domain.grade_report_json import counterexample_document, counterexample_of
 from attncli.domain.text import NOTHING, Localised
 
 

@@ -9,8 +9,8 @@ from typing import Any
 
 from attncli.domain.cells import cells as width_of
 from attncli.domain.cells import left
+from attncli.domain.grade_report import ShownTensor, Value
 from attncli.domain.printable import printable
-from attncli.domain.report import ShownTensor, Value
 
 _MOST_NUMBERS, _MOST_MARKS = 12, 32
 DIGITS = 4

@@ -12,7 +12,7 @@ from attncli.words.experiment_texts import NO, SEED, YES
 
 GAP = "  "
 PLAIN_DIGITS = 10_000
-NARROWEST = 14
+NARROWEST = 12
 # A word or a Chinese character, with the signs that may not end or begin a line, and the blanks behind it.
 _OPENING, _CLOSING, _CHINESE = "（“《", "，。；：、！？）”》", "\u2e80-\u2fff\u3040-\u9fff"
 _PIECE = re.compile(f"[{_OPENING}]*(?:[{_CHINESE}]|[^\\s{_CHINESE}{_OPENING}{_CLOSING}]+)?[{_CLOSING}]*\\s*")

@@ -11,7 +11,7 @@ from html import escape
 from attncli.domain.cells import cells
 from attncli.domain.printable import printable
 from attncli.domain.text import Lang
-from attncli.experiments.axes import Axis, axis, bar_axis, number
+from attncli.experiments.plot_axes import Axis, axis, bar_axis, number
 from attncli.experiments.result_table import shown
 from attncli.experiments.results import Plot
 

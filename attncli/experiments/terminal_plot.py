@@ -9,8 +9,8 @@ from collections.abc import Iterator, Sequence
 
 from attncli.domain.cells import cells, left, right
 from attncli.domain.text import Lang
-from attncli.experiments.axes import Axis, axis, bar_axis, number
 from attncli.experiments.braille import Canvas
+from attncli.experiments.plot_axes import Axis, axis, bar_axis, number
 from attncli.experiments.result_table import shown
 from attncli.experiments.results import Plot
 from attncli.words.experiment_texts import SEVERAL
@@ -101,8 +101,7 @@ def _heat(plot: Plot, width: int, lang: Lang) -> Iterator[str]:
     wide = max([9, *(cells(label) + 1 for label in columns)])
     numbers = margin + wide * len(columns) <= width
     wide = wide if numbers else max(1, min(2, (width - margin - 1) // len(columns)))
-    head = "".join(left(label, wide) if numbers or cells(label) <= wide else " " * wide for label in columns)
-    yield f"{' ' * margin} {head}".rstrip()
+    yield f"{' ' * margin} {_heading(columns, wide)}".rstrip()
     for name, values in zip(rows, plot.values, strict=True):
         line = ""
         for value in values:
@@ -110,3 +109,12 @@ def _heat(plot: Plot, width: int, lang: Lang) -> Iterator[str]:
             line += left(f"{shade * 2}{value:.2g}", wide) if numbers else shade * wide
         yield f"{right(name, margin)} {line}".rstrip()
     yield f"{SHADES[0]} {number(low)} … {SHADES[-1]} {number(high)}"
+
+
+def _heading(labels: Sequence[str], wide: int) -> str:
+    """Each label above its column, as many as stand apart."""
+    line = ""
+    for place, label in enumerate(labels):
+        if cells(label) <= max(wide, 2) and (not line or cells(line) < place * wide):
+            line = left(line, place * wide) + label
+    return line

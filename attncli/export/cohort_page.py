@@ -12,10 +12,10 @@ from markupsafe import Markup
 
 from attncli.domain.printable import printable
 from attncli.domain.text import Lang
-from attncli.export.html import policy
 from attncli.export.render import environment
+from attncli.export.summary_html import policy
 from attncli.words.cohort_texts import REPORT, RUNG, graded_by, left_out_text
-from attncli.words.reports import REASONS
+from attncli.words.grade_report_texts import REASONS
 
 
 def to_page(report: Mapping[str, Any], lang: Lang) -> str:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from attncli.export.html import to_html
-from attncli.export.summarise import day_ahead, summarise
+from attncli.export.gather_summary import day_ahead, summarise
+from attncli.export.summary_html import to_html
 from attncli.files import cannot_write, write_whole
 from attncli.practice.plan.plan import local_date
 from attncli.practice.workspace import Workspace

@@ -17,9 +17,9 @@ from typing import IO, Any, Self
 
 import attncli
 from attncli.domain.case_answers import BothAnswers, answers_of
+from attncli.domain.grade_report import CheckResult, GradeReport
+from attncli.domain.grade_report_json import check_of, report_of
 from attncli.domain.repairs import Repair
-from attncli.domain.report import CheckResult, GradeReport
-from attncli.domain.report_documents import check_of, report_of
 from attncli.domain.rungs import CaseRung
 from attncli.errors import AttnError, JudgeFailed, NoTorch
 from attncli.sandbox.start_process import MEMORY_MIB as MEMORY_MIB
@@ -44,6 +44,7 @@ class ProveRequest:
     memory_mib: int = MEMORY_MIB
     known: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     repairs: Sequence[Repair] = field(default=())
+    device: str = "cpu"
 
     def document(self) -> dict[str, Any]:
         return {"op": "prove", **asdict(self), "folder": str(self.folder)}
@@ -53,6 +54,7 @@ class ProveRequest:
 class GradeRequest:
     """One grading: the challenge's document and folder, the submission's bytes, and how to grade.
 
+    `device` is "cpu" or "cuda"; `may_fall_back` leaves a GPU that cannot be used aside, where nobody has asked for it.
     `bugs` are the names of those that were planted in the file, `repairs` how, where they were planted together.
     """
 
@@ -69,6 +71,8 @@ class GradeRequest:
     replay: Sequence[Mapping[str, Any]] = field(default=())
     bugs: Sequence[str] = field(default=())
     repairs: Sequence[Repair] = field(default=())
+    device: str = "cpu"
+    may_fall_back: bool = False
 
     def document(self) -> dict[str, Any]:
         source = base64.b64encode(self.source).decode()

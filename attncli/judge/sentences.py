@@ -28,7 +28,7 @@ SENTENCES: dict[str, Localised] = {
     "so-many-differ": _T("; {count} of {all} entries differ", "；{all} 个元素中有 {count} 个不同"),
     "other-value": _T("{got} at {at} where {due} was expected{place}", "{at} 处为 {got}，应为 {due}{place}"),
     "other-exception": _T("raised {got} where {due} was due", "抛出了 {got}，应抛出 {due}"),
-    "no-exception": _T("returned {got} where {due} was to be raised", "返回了 {got}，应抛出 {due}"),
+    "no-exception": _T("returned {got} where {due} was to be raised", "应抛出 {due}，却返回了：{got}"),
     "missing-result": _T("a result is missing", "缺少一个返回值"),
     "in-result": _T(" in result{path}", "，在 result{path}"),
     "changed-object": _T(" (the object changed in place)", "（被原地改动的对象）"),
@@ -41,12 +41,25 @@ SENTENCES: dict[str, Localised] = {
     # Gradients, devices, properties
     "gradient-of": _T("gradient of {name}: {fault}", "{name} 的梯度：{fault}"),
     "on-the-cpu": _T(
-        "returned a tensor on the CPU for inputs on another device: make tensors with device=x.device",
-        "输入在其他设备上，却返回了 CPU 张量：创建张量时请写 device=x.device",
+        "on the CPU, but another device was given: make tensors with device=x.device or device=device",
+        "给的是其他设备，却返回了 CPU 张量：创建张量时请写 device=x.device 或 device=device",
     ),
     "not-on-the-default": _T(
         "returned a tensor on the CPU although torch's default device is another one: pass device=None on as it is",
         "torch 的默认设备不是 CPU，却返回了 CPU 张量：device=None 请原样传下去",
+    ),
+    "only-interpreted": _T(
+        "not checked on a GPU: only Triton's interpreter sees the bytes that a kernel moves (--device cpu)",
+        "在 GPU 上未检查：只有 Triton 的解释器能看到 kernel 读写了多少字节（用 --device cpu）",
+    ),
+    "gpu-unusable": _T("run on the CPU, since the GPU cannot be used: {why}", "GPU 不可用，改在 CPU 上运行：{why}"),
+    "interpreted-too": _T(
+        "compiled on the GPU, and run in Triton's interpreter on the CPU as well, which looks at each load and store",
+        "在 GPU 上编译运行，又在 CPU 上用 Triton 的解释器运行，逐个检查了读写",
+    ),
+    "interpreter-objects": _T(
+        "the GPU objects to less: this is from Triton's interpreter on the CPU, which looks at each load and store",
+        "GPU 上发现的问题较少：这些是 CPU 上 Triton 的解释器发现的，它逐个检查读写",
     ),
     "no-proof-of-device": _T("cannot be proved for this solution without a GPU", "没有 GPU，无法验证这份解答"),
     "fails-on-another-device": _T(

@@ -15,11 +15,15 @@ import socket
 import sys
 import threading
 from collections import OrderedDict
+from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
+from attncli.domain.device_choice import CPU, runs_on_gpu
 from attncli.errors import AttnError, JudgeFailed
 from attncli.sandbox.start_process import MEMORY_MIB
+from attncli.sandbox.worker_policy import CPU as CPU_POLICY
+from attncli.sandbox.worker_policy import Policy, policy_of
 from attncli.sandbox.zygote_client import ForkedProcess, Worker, ZygoteClient
 
 # How long nobody asks for anything before a worker is forked for the next grading.
@@ -38,7 +42,11 @@ class Server:
         self._zygote = zygote
         self._memory_mib = MEMORY_MIB
         self._folders: dict[str, Any] = {}
-        self._exams: OrderedDict[tuple[int, int], Any] = OrderedDict()
+        self._exams: OrderedDict[tuple[int, int, str], Any] = OrderedDict()
+        # Of the worker that is forked while nobody asks for anything: as the last one.
+        self._policy = CPU_POLICY
+        # Why a GPU cannot be used, by the name of the policy.
+        self._unusable: dict[str, str] = {}
 
     def serve(self, requests: queue.Queue[Request | None]) -> None:
         while (request := self._next(requests)) is not None:
@@ -48,7 +56,7 @@ class Server:
         try:
             return requests.get(timeout=IDLE_SECONDS)
         except queue.Empty:
-            self._zygote.prepare(self._memory_mib)
+            self._zygote.prepare(self._memory_mib, self._policy)
             return requests.get()
 
     def get_ready(self) -> None:
@@ -78,34 +86,63 @@ class Server:
             self._send({"id": request.get("id"), "error": error.message})
 
     def _grade(self, request: Request, again: bool = False) -> None:
-        from dataclasses import replace
-
-        from attncli.domain.report import INTERPRETER
-        from attncli.judge.grading.options import Options
-        from attncli.judge.grading.run_checks import Grading
+        from attncli.judge.grading.interpreted_too import interpreted_too, without_gpu
         from attncli.judge.telling.bounded_report import document
 
-        exam = self._exam(request)
-        submission = self._submission(request, exam.folder)
-        options = Options(
-            stream=int(request.get("seed", 0)),
-            rung=request.get("rung", "hardened"),
-            examples=int(request.get("examples", 0)),
-            quick=bool(request.get("quick", False)),
-            replay=tuple(kept for kept in request.get("replay", ()) if isinstance(kept, dict)),
-        )
-        number, zygote = request["id"], self._zygote
-        grading = Grading(exam, submission, options, lambda event: self._send({"id": number, **event}))
-        with contextlib.closing(submission):
-            report = replace(self._with_repairs(grading, request), sandbox=tuple(self._zygote.layers))
-            if exam.folder.kernel:
-                report = replace(report, device=INTERPRETER)
-            outlived = self._zygote is zygote and zygote.alive()
-            if report.accepted or again or outlived:
-                self._send({"id": number, "report": {**document(report), "stored": list(report.stored)}})
-                return
+        folder, (device, why), zygote = self._folder(request), self._device(request), self._zygote
+        report = self._graded(request, device)
+        report = interpreted_too(report, folder.kernel, device, lambda: self._graded(request, CPU))
+        report = without_gpu(report, why) if why else report
+        outlived = self._zygote is zygote and zygote.alive()
+        if report.accepted or again or outlived:
+            self._send({"id": request["id"], "report": {**document(report), "stored": list(report.stored)}})
+            return
         # A worker that died with its zygote says nothing about the file, even if the next one had a zygote of its own.
         self._grade(request, again=True)
+
+    def _graded(self, request: Request, device: str) -> Any:
+        """The report of one grading on a device, with the layers that it ran behind."""
+        from dataclasses import replace
+
+        from attncli.domain.grade_report import INTERPRETER
+        from attncli.judge.grading.run_checks import Grading
+
+        exam = self._exam(request, device)
+        kernel, number = exam.folder.kernel, request["id"]
+        submission = self._submission(request, exam.folder, device)
+        grading = Grading(exam, submission, _options(request), lambda event: self._send({"id": number, **event}))
+        with contextlib.closing(submission):
+            layers = self._zygote.layers_under(policy_of(device, kernel))
+            place = INTERPRETER if kernel and device == CPU else device
+            return replace(self._with_repairs(grading, request), sandbox=layers, device=place)
+
+    def _device(self, request: Request) -> tuple[str, str]:
+        """Where a submission runs: on the GPU that was asked for, if that shows anything of the challenge; and why not,
+        where it cannot be used although nobody has said that it must.
+
+        Raises JudgeFailed where CUDA cannot begin in a worker, unless nobody has asked for it.
+        """
+        folder, device = self._folder(request), str(request.get("device", CPU))
+        if device == CPU or not runs_on_gpu(folder.kernel, folder.spec["required"]):
+            return CPU, ""
+        policy = policy_of(device, folder.kernel)
+        if not request.get("may_fall_back", False):
+            self._zygote.layers_under(policy)
+            return device, ""
+        why = self._why_unusable(policy)
+        return (CPU if why else device), why
+
+    def _why_unusable(self, policy: Policy) -> str:
+        """Why no worker of this policy can be had, empty where one can; tried once, if the zygote outlives it."""
+        if policy.name in self._unusable:
+            return self._unusable[policy.name]
+        try:
+            self._zygote.layers_under(policy)
+        except JudgeFailed as error:
+            if self._zygote.alive():
+                self._unusable[policy.name] = error.message
+            return error.message
+        return ""
 
     def _with_repairs(self, grading: Any, request: Request) -> Any:
         """The report; of a file with planted bugs also how many of them are repaired."""
@@ -115,18 +152,24 @@ class Server:
         repairs = [Repair(**entry) for entry in request.get("repairs", ())]
         return with_repairs(grading, grading.run(), request.get("bugs", ()), repairs)
 
-    def _submission(self, request: Request, folder: Any) -> Any:
+    def _submission(self, request: Request, folder: Any, device: str = CPU) -> Any:
         """The file of a request, in a worker as large as is asked for."""
+        source, filename = base64.b64decode(request["source"]), str(request["filename"])
+        return self._opened(request, folder, source, filename, device)
+
+    def _opened(self, request: Request, folder: Any, source: bytes, filename: str, device: str) -> Any:
+        """A submission, all of whose workers are of the policy for its device."""
         from attncli.judge.answers.submission import Budget, Submission
 
         self._memory_mib = int(request["memory_mib"])
         return Submission(
-            source=base64.b64decode(request["source"]),
-            filename=str(request["filename"]),
+            source=source,
+            filename=filename,
             entry=folder.entry,
-            open_worker=self._worker,
+            open_worker=partial(self._worker, policy_of(device, folder.kernel)),
             budget=Budget(float(request["timeout_seconds"])),
             kernel=folder.kernel,
+            device=device,
             guard=self._guard(),
         )
 
@@ -143,30 +186,29 @@ class Server:
 
     def _prove(self, request: Request) -> dict[str, Any]:
         from attncli.domain.repairs import Repair
-        from attncli.judge.answers.submission import Budget, Submission
+        from attncli.judge.answers.submission import Submission
         from attncli.judge.grading.proving import Proving
         from attncli.judge.grading.proving_repairs import planted_surprises
 
-        folder = self._folder(request)
-        self._memory_mib, seconds = int(request["memory_mib"]), float(request["timeout_seconds"])
+        folder, (device, _) = self._folder(request), self._device(request)
 
-        def submit(file: Path, text: str | None = None) -> Submission:
-            budget, guard = Budget(seconds), self._guard()
-            source, kernel = file.read_bytes() if text is None else text.encode(), folder.kernel
-            return Submission(source, str(file), folder.entry, self._worker, budget, kernel, guard=guard)
+        def submit(file: Path, text: str | None = None, on: str = device) -> Submission:
+            source = file.read_bytes() if text is None else text.encode()
+            opened: Submission = self._opened(request, folder, source, str(file), on)
+            return opened
 
         number = request["id"]
         known = {name: (check, rung) for name, (check, rung) in request["known"].items()}
         proving = Proving(
-            folder, submit, lambda done: self._send({"id": number, "event": "proved", "gradings": done}), known
+            folder, submit, lambda done: self._send({"id": number, "event": "proved", "gradings": done}), known, device
         )
         proof = proving.run(int(request["streams"]))
         repairs = [Repair(**entry) for entry in request.get("repairs", ())]
-        proof["surprises"] += planted_surprises(folder, submit, repairs)
-        return proof
+        proof["surprises"] += planted_surprises(folder, submit, repairs, device)
+        return {**proof, "device": device}
 
     def _folder(self, request: Request) -> Any:
-        from attncli.judge.cases.folder import Folder
+        from attncli.judge.cases.trusted_files import Folder
 
         key = json.dumps([request["folder"], request["spec"]], sort_keys=True)
         if key not in self._folders:
@@ -174,37 +216,51 @@ class Server:
             folder.prepare()
         return self._folders[key]
 
-    def _exam(self, request: Request) -> Any:
+    def _exam(self, request: Request, device: str) -> Any:
         """The exam of the challenge on the stream that is asked for; the last few are kept, most of all for a watch."""
         from attncli.judge.asking.exam import Exam
 
         folder, stream = self._folder(request), int(request.get("seed", 0))
-        exam = self._exams.pop((id(folder), stream), None) or Exam(folder, stream)
-        self._exams[id(folder), stream] = exam
+        key = (id(folder), stream, device)
+        exam = self._exams.pop(key, None) or Exam(folder, stream, device)
+        self._exams[key] = exam
         while len(self._exams) > EXAMS_KEPT:
             self._exams.popitem(last=False)
         return exam
 
     def _guard(self) -> Any:
         """Judge and worker together take twice the limit at most: half of it for what the judge looks at."""
-        from attncli.judge.guard import LEAST_MEMORY_MIB, Guard
+        from attncli.judge.answer_guard import LEAST_MEMORY_MIB, Guard
 
         return Guard(max(LEAST_MEMORY_MIB, self._memory_mib // 2))
 
-    def _worker(self) -> Worker:
-        """A fresh worker, and the next one asked for; a zygote that has died is replaced once."""
+    def _worker(self, policy: Policy) -> Worker:
+        """A fresh worker of a policy, and the next one asked for; a zygote that has died is replaced once."""
+        self._policy = policy
         try:
-            worker = self._zygote.worker(self._memory_mib)
+            worker = self._zygote.worker(self._memory_mib, policy)
         except JudgeFailed:
             self._zygote.close()
             self._zygote = ZygoteClient.start()
-            worker = self._zygote.worker(self._memory_mib)
-        self._zygote.prepare(self._memory_mib)
+            worker = self._zygote.worker(self._memory_mib, policy)
+        self._zygote.prepare(self._memory_mib, policy)
         return worker
 
     def _send(self, line: dict[str, Any]) -> None:
         self._out.write(json.dumps(line, allow_nan=False) + "\n")
         self._out.flush()
+
+
+def _options(request: Request) -> Any:
+    from attncli.judge.grading.options import Options
+
+    return Options(
+        stream=int(request.get("seed", 0)),
+        rung=request.get("rung", "hardened"),
+        examples=int(request.get("examples", 0)),
+        quick=bool(request.get("quick", False)),
+        replay=tuple(kept for kept in request.get("replay", ()) if isinstance(kept, dict)),
+    )
 
 
 def _read(stdin: IO[str], requests: queue.Queue[Request | None], zygote_of: Server) -> None:

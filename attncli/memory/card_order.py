@@ -92,13 +92,6 @@ def _over_topics(levels: Mapping[int, Mapping[str, Sequence[Unseen]]]) -> list[U
     return found
 
 
-def take_turns(lanes: Iterable[Sequence[T]]) -> list[T]:
-    """One from each lane, then the second of each, and so on."""
-    lanes = list(lanes)
-    longest = max((len(lane) for lane in lanes), default=0)
-    return [lane[turn] for turn in range(longest) for lane in lanes if turn < len(lane)]
-
-
 def spread(*lanes: Sequence[T]) -> list[T]:
     """The lanes as one, each put evenly over the whole of it in its own order; where two meet, the first leads."""
     placed = [

@@ -15,9 +15,9 @@ from itertools import pairwise
 from types import ModuleType
 from typing import Any, NamedTuple
 
-from attncli.domain.weights import HIGHEST_WEIGHTS, LOWEST_WEIGHTS
+from attncli.domain.fsrs_weights import HIGHEST_WEIGHTS, LOWEST_WEIGHTS
 from attncli.errors import EnvironmentFailure, TooFewReviews
-from attncli.memory.forgetting import retrievability
+from attncli.memory.forgetting_curve import retrievability
 
 NEEDED_REVIEWS = 500
 NEEDED_SINCE_FIT = 100

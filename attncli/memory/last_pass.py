@@ -1,6 +1,6 @@
 """What the review queue needs of the plan for an interview: plain arithmetic, because `attn due` loads it.
 
-The plan itself is in `interview_plan`. Due dates stay as they are; a card counts as due besides once its day of the
+The plan itself is in `plan_day`. Due dates stay as they are; a card counts as due besides once its day of the
 last pass has come and it was not reviewed since.
 """
 

@@ -6,16 +6,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import sqrt
 
-from attncli.memory.interview_plan import UNSURE_TRIALS, Item, Outlook, study_order
 from attncli.memory.last_pass import pass_days
-from attncli.memory.recall_curve import Curve, middle
+from attncli.memory.learner_curve import Curve, middle
+from attncli.memory.plan_day import UNSURE_TRIALS, Item, Outlook, study_order
 
 ALWAYS_WITHIN_REACH = 2000
 PROBE_DAYS = 10.0
 MODEL_DOUBT, UNSURE_DOUBT = 0.02, 0.2
 INTERVAL_Z = 1.645
-INTERVAL_SHARE = 0.9
-"""The share of learners whose recall is meant to lie inside the interval."""
+"""The recall of 0.9 of the learners is meant to lie inside the interval."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from attncli.domain.log_row import LogRow, RowKind
 from attncli.domain.schedule import Schedule
-from attncli.memory.policy import LEECH_LAPSES
+from attncli.memory.schedule_policy import LEECH_LAPSES
 
 if TYPE_CHECKING:
     from attncli.memory.scheduler import Scheduler
@@ -60,7 +60,7 @@ def fit_in_force(fits: Iterable[LogRow]) -> FitInForce:
     """The last of these standing fits that FSRS can use."""
     rows = in_force(in_order(fits))
     if rows:
-        from attncli.domain.weights import fitted
+        from attncli.domain.fsrs_weights import fitted
 
         for row in reversed(rows):
             with suppress(ValueError):

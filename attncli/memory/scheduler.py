@@ -8,8 +8,8 @@ import fsrs
 
 from attncli.domain.rating import Rating
 from attncli.domain.schedule import Schedule, State
-from attncli.memory.fuzz import fuzzed_days
-from attncli.memory.policy import Policy
+from attncli.memory.interval_fuzz import fuzzed_days
+from attncli.memory.schedule_policy import Policy
 
 _STATES = {
     fsrs.State.Learning: State.LEARNING,

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import exp, log
 
-from attncli.memory.policy import DEFAULT_DECAY
+from attncli.memory.schedule_policy import DEFAULT_DECAY
 
 PUBLISHED: tuple[float, ...] = (
     0.212,

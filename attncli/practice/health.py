@@ -11,7 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from attncli import __version__, paths
+from attncli.domain.device_choice import CPU, CUDA
 from attncli.errors import StoreCorrupt, StoreError
+from attncli.practice.gpu import gpu_is_seen
 from attncli.practice.workspace import Workspace
 from attncli.store.connection import FORMAT
 from attncli.store.database import Database
@@ -102,7 +104,7 @@ def places(home: paths.Home) -> dict[str, str]:
 
 def device() -> str:
     """`cuda` if an NVIDIA GPU is visible to this machine, else `cpu`; torch is not loaded to ask."""
-    return "cuda" if Path("/dev/nvidia0").exists() else "cpu"
+    return CUDA if gpu_is_seen() else CPU
 
 
 def bank_health(workspace: Workspace) -> dict[str, Any]:

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-from attncli.practice.cards.due import DueCounts, minutes_are_set
+from attncli.practice.cards.due_counts import DueCounts, minutes_are_set
 from attncli.practice.workspace import Workspace
-from attncli.store.queue import Moment
+from attncli.store.queue_table import Moment
 
 Reason = Literal["empty", "suspended", "limit", "minutes", "off", "buried", "waiting"]
 
@@ -103,10 +103,3 @@ class Pace:
 
 def _log_read(workspace: Workspace) -> tuple[object, ...]:
     return workspace.store.log.newest_number(), workspace.policy.parameters
-
-
-def due_minutes(workspace: Workspace, due: DueCounts, cards: int) -> float:
-    """The minutes of what is due, read to the end at once."""
-    pace = Pace(workspace, cards)
-    pace.read_on(cards)
-    return pace.minutes(due)

@@ -14,15 +14,15 @@ from attncli import paths
 from attncli.config import SCHEDULING_KEYS, Settings
 from attncli.config import load as load_settings
 from attncli.errors import ConfigInvalid, EnvironmentFailure, UsageError
-from attncli.memory.days import StudyCalendar
+from attncli.memory.study_days import StudyCalendar
 from attncli.practice.library.source_files import SourceFiles
 from attncli.store.database import Database
-from attncli.store.queue import ORDERED_FOR, Moment
+from attncli.store.queue_table import ORDERED_FOR, Moment
 
 if TYPE_CHECKING:
     from attncli.domain.text import Lang
-    from attncli.memory.policy import Policy
     from attncli.memory.replay import FitInForce
+    from attncli.memory.schedule_policy import Policy
     from attncli.memory.scheduler import Scheduler
     from attncli.practice.library.library import Library
 
@@ -104,14 +104,14 @@ class Workspace:
         """Puts unseen cards into the order of the level that is set, where they are in another."""
         if self.store.note(ORDERED_FOR) == self.settings.level:
             return
-        from attncli.practice.derivation import rebuild_queue
+        from attncli.practice.derive_schedules import rebuild_queue
 
         with self.store.transaction():
             rebuild_queue(self.store, self.settings.level)
         self.store.keep_note(ORDERED_FOR, self.settings.level)
 
     def _derive_moved(self, subjects: list[str]) -> None:
-        from attncli.practice.derivation import derive_subjects
+        from attncli.practice.derive_schedules import derive_subjects
 
         derive_subjects(self, subjects)
 
@@ -125,7 +125,7 @@ class Workspace:
     @cached_property
     def policy(self) -> Policy:
         """What schedules follow from, besides the reviews: the settings and the last fit in the log."""
-        from attncli.memory.policy import Policy
+        from attncli.memory.schedule_policy import Policy
 
         in_force = self.fit_in_force()
         self._fit = in_force.id
@@ -186,7 +186,7 @@ class Workspace:
 
     def derive_all(self, progress: Callable[[int], None] | None = None) -> int:
         """Derives everything anew from the log; the number of subjects. `progress` is told how many are done."""
-        from attncli.practice.derivation import derive_everything
+        from attncli.practice.derive_schedules import derive_everything
 
         with self.store.transaction():
             return derive_everything(self, progress)
@@ -251,7 +251,7 @@ class Workspace:
         today = self.home.backups / f"{date.fromordinal(day).isoformat()}-daily.db"
         if self.store.unwritable or today.exists() or self.home.database.stat().st_size > largest_bytes:
             return
-        from attncli.practice.daily_copy import keep_daily_copy
+        from attncli.practice.daily_backup import keep_daily_copy
 
         keep_daily_copy(self.store, self.home, day)
 
@@ -263,6 +263,6 @@ class Workspace:
 
 
 def _keep_before_migration(store: Database, home: paths.Home, clock: Clock) -> None:
-    from attncli.practice.daily_copy import copy_before_migration
+    from attncli.practice.daily_backup import copy_before_migration
 
     copy_before_migration(home, clock)(store)

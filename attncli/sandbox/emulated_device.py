@@ -13,6 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
+from torch.utils._mode_utils import no_dispatch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 NAME = "meta"
@@ -49,12 +50,18 @@ class Elsewhere(Tensor):
     ) -> Any:
         return _carry_out(func, args, kwargs or {})
 
+    @property
+    def data(self) -> Any:
+        return Elsewhere(self.held)
+
+    @data.setter
+    def data(self, other: Tensor) -> None:
+        """As a module does that is moved to another dtype: the values go with the form."""
+        Tensor.data.__set__(self, other)  # type: ignore[attr-defined]
+        self.held = other.held if type(other) is Elsewhere else other
+
     def tolist(self) -> Any:
         return self.held.tolist()
-
-    def empty_twin(self) -> Tensor:
-        """A meta tensor of torch's own with the same shape and dtype."""
-        return torch.empty(self.held.shape, dtype=self.held.dtype, device=NAME)
 
 
 def across(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -137,7 +144,11 @@ def _carry_out(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         away = torch.device(device).type == NAME
         named["device"] = "cpu"
     outer = {id(item.held if type(item) is Elsewhere else item): item for item in operands}
-    return _placed(func(*inside, **named), outer, away)
+    result = func(*inside, **named)
+    if torch.Tag.inplace_view in func.tags and type(args[0]) is Elsewhere:
+        with no_dispatch():  # `squeeze_` and its like: the tensor around the values has another shape from now on
+            func(*args, **kwargs)
+    return _placed(result, outer, away)
 
 
 def _inside(item: Any, operands: list[Tensor]) -> Any:

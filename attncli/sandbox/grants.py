@@ -10,17 +10,45 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from .landlock import outside
+from .landlock import Ruleset, grant, outside
+from .worker_policy import Policy
 
 LIBRARY_FOLDERS = ("/lib", "/lib64", "/usr/lib", "/usr/lib64")
 READ_FILES = ("/etc/ld.so.cache", "/dev/urandom")
 WRITE_DEVICES = ("/dev/null",)
+OWN_FOLDER = Path("/dev/shm")
 BLOCKED_PACKAGES = frozenset(
     ["attncli", "hypothesis", "_hypothesis_globals", "_hypothesis_ftz_detector", "_hypothesis_pytestplugin"]
 )
 # Found where a kernel is graded and nowhere else. Torch looks for NumPy whenever it meets a plain number, and imports
 # Triton to count operations, which settles that it compiles.
 FOR_KERNELS = frozenset({"numpy", "triton"})
+
+
+def matching(patterns: Iterable[str]) -> list[Path]:
+    """What is there of these patterns of absolute paths."""
+    return [path for pattern in patterns for path in sorted(Path("/").glob(pattern.lstrip("/")))]
+
+
+def ruleset_for(policy: Policy, installation: Installation) -> int:
+    """The rules of one worker whose policy grants more than those that all share.
+
+    Made in the worker: its own /proc/self/task, and a folder of its own, are there nowhere else. A program that may be
+    run lies in the system's folders or comes with Triton.
+    """
+    ruleset = Ruleset()
+    compilers = [entry / "triton" for entry in installation.packages] if policy.starts_processes else []
+    grant(
+        [
+            (ruleset.allow_reading, [*installation.readable(), *matching(policy.reads)]),
+            (ruleset.allow_device, map(Path, WRITE_DEVICES)),
+            (ruleset.allow_driver, matching(policy.devices)),
+            (ruleset.allow_executing, [*matching(policy.programs), *compilers]),
+            (ruleset.allow_naming, [Path("/proc/self/task")] if policy.names_threads else []),
+            (ruleset.allow_everything, [OWN_FOLDER] if policy.folder_mib else []),
+        ]
+    )
+    return ruleset.descriptor
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ from torch.utils import _python_dispatch
 
 from . import grants, tracing
 from .kernel_memory import LaunchMemory
+from .kernel_reach import grid_of, refuse_outsiders
 
 _MAKERS = ((torch, "empty"), (torch, "empty_like"), (torch, "empty_strided"), (Tensor, "new_empty"))
 
@@ -32,14 +33,25 @@ class _Present:
     prepared = False
 
 
-def prepare() -> None:
-    """Make Triton importable, in its interpreter, and watch it. Raises ImportError where it is not installed."""
+def prepare(interpreted: bool = True) -> None:
+    """Make Triton importable, in its interpreter, and watch it. Raises ImportError where it is not installed.
+
+    Not `interpreted` it compiles for a GPU: then launches are counted, and what a kernel loads and stores is not seen.
+    """
     if _Present.prepared:
         return
-    os.environ["TRITON_INTERPRET"] = "1"
+    os.environ["TRITON_INTERPRET"] = "1" if interpreted else "0"
     for finder in sys.meta_path:
         if hasattr(finder, "without"):
             finder.without = finder.without - grants.FOR_KERNELS
+    if interpreted:
+        _interpret()
+    else:
+        _count_launches(importlib.import_module("triton.runtime.jit"))
+    _Present.prepared = True
+
+
+def _interpret() -> None:
     interpreter = importlib.import_module("triton.runtime.interpreter")
     importlib.import_module("numpy").seterr(all="ignore")  # a GPU does not warn of exp(100) either
     with contextlib.suppress(AttributeError):
@@ -48,7 +60,21 @@ def prepare() -> None:
     _watch_accesses(interpreter)
     for owner, name in _MAKERS:
         setattr(owner, name, _poisoned(getattr(owner, name)))
-    _Present.prepared = True
+
+
+def _count_launches(jit: Any) -> None:
+    """That a kernel was launched at all is asked of a compiled one, too."""
+    function = getattr(jit, "JITFunction", None)
+    if function is None:
+        return
+    run = function.run
+
+    def counted(self: Any, *args: Any, **kwargs: Any) -> Any:
+        tracing.Traffic.launches += 1
+        with _unseen():
+            return run(self, *args, **kwargs)
+
+    function.run = counted
 
 
 def _watch_launches(interpreter: Any) -> None:
@@ -58,6 +84,9 @@ def _watch_launches(interpreter: Any) -> None:
     launch = executor.__call__
 
     def watched(self: Any, *args: Any, **kwargs: Any) -> Any:
+        refuse_outsiders(self.fn, [*args, *kwargs.values()])
+        if callable(self.grid):
+            self.grid = grid_of(self, args, kwargs)
         with _unseen():
             memory = LaunchMemory(_tensors_of(getattr(self, "arg_names", ()), args, kwargs))
             _Present.memory = memory

@@ -13,14 +13,14 @@ import ctypes
 import errno
 import os
 import struct
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 _CREATE, _ADD, _RESTRICT = 444, 445, 446  # the same numbers on every architecture
 _ASK_VERSION = 1
 _RULE_PATH_BENEATH = 1
 
-WRITE_FILE, READ_FILE, READ_DIR, TRUNCATE = 1 << 1, 1 << 2, 1 << 3, 1 << 14
+EXECUTE, WRITE_FILE, READ_FILE, READ_DIR, TRUNCATE, DEVICE_CONTROL = 1, 1 << 1, 1 << 2, 1 << 3, 1 << 14, 1 << 15
 _FILE_RIGHTS_BY_VERSION = {1: 13, 2: 14, 3: 15, 5: 16}
 _TCP_BIND_AND_CONNECT = 0b11
 _SCOPE_ABSTRACT_SOCKET_AND_SIGNAL = 0b11
@@ -79,6 +79,22 @@ class Ruleset:
         """Grant reading and writing of one device file."""
         self._allow(path, READ_FILE | WRITE_FILE | TRUNCATE)
 
+    def allow_driver(self, path: Path) -> None:
+        """Grant all that one device file can do, `ioctl` too."""
+        self._allow(path, READ_FILE | WRITE_FILE | TRUNCATE | DEVICE_CONTROL)
+
+    def allow_executing(self, path: Path) -> None:
+        """Grant reading and executing of a program, or of all beneath a folder."""
+        self._allow(path, EXECUTE | (_READ if path.is_dir() else READ_FILE))
+
+    def allow_naming(self, path: Path) -> None:
+        """Grant reading and writing of what is beneath a folder, and making nothing."""
+        self._allow(path, _READ | WRITE_FILE | TRUNCATE)
+
+    def allow_everything(self, path: Path) -> None:
+        """Grant all that files beneath a folder can be used for."""
+        self._allow(path, self._rights)
+
     def _allow(self, path: Path, rights: int) -> None:
         descriptor = os.open(path, os.O_PATH | os.O_CLOEXEC)
         try:
@@ -123,11 +139,17 @@ def _outside(real: str, withheld: Sequence[str]) -> Iterator[str]:
 
 def build(read: Iterable[Path], devices: Iterable[Path]) -> tuple[Ruleset, list[str]]:
     """A ruleset with these grants, and a note for every path that was not granted (no reason for a missing layer)."""
-    ruleset, notes = Ruleset(), []
-    for paths, allow in ((read, ruleset.allow_reading), (devices, ruleset.allow_device)):
+    ruleset = Ruleset()
+    return ruleset, grant([(ruleset.allow_reading, read), (ruleset.allow_device, devices)])
+
+
+def grant(granted: Iterable[tuple[Callable[[Path], None], Iterable[Path]]]) -> list[str]:
+    """Grants each path in its way; a note for every one that was not granted."""
+    notes = []
+    for allow, paths in granted:
         for path in paths:
             try:
                 allow(path)
             except OSError as error:
                 notes.append(f"{path} is not granted to workers: {error.strerror}")
-    return ruleset, notes
+    return notes

@@ -10,10 +10,12 @@ import errno
 import mmap
 import os
 import socket
+import subprocess
+import threading
 from pathlib import Path
 from typing import Any
 
-from . import limits
+from .worker_policy import CPU, MIB, Policy
 
 LAYERS = ("process", "rlimits", "landlock", "seccomp", "namespaces")
 Findings = dict[str, dict[str, str]]
@@ -52,6 +54,11 @@ class Probes:
         self._findings["process"] = {"pid": str(os.getpid()), "parent": str(os.getppid())}
         self._findings["rlimits"] = {"small": _outcome(self._small), "beyond": _outcome(self._beyond)}
         self._findings["controls"] = {"torch": _outcome(self._torch), "library": _outcome(self._library)}
+        if self._places.get("names_threads"):
+            self._findings["controls"]["threads"] = _outcome(self._name_thread)
+        if self._places.get("own_folder"):
+            self._findings["controls"]["folder"] = _outcome(self._write_own)
+            self._findings["controls"]["program"] = _outcome(self._run_program)
         return self._findings
 
     def _read(self) -> None:
@@ -77,11 +84,25 @@ class Probes:
         os.waitpid(pid, 0)
 
     def _small(self) -> None:
-        mmap.mmap(-1, limits.MIB, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS).close()
+        mmap.mmap(-1, MIB, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS).close()
 
     def _beyond(self) -> None:
-        size = (int(self._places["memory_mib"]) + 64) * limits.MIB
+        size = (int(self._places["memory_mib"]) + 64) * MIB
         mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS).close()
+
+    def _name_thread(self) -> None:
+        """As CUDA does when it begins."""
+        Path(f"/proc/self/task/{threading.get_native_id()}/comm").write_text("canary")
+
+    def _write_own(self) -> None:
+        path = Path(self._places["own_folder"]) / "written-by-the-canary"
+        path.write_text("canary")
+        path.unlink()
+
+    def _run_program(self) -> None:
+        """As a compiler is run."""
+        if subprocess.run(["/bin/sh", "-c", "exit 3"], check=False).returncode != 3:
+            raise OSError(errno.EIO, "a program ended in another way than it should")
 
     def _torch(self) -> None:
         import torch
@@ -101,8 +122,8 @@ def _turned(findings: Findings, name: str, before: str, after: str) -> bool:
     return findings[before].get(name) == "ok" and findings[after].get(name) in ("EACCES", "EPERM")
 
 
-def layers_in_force(findings: Findings) -> dict[str, bool]:
-    """Layer name to whether the canary's outcomes prove it."""
+def layers_in_force(findings: Findings, policy: Policy = CPU) -> dict[str, bool]:
+    """Layer name to whether the canary's outcomes prove it. A policy that lets a compiler run lets the canary fork."""
     first, second, last = "namespaces", "landlock", "seccomp"
     alone = findings["process"] == {"pid": "2", "parent": "1"}
     unreachable = findings[first].get("connect") not in ("ok", None)
@@ -110,7 +131,8 @@ def layers_in_force(findings: Findings) -> dict[str, bool]:
         "process": True,
         "rlimits": findings["rlimits"] == {"small": "ok", "beyond": "ENOMEM"},
         "landlock": _turned(findings, "read", first, second) and _turned(findings, "write", first, second),
-        "seccomp": _turned(findings, "socket", second, last) and _turned(findings, "fork", second, last),
+        "seccomp": _turned(findings, "socket", second, last)
+        and (policy.starts_processes or _turned(findings, "fork", second, last)),
         "namespaces": alone and unreachable,
     }
 

@@ -9,11 +9,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-MIB = 1 << 20
+from .worker_policy import CPU, MIB, Policy
+
 MESSAGE_BYTES = 1 << 16  # between the judge and its zygote
-OPEN_FILES = 64
 CPU_SECONDS = 900
-PROCESSES = 64
 STACK_BYTES = 64 * MIB
 # Address space besides what is written: maps that are only read fill page tables, which no other limit counts.
 _READ_ONLY_BYTES = 8192 * MIB
@@ -98,19 +97,21 @@ def _kernel_version() -> tuple[int, ...]:
     return tuple(int(word) for word in words[:2] if word.isdigit())
 
 
-def apply(memory_mib: int, in_user_namespace: bool) -> None:
+def apply(memory_mib: int, in_user_namespace: bool, policy: Policy = CPU) -> None:
     """Limit this process for good: `memory_mib` on top of what it has now, no files written, no core.
 
-    The number of processes is limited only inside a user namespace of a kernel that counts them there; elsewhere
-    the limit would count everything that the user runs.
+    Where the policy says so memory is not limited here: a GPU's runtime maps more addresses than there is memory, and
+    locks some of it. The number of processes is limited only inside a user namespace of a kernel that counts them
+    there; elsewhere the limit would count everything that the user runs.
     """
-    _limit(resource.RLIMIT_DATA, private_bytes() + memory_mib * MIB)
-    _limit(resource.RLIMIT_AS, address_bytes() + memory_mib * MIB + _READ_ONLY_BYTES)
+    if policy.kernel_limits_memory:
+        _limit(resource.RLIMIT_DATA, private_bytes() + memory_mib * MIB)
+        _limit(resource.RLIMIT_AS, address_bytes() + memory_mib * MIB + _READ_ONLY_BYTES)
+        _limit(resource.RLIMIT_MEMLOCK, 0)
     _limit(resource.RLIMIT_STACK, _stack_bytes())
     _limit(resource.RLIMIT_CORE, 0)
-    _limit(resource.RLIMIT_FSIZE, 0)
-    _limit(resource.RLIMIT_MEMLOCK, 0)
-    _limit(resource.RLIMIT_NOFILE, OPEN_FILES)
+    _limit(resource.RLIMIT_FSIZE, policy.written_bytes)
+    _limit(resource.RLIMIT_NOFILE, policy.open_files)
     _limit(resource.RLIMIT_CPU, CPU_SECONDS)
     if in_user_namespace and _kernel_version() >= _PROCESS_LIMIT_PER_NAMESPACE_SINCE:
-        _limit(resource.RLIMIT_NPROC, PROCESSES)
+        _limit(resource.RLIMIT_NPROC, policy.processes)

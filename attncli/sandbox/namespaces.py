@@ -27,6 +27,7 @@ WORKER_PID = 2
 _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_CAPBSET_DROP, _PR_SET_CHILD_SUBREAPER, _PR_SET_NO_NEW_PRIVS = 1, 4, 24, 36, 38
 _CAPABILITY_VERSION = 0x20080522
 _LAST_CAPABILITY = 63
+_MS_NO_SUID_DEV, _MS_NO_SUID_DEV_EXEC = 0b110, 0b1110
 _MS_READ_ONLY_NO_SUID_DEV_EXEC, _MS_RECURSIVE_PRIVATE = 0b1111, 0x4000 | 1 << 18
 
 
@@ -72,12 +73,32 @@ def cover(folders: Sequence[Path]) -> None:
 
     Needs to be in a user namespace of our own. Raises OSError where mounting is refused.
     """
-    unshare(NEW_MOUNTS)
+    enter_own_mounts()
     libc = _libc()
-    _check(libc.mount(b"none", b"/", None, ctypes.c_ulong(_MS_RECURSIVE_PRIVATE), None))
     flags = ctypes.c_ulong(_MS_READ_ONLY_NO_SUID_DEV_EXEC)
     for folder in folders:
         _check(libc.mount(b"none", os.fsencode(folder), b"tmpfs", flags, b"size=4k,nr_inodes=1,mode=0000"))
+
+
+def enter_own_mounts() -> None:
+    """What is mounted from here on is there for this process and its children alone, and goes with them.
+
+    Needs to be in a user namespace of our own. Raises OSError where the kernel refuses.
+    """
+    unshare(NEW_MOUNTS)
+    _check(_libc().mount(b"none", b"/", None, ctypes.c_ulong(_MS_RECURSIVE_PRIVATE), None))
+
+
+def mount_memory(folder: Path, size_mib: int) -> None:
+    """Lay a folder in memory over this one. Raises OSError where mounting is refused."""
+    told = f"size={size_mib}m,nr_inodes=4096,mode=0700".encode()
+    _check(_libc().mount(b"none", os.fsencode(folder), b"tmpfs", ctypes.c_ulong(_MS_NO_SUID_DEV), told))
+
+
+def mount_processes() -> None:
+    """Lay a /proc over the one that is there, whose numbers are those of this pid namespace: threads find themselves in
+    it. Raises OSError where mounting is refused."""
+    _check(_libc().mount(b"none", b"/proc", b"proc", ctypes.c_ulong(_MS_NO_SUID_DEV_EXEC), None))
 
 
 def fork_into_pid_namespace() -> int:

@@ -20,9 +20,9 @@ def placed(made: Any, arguments: Any, environment: Environment) -> Any:
 
 def _in_place(module: nn.Module, environment: Environment) -> bool:
     """Whether nothing has to be moved: torch rebuilds every parameter even then."""
-    due, device = environment.module_dtype, torch.device(environment.module_device or "cpu")
+    due, place = environment.module_dtype, torch.device(environment.module_device or "cpu").type
     parts = [*module.parameters(), *module.buffers()]
-    return all(part.device == device and (part.dtype == due or not part.is_floating_point()) for part in parts)
+    return all(part.device.type == place and (part.dtype == due or not part.is_floating_point()) for part in parts)
 
 
 def _given_weights(arguments: Any) -> bool:

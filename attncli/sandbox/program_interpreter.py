@@ -15,13 +15,14 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from . import object_steps
-from .emulated_device import Elsewhere, across, two_devices
+from . import object_steps, placement
+from .emulated_device import Elsewhere, two_devices
 from .expression_function import Written
-from .program_watch import Watch, copied, plain
+from .program_watch import Watch, plain
 from .tensor_table import DTYPES, TreeError, bytes_of, describe_tensor, read_table
+from .tensor_walk import tensors_in
 from .tracing import LAUNCH, BareOperations, CallTrace, CostTrace, Traffic, returned_bytes
-from .values import Environment, Packer, Raised, arguments_of, resolve, tensors_in
+from .values import Environment, Packer, Raised, arguments_of, resolve
 
 Step = dict[str, Any]
 Invoke = Callable[[dict[str, Any], Sequence[bytes]], tuple[dict[str, Any], memoryview]]
@@ -57,10 +58,12 @@ def execute(
         if "cost" in costs:
             calls = CallTrace("", sizes=True) if "handed" in costs else nullcontext()
             given, moved = list(tensors_in(list(arguments))), Traffic.moved
+            peak = placement.DevicePeak() if environment.device == placement.CUDA else None
             with torch.set_grad_enabled(graph), calls, _where_tensors_are_made(given), CostTrace(given) as trace:
                 outcome = _perform(namespace, step, arguments, environment, run)
+            measured = {"peak": peak.measure()} if peak is not None else {}
             handed = {"handed": calls.largest, "repeated": calls.repeated} if isinstance(calls, CallTrace) else {}
-            figures = {**trace.figures(), **handed, "moved": Traffic.moved - moved}
+            figures = {**trace.figures(), **measured, **handed, "moved": Traffic.moved - moved}
             run.costs.append({**figures, "returned": returned_bytes(outcome)})
         else:
             outcome = _perform(namespace, step, arguments, environment, run)
@@ -76,7 +79,8 @@ def execute(
 
 def _where_tensors_are_made(given: Sequence[Tensor]) -> AbstractContextManager[Any]:
     """Beside tensors without values no others are made by default: they would take the memory that is in question."""
-    return torch.device("meta") if any(tensor.device.type == "meta" for tensor in given) else nullcontext()
+    empty = any(tensor.device.type == "meta" and type(tensor) is not Elsewhere for tensor in given)
+    return torch.device("meta") if empty else nullcontext()
 
 
 def _perform(namespace: Mapping[str, Any], step: Step, arguments: Any, environment: Environment, run: Run) -> Any:
@@ -111,7 +115,7 @@ def _target(namespace: Mapping[str, Any], step: Step, environment: Environment, 
     if operation == "refill":
         return _refill
     if operation == "manual_seed":
-        return _seed
+        return lambda seed: placement.seed_all(environment.device, seed)
     if operation == "new":
         made = _class(namespace, step["name"])
         return lambda *args, **kwargs: object_steps.placed(made(*args, **kwargs), (args, kwargs), environment)
@@ -128,10 +132,6 @@ def _target(namespace: Mapping[str, Any], step: Step, environment: Environment, 
     if operation == "cast":
         return lambda dtype: object_steps.cast(owner, dtype)
     raise TreeError(f"unknown operation {operation!r}")
-
-
-def _seed(seed: int) -> None:
-    torch.default_generator.manual_seed(seed)
 
 
 def _refill(tensors: Sequence[Tensor], values: Sequence[Tensor]) -> None:
@@ -212,12 +212,11 @@ def serve(
     """
     want = set(header.get("want", ()))
     environment = _environment(header, payload, invoke)
-    torch.default_generator.manual_seed(int(header.get("seed", 0)))
+    placement.seed_all(environment.device, int(header.get("seed", 0)))
     watch = Watch(environment, header["steps"], _earlier, want)
     trace = CallTrace(str(header.get("filename", ""))) if "calls" in want else None
-    away = two_devices(bool(header.get("default_device"))) if "elsewhere" in want else nullcontext()
     autograd, launches = torch.set_grad_enabled("no-grad" not in want), Traffic.launches
-    with autograd, trace or nullcontext(), BareOperations() if "operations" in want else nullcontext(), away:
+    with autograd, trace or nullcontext(), BareOperations() if "operations" in want else nullcontext(), _beside(header):
         run = execute(namespace, header["steps"], environment, after=watch.after, costs=want)
     reply, buffers = _reply(run, environment, watch)
     if "pure" in want:
@@ -235,7 +234,8 @@ def serve(
         launched = [[LAUNCH, 0]] if Traffic.launches > launches else []
         reply["calls"], reply["makes"] = [*trace.seen(), *launched], trace.makes
     if "gradients" in want:
-        _add_gradients(reply, buffers, run, environment, header)
+        with placement.beside(environment.device):
+            _add_gradients(reply, buffers, run, environment, header)
     _earlier[:] = run.outcomes if "pure" in want else ()
     return reply, buffers
 
@@ -246,29 +246,42 @@ def _with_graph(outcomes: Sequence[Any], shared: Sequence[Any]) -> list[int]:
     return [index for index, value in kept.items() if any(t.grad_fn is not None for t in tensors_in(value))]
 
 
+def _beside(header: Mapping[str, Any]) -> AbstractContextManager[Any]:
+    """What has to be in force for the device that the program runs on."""
+    default = bool(header.get("default_device"))
+    return two_devices(default) if "elsewhere" in header.get("want", ()) else placement.beside(_device(header), default)
+
+
+def _device(header: Mapping[str, Any]) -> str:
+    """The device of a grading; "meta", where there are no values, is none."""
+    return header["device"] if header.get("device") in placement.AWAY else placement.CPU
+
+
 def _environment(header: Mapping[str, Any], payload: memoryview, invoke: Invoke) -> Environment:
     tensors = read_table(header.get("tensors", []), payload, writable_strides=True)
-    if "elsewhere" in header.get("want", ()):
-        tensors = [Elsewhere(tensor) for tensor in tensors]
+    away, device = "elsewhere" in header.get("want", ()), _device(header)
+    if away or device != placement.CPU:
+        tensors = [placement.placed(tensor, placement.ELSEWHERE if away else device) for tensor in tensors]
     elif header.get("device") == "meta":
         tensors = [tensor.to("meta") for tensor in tensors]
     leaves = set(header.get("leaves", ())) if "gradients" in header.get("want", ()) else set()
-    tensors = [t.detach().requires_grad_() if k in leaves else t for k, t in enumerate(tensors)]
-    generators = [torch.Generator().manual_seed(int(seed)) for seed in header.get("generators", ())]
-    away = "elsewhere" in header.get("want", ())
-    callables = [_callable(k, text, invoke, away) for k, text in enumerate(header.get("callables", ()))]
+    tensors = [placement.as_leaf(t) if k in leaves else t for k, t in enumerate(tensors)]
+    generators = [placement.generator(device, int(seed)) for seed in header.get("generators", ())]
+    where = placement.ELSEWHERE if away else device
+    callables = [_callable(k, text, invoke, where) for k, text in enumerate(header.get("callables", ()))]
     environment = Environment(tensors, callables, generators)
+    environment.device = device
     environment.module_dtype = DTYPES[header["dtype"]] if "dtype" in header else None
-    environment.module_device = header.get("device")
+    environment.module_device = header.get("device") if device == placement.CPU else placement.torch_name(device)
     environment.shared = [resolve(tree, environment) for tree in header.get("shared", ())]
     return environment
 
 
-def _callable(index: int, text: str | None, invoke: Invoke, away: bool) -> Callable[..., Any]:
+def _callable(index: int, text: str | None, invoke: Invoke, device: str) -> Callable[..., Any]:
     if text is not None:
         return Written(text)
     proxy = _proxy(index, invoke)
-    return across(proxy) if away else proxy
+    return placement.across(proxy, device) if device != placement.CPU else proxy
 
 
 def _proxy(index: int, invoke: Invoke) -> Callable[..., Any]:
@@ -291,7 +304,7 @@ def _reply(run: Run, environment: Environment, watch: Watch) -> tuple[dict[str, 
     outcomes: list[dict[str, Any]] = []
     table: list[dict[str, Any]] = []
     buffers: list[bytes] = []
-    for tree, chunks, entries in [*watch.copies, copied(environment.shared)]:
+    for tree, chunks, entries in [*watch.copies, watch.copied(environment.shared)]:
         outcomes.append({"tree": tree, "first": len(table)})
         table.extend(entries)
         buffers.extend(chunks)

@@ -9,9 +9,11 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from . import placement
 from .emulated_device import Elsewhere
 from .tensor_table import bytes_of, describe_tensor
-from .values import MAX_DEPTH, Environment, Packer, Raised, Tree, arguments_of, tensors_in
+from .tensor_walk import MAX_DEPTH, tensors_in
+from .values import Environment, Packer, Raised, Tree, arguments_of
 
 Step = dict[str, Any]
 
@@ -31,8 +33,11 @@ class Watch:
     ) -> None:
         closely, modules = "pure" in want, "modules" in want
         self.environment = environment
+        self._device = environment.device
+        # The device check of a grading on the CPU asks for the form of what is elsewhere, and not for its values.
+        self._twins = "elsewhere" in want
         self._autograd = "no-grad" not in want
-        self._seed = torch.default_generator.initial_seed()
+        self._seeds = placement.initial_seeds(self._device)
         self._closely = closely
         self.copies: list[tuple[Tree, list[bytes], list[dict[str, Any]]]] = []
         self.aliased: list[list[Any]] = []
@@ -43,12 +48,12 @@ class Watch:
         self._given = {_storage(t) for t in _given(environment)} - {0} if closely else set()
         self._kept_containers = {id(c) for item in earlier for c in _containers_in(item)}
         self.globals: list[list[Any]] = []
-        self._random_state = torch.default_generator.get_state()
+        self._random_states = placement.random_states(self._device)
         self._modules: dict[int, list[Any]] | None = {} if modules else None
         self.modules_changed: list[int] = []
 
     def after(self, index: int, arguments: Any, outcome: Any) -> None:
-        self.copies.append(copied(outcome))
+        self.copies.append(self.copied(outcome))
         if self._closely:
             self._look_for_shared_memory(index, arguments, outcome)
             self._look_at_randomness(index, arguments)
@@ -56,13 +61,16 @@ class Watch:
         if self._modules is not None:
             self._look_into_modules(index, self._modules)
 
+    def copied(self, value: Any) -> tuple[Tree, list[bytes], list[dict[str, Any]]]:
+        return copied(value, self._twins)
+
     def _look_into_modules(self, index: int, known: dict[int, list[Any]]) -> None:
         """Whether a call left something in a module that was made by an earlier step."""
         for made, step in enumerate(self._steps[: index + 1]):
             module = self.environment.results[made]
             if step["op"] != "new" or not isinstance(module, nn.Module):
                 continue
-            holds = [copied(dict(vars(part)))[:2] for part in module.modules()]
+            holds = [self.copied(dict(vars(part)))[:2] for part in module.modules()]
             if self._steps[index]["op"] in ("call", "method") and known[made] != holds:
                 self.modules_changed.append(index)
             known[made] = holds
@@ -90,13 +98,13 @@ class Watch:
 
     def _look_at_randomness(self, index: int, arguments: Any) -> None:
         """Whether torch's global generator was seeded, or drawn from although a generator was passed."""
-        state = torch.default_generator.get_state()
+        states = placement.random_states(self._device)
         if self._steps[index]["op"] == "manual_seed":
-            self._seed, self._random_state = torch.default_generator.initial_seed(), state
-        if torch.equal(state, self._random_state):
+            self._seeds, self._random_states = placement.initial_seeds(self._device), states
+        if all(map(torch.equal, states, self._random_states)):
             return
-        self._random_state = state
-        if torch.default_generator.initial_seed() != self._seed:
+        self._random_states = states
+        if placement.initial_seeds(self._device) != self._seeds:
             self.globals.append([index, "seeded"])
         elif any(isinstance(value, torch.Generator) for value in (*arguments[0], *arguments[1].values())):
             self.globals.append([index, "drawn"])
@@ -125,7 +133,7 @@ class Watch:
         return [
             index
             for index, (step, outcome, copy) in enumerate(zip(self._steps, outcomes, self.copies, strict=True))
-            if step["op"] != "new" and copied(outcome)[:2] != copy[:2]
+            if step["op"] != "new" and self.copied(outcome)[:2] != copy[:2]
         ]
 
 
@@ -183,19 +191,25 @@ def _same_parts(value: Any, fresh: Any) -> bool:
 
 
 def _storage(tensor: Tensor) -> int:
-    return tensor.untyped_storage().data_ptr() if tensor.device.type == "cpu" else 0
+    if tensor.device.type != "cpu":
+        tensor = placement.values_of(tensor)
+    return tensor.untyped_storage().data_ptr() if tensor.device.type != "meta" else 0
 
 
-def copied(value: Any) -> tuple[Tree, list[bytes], list[dict[str, Any]]]:
+def copied(value: Any, twins: bool = False) -> tuple[Tree, list[bytes], list[dict[str, Any]]]:
+    """The tree of a value with the bytes and the table of its tensors; with `twins` what is elsewhere has no bytes."""
     packer = Packer(special=lambda item: _pack_special(item, packer))
     tree = packer.pack(value)
-    tensors = [t.detach() for t in packer.tensors]
+    tensors = packer.tensors
+    if twins:
+        raw = [b"" if type(t) is Elsewhere else bytes_of(t) for t in tensors]
+        return tree, raw, [describe_tensor(t, values=type(t) is not Elsewhere) for t in tensors]
     return tree, [bytes_of(t) for t in tensors], [describe_tensor(t) for t in tensors]
 
 
 def _pack_special(value: Any, packer: Packer) -> Tree | None:
     if isinstance(value, Elsewhere):
-        return packer.tensor(value.empty_twin())
+        return packer.tensor(value)
     return ["raised", list(value.names), value.text] if isinstance(value, Raised) else None
 
 

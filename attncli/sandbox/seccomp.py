@@ -16,6 +16,7 @@ import struct
 from collections.abc import Sequence
 
 from .syscall_numbers import AUDIT_ARCH, NEWEST_KNOWN, NUMBERS, X32_BIT
+from .worker_policy import CPU, Policy
 
 _ALLOWED_WORDS = """
     read write readv writev pread64 preadv close close_range lseek fstat stat lstat newfstatat statx access faccessat
@@ -41,6 +42,7 @@ _CLONE_THREAD = 0x00010000
 _CLONE_NEW_NAMESPACE = 0x7E020000
 _PRCTL_ALLOWED = (15, 16, 0x53564D41)  # SET_NAME, GET_NAME, SET_VMA
 _IOCTL_ALLOWED = (0x5401, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451)  # TCGETS TIOCGWINSZ FIONREAD FIONBIO FIONCLEX FIOCLEX
+_IOCTL_REFUSED = (0x5412, 0x541C, 0x541D)  # TIOCSTI TIOCLINUX TIOCCONS: they type into a terminal, or take it over
 _FCNTL_ALLOWED = (0, 1, 2, 3, 4, 1030)  # DUPFD GETFD SETFD GETFL SETFL DUPFD_CLOEXEC; SETOWN would send signals
 _SHARED_AND_ANONYMOUS = 0x21
 _GROWS_DOWN = 0x100  # a stack, which no limit on data counts
@@ -75,6 +77,12 @@ def _one_of(index: int, values: Sequence[int]) -> list[Instruction]:
     return [_load_argument(index), *tests, _refuse()]
 
 
+def _none_of(index: int, values: Sequence[int]) -> list[Instruction]:
+    """Allow the call unless the low word of the argument is one of the values."""
+    tests = [line for value in values for line in _when(_IF_EQUAL, value, _ERRNO | errno.EPERM)]
+    return [_load_argument(index), *tests, _return(_ALLOW)]
+
+
 def _masked(index: int, mask: int, wanted: int) -> list[Instruction]:
     return [_load_argument(index), _statement(_AND, mask), *_when(_IF_EQUAL, wanted, _ALLOW), _refuse()]
 
@@ -84,10 +92,10 @@ def _not_masked(index: int, mask: int) -> list[Instruction]:
     return [_load_argument(index), _statement(_AND, mask), *refused, _return(_ALLOW)]
 
 
-def _mapping() -> list[Instruction]:
-    """Neither memory shared with nobody's file nor memory that grows like a stack."""
+def _mapping(shared_memory: bool) -> list[Instruction]:
+    """Neither memory shared with nobody's file, unless that is allowed, nor memory that grows like a stack."""
     grows = [_load_argument(3), _statement(_AND, _GROWS_DOWN), *_when(_IF_EQUAL, _GROWS_DOWN, _ERRNO | errno.EPERM)]
-    return [*grows, *_not_masked(3, _SHARED_AND_ANONYMOUS)]
+    return [*grows, _return(_ALLOW)] if shared_memory else [*grows, *_not_masked(3, _SHARED_AND_ANONYMOUS)]
 
 
 def _null_pointer(index: int) -> list[Instruction]:
@@ -102,23 +110,24 @@ def _opening(may_write: bool) -> dict[str, list[Instruction]]:
     return {"open": _masked(1, _OPEN_TO_WRITE, 0), "openat": _masked(2, _OPEN_TO_WRITE, 0)}
 
 
-def _special_cases(pid: int, may_write: bool) -> dict[str, list[Instruction]]:
+def _special_cases(pid: int, may_write: bool, policy: Policy) -> dict[str, list[Instruction]]:
+    thread = 0 if policy.starts_processes else _CLONE_THREAD
     return {
         **_opening(may_write),
-        "clone": _masked(0, _CLONE_THREAD | _CLONE_NEW_NAMESPACE, _CLONE_THREAD),
+        "clone": _masked(0, thread | _CLONE_NEW_NAMESPACE, thread),
         "clone3": [_refuse(errno.ENOSYS)],
         "kill": _one_of(0, [pid]),
         "tgkill": _one_of(0, [pid]),
         "prctl": _one_of(0, _PRCTL_ALLOWED),
-        "ioctl": _one_of(1, _IOCTL_ALLOWED),
+        "ioctl": _none_of(1, _IOCTL_REFUSED) if policy.any_ioctl else _one_of(1, _IOCTL_ALLOWED),
         "fcntl": _one_of(1, _FCNTL_ALLOWED),
         "prlimit64": _null_pointer(2),
-        "mmap": _mapping(),
+        "mmap": _mapping(policy.shared_memory),
     }
 
 
 @functools.cache
-def compile_filter(machine: str, pid: int, may_write: bool) -> bytes:
+def compile_filter(machine: str, pid: int, may_write: bool, policy: Policy = CPU) -> bytes:
     """The BPF program as `struct sock_filter[]`. `pid` is the one process that may be signalled: the worker itself.
 
     `may_write` leaves it to Landlock which files may be written; without, opening a file to write is refused here.
@@ -130,10 +139,10 @@ def compile_filter(machine: str, pid: int, may_write: bool) -> bytes:
     if machine == "x86_64":
         program += _when(_IF_AT_LEAST, X32_BIT, _KILL)
     program += _when(_IF_ABOVE, NEWEST_KNOWN, _ERRNO | errno.ENOSYS)
-    for name in ALLOWED:
+    for name in (*ALLOWED, *policy.calls):
         if name in numbers:
             program += _when(_IF_EQUAL, numbers[name], _ALLOW)
-    for name, body in _special_cases(pid, may_write).items():
+    for name, body in _special_cases(pid, may_write, policy).items():
         if name in numbers:
             program += [(_IF_EQUAL, 0, len(body), numbers[name]), *body]
     program.append(_refuse())
@@ -169,10 +178,10 @@ def why_unavailable() -> str | None:
     return None
 
 
-def install(pid: int, may_write: bool) -> None:
+def install(pid: int, may_write: bool, policy: Policy = CPU) -> None:
     """Put the filter on this process for good. Needs no_new_privs. Raises OSError if the kernel refuses."""
     machine = platform.machine()
-    code = compile_filter(machine, pid, may_write)
+    code = compile_filter(machine, pid, may_write, policy)
     buffer = ctypes.create_string_buffer(code, len(code))
     program = _Program(len(code) // 8, ctypes.cast(buffer, ctypes.c_void_p))
     _call(NUMBERS[machine]["seccomp"], ctypes.c_uint(1), ctypes.c_uint(0), ctypes.byref(program))

@@ -22,16 +22,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import JudgeFailed
-from . import endings, limits, wire
+from . import endings, wire
+from .captured_output import LIMIT_BYTES, Printed, split_fatal_error
 from .endings import Ending, Stopped
-from .printed import LIMIT_BYTES, Printed, split_fatal_error
 from .process import Process
 from .usage import UsageWatch
+from .worker_policy import CPU, MIB, Policy
 
 OnInvoke = Callable[[dict[str, Any], memoryview], tuple[dict[str, Any], list[wire.Buffer]]]
 
 START_SECONDS = 20.0
-_MEMORY_SLACK = 128 * limits.MIB  # what the zygote may have grown by since it was measured
+_MEMORY_SLACK = 128 * MIB  # what the zygote may have grown by since it was measured
 _END_SECONDS = 1.0
 # How many times the limit of a request the judge's own callables may take in it, all calls together.
 _INVOKES_OVERTIME = 2.0
@@ -59,7 +60,14 @@ class Worker:
     """One worker. Use it from one thread; `kill` it when done, or use it in a `with` statement."""
 
     def __init__(
-        self, process: Process, frames: socket.socket, output: int, status: int, memory_mib: int, baseline: int
+        self,
+        process: Process,
+        frames: socket.socket,
+        output: int,
+        status: int,
+        memory_mib: int,
+        baseline: int,
+        policy: Policy = CPU,
     ) -> None:
         self._process = process
         self._frames = frames
@@ -67,7 +75,8 @@ class Worker:
         self._output, self._status = output, status
         os.set_blocking(output, False)
         self._memory_mib = memory_mib
-        self._usage = UsageWatch(process, baseline + memory_mib * limits.MIB + _MEMORY_SLACK)
+        most = baseline + (memory_mib + policy.runtime_mib) * MIB + _MEMORY_SLACK
+        self._usage = UsageWatch(process, most, policy.processes)
         self._printed = Printed()
         self._reader = wire.FrameReader(wire.HEADER_LIMIT, wire.PAYLOAD_LIMIT)
         self._buffer = bytearray(wire.READ_BYTES)
@@ -94,11 +103,11 @@ class Worker:
         return self._printed.text()
 
     def load(
-        self, source: bytes, filename: str, entry: list[str], seconds: float, kernel: bool = False
+        self, source: bytes, filename: str, entry: list[str], seconds: float, kernel: bool = False, device: str = "cpu"
     ) -> Reply | Ending:
-        """Run the learner's file, with Triton where it holds a `kernel`. The reply's op is `loaded` (with `names`) or
-        `raised`."""
-        header = {"op": "load", "filename": filename, "entry": entry, "kernel": kernel}
+        """Run the learner's file, with Triton where it holds a `kernel`, which is compiled for the `device` "cuda". The
+        reply's op is `loaded` (with `names`) or `raised`."""
+        header = {"op": "load", "filename": filename, "entry": entry, "kernel": kernel, "device": device}
         self._doing, self._filename = "loaded", filename
         return self.request(header, [source], seconds)
 
@@ -324,7 +333,7 @@ class Worker:
 
     def _require_little_output(self) -> None:
         if self._printed.too_much:
-            raise Stopped("output", f"printed more than {LIMIT_BYTES // limits.MIB} MiB")
+            raise Stopped("output", f"printed more than {LIMIT_BYTES // MIB} MiB")
 
     def _how_it_ended(self) -> Stopped:
         self._drain_output()

@@ -32,6 +32,11 @@ _X86_64 = _table("""
     sched_get_priority_min 147  sched_getaffinity 204  sched_getparam 143  sched_getscheduler 145  sched_yield 24
     seccomp 317  select 23  set_robust_list 273  set_tid_address 218  setitimer 38  sigaltstack 131  stat 4
     statx 332  sysinfo 99  tgkill 234  time 201  times 100  uname 63  unshare 272  write 1  writev 20
+    arch_prctl 158  chdir 80  copy_file_range 326  execve 59  fallocate 285  fchmod 91  fdatasync 75  flock 73  fork 57
+    fstatfs 138  fsync 74  ftruncate 77  get_mempolicy 239  mbind 237  memfd_create 319  mkdir 83  mkdirat 258
+    mlock 149  mlock2 325  munlock 150  pwrite64 18  rename 82  renameat 264  renameat2 316  rmdir 84
+    sched_setaffinity 203  set_mempolicy 238  statfs 137  umask 95
+    unlink 87  unlinkat 263  utimensat 280  vfork 58  wait4 61  waitid 247
 """)
 
 _AARCH64 = _table("""
@@ -49,6 +54,10 @@ _AARCH64 = _table("""
     sched_getaffinity 123  sched_getparam 121  sched_getscheduler 120  sched_yield 124  seccomp 277
     set_robust_list 99  set_tid_address 96  setitimer 103  sigaltstack 132  statx 291  sysinfo 179  tgkill 131
     times 153  uname 160  unshare 97  write 64  writev 66
+    chdir 49  copy_file_range 285  execve 221  fallocate 47  fchmod 52  fdatasync 83  flock 32  fstatfs 44  fsync 82
+    ftruncate 46  get_mempolicy 236  mbind 235  memfd_create 279  mkdirat 34  mlock 228  mlock2 284  munlock 229
+    pwrite64 68  renameat 38  renameat2 276  sched_setaffinity 122  set_mempolicy 237  statfs 43  umask 166
+    unlinkat 35  utimensat 88  wait4 260  waitid 95
 """)
 
 NUMBERS = {"x86_64": _X86_64, "aarch64": _AARCH64}

@@ -9,6 +9,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from . import placement
+
 DTYPES: dict[str, torch.dtype] = {
     name: getattr(torch, name)
     for name in ("float64", "float32", "float16", "bfloat16", "int64", "int32", "int16", "int8", "uint8", "bool")
@@ -28,11 +30,12 @@ class TreeError(ValueError):
     """A tree or tensor table that does not follow the format."""
 
 
-def describe_tensor(tensor: Tensor, keep_strides: bool = False) -> dict[str, Any]:
-    """The table entry of a tensor; with `keep_strides` its storage layout travels too (inputs in odd layouts)."""
+def describe_tensor(tensor: Tensor, keep_strides: bool = False, values: bool = True) -> dict[str, Any]:
+    """The table entry of a tensor; with `keep_strides` its storage layout travels too (inputs in odd layouts), without
+    `values` nothing but the form of one that is on another device."""
     entry: dict[str, Any] = {"dtype": str(tensor.dtype).removeprefix("torch."), "shape": list(tensor.shape)}
-    if tensor.device.type == "meta":
-        return {**entry, "device": "meta", "nbytes": 0}
+    if tensor.device.type != "cpu":
+        return entry | _described_away(tensor, values)
     if keep_strides and not tensor.is_contiguous():
         storage = tensor.untyped_storage()
         return {
@@ -44,10 +47,18 @@ def describe_tensor(tensor: Tensor, keep_strides: bool = False) -> dict[str, Any
     return {**entry, "nbytes": tensor.numel() * tensor.element_size()}
 
 
+def _described_away(tensor: Tensor, values: bool) -> dict[str, Any]:
+    """A tensor without values says so; one that lies on another device says where, its values travel all the same."""
+    place = placement.place_of(tensor)
+    if place not in placement.AWAY or not values:
+        return {"device": "meta", "nbytes": 0}
+    return {"on": place, "nbytes": tensor.numel() * tensor.element_size()}
+
+
 def bytes_of(tensor: Tensor, keep_strides: bool = False) -> bytes:
     """The raw bytes that go with `describe_tensor` (without numpy, which is not needed here)."""
-    if tensor.device.type == "meta":
-        return b""
+    if tensor.device.type != "cpu":
+        return placement.raw_bytes(tensor) if placement.place_of(tensor) in placement.AWAY else b""
     tensor = tensor.detach()
     if keep_strides and not tensor.is_contiguous():
         storage = tensor.untyped_storage()
@@ -85,6 +96,8 @@ def _read_tensor(entry: Any, rest: memoryview, strided: bool) -> tuple[Tensor, i
     # A tensor without elements may not have sizes either that torch cannot multiply.
     if math.prod(n for n in shape if n) >= MAX_ELEMENTS:
         raise TreeError("a tensor with impossible sizes")
+    if entry.get("on", placement.CUDA) not in placement.AWAY:
+        raise TreeError("a tensor on a device that nobody knows")
     if entry.get("device") == "meta":
         if size != 0:
             raise TreeError("a tensor without values that has bytes")

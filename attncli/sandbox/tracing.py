@@ -21,6 +21,8 @@ from torch.overrides import TorchFunctionMode, resolve_name
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.flop_counter import flop_registry
 
+from .placement import values_of
+
 aten = torch.ops.aten
 _REDUCTIONS = frozenset(
     "sum mean amax amin max min var std var_mean std_mean norm linalg_vector_norm logsumexp prod argmax argmin".split()
@@ -133,7 +135,7 @@ def _makes(result: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None) ->
 
 def _owned(result: Any, args: tuple[Any, ...]) -> int:
     """Elements of the result's own storage; a view of an argument owns nothing, nor does what torch clones inside."""
-    if not isinstance(result, Tensor) or result.device.type != "cpu":
+    if not isinstance(result, Tensor) or values_of(result).device.type == "meta":
         return 0
     storage = _unwrapped(result).untyped_storage()
     if any(isinstance(a, Tensor) and _unwrapped(a).untyped_storage().data_ptr() == storage.data_ptr() for a in args):
@@ -154,7 +156,7 @@ def _unwrapped(tensor: Tensor) -> Tensor:
     """What `vmap` and its like hand around has no storage of its own: the tensor inside has."""
     while torch._C._functorch.is_functorch_wrapped_tensor(tensor):
         tensor = torch._C._functorch.get_unwrapped(tensor)
-    return tensor
+    return values_of(tensor)
 
 
 class CostTrace(TorchDispatchMode):
@@ -182,7 +184,7 @@ class CostTrace(TorchDispatchMode):
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
         result = func(*args, **(kwargs or {}))
-        outputs = [t for t in _flatten(result) if t.device.type in ("cpu", "meta")]
+        outputs = list(_flatten(result))
         inputs = list(_flatten([list(args), kwargs or {}]))
         storages = {_identity(t) for t in inputs}
         fresh = [t for t in outputs if _identity(t) not in storages]
@@ -194,7 +196,7 @@ class CostTrace(TorchDispatchMode):
 
     def _note(self, fresh: list[Tensor]) -> None:
         for tensor in fresh:
-            storage = tensor.untyped_storage()
+            storage = values_of(tensor).untyped_storage()
             key, size = _identity(tensor), storage.nbytes()
             if key in self._known or not key:
                 continue
@@ -221,13 +223,13 @@ class CostTrace(TorchDispatchMode):
 
 def _identity(tensor: Tensor) -> int:
     """What two tensors over one storage have in common: its address, or the object's where it holds nothing."""
-    storage = tensor.untyped_storage()
+    storage = values_of(tensor).untyped_storage()
     return int(storage.data_ptr()) or int(getattr(storage, "_cdata", 0))
 
 
 def returned_bytes(outcome: Any) -> int:
     """Bytes of all the storage that a result keeps alive: a view of something larger counts whole."""
-    storages = {_identity(t): t.untyped_storage().nbytes() for t in _flatten(outcome)}
+    storages = {_identity(t): values_of(t).untyped_storage().nbytes() for t in _flatten(outcome)}
     return sum(storages.values())
 
 

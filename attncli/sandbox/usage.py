@@ -7,21 +7,22 @@ from __future__ import annotations
 
 import threading
 
-from . import limits
 from .process import Process
+from .worker_policy import CPU
 
 POLL_SECONDS = 0.05
 
 
 class UsageWatch:
-    """Ends a worker's process that holds more than `memory_bytes` or runs more than `limits.PROCESSES` threads.
+    """Ends a worker's process that holds more than `memory_bytes` or runs more than `threads` threads.
 
     `excess` is then "memory" or "threads". Costs some 0.1 ms twenty times a second.
     """
 
-    def __init__(self, process: Process, memory_bytes: int) -> None:
+    def __init__(self, process: Process, memory_bytes: int, threads: int = CPU.processes) -> None:
         self._process = process
         self._memory_bytes = memory_bytes
+        self._threads = threads
         self._done = threading.Event()
         self.excess = ""
         self._thread = threading.Thread(target=self._watch, daemon=True)
@@ -35,7 +36,7 @@ class UsageWatch:
             used = self._process.worker_usage()
             if used.memory_bytes > self._memory_bytes:
                 self.excess = "memory"
-            elif used.threads > limits.PROCESSES:
+            elif used.threads > self._threads:
                 self.excess = "threads"
             if self.excess:
                 self._process.end()

@@ -6,6 +6,7 @@ A tree is a small JSON list whose first element says what it is:
     ["t", k] tensor k of the table                ["dt", name] dtype                    ["dv", name] device
     ["l", [...]] list   ["u", [...]] tuple        ["d", [[key, value], ...]] dict   ["w", [...]] iterator
     ["r", step, path] part of an earlier result   ["m", k] shared mutable object        ["g", k] random generator
+    ["at", name] the device of the grading, the CPU where the truth is computed
     ["c", k] callable on the judge's side         ["o", text] something else (it cannot cross)
 
 Keys of dicts are texts, small numbers and tuples of these: thousands of large ones can share one hash, and a dict of
@@ -16,7 +17,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,30 +25,16 @@ import torch
 from torch import Tensor
 
 from .tensor_table import DTYPE_NAMES, DTYPES, MAX_NODES, TreeError
+from .tensor_walk import MAX_DEPTH, Walk
 
 Tree = list[Any]
 
-MAX_DEPTH = 16
 MAX_TEXT = 1_000_000
 MAX_BITS = 4096
 # Keys of dicts are below this, on either side of 0.
 MAX_KEY = 2**31
 # Trees whose parts stand one after the other.
 SEQUENCES = ("l", "u", "w")
-
-
-class Walk:
-    """An iterator: its parts come one after the other, and only once."""
-
-    def __init__(self, parts: Sequence[Any]) -> None:
-        self.parts = parts
-        self._left = iter(parts)
-
-    def __iter__(self) -> Walk:
-        return self
-
-    def __next__(self) -> Any:
-        return next(self._left)
 
 
 class Packer:
@@ -153,6 +140,8 @@ class Environment:
         self.shared: list[Any] = []
         self.callables = list(callables)
         self.generators = list(generators)
+        # Where the tensors lie, by its name in `placement`.
+        self.device = "cpu"
         # Where and in which dtype modules are made; None leaves them as they make themselves.
         self.module_dtype: torch.dtype | None = None
         self.module_device: str | None = None
@@ -279,6 +268,7 @@ _REFERENCES: dict[str, Callable[[Tree, Environment], Any]] = {
     "m": lambda tree, environment: environment.shared[_index(tree[1])],
     "c": lambda tree, environment: environment.callables[_index(tree[1])],
     "g": lambda tree, environment: environment.generators[_index(tree[1])],
+    "at": lambda tree, environment: torch.device(environment.module_device or "cpu"),
 }
 
 
@@ -293,15 +283,3 @@ def arguments_of(step: Mapping[str, Any], environment: Environment) -> tuple[lis
     args = [resolve(tree, environment) for tree in step.get("args", ())]
     kwargs = {name: resolve(tree, environment) for name, tree in step.get("kwargs", {}).items()}
     return args, kwargs
-
-
-def tensors_in(value: Any, depth: int = 0) -> Iterable[Tensor]:
-    """Every tensor in nested lists, tuples and dicts."""
-    if isinstance(value, Tensor):
-        yield value
-    elif depth <= MAX_DEPTH and isinstance(value, (list, tuple)):
-        for item in value:
-            yield from tensors_in(item, depth + 1)
-    elif depth <= MAX_DEPTH and isinstance(value, (dict, Walk)):
-        for item in value.values() if isinstance(value, dict) else value.parts:
-            yield from tensors_in(item, depth + 1)

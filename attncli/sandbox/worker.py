@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import builtins
 import contextlib
+import errno
 import faulthandler
 import fcntl
 import io
@@ -23,11 +24,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NoReturn
 
-from . import kernel_watch, landlock, layer_probes, limits, namespaces, seccomp, wire
+from . import cuda_start, grants, kernel_watch, landlock, layer_probes, limits, namespaces, placement, seccomp, wire
 from .endings import CHANNEL_LOST, OUT_OF_MEMORY
 from .exceptions import Guard, report
 from .program_interpreter import serve
 from .touched import Attempts
+from .worker_policy import CPU, Policy
 
 CHANNEL, RULESET = 3, 4
 BROKEN = 70
@@ -46,13 +48,18 @@ Invoke = Callable[[dict[str, Any], Sequence[wire.Buffer]], tuple[dict[str, Any],
 
 @dataclass(frozen=True, slots=True)
 class Confinement:
-    """Which layers the zygote found to be available, and how much memory the worker may take."""
+    """Which layers the zygote found to be available, and how much memory the worker may take.
+
+    `installation` is what rules of the worker's own are made of, where its policy needs them.
+    """
 
     memory_mib: int
     ruleset: int | None
     seccomp: bool
     user_namespace: bool
     parent: int
+    policy: Policy = CPU
+    installation: grants.Installation | None = None
 
 
 class Channel:
@@ -106,10 +113,11 @@ def _replace_streams() -> None:
     faulthandler.enable(file=2, all_threads=False)
 
 
-def _scrub_environment() -> None:
-    kept = {name: os.environ[name] for name in _KEPT_VARIABLES if name in os.environ}
+def _scrub_environment(policy: Policy) -> None:
+    names = (*_KEPT_VARIABLES, *policy.kept_variables)
+    kept = {name: os.environ[name] for name in names if name in os.environ}
     os.environ.clear()
-    os.environ.update(kept | _FIXED_VARIABLES)
+    os.environ.update(kept | _FIXED_VARIABLES | dict(policy.variables))
     tempfile.tempdir = "/tmp"  # else the library looks for a folder to write to, and some imports fail with that
 
 
@@ -125,18 +133,40 @@ def confine(plan: Confinement, after: Callable[[str], None]) -> None:
     """
     _expose_to_out_of_memory_killer()
     namespaces.die_with(plan.parent)
+    _mount(plan)
     namespaces.forbid_core_dumps()
     namespaces.drop_capabilities()
     namespaces.forbid_new_privileges()
     after("namespaces")
-    limits.apply(plan.memory_mib, plan.user_namespace)
+    limits.apply(plan.memory_mib, plan.user_namespace, plan.policy)
     if plan.ruleset is not None:
-        landlock.restrict(RULESET)
-        os.close(RULESET)
+        own = None if plan.policy.shares_rules or plan.installation is None else plan.installation
+        ruleset = RULESET if own is None else grants.ruleset_for(plan.policy, own)
+        landlock.restrict(ruleset)
+        for descriptor in {RULESET, ruleset}:
+            os.close(descriptor)
     after("landlock")
     if plan.seccomp:
-        seccomp.install(os.getpid(), may_write=plan.ruleset is not None)
+        seccomp.install(os.getpid(), may_write=plan.ruleset is not None, policy=plan.policy)
     after("seccomp")
+
+
+def _mount(plan: Confinement) -> None:
+    """What a policy for a GPU needs in its place. Where no /proc can be mounted the canary says what does not work.
+
+    Raises OSError where a folder is to be laid over the machine's own for everybody: there are no mounts of one's own
+    without a user namespace, and only root would be let.
+    """
+    threads, folder_mib = plan.policy.names_threads, plan.policy.folder_mib
+    if folder_mib and not plan.user_namespace:
+        raise OSError(errno.EPERM, f"no user namespace, so no {grants.OWN_FOLDER} of its own for a compiler")
+    if plan.user_namespace and (threads or folder_mib):
+        namespaces.enter_own_mounts()
+    if plan.user_namespace and threads:
+        with contextlib.suppress(OSError):
+            namespaces.mount_processes()
+    if folder_mib:
+        namespaces.mount_memory(grants.OWN_FOLDER, folder_mib)
 
 
 @dataclass(slots=True)
@@ -198,7 +228,7 @@ class Session:
         text = source.decode("utf-8", "replace")
         linecache.cache[self.filename] = (len(text), None, text.splitlines(keepends=True), self.filename)
         if header.get("kernel"):
-            kernel_watch.prepare()
+            kernel_watch.prepare(interpreted=header.get("device") != placement.CUDA)
         code = compile(source, self.filename, "exec", dont_inherit=True)
         builtins.exec(code, self.namespace)
         names = {name: _kind(self.namespace[name]) for name in header["entry"] if name in self.namespace}
@@ -239,11 +269,13 @@ def run(frames: int, output: int, plan: Confinement, canary_places: dict[str, An
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         _take_descriptors(frames, output, plan.ruleset)
         _replace_streams()
-        _scrub_environment()
+        _scrub_environment(plan.policy)
         channel = Channel(CHANNEL)
         probes = layer_probes.Probes(canary_places) if canary_places is not None else None
         try:
             confine(plan, probes.after if probes is not None else lambda layer: None)
+            if plan.policy.device == placement.CUDA:
+                cuda_start.begin(plan.memory_mib)
         except OSError as error:
             wire.send_frame(channel, {"op": "broken", "text": str(error)})
             os._exit(BROKEN)

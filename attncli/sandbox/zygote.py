@@ -28,6 +28,7 @@ from types import ModuleType
 from typing import Any, NoReturn
 
 from . import grants, landlock, limits, namespaces, seccomp
+from .worker_policy import CPU, POLICIES
 
 SWEEP_MS = 250
 IDLE_MS = 1500
@@ -67,6 +68,8 @@ def warm_up() -> None:
     torch.autograd.grad((x * x).sum(), [x])
     torch.einsum("bhtd,bhsd->bhts", x, x).softmax(-1)
     torch.frombuffer(bytearray(8), dtype=torch.float32)
+    # It reads /proc for what the processor can do, which no worker may; on newer ones a product has done so already.
+    torch.ones(1, dtype=torch.float16).float()
 
 
 def warm_up_further() -> None:
@@ -87,6 +90,7 @@ class Available:
     namespaces: bool = False
     seccomp: bool = False
     ruleset: int | None = None
+    installation: grants.Installation | None = None
     notes: list[str] = field(default_factory=list)
 
     def enter_namespaces(self) -> None:
@@ -109,6 +113,7 @@ class Available:
 
     def prepare_filters(self, installation: grants.Installation) -> None:
         """Find out about seccomp and Landlock, and build the Landlock ruleset that all workers share."""
+        self.installation = installation
         reason = seccomp.why_unavailable()
         self.seccomp = reason is None
         if reason is not None:
@@ -246,10 +251,9 @@ class ForkServer:
         from . import worker
 
         signal.signal(signal.SIGINT, signal.SIG_DFL)
-        available = self._available
-        plan = worker.Confinement(
-            request["memory_mib"], available.ruleset, available.seccomp, available.namespaces, parent
-        )
+        available, policy = self._available, POLICIES[request.get("policy", CPU.name)]
+        layers = (available.ruleset, available.seccomp, available.namespaces)
+        plan = worker.Confinement(request["memory_mib"], *layers, parent, policy, available.installation)
         worker.run(frames, output, plan, request.get("canary"))
 
 

@@ -22,11 +22,12 @@ from pathlib import Path
 from typing import IO, Any
 
 from ..errors import JudgeFailed
-from . import layer_probes, limits, namespaces, start_process
+from . import grants, layer_probes, limits, namespaces, start_process
 from .endings import Ending
 from .process import Process
 from .start_process import MEMORY_MIB
 from .supervisor import OnInvoke, Reply, Worker
+from .worker_policy import CPU, Policy
 
 __all__ = ["Ending", "ForkedProcess", "OnInvoke", "Process", "Reply", "Worker", "ZygoteClient"]
 
@@ -61,6 +62,7 @@ class _Fork:
 
     number: int
     memory_mib: int
+    policy: Policy
     frames: socket.socket
     output: int
     status: int
@@ -90,7 +92,7 @@ class ZygoteClient:
         self._ahead: _Fork | None = None
         self._grown_warmer = False
         self._baseline = 0
-        self._layers: tuple[str, ...] = ()
+        self._layers: dict[str, tuple[str, ...]] = {}
         self._notes: list[str] = []
 
     @classmethod
@@ -130,8 +132,18 @@ class ZygoteClient:
     @property
     def layers(self) -> tuple[str, ...]:
         """The layers that the canary proved, of process, rlimits, landlock, seccomp, namespaces."""
-        self.ready()
-        return self._layers
+        return self.layers_under(CPU)
+
+    def layers_under(self, policy: Policy) -> tuple[str, ...]:
+        """The layers that a canary proves for workers of this policy, once for all of them.
+
+        Raises JudgeFailed where such a worker cannot be had, as where CUDA does not begin in it.
+        """
+        with self._lock:
+            self.ready()
+            if policy.name not in self._layers:
+                self._judge_canary(self._run_canary(policy), policy)
+            return self._layers[policy.name]
 
     @property
     def notes(self) -> list[str]:
@@ -152,20 +164,20 @@ class ZygoteClient:
             if os.geteuid() == 0:
                 self._notes.append("process: running as root; the number of threads is limited by a watch alone")
             self._ready = True
-            self._judge_canary(self._run_canary())
+            self._judge_canary(self._run_canary(CPU), CPU)
 
-    def worker(self, memory_mib: int = MEMORY_MIB) -> Worker:
+    def worker(self, memory_mib: int = MEMORY_MIB, policy: Policy = CPU) -> Worker:
         """A fresh worker with `memory_mib` MiB for the submission. Raises JudgeFailed if the zygote has died."""
         with self._lock:
             self.ready()
-            return self._forked_ahead(memory_mib) or self._started(self._ask({"memory_mib": memory_mib}))
+            return self._forked_ahead(memory_mib, policy) or self._started(self._ask(memory_mib, policy))
 
-    def prepare(self, memory_mib: int = MEMORY_MIB) -> None:
+    def prepare(self, memory_mib: int = MEMORY_MIB, policy: Policy = CPU) -> None:
         """Ask for the next worker before it is needed; what fails is said when it is needed."""
         with self._lock, contextlib.suppress(JudgeFailed):
             self.ready()
             if self._ahead is None:
-                self._ahead = self._ask({"memory_mib": memory_mib})
+                self._ahead = self._ask(memory_mib, policy)
 
     def alive(self) -> bool:
         """Whether the process is there still, and has not begun to end: its workers die before it has."""
@@ -194,8 +206,8 @@ class ZygoteClient:
                 found.append(Process(pid, os.pidfd_open(pid)))
         return found
 
-    def _forked_ahead(self, memory_mib: int) -> Worker | None:
-        """The worker that was asked for ahead, unless it is of another size or the zygote is warmer by now."""
+    def _forked_ahead(self, memory_mib: int, policy: Policy) -> Worker | None:
+        """The worker that was asked for ahead, unless it is of another kind or the zygote is warmer by now."""
         fork, self._ahead = self._ahead, None
         if fork is None:
             return None
@@ -203,18 +215,19 @@ class ZygoteClient:
         worker = self._started(fork)
         while select.select([self._control], [], [], 0)[0]:
             self._heed(*self._receive(time.monotonic()))
-        if fork.memory_mib == memory_mib and not self._grown_warmer:
+        if (fork.memory_mib, fork.policy) == (memory_mib, policy) and not self._grown_warmer:
             return worker
         worker.kill()
         return None
 
-    def _ask(self, request: dict[str, Any]) -> _Fork:
+    def _ask(self, memory_mib: int, policy: Policy, **more: Any) -> _Fork:
         """Asks for a worker, and does not wait for it."""
+        request = {"memory_mib": memory_mib, "policy": policy.name, **more}
         self._requests += 1
         ours, theirs = socket.socketpair()
         output, output_writer = os.pipe()
         status, status_writer = os.pipe()
-        fork = _Fork(self._requests, request["memory_mib"], ours, output, status)
+        fork = _Fork(self._requests, memory_mib, policy, ours, output, status)
         try:
             data = json.dumps(request | {"op": "fork", "id": fork.number}).encode()
             socket.send_fds(self._control, [data], [theirs.fileno(), output_writer, status_writer])
@@ -232,7 +245,8 @@ class ZygoteClient:
             cleanup.callback(fork.give_up)
             process = self._await_fork(fork.number)
             cleanup.pop_all()
-        return Worker(process, fork.frames, fork.output, fork.status, fork.memory_mib, self._baseline)
+        ends = (fork.frames, fork.output, fork.status)
+        return Worker(process, *ends, fork.memory_mib, self._baseline, fork.policy)
 
     def _await_fork(self, number: int) -> Process:
         while True:
@@ -268,22 +282,25 @@ class ZygoteClient:
         last = said.decode("utf-8", "replace").strip().splitlines()[-1:]
         return JudgeFailed(f"the sandbox's process cannot go on: {why} {' '.join(last)} (attn doctor says more)")
 
-    def _run_canary(self) -> dict[str, Any]:
+    def _run_canary(self, policy: Policy) -> dict[str, Any]:
         with tempfile.TemporaryDirectory(prefix="attn-canary-") as folder, socket.socket() as listener:
             file = Path(folder) / "canary"
             file.write_text("canary")
             places = {"file": str(file), "folder": folder, "port": _listen(listener), "memory_mib": CANARY_MEMORY_MIB}
-            fork = self._ask({"memory_mib": CANARY_MEMORY_MIB, "canary": places})
+            if policy is not CPU:
+                own = str(grants.OWN_FOLDER) if policy.folder_mib else ""
+                places |= {"names_threads": policy.names_threads, "own_folder": own}
+            fork = self._ask(CANARY_MEMORY_MIB, policy, canary=places)
             return self._started(fork).canary_findings()
 
-    def _judge_canary(self, findings: dict[str, Any]) -> None:
+    def _judge_canary(self, findings: dict[str, Any], policy: Policy) -> None:
         broken = layer_probes.broken_controls(findings)
         if broken:
             raise JudgeFailed(f"inside the sandbox Python does not work here ({', '.join(broken)}): see attn doctor")
-        proved = layer_probes.layers_in_force(findings)
-        self._layers = tuple(name for name in layer_probes.LAYERS if proved[name])
+        proved = layer_probes.layers_in_force(findings, policy)
+        self._layers[policy.name] = tuple(name for name in layer_probes.LAYERS if proved[name])
         for name in layer_probes.LAYERS:
-            if not proved[name] and not any(note.startswith(f"{name}:") for note in self._notes):
+            if policy is CPU and not proved[name] and not any(note.startswith(f"{name}:") for note in self._notes):
                 self._notes.append(f"{name}: was set up, but the self-test got past it")
 
 

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from attncli.errors import StoreBusy, StoreCorrupt, StoreError, StoreFull, StoreReplaced, StoreUnwritable
+from attncli.errors import StoreBusy, StoreCorrupt, StoreError, StoreFull, StoreRemoved, StoreReplaced, StoreUnwritable
 
 APPLICATION_ID = 0x6174746E  # "attn"
 FORMAT = 4
@@ -54,7 +54,7 @@ class Connection:
     def _prepare(self) -> None:
         opened = _identity(self.path)
         if self._file is not None and self._file != opened:
-            raise replaced(self.path)
+            raise not_in_place(self.path)
         self._file = opened
         self.execute("PRAGMA foreign_keys = ON")
         self.execute("PRAGMA synchronous = FULL")
@@ -107,7 +107,7 @@ class Connection:
     def transaction(self) -> Iterator[None]:
         """All or nothing, and on disk when left. Taken at once for writing, so that what is read in it still holds.
 
-        Raises StoreReplaced instead of recording anything in a file that has meanwhile been replaced by another.
+        Raises StoreReplaced or StoreRemoved instead of recording anything in a file that is not at `path` any more.
         """
         if self.unwritable:
             raise StoreUnwritable(self.unwritable)
@@ -115,7 +115,7 @@ class Connection:
         try:
             yield
             if not self.is_in_place():
-                raise replaced(self.path)
+                raise not_in_place(self.path)
             self.execute("COMMIT")
         except BaseException:
             self._roll_back()
@@ -218,8 +218,13 @@ def _identity(path: Path) -> tuple[int, int] | None:
     return status.st_dev, status.st_ino
 
 
-def replaced(path: Path) -> StoreReplaced:
-    """The error of a database whose name another file bears by now."""
+def not_in_place(path: Path) -> StoreRemoved | StoreReplaced:
+    """The error of an open database whose name no file bears any more, or another one."""
+    if not path.exists():
+        return StoreRemoved(
+            f"the database {path} was removed while attn was open; nothing was recorded; "
+            "put it back, or close attn and bring back a copy with `attn restore FILE`"
+        )
     return StoreReplaced(
         f"the database {path} was replaced while attn was open; nothing was recorded; close attn and start it again"
     )

@@ -10,15 +10,24 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from attncli.errors import StoreError, StoreUnwritable
-from attncli.store.connection import APPLICATION_ID, BESIDE, FORMAT, Connection, damaged, make_folder, opened, replaced
+from attncli.store.connection import (
+    APPLICATION_ID,
+    BESIDE,
+    FORMAT,
+    Connection,
+    damaged,
+    make_folder,
+    not_in_place,
+    opened,
+)
 
 if TYPE_CHECKING:
     from attncli.domain.log_row import LogRow
     from attncli.store.bank_files import BankFiles
     from attncli.store.bank_index import BankIndex
     from attncli.store.log import Log
-    from attncli.store.queue import Queue
-    from attncli.store.schedules import Schedules
+    from attncli.store.queue_table import Queue
+    from attncli.store.schedule_table import Schedules
     from attncli.store.seen_cards import SeenCards
 
 REOPENINGS = 3
@@ -47,13 +56,13 @@ class Database:
 
     @cached_property
     def schedules(self) -> Schedules:
-        from attncli.store.schedules import Schedules
+        from attncli.store.schedule_table import Schedules
 
         return Schedules(self.connection)
 
     @cached_property
     def queue(self) -> Queue:
-        from attncli.store.queue import Queue
+        from attncli.store.queue_table import Queue
 
         return Queue(self.connection)
 
@@ -173,13 +182,13 @@ class Database:
 
     def problems(self) -> list[str]:
         """What is wrong in the file, its shape and the rows of the log; empty if it is whole."""
-        from attncli.store.inspection import problems
+        from attncli.store.database_check import problems
 
         return problems(self.connection, self.log)
 
     def unmerged(self) -> list[Path]:
         """The damaged files beside this one whose rows were not all taken over."""
-        from attncli.store.inspection import unmerged
+        from attncli.store.database_check import unmerged
 
         return unmerged(self.path, self.connection)
 
@@ -200,8 +209,8 @@ class Database:
 
         What SQLite's check of the copy finds is given back: a damaged database makes a damaged copy.
         """
-        from attncli.store.durable import put_in_place
-        from attncli.store.inspection import page_problems
+        from attncli.store.database_check import page_problems
+        from attncli.store.disk_flush import put_in_place
 
         part = path.with_name(path.name + ".part")
         try:
@@ -228,7 +237,7 @@ class Database:
 
         def check() -> None:
             if not self.connection.is_in_place():
-                raise replaced(self.path)
+                raise not_in_place(self.path)
             once_locked()
 
         if self.unwritable:

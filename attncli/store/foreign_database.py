@@ -14,9 +14,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import mkdtemp
 
-from attncli.domain import plain_json
+from attncli.domain import strict_json
 from attncli.domain.log_row import LogRow
-from attncli.domain.row_documents import LONGEST_LINE, row_of_document
+from attncli.domain.log_row_json import LONGEST_LINE, row_of_document
 from attncli.errors import StoreCorrupt, StoreError, UsageError
 from attncli.store.connection import APPLICATION_ID, FORMAT, Connection, opened
 from attncli.store.log import checksum
@@ -185,7 +185,7 @@ def _row(
         "subject": subject.decode(),
         "at": moment(at_us).isoformat(),
         "day": day,
-        "payload": plain_json.parse(payload.decode()),
+        "payload": strict_json.parse(payload.decode()),
     }
     return row_of_document(document)
 

@@ -239,14 +239,6 @@ class Log:
         sql = f"SELECT {told} FROM log NOT INDEXED WHERE kind = 'review' ORDER BY seq DESC LIMIT ?"
         return [ms for (ms,) in self._connection.rows(sql, (limit,)) if isinstance(ms, int) and ms > 0]
 
-    def last_reviews(self) -> dict[str, LastReview]:
-        """Card → the review that its schedule ends with; one row a card is read, however long the log."""
-        rows = self._connection.each(
-            f"SELECT schedule.subject, {_RATING}, json_extract(payload, '$.points'), json_extract(payload, '$.correct')"
-            f" FROM schedule JOIN log ON log.id = schedule.last_row WHERE kind = 'review' AND {_USABLE}"
-        )
-        return {subject: last_review(rating, points, correct) for subject, rating, points, correct in rows}
-
     def standing_of_kind(self, kind: RowKind) -> list[LogRow]:
         """The rows of one kind that were not undone, in replay order."""
         sql = f"SELECT {RAW} FROM log WHERE kind = ? AND {_STANDING} ORDER BY at_us, id"

@@ -8,7 +8,7 @@ from pathlib import Path
 from attncli.errors import StoreUnwritable
 from attncli.store.connection import Connection, damaged
 from attncli.store.database import Database
-from attncli.store.inspection import MERGED, TRUTH, expected_parts, missing_parts, page_problems, unmerged
+from attncli.store.database_check import MERGED, TRUTH, expected_parts, missing_parts, page_problems, unmerged
 from attncli.store.log import Log
 from attncli.store.page_scan import Found
 from attncli.store.rescue import add_from_backups, rows_in

@@ -18,9 +18,9 @@ from attncli.files import flush_folder
 from attncli.store.backups import since_last_restore
 from attncli.store.connection import BESIDE, Connection, opened
 from attncli.store.database import Database
-from attncli.store.durable import flush
-from attncli.store.exclusive import held_alone
-from attncli.store.inspection import MERGED, damaged_files
+from attncli.store.database_check import MERGED, damaged_files
+from attncli.store.disk_flush import flush
+from attncli.store.exclusive_lock import held_alone
 from attncli.store.log import RAW
 from attncli.store.page_scan import Found, is_cut_short, scan
 from attncli.store.read_only import connection_as_it_lies

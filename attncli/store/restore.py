@@ -13,8 +13,8 @@ from attncli.errors import StoreCorrupt, StoreError, StoreUnwritable, UsageError
 from attncli.store.backups import BEFORE_RESTORE, keep_copy
 from attncli.store.connection import BESIDE, make_folder
 from attncli.store.database import Database
-from attncli.store.durable import flush
-from attncli.store.exclusive import held_alone
+from attncli.store.disk_flush import flush
+from attncli.store.exclusive_lock import held_alone
 from attncli.store.foreign_database import ForeignRows, foreign_rows, workshop
 from attncli.store.rescue import name_of_damaged, require_whole, swap
 

@@ -1,7 +1,7 @@
 """The app: which screen is shown, in which language and theme. Everything else is in screens/ and widgets/.
 
-`run` is what the command line calls; `AttnApp` is made the same way by the tests. The clock is passed on, never read
-below this module; randomness (the order of options, fresh numbers) comes from one generator that tests can seed.
+`run` is what the command line calls; tests make `AttnApp` so too. The clock is passed on, never read below this module;
+randomness (the order of options, fresh numbers) comes from one generator that tests can seed.
 """
 
 from __future__ import annotations
@@ -24,29 +24,28 @@ from attncli.config import Settings
 from attncli.domain.text import Lang
 from attncli.errors import AttnError
 from attncli.paths import Home
-from attncli.practice.cards.choose_cards import Wish, level_wished, require_fitting
-from attncli.practice.challenges.grader import Grader
+from attncli.practice.cards.choose_cards import Wish, require_fitting
+from attncli.practice.challenges.warm_judge import Grader
 from attncli.practice.first_run import is_first_run
 from attncli.practice.workspace import Clock, Workspace
-from attncli.tui import wrapping
-from attncli.tui.faults import BUSY_MILLISECONDS, fault_text
-from attncli.tui.leaving import LeavingApp
+from attncli.tui import pasting, wrapping
+from attncli.tui.app_errors import BUSY_MILLISECONDS
+from attncli.tui.collect_when_idle import QuietApp
 from attncli.tui.notices import NoticesApp
-from attncli.tui.quiet import QuietApp
 from attncli.tui.routes import Route
-from attncli.tui.screen_at import interview_screen, mock_screen, report_screen, screen_at
 from attncli.tui.screens.base import AttnScreen
 from attncli.tui.shown_text import ShownText
-from attncli.tui.steady import SteadyApp
 from attncli.tui.summary_export import export_summary
 from attncli.tui.terminal import standard_terminal
 from attncli.tui.theme import DARK, LIGHT, THEMES, theme_named
+from attncli.tui.unexpected_input import SteadyApp
+from attncli.tui.ways_in import OpeningApp, drawn_quiz
+from attncli.tui.ways_out import LeavingApp
 from attncli.words.app_texts import say, say_counted
+from attncli.words.in_chinese import told_in
 
 if TYPE_CHECKING:
-    from attncli.domain.mock_report import MockReport
-    from attncli.practice.mock.mock import MockInterview
-    from attncli.practice.mock.mock_plan import MockWish
+    from attncli.practice.mock.compose_mock import MockWish
     from attncli.practice.sittings.quiz import Quiz, QuizWish
 
 SECONDS_BETWEEN_LOOKS = 1.0
@@ -78,10 +77,10 @@ def run(
         if wish is not None:
             require_fitting(workspace, wish)
         if mock is not None:
-            from attncli.practice.mock.mock_plan import draw_plan
+            from attncli.practice.mock.compose_mock import draw_plan
 
             draw_plan(workspace, mock)
-        drawn = None if quiz is None else _drawn(workspace, quiz)
+        drawn = None if quiz is None else drawn_quiz(workspace, quiz)
         if (screen, challenge) == ("home", None) and is_first_run(workspace):
             screen = "first-run"
         app = AttnApp(workspace, Random(), screen, topic=topic, limit=limit, challenge=challenge, wish=wish, quiz=drawn)
@@ -98,7 +97,7 @@ def run(
         return app.return_code or 0
 
 
-class AttnApp(NoticesApp, QuietApp, SteadyApp, LeavingApp):
+class AttnApp(OpeningApp, NoticesApp, QuietApp, SteadyApp, LeavingApp):
     """Routes between screens."""
 
     TITLE = "attn"
@@ -108,6 +107,7 @@ class AttnApp(NoticesApp, QuietApp, SteadyApp, LeavingApp):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("l", "language", "key.language"),
         Binding("ctrl+t", "dark_or_light", "key.theme", show=False),
+        Binding("ctrl+p", "command_palette", "key.palette", show=False, priority=True),
         Binding("ctrl+c", "interrupt", "key.quit", show=False, priority=True),
         Binding("ctrl+q", "quit", "key.quit", show=False, priority=True),
     ]
@@ -125,6 +125,7 @@ class AttnApp(NoticesApp, QuietApp, SteadyApp, LeavingApp):
         quiz: Quiz | None = None,
     ) -> None:
         wrapping.install()
+        pasting.install()
         super().__init__()
         self.workspace = workspace
         workspace.store.wait_at_most(BUSY_MILLISECONDS)
@@ -133,9 +134,7 @@ class AttnApp(NoticesApp, QuietApp, SteadyApp, LeavingApp):
         self.grader = Grader()
         self.lang: Lang = workspace.lang
         self._first: Route = screen
-        self._topic, self._limit, self._challenge = topic, limit, challenge
-        self._wish, self._quiz = wish, quiz
-        self.mock_wish: MockWish | None = None
+        self._topic, self._limit, self._challenge, self._wish, self._quiz = topic, limit, challenge, wish, quiz
         for theme in THEMES:
             self.register_theme(theme)
         self.theme = theme_named(workspace.settings.theme)
@@ -150,10 +149,6 @@ class AttnApp(NoticesApp, QuietApp, SteadyApp, LeavingApp):
     def _fatal_error(self) -> None:
         """Leaves the screen and prints no traceback, as Textual would: the command line says `failure` in one line."""
         self._close_messages_no_wait()
-
-    def tell(self, error: AttnError) -> None:
-        """Says in one line what went wrong; the app goes on."""
-        self.notify(fault_text(error, self.lang), severity="warning", markup=False)
 
     async def run_action(
         self,
@@ -173,7 +168,8 @@ class AttnApp(NoticesApp, QuietApp, SteadyApp, LeavingApp):
             self.set_interval(SECONDS_BETWEEN_LOOKS, lambda: self.leave_if_hung_up(terminal))
             self.leave_when_told()
         if problems := self.workspace.library.problems():
-            self.notify(say_counted("app.problems", self.lang, len(problems), first=problems[0]), severity="warning")
+            first = told_in(self.lang, problems[0])
+            self.notify(say_counted("app.problems", self.lang, len(problems), first=first), severity="warning")
         if self._challenge is not None:
             self.open_challenge(self._challenge)
         elif self._wish is not None:
@@ -181,102 +177,11 @@ class AttnApp(NoticesApp, QuietApp, SteadyApp, LeavingApp):
 
             self.push_screen(ReviewScreen(wish=self._wish))
         elif self._quiz is not None:
-            self._show_quiz(self._quiz)
+            self.show_quiz(self._quiz)
         elif self._first == "review":
             self.open_review(self._topic, self._limit)
         else:
             self.open(self._first)
-
-    def open(self, route: Route) -> None:
-        """Shows the screen of this name."""
-        if route == "quiz":
-            self.open_quiz()
-        elif route == "mock":
-            wish, self.mock_wish = self.mock_wish, None
-            self.push_screen(mock_screen(wish, self.rng, level_wished(self.workspace)))
-        else:
-            self.push_screen(screen_at(route, level_wished(self.workspace)))
-
-    def open_review(self, topic: str | None = None, limit: int | None = None) -> None:
-        from attncli.tui.screens.review import ReviewScreen
-
-        self.push_screen(ReviewScreen(topic, limit))
-
-    def open_planned(self, cards: Sequence[str]) -> None:
-        """A review of these cards in this order, in the place of the screen on which they were listed."""
-        from attncli.tui.screens.review import ReviewScreen
-
-        self.switch_screen(ReviewScreen(planned=cards))
-
-    def open_drill(self, wish: Wish) -> None:
-        """Where a drill is chosen, beginning with `wish`."""
-        from attncli.tui.screens.drill import DrillScreen
-
-        self.push_screen(DrillScreen(wish))
-
-    def start_drill(self, wish: Wish) -> None:
-        """The drill itself, in the place of the screen on which it was chosen. Raises NothingFits."""
-        from attncli.tui.screens.review import ReviewScreen
-
-        require_fitting(self.workspace, wish)
-        self.switch_screen(ReviewScreen(wish=wish))
-
-    def open_quiz(self, topic: str | None = None) -> None:
-        """A quiz drawn now, or a line where there is no card for one."""
-        from attncli.practice.sittings.quiz import SEEDS, QuizWish
-
-        try:
-            self._show_quiz(_drawn(self.workspace, QuizWish(topic, seed=self.rng.randrange(SEEDS))))
-        except AttnError as error:
-            self.tell(error)
-
-    def _show_quiz(self, quiz: Quiz) -> None:
-        from attncli.tui.screens.quiz import QuizScreen
-
-        self.push_screen(QuizScreen(quiz))
-
-    def show_interview(self, interview: MockInterview) -> None:
-        """What an interview asks now, or what it came to, in the place of the screen that is shown."""
-        self.switch_screen(interview_screen(self.workspace, interview))
-
-    def open_mock_report(self, report: MockReport) -> None:
-        self.push_screen(report_screen(report))
-
-    def open_challenge(self, id: str) -> None:
-        from attncli.tui.screens.challenge import ChallengeScreen
-
-        self.push_screen(ChallengeScreen(id))
-
-    def open_card(self, id: str, question_first: bool = False) -> None:
-        from attncli.tui.screens.card import CardScreen
-
-        self.push_screen(CardScreen(id, question_first))
-
-    def open_add_card(self, topic: str | None = None) -> None:
-        from attncli.tui.screens.add_card import AddCardScreen
-
-        self.push_screen(AddCardScreen(topic))
-
-    def open_experiment(self, id: str) -> None:
-        from attncli.tui.screens.experiment import ExperimentScreen
-
-        self.push_screen(ExperimentScreen(id, self.lang))
-
-    def open_help(self, below: Screen[None]) -> None:
-        from attncli.tui.screens.help import HelpScreen
-
-        self.push_screen(HelpScreen(below, self.lang))
-
-    def go_back(self) -> None:
-        """To the screen below; from a lone screen to Home; from Home out of the app."""
-        from attncli.tui.screens.home import HomeScreen
-
-        if isinstance(self.screen, HomeScreen):
-            self.exit()
-        elif len(self.screen_stack) > 2:
-            self.pop_screen()
-        else:
-            self.switch_screen(HomeScreen())
 
     async def action_language(self) -> None:
         """The other language, here and in `config.toml`."""
@@ -314,9 +219,9 @@ class AttnApp(NoticesApp, QuietApp, SteadyApp, LeavingApp):
     def action_command_palette(self) -> None:
         from textual.command import CommandPalette
 
-        if not isinstance(self.screen, CommandPalette):
-            from attncli.tui.palette import Palette
+        from attncli.tui.palette import Palette
 
+        if not isinstance(self.screen, CommandPalette):
             self.push_screen(Palette(placeholder=say("palette.prompt", self.lang), id="--command-palette"))
 
     def get_line_filters(self) -> Sequence[LineFilter]:
@@ -333,14 +238,8 @@ class AttnApp(NoticesApp, QuietApp, SteadyApp, LeavingApp):
 
     def on_key(self, event: events.Key) -> None:
         """Full-width keys of a Chinese input method do what their ASCII twins do."""
-        from attncli.tui.keys import ascii_twin
+        from attncli.tui.full_width_keys import ascii_twin
 
         if twin := ascii_twin(event.character):
             event.stop()
             self.simulate_key(twin)
-
-
-def _drawn(workspace: Workspace, wish: QuizWish) -> Quiz:
-    from attncli.practice.sittings.quiz import Quiz
-
-    return Quiz(workspace, wish)

@@ -9,7 +9,7 @@ from attncli.domain.text import Lang
 from attncli.practice.challenges.challenge_standings import ChallengeStanding, standings
 from attncli.practice.workspace import Workspace
 from attncli.words.app_texts import say
-from attncli.words.intervals import interval_text
+from attncli.words.interval_texts import interval_text
 
 
 def standing_text(workspace: Workspace, challenge: Challenge, lang: Lang) -> str:

@@ -43,4 +43,4 @@ def bar(share: float, width: int, style: str) -> Content:
         filled = max(1, filled)
     if share < 1:
         filled = min(width - 1, filled)
-    return Content.assemble(("━" * filled, style), ("─" * (width - filled), "$border"))
+    return Content.assemble(("━" * filled, style), ("─" * (width - filled), "$text-muted"))

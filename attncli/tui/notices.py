@@ -25,4 +25,10 @@ class NoticesApp(App[None]):
         if self._is_another_key:
             self._is_another_key = False
             self.clear_notifications()
+            self.call_later(self._take_places_away)  # a thread may tell something too
         super().notify(printable(message), **{**options, "markup": False})
+
+    def _take_places_away(self) -> None:
+        """Textual takes a cleared notice off the screen but not its place, below which the next one would come."""
+        for screen in self.screen_stack:
+            screen.query("ToastHolder").remove()

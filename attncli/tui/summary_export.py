@@ -9,7 +9,7 @@ from textual.app import App
 
 from attncli.errors import AttnError
 from attncli.practice.workspace import Workspace
-from attncli.tui.faults import fault_text
+from attncli.tui.app_errors import fault_text
 from attncli.words.app_texts import say
 
 SECONDS_SHOWN = 10

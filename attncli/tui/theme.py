@@ -19,6 +19,7 @@ DARK = Theme(
     dark=True,
     variables={
         "border": "#3a4659",
+        "block-cursor-blurred-background": "#283c57",
         "text-muted": "#a3afc2",
         "input-selection-background": "#7fb4ff 30%",
         "block-cursor-text-style": "bold",
@@ -39,7 +40,8 @@ LIGHT = Theme(
     dark=False,
     variables={
         "border": "#b9b1a1",
-        "text-muted": "#566173",
+        "block-cursor-blurred-background": "#c6d5e8",
+        "text-muted": "#4d5768",
         "input-selection-background": "#0b4fa8 25%",
         "block-cursor-text-style": "bold",
     },
@@ -59,6 +61,7 @@ CONTRAST = Theme(
     dark=True,
     variables={
         "border": "#ffffff",
+        "block-cursor-blurred-background": "#3d3500",
         "text-muted": "#e0e0e0",
         "input-selection-background": "#ffe14d 40%",
         "block-cursor-text-style": "bold reverse",

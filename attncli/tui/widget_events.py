@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from textual.message import Message
 
 from attncli.domain.case_answers import BothAnswers
+from attncli.domain.grade_report import CheckResult, GradeReport
 from attncli.domain.rating import Rating
-from attncli.domain.report import CheckResult, GradeReport
 from attncli.errors import JudgeFailed
 
 

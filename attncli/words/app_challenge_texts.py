@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from attncli.domain.text import Localised
-from attncli.words.asked_next import ASKED_NEXT
-from attncli.words.reports import PRINTED, STANDINGS
+from attncli.words.after_solving_texts import ASKED_NEXT
+from attncli.words.grade_report_texts import PRINTED, STANDINGS
 
 _T = Localised
 
@@ -78,6 +78,10 @@ TEXTS: dict[str, Localised] = {
     "challenge.offers-repair": _T(
         "Or r: a repair round, 1 to 4 bugs in the reference to find and mend.",
         "或者按 r 排错：参考解里埋了 1 到 4 处错误，找出来改正。",
+    ),
+    "challenge.no-repair": _T(
+        "{title} has no repair round; b hands out one wrong solution to debug.",
+        "{title}没有排错环节；按 b 可以调试一份有错的解答。",
     ),
     "challenge.repair": _T("Find {bugs}", "找出 {bugs}"),
     "challenge.repair-task": _T(

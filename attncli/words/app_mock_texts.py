@@ -7,7 +7,7 @@ from attncli.domain.text import Localised
 _T = Localised
 
 TEXTS: dict[str, Localised] = {
-    "key.mock": _T("Mock interview", "模拟面试"),
+    "key.mock": _T("Mock", "模拟面试"),
     "key.new-mock": _T("New interview", "再来一场"),
     "key.skip": _T("Skip", "跳过"),
     "key.next-part": _T("Next part", "下一部分"),

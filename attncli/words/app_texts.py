@@ -19,11 +19,11 @@ from attncli.words import (
     first_run_texts,
     home_texts,
     own_case_texts,
+    refused_input_texts,
     settings_texts,
     shared_review_texts,
     stats_texts,
     summary_file_texts,
-    unfit_texts,
 )
 
 _T = Localised
@@ -35,6 +35,7 @@ TEXTS: dict[str, Localised] = {
     "key.quit": _T("Quit", "退出"),
     "key.language": _T("中文", "English"),
     "key.theme": _T("Light or dark", "浅色或深色"),
+    "key.palette": _T("Every command", "全部命令"),
     "key.review": _T("Review", "复习"),
     "key.challenges": _T("Challenges", "编程题"),
     "key.search": _T("Search", "搜索"),
@@ -121,6 +122,10 @@ TEXTS: dict[str, Localised] = {
         "Not stored: another database took its place. Close attn, start it again.",
         "未保存：数据库文件已被替换。请退出 attn 后重新启动。",
     ),
+    "fault.removed": _T(
+        "Not stored: the database was removed. Put it back and press the key again.",
+        "未保存：数据库文件已不在原处。请放回后再按一次。",
+    ),
     "fault.store": _T(
         "Not stored: the database cannot be used; `attn doctor` says why.",
         "未保存：数据库无法使用，可用 `attn doctor` 查看原因。",
@@ -142,7 +147,7 @@ TEXTS: dict[str, Localised] = {
     "fault.experiment": _T("{message}", "实验没有跑完：{message}"),
     "fault.config": _T("{message}", "设置没有保存：{message}"),
     "fault.other": _T("{message}", "没有成功：{message}"),
-    "key.tab": _T("Report", "题目/报告"),
+    "key.report": _T("Report", "报告"),
     "search.title": _T("Search", "搜索"),
     "search.prompt": _T("Words of a question or an answer, English or Chinese", "输入题目或答案中的词，中英文均可"),
     "search.found": _T("{count} cards", "{count} 张卡片"),
@@ -153,6 +158,7 @@ TEXTS: dict[str, Localised] = {
     "stats.retention": _T("Retention", "记忆保持率"),
     "stats.reviews": _T("Reviews", "复习次数"),
     "stats.streak": _T("Streak", "连续天数"),
+    "stats.retained": _T("{share} ({window})", "{share}（{window}）"),
     "stats.last-days": _T("last {days} days", "近 {days} 天"),
     "stats.reviews-today": _T("{total}, {today} of them today", "共 {total} 次，今天 {today} 次"),
     "stats.seen": _T("Cards seen", "已学卡片"),
@@ -190,7 +196,7 @@ TEXTS: dict[str, Localised] = {
     **settings_texts.TEXTS,
     **stats_texts.TEXTS,
     **summary_file_texts.TEXTS,
-    **unfit_texts.TEXTS,
+    **refused_input_texts.TEXTS,
 }
 
 

@@ -17,6 +17,12 @@ COUNTED: dict[str, Localised] = {
     "reviews": _T("{count} reviews", "复习 {count} 次"),
     "row": _T("{count} row", "{count} 条记录"),
     "rows": _T("{count} rows", "{count} 条记录"),
+    "note": _T("{count} note", "{count} 条提示"),
+    "notes": _T("{count} notes", "{count} 条提示"),
+    "card": _T("{count} card", "{count} 张卡片"),
+    "cards": _T("{count} cards", "{count} 张卡片"),
+    "file": _T("{count} file", "{count} 个文件"),
+    "files": _T("{count} files", "{count} 个文件"),
 }
 
 

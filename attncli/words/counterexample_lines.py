@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Literal
 
+from attncli.domain.grade_report import ABSENT, Counterexample, Frame, Value
 from attncli.domain.printable import printable
-from attncli.domain.report import ABSENT, Counterexample, Frame, Value
 from attncli.domain.tensor_grid import DIGITS, named_lines, side_by_side, value_lines
 from attncli.domain.text import Lang, Localised
 
@@ -67,11 +67,19 @@ def _arguments(args: Mapping[str, Value], width: int) -> Iterator[tuple[Style, s
 def _outcomes(shown: Counterexample, lang: Lang, answers: Answers) -> Iterator[list[str]]:
     digits = shown.digits_apart(DIGITS)
     if shown.expected is not ABSENT:
-        yield [SAY[answers.expected][lang], *value_lines(shown.expected, None, digits)]
+        due = _without_message(shown.expected) if answers.expected == "expected" else shown.expected
+        yield [SAY[answers.expected][lang], *value_lines(due, None, digits)]
     if shown.got is not ABSENT:
         lines = value_lines(shown.got, shown.expected if answers.starred else None, digits)
         legend = [SAY["differs"][lang]] if any("*" in line for line in lines) else []
         yield [SAY[answers.got][lang], *lines, *legend]
+
+
+def _without_message(due: Value) -> Value:
+    """Of an error that is due the kind alone: what it says is the learner's to choose."""
+    if isinstance(due, Mapping) and set(due) == {"raised", "text"}:
+        return {"raised": due["raised"]}
+    return due
 
 
 def frame_lines(frames: Sequence[Frame], file: str, lang: Lang) -> Iterator[str]:

@@ -56,7 +56,12 @@ CHALLENGES: tuple[Localised, ...] = (
 )
 
 GRADING: tuple[Localised, ...] = (
-    _T("grading on a GPU is not supported", "不支持在 GPU 上评测"),
+    _T("no NVIDIA GPU is visible here", "这台机器上看不到 NVIDIA GPU"),
+    _T("PyTorch {version} is built without CUDA", "PyTorch {version} 不带 CUDA"),
+    _T(
+        "install a build with it (pytorch.org/get-started)",
+        "请安装带 CUDA 的版本（见 pytorch.org/get-started）",
+    ),
     _T(
         "use --device cpu: device placement is proved without one",
         "请用 --device cpu：张量放在哪个设备上，不用 GPU 也能验证",

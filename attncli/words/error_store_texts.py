@@ -17,10 +17,15 @@ DATABASE: tuple[Localised, ...] = (
         "请运行 `attn doctor --rebuild` 抢救能读出的内容，或用备份恢复：`attn restore FILE`",
     ),
     _T(
-        "{path}: {problem}; `attn doctor --rebuild` mends it or saves what can be read",
-        "{path}：{problem}；`attn doctor --rebuild` 可以修复它，或抢救能读出的内容",
+        "{path}: {reason}; `attn doctor --rebuild` mends it or saves what can be read",
+        "{path}：{reason}；`attn doctor --rebuild` 可以修复它，或抢救能读出的内容",
     ),
     _T("the database {path} was replaced while attn was open", "数据库 {path} 在 attn 打开期间被替换"),
+    _T("the database {path} was removed while attn was open", "数据库 {path} 在 attn 打开期间被移走"),
+    _T(
+        "put it back, or close attn and bring back a copy with `attn restore FILE`",
+        "请把它放回原处，或退出 attn 后用 `attn restore FILE` 恢复一份副本",
+    ),
     _T("close attn and start it again", "请退出 attn 后重新启动"),
     _T("the database {path} is replaced again and again", "数据库 {path} 不断被替换"),
     _T("another attn is writing to it", "另一个 attn 正在写入"),

@@ -195,9 +195,9 @@ PROGRAM: tuple[Localised, ...] = (
         "an assistant starts `attn mcp` and talks to it there",
         "应由助手启动 `attn mcp`，并通过标准输入与它通信",
     ),
-    _T("left out: {problem}", "未采用：{problem}"),
+    _T("left out: {reason}", "未采用：{reason}"),
     _T(
-        "left out: {problem} (and {count} more; `attn bank check` lists them)",
-        "未采用：{problem}（另有 {count} 处；`attn bank check` 列出全部）",
+        "left out: {reason} (and {count} more; `attn bank check` lists them)",
+        "未采用：{reason}（另有 {count} 处；`attn bank check` 列出全部）",
     ),
 )

@@ -8,11 +8,12 @@ _T = Localised
 
 TEXTS: dict[str, Localised] = {
     "key.go-on": _T("Next question", "下一项"),
+    "key.finish": _T("Finish", "完成"),
     "key.skip-all": _T("Skip all", "全部跳过"),
     "first-run.title": _T("Welcome", "欢迎"),
     "first-run.intro": _T(
-        "Four questions, then the first card. Enter goes on with what stands there.",
-        "先回答四个问题，然后开始第一张卡片。按回车采用当前的值。",
+        "Four questions, then Home, where r starts. Enter takes what stands there.",
+        "先回答四个问题，然后到主页按 r 开始。按回车采用当前的值。",
     ),
     "first-run.later": _T(
         "All of it can be changed later: press , on Home for the settings.",

@@ -26,6 +26,10 @@ OPTION_HELP: tuple[Localised, ...] = (
         "只要这个面试级别的卡片（默认：设置 level）。",
     ),
     _T(
+        "Only cards up to this level (default: the setting level).",
+        "只要不超过这个面试级别的卡片（默认：设置 level）。",
+    ),
+    _T(
         "Only weak cards, the weakest first: likely forgotten, lapsed or missed.",
         "只要薄弱的卡片，最薄弱的在前：很可能想不起来、忘记过或没答出。",
     ),
@@ -104,6 +108,8 @@ OPTION_HELP: tuple[Localised, ...] = (
         "What is asked for: solved (the whiteboard) or hardened (production).",
         "要求达到的级别：solved（白板面试）或 hardened（生产环境）。",
     ),
+    _T("Where your code runs: auto takes a GPU that helps.", "代码在哪里运行：auto 在有 GPU 且有用处时用它。"),
+    _T("Where the files run.", "文件在哪里运行。"),
     _T("Do not count this as an attempt.", "不算作一次作答。"),
     _T("Judges at work at once (default: the cores).", "同时评测多少份（默认：CPU 核数）。"),
     _T("Grade on this Ray cluster: HOST:PORT.", "在这个 Ray 集群上评测：HOST:PORT。"),

@@ -149,7 +149,7 @@ def _part_lines(report: MockReport, lang: Lang) -> Iterator[str]:
             yield REPORT["not-reached"][lang].format(name=name)
             continue
         spent = clock_text(part.spent_seconds)
-        told = {"name": name, "credit": round(part.credit, 1), "asked": part.asked, "spent": spent}
+        told = {"name": name, "credit": round(part.credit, 2), "asked": part.asked, "spent": spent}
         line = REPORT["part"][lang].format(**told, minutes=part.minutes)
         line += REPORT["not-asked"][lang].format(count=part.not_asked) if part.not_asked else ""
         yield line + (REPORT["over-time"][lang] if part.is_over_time else "")

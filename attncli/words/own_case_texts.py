@@ -12,7 +12,7 @@ TEXTS: dict[str, Localised] = {
     "own-case.title": _T("A case of your own", "自测用例"),
     "own-case.prompt": _T(
         "Arguments: torch.randn(1, 2, 4), 3, scale=0.5 — or calls, joined by ;",
-        "输入参数，如 torch.randn(1, 2, 4), 3, scale=0.5；也可写多次调用，用 ; 隔开",
+        "参数，如 torch.randn(1, 2, 4), 3, scale=0.5；多次调用用 ; 隔开",
     ),
     "own-case.how": _T(
         "Type what {calls} is called with, and see what your file and the reference answer. Numbers, texts, lists and "

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from attncli.domain.challenge import Challenge
-from attncli.domain.report import Repaired
+from attncli.domain.grade_report import Repaired
 from attncli.domain.text import Lang, Localised
 
 _T = Localised

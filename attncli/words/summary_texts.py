@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from attncli.domain.rungs import RUNGS
 from attncli.domain.text import Lang, Localised
-from attncli.words.reports import STANDINGS
+from attncli.words.grade_report_texts import STANDINGS
 from attncli.words.shared_review_texts import HEADINGS
 
 _T = Localised

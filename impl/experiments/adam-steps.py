@@ -19,7 +19,7 @@ from torch import Tensor
 TITLE = {"en": "Adam's steps: any scale alike, and the first ones", "zh": "Adam 的步长：与梯度尺度无关，以及最初几步"}
 CLAIM = {
     "en": "An Adam step does not depend on the scale of the gradients; without bias correction the first steps are up to 6.6 times too large.",
-    "zh": "Adam 的步长与梯度的尺度无关；没有偏差修正时，最初几步最多会大 6.6 倍。",
+    "zh": "Adam 的步长与梯度的尺度无关；没有偏差修正时，最初几步最大会达到应有的 6.6 倍。",
 }
 CARDS = ("opt-01", "opt-03", "opt-04")
 CAVEATS = (
@@ -82,6 +82,7 @@ def run(seed: int, quick: bool, progress: Callable[[float], None]) -> dict:
     ratios = uncorrected(SHOWN)
     stray = max(abs(one + STEPS * RATE) for one in displacement)
     peak = max(ratios)
+    span = " … ".join(dict.fromkeys(f"{-one:.3f}" for one in sorted(displacement, reverse=True)))
     return {
         "columns": [
             both("gradient", "梯度"),
@@ -123,7 +124,7 @@ def run(seed: int, quick: bool, progress: Callable[[float], None]) -> dict:
             check(both("its peak", "其峰值"), 6.5 <= peak <= 6.6, f"{peak:.2f}", "6.5 … 6.6"),
         ],
         "seen": both(
-            f"gradients of 1e-3, 1 and 1e3 all moved {-displacement[1]:.3f} in ten steps; uncorrected, the first step was {ratios[0]:.2f} lr and step {ratios.index(peak) + 1} the largest, {peak:.2f} lr.",
-            f"1e-3、1 和 1e3 的梯度在十步内都移动了 {-displacement[1]:.3f}；不修正时第一步为 {ratios[0]:.2f} lr，第 {ratios.index(peak) + 1} 步最大，为 {peak:.2f} lr。",
+            f"gradients of 1e-3, 1 and 1e3 moved {span} in ten steps; uncorrected, the first step was {ratios[0]:.2f} lr and step {ratios.index(peak) + 1} the largest, {peak:.2f} lr.",
+            f"1e-3、1 和 1e3 的梯度在十步内移动了 {span}；不修正时第一步为 {ratios[0]:.2f} lr，第 {ratios.index(peak) + 1} 步最大，为 {peak:.2f} lr。",
         ),
     }

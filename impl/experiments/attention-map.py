@@ -15,6 +15,7 @@ Olsson et al. 2022, arXiv 2209.11895 (induction heads, smeared keys); Jain and W
 from __future__ import annotations
 
 import re
+import unicodedata
 
 import torch
 import torch.nn.functional as F
@@ -38,7 +39,12 @@ TEXT = {
 SEEDS = 1
 SECONDS = (5, 10)
 WIDTH, LENGTH, BATCH, VOCABULARY, MOST_TOKENS = 48, 40, 32, 256, 40
-TOKEN = re.compile(r"[㐀-䶿一-鿿豈-﫿぀-ヿ가-힯]|[^\W_]+(?:['’][^\W_]+)*|[^\w\s]|_")
+MARKS = "".join(chr(code) for code in range(0x300, 0x20000) if unicodedata.category(chr(code))[0] == "M")
+WORD = f"(?:[^\\W_][{MARKS}]*)+"  # the marks of many scripts are letters of their own to Python
+SIGN = r"[^\w\s\u200b-\u200f\u2060\ufeff]"  # an emoji of several joined ones is one sign, and so is a flag
+TOKEN = re.compile(
+    rf"[㐀-䶿一-鿿豈-﫿぀-ヿ가-힯]|{WORD}(?:['’]{WORD})*|[🇦-🇿]{{2}}|{SIGN}(?:[{MARKS}🏻-🏿]|\u200d{SIGN})*|_"
+)
 
 
 def run(seed, quick, progress, text):
@@ -47,7 +53,8 @@ def run(seed, quick, progress, text):
     fresh, again = drawn(generator, 64)  # (b, T) each
     pattern, _ = attend(head, vectors(fresh, VOCABULARY, generator)[0])  # (b, T, T)
     held = share(pattern, fresh, again)
-    tokens = ["BOS", *TOKEN.findall(text)][: MOST_TOKENS + 1]
+    all_tokens = TOKEN.findall(unicodedata.normalize("NFC", text))
+    tokens = ["BOS", *all_tokens[:MOST_TOKENS]]
     names = sorted(set(tokens))
     ids = torch.tensor([[names.index(token) for token in tokens]])  # (1, n)
     shown, _ = attend(head, vectors(ids, len(names), generator)[0])  # (1, n, n)
@@ -55,12 +62,14 @@ def run(seed, quick, progress, text):
     found = share(shown, ids, repeated) if repeated.any() else 0.0
     rows = [told(tokens, shown[0, place], place) for place in range(1, len(tokens)) if repeated[0, place]]
     count = int(repeated.sum())
-    en = f"of {len(tokens) - 1} tokens {count} had occurred before, and {found:.0%} of those looked most at what had followed it"
-    zh = f"{len(tokens) - 1} 个 token 里有 {count} 个前面出现过，其中 {found:.0%} 看得最多的是上次跟在后面的那个"
+    cut = len(all_tokens) > MOST_TOKENS
+    of_all = (f"the first {MOST_TOKENS} of ", f"，只看前 {MOST_TOKENS} 个，其中") if cut else ("", " 里")
+    en = f"of {of_all[0]}{len(all_tokens)} tokens {count} had occurred before, and {found:.0%} of those looked most at what had followed it"
+    zh = f"{len(all_tokens)} 个 token{of_all[1]}有 {count} 个前面出现过，这些里有 {found:.0%} 看得最多的是上次跟在后面的那个"
     if not count:
         en, zh = (
-            "no token of the text occurs twice, so the head had nothing to look up",
-            "文中没有重复的 token，这个头没有东西可查",
+            f"no token of {of_all[0]}{len(all_tokens)} occurs twice, so the head had nothing to look up",
+            f"{len(all_tokens)} 个 token{of_all[1]}没有重复的，这个头没有东西可查",
         )
     return {
         "columns": [

@@ -77,8 +77,8 @@ def run(seed, quick, progress):
             check(f"experts, {TOKENS} tokens", f"专家，{TOKENS} 个 token", batch["MoE"], "0", batch["MoE"] == 0),
         ],
         "seen": {
-            "en": f"for one token {mlp:.0%} of the MLP's gradient entries and {one['MoE']:.0%} of the experts were exactly 0, for attention {attention:.0%}; for {TOKENS} tokens nothing was.",
-            "zh": f"对一个 token，MLP 梯度有 {mlp:.0%} 严格为零，专家有 {one['MoE']:.0%} 得不到梯度，注意力为 {attention:.0%}；对 {TOKENS} 个 token 则都不为零。",
+            "en": f"for one token {mlp:.0%} of the MLP's gradient entries and {one['MoE']:.0%} of the experts were exactly 0, for attention {attention:.0%}; for {TOKENS} tokens at most {densest:.0%} of a matrix and {batch['MoE']:.0%} of the experts were.",
+            "zh": f"对一个 token，MLP 梯度有 {mlp:.0%} 严格为零，专家有 {one['MoE']:.0%} 得不到梯度，注意力为 {attention:.0%}；对 {TOKENS} 个 token，各矩阵最多 {densest:.0%}，专家 {batch['MoE']:.0%}。",
         },
     }
 

@@ -43,6 +43,7 @@ def run(seed, quick, progress):
         rows.append([heads, WIDTH // heads, *parts, sum(parts), heads * TOKENS**2])
         progress((place + 1) / len(many))
     totals = {row[5] for row in rows}
+    told = " or ".join(f"{total:,}" for total in sorted(totals))
     due = 8 * TOKENS * WIDTH**2 + 4 * TOKENS**2 * WIDTH
     library = library_flops(x)
     return {
@@ -71,7 +72,7 @@ def run(seed, quick, progress):
             {
                 "says": {"en": "FLOPs with every number of heads", "zh": "各种头数下的 FLOPs"},
                 "holds": totals == {due},
-                "got": ", ".join(f"{total:,}" for total in sorted(totals)),
+                "got": told,
                 "due": f"8nd² + 4n²d = {due:,}",
             },
             {
@@ -82,8 +83,8 @@ def run(seed, quick, progress):
             },
         ],
         "seen": {
-            "en": f"from {rows[0][0]} to {rows[-1][0]} heads every layer took {due:,} FLOPs, {rows[0][3] + rows[0][4]:,} of them in QKᵀ and A·V, while the scores grew {rows[-1][0]} times.",
-            "zh": f"从 {rows[0][0]} 个头到 {rows[-1][0]} 个头，每层都是 {due:,} FLOPs，其中 QKᵀ 和 A·V 占 {rows[0][3] + rows[0][4]:,}；分数的个数则增加到 {rows[-1][0]} 倍。",
+            "en": f"from {rows[0][0]} to {rows[-1][0]} heads the layer took {told} FLOPs, {rows[0][3] + rows[0][4]:,} of them in QKᵀ and A·V, while the scores grew {rows[-1][0]} times.",
+            "zh": f"从 {rows[0][0]} 个头到 {rows[-1][0]} 个头，这一层是 {told.replace(' or ', ' 或 ')} FLOPs，其中 QKᵀ 和 A·V 占 {rows[0][3] + rows[0][4]:,}；分数的个数则增加到 {rows[-1][0]} 倍。",
         },
     }
 

@@ -19,7 +19,7 @@ from torch.utils.flop_counter import FlopCounterMode
 
 TITLE = {"en": "What a KV cache saves", "zh": "KV cache 省了什么"}
 CLAIM = {
-    "en": "A KV cache gives the same outputs of a causal model and saves about n/2 of the FLOPs; the clock sees less of it.",
+    "en": "A KV cache leaves a causal model's outputs as they are and divides the FLOPs by about n/2; the clock sees less of it.",
     "zh": "对因果模型，KV cache 的输出不变，FLOPs 约降到原来的 2/n；实际耗时的收益要小一些。",
 }
 CARDS = ("kv-01", "kv-02", "kv-03", "mask-07")

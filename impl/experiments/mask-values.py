@@ -45,7 +45,7 @@ def check(says: dict, holds: bool, got: str, due: str) -> dict:
     return {"says": says, "holds": holds, "got": got, "due": due}
 
 
-REFUSED, UNIFORM, NAN = both("refused", "报错"), both("uniform, 1/4 each", "均匀，各 1/4"), both("NaN", "NaN")
+REFUSED, UNIFORM, NAN = both("refused", "报错"), both("uniform, 1/4 each", "均匀分布，各 1/4"), both("NaN", "NaN")
 
 
 def weights(scores: Tensor, hidden: Tensor, fill: float) -> Tensor | None:
@@ -60,10 +60,10 @@ def hidden_weight(found: Tensor | None) -> object:
     return REFUSED if found is None else found[PARTLY].max().item()
 
 
-def whole_row(found: Tensor | None) -> object:
+def whole_row(found: Tensor | None) -> dict:
     if found is None:
         return REFUSED
-    return NAN if found.isnan().all() else UNIFORM if (found == 0.25).all() else str(found.tolist())
+    return NAN if found.isnan().all() else UNIFORM if (found == 0.25).all() else both("neither", "其他")
 
 
 def hides(scores: Tensor) -> bool:
@@ -91,6 +91,7 @@ def run(seed: int, quick: bool, progress: Callable[[float], None]) -> dict:
     nan = all(seen["−inf", dtype][1] is NAN for dtype in DTYPES)
     refused = all(cell is REFUSED for cell in seen["−1e9", torch.float16])
     told = {True: "yes", False: "no"}
+    at, at_half = {name: seen[name, torch.float32][1] for name in FILLS}, seen["−1e9", torch.float16][1]
     pictured = [
         (both("two hidden, −inf", "遮两个，−inf"), weights(scores, PARTLY, float("-inf"))),
         (both("two hidden, −1e9", "遮两个，−1e9"), weights(scores, PARTLY, -1e9)),
@@ -144,7 +145,7 @@ def run(seed: int, quick: bool, progress: Callable[[float], None]) -> dict:
             ),
         ],
         "seen": both(
-            "a hidden key got weight 0 with every fill; a fully hidden row was NaN with −inf and 1/4 each with −1e9, which float16 refused.",
-            "无论填什么，被遮的 key 权重都是 0；整行被遮时，−inf 得到 NaN，−1e9 得到各 1/4，而 float16 拒绝 −1e9。",
+            f"a hidden key got a weight of {max(exact):g} at most; with all four hidden, {at['−inf']['en']} with −inf and {at['−1e9']['en']} with −1e9 in float32, {at_half['en']} with −1e9 in float16.",
+            f"被遮的 key 权重最大为 {max(exact):g}；四个全遮时，float32 中 −inf 得到{at['−inf']['zh']}，−1e9 得到{at['−1e9']['zh']}，float16 中 −1e9 {at_half['zh']}。",
         ),
     }

@@ -6,7 +6,8 @@ keys in another order: say each value), memorisation (a random label for each pa
 What to look at: MixiT fails at retrieval alone, since the place of the key changes from sequence to sequence; the frozen
 MLP at memorisation alone; frozen W_Q and W_K at nothing. One gets 0.42 in retrieval without looking at a key, by
 excluding values already used: MixiT must stay below. Seen in the quick form over seeds 0 … 9: MixiT 0.16 … 0.27 in
-retrieval, the frozen MLP 0.47 … 0.54 in memorisation, everything else 0.96 or more; the same in full over seeds 0 … 4.
+retrieval, the frozen MLP 0.47 … 0.54 in memorisation, everything else 0.96 or more; the same in full over seeds 0 … 9.
+MixiT learns addition late: after 1,500 steps one seed of ten stood at 0.88, after 2,500 all at 1.00.
 
 Inspired by arXiv 2506.01115 (2025), whose MixiT matrix differs in detail.
 """
@@ -42,7 +43,7 @@ NAMES |= {"retrieval": "检索", "memorisation": "记忆", "addition": "加法"}
 SIZES = {
     "retrieval": (64, 800, 64, 2e-3, 0),
     "memorisation": (32, 2500, 512, 3e-3, 64),
-    "addition": (64, 1500, 128, 2e-3, 31),
+    "addition": (64, 2500, 128, 2e-3, 31),
 }
 # task: width, steps, batch, learning rate and P, where the facts are of P² pairs
 QUICK = (("retrieval", "full"), ("retrieval", "MixiT"), ("memorisation", "MixiT"), ("memorisation", "frozen MLP"))

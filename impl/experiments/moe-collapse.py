@@ -66,6 +66,7 @@ def run(seed, quick, progress):
         ],
         "checks": [
             check("effective experts, α = 0", "有效专家数，α = 0", f"{alone[1]:.2f}", "< 6.5", alone[1] < 6.5),
+            check("dead experts, α = 0", "死专家，α = 0", f"{alone[2]}", "≥ 1", alone[2] >= 1),
             check("effective experts, α = 0.5", "有效专家数，α = 0.5", f"{balanced[1]:.2f}", "> 7", balanced[1] > 7),
             check("dead experts, α = 0.5", "死专家，α = 0.5", f"{balanced[2]}", "0", balanced[2] == 0),
         ],

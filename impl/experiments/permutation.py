@@ -117,7 +117,7 @@ def run(seed: int, quick: bool, progress: Callable[[float], None]) -> dict:
             ),
         ],
         "seen": both(
-            f"permuting the tokens permuted the outputs to {equivariance:.0e} and changed them by {invariance:.1f} in place; under a causal mask f(PX) and P f(X) were {causal:.1f} apart.",
+            f"permuting the tokens permuted the outputs, to within {equivariance:.0e}, and changed them by {invariance:.1f} in place; under a causal mask f(PX) and P f(X) were {causal:.1f} apart.",
             f"置换 token 后，输出随之置换（误差 {equivariance:.0e}），同一位置的输出则变化 {invariance:.1f}；加因果掩码后 f(PX) 与 P f(X) 相差 {causal:.1f}。",
         ),
     }

@@ -147,7 +147,7 @@ def run(seed: int, quick: bool, progress: Callable[[float], None]) -> dict:
             ),
         ],
         "seen": both(
-            f"the score was {scores[0]:.3f} at all three pairs 7 apart and {scores[3]:.3f} at 6; at base position 1000 bfloat16 angles miss it by {bf16:.1f}, float32 ones by {fp32:.0e}.",
-            f"三对相距 7 的位置分数都是 {scores[0]:.3f}，相距 6 时为 {scores[3]:.3f}；在起始位置 1000 处，bfloat16 角度使分数偏差 {bf16:.1f}，float32 只有 {fp32:.0e}。",
+            f"the scores at the three pairs of positions 7 apart agreed to {spread:.0e} ({scores[0]:.3f} for the first q and k), at 6 apart it was {scores[3]:.3f}; at base position 1000 bfloat16 angles miss it by {bf16:.1f}, float32 ones by {fp32:.0e}.",
+            f"三对相距 7 的位置，分数最多相差 {spread:.0e}（第一对 q、k 为 {scores[0]:.3f}），相距 6 时为 {scores[3]:.3f}；在起始位置 1000 处，bfloat16 角度使分数偏差 {bf16:.1f}，float32 只有 {fp32:.0e}。",
         ),
     }

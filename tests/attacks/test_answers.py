@@ -17,7 +17,8 @@ from typing import Any
 import pytest
 import torch
 
-from attncli.domain.report import GradeReport
+from attncli.domain.grade_report import GradeReport
+from attncli.judge.answer_guard import Guard
 from attncli.judge.answers.callables import Callables
 from attncli.judge.answers.finding import Finding
 from attncli.judge.answers.request import Request
@@ -27,18 +28,17 @@ from attncli.judge.asking.exam import Exam
 from attncli.judge.asking.growth import contracts, examine_growth
 from attncli.judge.asking.questions import Edge, EdgeWithGradients, Gradients, Purity, Values
 from attncli.judge.cases.drawing import fixed_draw
+from attncli.judge.cases.make_recording import Recorder
 from attncli.judge.cases.profiles import Profile, profile_of
-from attncli.judge.cases.recorder import Recorder
 from attncli.judge.grading.options import Options
 from attncli.judge.grading.run_checks import Grading
-from attncli.judge.guard import Guard
 from attncli.judge.naming.diagnose import Probe, diagnose
 from attncli.judge.telling.bounded_report import LARGEST, document
 from attncli.judge.truth.expectation import Expectation
 from attncli.judge.truth.reference import Observed
-from attncli.sandbox.values import tensors_in
+from attncli.sandbox.tensor_walk import tensors_in
 from attncli.sandbox.zygote_client import Reply
-from attncli.words.reports import REASONS
+from attncli.words.grade_report_texts import REASONS
 from hostile_answers import Answer, Returns, anything, hostile, raised, served, with_other_outcomes
 from in_process import write_challenge
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from attncli.bank.check import check
+from attncli.bank.checked_files import Surroundings
 from attncli.bank.loader import load_file
-from attncli.bank.selection import Surroundings
 
 BANKS = Path(__file__).with_name("banks")
 OVERRIDE = "hidden characters U+202E (right-to-left override), U+2066 (left-to-right isolate); take them out"

@@ -18,21 +18,21 @@ from attncli import paths
 from attncli.__main__ import main
 from attncli.config import Settings
 from attncli.domain.log_row import LogRow, RowKind
+from attncli.domain.log_row_json import is_machine
 from attncli.domain.rating import Rating
-from attncli.domain.row_documents import is_machine
 from attncli.errors import UsageError
-from attncli.export.html import to_html
-from attncli.export.summarise import summarise
+from attncli.export.gather_summary import summarise
+from attncli.export.summary_html import to_html
 from attncli.paths import Home
 from attncli.practice.cards import record_review
-from attncli.practice.challenges import submit
+from attncli.practice.challenges import grade_file
 from attncli.practice.challenges.challenge_standings import standings
 from attncli.practice.challenges.hint import next_hint
 from attncli.practice.challenges.start_challenge import start_challenge
 from attncli.practice.log import merge_logs
 from attncli.practice.log.sync import sync
 from attncli.practice.log.undo import take_back
-from attncli.practice.study_progress import progress
+from attncli.practice.stats.progress_stats import progress
 from attncli.practice.workspace import Workspace
 from attncli.store.log import checksum
 from attncli.store.restore import restore_database
@@ -107,7 +107,7 @@ def test_such_rows_do_no_harm_where_an_earlier_version_has_imported_them(
             row = LogRow(f"q-{number}", "m1", kind, "att-01", rows[0].at, 739768, payload)  # type: ignore[arg-type]
             workspace.store.log.merge([row])
     workspace.derive_all()
-    assert submit.kept_counterexamples(workspace, "double") == []
+    assert grade_file.kept_counterexamples(workspace, "double") == []
     assert "<script>alert" not in to_html(summarise(workspace, "en", None))
     assert standings(workspace)[0].standing == "hardened" and progress(workspace).reviews == 0
     assert workspace.policy.parameters == ()
@@ -151,7 +151,7 @@ def test_a_hostile_backup_brings_its_rows_and_nothing_else(
     assert is_machine(workspace.store.log.machine) and workspace.store.log.length() == 1
     submission = tmp_path / "x.py"
     submission.write_text("def double(x): return x + x\n")
-    request = submit.request_for(workspace, "double", submission, submit.GradeOptions())
+    request = grade_file.request_for(workspace, "double", submission, grade_file.GradeOptions())
     assert request.folder == small_impl / "basics" / "double"
     shared = tmp_path / "one" / "two" / "shared"
     shared.mkdir(parents=True)

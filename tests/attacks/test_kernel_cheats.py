@@ -10,7 +10,7 @@ import pytest
 from attncli.bank.loader import load_challenge
 from attncli.judge.client import GradeRequest, Judge
 from attncli.paths import bundled_impl
-from attncli.practice.challenges.submit import specification
+from attncli.practice.challenges.grade_file import specification
 from attncli.practice.library.challenge_documents import challenge_of
 
 pytestmark = pytest.mark.sandbox
@@ -49,6 +49,30 @@ CHEATS = {
         HEAD + "def vector_add(x, y):\n    with torch.cuda.stream(torch.cuda.Stream()):\n        return x\n",
         "matches-reference",
         "",
+    ),
+    "lets torch add within the kernel": (
+        "import torch\nimport triton\nimport triton.language as tl\n\nheld = []\n\n\n"
+        + "@triton.jit\ndef _add(out):\n    held[2].copy_(held[0] + held[1])\n\n\n"
+        + "def vector_add(x, y):\n    held[:] = [x, y, torch.empty_like(x)]\n"
+        + "    _add[(1,)](held[2])\n    return held[2]\n",
+        "matches-reference",
+        "a kernel cannot reach held",
+    ),
+    "lets torch add what the kernel is launched with": (
+        "import torch\nimport triton\nimport triton.language as tl\n\n\nclass Held:\n    pass\n\n\n"
+        + "@triton.jit\ndef _add(held):\n    held.out.copy_(held.x + held.y)\n\n\n"
+        + "def vector_add(x, y):\n    held = Held()\n    held.x, held.y, held.out = x, y, torch.empty_like(x)\n"
+        + "    _add[(1,)](held)\n    return held.out\n",
+        "matches-reference",
+        "not with a Held",
+    ),
+    "lets torch add while the grid is asked for": (
+        HEAD
+        + "held = []\n\n\ndef grid(meta):\n    held[2].copy_(held[0] + held[1])\n    return (1,)\n\n\n"
+        + "def vector_add(x, y):\n    held[:] = [x, y, torch.empty_like(x)]\n    _add[grid](x, y, x, 0, BLOCK=16)\n"
+        + "    return held[2]\n",
+        "forbidden",
+        "add is not allowed here",
     ),
     "patches the interpreter": (
         "import triton.runtime.interpreter as inside\ninside.InterpreterBuilder.create_masked_store = None\n" + KERNEL,

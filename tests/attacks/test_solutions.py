@@ -17,12 +17,12 @@ from typing import Any
 import pytest
 
 from attncli import paths
-from attncli.domain.report import GradeReport
-from attncli.domain.report_documents import report_document
+from attncli.domain.grade_report import GradeReport
+from attncli.domain.grade_report_json import report_document
 from attncli.judge.client import GradeRequest, Judge
 from attncli.judge.grading.fault_reports import MESSAGE_LENGTH
 from attncli.judge.telling.bounded_report import LARGEST
-from attncli.practice.challenges.submit import specification
+from attncli.practice.challenges.grade_file import specification
 from attncli.practice.workspace import Workspace
 
 pytestmark = pytest.mark.sandbox

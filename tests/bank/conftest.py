@@ -11,8 +11,8 @@ import pytest
 import yaml
 
 from attncli.bank.check import Report, check
+from attncli.bank.checked_files import Surroundings
 from attncli.bank.loader import bank_files, load_file
-from attncli.bank.selection import Surroundings
 from attncli.paths import bundled_quizbank
 
 Card = dict[str, Any]

@@ -11,8 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from attncli.bank.check import check
+from attncli.bank.checked_files import Surroundings
 from attncli.bank.loader import load_file
-from attncli.bank.selection import Surroundings
 from attncli.domain.card import KINDS, card_of
 
 JUNK = st.sampled_from(

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 import pytest
 
 from attncli.bank.check import Report, check
+from attncli.bank.checked_files import Surroundings
 from attncli.bank.loader import GLOSSARY, bank_files, load_file, load_glossary
-from attncli.bank.planned import PlannedCard, load_planned
-from attncli.bank.selection import Surroundings
-from attncli.bank.texts import localised, parts_of
+from attncli.bank.reading.card_texts import localised, parts_of
+from attncli.bank.reading.planned_ids import PlannedCard, load_planned
 from attncli.domain.card import card_of
 from attncli.paths import bundled_impl, bundled_quizbank
 from attncli.tui.latex import Unreadable, draw

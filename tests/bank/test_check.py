@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from attncli.bank.check import Report, check
-from attncli.bank.selection import Surroundings
+from attncli.bank.checked_files import Surroundings
 from attncli.errors import NotFound
 
 Card = dict[str, Any]

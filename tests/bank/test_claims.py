@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from statistics import mean
 
 import pytest
@@ -10,6 +10,8 @@ import torch
 from torch import Tensor
 
 from .conftest import bundled_documents
+
+pytestmark = pytest.mark.usefixtures("one_thread")
 
 Says = Callable[[str, str, str], bool]
 TOKENS, WIDTH, HEADS, SEEDS = 32, 64, 4, range(5)
@@ -19,15 +21,6 @@ TOKENS, WIDTH, HEADS, SEEDS = 32, 64, 4, range(5)
 def says() -> Says:
     texts = {document["id"]: str(document) for document in bundled_documents()}
     return lambda card, english, chinese: english in texts[card] and chinese in texts[card]
-
-
-@pytest.fixture(autouse=True)
-def one_thread() -> Iterator[None]:
-    """The tensors are small: more threads only wait for each other."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 def drawn(seed: int, *shape: int) -> Tensor:

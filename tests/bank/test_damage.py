@@ -14,11 +14,11 @@ from typing import Any
 import pytest
 import yaml
 
-from attncli.bank import yaml_reading
 from attncli.bank.check import check
+from attncli.bank.checked_files import Surroundings
 from attncli.bank.loader import BankFile, bank_files, load_file
-from attncli.bank.selection import Surroundings
-from attncli.bank.yaml_reading import decode, parse
+from attncli.bank.reading import yaml_reading
+from attncli.bank.reading.yaml_reading import decode, parse
 from attncli.domain.card import card_of
 from attncli.paths import bundled_quizbank
 

@@ -10,8 +10,8 @@ import pytest
 import yaml
 
 from attncli.bank.check import check
+from attncli.bank.checked_files import Surroundings
 from attncli.bank.loader import load_challenge, load_glossary
-from attncli.bank.selection import Surroundings
 
 Card = dict[str, Any]
 Errors = Callable[..., list[str]]

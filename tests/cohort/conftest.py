@@ -14,8 +14,8 @@ from attncli.cohort.class_folder import Submission
 from attncli.cohort.outcomes import Task
 from attncli.cohort.standards import CohortOptions, Standard
 from attncli.domain.challenge import Challenge
+from attncli.domain.grade_report import CheckResult, Diagnosis, GradeReport
 from attncli.domain.mistakes import Mistake
-from attncli.domain.report import CheckResult, Diagnosis, GradeReport
 from attncli.domain.text import Localised, quoted
 from attncli.errors import JudgeFailed
 from attncli.judge.client import GradeRequest

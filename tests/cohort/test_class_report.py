@@ -18,7 +18,7 @@ from attncli.cohort.outcomes import LONGEST_MESSAGE, Outcome, kept
 from attncli.cohort.report_table import COLUMNS, to_csv
 from attncli.cohort.similarity import Alike
 from attncli.cohort.standards import CohortOptions, standard_of
-from attncli.domain.report import CheckResult, GradeReport
+from attncli.domain.grade_report import CheckResult, GradeReport
 from attncli.domain.text import quoted
 from attncli.errors import EnvironmentFailure
 from attncli.export.cohort_page import to_page

@@ -17,7 +17,7 @@ Attn = Callable[..., Any]
 @pytest.fixture(autouse=True)
 def no_sandbox(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        layers_report, "describe", lambda: {"available": False, "layers": [], "missing": {}, "notes": []}
+        layers_report, "describe", lambda gpu=False: {"available": False, "layers": [], "missing": {}, "notes": []}
     )
 
 

@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 
 from attncli import paths
-from attncli.commands.printed_report import print_report
-from attncli.domain.payloads import CONTROLS
+from attncli.commands.printed.printed_report import print_report
+from attncli.domain.grade_report import GradeReport
+from attncli.domain.grade_report_json import report_of
+from attncli.domain.log_row_payloads import CONTROLS
 from attncli.domain.printable import hidden_in
-from attncli.domain.report import GradeReport
-from attncli.domain.report_documents import report_of
-from attncli.practice.challenges.attempt import record_attempt
+from attncli.practice.challenges.record_attempt import record_attempt
 from attncli.practice.workspace import Workspace
 
 Attn = Callable[..., Any]

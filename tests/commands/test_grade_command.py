@@ -10,10 +10,15 @@ from pathlib import Path
 
 import pytest
 
+from attncli.practice.gpu import gpu_is_seen
+
 pytestmark = pytest.mark.sandbox
 
 ROOT = Path(__file__).parent.parent.parent
 SDPA = ROOT / "impl" / "attention" / "sdpa"
+
+
+WITHOUT_GPU = pytest.mark.skipif(gpu_is_seen(), reason="needs a machine without a GPU")
 
 
 @pytest.fixture
@@ -112,7 +117,14 @@ def test_people_get_lines_in_their_language(attn):
         (["grade", "sdpa", str(SDPA / "reference.py"), "--timeout", "-1"], "--timeout"),
         (["grade", "sdpa", str(SDPA / "reference.py"), "--timeout", "nan"], "--timeout"),
         (["grade", "sdpa", str(SDPA / "reference.py"), "--watch", "--json"], "leave out one of them"),
-        (["grade", "sdpa", str(SDPA / "reference.py"), "--device", "cuda"], "GPU"),
+        pytest.param(
+            ["grade", "sdpa", str(SDPA / "reference.py"), "--device", "cuda"],
+            "no NVIDIA GPU is visible here; use --device cpu",
+            marks=WITHOUT_GPU,
+        ),
+        pytest.param(["verify", "sdpa", "--device", "cuda"], "no NVIDIA GPU is visible here", marks=WITHOUT_GPU),
+        (["verify", "sdpa", "--device", "elsewhere"], "elsewhere"),
+        (["grade", "sdpa", str(SDPA / "reference.py"), "--device", "elsewhere"], "elsewhere"),
         (["bank"], "attn bank --help"),
         (["export"], "attn export --help"),
         (["import"], "attn import --help"),

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from attncli import paths
-from attncli.domain.report import GradeReport
-from attncli.practice.challenges.attempt import record_attempt
+from attncli.domain.grade_report import GradeReport
+from attncli.practice.challenges.record_attempt import record_attempt
 from attncli.practice.workspace import Workspace
 
 from .conftest import Result

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from attncli.commands import plain_mock
+from attncli.commands.plain import plain_mock
 from attncli.errors import JudgeFailed
-from attncli.practice.challenges.grader import Grader
+from attncli.practice.challenges.warm_judge import Grader
 
 from ..support.interviews import write_bank, write_impl
 from .conftest import Attn

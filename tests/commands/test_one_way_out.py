@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 PACKAGE = Path(__file__).parents[2] / "attncli"
-COMMANDS = sorted((PACKAGE / "commands").glob("*.py"))
+COMMANDS = sorted((PACKAGE / "commands").rglob("*.py"))
 # Where printing is done: `echo`, its progress line, and formatted Markdown, whose segments are cleaned one by one.
-DOORS = {"stdout.py", "formatted.py"}
+DOORS = {"stdout.py", "drawn_markdown.py"}
 # The log, and the text of a help page.
-INTO_A_TEXT = {"boundary.py": "log.write", "chinese_help.py": "self.write"}
+INTO_A_TEXT = {"exit_code.py": "log.write", "chinese_help.py": "self.write"}
 
 
 def ways_past(text: str) -> list[str]:

@@ -207,7 +207,7 @@ def test_doctor_reports_and_rebuilds(attn: Attn, home: Path, monkeypatch: pytest
     from attncli.sandbox import layers_report
 
     layers = {"available": True, "layers": ["process"], "missing": {"seccomp": "not here"}, "notes": ["a note"]}
-    monkeypatch.setattr(layers_report, "describe", lambda: layers)
+    monkeypatch.setattr(layers_report, "describe", lambda gpu=False: layers)
     attn("answer", "att-01", "--rating", "good")
     found = attn("doctor", "--json").json
     assert found["database"]["integrity"] == "ok" and found["database"]["rows"] == 1
@@ -222,7 +222,7 @@ def test_doctor_says_what_is_damaged_and_rebuild_mends_it(
     from attncli.sandbox import layers_report
 
     monkeypatch.setattr(
-        layers_report, "describe", lambda: {"available": False, "layers": [], "missing": {}, "notes": []}
+        layers_report, "describe", lambda gpu=False: {"available": False, "layers": [], "missing": {}, "notes": []}
     )
     home.mkdir()
     (home / "progress.db").write_bytes(b"garbage")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from attncli.bank.repair_rules import load_repairs
+from attncli.bank.rules.repair_rules import load_repairs
 from attncli.domain.repairs import planted
 
 from .test_grade_command import SDPA, attn  # noqa: F401 - a fixture

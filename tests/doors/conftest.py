@@ -3,32 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
 from attncli.config import Settings
-from attncli.domain.report import CheckResult, GradeReport
+from attncli.domain.grade_report import CheckResult, GradeReport
 from attncli.domain.text import Localised
 from attncli.judge.client import GradeRequest, OnCheck
 from attncli.paths import Home
-from attncli.practice.challenges.grader import Grader
+from attncli.practice.challenges.warm_judge import Grader
 from attncli.practice.workspace import Workspace
+from moved_clock import Clock
 from random_assistant import write_bank, write_secrets
-
-
-class SteadyClock:
-    """Goes on by the same step whenever it is read, so that equal acts have equal moments."""
-
-    def __init__(self) -> None:
-        self.now = datetime(2026, 6, 12, 9, 0, tzinfo=UTC)
-
-    def __call__(self) -> datetime:
-        return self.now
-
-    def move(self, **by: float) -> None:
-        self.now += timedelta(**by)
 
 
 class InstantGrader(Grader):
@@ -46,12 +33,12 @@ OpenSecrets = Callable[[str], Workspace]
 
 
 @pytest.fixture
-def clock() -> SteadyClock:
-    return SteadyClock()
+def clock() -> Clock:
+    return Clock()
 
 
 @pytest.fixture
-def open_secrets(tmp_path: Path, small_impl: Path, clock: SteadyClock) -> Iterator[OpenSecrets]:
+def open_secrets(tmp_path: Path, small_impl: Path, clock: Clock) -> Iterator[OpenSecrets]:
     """`open_secrets(name)`: workspaces of one home each over the same bank and challenge."""
     bank = write_bank(tmp_path / "secrets")
     write_secrets(small_impl / "basics" / "double")

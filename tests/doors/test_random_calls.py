@@ -12,18 +12,19 @@ import pytest
 from attncli.domain.card import KINDS
 from attncli.domain.log_row import RowKind
 from attncli.domain.rating import Rating
-from attncli.doors.tools import TOOLS, json_safe, json_text, one_line, tool
+from attncli.doors.assistant_tools import TOOLS, json_safe, json_text, one_line, tool
 from attncli.errors import AttnError, UsageError
 from attncli.practice.cards import record_review
-from attncli.practice.challenges import coach, submit
+from attncli.practice.challenges import assistant_coding, grade_file
 from attncli.practice.challenges.hint import next_hint
 from attncli.practice.challenges.start_challenge import start_challenge
-from attncli.practice.sittings.drill import Drill
-from attncli.practice.sittings.tutor import Tutor
+from attncli.practice.sittings.assistant_sitting import Tutor
+from attncli.practice.sittings.review_sitting import Drill
 from attncli.practice.workspace import Workspace
+from moved_clock import Clock
 from random_assistant import RandomAssistant, assert_no_leak
 
-from .conftest import InstantGrader, OpenSecrets, SteadyClock
+from .conftest import InstantGrader, OpenSecrets
 
 CALLS = 10_000
 SEEDS = range(4)
@@ -48,11 +49,11 @@ class Mirror:
         start_challenge(self.workspace, challenge, bug=bug, force=fresh)
 
     def graded(self, challenge: str, source: bytes, filename: str, rung: Any) -> None:
-        options = submit.GradeOptions(rung=rung or self.workspace.settings.rung)
+        options = grade_file.GradeOptions(rung=rung or self.workspace.settings.rung)
         found = self.workspace.library.challenge(challenge)
         file = Path(filename) if Path(filename).is_absolute() else None  # a text has a name alone
-        request = submit.request_of(self.workspace, found, source, filename, options, file)
-        submit.settle(self.workspace, request, self.grader.grade(request), options)
+        request = grade_file.request_of(self.workspace, found, source, filename, options, file)
+        grade_file.settle(self.workspace, request, self.grader.grade(request), options)
 
 
 def rows(workspace: Workspace) -> list[tuple[Any, ...]]:
@@ -69,7 +70,7 @@ def rows(workspace: Workspace) -> list[tuple[Any, ...]]:
 class Play:
     """One random assistant at work, and what is known of the sitting from outside."""
 
-    def __init__(self, workspace: Workspace, mirror: Mirror, clock: SteadyClock, seed: int, files: list[str]) -> None:
+    def __init__(self, workspace: Workspace, mirror: Mirror, clock: Clock, seed: int, files: list[str]) -> None:
         self.rng = Random(seed)
         self.tutor = Tutor(workspace, Random(seed))
         self.mirror, self.clock, self.grader = mirror, clock, InstantGrader()
@@ -120,8 +121,8 @@ class Play:
         return document
 
     def _graded(self, challenge: str, **how: Any) -> dict[str, Any]:
-        request = coach.submission(self.tutor.workspace, challenge, **how)
-        document = coach.settled(self.tutor.workspace, request, self.grader.grade(request))
+        request = assistant_coding.submission(self.tutor.workspace, challenge, **how)
+        document = assistant_coding.settled(self.tutor.workspace, request, self.grader.grade(request))
         filename = request.filename.replace(str(self.tutor.workspace.home.root), str(self.mirror.workspace.home.root))
         self.mirror.graded(request.spec["id"], request.source, filename, how.get("rung"))
         return document
@@ -142,7 +143,7 @@ class Play:
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_ten_thousand_random_calls_leak_nothing_and_are_logged_as_by_the_app(
-    open_secrets: OpenSecrets, clock: SteadyClock, tmp_path: Path, small_impl: Path, seed: int
+    open_secrets: OpenSecrets, clock: Clock, tmp_path: Path, small_impl: Path, seed: int
 ) -> None:
     workspace, other = open_secrets("assistant"), open_secrets("app")
     own = tmp_path / "own.py"
@@ -166,6 +167,6 @@ def test_ten_thousand_random_calls_leak_nothing_and_are_logged_as_by_the_app(
 def test_a_challenges_own_files_are_not_graded(open_secrets: OpenSecrets, small_impl: Path) -> None:
     workspace = open_secrets("assistant")
     with pytest.raises(UsageError, match="belongs to a challenge"):
-        coach.submission(
+        assistant_coding.submission(
             workspace, "double", file=str(small_impl / "basics" / "double" / "wrong" / ".." / "reference.py")
         )

@@ -16,9 +16,10 @@ from attncli.domain.text import LANGS, Lang
 from attncli.paths import Home
 from attncli.practice.workspace import Workspace
 from attncli.tui.app import AttnApp
+from chromium import need_browser
 from learner_in_app import LearnerInApp
 from learner_in_browser import LearnerInBrowser
-from served_page import ServedPage, need_browser, served
+from served_page import ServedPage, served
 
 pytestmark = pytest.mark.browser
 

@@ -16,8 +16,9 @@ import journey
 from attncli.domain.log_row import LogRow
 from attncli.paths import Home
 from attncli.practice.workspace import Workspace
+from chromium import SECONDS, need_browser
 from learner_in_browser import LearnerInBrowser
-from served_page import SECONDS, ServedPage, need_browser, served
+from served_page import ServedPage, served
 
 pytestmark = pytest.mark.browser
 ENTRIES = "performance.getEntriesByType"
@@ -174,13 +175,13 @@ def open_editor(page: ServedPage, url: str) -> None:
     page.press("enter")
     page.wait_for("Grade")
     page.press("w")
+    page.wait_for("Ctrl+S")
 
 
 def test_what_was_typed_is_there_when_a_closed_page_is_opened_again(page: ServedPage, url: str, home: Home) -> None:
     open_editor(page, url)
-    page.wait_for("causal-mask.py")
     page.press("# quetzal")
-    page.wait_for("not saved yet")
+    page.wait_for("# quetzal")
     page.open("about:blank")
     open_editor(page, url)
     page.wait_for("# quetzal")

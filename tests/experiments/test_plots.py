@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from attncli.domain.cells import cells
 from attncli.domain.text import LANGS
-from attncli.experiments.axes import axis, bar_axis, number
+from attncli.experiments.plot_axes import axis, bar_axis, number
 from attncli.experiments.results import Plot, outcome_of
 from attncli.experiments.svg_plot import svg
 from attncli.experiments.terminal_plot import drawn
@@ -49,6 +49,8 @@ def test_a_logarithmic_axis_too(values: list[float]) -> None:
 def test_ticks_are_round_or_powers_of_ten() -> None:
     assert axis([0.3, 4.7], log=False).ticks == (0, 1, 2, 3, 4, 5)
     assert axis([3e-4, 2], log=True).ticks == (1e-3, 1e-2, 1e-1, 1)
+    assert axis([1.8, 65], log=True).ticks == pytest.approx((2, 5, 10, 20, 50))
+    assert axis([1.1, 1.9], log=True).ticks == (1.1, 1.9)
     assert axis([5], log=False).place(5) == 0.5
 
 
@@ -100,6 +102,11 @@ def test_a_heat_map_has_a_shade_and_a_number_in_each_cell() -> None:
 def test_a_wide_heat_map_has_shades_alone() -> None:
     heat = plot(kind="heat", rows=["a"], columns=list(range(40)), values=[[float(n % 2) for n in range(40)]])
     assert drawn(heat, 60, "en")[2] == "a " + "·█" * 20
+
+
+def test_the_names_above_a_wide_heat_map_stand_apart() -> None:
+    heat = plot(kind="heat", rows=["a"], columns=list(range(14)), values=[[float(n) for n in range(14)]])
+    assert drawn(heat, 40, "en")[1] == "  0 1 2 3 4 5 6 7 8 9 10  12"
 
 
 @given(

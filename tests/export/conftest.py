@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import json
-import os
-import re
 import shutil
 import socket
-import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -15,19 +11,12 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
-from urllib.error import HTTPError
-from urllib.request import ProxyHandler, Request, build_opener
 
 import pytest
 
 from attncli.paths import Home
 from attncli.practice.workspace import Workspace
-
-SECONDS = 60
-FLAGS = (
-    "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
-    "--disable-component-update --disable-sync --disable-dev-shm-usage --no-proxy-server"
-).split()
+from chromium import SECONDS, Chromium, need_browser
 
 
 @dataclass
@@ -74,55 +63,20 @@ class Callers:
         self.listening.close()
 
 
-class Browser:
-    """Chromium through its driver's plain JSON; no library is needed for that."""
+class Browser(Chromium):
+    """Every name that a page asks for leads to the `callers`."""
 
-    def __init__(self, driver: str, profile: Path, callers: Callers) -> None:
+    def __init__(self, profile: Path, callers: Callers) -> None:
         self.callers = callers
-        self.process = subprocess.Popen([driver, "--port=0"], stdout=subprocess.PIPE, text=True)
-        self.opener = build_opener(ProxyHandler({}))
-        self.address = f"http://127.0.0.1:{self._port()}"
-        flags = [*FLAGS, f"--user-data-dir={profile}", f"--host-resolver-rules=MAP * 127.0.0.1:{callers.port}"]
-        options = {"binary": shutil.which("chromium"), "args": flags}
-        wanted = {"browserName": "chrome", "goog:chromeOptions": options, "unhandledPromptBehavior": "accept"}
-        try:
-            opened = self._ask("/session", {"capabilities": {"alwaysMatch": wanted}})
-        except BaseException:
-            self.process.kill()
-            raise
-        self.address += f"/session/{opened['sessionId']}"
-
-    def _port(self) -> str:
-        assert self.process.stdout is not None
-        for line in self.process.stdout:
-            if found := re.search(r"started successfully on port (\d+)", line):
-                return found[1]
-        raise AssertionError("chromedriver ended before it listened")
-
-    def _ask(self, path: str, document: dict[str, Any] | None, method: str = "POST") -> Any:
-        data = None if document is None else json.dumps(document).encode()
-        request = Request(self.address + path, data, {"Content-Type": "application/json"}, method=method)
-        try:
-            with self.opener.open(request, timeout=SECONDS) as answer:
-                return json.load(answer)["value"]
-        except HTTPError as error:
-            raise AssertionError(error.read().decode()[:500]) from error
+        flags = ["--headless", "--disable-gpu", f"--host-resolver-rules=MAP * 127.0.0.1:{callers.port}"]
+        super().__init__(profile, flags, unhandledPromptBehavior="accept")
 
     def show(self, page: Path) -> None:
-        self._ask("/url", {"url": page.as_uri()})
+        self.open(page.as_uri())
 
     def run(self, script: str, *arguments: object) -> Any:
         """The value that a script returns; one that takes a callback as its last argument may wait."""
         return self._ask("/execute/async", {"script": script, "args": list(arguments)})
-
-    def close(self) -> None:
-        try:
-            self._ask("", None, "DELETE")
-        finally:
-            self.process.terminate()
-            self.process.wait(SECONDS)
-            if self.process.stdout is not None:
-                self.process.stdout.close()
 
 
 @pytest.fixture(scope="session")
@@ -142,11 +96,8 @@ def callers() -> Iterator[Callers]:
 
 @pytest.fixture(scope="session")
 def browser(tmp_path_factory: pytest.TempPathFactory, callers: Callers) -> Iterator[Browser]:
-    missing = [name for name in ("chromium", "chromedriver") if shutil.which(name) is None]
-    if missing:
-        said = f"there is no {' and no '.join(missing)}; Debian has them as chromium and chromium-driver"
-        (pytest.fail if os.environ.get("ATTN_REQUIRE_BROWSER") else pytest.skip)(said)
-    opened = Browser(str(shutil.which("chromedriver")), tmp_path_factory.mktemp("profile"), callers)
+    need_browser()
+    opened = Browser(tmp_path_factory.mktemp("profile"), callers)
     yield opened
     opened.close()
 
@@ -165,3 +116,13 @@ def open_page(browser: Browser, tmp_path: Path) -> Open:
         return browser
 
     return show
+
+
+NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
+
+
+@pytest.fixture
+def workspace(tmp_path: Path, indexed_home: Path) -> Iterator[Workspace]:
+    shutil.copytree(indexed_home, tmp_path, dirs_exist_ok=True)
+    with Workspace.open(Home(tmp_path), lambda: NOW, "en") as opened:
+        yield opened

@@ -215,7 +215,7 @@ def test_a_due_day_is_the_same_day_in_anki_wherever_it_was_written(
     """Day 0 of the package begins where the learner's study day did, in the learner's zone."""
     from zoneinfo import ZoneInfo
 
-    from attncli.memory.days import StudyCalendar
+    from attncli.memory.study_days import StudyCalendar
 
     workspace.calendar = StudyCalendar(zone=ZoneInfo(zone))
     record_review.answer(workspace, "att-01", Rating.EASY, clock() - 3 * DAY)

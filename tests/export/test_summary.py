@@ -4,36 +4,27 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, timedelta
 from html.parser import HTMLParser
 from xml.etree import ElementTree
 
 import pytest
 
-from attncli import paths
+from attncli.domain.grade_report import GradeReport
 from attncli.domain.rating import Rating
-from attncli.domain.report import GradeReport
-from attncli.export.html import to_html
-from attncli.export.markdown import to_markdown
+from attncli.export.gather_summary import summarise
 from attncli.export.markdown_writing import code_span, fence
-from attncli.export.summarise import summarise
+from attncli.export.summary_html import to_html
+from attncli.export.summary_markdown import to_markdown
 from attncli.practice.cards import record_review
-from attncli.practice.challenges.attempt import record_attempt
+from attncli.practice.challenges.record_attempt import record_attempt
 from attncli.practice.challenges.start_challenge import start_challenge
-from attncli.practice.workspace import Workspace
 from attncli.words.summary_texts import LABELS
 
-NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
+from .conftest import NOW
+
 SOON = date(2026, 3, 8)
 SOURCE = "import torch\n\n\ndef softmax(x, dim=-1):\n    return x  # `<b>` & ```fences```\n"
-
-
-@pytest.fixture
-def workspace(tmp_path, indexed_home):
-    shutil.copytree(indexed_home, tmp_path, dirs_exist_ok=True)
-    with Workspace.open(paths.Home(tmp_path), lambda: NOW, "en") as opened:
-        yield opened
 
 
 def forget(workspace, *cards):
@@ -231,7 +222,7 @@ def test_pages_break_where_a_part_ends():
 
 @pytest.mark.parametrize("formula", [r"\text{<b>x</b>}", r"\text{<script>alert(1)</script>}", r"\frac{a"])
 def test_mark_up_in_a_formula_is_shown_and_not_obeyed(formula):
-    from attncli.export.html import _parser
+    from attncli.export.summary_html import _parser
 
     shown = _parser().render(f"before ${formula}$ after")
     assert "<b>" not in shown and "<script" not in shown

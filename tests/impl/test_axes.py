@@ -17,10 +17,10 @@ from torch import Tensor
 
 from attncli.judge.cases.case import Case
 from attncli.judge.cases.drawing import fixed_draw
-from attncli.judge.cases.edges import edge_functions
-from attncli.judge.cases.folder import Folder
+from attncli.judge.cases.edge_cases import edge_functions
+from attncli.judge.cases.make_recording import Recorder
 from attncli.judge.cases.profiles import profile_of
-from attncli.judge.cases.recorder import Recorder
+from attncli.judge.cases.trusted_files import Folder
 from attncli.judge.searching.streams import drawn
 from attncli.judge.truth.compare import leaves
 from attncli.judge.truth.demands import Demands, named_arguments

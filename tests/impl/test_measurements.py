@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from attncli.judge.asking.exam import Exam
-from attncli.judge.cases.folder import Folder
+from attncli.judge.cases.trusted_files import Folder
 from attncli.judge.truth.expectation import Expectation
 from attncli.sandbox.compiler import postpone_compiler
 

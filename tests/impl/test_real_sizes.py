@@ -11,7 +11,7 @@ import pytest
 
 from attncli.judge.asking.exam import Exam
 from attncli.judge.asking.growth import contracts
-from attncli.judge.cases.folder import Folder
+from attncli.judge.cases.trusted_files import Folder
 
 IMPL = Path(__file__).parents[2] / "impl"
 REAL = sorted(path.parent for path in IMPL.glob("*/*/inputs.py") if '"real"' in path.read_text(encoding="utf-8"))

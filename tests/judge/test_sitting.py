@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from attncli.domain.report import GradeReport
+from attncli.domain.grade_report import GradeReport
 from attncli.errors import JudgeFailed
 from attncli.judge.client import GradeRequest, Judge
 from in_process import SPEC, write_challenge

@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import Any
 
 from attncli.config import SCHEDULING_KEYS, Settings
-from attncli.memory.policy import Policy
+from attncli.memory.schedule_policy import Policy
 
 
 def policy(**changes: Any) -> Policy:

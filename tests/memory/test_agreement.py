@@ -9,14 +9,14 @@ from datetime import UTC, datetime, timedelta
 import fsrs
 import pytest
 
+from attncli.domain.fsrs_weights import HIGHEST_WEIGHTS, LOWEST_WEIGHTS
 from attncli.domain.log_row import LogRow, RowKind
 from attncli.domain.rating import Rating
 from attncli.domain.schedule import Schedule
-from attncli.domain.weights import HIGHEST_WEIGHTS, LOWEST_WEIGHTS
-from attncli.memory.days import StudyCalendar
-from attncli.memory.policy import Policy
 from attncli.memory.replay import fold_reviews
+from attncli.memory.schedule_policy import Policy
 from attncli.memory.scheduler import Scheduler
+from attncli.memory.study_days import StudyCalendar
 
 from .conftest import policy
 

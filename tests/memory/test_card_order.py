@@ -16,19 +16,7 @@ from attncli.memory.card_order import (
     introduction_order,
     mixed,
     spread,
-    take_turns,
 )
-
-lanes = st.lists(st.lists(st.integers(), max_size=6), max_size=5)
-
-
-@given(lanes)
-def test_taking_turns_keeps_everything_and_every_lane_s_order(lanes: list[list[int]]) -> None:
-    tagged = [[(lane, n) for n, _ in enumerate(items)] for lane, items in enumerate(lanes)]
-    mixed = take_turns(tagged)
-    assert sorted(mixed) == sorted(item for lane in tagged for item in lane)
-    for number, lane in enumerate(tagged):
-        assert [item for item in mixed if item[0] == number] == lane
 
 
 @given(st.integers(0, 30), st.integers(0, 30))

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from attncli.domain.rating import Rating
 from attncli.domain.schedule import Schedule, State
-from attncli.memory.days import StudyCalendar
-from attncli.memory.policy import Policy
+from attncli.memory.schedule_policy import Policy
 from attncli.memory.scheduler import Scheduler
+from attncli.memory.study_days import StudyCalendar
 
 from .conftest import policy
 

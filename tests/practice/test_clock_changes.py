@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 
 from attncli.config import WEEKDAYS
 from attncli.domain.rating import Rating
-from attncli.memory.days import StudyCalendar
+from attncli.memory.study_days import StudyCalendar
 from attncli.practice.cards import record_review
-from attncli.practice.cards.due import due_counts
+from attncli.practice.cards.due_counts import due_counts
 from attncli.practice.plan.plan import interview_of, make_plan
-from attncli.practice.study_progress import forecast, progress
+from attncli.practice.stats.progress_stats import forecast, progress
 from attncli.practice.workspace import Workspace
 from clock_changes import CLOCK_CHANGES, near_changes, starts
 

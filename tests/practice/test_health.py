@@ -9,7 +9,7 @@ from attncli.domain.rating import Rating
 from attncli.paths import Home
 from attncli.practice import health
 from attncli.practice.cards import record_review
-from attncli.practice.daily_copy import newest_copy
+from attncli.practice.daily_backup import newest_copy
 from attncli.practice.workspace import Workspace
 
 Open = Callable[..., Workspace]

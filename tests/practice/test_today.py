@@ -14,9 +14,9 @@ from attncli.domain.log_row import RowKind
 from attncli.domain.rating import Rating
 from attncli.memory.last_pass import LEARN_SECONDS
 from attncli.practice.cards import hold, record_review
-from attncli.practice.cards.due import due_counts
-from attncli.practice.sittings.drill import Drill
-from attncli.practice.today import Pace, Reason, Standstill, due_minutes, standstill
+from attncli.practice.cards.due_counts import DueCounts, due_counts
+from attncli.practice.sittings.review_sitting import Drill
+from attncli.practice.today import Pace, Reason, Standstill, standstill
 from attncli.practice.workspace import Workspace
 
 Open = Callable[..., Workspace]
@@ -100,6 +100,13 @@ def test_minutes_that_hold_no_new_card_are_named_and_not_the_limit(open_workspac
     assert due_counts(workspace).due == 0
     found = standstill(workspace)
     assert (found.introduced, found.reason, found.next_at) == (0, "minutes", workspace.moment().day_end)
+
+
+def due_minutes(workspace: Workspace, due: DueCounts, cards: int) -> float:
+    """Read to the end at once."""
+    pace = Pace(workspace, cards)
+    pace.read_on(cards)
+    return pace.minutes(due)
 
 
 def test_minutes_are_as_usual_at_first_and_then_the_learner_s_own(open_workspace: Open, moving_clock: Any) -> None:

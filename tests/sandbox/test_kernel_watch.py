@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from attncli.sandbox import kernel_watch
 from attncli.sandbox.zygote_client import Reply, Worker
 
 pytestmark = pytest.mark.sandbox
@@ -126,3 +127,16 @@ def test_a_file_that_is_no_kernel_finds_neither_triton_nor_numpy(worker: Worker)
 def test_the_librarys_own_functions_are_interpreted(run: Run):
     body = "tl.store(out + at, tl.sum(tl.zeros((32,), tl.float32) + tl.cdiv(n, 32)) + 0 * at, mask=at < n)"
     assert run(body)["values"] == [128.0] * 100
+
+
+@pytest.mark.parametrize("interpreted", [True, False])
+def test_where_triton_is_not_there_every_call_says_so(monkeypatch: pytest.MonkeyPatch, interpreted: bool):
+    def missing(name: str) -> Any:
+        raise ImportError(name)
+
+    monkeypatch.setattr(kernel_watch._Present, "prepared", False)
+    monkeypatch.setattr(kernel_watch.importlib, "import_module", missing)
+    monkeypatch.setenv("TRITON_INTERPRET", "1")
+    for _ in range(2):
+        with pytest.raises(ImportError, match="triton"):
+            kernel_watch.prepare(interpreted)

@@ -62,7 +62,7 @@ def test_a_failed_control_is_named() -> None:
 def test_a_layer_that_the_canary_got_past_is_missing_and_named(monkeypatch: pytest.MonkeyPatch) -> None:
     findings = deepcopy(FINDINGS)
     findings["landlock"]["read"] = "ok"
-    monkeypatch.setattr(ZygoteClient, "_run_canary", lambda self: findings)
+    monkeypatch.setattr(ZygoteClient, "_run_canary", lambda self, policy: findings)
     with ZygoteClient.start() as zygote:
         assert zygote.layers == ("process", "rlimits", "seccomp", "namespaces")
         assert "landlock: was set up, but the self-test got past it" in zygote.notes
@@ -70,7 +70,7 @@ def test_a_layer_that_the_canary_got_past_is_missing_and_named(monkeypatch: pyte
 
 @pytest.mark.sandbox
 def test_a_sandbox_in_which_torch_fails_is_no_sandbox(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ZygoteClient, "_run_canary", lambda self: FINDINGS | {"controls": {"torch": "EIO"}})
+    monkeypatch.setattr(ZygoteClient, "_run_canary", lambda self, policy: FINDINGS | {"controls": {"torch": "EIO"}})
     with ZygoteClient.start() as zygote, pytest.raises(JudgeFailed, match="Python does not work here"):
         zygote.ready()
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from attncli.sandbox import seccomp
 from attncli.sandbox.syscall_numbers import AUDIT_ARCH, NEWEST_KNOWN, NUMBERS
+from attncli.sandbox.worker_policy import Policy
 
 ALLOW, KILL = 0x7FFF0000, 0x80000000
 PID = 2
@@ -20,9 +21,17 @@ SPECIAL = {"fcntl", "clone", "clone3", "kill", "tgkill", "prctl", "ioctl", "prli
 
 def answer(machine: str, number: int, *arguments: int, arch: int | None = None, may_write: bool = True) -> int:
     """What the filter says to a call."""
+    return _answer(seccomp.compile_filter(machine, PID, may_write), machine, number, arguments, arch)
+
+
+def answer_of(policy: Policy, machine: str, number: int, *arguments: int) -> int:
+    """The same of another policy's filter."""
+    return _answer(seccomp.compile_filter(machine, PID, True, policy), machine, number, arguments, None)
+
+
+def _answer(code: bytes, machine: str, number: int, arguments: tuple[int, ...], arch: int | None) -> int:
     words = [*arguments, *[0] * (6 - len(arguments))]
     data = struct.pack("=IIQ6Q", number, AUDIT_ARCH[machine] if arch is None else arch, 0, *words)
-    code = seccomp.compile_filter(machine, PID, may_write)
     lines = [struct.unpack_from("=HBBI", code, at) for at in range(0, len(code), 8)]
     at = accumulator = 0
     while True:

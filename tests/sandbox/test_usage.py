@@ -6,11 +6,11 @@ import time
 
 import pytest
 
-from attncli.sandbox import limits
 from attncli.sandbox.endings import used_too_much
-from attncli.sandbox.limits import MIB, Usage
+from attncli.sandbox.limits import Usage
 from attncli.sandbox.supervisor import _INVOKES_OVERTIME
 from attncli.sandbox.usage import UsageWatch
+from attncli.sandbox.worker_policy import CPU, MIB
 from attncli.sandbox.zygote_client import Worker
 
 from .conftest import Grade, verdict
@@ -45,8 +45,8 @@ def watched(used: Usage) -> tuple[str, bool]:
     ("used", "excess"),
     [
         (Usage(101, 1), "memory"),
-        (Usage(100, limits.PROCESSES), ""),
-        (Usage(0, limits.PROCESSES + 1), "threads"),
+        (Usage(100, CPU.processes), ""),
+        (Usage(0, CPU.processes + 1), "threads"),
         (Usage(0, 0), ""),
     ],
 )

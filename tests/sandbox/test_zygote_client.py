@@ -37,6 +37,15 @@ def test_workers_do_not_see_each_other(zygote: ZygoteClient) -> None:
         )
 
 
+@pytest.mark.parametrize("capability", ["default", "avx2"])
+def test_sixteen_bits_convert_on_an_older_processor_too(capability: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Torch asks /proc what the processor can do when it first converts them; a worker may not read that."""
+    monkeypatch.setitem(start_process._FIXED_VARIABLES, "ATEN_CPU_CAPABILITY", capability)
+    source = b"import torch\nassert torch.ones(3, dtype=torch.float16).float().sum() == 3\ndef f(): pass"
+    with ZygoteClient.start() as older, older.worker(MEMORY_MIB) as worker:
+        assert verdict(worker.load(source, "s.py", ["f"], SECONDS)) == ("loaded", "")
+
+
 def test_workers_may_be_used_from_several_threads(zygote: ZygoteClient) -> None:
     found = []
 

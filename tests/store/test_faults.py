@@ -365,4 +365,4 @@ def test_nothing_is_acknowledged_into_a_file_that_was_replaced(whole: Path, tmp_
         Path(shutil.copy(whole, tmp_path / "new.db")).replace(path)
         assert all("was replaced while attn was open; nothing was recorded" in said for said in (one(), other()))
         path.unlink()
-        assert "was replaced" in one()
+        assert "was removed while attn was open; nothing was recorded; put it back" in one()

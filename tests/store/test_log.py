@@ -9,7 +9,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from attncli.domain.log_row import LogRow, RowKind
-from attncli.domain.schedule import Schedule, State
 from attncli.errors import StoreError
 from attncli.store.database import Database
 from attncli.store.moments import microseconds, moment
@@ -51,27 +50,6 @@ def test_a_transaction_that_fails_leaves_nothing(database: Database) -> None:
         database.log.append(RowKind.REVIEW, "card", AT, 1, {"rating": 3})
         raise RuntimeError
     assert database.log.length() == 0
-
-
-@pytest.mark.parametrize(
-    ("told", "read"),
-    [
-        ({}, (2, None, None)),
-        ({"points": [0, 2]}, (2, [0, 2], None)),
-        ({"points": [], "correct": True}, (2, [], True)),
-        ({"correct": False}, (2, None, False)),
-        ({"points": {"0": True}, "correct": "no"}, (2, None, None)),
-    ],
-)
-def test_the_review_that_a_schedule_ends_with_is_read_with_what_was_told(
-    database: Database, told: dict[str, object], read: tuple[object, ...]
-) -> None:
-    review(database, "a", minutes=-5)
-    with database.transaction():
-        row = database.log.append(RowKind.REVIEW, "a", AT, 1, {"rating": 2, **told})
-        schedule = Schedule(State.REVIEW, 1.0, 5.0, None, AT, 1, AT, 1.0, 2, 0, 1)
-        database.schedules.put("a", schedule, row.id)
-    assert database.log.last_reviews() == {"a": read}
 
 
 def test_undone_reviews_are_not_counted_nor_taken_back_twice(database: Database) -> None:

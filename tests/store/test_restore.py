@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from attncli.domain.log_row import RowKind
-from attncli.domain.row_documents import is_machine
+from attncli.domain.log_row_json import is_machine
 from attncli.errors import StoreError, UsageError
 from attncli.store import foreign_database, migrations, restore
 from attncli.store.database import Database

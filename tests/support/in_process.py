@@ -10,7 +10,7 @@ from typing import Any
 
 from attncli.judge.answers.submission import Budget, Submission
 from attncli.judge.asking.exam import Exam
-from attncli.judge.cases.folder import Folder
+from attncli.judge.cases.trusted_files import Folder
 from attncli.judge.grading.options import Options
 from attncli.judge.grading.run_checks import Grading
 from attncli.judge.telling.bounded_report import document
@@ -28,7 +28,9 @@ class InProcessWorker:
     def __init__(self) -> None:
         self._waiting: deque[tuple[dict, list, Any]] = deque()
 
-    def load(self, source: bytes, filename: str, entry: list[str], seconds: float, kernel: bool = False) -> Reply:
+    def load(
+        self, source: bytes, filename: str, entry: list[str], seconds: float, kernel: bool = False, device: str = "cpu"
+    ) -> Reply:
         self._namespace: dict[str, Any] = {"__name__": "submission"}
         self._filename = filename
         try:
@@ -74,11 +76,11 @@ class InProcessWorker:
         return Reply({**said, "reason": reason_of(error, str(error))}, memoryview(b""))
 
 
-def grade(folder: Folder, source: str, **asked: Any) -> dict[str, Any]:
-    """The report document of one grading in this process."""
-    submission = Submission(source.encode(), "submission.py", folder.entry, InProcessWorker, Budget(60))
+def grade(folder: Folder, source: str, device: str = "cpu", **asked: Any) -> dict[str, Any]:
+    """The report document of one grading in this process, with the tensors on a device."""
+    submission = Submission(source.encode(), "submission.py", folder.entry, InProcessWorker, Budget(60), device=device)
     options = Options(**asked)
-    grading = Grading(Exam(folder, options.stream), submission, options)
+    grading = Grading(Exam(folder, options.stream, device), submission, options)
     report = grading.run()
     return {**document(report), "stored": list(report.stored)}
 

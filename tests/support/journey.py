@@ -15,8 +15,8 @@ from attncli.domain.text import Lang
 from attncli.tui.screens.editor import INDENT
 from attncli.words.app_texts import say
 from attncli.words.command_texts import counted
+from attncli.words.grade_report_texts import REACHED
 from attncli.words.mock_texts import PART_NAMES
-from attncli.words.reports import REACHED
 
 MASK = """\
 S = T if S is None else S
@@ -165,7 +165,7 @@ async def solve_first(learner: Learner, code: str = MASK) -> str:
     await until(learner, "raise NotImplementedError")
     await learner.press("ctrl+k")
     await learner.type(keys_for(code))
-    await until(learner, code.splitlines()[-1][-25:], say("editor.unsaved", learner.lang))
+    await until(learner, code.splitlines()[-1][-25:])
     await learner.press("ctrl+g")
     return await until(learner, REACHED["hardened"][learner.lang])
 
@@ -280,7 +280,7 @@ async def write_and_grade(learner: Learner, code: str, verdict: str) -> str:
     await until(learner, "Ctrl+G" if is_whole else "raise NotImplementedError")
     await learner.press("f7" if is_whole else "ctrl+k")
     await learner.type(keys_for(code, 0 if is_whole else INDENT))
-    await until(learner, code.splitlines()[-1][-25:], say("editor.unsaved", learner.lang))
+    await until(learner, code.splitlines()[-1][-25:])
     await learner.press("ctrl+g")
     return await until(learner, verdict)
 

@@ -11,8 +11,8 @@ import fsrs
 from attncli.domain.rating import Rating
 from attncli.domain.schedule import Schedule
 from attncli.memory.fitting import History
-from attncli.memory.forgetting import retrievability
-from attncli.memory.policy import Policy
+from attncli.memory.forgetting_curve import retrievability
+from attncli.memory.schedule_policy import Policy
 from attncli.memory.scheduler import Scheduler
 
 FIRST_DAY = 738_000

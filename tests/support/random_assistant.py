@@ -8,8 +8,8 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from attncli.doors.tools import TOOLS
-from attncli.words.reports import VERDICTS
+from attncli.doors.assistant_tools import TOOLS
+from attncli.words.grade_report_texts import VERDICTS
 
 SHOWN = {"card", "topic", "kind", "level", "question", "options", "items", "code", "blanks", "how"}
 """What may be told of a card before an attempt."""

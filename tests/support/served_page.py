@@ -4,35 +4,23 @@ from __future__ import annotations
 
 import base64
 import json
-import os
-import re
-import shutil
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any
-from urllib.error import HTTPError
+from typing import Any
 from urllib.parse import urlsplit
-from urllib.request import ProxyHandler, Request, build_opener
 
-import pytest
-
+from chromium import SECONDS, Chromium, end, first_line
 from drawn_screen import DrawnScreen
 
-SECONDS = 60
 # No name but this machine's own address can be looked up.
-FLAGS = [
-    *(
-        "--headless=new --no-sandbox --disable-quic --no-first-run --disable-background-networking --no-proxy-server"
-    ).split(),
-    *("--disable-component-update --disable-sync --disable-dev-shm-usage --enable-unsafe-swiftshader").split(),
+WITHOUT_A_NETWORK = [
+    *("--headless=new", "--enable-unsafe-swiftshader", "--window-size=1200,800"),
     "--disable-features=AutofillServerCommunication",
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
-    "--window-size=1200,800",
 ]
 KEYS = {"enter": "\ue007", "escape": "\ue00c", "tab": "\ue004", "space": " ", "backspace": "\ue003", "f2": "\ue032"}
 KEYS |= {"up": "\ue013", "down": "\ue015", "left": "\ue012", "right": "\ue014", "shift": "\ue008", "ctrl": "\ue009"}
@@ -60,26 +48,6 @@ document.addEventListener("securitypolicyviolation", (event) => window.refused.p
 NEW = "return [performance.timeOrigin, window.drawn ? window.drawn.splice(0) : [], window.shown || {}]"
 
 
-def first_line(stream: IO[str] | None, process: subprocess.Popen[str], wanted: str = "") -> str:
-    """The first line with `wanted` that a process says; one that says nothing in time is ended, and says nothing."""
-    assert stream is not None
-    patience = threading.Timer(SECONDS, process.kill)
-    patience.start()
-    try:
-        return next((line.strip() for line in stream if re.search(wanted, line)), "")
-    finally:
-        patience.cancel()
-
-
-def end(process: subprocess.Popen[str]) -> None:
-    """By force where it does not go in time."""
-    process.terminate()
-    try:
-        process.wait(SECONDS)
-    except subprocess.TimeoutExpired:
-        process.kill()
-
-
 @contextmanager
 def served(home: Path) -> Iterator[str]:
     """`attn serve` over a learner's folder, and its URL."""
@@ -91,45 +59,18 @@ def served(home: Path) -> Iterator[str]:
             end(process)
 
 
-def need_browser() -> None:
-    """Skips the test where there is no browser, or fails it where one is demanded."""
-    missing = [name for name in ("chromium", "chromedriver") if shutil.which(name) is None]
-    if missing:
-        said = f"there is no {' and no '.join(missing)}; Debian has them as chromium and chromium-driver"
-        (pytest.fail if os.environ.get("ATTN_REQUIRE_BROWSER") else pytest.skip)(said)
-
-
-class ServedPage:
-    """One browser with one visitor, through its driver's plain JSON."""
+class ServedPage(Chromium):
+    """One browser with one visitor."""
 
     def __init__(self, profile: Path) -> None:
         self.net_log = profile.with_suffix(".netlog.json")
-        self.process = subprocess.Popen(["chromedriver", "--port=0"], stdout=subprocess.PIPE, text=True)
-        self.opener = build_opener(ProxyHandler({}))
-        port = first_line(self.process.stdout, self.process, r"on port \d+\.").rstrip(".").split()[-1]
-        self.address = f"http://127.0.0.1:{port}"
-        flags = [*FLAGS, f"--user-data-dir={profile}", f"--log-net-log={self.net_log}"]
-        options = {"binary": shutil.which("chromium"), "args": flags}
-        wanted = {"alwaysMatch": {"browserName": "chrome", "goog:chromeOptions": options}}
-        self.address += f"/session/{self._ask('/session', {'capabilities': wanted})['sessionId']}"
+        super().__init__(profile, [*WITHOUT_A_NETWORK, f"--log-net-log={self.net_log}"])
         self._ask("/goog/cdp/execute", {"cmd": "Page.addScriptToEvaluateOnNewDocument", "params": {"source": LISTEN}})
         self._begin_page(0)
 
     def _begin_page(self, loaded_at: float) -> None:
         self.loaded_at, self.screen_drawn, self.everything = loaded_at, DrawnScreen(), ""
         self.columns, self.rows = 80, 24
-
-    def _ask(self, path: str, document: dict[str, Any] | None, method: str = "POST") -> Any:
-        data = None if document is None else json.dumps(document).encode()
-        request = Request(self.address + path, data, {"Content-Type": "application/json"}, method=method)
-        try:
-            with self.opener.open(request, timeout=SECONDS) as answer:
-                return json.load(answer)["value"]
-        except HTTPError as error:
-            raise AssertionError(error.read().decode()[:500]) from error
-
-    def open(self, url: str) -> None:
-        self._ask("/url", {"url": url})
 
     def run(self, script: str, *arguments: object) -> Any:
         """The value that a script returns."""
@@ -186,14 +127,6 @@ class ServedPage:
 
     def picture(self, file: Path) -> None:
         file.write_bytes(base64.b64decode(self._ask("/screenshot", None, "GET")))
-
-    def close(self) -> None:
-        try:
-            self._ask("", None, "DELETE")
-        finally:
-            end(self.process)
-            if self.process.stdout is not None:
-                self.process.stdout.close()
 
     def asked(self) -> set[str]:
         """The hosts that pages of this machine asked for anything, by the browser's own log; once it is closed.

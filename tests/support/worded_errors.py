@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
@@ -20,6 +20,9 @@ KINDS = {
     *(name for name, kind in vars(errors).items() if isinstance(kind, type) and issubclass(kind, errors.AttnError)),
     "_Unfit",
 } - {"NothingFits", "EditorMissing"}
+PROBLEMS = {"Finding": 1, "Problem": 3, "_at": 2, "_report": 1, "_stop": 1, "ComputeError": 0}
+"""What problems are made by, and which argument words them."""
+
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 DEEPEST = 4
 _TOLD = re.compile("‹[^›]*›")
@@ -38,17 +41,42 @@ class Worded:
 @cache
 def worded_errors() -> tuple[Worded, ...]:
     """Every wording of every error."""
-    return tuple(_worded())
+    return tuple(_worded(dict.fromkeys(KINDS, 0)))
 
 
-def _worded() -> Iterator[Worded]:
+@cache
+def worded_problems() -> tuple[Worded, ...]:
+    """Every wording of what is wrong with a bank."""
+    return tuple(_worded(PROBLEMS))
+
+
+def phrases(room: str, returned: Sequence[str]) -> list[tuple[str, str]]:
+    """What the functions of a room that return such types say in several words, with the file of each."""
+    found = []
+    for module in (module for module in modules() if room in module.path.relative_to(PACKAGE).parts):
+        for function in (node for node in ast.walk(module.tree) if isinstance(node, FUNCTIONS)):
+            if function.returns is not None and ast.unparse(function.returns) in returned:
+                found += [(module.path.name, said) for said in _said(module, function) if said.count(" ") > 1]
+    return found
+
+
+def _said(module: _Module, function: Function) -> Iterator[str]:
+    for node in ast.walk(function):
+        value = node.value if isinstance(node, (ast.Return, ast.Yield)) else None
+        said = value.elts[-1] if isinstance(value, ast.Tuple) else value
+        if said is not None:
+            yield from (" ".join(form.split()) for form in _Scope(module, module.around(node)).forms(said))
+
+
+def _worded(kinds: Mapping[str, int]) -> Iterator[Worded]:
     for module in modules():
         for node in ast.walk(module.tree):
-            if isinstance(node, ast.Call) and _called(node) in KINDS and node.args and module.path.name != "errors.py":
-                scope = _Scope(module, module.around(node))
-                for message in scope.forms(node.args[0]):
-                    place = f"{module.path.relative_to(PACKAGE)}:{node.lineno}"
-                    yield Worded(place, " ".join(message.split()))
+            argument = kinds.get(_called(node)) if isinstance(node, ast.Call) else None
+            if argument is None or module.path.name == "errors.py" or len(node.args) <= argument:
+                continue
+            for message in _Scope(module, module.around(node)).forms(node.args[argument]):
+                place = f"{module.path.relative_to(PACKAGE)}:{node.lineno}"
+                yield Worded(place, " ".join(message.split()))
 
 
 @dataclass(frozen=True)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from random import Random
 from typing import Any
 
 import pytest
+from textual.pilot import Pilot
 from textual.widget import Widget
 
 from attncli.config import Settings
@@ -17,21 +17,9 @@ from attncli.domain.text import Lang
 from attncli.paths import Home
 from attncli.practice.workspace import Workspace
 from attncli.tui.app import AttnApp
+from moved_clock import Clock
 
 BANK = Path(__file__).with_name("bank")
-
-
-class Clock:
-    """Stands still unless it is moved."""
-
-    def __init__(self) -> None:
-        self.now = datetime(2026, 6, 12, 9, 0, tzinfo=UTC)
-
-    def __call__(self) -> datetime:
-        return self.now
-
-    def move(self, **by: float) -> None:
-        self.now += timedelta(**by)
 
 
 @pytest.fixture
@@ -72,6 +60,15 @@ def make_app(tmp_path: Path, clock: Clock, indexed: Path) -> Iterator[MakeApp]:
     for app in opened:
         app.grader.close()
         app.workspace.close()
+
+
+async def until(pilot: Pilot[None], holds: Callable[[], bool]) -> None:
+    """Waits for what is to come, and not for ever."""
+    for _ in range(400):
+        if holds():
+            return
+        await pilot.pause(0.05)
+    raise AssertionError("it never came to hold")
 
 
 def shown(app: AttnApp) -> str:

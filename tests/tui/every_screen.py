@@ -15,8 +15,8 @@ from textual.widgets import Input, TextArea
 from attncli.domain.rating import Rating
 from attncli.experiments.results import outcome_of
 from attncli.practice.cards import record_review
+from attncli.practice.mock.compose_mock import MockWish
 from attncli.practice.mock.mock import MockInterview
-from attncli.practice.mock.mock_plan import MockWish
 from attncli.practice.sittings.quiz import Quiz, QuizWish
 from attncli.tui.app import AttnApp
 from attncli.tui.screens.mock_code import MockCodeScreen
@@ -162,6 +162,7 @@ class View:
 SDPA = {"challenge": "sdpa"}
 VIEWS = {
     "first-run": View("first-run", keys("enter", *"soon", "enter")),
+    "first-run-last": View("first-run", keys("enter", "enter", "enter")),
     "home": View("home", prepare=before_interview),
     "home-new": View("home"),
     "review-question": View("review", to_card("att-02")),
@@ -181,7 +182,9 @@ VIEWS = {
     "mock-code": View("mock", to_whiteboard, with_mock),
     "mock-report": View("mock", calling(ended), with_mock),
     "challenges": View("challenges", keys("down")),
+    "challenges-narrowed": View("challenges", keys("slash", *"rope")),
     "challenge": View("challenges", keys("h"), judged(REJECTED), SDPA),
+    "challenge-repair": View("challenges", keys("r", "2"), judged(REJECTED), SDPA),
     "challenge-rejected": View("challenges", keys("g"), judged(REJECTED), SDPA),
     "challenge-solved": View("challenges", keys("g"), judged(ACCEPTED), SDPA),
     "editor": View("challenges", keys("w"), judged(REJECTED), SDPA),
@@ -189,13 +192,18 @@ VIEWS = {
     "own-case": View("challenges", keys("t"), judged(REJECTED), SDPA),
     "bug-count": View("challenges", keys("r"), judged(REJECTED), SDPA),
     "search": View("search", keys(*"heads")),
+    "search-nothing": View("search", keys(*"zzz")),
     "card": View("home", calling(lambda app: app.open_card("kv-04"))),
+    "card-order": View("home", calling(lambda app: app.open_card("att-09"))),
     "add-card": View("home", keys("a", *"Why?")),
     "experiment": View("home", calling(lambda app: app.open_experiment("qk-variance"))),
     "stats": View("stats", prepare=before_interview),
+    "stats-new": View("stats"),
+    "plan-new": View("plan"),
     "plan": View("plan", prepare=before_interview),
     "settings": View("settings", keys("down", "down")),
     "help": View("review", keys("question_mark")),
+    "help-home": View("home", keys("question_mark")),
     "palette": View("home", keys("ctrl+p")),
 }
 

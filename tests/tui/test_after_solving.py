@@ -7,14 +7,14 @@ import pytest
 from attncli.tui.app import AttnApp
 from attncli.tui.screens.challenge import ChallengeScreen
 from attncli.tui.widgets.after_solving import AfterSolving
-from attncli.words.asked_next import ASKED_NEXT
+from attncli.words.after_solving_texts import ASKED_NEXT
 
 from .conftest import MakeApp, shown
 from .test_challenge import REJECTED, Scripted, settled
 
 ID = "online-softmax"
 ACCEPTED = {**REJECTED, "challenge": ID, "verdict": "accepted", "rung": "solved", "checks": REJECTED["checks"][:1]}
-OWN = "def online_softmax_stats(chunks):\n    return 'mine'\n"
+OWN = '"""What is asked, word by word."""\n\ndef online_softmax_stats(chunks):\n    return "mine"\n'
 
 
 def opened(make_app: MakeApp, lang: str = "en") -> AttnApp:
@@ -36,7 +36,8 @@ async def test_an_accepted_solution_is_followed_by_questions_whose_answers_open(
         assert app.screen.query_one(AfterSolving)
         asked = app.workspace.library.challenge(ID).follow_ups
         text = shown(app)
-        assert ASKED_NEXT[lang] in text and "'mine'" in text and "Milakov" in text
+        assert ASKED_NEXT[lang] in text and '"mine"' in text
+        assert "word by word" not in text and "Milakov" not in text, "code stands beside code"
         assert len(asked) == 3
         first = asked[0].answer[lang].split("$")[0][:12]
         assert first not in text
@@ -66,4 +67,4 @@ async def test_what_was_solved_before_still_shows_it_below_the_statement(make_ap
     again = make_app("challenges", challenge=ID)
     async with again.run_test(size=(100, 300)):
         assert again.screen.query_one("#statement").query_one(AfterSolving)
-        assert "'mine'" in shown(again)
+        assert '"mine"' in shown(again)

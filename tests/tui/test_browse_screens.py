@@ -5,16 +5,19 @@ from __future__ import annotations
 import pytest
 from textual.widgets import Input, TextArea
 
-from attncli.practice.cards.annotate import annotation
-from attncli.practice.cards.card_draft import CardDraft
-from attncli.tui.screens import search
+from attncli.domain.text import Lang
+from attncli.practice.cards.card_draft import CardDraft, keep_draft
+from attncli.practice.cards.tag_flag_note import annotation
+from attncli.tui.screens import add_card, search
 from attncli.tui.screens.add_card import AddCardScreen
 from attncli.tui.screens.card import CardScreen
 from attncli.tui.screens.search import SearchScreen
 from attncli.tui.widgets.line_field import PassingField
 from attncli.tui.widgets.option_rows import Rows
+from attncli.tui.widgets.typed_answer import AnswerField
+from attncli.words.app_texts import say
 
-from .conftest import MakeApp, shown
+from .conftest import MakeApp, shown, until
 
 
 async def test_flag_tag_and_note_are_put_on_a_card_and_shown_in_lists(make_app: MakeApp) -> None:
@@ -146,6 +149,54 @@ async def test_a_card_that_was_begun_is_there_again_after_the_app_has_ended(make
     assert not again.workspace.home.card_draft.exists()
 
 
+async def test_a_card_that_was_emptied_again_is_forgotten(make_app: MakeApp, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(add_card, "SECONDS_BETWEEN_DRAFTS", 0.05)
+    app = make_app()
+    draft = app.workspace.home.card_draft
+    keep_draft(draft, CardDraft("att", "w", ""))
+    async with app.run_test(size=(80, 24)) as pilot:
+        app.open_add_card("att")
+        await pilot.pause()
+        assert app.screen.query_one("#question", Input).value == "w"
+        await pilot.press("end", "backspace")
+        await until(pilot, lambda: not draft.exists())
+
+
+async def test_a_card_that_is_begun_is_kept_while_it_is_written(
+    make_app: MakeApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(add_card, "SECONDS_BETWEEN_DRAFTS", 0.05)
+    app = make_app()
+    async with app.run_test(size=(80, 24)) as pilot:
+        app.open_add_card("att")
+        await pilot.pause(0.5)
+        draft = app.workspace.home.card_draft
+        assert not draft.exists(), "nothing is typed yet"
+        await pilot.press(*"why?")
+        await until(pilot, lambda: draft.exists() and "why?" in draft.read_text(encoding="utf-8"))
+        await pilot.press("escape")
+        await pilot.pause(0.2)
+        await pilot.press("y")
+        await pilot.pause(0.5)
+        assert not draft.exists(), "left on purpose"
+
+
+async def test_a_draft_that_cannot_be_read_is_not_written_over_meanwhile(
+    make_app: MakeApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(add_card, "SECONDS_BETWEEN_DRAFTS", 0.05)
+    app = make_app()
+    draft = app.workspace.home.card_draft
+    draft.parent.mkdir(parents=True, exist_ok=True)
+    draft.write_text("half a ca", encoding="utf-8")
+    async with app.run_test(size=(80, 24)) as pilot:
+        app.open_add_card("att")
+        await pilot.pause(0.2)
+        await pilot.press(*"why?")
+        await pilot.pause(0.5)
+    assert draft.read_text(encoding="utf-8") == "half a ca"
+
+
 async def test_a_card_that_cannot_be_kept_at_the_end_is_told_once_and_the_next_try_leaves(make_app: MakeApp) -> None:
     app = make_app()
     app.workspace.home.card_draft.mkdir(parents=True)
@@ -199,3 +250,34 @@ async def test_rows_below_the_screen_come_when_the_typing_rests(
         assert rows.option_count == 2, "that was looked for before"
         screen._show_rest(screen.found)
         assert rows.option_count == 6 and rows.highlighted == 0
+
+
+@pytest.mark.parametrize("question_first", [True, False])
+@pytest.mark.parametrize(
+    ("card", "lang", "told"),
+    [
+        ("att-09", "en", "A right order"),
+        ("att-09", "zh", "一种正确顺序"),
+        ("kv-04", "en", "The answer is "),
+        ("kv-04", "zh", "答案是 "),
+        ("pos-03", "en", "Wanted: "),
+        ("pos-03", "zh", "应为："),
+        ("att-15", "en", "Line "),
+        ("att-15", "zh", " 行："),
+        ("head-02", "en", " ✓ "),
+    ],
+)
+async def test_a_card_that_is_looked_up_tells_what_is_right(
+    make_app: MakeApp, card: str, lang: Lang, told: str, question_first: bool
+) -> None:
+    app = make_app(lang=lang)
+    async with app.run_test(size=(100, 60)) as pilot:
+        app.open_card(card, question_first)
+        await pilot.pause()
+        if question_first:
+            assert told not in shown(app)
+            await pilot.press("space")
+            await pilot.pause()
+        assert told in shown(app)
+        assert say("mark.your-answer", lang) not in shown(app), "nobody answered"
+        assert not app.screen.query(AnswerField), "there is nothing left to type"

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 from textual.pilot import Pilot
 
+from attncli.domain.grade_report import GradeReport
+from attncli.domain.grade_report_json import check_of, report_of
 from attncli.domain.log_row import RowKind
-from attncli.domain.report import GradeReport
-from attncli.domain.report_documents import check_of, report_of
 from attncli.errors import JudgeFailed
 from attncli.judge.client import OnCheck
 from attncli.paths import bundled_impl
-from attncli.practice.challenges import edit
-from attncli.practice.challenges.grader import Grader, GradeRequest, GradingCancelled
+from attncli.practice.challenges import learners_editor
+from attncli.practice.challenges.warm_judge import Grader, GradeRequest, GradingCancelled
 from attncli.tui.app import AttnApp
 from attncli.tui.screens.card import CardScreen
 from attncli.tui.screens.challenge import ChallengeScreen
@@ -26,6 +27,8 @@ from attncli.tui.widgets.option_rows import Rows
 
 from .conftest import MakeApp, shown, text_of
 
+NEEDS = {"message": "needs matches-reference", "message_zh": "需先通过 matches-reference"}
+SPEED = {"message": "1.3 × the reference", "message_zh": "参考解的 1.3 倍"}
 REJECTED: dict[str, Any] = {
     "challenge": "sdpa",
     "file": "sdpa.py",
@@ -39,14 +42,15 @@ REJECTED: dict[str, Any] = {
             "required": True,
             "reason": "values",
             "message": "largest error 1.41 at [0, 1]; tolerance 1.0e-05",
+            "message_zh": "最大误差 1.41，位于 [0, 1]；容差 1.0e-05",
             "counterexample": {
                 "args": {"q": {"shape": [1, 2], "dtype": "float32", "values": [1.0, 0.0]}, "scale": None},
                 "expected": {"shape": [1, 2], "dtype": "float32", "values": [0.5, 0.5]},
                 "got": {"shape": [1, 2], "dtype": "float32", "values": [0.5, 0.91]},
             },
         },
-        {"name": "gradients", "status": "skipped", "required": True, "message": "needs matches-reference"},
-        {"name": "speed", "status": "info", "required": False, "message": "1.3 × the reference"},
+        {"name": "gradients", "status": "skipped", "required": True, **NEEDS},
+        {"name": "speed", "status": "info", "required": False, **SPEED},
     ],
     "diagnosis": [{"wrong": "no-scale", "says": "Forgets to divide the scores by √d.", "cards": ["att-02"]}],
     "score": {"passed": 1, "total": 3},
@@ -88,6 +92,20 @@ def write_solution(app: AttnApp, text: str = "def sdpa(): ...\n") -> None:
     folder = app.workspace.home.solutions
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "sdpa.py").write_text(text, encoding="utf-8")
+
+
+@asynccontextmanager
+async def in_editor(
+    make_app: MakeApp, text: str | None = None, size: tuple[int, int] = (80, 24), **options: Any
+) -> AsyncIterator[tuple[AttnApp, Pilot[None]]]:
+    """The editor over a solution of this `text`, or over the starter."""
+    app = opened(make_app, **options)
+    if text is not None:
+        write_solution(app, text)
+    async with app.run_test(size=size) as pilot:
+        await pilot.press("w")
+        await pilot.pause(0.3)
+        yield app, pilot
 
 
 async def settled(pilot: Pilot[None]) -> None:
@@ -207,7 +225,7 @@ async def test_editing_writes_the_starter_once_and_opens_the_editor(
     app = opened(make_app)
     calls: list[list[str]] = []
     monkeypatch.setenv("VISUAL", "my-editor --wait")
-    monkeypatch.setattr(edit.subprocess, "run", lambda command, check: calls.append(command))
+    monkeypatch.setattr(learners_editor.subprocess, "run", lambda command, check: calls.append(command))
     monkeypatch.setattr(app, "suspend", _nothing_to_suspend)
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.press("e")
@@ -259,7 +277,7 @@ async def test_a_terminal_that_cannot_be_lent_is_said(make_app: MakeApp, monkeyp
 
 async def test_without_any_editor_the_setting_is_named(make_app: MakeApp, monkeypatch: pytest.MonkeyPatch) -> None:
     app = opened(make_app)
-    monkeypatch.setattr(edit, "editor_command", lambda setting, environ: [])
+    monkeypatch.setattr(learners_editor, "editor_command", lambda setting, environ: [])
     monkeypatch.setattr(app, "suspend", _nothing_to_suspend)
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.press("e")
@@ -521,7 +539,7 @@ async def test_in_chinese_the_judges_sentences_are_chinese_and_the_place_is_name
     failed = {**check, "message_zh": said, "counterexample": shown_values}
     app = opened(make_app, lambda: {**REJECTED, "checks": [failed]}, lang="zh")
     write_solution(app)
-    async with app.run_test(size=(110, 60)) as pilot:
+    async with app.run_test(size=(120, 60)) as pilot:
         await pilot.press("g")
         await settled(pilot)
         text = shown(app)
@@ -533,7 +551,8 @@ async def test_in_chinese_the_judges_sentences_are_chinese_and_the_place_is_name
 
 async def test_once_accepted_f_examines_the_file_on_inputs_that_it_has_not_seen(make_app: MakeApp) -> None:
     skipped = {"name": "device", "status": "skipped", "required": True, "message": "cannot be proved"}
-    outcomes = [REJECTED, {**REJECTED, "verdict": "accepted", "rung": "hardened", "seed": 6, "checks": [skipped]}]
+    told = {"seed": 6, "checks": [skipped], "device_note": "run on the CPU"}
+    outcomes = [REJECTED, {**REJECTED, "verdict": "accepted", "rung": "hardened", **told}]
     app = opened(make_app, lambda: outcomes[min(len(app.grader.requests), 2) - 1])
     write_solution(app)
     async with app.run_test(size=(110, 60)) as pilot:
@@ -545,7 +564,7 @@ async def test_once_accepted_f_examines_the_file_on_inputs_that_it_has_not_seen(
         await pilot.press("g")
         await settled(pilot)
         verdict = text_of(app.screen.query_one(".verdict"))
-        assert "f: a fresh exam" in verdict and "not proved: device" in verdict
+        assert "f: a fresh exam" in verdict and "not proved: device" in verdict and "run on the CPU" in verdict
         await pilot.press("f")
         await settled(pilot)
     assert [request.seed for request in app.grader.requests] == [0, 0, 7]

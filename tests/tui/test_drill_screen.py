@@ -16,8 +16,9 @@ from attncli.tui.app import AttnApp
 from attncli.tui.screens.drill import DrillScreen
 from attncli.tui.screens.home import HomeScreen
 from attncli.tui.screens.review import ReviewScreen
+from moved_clock import Clock
 
-from .conftest import Clock, MakeApp, shown
+from .conftest import MakeApp, shown
 
 
 def drill_screen(app: AttnApp) -> DrillScreen:

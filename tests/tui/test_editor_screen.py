@@ -1,4 +1,4 @@
-"""A solution written in the app itself: highlighted, saved whenever the screen is left, graded with one key."""
+"""A solution written in the app itself: highlighted, saved while it is written and when left, graded with one key."""
 
 from __future__ import annotations
 
@@ -9,15 +9,22 @@ from textual.messages import ExitApp
 from textual.widgets import TextArea
 
 from attncli.tui.app import AttnApp
+from attncli.tui.screens import editor
 from attncli.tui.screens.challenge import ChallengeScreen
 from attncli.tui.screens.editor import EditorScreen
 
-from .conftest import MakeApp, shown
-from .test_challenge import noted, opened, settled, write_solution
+from .conftest import MakeApp, shown, until
+from .test_challenge import in_editor, noted, opened, settled, write_solution
 
 
 def file_of(app: AttnApp) -> Path:
     return app.workspace.home.solutions / "sdpa.py"
+
+
+@pytest.fixture(autouse=True)
+def saved_when_asked_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever another test proves, it is not proved by the save that comes by itself."""
+    monkeypatch.setattr(editor, "SECONDS_BETWEEN_SAVES", 600.0)
 
 
 async def test_w_writes_the_starter_and_what_is_typed_is_kept_by_escape(make_app: MakeApp) -> None:
@@ -50,12 +57,42 @@ async def test_python_is_highlighted(make_app: MakeApp) -> None:
         assert len(styles) > 2
 
 
-async def test_ctrl_g_saves_and_grades(make_app: MakeApp) -> None:
+async def test_what_is_typed_is_on_disk_before_the_screen_is_left(
+    make_app: MakeApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(editor, "SECONDS_BETWEEN_SAVES", 0.05)
     app = opened(make_app)
-    write_solution(app)
-    async with app.run_test(size=(120, 40)) as pilot:
+    write_solution(app, "before\n")
+    async with app.run_test(size=(80, 24)) as pilot:
         await pilot.press("w")
         await pilot.pause(0.3)
+        await pilot.press("#", "1")
+        await until(pilot, lambda: file_of(app).read_text(encoding="utf-8") == "#1before\n")
+        assert isinstance(app.screen, EditorScreen) and "· saved" in shown(app)
+        await pilot.press("ctrl+z")
+        await until(pilot, lambda: file_of(app).read_text(encoding="utf-8") == "before\n")
+
+
+async def test_what_cannot_be_saved_meanwhile_is_told_when_it_is_asked_for(
+    make_app: MakeApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(editor, "SECONDS_BETWEEN_SAVES", 0.05)
+    app = opened(make_app)
+    write_solution(app, "before\n")
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("w")
+        await pilot.pause(0.3)
+        file_of(app).unlink()
+        file_of(app).mkdir()
+        await pilot.press("#")
+        await pilot.pause(0.5)
+        assert "not saved yet" in shown(app) and not app._notifications
+        await pilot.press("ctrl+s")
+        assert await noted(pilot, "sdpa.py")
+
+
+async def test_ctrl_g_saves_and_grades(make_app: MakeApp) -> None:
+    async with in_editor(make_app, "def sdpa(): ...\n", size=(120, 40)) as (app, pilot):
         app.screen.query_one(TextArea).text = "def sdpa(q, k, v): return v\n"
         await pilot.press("ctrl+g")
         await settled(pilot)
@@ -64,11 +101,7 @@ async def test_ctrl_g_saves_and_grades(make_app: MakeApp) -> None:
 
 
 async def test_what_another_editor_wrote_meanwhile_is_kept_beside(make_app: MakeApp) -> None:
-    app = opened(make_app)
-    write_solution(app, "mine\n")
-    async with app.run_test(size=(80, 24)) as pilot:
-        await pilot.press("w")
-        await pilot.pause(0.3)
+    async with in_editor(make_app, "mine\n") as (app, pilot):
         app.screen.query_one(TextArea).text = "mine, longer\n"
         file_of(app).write_text("theirs\n", encoding="utf-8")
         await pilot.press("ctrl+s")
@@ -78,11 +111,7 @@ async def test_what_another_editor_wrote_meanwhile_is_kept_beside(make_app: Make
 
 
 async def test_where_it_cannot_be_saved_the_screen_stays(make_app: MakeApp) -> None:
-    app = opened(make_app)
-    write_solution(app)
-    async with app.run_test(size=(80, 24)) as pilot:
-        await pilot.press("w")
-        await pilot.pause(0.3)
+    async with in_editor(make_app, "def sdpa(): ...\n") as (app, pilot):
         app.screen.query_one(TextArea).text = "typed"
         file_of(app).unlink()
         file_of(app).mkdir()
@@ -93,21 +122,13 @@ async def test_where_it_cannot_be_saved_the_screen_stays(make_app: MakeApp) -> N
 
 @pytest.mark.parametrize("key", ["ctrl+c", "ctrl+q"])
 async def test_leaving_the_app_keeps_what_was_typed(make_app: MakeApp, key: str) -> None:
-    app = opened(make_app)
-    write_solution(app, "before\n")
-    async with app.run_test(size=(80, 24)) as pilot:
-        await pilot.press("w")
-        await pilot.pause(0.3)
+    async with in_editor(make_app, "before\n") as (app, pilot):
         await pilot.press("#", key)
     assert file_of(app).read_text(encoding="utf-8") == "#before\n"
 
 
 async def test_a_page_or_terminal_that_goes_away_costs_nothing_that_was_typed(make_app: MakeApp) -> None:
-    app = opened(make_app)
-    write_solution(app, "before\n")
-    async with app.run_test(size=(80, 24)) as pilot:
-        await pilot.press("w")
-        await pilot.pause(0.3)
+    async with in_editor(make_app, "before\n") as (app, pilot):
         await pilot.press("#")
         app.post_message(ExitApp())
         await pilot.pause(0.3)
@@ -115,11 +136,7 @@ async def test_a_page_or_terminal_that_goes_away_costs_nothing_that_was_typed(ma
 
 
 async def test_what_cannot_be_kept_is_told_before_the_app_is_left(make_app: MakeApp) -> None:
-    app = opened(make_app)
-    write_solution(app, "before\n")
-    async with app.run_test(size=(80, 24)) as pilot:
-        await pilot.press("w")
-        await pilot.pause(0.3)
+    async with in_editor(make_app, "before\n") as (app, pilot):
         await pilot.press("#")
         file_of(app).unlink()
         file_of(app).mkdir()
@@ -131,10 +148,7 @@ async def test_what_cannot_be_kept_is_told_before_the_app_is_left(make_app: Make
 
 
 async def test_a_starter_opens_at_its_left_edge(make_app: MakeApp) -> None:
-    app = opened(make_app)
-    async with app.run_test(size=(80, 24)) as pilot:
-        await pilot.press("w")
-        await pilot.pause(0.3)
+    async with in_editor(make_app) as (app, _):
         area = app.screen.query_one(TextArea)
         assert area.cursor_location[0] > 0 and area.scroll_x == 0
 
@@ -152,10 +166,7 @@ async def test_a_file_that_is_no_text_is_told(make_app: MakeApp) -> None:
 @pytest.mark.parametrize("lang", ["en", "zh"])
 async def test_the_statement_stands_beside_the_code_or_behind_f2(make_app: MakeApp, lang: str) -> None:
     for size, beside in (((150, 40), True), ((80, 24), False)):
-        app = opened(make_app, lang=lang)
-        async with app.run_test(size=size) as pilot:
-            await pilot.press("w")
-            await pilot.pause(0.3)
+        async with in_editor(make_app, size=size, lang=lang) as (app, pilot):
             statement = app.screen.query_one("#statement")
             assert statement.display is beside
             await pilot.press("f2")
@@ -164,11 +175,7 @@ async def test_the_statement_stands_beside_the_code_or_behind_f2(make_app: MakeA
 
 
 async def test_enter_indents_as_the_line_before_and_deeper_after_a_colon(make_app: MakeApp) -> None:
-    app = opened(make_app)
-    write_solution(app, "def sdpa(q):")
-    async with app.run_test(size=(80, 24)) as pilot:
-        await pilot.press("w")
-        await pilot.pause(0.3)
+    async with in_editor(make_app, "def sdpa(q):") as (app, pilot):
         area = app.screen.query_one(TextArea)
         await pilot.press("ctrl+end", "enter", "a", "enter", "b", "enter", "backspace", "c")
         assert area.text == "def sdpa(q):\n    a\n    b\nc"

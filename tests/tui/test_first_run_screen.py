@@ -17,8 +17,9 @@ from attncli.tui.routes import Route
 from attncli.tui.screens.drill import DrillScreen
 from attncli.tui.screens.first_run import FirstRunScreen
 from attncli.tui.screens.home import HomeScreen
+from moved_clock import Clock
 
-from .conftest import Clock, MakeApp, shown
+from .conftest import MakeApp, shown
 
 
 def test_the_levels_are_those_of_the_cards() -> None:

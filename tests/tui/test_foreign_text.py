@@ -12,13 +12,13 @@ from rich.segment import Segment
 from textual.color import Color
 from textual.content import Content
 
+from attncli.domain.grade_report_json import report_of
 from attncli.domain.printable import hidden_in
-from attncli.domain.report_documents import report_of
 from attncli.domain.text import Lang
 from attncli.tui.app import AttnApp
 from attncli.tui.screens.confirm import ConfirmScreen
 from attncli.tui.shown_text import ShownText
-from attncli.tui.widgets.grade_report import GradeReportView
+from attncli.tui.widgets.grading_view import GradeReportView
 from attncli.tui.widgets.markdown_card import CardMarkdown
 from attncli.tui.widgets.option_rows import Rows
 from attncli.tui.widgets.plain import Plain

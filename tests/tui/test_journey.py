@@ -11,13 +11,13 @@ import journey
 from attncli.config import load
 from attncli.domain.text import LANGS, Lang
 from attncli.practice.challenges.challenge_standings import standings
-from attncli.practice.mock.mock_reports import past_mocks
+from attncli.practice.mock.score_mock import past_mocks
 from attncli.tui.app import AttnApp
 from attncli.words.app_texts import say
+from attncli.words.grade_report_texts import REACHED
 from attncli.words.mock_texts import PART_NAMES
 from attncli.words.quiz_texts import MISSED
 from attncli.words.repair_texts import REPAIR
-from attncli.words.reports import REACHED
 from learner_in_app import LearnerInApp
 
 from .conftest import BANK, MakeApp

@@ -13,12 +13,12 @@ from textual.content import Content
 
 from attncli.domain.card import FollowUp
 from attncli.domain.text import Lang, Localised
-from attncli.practice.challenges.edit import editor_command
+from attncli.practice.challenges.learners_editor import editor_command
 from attncli.tui.columns import LEAST_BESIDE, bar, beside, cut, left, right
-from attncli.tui.keys import ascii_twin
+from attncli.tui.full_width_keys import ascii_twin
 from attncli.tui.theme import THEMES, theme_named
 from attncli.tui.widgets.follow_ups import FollowUps
-from attncli.words.intervals import interval_text
+from attncli.words.interval_texts import interval_text
 
 from .conftest import shown
 

@@ -7,19 +7,21 @@ from pathlib import Path
 
 import pytest
 
-from attncli.commands.plain_mock import PlainMock
+from attncli.commands.plain.plain_mock import PlainMock
 from attncli.config import Settings
 from attncli.domain.card import ClozeCard
 from attncli.domain.text import LANGS, Lang
 from attncli.paths import Home
+from attncli.practice.mock.compose_mock import MockWish
 from attncli.practice.mock.mock import MockInterview, asked_card
-from attncli.practice.mock.mock_plan import MockWish
-from attncli.practice.mock.mock_reports import report_of
+from attncli.practice.mock.score_mock import report_of
 from attncli.practice.workspace import Workspace
 from attncli.tui.screens.mock_interview import MockInterviewScreen
 from attncli.words.mock_texts import score_lines
+from moved_clock import Clock
+from same_answer import answer_in_app
 
-from .conftest import BANK, Clock, MakeApp
+from .conftest import BANK, MakeApp
 
 SEED = 5
 
@@ -31,7 +33,7 @@ async def test_a_mock_interview_asks_and_counts_the_same_in_the_app_and_line_by_
     wish = MockWish(20, "screen", SEED)
     app = make_app("home", lang=lang)
     in_app = MockInterview.begin(app.workspace, wish)
-    lines = []
+    lines: list[str] = []
     async with app.run_test(size=(120, 60)) as pilot:
         app.push_screen(MockInterviewScreen(in_app))
         await pilot.pause()
@@ -43,21 +45,8 @@ async def test_a_mock_interview_asks_and_counts_the_same_in_the_app_and_line_by_
                 case "qa":
                     await pilot.press("space", "1")
                     lines += ["", "1"]
-                case "choice":
-                    await pilot.press("a", "enter")
-                    lines.append("1")
-                case "ordering":
-                    lines.append(" ".join(str(n + 1) for n in range(len(asked.item_order))))
-                    await pilot.press("enter")
-                case "debug":
-                    await pilot.press("down", "down", "enter")
-                    lines.append("3")
                 case _:
-                    for field in app.screen.query("AnswerField"):
-                        field.value = "7"  # type: ignore[attr-defined]
-                        lines.append("7")
-                    await pilot.pause()
-                    await pilot.press(*["enter"] * len(asked.texts))
+                    lines += await answer_in_app(pilot, asked)
             await pilot.pause()
         in_app.end()
     home = Home(tmp_path / "plain")

@@ -11,17 +11,17 @@ import pytest
 from textual.pilot import Pilot
 
 from attncli.config import Settings
-from attncli.domain.report import CheckResult, Diagnosis, GradeReport
+from attncli.domain.grade_report import CheckResult, Diagnosis, GradeReport
 from attncli.domain.text import NOTHING, Lang
 from attncli.errors import JudgeFailed, NothingFits
 from attncli.paths import Home
 from attncli.practice.cards import hold
-from attncli.practice.challenges.grader import Grader
+from attncli.practice.challenges.warm_judge import Grader
 from attncli.practice.log import mock_log
 from attncli.practice.log.undo import take_back
+from attncli.practice.mock.compose_mock import MockWish
 from attncli.practice.mock.mock import MockInterview
-from attncli.practice.mock.mock_plan import MockWish
-from attncli.practice.mock.mock_reports import past_mocks
+from attncli.practice.mock.score_mock import past_mocks
 from attncli.practice.workspace import Workspace
 from attncli.tui import app as app_module
 from attncli.tui.app import AttnApp
@@ -35,9 +35,10 @@ from attncli.tui.screens.mock_code import MockCodeScreen
 from attncli.tui.screens.mock_interview import MockInterviewScreen
 from attncli.tui.screens.mock_report import MockReportScreen
 from attncli.tui.widgets.mock_time import MockTimeLine
+from moved_clock import Clock
 
 from ..support.interviews import write_bank, write_impl
-from .conftest import Clock, shown
+from .conftest import shown
 
 WISH = MockWish(30, "onsite", 3)
 MakeRoom = Callable[..., AttnApp]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from threading import Thread
+
 import pytest
 from textual.widgets._toast import Toast
 
@@ -53,3 +55,29 @@ async def test_what_one_key_leads_to_may_be_told_in_two_notices(make_app: MakeAp
         app.notify("two")
         await pilot.pause(0.3)
         assert len(app.screen.query(Toast)) == 2
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+async def test_a_key_that_is_refused_again_and_again_is_told_in_one_place(make_app: MakeApp, lang: str) -> None:
+    app = make_app("review", lang=lang)
+    async with app.run_test(size=(80, 24), notifications=True) as pilot:
+        for _ in range(5):
+            await pilot.press("minus")
+            await pilot.press("u")
+            await pilot.pause(0.3)
+            [toast] = app.screen.query(Toast)
+            assert toast.region.y == 0 and toast.region.height == 1
+
+
+async def test_a_thread_may_tell_something_after_a_key(make_app: MakeApp) -> None:
+    app = make_app("review")
+    async with app.run_test(size=(80, 24), notifications=True) as pilot:
+        await pilot.press("minus")
+        await pilot.pause(0.3)
+        await pilot.press("down")
+        thread = Thread(target=app.notify, args=("written",))
+        thread.start()
+        thread.join()
+        await pilot.pause(0.3)
+        [toast] = app.screen.query(Toast)
+        assert toast.region.y == 0 and app.failure is None

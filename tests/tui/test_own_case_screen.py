@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from attncli.domain.case_answers import BothAnswers
-from attncli.domain.report_documents import counterexample_of
+from attncli.domain.grade_report_json import counterexample_of
 from attncli.domain.text import Localised
 from attncli.errors import JudgeFailed
-from attncli.practice.challenges.grader import GradingCancelled, TryRequest
+from attncli.practice.challenges.warm_judge import GradingCancelled, TryRequest
 from attncli.tui.app import AttnApp
 from attncli.tui.screens.challenge import ChallengeScreen
 from attncli.tui.screens.own_case import CaseField, OwnCaseScreen

@@ -21,8 +21,9 @@ from attncli.tui.screens.card import CardScreen
 from attncli.tui.screens.help import HelpScreen
 from attncli.tui.screens.home import HomeScreen
 from attncli.tui.screens.quiz import QuizScreen
+from moved_clock import Clock
 
-from .conftest import Clock, MakeApp, shown
+from .conftest import MakeApp, shown
 from .test_review import KINDS
 
 ALL = set(KINDS.values())

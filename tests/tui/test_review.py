@@ -23,8 +23,9 @@ from attncli.tui.widgets.card_sheet import Sheet
 from attncli.tui.widgets.follow_ups import AskedNext
 from attncli.tui.widgets.marked_rows import MarkedRow, MarkedRows
 from attncli.tui.widgets.rating_bar import RatingBar, RatingButton
+from moved_clock import Clock
 
-from .conftest import Clock, MakeApp, shown
+from .conftest import MakeApp, shown
 
 KINDS = {
     "qa": "att-02",
@@ -374,13 +375,13 @@ async def test_letters_of_a_closed_answer_do_nothing(make_app: MakeApp) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 async def test_the_question_and_its_rows_stay_when_the_answer_comes(make_app: MakeApp, kind: str) -> None:
     async with reviewing(make_app, kind) as (pilot, screen):
-        question, answer, *_ = screen.query_one(Sheet).children
+        question, answer, *_ = screen.query_one(Sheet).parts
         for key in ["space"] if kind == "qa" else ["7", "enter", "enter", "enter"]:
             await pilot.press(key)
             if asked(screen).revealed:
                 break
         await pilot.pause()
-        question_now, answer_now, *_ = screen.query_one(Sheet).children
+        question_now, answer_now, *_ = screen.query_one(Sheet).parts
         assert asked(screen).revealed and question_now is question
         assert (answer_now is answer) == (kind in ("choice", "ordering", "debug"))
         assert not isinstance(answer, MarkedRows) or answer.closed

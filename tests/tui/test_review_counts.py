@@ -11,8 +11,9 @@ from attncli.tui.app import AttnApp
 from attncli.tui.screens.review import ReviewScreen
 from attncli.tui.widgets.answer_clock import AnswerClock
 from attncli.tui.widgets.progress_line import Progress
+from moved_clock import Clock
 
-from .conftest import Clock, MakeApp, shown, text_of
+from .conftest import MakeApp, shown, text_of
 
 
 def counts(app: AttnApp) -> str:

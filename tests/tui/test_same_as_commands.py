@@ -17,37 +17,39 @@ from textual.pilot import Pilot
 from attncli import paths
 from attncli.__main__ import main
 from attncli.commands import grade as grade_command
-from attncli.commands.plain_answers import read_answer
-from attncli.commands.plain_quiz import PlainQuiz
-from attncli.commands.plain_review import PlainReview
-from attncli.commands.session import Session
-from attncli.commands.watch import Watch
+from attncli.commands.plain.grade_watch import Watch
+from attncli.commands.plain.plain_answers import read_answer
+from attncli.commands.plain.plain_quiz import PlainQuiz
+from attncli.commands.plain.plain_review import PlainReview
+from attncli.commands.shared.session import Session
 from attncli.config import Settings
 from attncli.domain.card import card_of
+from attncli.domain.grade_report import GradeReport
+from attncli.domain.grade_report_json import report_of
 from attncli.domain.log_row import RowKind
 from attncli.domain.rating import Rating
-from attncli.domain.report import GradeReport
-from attncli.domain.report_documents import report_of
 from attncli.domain.schedule import Schedule
 from attncli.domain.text import LANGS, Lang
 from attncli.paths import Home
 from attncli.practice.cards import hold
 from attncli.practice.cards.ask import Asked
 from attncli.practice.cards.choose_cards import Wish
-from attncli.practice.challenges.submit import GradeOptions
-from attncli.practice.sittings.chosen_drill import ChosenDrill
-from attncli.practice.sittings.drill import Drill
+from attncli.practice.challenges.grade_file import GradeOptions
+from attncli.practice.sittings.assistant_sitting import Tutor
+from attncli.practice.sittings.drill_sitting import ChosenDrill
 from attncli.practice.sittings.quiz import Quiz, QuizWish
-from attncli.practice.sittings.tutor import Tutor
+from attncli.practice.sittings.review_sitting import Drill
 from attncli.practice.workspace import Workspace
 from attncli.tui.markup import inline
 from attncli.tui.screens.quiz import QuizScreen
 from attncli.tui.widgets.verdict import CardVerdict
-from attncli.words.asked_next import ASKED_NEXT
+from attncli.words.after_solving_texts import ASKED_NEXT
+from attncli.words.grade_report_texts import headline
 from attncli.words.quiz_texts import MISSED, SCORE
-from attncli.words.reports import headline
+from moved_clock import Clock
+from same_answer import answer_in_app
 
-from .conftest import BANK, Clock, MakeApp, shown, text_of
+from .conftest import BANK, MakeApp, shown, text_of
 from .test_challenge import REJECTED, Scripted, settled, write_solution
 from .test_review import KINDS, asked
 
@@ -237,24 +239,9 @@ async def test_a_quiz_asks_marks_and_tells_the_same_in_the_app_and_line_by_line(
     async with app.run_test(size=(120, 60)) as pilot:
         app.push_screen(QuizScreen(in_app))
         await pilot.pause()
-        lines = []
+        lines: list[str] = []
         while (question := in_app.current) is not None:
-            match question.card.kind:
-                case "choice":
-                    await pilot.press("a", "enter")
-                    lines.append("1")
-                case "ordering":
-                    lines.append(" ".join(str(n + 1) for n in range(len(question.item_order))))
-                    await pilot.press("enter")
-                case "debug":
-                    await pilot.press("down", "down", "enter")
-                    lines.append("3")
-                case _:
-                    for field in app.screen.query("AnswerField"):
-                        field.value = "7"  # type: ignore[attr-defined]
-                        lines.append("7")
-                    await pilot.pause()
-                    await pilot.press(*["enter"] * len(question.texts))
+            lines += await answer_in_app(pilot, question)
             await pilot.pause()
         on_screen = " ".join(shown(app).split())
     home = Home(tmp_path / "plain")

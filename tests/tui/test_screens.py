@@ -10,13 +10,14 @@ from rich.cells import cell_len
 from attncli.domain.log_row import RowKind
 from attncli.domain.rating import Rating
 from attncli.practice.cards import record_review
-from attncli.practice.study_progress import overview, progress
+from attncli.practice.stats.progress_stats import overview, progress
 from attncli.tui.screens.card import CardScreen
 from attncli.tui.screens.search import SearchScreen
 from attncli.tui.widgets.heatmap import SHADES, heatmap_rows, shade
 from attncli.tui.widgets.option_rows import Rows
+from moved_clock import Clock
 
-from .conftest import Clock, MakeApp, shown
+from .conftest import MakeApp, shown
 
 
 @pytest.mark.parametrize("query", ["KV heads", "缓存", "方差"])

@@ -1,4 +1,4 @@
-"""How every screen looks, in each theme, at 80×24 and 120×40, in English and Chinese: golden SVGs.
+"""How every screen looks, in each theme, at 80×24, 120×40 and 200×60, in English and Chinese: golden SVGs.
 
 Whoever changes a screen takes them anew with `pytest tests/tui/test_snapshots.py --snapshot-update`, and looks at them.
 """
@@ -28,11 +28,13 @@ from attncli.practice.workspace import Workspace
 from attncli.tui.app import AttnApp
 from attncli.tui.screens import experiment
 from attncli.tui.theme import theme_named
+from moved_clock import Clock
 
-from .conftest import BANK, Clock
+from .conftest import BANK
 from .every_screen import VIEWS, ReadyRun, View, stand_still
+from .test_layout import contrast
 
-NARROW, WIDE = (80, 24), (120, 40)
+NARROW, WIDE, WIDEST = (80, 24), (120, 40), (200, 60)
 OF_EACH_LINE = re.compile(
     r'@font-face \{[^}]*\}|<clipPath id="terminal-line-\d+">.*?</clipPath>| clip-path="url\(#terminal-line-\d+\)"'
     r'| shape-rendering="crispEdges"',
@@ -40,10 +42,11 @@ OF_EACH_LINE = re.compile(
 )
 LENGTH = re.compile(r'textLength="[\d.]+"([^>]*)>([^<]*)<')
 CELL = 12.2
+LEAST_CONTRAST = 4.5
 EMPTY = re.compile(r"^\s*\n", re.MULTILINE)
 SHOWN: dict[Lang, list[tuple[str, tuple[int, int]]]] = {
-    "en": [("dark", NARROW), ("light", NARROW), ("contrast", NARROW)],
-    "zh": [("light", NARROW), ("dark", WIDE)],
+    "en": [("dark", NARROW), ("light", NARROW), ("contrast", NARROW), ("light", WIDEST)],
+    "zh": [("light", NARROW), ("contrast", NARROW), ("dark", WIDE)],
 }
 
 
@@ -87,11 +90,26 @@ def opened(view: View, lang: Lang, indexed: Path) -> AttnApp:
     return app
 
 
+def faint(app: AttnApp) -> list[str]:
+    """Texts whose contrast with what is behind them is below 4.5; not what lies below a menu."""
+    if isinstance(app.screen, CommandPalette):
+        return []
+    found = []
+    for segment in (segment for strip in app.screen._compositor.render_strips() for segment in strip):
+        said, style = segment.text.strip(), segment.style
+        if style is not None and style.color and style.bgcolor and re.search(r"\w", said):
+            ink, ground = (part.get_truecolor().hex for part in (style.color, style.bgcolor))
+            if contrast(ink, ground) < LEAST_CONTRAST:
+                found.append(said)
+    return found
+
+
 async def drawn(pilot: Pilot[None], theme: str, size: tuple[int, int]) -> str:
     if reopened := isinstance(pilot.app.screen, CommandPalette):  # it keeps the colours in which it was opened
         await pilot.press("escape")
     pilot.app.theme = theme_named(theme)
-    await pilot.resize_terminal(*size)
+    if pilot.app.size != size:
+        await pilot.resize_terminal(*size)
     if reopened:
         await pilot.press("ctrl+p")
         await pilot.pause(0.5)
@@ -105,7 +123,7 @@ async def drawn(pilot: Pilot[None], theme: str, size: tuple[int, int]) -> str:
 async def test_a_screen_looks_as_it_did(name: str, lang: Lang, indexed: Path, snapshot: SnapshotAssertion) -> None:
     view = VIEWS[name]
     app = opened(view, lang, indexed)
-    changed = []
+    changed, unread = [], []
     try:
         async with app.run_test(size=NARROW) as pilot:
             await pilot.pause()
@@ -115,7 +133,9 @@ async def test_a_screen_looks_as_it_did(name: str, lang: Lang, indexed: Path, sn
                 svg = await drawn(pilot, theme, size)
                 golden = snapshot(name=f"{theme}-{look}", extension_class=LeanSvg)
                 changed += [] if golden == svg else [f"{theme} {look}"]
+                unread += [f"{theme} {look}: {said}" for said in faint(app)]
     finally:
         app.grader.close()
         app.workspace.close()
+    assert not unread, f"{name} has texts that are hard to read: {unread}"
     assert not changed, f"{name} looks different in {changed}; look at it, and take it anew with --snapshot-update"

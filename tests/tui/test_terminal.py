@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -45,39 +46,34 @@ def test_a_pipe_is_no_terminal(monkeypatch) -> None:
     os.close(writer)
 
 
-def test_the_app_ends_when_its_window_is_closed(terminal, tmp_path: Path) -> None:
+@pytest.fixture
+def app(terminal, tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """The app in that terminal, drawn. A session of its own: no signal comes, as below a `make` that catches it."""
     ours, theirs = terminal
     (tmp_path / "config.toml").write_text('lang = "en"\n', encoding="utf-8")
     environment = {**os.environ, "ATTN_HOME": str(tmp_path), "TERM": "xterm-256color"}
     command = [sys.executable, "-m", "attncli"]
-    # A session of its own without this terminal: no signal comes, as below a `make` that catches it.
     app = subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, env=environment, start_new_session=True)
     try:
         assert "attn" in _shown(ours)
-        os.close(ours)
-        assert app.wait(ENOUGH_SECONDS) == 129
+        yield app
     finally:
         app.kill()
         app.wait()
+
+
+def test_the_app_ends_when_its_window_is_closed(terminal, app: subprocess.Popen[bytes]) -> None:
+    os.close(terminal[0])
+    assert app.wait(ENOUGH_SECONDS) == 129
 
 
 @pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGTERM])
 def test_a_signal_to_end_leaves_by_the_door_where_what_was_typed_is_kept(
-    terminal, tmp_path: Path, number: signal.Signals
+    terminal, app: subprocess.Popen[bytes], number: signal.Signals
 ) -> None:
-    ours, theirs = terminal
-    (tmp_path / "config.toml").write_text('lang = "en"\n', encoding="utf-8")
-    environment = {**os.environ, "ATTN_HOME": str(tmp_path), "TERM": "xterm-256color"}
-    command = [sys.executable, "-m", "attncli"]
-    app = subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, env=environment, start_new_session=True)
-    try:
-        assert "attn" in _shown(ours)
-        app.send_signal(number)
-        os.close(ours)
-        assert app.wait(ENOUGH_SECONDS) == 128 + number
-    finally:
-        app.kill()
-        app.wait()
+    app.send_signal(number)
+    os.close(terminal[0])
+    assert app.wait(ENOUGH_SECONDS) == 128 + number
 
 
 def _shown(descriptor: int) -> str:

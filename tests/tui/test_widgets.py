@@ -8,14 +8,14 @@ from hypothesis import strategies as st
 from textual.app import App, ComposeResult
 from textual.widget import Widget
 
-from attncli.domain.report import Counterexample
-from attncli.domain.report_documents import counterexample_of
+from attncli.domain.grade_report import Counterexample
+from attncli.domain.grade_report_json import counterexample_of
 from attncli.tui import wrapping
 from attncli.tui.theme import DARK
 from attncli.tui.widgets.counterexample_view import CounterexampleView
 from attncli.tui.widgets.formula import Formula
 from attncli.tui.widgets.markdown_card import CardMarkdown
-from attncli.tui.widgets.table import column_widths
+from attncli.tui.widgets.markdown_table import column_widths
 
 wrapping.install()
 

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attncli.domain.cells import cells
-from attncli.domain.report import Frame
-from attncli.domain.report_documents import counterexample_of
+from attncli.domain.grade_report import Frame
+from attncli.domain.grade_report_json import counterexample_of
 from attncli.domain.text import Lang
 from attncli.words.counterexample_lines import counterexample_lines, frame_lines
 
@@ -98,3 +98,10 @@ def test_a_recursion_is_told_once_and_counted():
 
 def test_a_frame_without_code_still_names_its_line():
     assert list(frame_lines([Frame(1, "<module>", "")], "x.py", "en")) == ["x.py:1, in <module>:"]
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_of_an_error_that_is_due_the_kind_is_shown_and_of_the_one_that_came_the_message_too(lang: Lang) -> None:
+    due = {"raised": "ValueError", "text": "the reference's own words"}
+    shown = "\n".join(lines_of({"args": {}, "expected": due, "got": {"raised": "TypeError", "text": "mine"}}, lang))
+    assert "ValueError" in shown and "own words" not in shown and "mine" in shown

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ast
+from importlib import import_module
 from string import Formatter
 
 import pytest
 
 from attncli.domain.text import Localised
-from attncli.words import error_challenge_texts, error_practice_texts, error_store_texts, error_texts
-from attncli.words.in_chinese import in_chinese
+from attncli.words import error_texts
+from attncli.words.in_chinese import in_chinese, tables
 from tests.support.worded_errors import Worded, modules, worded_errors
 
 # What is worded elsewhere: by Click, by another error, in the learner's language already, or clause by clause.
@@ -26,12 +27,30 @@ HANDED_ON = {
     "store/repair.py": {"‹unwritable›"},
     "store/restore.py": {"‹message›; nothing was restored"},
 }
-# What only an assistant is told, over its protocol, which is English.
-TO_AN_ASSISTANT = {"doors/tools.py", "practice/sittings/tutor.py", "practice/challenges/coach.py"}
 # Its words are put together of counts: the three that there are stand in the test below.
 COUNTED = {"commands/bank.py"}
 # Texts whose English is put together of pieces that say nothing alone; each is told in a test below.
 PUT_TOGETHER = {
+    "bank": [
+        "{reason} (a constant of the challenge's own begins with an underscore)",
+        "function {name} takes {least} arguments, got {count}",
+        "{formula} cannot be read (nested too deeply)",
+        "{reason_name} has {count} entries, must have at least {least}",
+        "{formula} cannot be read to its end",
+        "take them out",
+        "the slip gives {answer} for {values}, and the right answer {other}: within the tolerance they are one",
+        "function {name} takes {least} argument, got {count}",
+        "write each blank as ____, one for every entry",
+        "take it out",
+        "{reason_name} has {count} entries, must have at most {most}",
+        "{formula} cannot be read (\\frac takes {{…}}{{…}})",
+        "{reason_name} is {value}, must be at most {most}",
+        "{reason_name} is {value}, must be at least {least}",
+        "the slip gives {answer} for {values}, and slip {key} {other}: within the tolerance they are one",
+        "{formula} cannot be read (a {sign} is missing)",
+        "did you mean {near}? use one of {names}",
+        "write what interviewers ask next, or leave them out",
+    ],
     "config.py": ["{path}.toml: {clause}"],
     "experiments/child_runner.py": [
         "experiment {id} was killed by signal {signal} before it had a result ({said})",
@@ -46,10 +65,14 @@ PUT_TOGETHER = {
         "the database {path} was gone, so a new one was begun",
     ],
 }
+FILES = (
+    "assistant_error_texts bank_card_texts bank_challenge_texts bank_file_texts doctor_texts error_challenge_texts"
+    " error_practice_texts error_store_texts error_texts"
+).split()
 TABLES = [
     text
-    for room in (error_texts, error_store_texts, error_practice_texts, error_challenge_texts)
-    for table in vars(room).values()
+    for file in FILES
+    for table in vars(import_module(f"attncli.words.{file}")).values()
     if isinstance(table, tuple)
     for text in table
     if isinstance(text, Localised) and text not in error_texts.REASONS
@@ -64,7 +87,7 @@ def test_every_error_has_its_chinese() -> None:
     missing = [
         f"{worded.place}: {worded.message}"
         for worded in worded_errors()
-        if file_of(worded) not in TO_AN_ASSISTANT | COUNTED
+        if file_of(worded) not in COUNTED
         and worded.message not in HANDED_ON.get(file_of(worded), ())
         and in_chinese(worded.message) is None
     ]
@@ -77,7 +100,7 @@ def test_the_errors_are_found_in_the_source() -> None:
     assert ("commands/grade.py", "--timeout is no number; give seconds, such as 10") in found
     assert ("config.py", "there is no setting ‹key›; did you mean ‹near›?") in found
     assert all((file, message) in found for file, messages in HANDED_ON.items() for message in messages)
-    assert {file for file, _ in found} >= TO_AN_ASSISTANT | COUNTED
+    assert {file for file, _ in found} >= COUNTED
 
 
 @pytest.mark.parametrize(
@@ -91,6 +114,12 @@ def test_the_errors_are_found_in_the_source() -> None:
 def test_problems_of_banks_are_counted_in_chinese(counted: str, told: str) -> None:
     line = f"{counted}; correct them and run attn bank check again"
     assert in_chinese(line) == f"{told}；请改正后重新运行 attn bank check"
+
+
+def test_every_text_of_an_error_is_in_a_table_that_is_looked_through() -> None:
+    looked_through = {text.en: text.zh for table in tables() for text in table}
+    assert len(TABLES) > 700
+    assert [text.en for text in TABLES if looked_through.get(text.en) != text.zh] == []
 
 
 def test_no_chinese_is_left_of_an_error_that_is_gone() -> None:

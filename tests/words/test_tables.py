@@ -18,11 +18,11 @@ from attncli.domain.card import KINDS, LEVELS
 from attncli.domain.challenge import CHECK_NAMES
 from attncli.domain.text import Localised
 from attncli.judge import sentences
-from attncli.judge.telling import growth_told
+from attncli.judge.telling import growth_sentences
 from attncli.paths import bundled_impl
 from attncli.words import app_texts
-from attncli.words.reports import STATUSES
-from attncli.words.tracks import TRACKS
+from attncli.words.grade_report_texts import STATUSES
+from attncli.words.track_texts import TRACKS
 
 PACKAGE = Path(attncli.__file__).parent
 WORDS = {
@@ -36,7 +36,7 @@ OF_THE_SANDBOX = {
 }
 # What English has one word for and Chinese two: a new card and a new challenge, due cards and due challenges, a limit
 # of memory and its end.
-HOMONYMS = {"ranoutofmemory", "new", "hardened", "due", "research", "answer", "{}"}
+HOMONYMS = {"ranoutofmemory", "home", "new", "hardened", "due", "research", "answer", "{}"}
 CHINESE = re.compile("[\u4e00-\u9fff]")
 
 
@@ -58,7 +58,7 @@ def texts(modules: Mapping[str, object]) -> Iterator[tuple[str, Localised]]:
 
 
 WRITTEN = dict(texts(WORDS))
-ALL = WRITTEN | dict(texts({"sentences": sentences, "growth_told": growth_told}))
+ALL = WRITTEN | dict(texts({"sentences": sentences, "growth_sentences": growth_sentences}))
 
 
 def places(text: str) -> set[str]:

@@ -9,7 +9,9 @@ from typing import Any
 from torch import Tensor
 
 from attncli.judge.answers.request import HANDED, Request
+from attncli.judge.truth.compare import leaves
 from attncli.judge.truth.reference import Observed
+from attncli.sandbox.placement import AWAY, CPU
 from attncli.sandbox.program_watch import ALIASED, GLOBALS
 from attncli.sandbox.tensor_table import MAX_NODES, TreeError, read_table
 from attncli.sandbox.values import Environment, Raised, resolve
@@ -119,6 +121,8 @@ def _observation(header: Mapping[str, Any], payload: memoryview, request: Reques
     outcomes = [_outcome(item, tensors) for item in _exactly(steps, _listed(header["outcomes"]), "outcomes")]
     shared = _exactly(len(request.case.shared), _listed(_outcome(header["shared"], tensors)), "shared objects")
     observed = Observed(outcomes, shared)
+    if request.case.profile.device in AWAY:
+        observed.lies = _lies(observed, tensors, header["tensors"])
     if "pure" in request.want:
         observed.pure = _pure(header["pure"], len(request.case.inputs) + len(request.cotangents), steps)
     if "calls" in request.want:
@@ -133,6 +137,12 @@ def _observation(header: Mapping[str, Any], payload: memoryview, request: Reques
         first = _position(header["gradients"], len(tensors) + 1)
         observed.gradients = _gradients(tensors[first:], request)
     return observed
+
+
+def _lies(observed: Observed, tensors: Sequence[Tensor], table: Sequence[Mapping[str, Any]]) -> dict[Any, str]:
+    """Where each tensor of the results lay, by its path."""
+    places = {id(tensor): str(entry.get("on", CPU)) for tensor, entry in zip(tensors, table, strict=True)}
+    return {path: places[id(part)] for path, part in leaves(observed.whole()) if id(part) in places}
 
 
 def _gradients(found: list[Tensor], request: Request) -> list[Tensor]:

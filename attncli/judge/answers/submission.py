@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from attncli.domain.text import Localised, quoted
+from attncli.judge.answer_guard import Guard, Unjudgeable
 from attncli.judge.answers.callables import Callables
 from attncli.judge.answers.reply import (
     MOST_TOUCHED,
@@ -21,9 +22,9 @@ from attncli.judge.answers.reply import (
 )
 from attncli.judge.answers.request import Request
 from attncli.judge.cases.case import Case
-from attncli.judge.guard import Guard, Unjudgeable
 from attncli.judge.sentences import say
 from attncli.judge.truth.reference import Observed
+from attncli.sandbox.placement import CPU
 from attncli.sandbox.zygote_client import Ending, Reply, Worker
 
 # After one of these nothing further is asked of the file: it would only happen again.
@@ -77,7 +78,7 @@ class Budget:
 
 @dataclass
 class Submission:
-    """A loaded file in a worker; `renew` gives the same file in a fresh one."""
+    """A loaded file in a worker; `renew` gives the same file in a fresh one. Kernels are compiled on a GPU `device`."""
 
     source: bytes
     filename: str
@@ -85,6 +86,7 @@ class Submission:
     open_worker: Callable[[], Worker]
     budget: Budget
     kernel: bool = False
+    device: str = CPU
     worker: Worker | None = None
     touched: list[str] = field(default_factory=list)
     printed: str = ""
@@ -103,7 +105,7 @@ class Submission:
         self._put_away()
         self.worker = self.open_worker()
         start, limit = self.budget.clock(), self.budget.wait()
-        outcome = self.worker.load(self.source, self.filename, list(self.entry), limit, self.kernel)
+        outcome = self.worker.load(self.source, self.filename, list(self.entry), limit, self.kernel, self.device)
         self.budget.spend(start)
         self._broken = self._failure(outcome, say("while-loaded"), limit) or self._missing(outcome)
         return self._broken

@@ -1,4 +1,7 @@
-"""Questions about devices: does a program stay where its inputs are? Two devices are emulated, as there is no GPU."""
+"""Questions about devices: does a program stay where its inputs are?
+
+A grading on the CPU emulates two devices for them. One on a GPU asks there: torch itself finds what is on the CPU.
+"""
 
 from __future__ import annotations
 
@@ -8,18 +11,24 @@ from functools import cached_property
 
 from torch import Tensor
 
+from attncli.judge.answer_guard import alone
 from attncli.judge.answers.finding import Finding
 from attncli.judge.answers.request import Request
 from attncli.judge.answers.submission import Failure
 from attncli.judge.cases.case import Case
-from attncli.judge.guard import alone
 from attncli.judge.sentences import say
 from attncli.judge.truth.compare import leaves
 from attncli.judge.truth.demands import Demands
-from attncli.judge.truth.reference import Observed, as_given, run_reference
+from attncli.judge.truth.reference import Observed, as_given, run_natively, run_reference
+from attncli.sandbox import placement
 from attncli.sandbox.emulated_device import MET
 
 _RAISES = re.compile(r"\b(?:raise|assert)\b")
+# What torch, and Triton, say where tensors of the CPU and of a GPU meet.
+_TWO_DEVICES = re.compile(
+    r"same devices?\b|device type for generator|either on cpu|same device type|is on cpu|cpu tensor\?"
+    r"|\b(?:cuda\S*|cpu)\b.*\b(?:and|but|with)\b.*\b(?:cpu|cuda)|device type tensor to numpy"
+)
 # What torch says where it would have to look at values that its meta device does not hold.
 _NO_VALUES = (
     "no fake impl or Meta kernel registered",
@@ -30,7 +39,10 @@ _NO_VALUES = (
 
 
 class OnDevice:
-    """Does it stay on the device of its inputs? "meta": torch's own, without values; "elsewhere": one with values."""
+    """Does it stay on the device of its inputs? "meta": torch's own, without values; "elsewhere": one with values.
+
+    In a grading that is on a device itself, that one, and nothing but the place of what it makes is looked at.
+    """
 
     def __init__(self, demands: Demands, case: Case, device: str) -> None:
         self._demands = demands
@@ -39,13 +51,20 @@ class OnDevice:
 
     @cached_property
     def request(self) -> Request:
-        return Request(self.case, ["elsewhere"] if self._device == "elsewhere" else [])
+        return Request(self.case, ["elsewhere"] if self._device == "elsewhere" and not self._real else [])
+
+    @property
+    def _real(self) -> bool:
+        """Whether the grading is there, and nothing is emulated for this question."""
+        return self.case.profile.device in placement.AWAY
 
     @cached_property
     @alone
     def truth(self) -> Observed | None:
         """What the reference does there; None where it cannot run, so that nothing can be shown."""
         try:
+            if self._real:
+                return run_natively(self._demands.reference, self.case, as_given)
             return run_reference(self._demands.reference, self.case, as_given, device=self._device)
         except (RuntimeError, NotImplementedError, ValueError, TypeError, IndexError):
             return None
@@ -57,6 +76,8 @@ class OnDevice:
         """
         if self.truth is None:
             return None, False
+        if self._real:
+            return self._misplaced(got, self.truth), True
         if isinstance(got, Failure):
             proved = got.fatal or self._met(got) or refused(got)
             return (self._fault(got), proved) if proved or not wants_values(got) else (None, False)
@@ -68,6 +89,16 @@ class OnDevice:
                 return Finding(self.case, "values", complaint, self.truth, got), True
         return None, True
 
+    def _misplaced(self, got: Observed | Failure, truth: Observed) -> Finding | None:
+        """What is on another device than with the reference, or met what is; other faults are for other checks."""
+        if isinstance(got, Failure):
+            return self._fault(got) if self._met(got) or refused(got) else None
+        due = {path: place for path, place in truth.lies.items() if place != placement.CPU}
+        if all(got.lies.get(path, place) == place for path, place in due.items()):
+            return None
+        complaint = say("not-on-the-default" if self.case.default_device else "on-the-cpu")
+        return Finding(self.case, "values", complaint, truth, got)
+
     def _fault(self, got: Failure) -> Finding:
         finding = Finding.of_failure(self.case, got, self.truth)
         if got.fatal or self._met(got):
@@ -78,6 +109,8 @@ class OnDevice:
         """Whether it failed because two devices met."""
         text = got.message.en
         said = text.rpartition(" (line ")[0] or text  # without the learner's line of code
+        if self._device == placement.CUDA:
+            return _TWO_DEVICES.search(said) is not None
         return MET in said if self._device == "elsewhere" else all(w in said for w in ("device", "meta", "cpu"))
 
 
@@ -85,9 +118,11 @@ class EdgeDevice(OnDevice):
     """The same of a special case, where most pass: the reference is asked only when something looks wrong."""
 
     def __init__(self, demands: Demands, case: Case) -> None:
-        super().__init__(demands, case, "elsewhere")
+        super().__init__(demands, case, case.profile.device if case.profile.device in placement.AWAY else "elsewhere")
 
     def finding(self, got: Observed | Failure) -> Finding | None:
+        if self._real:
+            return self.verdict(got)[0]
         if isinstance(got, Failure):
             suspect = MET in got.message.en or refused(got)
         else:
@@ -108,9 +143,11 @@ def wants_values(got: Failure) -> bool:
 
 
 class Devices:
-    """Both devices in turn: the second where the first shows nothing. Torch's own meta device costs half a second of
-    imports, and code that looks at values cannot run on it."""
+    """On the CPU both emulated devices in turn: the second where the first shows nothing. Torch's own meta device costs
+    half a second of imports, and code that looks at values cannot run on it."""
 
     def __init__(self, demands: Demands, case: Case) -> None:
         self.case = case
-        self.turns = [OnDevice(demands, case, device) for device in ("elsewhere", "meta")]
+        there = case.profile.device
+        tried = (there,) if there in placement.AWAY else ("elsewhere", "meta")
+        self.turns = [OnDevice(demands, case, device) for device in tried]

@@ -26,16 +26,17 @@ from attncli.judge.asking.questions import (
 from attncli.judge.asking.rung_rule import rung_of, rung_of_values
 from attncli.judge.cases.case import Case
 from attncli.judge.cases.drawing import fixed_draw
-from attncli.judge.cases.edges import edge_functions
-from attncli.judge.cases.folder import Folder
+from attncli.judge.cases.edge_cases import edge_functions
+from attncli.judge.cases.make_recording import Recorder
 from attncli.judge.cases.motifs import BRANCHES, BRANCHES_AT_ONCE, Motif
-from attncli.judge.cases.profiles import Profile, profile_of, strata
-from attncli.judge.cases.recorder import Recorder
+from attncli.judge.cases.profiles import Profile, graded_on, profile_of, strata
+from attncli.judge.cases.trusted_files import Folder
 from attncli.judge.check_table import CHECKS, Kind
 from attncli.judge.searching.shrink import CaseFunction, Search
 from attncli.judge.searching.streams import drawn, shares
 from attncli.judge.truth.demands import Demands
-from attncli.judge.truth.reference import as_given, run_reference
+from attncli.judge.truth.reference import as_given, run_natively
+from attncli.sandbox import placement
 
 T = TypeVar("T")
 
@@ -92,15 +93,17 @@ class Sized(Values):
     @cached_property
     def due(self) -> Mapping[str, int]:
         """What the reference's run costs."""
-        return run_reference(self._demands.reference, self.case, as_given, costs=self.request.want).costs[-1]
+        return run_natively(self._demands.reference, self.case, as_given, costs=self.request.want).costs[-1]
 
 
 class Exam:
     """What is asked depends on the challenge and the number of the stream, never on who is asked."""
 
-    def __init__(self, folder: Folder, stream: int) -> None:
+    def __init__(self, folder: Folder, stream: int, device: str = placement.CPU) -> None:
+        """`device` is where the programs run (see `sandbox.placement`); what is drawn is the same everywhere."""
         self.folder = folder
         self.stream = stream
+        self.device = device
         self.demands = Demands(folder)
         self._kept: dict[Hashable, Any] = {}
 
@@ -157,7 +160,8 @@ class Exam:
         """The case at which a growth contract takes its measure for `size`; "meta" has no values."""
 
         def make() -> Sized:
-            where = profile_of(profile, self.folder.facts)
+            plain = profile_of(profile, self.folder.facts)
+            where = plain if profile == "meta" else graded_on(plain, self.device)
             recorder = Recorder(fixed_draw, where, label=f"size {size}", declared=self.folder.declared)
             record(recorder, size)
             return Sized(self.demands, recorder.case, measure)
@@ -184,7 +188,7 @@ class Exam:
         record, attribute = self.record(check)
         kind = _KINDS[CHECKS[check].kind]
         found = []
-        for profile, share in shares(strata(check, self.folder.facts), examples):
+        for profile, share in shares(strata(check, self.folder.facts, self.device), examples):
             seed = self._seed(check, profile)
             cases: list[Case] = []
             self._search(record, profile).run(cases.append, share, seed)
@@ -207,13 +211,13 @@ class Exam:
         """Where an edge case is asked: in the profiles of the check, or in the one that it is about."""
         motif = self.folder.motifs.get(attribute)
         if motif is None or (motif.elsewhere and not motif.profile):
-            return strata(check, self.folder.facts)
+            return strata(check, self.folder.facts, self.device)
         if check != "edge-cases":
             return ()
         if not motif.profile:
-            return strata(check, self.folder.facts)[: 1 if motif.about_calls else None]
+            return strata(check, self.folder.facts, self.device)[: 1 if motif.about_calls else None]
         asked = "low-precision" in self.folder.spec["required"]
-        return (profile_of(motif.profile, self.folder.facts),) if asked else ()
+        return (graded_on(profile_of(motif.profile, self.folder.facts), self.device),) if asked else ()
 
     def _asked_at(self, case: Case, check: str, label: str, attribute: str) -> Iterator[EdgeQuestion]:
         rung = rung_of(case, check, attribute, self.folder.facts)
@@ -236,12 +240,12 @@ class Exam:
 
     def _differentiated_elsewhere(self, motif: Motif) -> bool:
         """Whether the gradients of a motif are asked for in float64 alone: most mistakes in them are of no dtype."""
-        wide = any(profile.dtype is torch.float64 for profile in strata("edge-cases", self.folder.facts))
+        wide = any(profile.dtype is torch.float64 for profile in strata("edge-cases", self.folder.facts, self.device))
         return wide and not motif.extreme and not motif.about_calls
 
     def _sampled(self, check: str, count: int) -> list[Request]:
         record, _ = self.record(check)
-        profile = strata(check, self.folder.facts)[0]
+        profile = strata(check, self.folder.facts, self.device)[0]
         cases = drawn(record, profile, count, self._seed(f"{check}-drawn", profile), self.stream, self.folder.declared)
         return [Request(case, ["calls", "operations"] if check == "forbidden" else []) for case in cases]
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 from functools import partial
 
+from attncli.judge.answer_guard import Unjudgeable
 from attncli.judge.answers.finding import Finding
 from attncli.judge.answers.request import Request
 from attncli.judge.answers.submission import Failure, Submission
@@ -13,7 +14,6 @@ from attncli.judge.asking.devices import Devices, OnDevice
 from attncli.judge.asking.purity import impurity, with_graph
 from attncli.judge.asking.questions import Compound, Gradients, Purity, Question, Values
 from attncli.judge.cases.case import Case
-from attncli.judge.guard import Unjudgeable
 from attncli.judge.sentences import say
 from attncli.judge.truth.demands import Demands
 from attncli.judge.truth.expectation import Expectation

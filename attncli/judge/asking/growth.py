@@ -11,12 +11,12 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
+from attncli.judge.answer_guard import Unjudgeable
 from attncli.judge.answers.finding import Finding
 from attncli.judge.answers.submission import Failure, Submission
 from attncli.judge.asking.exam import Exam, Sized
-from attncli.judge.cases.folder import Folder
-from attncli.judge.cases.recorder import Recorder
-from attncli.judge.guard import Unjudgeable
+from attncli.judge.cases.make_recording import Recorder
+from attncli.judge.cases.trusted_files import Folder
 from attncli.judge.sentences import say
 from attncli.judge.truth.reference import Observed
 

@@ -21,7 +21,7 @@ from attncli.judge.answers.submission import Failure
 from attncli.judge.asking.devices import Devices, EdgeDevice
 from attncli.judge.asking.purity import impurity
 from attncli.judge.cases.case import Case, Complaint
-from attncli.judge.cases.refill import refilled
+from attncli.judge.cases.reused_memory import refilled
 from attncli.judge.sentences import say
 from attncli.judge.truth.compare import Mismatch, Path, Rules, compare
 from attncli.judge.truth.demands import Demands, call_name

@@ -114,6 +114,13 @@ class Generator:
         self.index = index
 
 
+class Here:
+    """The device on which the program runs, as an argument."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+
 class Callback:
     """A callable that stays in the judge; the learner's code gets a proxy."""
 

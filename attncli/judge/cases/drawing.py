@@ -11,10 +11,11 @@ from torch import Tensor
 
 from attncli.errors import JudgeFailed
 from attncli.judge.cases.case import Case
-from attncli.judge.cases.extremes import SCORES, WITHOUT_GRADIENTS, masks_over
+from attncli.judge.cases.extreme_scores import SCORES, WITHOUT_GRADIENTS, masks_over
 from attncli.judge.cases.facts import Facts
-from attncli.judge.cases.profiles import Profile
+from attncli.judge.cases.profiles import ANOTHER_DEVICE, Profile
 from attncli.judge.cases.turns import LEADS, Turn
+from attncli.sandbox import placement
 
 Draw = Callable[[str, int, int], int]
 
@@ -67,7 +68,9 @@ class Drawing:
 
     @property
     def device(self) -> torch.device:
-        return torch.device(self.case.profile.device)
+        """The device that an argument may name: the other one where such a one is tried."""
+        other = self.case.profile.name == ANOTHER_DEVICE
+        return torch.device(placement.torch_name(self.case.profile.device) if other else placement.CPU)
 
     def begin(self, turn: Turn) -> None:
         """Another recording of the same `case` into this program."""

@@ -11,8 +11,8 @@ from typing import Any
 
 from attncli.domain.text import Localised
 from attncli.judge.cases.drawing import Declared, Used
+from attncli.judge.cases.make_recording import Recorder
 from attncli.judge.cases.profiles import Profile
-from attncli.judge.cases.recorder import Recorder
 from attncli.judge.cases.turns import LEADS, Style, Turn, in_turns
 
 PREFIX = "motif_"

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
 
 from attncli.judge.cases.facts import Facts
 from attncli.judge.check_table import CHECKS
+from attncli.sandbox import placement
+
+# The profile in which another device is tried; what names a device there names that one, and elsewhere the CPU.
+ANOTHER_DEVICE = "meta"
 
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """`gain` and `offset` act on drawn floating values; `layout` "strided" stores tensors transposed or spaced."""
+    """`gain` and `offset` act on drawn floating values; `layout` "strided" stores tensors transposed or spaced.
+
+    `device` is where the tensors lie when a program runs; they are drawn on the CPU, the same ones for every device.
+    """
 
     name: str
     dtype: torch.dtype = torch.float32
@@ -42,10 +49,15 @@ def profile_of(name: str, facts: Facts) -> Profile:
     return _PLAIN[name]
 
 
-def strata(check: str, facts: Facts) -> tuple[Profile, ...]:
+def graded_on(profile: Profile, device: str) -> Profile:
+    """The profile in a grading on another device than the CPU: that is where its device check is made, too."""
+    return replace(profile, device=device) if device in placement.AWAY else profile
+
+
+def strata(check: str, facts: Facts, device: str = placement.CPU) -> tuple[Profile, ...]:
     """The profiles that a check draws from, one run each."""
     names = facts.profiles.get(check, CHECKS[check].strata)
-    return tuple(profile_of(name, facts) for name in names)
+    return tuple(graded_on(profile_of(name, facts), device) for name in names)
 
 
 def relayout(tensor: Tensor, turn: int) -> Tensor:

@@ -6,11 +6,11 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 
-from attncli.domain.report import CheckResult
-from attncli.domain.report_documents import counterexample_of
+from attncli.domain.grade_report import CheckResult
+from attncli.domain.grade_report_json import counterexample_of
 from attncli.domain.rungs import CaseRung
 from attncli.judge.answers.finding import Examine, Finding
-from attncli.judge.answers.reading import (
+from attncli.judge.answers.source_reading import (
     Forbidden,
     Reading,
     entry_problem,
@@ -29,8 +29,9 @@ from attncli.judge.grading.fault_reports import FaultReports
 from attncli.judge.searching.shrink import Search
 from attncli.judge.sentences import say
 from attncli.judge.telling.counterexample import restore
-from attncli.judge.telling.growth_told import growth_told
+from attncli.judge.telling.growth_sentences import growth_told
 from attncli.judge.truth.expectation import Expectation
+from attncli.sandbox import placement
 
 SHRINK_CALLS = 120
 
@@ -160,7 +161,11 @@ class Checks:
 
     def _growth(self, name: str, rung: CaseRung) -> CheckResult:
         held = []
-        for contract in contracts(self.folder, name):
+        promises = contracts(self.folder, name)
+        seen = [c for c in promises if c.measure != "moved" or self.exam.device == placement.CPU]
+        if promises and not seen:
+            return self.faults.result(name, "info", say("only-interpreted"))
+        for contract in seen:
             for profile in self.exam.growth_profiles(rung):
                 growth = examine_growth(self.exam, self.submission, contract, self._measured, profile)
                 if isinstance(growth, Finding):
@@ -270,7 +275,7 @@ class Checks:
         for kept in self.options.replay:
             if kept.get("check") != name:
                 continue
-            case = restore(kept, self.folder)
+            case = restore(kept, self.folder, self.exam.device)
             if case is None:
                 continue
             examine = self._of_rung(self._question(name), name, str(kept["record"]), rung)

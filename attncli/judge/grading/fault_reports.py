@@ -7,16 +7,16 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
+from attncli.domain.grade_report import CheckResult, Diagnosis, Status
 from attncli.domain.printable import printable
-from attncli.domain.report import CheckResult, Diagnosis, Status
 from attncli.domain.text import NOTHING, Localised
+from attncli.judge.answer_guard import Unjudgeable
 from attncli.judge.answers.finding import Examine, Finding
 from attncli.judge.answers.submission import Failure, Submission
 from attncli.judge.asking.exam import Exam
 from attncli.judge.asking.examiner import Examiner
 from attncli.judge.cases.case import Case
 from attncli.judge.grading.options import Options
-from attncli.judge.guard import Unjudgeable
 from attncli.judge.naming.diagnose import Probe, diagnose
 from attncli.judge.searching.fewer_calls import Reduction, reduced
 from attncli.judge.searching.plainer_values import simplify
@@ -72,7 +72,7 @@ class FaultReports:
         if not (finding.fatal or self.options.quick or examine is None or finding.of_property):
             finding = self._plainest(name, finding, examine, attribute, label)
         if label:
-            # In Chinese the label stands before the reason (see words/reports.py), and not in the sentence.
+            # In Chinese the label stands before the reason (see words/grade_report_texts.py), and not in the sentence.
             said = Localised(f"{label}: {finding.message.en}", finding.message.zh)
             finding = replace(finding, message=said)
         return self.reported(name, finding, tried)

@@ -8,19 +8,24 @@ what it failed, or is known to have failed.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from attncli.domain.report import GradeReport, Verdict
+from attncli.domain.grade_report import CheckResult, GradeReport, Verdict
 from attncli.domain.rungs import CaseRung
 from attncli.judge.answers.submission import Submission
 from attncli.judge.asking.exam import Exam
-from attncli.judge.cases.folder import Folder
+from attncli.judge.cases.trusted_files import Folder
 from attncli.judge.check_table import ONCE
+from attncli.judge.grading.interpreted_too import interpreted_too
 from attncli.judge.grading.options import Options
 from attncli.judge.grading.run_checks import Grading
+from attncli.sandbox.placement import CPU
 
+Submit = Callable[..., Submission]
 # Exams are kept while all files are put to them, at 1 to 40 MiB each: more at once would cost more than they save.
 STREAMS_AT_ONCE = 20
 
@@ -42,23 +47,28 @@ class Candidate:
 
 @dataclass
 class Proving:
-    """`submit` makes a submission of a file; `notify` is told after each file how many gradings that was.
+    """`submit` makes a submission of a file, on the `device` or as it says; `notify` is told after each file how many
+    gradings that was.
 
     `known` says what wrong files failed when they were last proved. It changes the order of questions alone: a file
     that must fail on the first rung is never asked for the second before it.
     """
 
     folder: Folder
-    submit: Callable[[Path], Submission]
+    submit: Submit
     notify: Callable[[int], None]
     known: Mapping[str, tuple[str, CaseRung | None]] = field(default_factory=dict)
+    device: str = CPU
     surprises: list[dict[str, Any]] = field(default_factory=list)
+    _interpreter_exams: dict[int, Exam] = field(default_factory=dict)
 
     def run(self, streams: int) -> dict[str, Any]:
         """The counts, and as `surprises` each file that was not judged as it should be, with the line to look at."""
         candidates = self._candidates()
         for first in range(0, streams, STREAMS_AT_ONCE):
-            exams = [Exam(self.folder, stream) for stream in range(first, min(streams, first + STREAMS_AT_ONCE))]
+            numbers = range(first, min(streams, first + STREAMS_AT_ONCE))
+            exams = [Exam(self.folder, stream, self.device) for stream in numbers]
+            self._interpreter_exams.clear()
             for candidate in candidates:
                 self._prove(candidate, exams)
                 self.notify(len(exams))
@@ -86,21 +96,27 @@ class Proving:
         submission = self.submit(candidate.file)
         try:
             for exam, loaded in zip(exams, _once_loaded(), strict=False):
-                options = Options(
-                    stream=exam.stream,
-                    quick=True,
-                    first=candidate.failed,
-                    settled=candidate.settled | loaded,
-                )
-                self._note(candidate, exam.stream, Grading(exam, submission, options).run())
+                settled = candidate.settled | loaded
+                options = Options(stream=exam.stream, quick=True, first=candidate.failed, settled=settled)
+                report = Grading(exam, submission, options).run()
+                interpret = partial(self._interpreted, candidate, exam.stream)
+                self._note(candidate, exam.stream, interpreted_too(report, self.folder.kernel, exam.device, interpret))
                 if candidate.done or submission.worker is None:
                     break
         finally:
             submission.close()
 
+    def _interpreted(self, candidate: Candidate, stream: int) -> GradeReport:
+        """A kernel that a GPU is done with, as the interpreter sees it."""
+        exam = self._interpreter_exams.get(stream) or Exam(self.folder, stream)
+        self._interpreter_exams[stream] = exam
+        options = Options(stream=stream, quick=True, first=candidate.failed, settled=candidate.settled)
+        with closing(self.submit(candidate.file, on=CPU)) as submission:
+            return Grading(exam, submission, options).run()
+
     def _note(self, candidate: Candidate, stream: int, report: GradeReport) -> None:
+        failed = _first_failed(report)
         required = [check for check in report.checks if check.required]
-        failed = next((check for check in required if check.status == "fail"), None)
         if candidate.sound:
             unproved = failed or next((check for check in required if check.status == "skipped"), None)
             if unproved is not None:
@@ -121,6 +137,10 @@ class Proving:
         found = {"file": file, "line": line, "stream": stream, "verdict": verdict, "message": message}
         self.surprises.append(found)
         candidate.done = True
+
+
+def _first_failed(report: GradeReport) -> CheckResult | None:
+    return next((check for check in report.checks if check.required and check.status == "fail"), None)
 
 
 def _line_of_rung(file: Path) -> int:

@@ -14,25 +14,28 @@ from typing import Any
 from attncli.domain.repairs import MOST_BUGS, REPAIRS, Repair
 from attncli.judge.answers.submission import Submission
 from attncli.judge.asking.exam import Exam
-from attncli.judge.cases.folder import Folder
+from attncli.judge.cases.trusted_files import Folder
 from attncli.judge.grading.options import Options
 from attncli.judge.grading.repaired import probes
 from attncli.judge.grading.run_checks import Grading
 from attncli.judge.naming.diagnose import Probe
-from attncli.judge.naming.planted import Choice, PlantedFiles, answer_of, undistinguished
+from attncli.judge.naming.planted_bugs_left import Choice, PlantedFiles, answer_of, undistinguished
+from attncli.sandbox.placement import CPU
 
 Submit = Callable[[Path, str], Submission]
 
 
-def planted_surprises(folder: Folder, submit: Submit, repairs: Sequence[Repair]) -> list[dict[str, Any]]:
+def planted_surprises(
+    folder: Folder, submit: Submit, repairs: Sequence[Repair], device: str = CPU
+) -> list[dict[str, Any]]:
     """Each planted mistake that the judge misses by itself, and each that cannot be told beside others."""
     if not repairs:
         return []
-    exam = Exam(folder, 0)
+    exam = Exam(folder, 0, device)
     files = PlantedFiles(folder, repairs, MOST_BUGS)
     missed = [repair.wrong for repair in repairs if not is_turned_away(exam, files, frozenset([repair.wrong]), submit)]
     found = [(name, "planted in the reference, is not rejected on the first rung") for name in missed]
-    asked = list(probes(exam))
+    asked = list(probes(exam if device == CPU else Exam(folder, 0)))  # answered by files that run in this process
     others = (repair.wrong for repair in repairs if not answers_like(files, folder, repair.wrong, asked))
     found += [(name, f"planted in the reference, never answers as wrong/{name}.py does") for name in others]
     return [_surprise(folder.path, *told) for told in (*found, *_hidden(files, asked))]

@@ -6,17 +6,17 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
 
+from attncli.domain.grade_report import GradeReport, LeftBug, Repaired
 from attncli.domain.repairs import Repair
-from attncli.domain.report import GradeReport, LeftBug, Repaired
+from attncli.judge.answer_guard import Unjudgeable
 from attncli.judge.answers.submission import Failure
 from attncli.judge.asking.devices import EdgeDevice
 from attncli.judge.asking.exam import Exam
 from attncli.judge.asking.questions import Gradients, Question
 from attncli.judge.check_table import CHECKS
 from attncli.judge.grading.run_checks import Grading
-from attncli.judge.guard import Unjudgeable
 from attncli.judge.naming.diagnose import Probe
-from attncli.judge.naming.planted import Answered, Choice, PlantedFiles, bugs_left
+from attncli.judge.naming.planted_bugs_left import Answered, Choice, PlantedFiles, bugs_left
 from attncli.judge.truth.expectation import Expectation
 
 # Where bugs that were planted together are looked for: what these checks ask on the first rung.

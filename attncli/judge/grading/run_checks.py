@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from attncli.domain.challenge import CHECK_NAMES
-from attncli.domain.report import CheckResult, GradeReport, Verdict
-from attncli.domain.report_documents import message_fields
+from attncli.domain.grade_report import CheckResult, GradeReport, Verdict
+from attncli.domain.grade_report_json import message_fields
 from attncli.domain.rungs import RUNGS, CaseRung, Rung
 from attncli.judge.answers.submission import Submission
 from attncli.judge.asking.exam import Exam
@@ -18,6 +18,7 @@ from attncli.judge.grading.ask_check import Checks
 from attncli.judge.grading.fault_reports import FaultReports
 from attncli.judge.grading.options import Options
 from attncli.judge.sentences import say
+from attncli.sandbox.placement import AWAY
 
 
 @dataclass
@@ -84,7 +85,18 @@ class Grading:
         check, last = self.options.first
         # What breaks the second rung may show while a check is asked for the first, which therefore goes before it.
         first = [(rung, check) for rung in RUNGS if rung == last or last == RUNGS[-1]]
-        return sorted(pairs, key=lambda pair: (pair[1] != "loads", pair not in first))
+        if self._away:
+            pairs = [("solved", name) if name == "device" else (rung, name) for rung, name in pairs]
+        return sorted(pairs, key=lambda pair: (pair[1] != "loads", not self._stands_first(pair[1]), pair not in first))
+
+    @property
+    def _away(self) -> bool:
+        return self.exam.device in AWAY
+
+    def _stands_first(self, name: str) -> bool:
+        """On another device nothing can be asked of a file that makes its tensors on the CPU: there its `device` check
+        comes before the others, and is of the first rung."""
+        return self._away and name == "device"
 
     def _broken(self, rung: CaseRung) -> bool:
         """Whether a required check failed there."""
@@ -118,7 +130,7 @@ class Grading:
             if name in self.required:
                 self._cut_short.add(rung)
         else:
-            result = replace(self.checks.run(name, rung), rung=rung)
+            result = replace(self.checks.run(name, "hardened" if self._stands_first(name) else rung), rung=rung)
         result = replace(result, seconds=round(time.monotonic() - start, 4), required=name in self.required)
         self.results[name] = result if before is None else _both(before, result)
         self.notify({"event": "check", "name": name, "status": result.status, **message_fields(result)})
@@ -131,7 +143,8 @@ class Grading:
             return "" if name == "forbidden" and self.checks.reading.syntax is None else "loads"
         if self.faults.dead and name != "forbidden":
             return next((r.name for r in self.results.values() if r.status == "fail"), "loads")
-        needs = [CHECKS[name].needs, CHECKS[name].needs_hardened if rung == "hardened" else ""]
+        placed = "device" if self._away and name not in ("device", "forbidden") else ""
+        needs = [placed, CHECKS[name].needs, CHECKS[name].needs_hardened if rung == "hardened" else ""]
         return next((n for n in needs if n in self.results and self.results[n].status == "fail"), "")
 
 

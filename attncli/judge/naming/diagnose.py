@@ -11,10 +11,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from attncli.domain.report import Diagnosis
+from attncli.domain.grade_report import Diagnosis
+from attncli.judge.answer_guard import alone
 from attncli.judge.answers.request import Request
-from attncli.judge.cases.folder import Folder
-from attncli.judge.guard import alone
+from attncli.judge.cases.trusted_files import Folder
 from attncli.judge.naming.pairs import Answer, pairs_of
 from attncli.judge.naming.patterns import pattern_of
 from attncli.judge.naming.roundings import rounding_of

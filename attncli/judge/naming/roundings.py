@@ -8,8 +8,8 @@ import torch
 from torch import Tensor
 
 from attncli.domain.text import Localised
+from attncli.judge.answer_guard import alone
 from attncli.judge.cases.case import Case, Input
-from attncli.judge.guard import alone
 from attncli.judge.naming.patterns import NamedPattern, enough
 from attncli.judge.naming.samples import Sample
 from attncli.judge.sentences import say

@@ -13,8 +13,8 @@ from hypothesis.errors import HypothesisException
 
 from attncli.judge.answers.finding import Examine, Finding
 from attncli.judge.cases.drawing import Declared, Draw
+from attncli.judge.cases.make_recording import Recorder
 from attncli.judge.cases.profiles import Profile
-from attncli.judge.cases.recorder import Recorder
 
 CaseFunction = Callable[[Recorder], Any]
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from attncli.judge.cases.case import Case
 from attncli.judge.cases.drawing import Declared
+from attncli.judge.cases.make_recording import Recorder
 from attncli.judge.cases.profiles import Profile
-from attncli.judge.cases.recorder import Recorder
 from attncli.judge.searching.shrink import Search
 
 

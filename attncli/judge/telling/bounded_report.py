@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from attncli.domain.grade_report import GradeReport
+from attncli.domain.grade_report_json import report_document
 from attncli.domain.printable import printable
-from attncli.domain.report import GradeReport
-from attncli.domain.report_documents import report_document
 
 # In bytes, as the command prints it: indented, where a number takes ten times the room.
 LARGEST = 1 << 20

@@ -10,17 +10,18 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from attncli.domain.report import Counterexample
-from attncli.domain.report_documents import counterexample_of
+from attncli.domain.grade_report import Counterexample
+from attncli.domain.grade_report_json import counterexample_of
 from attncli.judge.answers.finding import Finding
 from attncli.judge.cases.case import Case
-from attncli.judge.cases.folder import Folder
-from attncli.judge.cases.profiles import profile_of
-from attncli.judge.cases.recorder import Recorder
+from attncli.judge.cases.make_recording import Recorder
+from attncli.judge.cases.profiles import graded_on, profile_of
+from attncli.judge.cases.trusted_files import Folder
 from attncli.judge.searching.fewer_calls import failing_step
 from attncli.judge.telling.shown_values import Axes, Room, plain
 from attncli.judge.truth.compare import Mismatch
 from attncli.judge.truth.demands import Demands, named_arguments
+from attncli.sandbox import placement
 from attncli.sandbox.tensor_table import DTYPES, bytes_of
 from attncli.sandbox.values import SEQUENCES
 
@@ -122,7 +123,7 @@ def store(finding: Finding, check: str, record: str, stream: int) -> dict[str, A
     return {**place, "draws": case.draws, "values": values}
 
 
-def restore(stored: Mapping[str, Any], folder: Folder) -> Case | None:
+def restore(stored: Mapping[str, Any], folder: Folder, device: str = placement.CPU) -> Case | None:
     """The stored case, of its own stream, over the present `inputs.py`; None when it no longer fits.
 
     What is stored may come from elsewhere: it draws only what `inputs.py` would, and no tensor is made of another
@@ -131,9 +132,8 @@ def restore(stored: Mapping[str, Any], folder: Folder) -> Case | None:
     try:
         stream = int(stored.get("stream", 0))
         record = folder.record(stored["record"])
-        recorder = Recorder(
-            _Replayed(stored["draws"]), profile_of(stored["profile"], folder.facts), stream, "", folder.declared
-        )
+        profile = graded_on(profile_of(stored["profile"], folder.facts), device)
+        recorder = Recorder(_Replayed(stored["draws"]), profile, stream, "", folder.declared)
         record(recorder)
         entries = zip(stored["values"], recorder.case.inputs, strict=True)
         return recorder.case.with_values([_restored(entry, item.value) for entry, item in entries])

@@ -9,10 +9,10 @@ from typing import Any
 
 from attncli.domain.axis_names import spread
 from attncli.judge.cases.case import Case
-from attncli.judge.cases.edges import labels_in_chinese
+from attncli.judge.cases.edge_cases import labels_in_chinese
 from attncli.judge.cases.facts import Facts
-from attncli.judge.cases.folder import Folder
 from attncli.judge.cases.profiles import Profile
+from attncli.judge.cases.trusted_files import Folder
 from attncli.sandbox.values import SEQUENCES
 
 

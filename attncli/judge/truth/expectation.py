@@ -9,8 +9,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from attncli.judge.answer_guard import alone
 from attncli.judge.cases.case import Case, Input
-from attncli.judge.guard import alone
 from attncli.judge.truth.compare import Path, leaves
 from attncli.judge.truth.reference import (
     Cast,
@@ -22,6 +22,7 @@ from attncli.judge.truth.reference import (
     exact,
     narrowed,
     perturbed,
+    run_natively,
     run_reference,
 )
 from attncli.judge.truth.tolerance import (
@@ -51,7 +52,7 @@ class Expectation:
     def native(self) -> Observed:
         """The reference in the dtypes of the inputs: says which dtypes are due, and what they can hold."""
         wide = self.case.profile.dtype is torch.float64
-        return self.truth if wide else run_reference(self._namespace, self.case, as_given)
+        return self.truth if wide else run_natively(self._namespace, self.case, as_given)
 
     def slack(self, path: Path) -> Tensor | None:
         """How far this part of the truth may be missed besides what its dtype rounds; measured once."""
@@ -71,7 +72,7 @@ class Expectation:
         for turn in range(PERTURBATIONS, PERTURBATIONS + CLOSER_PERTURBATIONS):
             exactly = run_reference(self._namespace, self.case, perturbed(dtype, turn))
             _widen(moved, truth, dict(leaves(exactly.parts(self.case))), factor)
-            natively = run_reference(self._namespace, self.case, Rounded(perturbed(dtype, turn)))
+            natively = run_natively(self._namespace, self.case, Rounded(perturbed(dtype, turn)))
             _widen(moved, truth, dict(leaves(natively.parts(self.case))), NATIVE_FACTOR)
         return moved
 

@@ -9,8 +9,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from attncli.judge.answer_guard import alone
 from attncli.judge.cases.case import Case
-from attncli.judge.guard import alone
 from attncli.judge.truth.compare import leaves
 from attncli.judge.truth.reference import (
     Cast,
@@ -21,6 +21,7 @@ from attncli.judge.truth.reference import (
     exact,
     narrowed,
     perturbed,
+    run_natively,
     run_reference,
 )
 from attncli.judge.truth.tolerance import (
@@ -50,7 +51,7 @@ class GradientExpectation:
     @alone
     def native(self) -> Observed:
         """The reference in the dtypes of the inputs: the form that cotangents must have."""
-        return self.truth if self._wide else run_reference(self._reference, self.case, as_given)
+        return self.truth if self._wide else run_natively(self._reference, self.case, as_given)
 
     @cached_property
     @alone
@@ -124,7 +125,8 @@ class GradientExpectation:
         for cast, factor in casts:
             in_own_dtype = cast is as_given or isinstance(cast, Rounded)
             vectors = self._native_vectors() if in_own_dtype else self.wide_cotangents
-            other = run_reference(self._reference, self.case, cast, leaf_indices=self.chosen, cotangents=vectors)
+            run = run_natively if in_own_dtype else run_reference
+            other = run(self._reference, self.case, cast, leaf_indices=self.chosen, cotangents=vectors)
             for position, (a, b) in enumerate(zip(self.truth.gradients, other.gradients, strict=True)):
                 distance = torch.nan_to_num((a.to(torch.float64) - b.to(torch.float64)).abs(), nan=0.0, posinf=0.0)
                 if distance.numel():

@@ -1,21 +1,27 @@
-"""The reference run on a case in this process: in float64, in the dtypes of the inputs, or on inputs that are moved."""
+"""The reference run on a case in this process: in float64, in the dtypes of the inputs, or on inputs that are moved.
+
+What is due in float64, and how far it may be missed, is computed on the CPU whatever device is graded on: it is the
+truth of the case, and a GPU rounds no better. What a submission is compared with as given (its dtypes, what these can
+hold, what it may cost, where its results lie) comes from a run on the device of the grading: `run_natively`.
+"""
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from attncli.judge.cases.case import Case, Input
-from attncli.sandbox.emulated_device import Elsewhere, across, two_devices
+from attncli.judge.truth.compare import leaves
+from attncli.sandbox import placement
 from attncli.sandbox.expression_function import Written
 from attncli.sandbox.program_interpreter import execute, gradients
 from attncli.sandbox.program_watch import Step
+from attncli.sandbox.tensor_walk import with_each
 from attncli.sandbox.values import Environment, resolve
 
 Namespace = Mapping[str, Any]
@@ -25,7 +31,10 @@ Cotangents = Sequence[tuple[int, list[Any], Tensor]]
 
 @dataclass(slots=True)
 class Observed:
-    """What a program did, on either side of the boundary. `calls` lists the shapes each callable was called with."""
+    """What a program did, on either side of the boundary. `calls` lists the shapes each callable was called with.
+
+    Of a grading on another device the tensors are at home, on the CPU, and `lies` says by their paths where they were.
+    """
 
     outcomes: list[Any]
     shared: list[Any] = field(default_factory=list)
@@ -35,6 +44,14 @@ class Observed:
     seen: list[list[Any]] = field(default_factory=list)
     makes: bool = True
     costs: list[dict[str, int]] = field(default_factory=list)
+    lies: dict[tuple[Any, ...], str] = field(default_factory=dict)
+
+    def whole(self) -> dict[Any, Any]:
+        """Every outcome and every shared object, by the names that parts of them have in paths."""
+        return dict(enumerate(self.outcomes)) | self._shared_parts()
+
+    def _shared_parts(self) -> dict[Any, Any]:
+        return {f"shared {k}": value for k, value in enumerate(self.shared)}
 
     def parts(self, case: Case, watched: bool = False, formed: bool = False) -> dict[Any, Any]:
         """What is compared: the outcome of each step that counts, and the shared objects afterwards.
@@ -47,8 +64,7 @@ class Observed:
         for step, *path in case.opaque:
             if step in parts:
                 parts[step] = _without(parts[step], path)
-        for k, value in enumerate(self.shared):
-            parts[f"shared {k}"] = value
+        parts |= self._shared_parts()
         for k in sorted({*case.counted, *(case.watched if watched else ())}):
             parts[f"calls {k}"] = self.calls[k]
         return parts
@@ -126,36 +142,63 @@ def run_reference(
 ) -> Observed:
     """The program on trusted code, in this process. With `cotangents` the gradients of the leaves as well.
 
-    They may be made from the outcomes, once these are known. `device` may be "elsewhere": see there.
+    They may be made from the outcomes, once these are known. `device` is one of `placement`, or "meta".
     """
-    tensors = [cast(item) for item in case.inputs]
-    if device == "elsewhere":
-        tensors = [Elsewhere(t) for t in tensors]
-    elif device != "cpu":
-        tensors = [t.to(device) for t in tensors]
+    tensors = _inputs(case, cast, device)
     if cotangents is not None:
         chosen = set(leaf_indices)
         tensors = [t.requires_grad_() if k in chosen else t for k, t in enumerate(tensors)]
-    functions, calls = logged(case.callables)
-    if device == "elsewhere":
-        beside = [isinstance(function, Written) for function in case.callables]
-        functions = [f if here else across(f) for f, here in zip(functions, beside, strict=True)]
-    generators = [torch.Generator().manual_seed(seed) for seed in case.generators]
-    environment = Environment(tensors, functions, generators)
-    environment.module_dtype = _module_dtype(case, cast)
-    environment.module_device = "meta" if device == "elsewhere" else device
-    environment.repeats = False
-    environment.shared = [resolve(tree, environment) for tree in case.shared]
-    torch.default_generator.manual_seed(case.seed)
-    with two_devices(case.default_device) if device == "elsewhere" else nullcontext():
+    environment, calls = _environment(case, cast, tensors, device)
+    placement.seed_all(device, case.seed)
+    with placement.beside(device, case.default_device):
         returned = _Returned(case.steps)
         run = execute(namespace, case.steps, environment, after=returned.note, costs=costs)
     outcomes = run.outcomes if cotangents is not None else returned.of(run.outcomes)
     observed = Observed(outcomes, environment.shared, calls=calls, costs=run.costs)
     if cotangents is not None:
         vectors = cotangents(run.outcomes) if callable(cotangents) else cotangents
-        observed.gradients = gradients(run, environment, leaf_indices, vectors)
+        sent = _sent(vectors, device) if device in placement.AWAY else vectors
+        with placement.beside(device):
+            observed.gradients = gradients(run, environment, leaf_indices, sent)
     return observed
+
+
+def _inputs(case: Case, cast: Cast, device: str) -> list[Tensor]:
+    tensors = [cast(item) for item in case.inputs]
+    if device in placement.AWAY:
+        return [placement.placed(tensor, device) for tensor in tensors]
+    return tensors if device == "cpu" else [tensor.to(device) for tensor in tensors]
+
+
+def _environment(case: Case, cast: Cast, tensors: Sequence[Tensor], device: str) -> tuple[Environment, list[list[Any]]]:
+    """What the references in the trees of a case stand for, and the list in which its callables note their calls."""
+    functions, calls = logged(case.callables)
+    if device in placement.AWAY:
+        beside = [isinstance(function, Written) for function in case.callables]
+        functions = [f if here else placement.across(f, device) for f, here in zip(functions, beside, strict=True)]
+    generators = [placement.generator(device, seed) for seed in case.generators]
+    environment = Environment(tensors, functions, generators)
+    environment.device = device
+    environment.module_dtype = _module_dtype(case, cast)
+    environment.module_device = placement.torch_name(device)
+    environment.repeats = False
+    environment.shared = [resolve(tree, environment) for tree in case.shared]
+    return environment, calls
+
+
+def _sent(vectors: Cotangents, device: str) -> Cotangents:
+    return [(step, path, placement.placed(vector, device)) for step, path, vector in vectors]
+
+
+def run_natively(namespace: Namespace, case: Case, cast: Cast, **asked: Any) -> Observed:
+    """The program on the device of the grading, with its tensors brought home and told where they lay."""
+    if case.profile.device not in placement.AWAY:
+        return run_reference(namespace, case, cast, **asked)
+    there = run_reference(namespace, case, cast, device=case.profile.device, **asked)
+    lies = {path: placement.place_of(part) for path, part in leaves(there.whole()) if isinstance(part, Tensor)}
+    outcomes, shared = placement.brought_home(there.outcomes), placement.brought_home(there.shared)
+    at_home = [placement.home(gradient) for gradient in there.gradients]
+    return replace(there, outcomes=outcomes, shared=shared, gradients=at_home, lies=lies)
 
 
 class _Returned:
@@ -167,20 +210,10 @@ class _Returned:
 
     def note(self, index: int, _arguments: Any, outcome: Any) -> None:
         if self._steps[index]["op"] == "method":
-            self._then[index] = _copied(outcome)
+            self._then[index] = with_each(outcome, lambda tensor: tensor.detach().clone())
 
     def of(self, outcomes: Sequence[Any]) -> list[Any]:
         return [self._then.get(index, outcome) for index, outcome in enumerate(outcomes)]
-
-
-def _copied(value: Any) -> Any:
-    if isinstance(value, Tensor):
-        return value.detach().clone()
-    if type(value) in (list, tuple):
-        return type(value)(_copied(part) for part in value)
-    if type(value) is dict:
-        return {key: _copied(part) for key, part in value.items()}
-    return value
 
 
 def _module_dtype(case: Case, cast: Cast) -> torch.dtype:

@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from attncli.domain.case_answers import BothAnswers
-from attncli.domain.report import Counterexample
+from attncli.domain.grade_report import Counterexample
 from attncli.domain.text import NOTHING, Localised
+from attncli.judge.answer_guard import Guard, Unjudgeable
 from attncli.judge.answers.finding import Finding
 from attncli.judge.answers.request import Request
 from attncli.judge.answers.submission import Failure, Submission
 from attncli.judge.asking.questions import Values
 from attncli.judge.cases.case import Case
-from attncli.judge.cases.folder import Folder
-from attncli.judge.guard import Guard, Unjudgeable
+from attncli.judge.cases.trusted_files import Folder
 from attncli.judge.sentences import say
 from attncli.judge.telling.counterexample import render
 from attncli.judge.truth.compare import Mismatch

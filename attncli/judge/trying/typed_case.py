@@ -17,12 +17,12 @@ from torch import Tensor
 
 from attncli.judge.cases.case import Case, Handle
 from attncli.judge.cases.drawing import fixed_draw
-from attncli.judge.cases.folder import Folder
+from attncli.judge.cases.make_recording import Recorder
 from attncli.judge.cases.profiles import profile_of
-from attncli.judge.cases.recorder import Recorder
+from attncli.judge.cases.trusted_files import Folder
 from attncli.judge.trying.typed_values import Kept, Result, TypedFunction, TypedGenerator, TypedValues
 from attncli.judge.trying.untypable import code_of, untypable
-from attncli.sandbox.values import tensors_in
+from attncli.sandbox.tensor_walk import tensors_in
 
 MOST_CHARACTERS = 8_000
 MOST_CALLS = 16

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from attncli.bank.loader import BankFile, load_file
-from attncli.bank.own import completed
+from attncli.bank.own_cards import completed
 from attncli.bank.problems import shown_path
+from attncli.bank.reading.yaml_reading import parse
 from attncli.bank.validate import topic_findings
-from attncli.bank.yaml_reading import parse
 from attncli.domain.anki import FROM_ANKI
 from attncli.errors import UsageError
 from attncli.files import cannot_write, write_whole

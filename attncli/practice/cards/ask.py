@@ -80,6 +80,25 @@ class Asked:
         self.marked = self._mark()
         self.revealed = True
 
+    def lay_open(self) -> None:
+        """Reveals the answer to one who only reads the card: nothing was given, and nothing is marked."""
+        self.revealed, self.line = True, 0
+
+    @property
+    def is_read(self) -> bool:
+        """Whether the card lies open without having been answered."""
+        return self.revealed and self.marked is None
+
+    @property
+    def answer_told(self) -> Localised:
+        """What is right, in a sentence; nothing for cards whose options, items or own answer tell it."""
+        card = self.card
+        if isinstance(card, NumericCard) and self.task is not None:
+            return give_up(self.task).detail
+        if isinstance(card, ClozeCard):
+            return mark_cloze(card, ["" for _ in card.blanks]).detail
+        return mark_debug(card, 0).detail if isinstance(card, DebugCard) else NOTHING
+
     def _mark(self) -> Marked | None:
         card = self.card
         if isinstance(card, NumericCard) and self.task is not None:

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from attncli.bank.loader import NOT_CARDS, BankFile, load_file
-from attncli.bank.own import completed
+from attncli.bank.own_cards import completed
 from attncli.bank.problems import shown_path
+from attncli.bank.reading.yaml_reading import parse
 from attncli.bank.validate import topic_findings
-from attncli.bank.yaml_reading import parse
 from attncli.domain.text import Lang
 from attncli.errors import Unfit, UsageError
 from attncli.files import cannot_write, write_whole

@@ -12,9 +12,9 @@ from attncli.domain.rating import Rating
 from attncli.domain.schedule import Schedule
 from attncli.errors import NotFound, Outdated
 from attncli.memory.replay import is_leech
-from attncli.practice.derivation import derive_subject
+from attncli.practice.derive_schedules import derive_subject
 from attncli.practice.log.log_transaction import recording
-from attncli.practice.log.stamping import stamp
+from attncli.practice.log.timestamps import stamp
 from attncli.practice.workspace import Workspace
 
 REVIEWS = frozenset({RowKind.REVIEW})

@@ -6,11 +6,11 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 from attncli.domain.rating import Rating
-from attncli.memory.forgetting import curve_factor, recall_on
+from attncli.memory.forgetting_curve import curve_factor, recall_on
 from attncli.practice.log.mock_log import missed_then
 from attncli.practice.workspace import Workspace
 from attncli.store.log import LastReview
-from attncli.store.queue import Moment
+from attncli.store.queue_table import Moment
 from attncli.store.seen_cards import Curve, PerhapsWeak
 
 WEAK_LAPSES = 3

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from attncli.bank.check import check_challenges
-from attncli.bank.links import Known
-from attncli.bank.planned import load_planned
+from attncli.bank.checked_files import Surroundings
 from attncli.bank.problems import Problem
-from attncli.bank.selection import Surroundings
+from attncli.bank.reading.planned_ids import load_planned
+from attncli.bank.rules.link_rules import Known
 from attncli.practice.workspace import Workspace
 
 

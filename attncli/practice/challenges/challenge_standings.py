@@ -12,11 +12,11 @@ from attncli.domain.challenge import Challenge, Standing
 from attncli.domain.rungs import RUNGS, Rung
 from attncli.domain.schedule import Schedule
 from attncli.domain.text import LANGS, Lang
-from attncli.memory.evidence import fixed_of, standing_of
+from attncli.memory.attempt_rating import fixed_of, standing_of
 from attncli.memory.replay import standing
 from attncli.practice.cards.record_review import iso
 from attncli.practice.workspace import Workspace
-from attncli.words.tracks import track_title
+from attncli.words.track_texts import track_title
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from attncli.bank.signatures import defined_in
+from attncli.bank.reading.signatures import defined_in
 from attncli.domain.challenge import Challenge
-from attncli.domain.report import Counterexample, GradeReport, ShownTensor
+from attncli.domain.grade_report import Counterexample, GradeReport, ShownTensor
 from attncli.judge.client import TryRequest
-from attncli.practice.challenges.submit import read_submission, specification
+from attncli.practice.challenges.grade_file import read_submission, specification
 from attncli.practice.workspace import Workspace
 
 _LONGEST = 2_000

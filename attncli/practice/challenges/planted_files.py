@@ -35,7 +35,7 @@ def planted_in(workspace: Workspace, challenge: Challenge, file: Path) -> Plante
         return None
     if start.bug:
         return Planted(start, (start.bug,))
-    from attncli.bank.repair_rules import load_repairs
+    from attncli.bank.rules.repair_rules import load_repairs
 
     known = {repair.wrong: repair for repair in load_repairs(Path(challenge.folder))}
     repairs = tuple(known[name] for name in start.repairs if name in known)

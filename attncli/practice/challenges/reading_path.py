@@ -12,7 +12,7 @@ from typing import Any
 
 from attncli.bank.loader import CHALLENGE, load_challenge
 from attncli.paths import bundled_impl
-from attncli.words.tracks import TRACKS, reading_order
+from attncli.words.track_texts import TRACKS, reading_order
 
 _HEAD = """\
 # Reading path

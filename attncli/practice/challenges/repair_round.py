@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -10,8 +9,8 @@ from attncli.domain.challenge import Challenge
 from attncli.domain.repairs import MOST_BUGS, REPAIRS, Repair, drawn, planted
 from attncli.domain.text import Lang
 from attncli.errors import EnvironmentFailure, UsageError
-from attncli.practice.challenges.challenge_texts import statement
-from attncli.practice.challenges.starter_docstring import docstring
+from attncli.practice.challenges.starter_docstring import docstring, without_docstring
+from attncli.practice.challenges.whole_statement import statement
 from attncli.practice.workspace import Workspace
 from attncli.words.repair_texts import heading
 
@@ -34,7 +33,7 @@ def next_round(workspace: Workspace, challenge: Challenge, count: int, number: i
 
     Raises UsageError where the challenge offers no rounds, or none of so many bugs.
     """
-    from attncli.bank.repair_rules import load_repairs
+    from attncli.bank.rules.repair_rules import load_repairs
 
     repairs = load_repairs(Path(challenge.folder))
     if not repairs:
@@ -55,17 +54,9 @@ def round_text(challenge: Challenge, repairs: Iterable[Repair], file: Path, lang
     repairs = tuple(repairs)
     try:
         reference = (Path(challenge.folder) / "reference.py").read_text(encoding="utf-8")
-        code = _without_docstring(planted(reference, repairs))
+        code = without_docstring(planted(reference, repairs))
     except (OSError, ValueError, SyntaxError) as error:
         said = f"the reference of {challenge.id} takes no bugs ({error})"
         raise EnvironmentFailure(f"{said}; `attn verify {challenge.id}` says more") from error
     task = heading(challenge, len(repairs), file.name)[lang]
     return f"{docstring(task + chr(10) * 2 + statement(challenge).first[lang])}\n\n{code}"
-
-
-def _without_docstring(source: str) -> str:
-    tree = ast.parse(source)
-    if ast.get_docstring(tree) is None:
-        return source
-    lines = source.splitlines(keepends=True)
-    return "".join(lines[tree.body[0].end_lineno or 0 :]).lstrip("\n")

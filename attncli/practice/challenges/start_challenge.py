@@ -9,13 +9,13 @@ from typing import Any
 
 from attncli.domain.challenge import Challenge
 from attncli.domain.log_row import RowKind
-from attncli.domain.payloads import LONGEST_PATH, kept_text
+from attncli.domain.log_row_payloads import LONGEST_PATH, kept_text
 from attncli.domain.text import Localised
 from attncli.errors import Unfit, UsageError
 from attncli.files import cannot_write
-from attncli.practice.challenges.challenge_texts import statement
 from attncli.practice.challenges.repair_round import next_round, round_text
 from attncli.practice.challenges.starters import disguised, starter
+from attncli.practice.challenges.whole_statement import statement
 from attncli.practice.log.log_transaction import record
 from attncli.practice.workspace import Workspace
 from attncli.words.command_texts import NO_SYMPTOM

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import unicodedata
 from collections.abc import Iterator
+from io import StringIO
 
 _WIDTH = 110
 _CHINESE = r"[\u2e80-\u9fff\uff00-\uffef]"
@@ -21,6 +23,18 @@ def docstring(text: str) -> str:
     body = "\n".join(_filled(text.strip().replace('"""', "'''")))
     raw = "r" if "\\" in text else ""
     return f'{raw}"""{body}\n"""'
+
+
+def without_docstring(source: str) -> str:
+    """A file without the text at its head; as it is where it has none. Raises what `ast.parse` raises."""
+    tree = ast.parse(source)
+    if ast.get_docstring(tree) is None:
+        return source
+    head, *others = tree.body
+    last = head.end_lineno or 0
+    if others and others[0].lineno <= last:
+        return source
+    return "".join(list(StringIO(source, newline=""))[last:]).lstrip("\r\n")  # split as Python splits
 
 
 def _filled(text: str) -> Iterator[str]:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from attncli.bank.wrong_files import Mistakes
+from attncli.bank.reading.wrong_files import Mistakes
 from attncli.domain.card import follow_ups_of, sources_of
 from attncli.domain.challenge import Challenge
 from attncli.domain.text import Localised
 
 
 def challenge_of(document: dict[str, Any]) -> Challenge:
-    """The challenge that a validated document (see `attncli.bank.schema`) describes."""
+    """The challenge that a validated document (see `attncli.bank.reading.schema`) describes."""
     told: dict[str, Any] = {key: document[key] for key in ("id", "track", "level", "version", "kernel", "folder")}
     told |= {key: tuple(document[key]) for key in ("entry", "required", "badges", "forbidden", "cards")}
     told |= {key: Localised.of(document[key]) for key in ("title", "statement")}

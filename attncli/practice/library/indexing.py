@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from attncli.bank.loader import CHALLENGE, GLOSSARY, NOT_CARDS, BankFile, load_challenge, load_file, load_glossary
-from attncli.practice.derivation import rebuild_queue
+from attncli.practice.derive_schedules import rebuild_queue
 from attncli.practice.library.synonyms import Synonyms
 from attncli.store.bank_files import Stamp
 from attncli.store.database import Database

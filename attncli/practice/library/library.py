@@ -88,7 +88,7 @@ class Library:
     def challenges(self, track: str | None = None) -> list[Challenge]:
         """All challenges, or those of one track, in reading order. Raises NotFound for an unknown track."""
         from attncli.practice.library.challenge_documents import challenge_of
-        from attncli.words.tracks import reading_order
+        from attncli.words.track_texts import reading_order
 
         challenges = [challenge_of(document) for document in self._store.index.challenges()]
         challenges.sort(key=lambda challenge: reading_order(challenge.track))

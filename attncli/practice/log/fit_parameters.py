@@ -10,12 +10,12 @@ from typing import Any
 
 from attncli.domain.log_row import LogRow, RowKind
 from attncli.domain.rating import Rating
+from attncli.memory.fit_effects import Workload, first_intervals, workload
 from attncli.memory.fitting import Fit, History, fit
-from attncli.memory.policy import Policy
-from attncli.memory.workload import Workload, first_intervals, workload
-from attncli.practice.derivation import derive_everything
+from attncli.memory.schedule_policy import Policy
+from attncli.practice.derive_schedules import derive_everything
 from attncli.practice.log.log_transaction import recording
-from attncli.practice.log.stamping import stamp
+from attncli.practice.log.timestamps import stamp
 from attncli.practice.workspace import Workspace
 
 MOST_REVIEWS = 100_000

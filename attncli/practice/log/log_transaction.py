@@ -9,10 +9,10 @@ from typing import Any
 
 from attncli.domain.log_row import LogRow, RowKind
 from attncli.memory.annotations import ANNOTATIONS
-from attncli.memory.evidence import CHALLENGE_ROWS
+from attncli.memory.attempt_rating import CHALLENGE_ROWS
 from attncli.memory.replay import HOLDS
-from attncli.practice.derivation import derive_subject
-from attncli.practice.log.stamping import stamp
+from attncli.practice.derive_schedules import derive_subject
+from attncli.practice.log.timestamps import stamp
 from attncli.practice.workspace import Workspace
 
 

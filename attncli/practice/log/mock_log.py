@@ -11,7 +11,7 @@ from attncli.domain.log_row import LogRow, RowKind
 from attncli.domain.mock_interview import MockItem, MockPart, MockPlan, plan_document, plan_of
 from attncli.memory.replay import standing
 from attncli.practice.log.log_transaction import recording
-from attncli.practice.log.stamping import stamp
+from attncli.practice.log.timestamps import stamp
 from attncli.practice.workspace import Workspace
 
 KINDS = frozenset({RowKind.MOCK, RowKind.MOCK_CLOCK})

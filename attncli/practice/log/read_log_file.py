@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from attncli.domain.log_row import LogRow
-from attncli.domain.row_documents import LONGEST_LINE, row_of_line
+from attncli.domain.log_row_json import LONGEST_LINE, row_of_line
 from attncli.errors import UsageError
 from attncli.store.connection import MAGIC
 from attncli.store.foreign_database import foreign_rows, workshop

@@ -12,12 +12,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from attncli.domain.row_documents import checked_line, is_machine, line_of
+from attncli.domain.log_row_json import checked_line, is_machine, line_of
 from attncli.errors import EnvironmentFailure, UsageError
 from attncli.files import cannot_write, replace_whole
 from attncli.practice.log.merge_logs import merge
 from attncli.practice.log.read_log_file import LogFile, Placed, read_log
-from attncli.practice.log.shared_changes import (
+from attncli.practice.log.sync_changes import (
     ENDING,
     Stamp,
     WholeSyncNeeded,

@@ -20,7 +20,7 @@ from attncli.practice.cards.ask import Asked
 from attncli.practice.log import mock_log
 from attncli.practice.log.mock_log import MockState
 from attncli.practice.log.undo import take_back
-from attncli.practice.mock.mock_plan import MockWish, draw_plan
+from attncli.practice.mock.compose_mock import MockWish, draw_plan
 from attncli.practice.workspace import Workspace
 
 WHOLE, PARTLY, NOTHING = 2, 1, 0

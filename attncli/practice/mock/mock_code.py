@@ -7,14 +7,14 @@ from pathlib import Path
 from random import Random
 
 from attncli.domain.challenge import Challenge
+from attncli.domain.grade_report import GradeReport
 from attncli.domain.mock_interview import MockItem
-from attncli.domain.report import GradeReport
 from attncli.errors import UsageError
-from attncli.practice.challenges import submit
-from attncli.practice.challenges.grader import GradeRequest
+from attncli.practice.challenges import grade_file
+from attncli.practice.challenges.grade_file import GradeOptions
 from attncli.practice.challenges.repair_round import offers_rounds
 from attncli.practice.challenges.start_challenge import start_challenge
-from attncli.practice.challenges.submit import GradeOptions
+from attncli.practice.challenges.warm_judge import GradeRequest
 from attncli.practice.mock.mock import MockInterview
 
 OPTIONS = GradeOptions(rung="solved")
@@ -64,13 +64,13 @@ def _drawn_bug(challenge: Challenge, seed: int) -> str:
 
 def request_for(interview: MockInterview, round: CodeRound) -> GradeRequest:
     """What the judge is asked about the file of a round. Raises NotFound, UsageError."""
-    return submit.request_for(interview.workspace, round.challenge.id, round.path, OPTIONS)
+    return grade_file.request_for(interview.workspace, round.challenge.id, round.path, OPTIONS)
 
 
 def settle(interview: MockInterview, request: GradeRequest, report: GradeReport) -> None:
     """Records a grading: an attempt at the challenge or a repair, and what it counts for in the interview."""
     workspace = interview.workspace
-    submit.settle(workspace, request, report, OPTIONS)
+    grade_file.settle(workspace, request, report, OPTIONS)
     cards = tuple(dict.fromkeys(card for found in report.diagnosis for card in found.cards))
     if report.repaired is None:
         interview.tick_code(int(report.accepted), 1, cards, report.verdict)

@@ -9,7 +9,7 @@ from datetime import date, datetime
 from typing import Any
 
 from attncli.errors import Unfit
-from attncli.memory.interview_plan import Item
+from attncli.memory.plan_day import Item
 from attncli.memory.plan_forecast import (
     Expected,
     PlannedDay,
@@ -21,7 +21,7 @@ from attncli.memory.plan_forecast import (
     sees_all,
     thirds_as_now,
 )
-from attncli.practice.cards.due import minutes_of
+from attncli.practice.cards.due_counts import minutes_of
 from attncli.practice.plan.plan_basis import Basis, plan_basis
 from attncli.practice.plan.plan_challenges import ChallengeDay, plan_challenges
 from attncli.practice.workspace import Workspace

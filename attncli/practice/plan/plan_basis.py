@@ -11,10 +11,10 @@ from attncli.domain.log_row import LogRow, RowKind
 from attncli.domain.rating import Rating
 from attncli.domain.schedule import Schedule
 from attncli.memory.card_order import asked_order, asked_weight, unseen_cards
-from attncli.memory.interview_plan import Item, Outlook
 from attncli.memory.last_pass import LEARN_SECONDS, REVIEW_SECONDS
+from attncli.memory.learner_curve import Curve, Trial, likely, middle, weigh
+from attncli.memory.plan_day import Item, Outlook
 from attncli.memory.plan_forecast import thirds
-from attncli.memory.recall_curve import Curve, Trial, likely, middle, weigh
 from attncli.memory.replay import standing_reviews
 from attncli.memory.stability import PUBLISHED, Growth
 from attncli.memory.study_seconds import first_shares, usual_seconds

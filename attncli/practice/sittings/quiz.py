@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 
-from attncli.domain.card import OrderingCard
+from attncli.domain.card import LEVELS, Level, OrderingCard
 from attncli.domain.text import NOTHING, Localised
 from attncli.errors import NothingFits, UsageError
 from attncli.practice.cards.ask import Asked
@@ -21,17 +21,22 @@ SEEDS = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class QuizWish:
-    """`topic` None draws from all; the same seed draws the same quiz as long as the cards are the same."""
+    """`topic` None draws from all, `level` from what is asked in interviews up to it.
+
+    The same seed draws the same quiz as long as the cards are the same.
+    """
 
     topic: str | None = None
     count: int = QUIZ_COUNT
     seed: int = 0
+    level: Level | None = None
 
     @property
     def command(self) -> str:
         """What draws the same quiz again."""
         topic = f" --topic {self.topic}" if self.topic else ""
-        return f"attn quiz{topic} --count {self.count} --seed {self.seed}"
+        level = f" --level {self.level}" if self.level else ""
+        return f"attn quiz{topic}{level} --count {self.count} --seed {self.seed}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,9 +68,9 @@ class Quiz:
 
     def __init__(self, workspace: Workspace, wish: QuizWish) -> None:
         self.wish = wish
-        found = sorted(card.id for card in _drawable(workspace, wish.topic))
+        found = sorted(card.id for card in _drawable(workspace, wish))
         if not found:
-            raise _nothing(workspace, wish.topic)
+            raise _nothing(workspace, wish)
         drawn = Random(wish.seed).sample(found, min(wish.count, len(found)))
         # Each question has its own randomness, so that none depends on how the one before was drawn.
         self._questions = [Asked.of(workspace.library.card(id), Random(f"{wish.seed} {id}")) for id in drawn]
@@ -112,13 +117,17 @@ def right_answer(asked: Asked) -> Localised:
     return asked.marked.detail if asked.marked else NOTHING
 
 
-def _drawable(workspace: Workspace, topic: str | None) -> list[CardSummary]:
+def _drawable(workspace: Workspace, wish: QuizWish) -> list[CardSummary]:
     """The cards that have one right answer."""
-    return [card for card in fitting(workspace, Wish(topic)) if card.kind != "qa"]
+    levels = LEVELS[: LEVELS.index(wish.level) + 1] if wish.level else LEVELS
+    return [card for card in fitting(workspace, Wish(wish.topic)) if card.kind != "qa" and card.level in levels]
 
 
-def _nothing(workspace: Workspace, topic: str | None) -> NothingFits:
-    if topic is None:
+def _nothing(workspace: Workspace, wish: QuizWish) -> NothingFits:
+    """What was asked for, and how many cards there would be without one condition of it."""
+    asked = [f"--{name} {value}" for name in ("topic", "level") if (value := getattr(wish, name))]
+    if not asked:
         return NothingFits([], {})
-    elsewhere = len(_drawable(workspace, None))
-    return NothingFits([f"a quiz with --topic {topic}"], {"topic": elsewhere} if elsewhere else {})
+    wider = {"level": replace(wish, level=None), "topic": replace(wish, topic=None)}
+    counts = {name: len(_drawable(workspace, other)) for name, other in wider.items() if other != wish}
+    return NothingFits(["a quiz with", *asked], {name: count for name, count in counts.items() if count})

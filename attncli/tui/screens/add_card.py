@@ -15,13 +15,15 @@ from textual.widgets import Input, TextArea
 from attncli.errors import AttnError
 from attncli.practice.cards.card_draft import CardDraft, drop_draft, keep_draft, read_draft
 from attncli.practice.cards.new_card import add_card
-from attncli.tui.faults import fault_text
+from attncli.tui.app_errors import fault_text
 from attncli.tui.screens.base import AttnScreen
 from attncli.tui.widgets.plain import Plain
 from attncli.tui.widgets.title_bar import TitleBar
 from attncli.words.app_texts import say
 
 OWN_TOPIC = "mine"
+SECONDS_BETWEEN_DRAFTS = 5.0
+"""What a process that is killed may cost at most."""
 
 
 class AddCardScreen(AttnScreen):
@@ -37,6 +39,7 @@ class AddCardScreen(AttnScreen):
         super().__init__()
         self.draft = CardDraft(topic or OWN_TOPIC)
         self.said = ""
+        self.kept = self.draft
 
     def title_bar(self) -> TitleBar:
         return TitleBar(say("add.title", self.lang), status=str(self.workspace.home.banks))
@@ -57,9 +60,13 @@ class AddCardScreen(AttnScreen):
         self.said = ""
         if self.draft.is_empty:
             try:
-                self.draft = read_draft(self.workspace.home.card_draft, self.draft)
+                self.draft = self.kept = read_draft(self.workspace.home.card_draft, self.draft)
             except AttnError as error:
                 self.said = fault_text(error, self.lang)
+
+    def on_mount(self) -> None:
+        super().on_mount()
+        self.set_interval(SECONDS_BETWEEN_DRAFTS, self._keep_meanwhile)
 
     def focus_first(self) -> None:
         self.query_one("#question", Input).focus()
@@ -73,7 +80,7 @@ class AddCardScreen(AttnScreen):
     def _typed(self) -> None:
         if self.query(TextArea):  # not while the language is being changed
             self._read_fields()
-            self.attn.keep = None if self.draft.is_empty else self._keep
+            self.attn.keep = None if self.draft.is_empty and self.kept.is_empty else self._keep
 
     def _read_fields(self) -> None:
         """Where keys come fast, what changed is told after the key that followed it."""
@@ -81,13 +88,21 @@ class AddCardScreen(AttnScreen):
         self.draft = CardDraft(topic, question, self.query_one(TextArea).text)
 
     def _keep(self) -> bool:
+        """A draft that was emptied again is forgotten."""
         self._read_fields()
+        path = self.workspace.home.card_draft
         try:
-            keep_draft(self.workspace.home.card_draft, self.draft)
+            drop_draft(path) if self.draft.is_empty else keep_draft(path, self.draft)
         except AttnError as error:
             self.query_one("#note", Plain).update(fault_text(error, self.lang))
             return False
+        self.kept = self.draft
         return True
+
+    def _keep_meanwhile(self) -> None:
+        """Not over a draft that could not be read."""
+        if self.query(TextArea) and not self.said and self.draft != self.kept:
+            self._keep()
 
     def on_unmount(self) -> None:
         self.attn.keep = None

@@ -18,6 +18,7 @@ from attncli.domain.text import Lang, Localised
 from attncli.errors import NotFound
 from attncli.practice.workspace import Workspace
 from attncli.tui.routes import Routes
+from attncli.tui.widgets.even import Even
 from attncli.tui.widgets.key_bar import KeyBar
 from attncli.tui.widgets.plain import Plain
 from attncli.tui.widgets.title_bar import TitleBar
@@ -30,7 +31,7 @@ class TooSmall(Plain):
     """Stands in for the screen in a terminal below 60×18."""
 
 
-class AttnScreen(Screen[None]):
+class AttnScreen(Even, Screen[None]):
     """Subclasses give `title_bar` and `body`; `focus_first` says where keys go after (re)composing."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -43,6 +44,7 @@ class AttnScreen(Screen[None]):
         super().__init__()
         self.composing = Lock()
         """Held by what changes the screen's parts: a key may compose it anew while a grading ends."""
+        self._had_keys: Widget | None = None
 
     @property
     def attn(self) -> Routes:
@@ -99,10 +101,20 @@ class AttnScreen(Screen[None]):
     def on_resize(self, event: events.Resize) -> None:
         width, height = event.size
         small = width < LEAST_WIDTH or height < LEAST_HEIGHT
+        if small and not self.has_class("-too-small"):
+            self._had_keys = self.focused
+        elif not small and self._had_keys is not None:
+            self.call_after_refresh(self._give_keys_back)
         self.set_class(small, "-too-small")
         if small:
             sizes = {"width": width, "height": height, "least_width": LEAST_WIDTH, "least_height": LEAST_HEIGHT}
             self.query_one(TooSmall).update(say("app.too-small", self.lang, **sizes))
+
+    def _give_keys_back(self) -> None:
+        """To what had them before the terminal became too small: Textual takes them from whatever is hidden."""
+        widget, self._had_keys = self._had_keys, None
+        if widget is not None and widget.is_attached and self.focused is None:
+            self.set_focus(widget)
 
     def action_back(self) -> None:
         self.attn.go_back()

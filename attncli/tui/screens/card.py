@@ -13,11 +13,11 @@ from textual.widgets import Input
 
 from attncli.errors import AttnError
 from attncli.practice.cards import hold
-from attncli.practice.cards.annotate import annotation, set_note, toggle_flag, toggle_tag
 from attncli.practice.cards.ask import Asked
+from attncli.practice.cards.tag_flag_note import annotation, set_note, toggle_flag, toggle_tag
 from attncli.practice.log.undo import sort_of_act, take_back
 from attncli.practice.workspace import Workspace
-from attncli.tui.editing import edit_outside
+from attncli.tui.choose_editor import edit_outside
 from attncli.tui.mounting import mount_in
 from attncli.tui.screens.base import AttnScreen
 from attncli.tui.widgets.card_sheet import Sheet, asked_parts
@@ -53,7 +53,8 @@ class CardScreen(AttnScreen):
     def _asked(self) -> Asked:
         if self.asked is None:
             self.asked = Asked.of(self.workspace.library.card(self.card_id), self.attn.rng)
-            self.asked.revealed = not self.question_first
+            if not self.question_first:
+                self.asked.lay_open()
         return self.asked
 
     def title_bar(self) -> TitleBar:
@@ -69,8 +70,9 @@ class CardScreen(AttnScreen):
         yield Sheet(*self._parts())
 
     def _parts(self) -> list[Widget]:
-        parts = list(asked_parts(self._asked(), self.lang, self.question_of))
-        if not self._asked().revealed and self._asked().is_marked_automatically:
+        asked = self._asked()
+        parts = list(asked_parts(asked, self.lang, self.question_of))
+        if asked.is_marked_automatically and not asked.revealed:
             parts.append(Plain(say("card.question-first", self.lang), classes="note"))
         return parts
 
@@ -99,7 +101,7 @@ class CardScreen(AttnScreen):
         return action != "experiment" or bool(self._asked().card.experiment)
 
     async def action_reveal(self) -> None:
-        self._asked().revealed = True
+        self._asked().lay_open()
         sheet = self.query_one(Sheet)
         with self.app.batch_update():
             await sheet.remove_children()

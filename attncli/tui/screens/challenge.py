@@ -11,32 +11,32 @@ from textual import work
 from textual.binding import Binding, BindingType
 from textual.widget import Widget
 
-from attncli.domain.report import CheckResult, GradeReport
+from attncli.domain.grade_report import CheckResult, GradeReport
 from attncli.errors import AttnError, JudgeFailed
-from attncli.practice.challenges import submit
+from attncli.practice.challenges import grade_file
 from attncli.practice.challenges.challenge_standings import is_solved, next_unsolved
-from attncli.practice.challenges.challenge_texts import statement
-from attncli.practice.challenges.grader import GradeRequest, GradingCancelled
 from attncli.practice.challenges.hint import Hint, next_hint
 from attncli.practice.challenges.repair_round import offers_rounds
 from attncli.practice.challenges.solution import show_solution
 from attncli.practice.challenges.start_challenge import Started, solution_file
+from attncli.practice.challenges.warm_judge import GradeRequest, GradingCancelled
+from attncli.practice.challenges.whole_statement import statement
+from attncli.tui.app_errors import fault_text
+from attncli.tui.bug_files import hand_out_bug, hand_out_repair, task_of
 from attncli.tui.challenge_standing import comes_back_text, standing_text
-from attncli.tui.editing import edit_outside, has_file, write_here
-from attncli.tui.faults import fault_text
-from attncli.tui.handed_out import hand_out_bug, hand_out_repair, task_of
+from attncli.tui.choose_editor import edit_outside, has_file, write_here
 from attncli.tui.mounting import mount_in
 from attncli.tui.screens.base import AttnScreen
 from attncli.tui.widget_events import CheckChanged, Graded, GradingFailed
 from attncli.tui.widgets.after_solving import AfterSolving, after_solving
-from attncli.tui.widgets.fold import Fold
-from attncli.tui.widgets.grade_report import GradeReportView
-from attncli.tui.widgets.page import Page
+from attncli.tui.widgets.challenge_statement import asked_for, help_taken
+from attncli.tui.widgets.folded_text import Fold
+from attncli.tui.widgets.grading_view import GradeReportView
+from attncli.tui.widgets.long_text import Page
 from attncli.tui.widgets.plain import Plain
 from attncli.tui.widgets.title_bar import TitleBar
 from attncli.words.app_texts import say
-from attncli.words.statements import EVERYWHERE, HARDENED
-from attncli.words.tracks import track_title
+from attncli.words.track_texts import track_title
 
 
 class ChallengeScreen(AttnScreen):
@@ -58,7 +58,8 @@ class ChallengeScreen(AttnScreen):
         Binding("x", "harden", "key.harden", show=False),
         Binding("a", "answer", "key.follow-up", show=False),
         Binding("n", "next", "key.next-challenge", show=False),
-        Binding("tab", "other_side", "key.tab", key_display="Tab", priority=True),
+        Binding("tab", "other_side(True)", "key.report", key_display="Tab", priority=True),
+        Binding("tab", "other_side(False)", "key.statement", key_display="Tab", priority=True),
         Binding("escape", "cancel", "key.cancel", key_display="Esc"),
         Binding("escape,q", "back", "key.back", key_display="Esc"),
     ]
@@ -71,7 +72,7 @@ class ChallengeScreen(AttnScreen):
         self.handed_out: Started | None = None
         self.report: GradeReport | None = None
         self.request: GradeRequest | None = None
-        self.options = submit.GradeOptions()
+        self.options = grade_file.GradeOptions()
         self.unfolded = False
         self.opened: set[int] = set()
 
@@ -97,26 +98,14 @@ class ChallengeScreen(AttnScreen):
         started = self.file.exists()
         file = say("challenge.file", lang, file=self.file) if started else say("challenge.not-started", lang)
         yield Plain(file, id="file")
-        if self.handed_out is None and self.check_action("repair", ()):
-            yield Plain(say("challenge.offers-repair", lang))
+        if self.handed_out is None and offers_rounds(self.challenge) and self.check_action("repair", ()):
+            yield Plain(say("challenge.offers-repair", lang), classes="offer")
         if self.handed_out is not None:
             task, text = task_of(self.handed_out, self.file, lang)
             yield Plain(task, classes="heading")
             yield CardMarkdown(text[lang])
-        for hint in self.hints:
-            yield Plain(say("challenge.hint", lang, n=hint.number, total=hint.total), classes="heading")
-            yield CardMarkdown(hint.text[lang])
-        if self.reference:
-            yield Plain(say("challenge.solution", lang), classes="heading")
-            yield CardMarkdown(f"```python\n{self.reference.rstrip()}\n```")
-        yield CardMarkdown(self.statement.first[lang])
-        yield Plain(EVERYWHERE[lang], classes="heading")
-        yield CardMarkdown(self.statement.everywhere[lang])
-        if self.statement.hardened[lang]:
-            yield Fold(HARDENED[lang], CardMarkdown(self.statement.hardened[lang]), lang, self.unfolded)
-        yield Plain(say("challenge.needs", lang, checks=", ".join(self.challenge.required)))
-        if self.challenge.forbidden:
-            yield Plain(say("challenge.forbidden", lang, calls=", ".join(self.challenge.forbidden)))
+        yield from help_taken(self.hints, self.reference, lang)
+        yield from asked_for(self.challenge, self.statement, lang, self.unfolded)
         if self.report is None:
             yield from self._after_solving()
 
@@ -161,14 +150,12 @@ class ChallengeScreen(AttnScreen):
         if action == "cancel":
             return grading_now
         if action == "other_side":
-            return grading_now or self.report is not None
+            return (grading_now or self.report is not None) and self.has_class("-report") != parameters[0]
         if action == "fresh":
             return not grading_now and self._is_accepted()
         if action in ("answer", "next"):
             return not grading_now and is_solved(self.workspace, self.challenge_id)
-        if action == "repair":
-            return not grading_now and offers_rounds(self.challenge)
-        if action in ("grade", "edit", "write", "bug", "own_case"):
+        if action in ("grade", "edit", "write", "bug", "repair", "own_case"):
             return not grading_now
         return not (action == "back" and grading_now)
 
@@ -183,9 +170,10 @@ class ChallengeScreen(AttnScreen):
     def _turn(self, report: bool) -> None:
         self.set_class(report, "-report")
         self.focus_first()
+        self.refresh_bindings()
 
-    def action_other_side(self) -> None:
-        self._turn(report=not self.has_class("-report"))
+    def action_other_side(self, report: bool) -> None:
+        self._turn(report)
 
     def action_harden(self) -> None:
         """Shows or hides what the second rung asks for besides."""
@@ -223,19 +211,19 @@ class ChallengeScreen(AttnScreen):
         return self.report is not None and self.report.accepted
 
     async def action_grade(self) -> None:
-        await self._begin(submit.GradeOptions(rung=self.workspace.settings.rung))
+        await self._begin(grade_file.GradeOptions(rung=self.workspace.settings.rung))
 
     async def action_fresh(self) -> None:
         """The same file on inputs that it has not seen."""
         assert self.report is not None
-        await self._begin(replace(self.options, seed=submit.fresh_seed(self.report)))
+        await self._begin(replace(self.options, seed=grade_file.fresh_seed(self.report)))
 
-    async def _begin(self, options: submit.GradeOptions) -> None:
+    async def _begin(self, options: grade_file.GradeOptions) -> None:
         if not self.file.exists():
             self.notify(say("challenge.not-started", self.lang), severity="warning")
             return
         try:
-            self.request = submit.request_for(self.workspace, self.challenge_id, self.file, options)
+            self.request = grade_file.request_for(self.workspace, self.challenge_id, self.file, options)
         except AttnError as error:
             self.attn.tell(error)
             return
@@ -278,7 +266,7 @@ class ChallengeScreen(AttnScreen):
     def _settle(self, request: GradeRequest, report: GradeReport) -> None:
         """Records the attempt; where that fails it is said, and the report is shown all the same."""
         try:
-            submit.settle(self.workspace, request, report, self.options)
+            grade_file.settle(self.workspace, request, report, self.options)
         except AttnError as error:
             self.attn.tell(error)
 

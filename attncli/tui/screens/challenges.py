@@ -21,7 +21,7 @@ from attncli.tui.widgets.option_rows import Rows, row_width
 from attncli.tui.widgets.plain import Plain
 from attncli.tui.widgets.title_bar import TitleBar
 from attncli.words.app_texts import say
-from attncli.words.tracks import track_title
+from attncli.words.track_texts import track_title
 
 _TRACK, _LEVEL, _STANDING = 14, 7, 17
 _SIGNS = {"new": " ", "tried": "~", "solved": "✓", "hardened": "★"}

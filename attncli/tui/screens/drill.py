@@ -14,7 +14,7 @@ from textual.widgets import OptionList
 from attncli.domain.card import KINDS, LEVELS
 from attncli.errors import NothingFits
 from attncli.practice.cards.choose_cards import Wish, fitting, without
-from attncli.tui.screens.wish import START, WishRows, WishScreen
+from attncli.tui.screens.sitting_choice import START, WishRows, WishScreen
 from attncli.tui.widgets.option_rows import row_width
 from attncli.tui.widgets.plain import Plain
 from attncli.tui.widgets.title_bar import TitleBar

@@ -1,9 +1,10 @@
-"""The app's own editor: a solution beside its statement, Python highlighted, saved whenever the screen is left."""
+"""The app's own editor: a solution beside its statement, highlighted, saved while it is written and when it is left."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 from typing import ClassVar, cast
 
@@ -14,15 +15,18 @@ from textual.widgets import TextArea
 
 from attncli.domain.text import Lang, Localised
 from attncli.errors import AttnError
-from attncli.practice.challenges.open_file import OpenFile
+from attncli.practice.challenges.edited_file import OpenFile
+from attncli.tui.code_theme import code_theme_named, code_themes
 from attncli.tui.routes import Routes
-from attncli.tui.widgets.in_order import KeysInOrder
 from attncli.tui.widgets.key_bar import KeyBar
-from attncli.tui.widgets.page import Page
+from attncli.tui.widgets.key_order import KeysInOrder
+from attncli.tui.widgets.long_text import Page
 from attncli.tui.widgets.title_bar import TitleBar
 from attncli.words.app_texts import say
 
 INDENT = 4
+SECONDS_BETWEEN_SAVES = 5.0
+"""What a process that is killed may cost at most."""
 TO_WRITE = "raise NotImplementedError"
 """Where the cursor goes in a starter."""
 
@@ -89,16 +93,23 @@ class EditorScreen(Screen[bool]):
         area.indent_width = INDENT
         if "python" in area.available_languages:
             area.language = "python"
-        area.theme = "vscode_dark" if self.app.current_theme.dark else "github_light"
+        for theme in code_themes():
+            area.register_theme(theme)
+        area.theme = code_theme_named(self.app.current_theme)
         return area
+
+    def _recolour(self) -> None:
+        self.query_one(TextArea).theme = code_theme_named(self.app.current_theme)
 
     @property
     def attn(self) -> Routes:
         return cast("Routes", self.app)
 
     def on_mount(self) -> None:
+        self.set_interval(SECONDS_BETWEEN_SAVES, partial(self._save, tells=False))
         area = self.query_one(TextArea)
         area.focus()
+        self.watch(self.app, "theme", self._recolour, init=False)
         if place := place_to_begin(area.text):
             area.move_cursor(place, center=True)
             self.call_after_refresh(area.scroll_to, x=0, animate=False)
@@ -127,13 +138,18 @@ class EditorScreen(Screen[bool]):
 
     def action_save(self) -> bool:
         """Whether the text is on disk now."""
+        return self._save(tells=True)
+
+    def _save(self, tells: bool) -> bool:
+        """The same; where it cannot be written, the title says that it is not saved, and who asked is told why."""
         text = self.query_one(TextArea).text
         if text == self.file.text and self.file.path.exists():
             return True
         try:
             kept = self.file.save(text)
         except AttnError as error:
-            self.attn.tell(error)
+            if tells:
+                self.attn.tell(error)
             return False
         if kept is not None:
             self.notify(say("editor.kept-other", self.lang, file=self.file.path.name, kept=kept.name))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from textual import work
+from textual import events, work
 from textual.message import Message
 from textual.widget import Widget
 
@@ -13,11 +13,11 @@ from attncli.domain.text import Lang
 from attncli.errors import ExperimentFailed
 from attncli.experiments.catalogue import find
 from attncli.experiments.child_runner import Run
+from attncli.experiments.experiment_report import lines
 from attncli.experiments.results import Outcome
-from attncli.experiments.told import lines
-from attncli.tui.faults import fault_text
+from attncli.tui.app_errors import fault_text
 from attncli.tui.screens.base import AttnScreen
-from attncli.tui.widgets.page import Page
+from attncli.tui.widgets.long_text import Page
 from attncli.tui.widgets.plain import Plain
 from attncli.tui.widgets.title_bar import TitleBar
 from attncli.words.app_texts import say
@@ -90,8 +90,13 @@ class ExperimentScreen(AttnScreen):
         self.outcomes, self.fault = list(message.outcomes), message.fault
         self._show()
 
+    def on_resize(self, event: events.Resize) -> None:
+        super().on_resize(event)
+        self._show()
+
     def _show(self) -> None:
-        self.query_one(".told", Plain).update(self._text())
+        for told in self.query(".told").results(Plain):
+            told.update(self._text())
 
     def _text(self) -> str:
         if self.fault:

@@ -17,7 +17,7 @@ from attncli.domain.text import LANGS
 from attncli.errors import AttnError, ConfigInvalid
 from attncli.practice.first_run import QUESTIONS, answer, do_not_ask_again
 from attncli.practice.settings import kept_settings
-from attncli.tui.faults import fault_text
+from attncli.tui.app_errors import fault_text
 from attncli.tui.screens.base import AttnScreen
 from attncli.tui.widgets.line_field import LineField
 from attncli.tui.widgets.plain import Plain
@@ -49,6 +49,12 @@ class TypedField(LineField):
     """A value that is typed."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "submit", "key.go-on", key_display="Enter"), *_FIELD_KEYS]
+
+
+class LastField(TypedField):
+    """The value of the last question."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "submit", "key.finish", key_display="Enter")]
 
 
 class FirstRunScreen(AttnScreen):
@@ -84,7 +90,8 @@ class FirstRunScreen(AttnScreen):
         if key in CHOICES:
             return ChoiceField(self._shown(key), id=key)
         placeholder = say("first-run.open", self.lang) if key == "interview" else ""
-        return TypedField(self.values[key], placeholder=placeholder, id=key)
+        field = LastField if key == QUESTIONS[-1] else TypedField
+        return field(self.values[key], placeholder=placeholder, id=key)
 
     def _shown(self, key: str) -> str:
         return f"‹ {say(f'settings.{self.values[key]}', self.lang)} ›"
@@ -102,6 +109,8 @@ class FirstRunScreen(AttnScreen):
     def on_descendant_focus(self) -> None:
         if self.focused is not None and self.focused.id in QUESTIONS:
             self.at = self.focused.id
+            for row in self.query(Horizontal):
+                row.set_class(self.focused.parent is row, "-at")
 
     def on_input_changed(self, event: Input.Changed) -> None:
         self.values[event.input.id or ""] = event.value.strip()

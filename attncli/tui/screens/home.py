@@ -14,8 +14,8 @@ from textual.widgets import OptionList
 
 from attncli.errors import AttnError
 from attncli.practice.cards.choose_cards import Wish, level_wished
-from attncli.practice.cards.due import DueCounts, due_counts
-from attncli.practice.study_progress import Overview, overview
+from attncli.practice.cards.due_counts import DueCounts, due_counts
+from attncli.practice.stats.progress_stats import Overview, overview
 from attncli.practice.today import Pace, standstill
 from attncli.tui.columns import bar, left, right
 from attncli.tui.routes import Route
@@ -25,7 +25,8 @@ from attncli.tui.widgets.option_rows import Rows, row_width
 from attncli.tui.widgets.plain import Plain
 from attncli.tui.widgets.title_bar import TitleBar
 from attncli.words.app_texts import say, say_counted
-from attncli.words.intervals import interval_text
+from attncli.words.interval_texts import interval_text
+from attncli.words.marking_texts import BETWEEN_SENTENCES
 from attncli.words.plan_texts import countdown_line
 
 ALL = "*"
@@ -43,12 +44,12 @@ class HomeScreen(AttnScreen):
         Binding("r,space", "review_all", "key.review", key_display="r"),
         Binding("d", "drill", "key.drill"),
         Binding("z", "quiz", "key.quiz"),
-        Binding("m", "go('mock')", "key.mock", show=False),
+        Binding("m", "go('mock')", "key.mock"),
         Binding("c", "go('challenges')", "key.challenges"),
         Binding("s", "go('stats')", "key.stats"),
-        Binding("comma", "go('settings')", "key.settings", show=False, key_display=","),
-        Binding("a", "add_card", "key.add-card", show=False),
-        Binding("p", "go('plan')", "key.plan", show=False, key_display="p"),
+        Binding("comma", "go('settings')", "key.settings", key_display=","),
+        Binding("a", "add_card", "key.add-card"),
+        Binding("p", "go('plan')", "key.plan", key_display="p"),
         Binding("slash", "go('search')", "key.search", key_display="/"),
         Binding("q", "quit", "key.quit", key_display="q"),
         Binding("escape", "to_all_topics", "home.all", show=False),
@@ -148,8 +149,8 @@ class HomeScreen(AttnScreen):
         if found.next_at is not None:
             next_one = say("home.next-in", lang, interval=interval_text(found.next_at - self.workspace.clock(), lang))
         meanwhile = say("home.instead", lang) if found.suspended < found.cards else ""
-        nothing = Content.assemble((say("home.nothing-due", lang), "bold $primary"), f" {why}")
-        return [nothing, Content(f"{next_one} {meanwhile}".strip())]
+        nothing = Content.assemble((say("home.nothing-due", lang), "bold $primary"), BETWEEN_SENTENCES[lang], why)
+        return [nothing, Content(BETWEEN_SENTENCES[lang].join(filter(None, (next_one, meanwhile))))]
 
     def _weeks(self) -> Content:
         """A sign a day, as in the heatmap of the statistics; the last one is today."""

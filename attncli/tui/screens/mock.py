@@ -14,10 +14,10 @@ from textual.widgets import OptionList
 from attncli.domain.card import LEVELS
 from attncli.errors import AttnError
 from attncli.practice.log import mock_log
+from attncli.practice.mock.compose_mock import MockWish, split
 from attncli.practice.mock.mock import MockInterview
-from attncli.practice.mock.mock_plan import MockWish, split
-from attncli.practice.mock.mock_reports import past_mocks
-from attncli.tui.screens.wish import START, WishRows, WishScreen
+from attncli.practice.mock.score_mock import past_mocks
+from attncli.tui.screens.sitting_choice import START, WishRows, WishScreen
 from attncli.tui.widgets.plain import Plain
 from attncli.tui.widgets.title_bar import TitleBar
 from attncli.words.app_texts import say
@@ -28,9 +28,23 @@ RESUME = "resume"
 
 
 class MockRows(WishRows):
-    """Enter opens the reports that stand below."""
+    """Enter opens the reports that stand below; what it does on a row above them is named there."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "select", "key.open", key_display="Enter")]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "open", "key.open", key_display="Enter"),
+        Binding("enter,space", "select", "key.change", show=False),
+    ]
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        row = self.highlighted_option
+        return action != "open" or (row is not None and row.id not in (START, RESUME, *MockScreen.FIELDS))
+
+    def watch_highlighted(self, highlighted: int | None) -> None:
+        super().watch_highlighted(highlighted)
+        self.refresh_bindings()
+
+    def action_open(self) -> None:
+        self.action_select()
 
 
 class MockScreen(WishScreen[MockWish]):

@@ -9,16 +9,16 @@ from textual.binding import Binding, BindingType
 from textual.screen import ModalScreen
 from textual.widget import Widget
 
-from attncli.domain.report import GradeReport
+from attncli.domain.grade_report import GradeReport
 from attncli.errors import AttnError, JudgeFailed
-from attncli.practice.challenges.grader import GradeRequest, GradingCancelled
+from attncli.practice.challenges.warm_judge import GradeRequest, GradingCancelled
 from attncli.practice.mock import mock_code
 from attncli.practice.mock.mock import MockInterview
 from attncli.tui.mounting import mount_in
 from attncli.tui.screens.challenge import ChallengeScreen
 from attncli.tui.screens.editor import EditorScreen
 from attncli.tui.screens.interview_clock import InterviewClock
-from attncli.tui.widgets.grade_report import GradeReportView
+from attncli.tui.widgets.grading_view import GradeReportView
 from attncli.tui.widgets.mock_time import MockTimeLine
 from attncli.tui.widgets.plain import Plain
 from attncli.tui.widgets.title_bar import TitleBar
@@ -38,7 +38,8 @@ class MockCodeScreen(ChallengeScreen, InterviewClock, inherit_bindings=False):
         Binding("1", "tick(1)", "key.credit", key_display="0-1"),
         Binding("0", "tick(0)", "key.credit", show=False),
         Binding("u", "undo", "key.undo", show=False),
-        Binding("tab", "other_side", "key.tab", key_display="Tab", priority=True),
+        Binding("tab", "other_side(True)", "key.report", key_display="Tab", priority=True),
+        Binding("tab", "other_side(False)", "key.statement", key_display="Tab", priority=True),
         Binding("escape", "cancel", "key.cancel", key_display="Esc"),
         Binding("escape,q", "back", "key.stop-clock", key_display="Esc"),
         Binding("question_mark,fullwidth_question_mark,f1", "help", "key.help", key_display="?"),

@@ -15,7 +15,7 @@ from attncli.errors import AttnError
 from attncli.practice.cards.ask import Asked
 from attncli.practice.mock.mock import MockInterview
 from attncli.tui.mounting import mount_in
-from attncli.tui.screens.asking import AskingScreen
+from attncli.tui.screens.card_answering import AskingScreen
 from attncli.tui.screens.confirm import ConfirmScreen
 from attncli.tui.screens.interview_clock import InterviewClock
 from attncli.tui.widget_events import Answered, PointsTicked

@@ -14,14 +14,14 @@ from textual.widgets import Input
 from attncli.domain.case_answers import BothAnswers
 from attncli.domain.text import Localised
 from attncli.errors import AttnError, JudgeFailed
-from attncli.practice.challenges.grader import GradingCancelled, TryRequest
 from attncli.practice.challenges.own_case import calls_of, try_request
-from attncli.tui.faults import fault_text
+from attncli.practice.challenges.warm_judge import GradingCancelled, TryRequest
+from attncli.tui.app_errors import fault_text
 from attncli.tui.mounting import mount_in
 from attncli.tui.screens.base import AttnScreen
 from attncli.tui.widget_events import Tried
 from attncli.tui.widgets.line_field import LineField
-from attncli.tui.widgets.page import Page
+from attncli.tui.widgets.long_text import Page
 from attncli.tui.widgets.plain import Plain
 from attncli.tui.widgets.title_bar import TitleBar
 from attncli.words.app_texts import say

@@ -22,10 +22,10 @@ from attncli.practice.plan.plan_sentences import (
     left_out_lines,
     studied_line,
 )
+from attncli.tui.app_errors import fault_text
 from attncli.tui.columns import bar, left, right
-from attncli.tui.faults import fault_text
 from attncli.tui.screens.base import AttnScreen
-from attncli.tui.widgets.page import Page
+from attncli.tui.widgets.long_text import Page
 from attncli.tui.widgets.plain import Plain
 from attncli.tui.widgets.title_bar import TitleBar
 from attncli.words import plan_texts as words

@@ -16,7 +16,7 @@ from attncli.errors import NothingFits
 from attncli.practice.cards.ask import Asked
 from attncli.practice.sittings.quiz import SEEDS, Missed, Quiz
 from attncli.tui.markup import inline
-from attncli.tui.screens.asking import AskingScreen
+from attncli.tui.screens.card_answering import AskingScreen
 from attncli.tui.widget_events import Answered
 from attncli.tui.widgets.card_sheet import Sheet, asked_parts
 from attncli.tui.widgets.option_rows import Rows

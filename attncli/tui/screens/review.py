@@ -18,15 +18,15 @@ from attncli.domain.rating import Rating
 from attncli.errors import AttnError, NotFound, StoreBusy
 from attncli.practice.cards.ask import Asked
 from attncli.practice.cards.choose_cards import Wish
-from attncli.practice.sittings.drill import Drill, DrillItem
-from attncli.tui.faults import RETRIES, RETRY_SECONDS, fault_text
+from attncli.practice.sittings.review_sitting import Drill, DrillItem
+from attncli.tui.app_errors import RETRIES, RETRY_SECONDS, fault_text
 from attncli.tui.mounting import mount_in
-from attncli.tui.screens.asking import AskingScreen
+from attncli.tui.screens.card_answering import AskingScreen
 from attncli.tui.widget_events import Answered, PointsTicked, Rated
 from attncli.tui.widgets.answer_clock import AnswerClock
-from attncli.tui.widgets.card_sheet import Sheet, asked_parts
+from attncli.tui.widgets.behind import Behind
+from attncli.tui.widgets.card_sheet import Sheet, front_parts
 from attncli.tui.widgets.fault_line import FaultLine
-from attncli.tui.widgets.marked_rows import MarkedRows
 from attncli.tui.widgets.progress_line import Progress
 from attncli.tui.widgets.rating_bar import RatingBar
 from attncli.tui.widgets.session_end import SessionEnd
@@ -88,12 +88,12 @@ class ReviewScreen(AskingScreen):
 
     def _sitting(self) -> Drill:
         if self.planned:
-            from attncli.practice.sittings.planned_drill import PlannedDrill
+            from attncli.practice.sittings.plan_sitting import PlannedDrill
 
             return PlannedDrill(self.workspace, self.planned)
         if self.wish is None:
             return Drill(self.workspace, self.topic, self.limit)
-        from attncli.practice.sittings.chosen_drill import ChosenDrill
+        from attncli.practice.sittings.drill_sitting import ChosenDrill
 
         return ChosenDrill(self.workspace, self.wish, self.attn.rng)
 
@@ -113,25 +113,37 @@ class ReviewScreen(AskingScreen):
 
     def body(self) -> Iterable[Widget]:
         yield Progress(*self._counts())
-        sheet = Sheet(*self._parts(), id="sheet")
+        sheet = Sheet(*self._front(), *self.uncovered(), id="sheet")
         sheet.asked = self.asked
         yield sheet
-        yield Vertical(*self._ratings(), id="ratings")
+        bar = RatingBar(self.lang)
+        yield Vertical(*self._above_ratings(), Behind(bar, covered=not self._is_to_rate), id="ratings")
+        self._show_intervals(bar)
 
-    def _parts(self) -> Iterable[Widget]:
+    def focus_first(self) -> None:
+        super().focus_first()
+        self.get_ready()
+
+    def _front(self) -> list[Widget]:
         if self.asked is None:
             return [SessionEnd(self.drill, self.began_at, self.lang)]
-        return asked_parts(self.asked, self.lang, self.question_of)
+        return list(front_parts(self.asked, self.lang))
 
-    def _ratings(self) -> Iterable[Widget]:
+    def _above_ratings(self) -> Iterable[Widget]:
         if self.fault:
             yield FaultLine(self.fault)
         if self._is_timed:
             settings = self.workspace.settings
             yield AnswerClock(self.workspace.clock, self.asked_at, self.lang, steady=settings.reduced_motion)
-        if self.item is not None and self.asked is not None and self.asked.revealed:
+
+    @property
+    def _is_to_rate(self) -> bool:
+        return self.item is not None and self.asked is not None and self.asked.revealed
+
+    def _show_intervals(self, bar: RatingBar) -> None:
+        if self.item is not None and self.asked is not None:
             given = {rating: self.item.interval(rating) if self.drill.is_recorded else None for rating in Rating}
-            yield RatingBar(given, self.asked.suggestion, self.lang)
+            bar.show(given, self.asked.suggestion)
 
     @property
     def _is_timed(self) -> bool:
@@ -164,13 +176,17 @@ class ReviewScreen(AskingScreen):
         self.query_one(TitleBar).show(*self._titles())
         self.query_one(Progress).show(*self._counts())
         with self.app.batch_update():
-            await self.show_parts(self._parts(), self._show_ratings)
+            await self.show_asked(self._front(), self._show_ratings)
 
     async def _show_ratings(self) -> None:
+        """The buttons stay where they are, covered while there is nothing to rate."""
         place = self.query_one("#ratings")
+        buttons = place.query_one(Behind)
         with self.app.batch_update():
-            await place.remove_children()
-            await mount_in(place, self._ratings())
+            await place.remove_children([child for child in place.children if child is not buttons])
+            await mount_in(place, self._above_ratings(), before=0)
+        self._show_intervals(buttons.query_one(RatingBar))
+        buttons.cover(not self._is_to_rate)
         self.refresh_bindings()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
@@ -313,9 +329,9 @@ class ReviewScreen(AskingScreen):
 
     def on_points_ticked(self, message: PointsTicked) -> None:
         message.stop()
-        points = self.query_one(Sheet).query(MarkedRows).last()
-        if self.asked is not None:
-            self.asked.ticked = set(getattr(points, "ticked", ()))
+        points = self.query_one(Sheet).rows[-1:]
+        if self.asked is not None and points:
+            self.asked.ticked = set(getattr(points[0], "ticked", ()))
             self.query_one(RatingBar).suggest(self.asked.suggestion)
 
     def action_points(self) -> None:

@@ -12,7 +12,7 @@ from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Input, OptionList
 
-from attncli.practice.cards.browse import STATES, Found, browse
+from attncli.practice.cards.search_filters import STATES, Found, browse
 from attncli.tui.columns import left
 from attncli.tui.markup import inline
 from attncli.tui.screens.base import AttnScreen

@@ -16,8 +16,8 @@ from attncli.domain.rungs import RUNGS
 from attncli.domain.text import LANGS
 from attncli.errors import AttnError, ConfigInvalid
 from attncli.practice.settings import change_setting, kept_settings
+from attncli.tui.app_errors import fault_text
 from attncli.tui.columns import left
-from attncli.tui.faults import fault_text
 from attncli.tui.screens.base import AttnScreen
 from attncli.tui.widgets.line_field import PassingField
 from attncli.tui.widgets.option_rows import Rows

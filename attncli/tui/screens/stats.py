@@ -11,16 +11,16 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.widget import Widget
 
-from attncli.practice.recall_record import RecallRecord, minutes_by_day
-from attncli.practice.study_progress import FORECAST_DAYS, RETENTION_DAYS, Progress, TopicStanding, progress
+from attncli.practice.stats.progress_stats import FORECAST_DAYS, RETENTION_DAYS, Progress, TopicStanding, progress
+from attncli.practice.stats.recall_stats import RecallRecord, minutes_by_day
 from attncli.tui.columns import bar, left, right
 from attncli.tui.screens.base import AttnScreen
 from attncli.tui.summary_export import export_summary
-from attncli.tui.widgets.forecast import Forecast
+from attncli.tui.widgets.due_forecast import Forecast
 from attncli.tui.widgets.heatmap import Heatmap
-from attncli.tui.widgets.page import Page
+from attncli.tui.widgets.long_text import Page
 from attncli.tui.widgets.plain import Plain
-from attncli.tui.widgets.recall_report import RecallReport
+from attncli.tui.widgets.recall_charts import RecallReport
 from attncli.tui.widgets.title_bar import TitleBar
 from attncli.words.app_texts import say
 from attncli.words.command_texts import counted
@@ -88,7 +88,7 @@ class StatsScreen(AttnScreen):
         retained = "-" if found.retention is None else f"{found.retention:.0%}"
         window = say("stats.last-days", lang, days=RETENTION_DAYS)
         figures = [
-            (say("stats.retention", lang), f"{retained} ({window})"),
+            (say("stats.retention", lang), say("stats.retained", lang, share=retained, window=window)),
             (say("stats.streak", lang), counted(found.streak_days, "day")[lang]),
             (say("stats.reviews", lang), say("stats.reviews-today", lang, total=found.reviews, today=found.today)),
             (say("stats.seen", lang), f"{found.seen}/{found.cards}"),

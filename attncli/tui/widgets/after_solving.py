@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from textual import events
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.widget import Widget
@@ -12,21 +13,32 @@ from attncli.domain.challenge import Challenge
 from attncli.domain.text import Lang
 from attncli.practice.challenges.challenge_standings import next_unsolved, solved_one
 from attncli.practice.challenges.solution import reference
+from attncli.practice.challenges.starter_docstring import without_docstring
 from attncli.practice.workspace import Workspace
 from attncli.tui.widgets.follow_ups import FollowUps, Questions
 from attncli.tui.widgets.plain import Plain
+from attncli.words.after_solving_texts import YOUR_CODE
 from attncli.words.app_texts import say
-from attncli.words.asked_next import YOUR_CODE
+
+LEAST_BESIDE = 70
 
 
 def after_solving(
     workspace: Workspace, challenge: Challenge, lang: Lang, opened: set[int], questions: Questions
 ) -> Iterator[Widget]:
-    """What comes once a challenge is solved; nothing before."""
+    """What comes once a challenge is solved; nothing before. Code stands beside code: the statement is above."""
     found = solved_one(workspace, challenge)
     if found is not None:
-        sources = found.source, reference(challenge)
+        sources = _code(found.source), _code(reference(challenge))
         yield AfterSolving(challenge, sources, next_unsolved(workspace, challenge.id), lang, opened, questions)
+
+
+def _code(source: str) -> str:
+    """What another Python accepted may be none for this one; it is shown as it is."""
+    try:
+        return without_docstring(source)
+    except (SyntaxError, ValueError):
+        return source
 
 
 class AfterSolving(Vertical):
@@ -38,6 +50,7 @@ class AfterSolving(Vertical):
     AfterSolving .next { height: auto; margin: 0 0 1 0; }
     AfterSolving > Horizontal { height: auto; }
     AfterSolving > Horizontal > Vertical { height: auto; width: 1fr; }
+    AfterSolving.-narrow > Horizontal { layout: vertical; }
     """
 
     def __init__(
@@ -68,6 +81,10 @@ class AfterSolving(Vertical):
                 with Vertical():
                     yield Plain(heading, classes="heading")
                     yield CardMarkdown(f"```python\n{source.rstrip()}\n```")
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Code stands side by side where there is room for it."""
+        self.set_class(event.size.width < LEAST_BESIDE, "-narrow")
 
     def open_next_answer(self) -> None:
         """Opens the first answer that is still closed."""

@@ -11,12 +11,13 @@ from textual.widget import Widget
 
 from attncli.domain.card import ChoiceCard, ClozeCard, DebugCard, NumericCard, OrderingCard
 from attncli.domain.text import Lang
+from attncli.practice.cards.answer_sections import Section, sections
 from attncli.practice.cards.ask import Asked
 from attncli.practice.cards.marking import right_order
-from attncli.practice.cards.reveal import Section, sections
 from attncli.tui.markup import inline
+from attncli.tui.widgets.behind import Behind
+from attncli.tui.widgets.long_text import Page
 from attncli.tui.widgets.marked_rows import MarkedRows
-from attncli.tui.widgets.page import Page
 from attncli.tui.widgets.plain import Plain
 from attncli.tui.widgets.typed_answer import ClozeAnswer, NumericAnswer, TypedAnswer
 from attncli.words.app_texts import say
@@ -31,30 +32,58 @@ class Sheet(Page):
     BINDINGS: ClassVar[list[BindingType]] = [Binding("o", "open_next", "key.follow-up", show=False)]
 
     DEFAULT_CSS = """
-    Sheet > * { max-width: 100; }
+    Sheet > *, Sheet > Behind > * { max-width: 100; }
     Sheet > .question { text-style: bold; margin: 0 0 1 0; }
-    Sheet > .heading { color: $primary; text-style: bold; margin: 0; height: 1; }
-    Sheet > .note { color: $text-muted; margin: 0 0 1 0; }
-    Sheet > .lines { margin: 0 0 1 0; height: auto; }
-    Sheet > .pitfalls { border-left: thick $warning; padding: 0 1; }
+    Sheet > .heading, Sheet > Behind > .heading { color: $primary; text-style: bold; margin: 0; height: 1; }
+    Sheet > .note, Sheet > Behind > .note { color: $text-muted; margin: 0 0 1 0; }
+    Sheet > .lines, Sheet > Behind > .lines { margin: 0 0 1 0; height: auto; }
+    Sheet > .pitfalls, Sheet > Behind > .pitfalls { border-left: thick $warning; padding: 0 1; }
     """
 
     asked: Asked | None = None
     """What its first parts are of, where that was told."""
 
+    @property
+    def parts(self) -> list[Widget]:
+        """What is shown on it, in order."""
+        found: list[Widget] = []
+        for child in self.children:
+            if isinstance(child, Behind):
+                found += child.children if child.display and not child.is_covered else ()
+            elif child.display:
+                found.append(child)
+        return found
+
+    @property
+    def rows(self) -> list[MarkedRows]:
+        return [part for part in self.parts if isinstance(part, MarkedRows)]
+
     def kept_for(self, asked: Asked | None) -> list[Widget]:
         """The question and the rows that may stay when `asked` is revealed; the rows are closed."""
         if asked is None or asked is not self.asked or not asked.revealed:
             return []
-        question, *others = self.children[:2]
+        question, *others = self.parts[:2]
         if others and isinstance(rows := others[0], MarkedRows) and asked.is_marked_automatically:
             rows.close()
             return [question, rows]
         return [question]
 
+    def put_away(self, kept: Iterable[Widget]) -> None:
+        """Shows what is kept alone; what was put away before is taken away, most of it by `clear` already."""
+        self.remove_children([child for child in self.children if not child.display])
+        for child in self.children:
+            if child not in kept:
+                child.display = False
+
+    def clear(self) -> None:
+        """Empties what was put away: to take widgets away costs as much as to bring them. Nothing is drawn for that."""
+        for child in self.children:
+            if not child.display:
+                child.remove_children()
+
     def answer(self) -> MarkedRows | TypedAnswer | None:
         """The widget in which the learner answers or ticks."""
-        return answer_among(self.children)
+        return answer_among(self.parts)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         return action != "open_next" or any(shown.closed for shown in self._follow_ups)
@@ -67,7 +96,7 @@ class Sheet(Page):
     def _follow_ups(self) -> list[FollowUps]:
         from attncli.tui.widgets.follow_ups import FollowUps
 
-        return [child for child in self.children if isinstance(child, FollowUps)]
+        return [part for part in self.parts if isinstance(part, FollowUps)]
 
 
 def answer_among(parts: Iterable[Widget]) -> MarkedRows | TypedAnswer | None:
@@ -80,6 +109,14 @@ def asked_parts(asked: Asked, lang: Lang, questions: Questions, in_quiz: bool = 
 
     In a quiz nothing is promised to be shown before the end.
     """
+    yield from front_parts(asked, lang, in_quiz)
+    if asked.revealed:
+        for group in behind_parts(asked, lang, questions):
+            yield from group
+
+
+def front_parts(asked: Asked, lang: Lang, in_quiz: bool = False) -> Iterator[Widget]:
+    """The question, where the answer is given, and what came of it."""
     yield Plain(inline(asked.question[lang]), classes="question")
     yield from _answer_widgets(asked, lang, in_quiz)
     if not asked.revealed:
@@ -90,10 +127,17 @@ def asked_parts(asked: Asked, lang: Lang, questions: Questions, in_quiz: bool = 
         from attncli.tui.widgets.verdict import CardVerdict
 
         yield CardVerdict(asked, lang)
-    if isinstance(asked.card, OrderingCard) and asked.correct is False:
+    elif told := asked.answer_told[lang]:
+        yield _heading("review.answer", lang)
+        yield Plain(inline(told), classes="lines")
+    if isinstance(asked.card, OrderingCard) and not asked.correct:
         yield from _order_parts(asked, asked.card, lang)
+
+
+def behind_parts(asked: Asked, lang: Lang, questions: Questions) -> Iterator[Iterator[Widget]]:
+    """What the card says behind the question, whatever was answered, a section at a time."""
     for section in sections(asked.card):
-        yield from _parts(section, asked, lang, questions)
+        yield _parts(section, asked, lang, questions)
 
 
 _HINTS = {"ordering": "ordering.prompt", "debug": "debug.prompt", "numeric": "numeric.hint", "cloze": "cloze.hint"}
@@ -113,9 +157,9 @@ def _answer_widgets(asked: Asked, lang: Lang, in_quiz: bool) -> Iterator[Widget]
             from attncli.tui.widgets.debug_code import DebugCode
 
             yield DebugCode(asked, card, lang)
-        case NumericCard():
+        case NumericCard() if not asked.is_read:
             yield NumericAnswer(asked, lang)
-        case ClozeCard():
+        case ClozeCard() if not asked.is_read:
             yield ClozeAnswer(asked, lang)
     if asked.is_marked_automatically and not asked.revealed:
         several = isinstance(card, ChoiceCard) and card.multiple
@@ -140,7 +184,7 @@ def _parts(section: Section, asked: Asked, lang: Lang, questions: Questions) -> 
             yield _heading(f"review.{section}", lang)
             yield _markdown(text[lang] if text else "")
         case "points":
-            from attncli.tui.widgets.points import Points
+            from attncli.tui.widgets.point_list import Points
 
             yield _heading("review.points", lang)
             yield Points(card.points, lang, asked.ticked)

@@ -8,12 +8,12 @@ from textual.content import Content
 from textual.geometry import Size
 from textual.widget import Widget
 
+from attncli.domain.grade_report import CheckResult
 from attncli.domain.printable import printable
-from attncli.domain.report import CheckResult
 from attncli.domain.text import Lang
 from attncli.tui.columns import beside, left
 from attncli.words.app_texts import TEXTS, say
-from attncli.words.reports import status_of, told
+from attncli.words.grade_report_texts import status_of, told
 
 _STYLES = {
     "pass": "$success",

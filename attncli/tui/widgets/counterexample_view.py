@@ -6,7 +6,7 @@ from textual.content import Content
 from textual.geometry import Size
 from textual.widget import Widget
 
-from attncli.domain.report import Counterexample
+from attncli.domain.grade_report import Counterexample
 from attncli.domain.text import Lang
 from attncli.words.app_texts import say
 from attncli.words.counterexample_lines import Answers, counterexample_lines

@@ -18,6 +18,7 @@ from attncli.domain.card import FollowUp
 from attncli.domain.text import Lang, Localised
 from attncli.tui.columns import beside
 from attncli.tui.markup import inline
+from attncli.tui.widgets.even import Even
 from attncli.tui.widgets.plain import Plain
 
 Questions = Callable[[str], Localised | None]
@@ -72,7 +73,7 @@ class Linked(Widget):
         return [line for card, question in self._cards for line in beside(card, question, width)]
 
 
-class FollowUps(Vertical):
+class FollowUps(Even, Vertical):
     """`opened` holds the places of the open ones; it belongs to the card that is shown and outlives this widget."""
 
     DEFAULT_CSS = """

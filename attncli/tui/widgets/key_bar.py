@@ -26,8 +26,15 @@ _NAMES = {
     "space": "Space",
     "f1": "F1",
 }
-_RANKS = {"key.help": 0, "key.back": 2, "key.home": 2, "key.quit": 2, "key.language": 3, "key.open": 4}
+_RANKS = {
+    "key.help": 0,
+    **dict.fromkeys(("key.back", "key.home", "key.quit"), 2),
+    "key.language": 3,
+    "key.open": 4,
+    **dict.fromkeys(("key.plan", "key.settings", "key.add-card"), 5),
+}
 _ALWAYS = ("key.help", "key.back", "key.home", "key.quit")
+_WHERE_ROOM = 4
 _WIDE_GAP, _NARROW_GAP = 2, 1
 
 
@@ -56,7 +63,10 @@ def key_name(binding: Binding) -> str:
 
 
 class KeyBar(Widget):
-    """Follows the bindings in force: as many as fit, closer together if they must be; help and the way back always."""
+    """Follows the bindings in force: as many as fit, closer together if they must be; help and the way back always.
+
+    Where it is tight, what has a low rank goes first; then help is its key alone.
+    """
 
     DEFAULT_CSS = """
     KeyBar {
@@ -69,32 +79,45 @@ class KeyBar(Widget):
     def __init__(self, lang: Lang) -> None:
         super().__init__()
         self.lang: Lang = lang
+        self._drawn: list[tuple[str, Binding]] = []
 
     def on_mount(self) -> None:
         self.screen.bindings_updated_signal.subscribe(self, self._changed)
 
     def _changed(self, _: Screen[object]) -> None:
-        self.refresh()
+        if self._named() != self._drawn:
+            self.refresh()
 
     def render(self) -> Content:
-        named = self._named()
+        named = self._drawn = self._named()
         pieces = [self._piece(name, binding) for name, binding in named]
         gap = _WIDE_GAP if _cells(pieces, _WIDE_GAP) <= self.size.width else _NARROW_GAP
-        least = [binding.description in _ALWAYS for _, binding in named]
+        while _cells(pieces, gap) > self.size.width and pieces and _rank(named[len(pieces) - 1]) >= _WHERE_ROOM:
+            del pieces[-1]
+        least = [binding.description in _ALWAYS for _, binding in named[: len(pieces)]]
+        if _cells(pieces, gap) > self.size.width and named[0][1].description == "key.help":
+            pieces[0] = self._piece(*named[0], text="")
         while _cells(pieces, gap) > self.size.width and not all(least):
             last = max(place for place, is_always in enumerate(least) if not is_always)
             del pieces[last], least[last]
+        if pieces and named[0][1].description == "key.help":
+            whole = [self._piece(*named[0]), *pieces[1:]]
+            pieces = whole if _cells(whole, gap) <= self.size.width else pieces
         return Content(" ") + Content("").join(piece + " " * gap for piece in pieces)
 
-    def _piece(self, name: str, binding: Binding) -> Content:
-        return Content.from_markup(
-            f"[b $primary]$name[/] [@click=app.simulate_key('{binding.key}')]$text[/]",
-            name=name,
-            text=say(binding.description, self.lang),
-        )
+    def _piece(self, name: str, binding: Binding, text: str | None = None) -> Content:
+        said = say(binding.description, self.lang) if text is None else text
+        press = f"@click=app.simulate_key('{binding.key}')"
+        if not said:
+            return Content.from_markup(f"[{press}][b $primary]$name[/][/]", name=name)
+        return Content.from_markup(f"[b $primary]$name[/] [{press}]$text[/]", name=name, text=said)
 
     def _named(self) -> list[tuple[str, Binding]]:
-        return sorted(shown_bindings(self.screen), key=lambda item: _RANKS.get(item[1].description, 1))
+        return sorted(shown_bindings(self.screen), key=_rank)
+
+
+def _rank(named: tuple[str, Binding]) -> int:
+    return _RANKS.get(named[1].description, 1)
 
 
 def _cells(pieces: Sequence[Content], gap: int) -> int:

@@ -13,8 +13,9 @@ from textual.widgets import Markdown
 from textual.widgets._markdown import MarkdownBlock, MarkdownFence
 
 from attncli.tui.markup import FORMULA_FENCE, for_markdown
+from attncli.tui.widgets.even import Even
 from attncli.tui.widgets.formula import Formula
-from attncli.tui.widgets.table import CardTable
+from attncli.tui.widgets.markdown_table import CardTable
 
 _LINKS = {"link_open": "em_open", "link_close": "em_close"}
 
@@ -67,7 +68,7 @@ def _unlinked(state: StateCore) -> None:
             child.type, child.children = "text", None
 
 
-class CardMarkdown(Markdown):
+class CardMarkdown(Even, Markdown):
     """Card text; formulas are drawn, Chinese paragraphs joined."""
 
     DEFAULT_CSS = """

@@ -17,6 +17,8 @@ from textual.message import Message
 from textual.style import Style
 from textual.widget import Widget
 
+from attncli.tui.widgets.even import Even
+
 _APART = Style.from_meta({"apart": True})
 """What stands between a mark and its text looks like both, and is drawn as neither: they are two columns."""
 
@@ -61,7 +63,7 @@ class MarkedRow(Widget):
         self.post_message(self.Chosen(self.index))
 
 
-class MarkedRows(Vertical, can_focus=True):
+class MarkedRows(Even, Vertical, can_focus=True):
     """The rows of `texts`. Subclasses say how a row is marked and what choosing it does."""
 
     DEFAULT_CSS = """

@@ -14,7 +14,7 @@ from attncli.domain.text import Lang
 from attncli.tui.widget_events import Rated
 from attncli.tui.widgets.plain import Plain
 from attncli.words.app_texts import say
-from attncli.words.intervals import interval_text
+from attncli.words.interval_texts import interval_text
 
 
 class RatingButton(Plain):
@@ -26,12 +26,19 @@ class RatingButton(Plain):
     RatingButton.-suggested { background: $primary 25%; text-style: bold; }
     """
 
-    def __init__(self, rating: Rating, interval: timedelta | None, lang: Lang, suggested: bool) -> None:
-        super().__init__(classes=f"rating-{rating.word}{' -suggested' * suggested}")
+    def __init__(self, rating: Rating, lang: Lang) -> None:
+        super().__init__(classes=f"rating-{rating.word}")
         self.rating = rating
-        self.interval = interval
+        self.interval: timedelta | None = None
         self.lang: Lang = lang
-        self.suggested = suggested
+        self.suggested = False
+
+    def show(self, interval: timedelta | None, suggested: bool) -> None:
+        """Draws nothing anew where both are as they were."""
+        if (interval, suggested) != (self.interval, self.suggested):
+            self.interval, self.suggested = interval, suggested
+            self.set_class(suggested, "-suggested")
+            self.refresh()
 
     def render(self) -> Content:
         name = f"{int(self.rating)} {say(f'rating.{self.rating.word}', self.lang)}"
@@ -53,19 +60,20 @@ class RatingBar(Horizontal):
     RatingBar > .rating-easy { margin: 0; }
     """
 
-    def __init__(self, intervals: Mapping[Rating, timedelta | None], suggested: Rating, lang: Lang) -> None:
+    def __init__(self, lang: Lang) -> None:
         super().__init__()
-        self._buttons = [RatingButton(rating, intervals[rating], lang, rating is suggested) for rating in Rating]
-        self.suggested = suggested
+        self._buttons = [RatingButton(rating, lang) for rating in Rating]
+        self.suggested: Rating | None = None
 
     def compose(self) -> ComposeResult:
         yield from self._buttons
 
+    def show(self, intervals: Mapping[Rating, timedelta | None], suggested: Rating) -> None:
+        """The interval that each rating would give, and the rating that Enter takes."""
+        self.suggested = suggested
+        for button in self._buttons:
+            button.show(intervals[button.rating], button.rating is suggested)
+
     def suggest(self, rating: Rating) -> None:
         """Marks `rating` as the suggested one."""
-        self.suggested = rating
-        for button in self._buttons:
-            if button.suggested is not (button.rating is rating):
-                button.suggested = button.rating is rating
-                button.set_class(button.suggested, "-suggested")
-                button.refresh()
+        self.show({button.rating: button.interval for button in self._buttons}, rating)

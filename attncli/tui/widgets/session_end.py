@@ -8,13 +8,13 @@ from textual.content import Content
 
 from attncli.domain.rating import Rating
 from attncli.domain.text import Lang
-from attncli.practice.cards.due import due_counts
-from attncli.practice.sittings.drill import Drill
+from attncli.practice.cards.due_counts import due_counts
+from attncli.practice.sittings.review_sitting import Drill
 from attncli.tui.markup import inline
 from attncli.tui.widgets.plain import Plain
 from attncli.words.app_texts import say
 from attncli.words.command_texts import counted
-from attncli.words.intervals import interval_text
+from attncli.words.interval_texts import interval_text
 
 
 class SessionEnd(Plain):

@@ -56,6 +56,8 @@ class Softmax(torch.autograd.Function):
 
 def launch(kernel: Any, x: Tensor, dim: int, *tensors: Tensor) -> None:
     """Row r = o·inner + i begins at o·n·inner + i, and its entries are `inner` numbers apart."""
+    if not x.numel():
+        return
     n = x.shape[dim]
     inner = x.stride(dim) if n > 1 else 1
     rows = x.numel() // n

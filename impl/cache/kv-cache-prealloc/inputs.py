@@ -17,7 +17,7 @@ VIEWS_OF_STATE = ("update",)
 
 
 def cache_of(make, B, G, max_len, d, *dtype):
-    device = {"device": make.pick([make.device, str(make.device)])} if make.profile == "meta" else {}
+    device = {"device": make.pick([make.device, str(make.device)])} if make.profile == "meta" else make.placed
     return make.new("StaticKVCache", B, G, max_len, d, *dtype, **device)
 
 

@@ -140,7 +140,8 @@ def rows_kernel(logits, target, counts, losses, slope, V, SLOPE: tl.constexpr, B
         total = total * tl.exp(peak - higher) + tl.sum(tl.exp(z - higher), 0)
         peak = higher
     lse = peak + tl.log(total)
-    tl.store(losses + row, share * (lse - tl.load(logits + row * V + right)))
+    loss = lse - tl.load(logits + row * V + right)
+    tl.store(losses + row, tl.where(share > 0.0, loss, 0.0))  # a row to be ignored may hold NaN
 
     if SLOPE:
         for first in range(0, V, BLOCK):

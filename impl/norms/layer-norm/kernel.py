@@ -56,7 +56,7 @@ class LayerNorm(torch.autograd.Function):
         x, gamma, mean, inverse = ctx.saved_tensors
         N, D = x.shape
         ROWS, COLUMNS, warps = tile(N, D)
-        strip = triton.cdiv(triton.cdiv(N, ROWS), STRIPS) * ROWS  # rows of one program
+        strip = max(triton.cdiv(triton.cdiv(N, ROWS), STRIPS), 1) * ROWS  # rows of one program
         strips = triton.cdiv(N, strip)
         dx, parts = torch.empty_like(x), torch.empty(2, strips, D, dtype=mean.dtype, device=x.device)
         with torch.cuda.device_of(x):
@@ -82,7 +82,7 @@ class LayerNorm(torch.autograd.Function):
 def tile(N: int, D: int) -> tuple[int, int, int]:
     """Rows and columns of a tile, and its warps: a row with its end padded, of short ones 2048 numbers together."""
     columns = triton.next_power_of_2(D)
-    rows = min(2 if INTERPRETED else max(2048 // columns, 1), triton.next_power_of_2(N))
+    rows = min(2 if INTERPRETED else max(2048 // columns, 1), triton.next_power_of_2(max(N, 1)))
     return rows, columns, min(max(rows * columns // 512, 1), 16)
 
 

@@ -37,8 +37,8 @@ def quantize_int8(w: Tensor, axis: int | None, symmetric: bool) -> tuple[Tensor,
         keeps[axis] = w.shape[axis]
     K, inner = math.prod(keeps), w.numel() if axis is None else math.prod(w.shape[axis + 1 :])
     SLICES, NUMBERS = tile(K, inner)
-    length = w.numel() // K  # numbers of a slice
-    parts = min(triton.cdiv(length, NUMBERS), 4 if INTERPRETED else 512)
+    length = w.numel() // max(K, 1)  # numbers of a slice
+    parts = min(max(triton.cdiv(length, NUMBERS), 1), 4 if INTERPRETED else 512)
     low, high = torch.empty(2, parts, K, dtype=wide, device=w.device)  # (parts, K) each
     with torch.cuda.device_of(w):
         range_kernel[(triton.cdiv(K, SLICES), parts)](w, low, high, K, inner, length, SLICES, NUMBERS, num_warps=4)
@@ -83,7 +83,7 @@ def each(kernel: Any, out: Tensor, *arguments: Any) -> None:
 
 def tile(K: int, inner: int) -> tuple[int, int]:
     """Slices, and numbers of each, that a program reads in one step: 4096 together."""
-    slices = min(triton.next_power_of_2(K), 4 if INTERPRETED else 64) if inner < 64 else 1
+    slices = min(triton.next_power_of_2(max(K, 1)), 4 if INTERPRETED else 64) if inner < 64 else 1
     return slices, 16 if INTERPRETED else 4096 // slices
 
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
-import torch
 
 from attncli.bank.loader import bank_files, load_file
 from attncli.paths import bundled_quizbank
@@ -27,9 +26,4 @@ def says() -> Says:
 
 
 @pytest.fixture(autouse=True)
-def one_thread() -> Iterator[None]:
-    """The tensors are small: more threads only wait for each other."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
+def _small_tensors(one_thread: None) -> None: ...

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from statistics import median
 
 import pytest
 import torch
@@ -108,6 +109,30 @@ def test_align_12_the_spacing_of_bf16_and_fp16_logits() -> None:
     assert said("align-12", "between 16 and 32 are 0.125 apart", "FP16 has 8 times finer spacing", "间隔细 8 倍")
     for dtype, spacing in ((torch.bfloat16, 0.125), (torch.float16, 0.125 / 8)):
         assert (torch.linspace(16, 31.9, 4001).to(dtype).unique().diff().min()).item() == spacing
+
+
+@pytest.mark.parametrize(("n", "maximum"), [(4, 1.03), (16, 1.77), (64, 2.34)])
+def test_align_13_the_expected_maximum_of_n_gaussians(n: int, maximum: float) -> None:
+    assert said("align-13", f"| {n} | ", f"| {maximum} |", "1.77 standard deviations", "约 1.77 个标准差")
+    x = torch.linspace(-9, 9, 20_001, dtype=torch.float64)
+    standard = torch.distributions.Normal(torch.zeros((), dtype=torch.float64), 1.0)
+    density = n * standard.cdf(x) ** (n - 1) * standard.log_prob(x).exp()
+    assert float(torch.trapezoid(x * density, x)) == pytest.approx(maximum, abs=0.006)
+
+
+def test_align_15_t_squared_keeps_the_gradient_once_t_is_large_against_the_logits() -> None:
+    assert said("align-15", "0.19 at T = 1 (0.08 to 0.40 by the draw), 0.042 at 4, 0.034 at 8", "0.042、0.034、0.032")
+
+    def norm(seed: int, heat: int) -> float:
+        torch.manual_seed(seed)
+        teacher = 3 * doubles(1000)
+        student = (teacher + doubles(1000)).requires_grad_()
+        wanted, given = (teacher / heat).softmax(0), (student / heat).log_softmax(0)
+        loss = heat**2 * F.kl_div(given, wanted, reduction="sum")
+        return float(torch.autograd.grad(loss, student)[0].norm())
+
+    for heat, about in ((1, 0.19), (4, 0.042), (8, 0.034), (16, 0.032)):
+        assert median(norm(seed, heat) for seed in range(40)) == pytest.approx(about, rel=0.2 if heat == 1 else 0.04)
 
 
 def test_align_21_the_change_of_entropy_is_a_covariance() -> None:

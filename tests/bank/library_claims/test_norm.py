@@ -214,6 +214,63 @@ def test_norm_08_how_far_the_scale_is_off_in_bf16(says: Says) -> None:
     assert max(entries) < max(weighted) < 0.0157
 
 
+def branch(x: Tensor, draw: Callable[[int, int], Tensor], scale: float) -> Tensor:
+    """A pre-norm causal block of width 768 in 12 heads with a ReLU FFN; `scale` on the two output matrices."""
+    tokens, width = x.shape
+    y = layer_norm(x, (width,))
+    q, k, v = ((y @ draw(width, width).T).view(tokens, 12, -1).transpose(0, 1) for _ in range(3))
+    mixed = nn.functional.scaled_dot_product_attention(q[None], k[None], v[None], is_causal=True)[0]
+    x = x + scale * mixed.transpose(0, 1).reshape(tokens, width) @ draw(width, width).T
+    inner = (layer_norm(x, (width,)) @ draw(4 * width, width).T).relu()
+    return x + scale * inner @ draw(width, 4 * width).T
+
+
+@pytest.mark.parametrize(
+    ("deviation", "scale", "ends_at"),
+    [
+        (lambda rows, columns: (2 / (rows + columns)) ** 0.5, 1.0, 25),  # Xavier
+        (lambda rows, columns: 0.02, 1.0, 6),
+        (lambda rows, columns: (3 * columns) ** -0.5, 1.0, 3),  # nn.Linear's default
+        (lambda rows, columns: 0.02, 48**-0.5, 1.1),
+    ],
+)
+def test_norm_09_how_large_the_stream_grows(
+    says: Says, deviation: Callable[[int, int], float], scale: float, ends_at: float
+) -> None:
+    assert says("norm-09", "at about 25 with Xavier, 6 with std 0.02, 3 with", "用 Xavier 约 25，std 0.02 约 6")
+    generator = torch.Generator().manual_seed(0)
+    x = torch.randn(32, 768, generator=generator)
+    with torch.no_grad():
+        for _ in range(24):
+            x = branch(x, lambda *shape: deviation(*shape) * torch.randn(*shape, generator=generator), scale)
+    assert float(x.var()) == pytest.approx(ends_at, rel=0.2)
+
+
+def first_over_last(seed: int, blocks: int) -> float:
+    """The gradient of W_V in the first post-norm causal block of width 128 (two heads, Xavier) over the last one's."""
+    generator, width = torch.Generator().manual_seed(seed), 128
+    x, values = torch.randn(32, width, generator=generator), []
+    for _ in range(blocks):
+        wq, wk, wv, wo = (torch.randn(width, width, generator=generator) / width**0.5 for _ in range(4))
+        w1, w2 = (torch.randn(*shape, generator=generator) / 320**0.5 for shape in ((width, 512), (512, width)))
+        values.append(wv.requires_grad_())
+        q, k, v = ((x @ w).view(32, 2, -1).transpose(0, 1)[None] for w in (wq, wk, wv))
+        mixed = nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)[0].transpose(0, 1)
+        x = layer_norm(x + mixed.reshape(32, width) @ wo, (width,))
+        x = layer_norm(x + (x @ w1).relu() @ w2, (width,))
+    (x * torch.randn(32, width, generator=generator)).sum().backward()  # type: ignore[no-untyped-call]
+    first, last = values[0].grad, values[-1].grad
+    assert first is not None and last is not None
+    return float(first.norm() / last.norm())
+
+
+def test_norm_09_lower_gradients_of_post_norm_depend_on_the_draw(says: Says) -> None:
+    assert says("norm-09", "0.7 to 1.2 times", "by the draw", "0.7 到 1.2 倍", "全看抽样")
+    assert mean(first_over_last(seed, 6) for seed in range(5)) == pytest.approx(0.95, abs=0.25)
+    deep = [first_over_last(seed, 24) for seed in range(5)]
+    assert min(deep) < 0.8 and max(deep) > 1.2
+
+
 def test_norm_11_one_head_may_hold_the_norm_of_the_whole_width(says: Says) -> None:
     assert says("norm-11", "with H heads only H·√d bounds its logit", "H 个头时 logit 的上界只有 H·√d")
     heads, width = 4, 8

@@ -138,6 +138,29 @@ def test_opt_24_torchs_two_muon_factors(says: Says) -> None:
         torch.testing.assert_close(steps[1] / (0.2 * 32**0.5), steps[0] / default)
 
 
+def test_opt_08_the_relative_step_of_adamw_on_noise(says: Says) -> None:
+    assert says("opt-08", "takes 0.18 % per step", "每步是 0.18 %", "= 0.0387", "for u = 1")
+    weight = nn.Parameter(0.0387 * drawn(0, 20_000).float())  # where the steady state is
+    optimizer, generator = AdamW([weight], lr=3e-4, betas=(0.9, 0.95), weight_decay=0.1), torch.Generator()
+    for step in range(300):
+        before = weight.detach().clone()
+        weight.grad = torch.randn(20_000, generator=generator.manual_seed(step))
+        optimizer.step()
+    change = (weight.detach() - before).norm() / before.norm()
+    assert 100 * float(change) == pytest.approx(0.18, abs=0.02)
+
+
+def test_opt_20_the_gradient_of_a_score_and_of_a_value(says: Says) -> None:
+    assert says("opt-20", "a_j⟨g, v_j − o⟩: they agree to about 1e-16", "相差约 1e-16")
+    scores, values = drawn(0, 7).requires_grad_(), drawn(1, 7, 5).requires_grad_()
+    weights = scores.softmax(0)
+    mixed = weights @ values
+    for_scores, for_values, g = torch.autograd.grad(mixed.sin().sum(), (scores, values, mixed))
+    with torch.no_grad():
+        assert float((for_scores - weights * ((values - mixed) @ g)).abs().max()) < 1e-15
+        assert float((for_values - weights[:, None] * g).abs().max()) < 1e-15
+
+
 @pytest.mark.parametrize(("beta2", "larger_from", "factors"), [(0.999, 1, (3.16, 6.5)), (0.95, 9, (0.45, 1.03))])
 def test_opt_09_how_large_uncorrected_adam_steps_are(
     says: Says, beta2: float, larger_from: int, factors: tuple[float, float]

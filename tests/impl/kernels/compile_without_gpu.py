@@ -23,9 +23,9 @@ from attncli.judge.asking.exam import Exam
 from attncli.judge.asking.questions import Gradients
 from attncli.judge.cases.case import Case
 from attncli.judge.cases.drawing import fixed_draw
-from attncli.judge.cases.folder import Folder
+from attncli.judge.cases.make_recording import Recorder
 from attncli.judge.cases.profiles import profile_of
-from attncli.judge.cases.recorder import Recorder
+from attncli.judge.cases.trusted_files import Folder
 from attncli.judge.cases.turns import Turn
 from attncli.judge.truth.reference import as_given, run_reference
 

@@ -22,14 +22,14 @@ import torch
 import yaml
 from torch import Tensor
 
+from attncli.judge.answer_guard import Guard
 from attncli.judge.answers.finding import Finding
 from attncli.judge.answers.request import Request
 from attncli.judge.asking.exam import Exam
 from attncli.judge.asking.growth import Growth, contracts, examine_growth
 from attncli.judge.asking.questions import EdgeWithGradients, Gradients, Values
 from attncli.judge.cases.case import Case, Input
-from attncli.judge.cases.folder import Folder
-from attncli.judge.guard import Guard
+from attncli.judge.cases.trusted_files import Folder
 from attncli.judge.truth.demands import Demands, tensor_trees
 from attncli.judge.truth.reference import Observed, Rounded, run_reference
 from tests.impl.kernels.conftest import DEVICE, FOLDERS, kernel_of

@@ -21,8 +21,8 @@ from attncli.judge.answers.request import Request
 from attncli.judge.asking.purity import with_graph
 from attncli.judge.asking.questions import EdgeWithGradients
 from attncli.judge.cases.drawing import fixed_draw
+from attncli.judge.cases.make_recording import Recorder
 from attncli.judge.cases.profiles import Profile
-from attncli.judge.cases.recorder import Recorder
 from attncli.judge.truth.demands import Demands
 from attncli.judge.truth.expectation import Expectation
 from attncli.judge.truth.sameness import same

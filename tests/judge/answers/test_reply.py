@@ -25,8 +25,8 @@ from attncli.judge.answers.reply import (
 )
 from attncli.judge.answers.request import Request
 from attncli.judge.cases.drawing import fixed_draw
+from attncli.judge.cases.make_recording import Recorder
 from attncli.judge.cases.profiles import Profile
-from attncli.judge.cases.recorder import Recorder
 from attncli.sandbox.zygote_client import Reply
 from in_process import INPUTS, REFERENCE, InProcessWorker, check, grade, write_challenge
 

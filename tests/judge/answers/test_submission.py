@@ -10,8 +10,8 @@ from attncli.judge.answers import submission as module
 from attncli.judge.answers.request import Request
 from attncli.judge.answers.submission import Budget, Failure, Submission
 from attncli.judge.cases.drawing import fixed_draw
+from attncli.judge.cases.make_recording import Recorder
 from attncli.judge.cases.profiles import Profile
-from attncli.judge.cases.recorder import Recorder
 from attncli.judge.truth.reference import Observed
 from attncli.sandbox.zygote_client import ZygoteClient
 from in_process import InProcessWorker

@@ -5,11 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-import torch
 import yaml
 
-from attncli.judge.cases.folder import Folder
+from attncli.judge.cases.trusted_files import Folder
 from in_process import check, grade
+
+pytestmark = pytest.mark.usefixtures("one_thread")
 
 IMPL = Path(__file__).parents[3] / "impl"
 WRONG = [
@@ -28,14 +29,6 @@ WRONG = [
     "norms/layer-norm/unbiased-variance",
     "norms/layer-norm/statistics-over-tokens",
 ]
-
-
-@pytest.fixture(autouse=True)
-def _one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 @pytest.mark.parametrize("place", WRONG)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 import torch
 
-from attncli.domain.report_documents import report_of
+from attncli.domain.grade_report_json import report_of
 from attncli.domain.text import Localised
 from attncli.judge.answers.submission import Failure
 from attncli.judge.asking.devices import wants_values
 from attncli.sandbox.emulated_device import Elsewhere, two_devices
-from attncli.words.reports import unproved
+from attncli.words.grade_report_texts import unproved
 from in_process import check, grade, write_challenge
 
 HEAD = "import torch\nimport torch.nn.functional as F\n"

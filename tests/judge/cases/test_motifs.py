@@ -15,11 +15,11 @@ from attncli.errors import JudgeFailed
 from attncli.judge.asking.rung_rule import rung_of_values
 from attncli.judge.cases.case import Case
 from attncli.judge.cases.drawing import fixed_draw
-from attncli.judge.cases.extremes import SCORES, masks_over
-from attncli.judge.cases.folder import Folder
+from attncli.judge.cases.extreme_scores import SCORES, masks_over
+from attncli.judge.cases.make_recording import Recorder
 from attncli.judge.cases.motifs import HARDENED_MOTIFS, motifs
 from attncli.judge.cases.profiles import Profile
-from attncli.judge.cases.recorder import Recorder
+from attncli.judge.cases.trusted_files import Folder
 from attncli.judge.cases.turns import LEADS, Turn
 from in_process import write_challenge
 

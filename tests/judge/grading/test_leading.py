@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from attncli.domain.report import CheckResult
-from attncli.domain.report_documents import report_of
-from attncli.words.reports import deciding_checks
+from attncli.domain.grade_report import CheckResult
+from attncli.domain.grade_report_json import report_of
+from attncli.words.grade_report_texts import deciding_checks
 from in_process import REFERENCE, grade, write_challenge
 
 FORBIDDEN = REFERENCE.replace("(x * weight).sum(-1)", "(x * weight).cumsum(-1)[:, :, 3]")

@@ -6,21 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import torch
 import yaml
 
-from attncli.judge.cases.folder import Folder
+from attncli.judge.cases.trusted_files import Folder
 from in_process import grade, write_challenge
 
+pytestmark = pytest.mark.usefixtures("one_thread")
+
 IMPL = Path(__file__).parents[3] / "impl"
-
-
-@pytest.fixture(autouse=True)
-def _one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 def bundled(place: str) -> Folder:

@@ -10,8 +10,8 @@ import torch
 
 from attncli.judge.cases.case import Case
 from attncli.judge.cases.drawing import fixed_draw
+from attncli.judge.cases.make_recording import Recorder
 from attncli.judge.cases.profiles import Profile
-from attncli.judge.cases.recorder import Recorder
 from attncli.judge.searching.fewer_calls import needed, only
 from in_process import REFERENCE, check, grade, write_challenge
 

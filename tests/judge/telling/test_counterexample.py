@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from attncli.judge.cases.recorder import Recorder
+from attncli.judge.cases.make_recording import Recorder
 from attncli.judge.telling.counterexample import restore
 from in_process import INPUTS, REFERENCE, check, grade, write_challenge
 

@@ -11,8 +11,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attncli.domain.report import CheckResult, GradeReport
-from attncli.domain.report_documents import counterexample_of
+from attncli.domain.grade_report import CheckResult, GradeReport
+from attncli.domain.grade_report_json import counterexample_of
 from attncli.domain.text import quoted
 from attncli.judge.telling.bounded_report import LARGEST, document
 from attncli.judge.telling.shown_values import ITEMS_SHOWN, TEXT_SHOWN, VALUES_SHOWN, Room, plain

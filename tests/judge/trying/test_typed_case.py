@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attncli.judge.cases.case import Case
-from attncli.judge.cases.folder import Folder
+from attncli.judge.cases.trusted_files import Folder
 from attncli.judge.trying.typed_case import MOST_CALLS, MOST_CHARACTERS, typed_case
 from attncli.judge.trying.typed_tensors import MOST_ELEMENTS
 from attncli.judge.trying.typed_values import TypedValues

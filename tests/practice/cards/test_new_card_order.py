@@ -12,7 +12,7 @@ from attncli.domain.card import LEVELS
 from attncli.memory.card_order import Unseen, asked_order, asked_weight, introduction_order
 from attncli.paths import bundled_quizbank
 from attncli.practice.settings import change_setting
-from attncli.practice.sittings.drill import Drill
+from attncli.practice.sittings.review_sitting import Drill
 from attncli.practice.workspace import Workspace
 
 Open = Callable[..., Workspace]

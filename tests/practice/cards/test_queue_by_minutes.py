@@ -12,8 +12,8 @@ from attncli.config import WEEKDAYS
 from attncli.config import load as load_settings
 from attncli.domain.rating import Rating
 from attncli.practice.cards import record_review
-from attncli.practice.cards.due import due_counts
-from attncli.practice.sittings.drill import Drill
+from attncli.practice.cards.due_counts import due_counts
+from attncli.practice.sittings.review_sitting import Drill
 from attncli.practice.workspace import Workspace
 
 Open = Callable[..., Workspace]

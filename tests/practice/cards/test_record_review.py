@@ -22,7 +22,7 @@ from attncli.errors import NotFound, UsageError
 from attncli.memory.replay import standing
 from attncli.paths import Home
 from attncli.practice.cards import hold, record_review
-from attncli.practice.cards.due import due_counts
+from attncli.practice.cards.due_counts import due_counts
 from attncli.practice.log.fit_parameters import record_fit
 from attncli.practice.log.merge_logs import exported, import_file
 from attncli.practice.log.undo import take_back

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from attncli.domain.rating import Rating
 from attncli.domain.schedule import State
-from attncli.memory.forgetting import recall_on
+from attncli.memory.forgetting_curve import recall_on
 from attncli.memory.replay import is_leech
 from attncli.practice.cards import hold, record_review
-from attncli.practice.cards.weakness import has_missed, is_weak, weak_cards
-from attncli.practice.study_progress import WEAK_SHOWN, due_by_then, forecast, topic_standings
+from attncli.practice.cards.weakness import curve_on, has_missed, is_weak, weak_cards
+from attncli.practice.stats.progress_stats import WEAK_SHOWN, due_by_then, forecast, topic_standings
 from attncli.practice.workspace import Workspace
 from attncli.store.log import LastReview
 
@@ -91,6 +91,24 @@ def test_weak_cards_are_those_of_the_log(
             expected.add(card)
     found = weak_cards(workspace, when)
     assert set(found) == expected and len(found) == len(expected)
+
+
+@pytest.mark.parametrize(
+    ("told", "read"),
+    [
+        ({}, LastReview(2, None, None)),
+        ({"points": [0, 2]}, LastReview(2, [0, 2], None)),
+        ({"points": [], "correct": True}, LastReview(2, [], True)),
+        ({"correct": False}, LastReview(2, None, False)),
+        ({"points": {"0": True}, "correct": "no"}, LastReview(2, None, None)),
+    ],
+)
+def test_the_last_review_of_a_card_is_read_with_what_was_told(
+    workspace: Workspace, told: dict[str, object], read: LastReview
+) -> None:
+    record_review.answer(workspace, "att-01", Rating.HARD, details=told)
+    curve = curve_on(workspace, workspace.moment())
+    assert [seen.last for seen in workspace.store.seen.perhaps_weak(curve, 0.0, 0)] == [read]
 
 
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

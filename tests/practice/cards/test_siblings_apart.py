@@ -17,11 +17,11 @@ from attncli.domain.log_row import RowKind
 from attncli.domain.rating import Rating
 from attncli.paths import Home
 from attncli.practice.cards import hold, record_review
-from attncli.practice.cards.due import due_counts, held_apart
+from attncli.practice.cards.due_counts import due_counts, held_apart
 from attncli.practice.challenges.challenge_standings import standings
-from attncli.practice.sittings.drill import Drill
+from attncli.practice.sittings.review_sitting import Drill
 from attncli.practice.workspace import Workspace
-from attncli.store.queue import LONGEST_WAIT_DAYS
+from attncli.store.queue_table import LONGEST_WAIT_DAYS
 
 Linked = Callable[..., Workspace]
 NO_STEPS: dict[str, Any] = {"fuzz": False, "learning_steps": (), "relearning_steps": ()}
@@ -133,7 +133,7 @@ def test_a_card_waits_for_its_challenge_and_the_challenge_for_its_card(linked: L
 
 def solve(workspace: Workspace) -> None:
     """Writes down an accepted attempt at the challenge."""
-    from attncli.practice.derivation import derive_subject
+    from attncli.practice.derive_schedules import derive_subject
 
     at = workspace.clock()
     with workspace.store.transaction():

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from attncli.paths import bundled_impl
 from attncli.practice.challenges.reading_path import WHY, reading_path
-from attncli.words.tracks import TRACKS
+from attncli.words.track_texts import TRACKS
 
 
 def test_the_readme_is_current() -> None:

@@ -9,18 +9,18 @@ from pathlib import Path
 
 import pytest
 
+from attncli.domain.grade_report import LeftBug, Repaired
+from attncli.domain.grade_report_json import report_document, report_of
 from attncli.domain.log_row import RowKind
-from attncli.domain.report import LeftBug, Repaired
-from attncli.domain.report_documents import report_document, report_of
-from attncli.domain.row_documents import checked_line, row_of_line
+from attncli.domain.log_row_json import checked_line, row_of_line
 from attncli.domain.text import Localised
 from attncli.errors import UsageError
 from attncli.paths import bundled_impl
-from attncli.practice.challenges.attempt import record_attempt
 from attncli.practice.challenges.challenge_standings import standings
+from attncli.practice.challenges.grade_file import GradeOptions, request_for, settle
 from attncli.practice.challenges.planted_files import planted_in
+from attncli.practice.challenges.record_attempt import record_attempt
 from attncli.practice.challenges.start_challenge import start_challenge
-from attncli.practice.challenges.submit import GradeOptions, request_for, settle
 from attncli.practice.log.undo import take_back
 
 

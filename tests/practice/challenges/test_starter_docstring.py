@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ast
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attncli.practice.challenges.starter_docstring import columns, docstring
+from attncli.practice.challenges.starter_docstring import columns, docstring, without_docstring
 
 
 def lines_of(text: str) -> list[str]:
@@ -44,3 +45,19 @@ def test_no_line_begins_with_a_chinese_comma_or_ends_with_an_opening_bracket() -
 def test_any_text_is_a_docstring_with_all_its_letters(text: str) -> None:
     kept = "".join("\n".join(lines_of(text)).split())
     assert kept == "".join(text.replace('"""', "'''").split())
+
+
+@pytest.mark.parametrize(
+    ("source", "code"),
+    [
+        ('"""What is\nasked."""\n\nimport torch\n', "import torch\n"),
+        ('# mine\n"""What is asked."""\r\nx = 1', "x = 1"),
+        ('"""One"""; x = 1\n', '"""One"""; x = 1\n'),
+        ('x = 1\n"""no head"""\n', 'x = 1\n"""no head"""\n'),
+        ('"""a\u2028b"""\nx = 1\n', "x = 1\n"),
+        ("", ""),
+        ('"""alone"""', ""),
+    ],
+)
+def test_a_file_without_its_docstring_is_its_code(source: str, code: str) -> None:
+    assert without_docstring(source) == code

@@ -14,10 +14,10 @@ from attncli.domain.card import KINDS
 from attncli.domain.rating import Rating
 from attncli.errors import NotFound
 from attncli.practice.cards import record_review
-from attncli.practice.cards.due import due_counts
+from attncli.practice.cards.due_counts import due_counts
 from attncli.practice.challenges.challenge_standings import is_solved, next_unsolved
 from attncli.practice.log.undo import take_back
-from attncli.practice.sittings.drill import Drill
+from attncli.practice.sittings.review_sitting import Drill
 from attncli.practice.workspace import Workspace
 
 Open = Callable[..., Workspace]

@@ -12,16 +12,16 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from attncli.domain import row_documents
+from attncli.domain import log_row_json
 from attncli.domain.log_row import RowKind
 from attncli.domain.rating import Rating
 from attncli.domain.schedule import Schedule
 from attncli.errors import EnvironmentFailure, UsageError
 from attncli.practice.cards import hold, record_review
 from attncli.practice.log import merge_logs, read_log_file
-from attncli.practice.log.stamping import MOST_AHEAD
+from attncli.practice.log.timestamps import MOST_AHEAD
 from attncli.practice.log.undo import take_back
-from attncli.practice.study_progress import progress
+from attncli.practice.stats.progress_stats import progress
 from attncli.practice.workspace import Workspace
 
 Open = Callable[..., Workspace]
@@ -248,7 +248,7 @@ def test_a_mark_or_line_ends_of_another_system_do_no_harm(workspace: Workspace, 
 def test_a_line_that_is_too_long_is_refused_without_being_read_whole(
     workspace: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in (row_documents, read_log_file):
+    for module in (log_row_json, read_log_file):
         monkeypatch.setattr(module, "LONGEST_LINE", 1000)
     file = tmp_path / "log.jsonl"
     file.write_text(json.dumps({**ROW, "payload": {"rating": 3, "x": "y" * 5000}}) + "\nnonsense\n")

@@ -13,14 +13,14 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule, run_state_machine_as_test
 
 from attncli import config
+from attncli.domain.grade_report_json import report_of
 from attncli.domain.log_row import LogRow, RowKind
 from attncli.domain.rating import Rating
-from attncli.domain.report_documents import report_of
 from attncli.errors import NotFound, UsageError
 from attncli.paths import Home
 from attncli.practice.cards import hold, record_review
-from attncli.practice.challenges.attempt import record_attempt
-from attncli.practice.derivation import derive_everything
+from attncli.practice.challenges.record_attempt import record_attempt
+from attncli.practice.derive_schedules import derive_everything
 from attncli.practice.log import merge_logs
 from attncli.practice.log.read_log_file import Placed
 from attncli.practice.log.undo import TAKEN_BACK, take_back

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from attncli.domain.log_row_json import is_machine
 from attncli.domain.rating import Rating
-from attncli.domain.row_documents import is_machine
 from attncli.domain.schedule import Schedule
 from attncli.errors import EnvironmentFailure, UsageError
 from attncli.practice.cards import record_review
@@ -25,13 +25,6 @@ from attncli.practice.workspace import Workspace
 from attncli.store.restore import restore_database
 
 Open = Callable[..., Workspace]
-
-
-@pytest.fixture
-def shared(tmp_path: Path) -> Path:
-    folder = tmp_path / "shared"
-    folder.mkdir()
-    return folder
 
 
 def schedules(workspace: Workspace) -> dict[str, Schedule]:

@@ -6,23 +6,23 @@ from dataclasses import replace
 
 import pytest
 
+from attncli.domain.grade_report import Diagnosis, GradeReport, LeftBug, Repaired
 from attncli.domain.log_row import RowKind
 from attncli.domain.mock_interview import MockItem
 from attncli.domain.rating import Rating
-from attncli.domain.report import Diagnosis, GradeReport, LeftBug, Repaired
 from attncli.errors import NotFound, UsageError
 from attncli.practice.cards.choose_cards import Wish, fitting
 from attncli.practice.cards.record_review import answer
-from attncli.practice.challenges.submit import GradeOptions
+from attncli.practice.challenges.grade_file import GradeOptions
 from attncli.practice.log import mock_log
 from attncli.practice.log.undo import take_back
 from attncli.practice.mock import mock_code
+from attncli.practice.mock.compose_mock import MockWish
 from attncli.practice.mock.mock import NOTHING, PARTLY, WHOLE, MockInterview, asked_card
-from attncli.practice.mock.mock_plan import MockWish
-from attncli.practice.mock.mock_reports import past_mocks, report_of
+from attncli.practice.mock.score_mock import past_mocks, report_of
 from attncli.practice.workspace import Workspace
+from moved_clock import Clock
 
-from ...conftest import Clock
 from ...support.interviews import offer_rounds
 
 WISH = MockWish(30, "onsite", 3)

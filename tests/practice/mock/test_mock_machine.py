@@ -25,9 +25,9 @@ from attncli.errors import UsageError
 from attncli.paths import Home
 from attncli.practice.log import mock_log
 from attncli.practice.log.undo import take_back
+from attncli.practice.mock.compose_mock import MockWish
 from attncli.practice.mock.mock import MockInterview
-from attncli.practice.mock.mock_plan import MockWish
-from attncli.practice.mock.mock_reports import report_of
+from attncli.practice.mock.score_mock import report_of
 from attncli.practice.workspace import Workspace
 
 from ...support.interviews import write_bank, write_impl

@@ -11,12 +11,12 @@ from attncli.domain.log_row import RowKind
 from attncli.domain.rating import Rating
 from attncli.errors import UsageError
 from attncli.practice.cards import hold, record_review
-from attncli.practice.cards.due import due_counts
+from attncli.practice.cards.due_counts import due_counts
 from attncli.practice.plan import plan_basis
 from attncli.practice.plan.countdown import countdown
 from attncli.practice.plan.plan import interview_of, make_plan
 from attncli.practice.plan.plan_sentences import basis_line, left_out_lines
-from attncli.practice.sittings.planned_drill import PlannedDrill
+from attncli.practice.sittings.plan_sitting import PlannedDrill
 from attncli.practice.workspace import Workspace
 from attncli.store import log
 

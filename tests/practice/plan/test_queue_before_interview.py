@@ -10,8 +10,8 @@ import pytest
 
 from attncli.domain.rating import Rating
 from attncli.practice.cards import record_review
-from attncli.practice.cards.due import due_counts
-from attncli.practice.sittings.drill import Drill
+from attncli.practice.cards.due_counts import due_counts
+from attncli.practice.sittings.review_sitting import Drill
 from attncli.practice.workspace import Workspace
 
 Open = Callable[..., Workspace]

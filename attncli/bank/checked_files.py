@@ -1,0 +1,147 @@
+"""Which files a check looks at, and each of them as it was read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from pathlib import Path
+from typing import Any
+
+from attncli.bank.loader import CHALLENGE, GLOSSARY, LEDGER, SUFFIXES, Judged, bank_files, judge
+from attncli.bank.problems import Finding, Problem, Way, shown_path
+from attncli.bank.reading.schema import SHAPES, CardShape
+from attncli.bank.rules.repair_rules import repair_findings
+from attncli.bank.validate import challenge_findings, glossary_findings, ledger_findings, topic_findings
+from attncli.domain.repairs import REPAIRS
+from attncli.errors import NotFound
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What lies around the files that are checked: the bundled bank and challenges, and the learner's own.
+
+    `complete` asks of every file what is asked of bundled ones, for those who write the bank.
+    """
+
+    quizbank: Path
+    impl: Path
+    own_banks: Path | None = None
+    own_challenges: Path | None = None
+    complete: bool = False
+
+    def is_own(self, path: Path) -> bool:
+        """Whether a bank file is a learner's, of which less is asked: all that are not in the bundled bank."""
+        return not self.complete and path.absolute().parent != self.quizbank.absolute()
+
+    def is_bundled(self, challenge: Path) -> bool:
+        """Whether a `challenge.yaml` is one of the bundled ones, or is asked as much as they are."""
+        return self.complete or challenge.absolute().is_relative_to(self.impl.absolute())
+
+    @property
+    def bank_folders(self) -> list[Path]:
+        return [self.quizbank, *([self.own_banks] if self.own_banks else [])]
+
+    @property
+    def challenge_folders(self) -> list[Path]:
+        return [self.impl, *([self.own_challenges] if self.own_challenges else [])]
+
+
+@dataclass(frozen=True, slots=True)
+class Readable:
+    """A card without the keys whose values are not understood; `faulty` are those keys."""
+
+    number: int
+    card: dict[str, Any]
+    faulty: Collection[str]
+
+    @staticmethod
+    def of(number: int, card: dict[str, Any], faulty: Collection[str]) -> Readable:
+        if not faulty:
+            return Readable(number, card, faulty)
+        known = SHAPES.get(str(card.get("kind")), CardShape).model_fields
+        return Readable(number, {key: card[key] for key in known if key in card and key not in faulty}, faulty)
+
+
+@dataclass
+class Checked:
+    """A file that was judged, and what else is found about it.
+
+    `role` is cards, glossary, ledger, challenge or repairs; `repeated` are the positions of cards whose id another file
+    uses; `own` cards are a learner's; `beside` is what is wrong with the files beside a challenge's.
+    """
+
+    path: Path
+    role: str
+    judged: Judged
+    findings: list[Finding] = field(default_factory=list)
+    repeated: set[int] = field(default_factory=set)
+    own: bool = False
+    beside: list[Problem] = field(default_factory=list)
+
+    @staticmethod
+    def of(path: Path, own: bool = False) -> Checked:
+        roles = {GLOSSARY: "glossary", LEDGER: "ledger", CHALLENGE: "challenge", REPAIRS: "repairs"}
+        role = roles.get(path.name, "cards")
+        judges: dict[str, Callable[[Any], list[Finding]]] = {
+            "cards": partial(topic_findings, own=own),
+            "glossary": glossary_findings,
+            "ledger": ledger_findings,
+            "challenge": partial(challenge_findings, folder=path.parent),
+            "repairs": partial(repair_findings, folder=path.parent),
+        }
+        own_cards = own and role == "cards"
+        return Checked(path, role, judge(path, judges[role], own_cards), own=own_cards)
+
+    @cached_property
+    def cards(self) -> list[tuple[int, dict[str, Any]]]:
+        """The cards that were read, good or bad, with their position."""
+        value = self.judged.value
+        cards = value.get("cards") if isinstance(value, dict) and self.role == "cards" else None
+        if not isinstance(cards, list):
+            return []
+        return [(number, card) for number, card in enumerate(cards) if isinstance(card, dict)]
+
+    @cached_property
+    def readable(self) -> list[Readable]:
+        """What can be looked at more closely of each card; nothing where the file as a whole was not understood."""
+        if self.role != "cards" or not self.judged.whole or any(not finding.path for finding in self.judged.findings):
+            return []
+        faulty: dict[int, set[str]] = {}
+        for way in self._faulty_ways():
+            if way[:1] == ("cards",) and len(way) > 2:
+                faulty.setdefault(int(way[1]), set()).add(str(way[2]))
+        return [Readable.of(number, card, faulty.get(number, frozenset())) for number, card in self.cards]
+
+    def _faulty_ways(self) -> Iterator[Way]:
+        yield from (finding.path for finding in self.judged.findings if finding.shape)
+        yield from self.judged.broken
+
+
+def files_of(path: Path) -> list[Path]:
+    """A file itself, or what there is to check in a folder.
+
+    Raises:
+        NotFound: it does not exist, or is a folder without bank files.
+    """
+    try:
+        is_folder = path.is_dir() and path.suffix not in SUFFIXES
+        exists = path.exists() or path.is_symlink()
+    except OSError as error:
+        raise NotFound(f"{shown_path(path)} cannot be looked at ({error.strerror}); check the path") from None
+    if not exists:
+        raise NotFound(f"there is no {shown_path(path)}; give a bank file or a folder of them")
+    files = files_in(path) if is_folder else [path]
+    if not files:
+        raise NotFound(f"{shown_path(path)} has no .yaml files; give a bank file or a folder of them")
+    return files
+
+
+def files_in(folder: Path) -> list[Path]:
+    """The bank files of a folder, its glossary, and the challenges below it."""
+    if not folder.is_dir():
+        return []
+    beside = [path for name in (GLOSSARY, LEDGER) if (path := folder / name).exists()]
+    challenges = [*folder.glob(CHALLENGE), *folder.glob(f"*/{CHALLENGE}"), *folder.glob(f"*/*/{CHALLENGE}")]
+    banks = [path for path in bank_files(folder) if path.name != CHALLENGE]
+    return [*banks, *beside, *sorted(challenges)]

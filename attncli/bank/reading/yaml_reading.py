@@ -1,0 +1,307 @@
+"""A file's bytes to plain values, safe for any bytes.
+
+YAML is read as a stream of events with a stack of our own: nothing recurses, so nesting cannot crash it (PyYAML's C
+composer can be crashed so). Depth, number of values and size are bounded; anchors, aliases and tags are refused, which
+leaves no way to expand or to construct anything. Values carry no places; `locate` reads the text once more and finds
+the places of just those paths that a message needs.
+"""
+
+from __future__ import annotations
+
+import re
+import stat
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from attncli.bank.problems import Problem, Way, shown, shown_path
+from attncli.bank.reading.yaml_scalars import resolve
+
+MAX_BYTES = 128 * 1024 * 1024
+MAX_DEPTH = 24
+MAX_VALUES = 5_000_000
+MAX_PROBLEMS = 1000
+
+LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+_LINE_BREAK = re.compile("\r\n|\r|\n")
+_UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
+_REMEDIES = (
+    (
+        "mapping values are not allowed",
+        "put text that contains a colon and a space in quotes, or check the indentation",
+    ),
+    ("cannot start any token", "indent with spaces, not tabs, and quote text that starts with one of % @ ` or a tab"),
+    ("unknown escape character", "use single quotes or a | block for text with backslashes"),
+    ("quoted scalar", 'close the quote; inside double quotes write \\" for a quote and \\\\ for a backslash'),
+    ("expected ',' or '}'", "close the brace, and quote text with commas, colons or braces inside { }"),
+    ("expected ',' or ']'", "close the bracket, and quote text with commas or brackets inside [ ]"),
+    ("expected key", "check the indentation of this line against the lines above it"),
+    ("expected ':'", "a key ends with a colon and a space; check the indentation and quotes of the lines above"),
+    ("expected '-' indicator", "items of one list start with - in the same column"),
+    ("expected <block end>", "check the indentation of this line against the lines above it"),
+    ("incompatible YAML document", "remove the %YAML line"),
+)
+_DEFAULT_REMEDY = "check indentation, quotes and brackets here and on the line above"
+
+
+@dataclass(slots=True)
+class Parsed:
+    """The value of a file, and what was wrong on the way. `broken` are paths whose value is not to be trusted.
+
+    `whole` is false when reading stopped early: then `value` is not the file's.
+    """
+
+    value: Any = None
+    problems: list[Problem] = field(default_factory=list)
+    broken: set[Way] = field(default_factory=set)
+    whole: bool = True
+
+
+class Unreadable(Exception):
+    """Reading stopped; carries the one problem that says why."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(str(problem))
+        self.problem = problem
+
+
+def read_text(path: Path) -> str:
+    """The text of a bank file.
+
+    Raises:
+        Unreadable: it is missing, no regular file, too large, or not UTF-8 text.
+    """
+    name = shown_path(path)
+    try:
+        status = path.stat()
+        if not stat.S_ISREG(status.st_mode):
+            raise Unreadable(Problem(name, 1, 1, "this is not a regular file; give a .yaml file"))
+        _refuse_size(name, status.st_size)
+        with path.open("rb") as stream:
+            data = stream.read(MAX_BYTES + 1)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise Unreadable(
+            Problem(name, 1, 1, f"cannot be read ({reason}); check the path and its permissions")
+        ) from None
+    return decode(name, data)
+
+
+def _refuse_size(name: str, size: int) -> None:
+    if size > MAX_BYTES:
+        limit = MAX_BYTES // (1024 * 1024)
+        raise Unreadable(Problem(name, 1, 1, f"the file has {size} bytes, more than {limit} MiB; split it by topic"))
+
+
+def decode(name: str, data: bytes) -> str:
+    """UTF-8 text from bytes, without a byte order mark.
+
+    Raises:
+        Unreadable: too large, not UTF-8, or characters that no editor shows.
+    """
+    _refuse_size(name, len(data))
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        before = data[: error.start]
+        line = before.count(b"\n") + 1
+        column = len(before[before.rfind(b"\n") + 1 :].decode("utf-8", "replace")) + 1
+        message = f"byte 0x{data[error.start]:02x} is not UTF-8; save the file as UTF-8"
+        raise Unreadable(Problem(name, line, column, message)) from None
+    text = text.removeprefix("\ufeff")
+    if found := _UNPRINTABLE.search(text):
+        line = text.count("\n", 0, found.start()) + 1
+        column = found.start() - text.rfind("\n", 0, found.start())
+        message = f"character U+{ord(found.group()):04X} cannot be shown; delete it"
+        raise Unreadable(Problem(name, line, column, message))
+    return text
+
+
+def events(name: str, text: str, loader: Any = None) -> Iterator[Any]:
+    """The YAML events of a text.
+
+    Raises:
+        Unreadable: malformed YAML.
+    """
+    source = (loader or LOADER)(text)
+    try:
+        while source.check_event():
+            yield source.get_event()
+    except yaml.MarkedYAMLError as error:
+        raise Unreadable(_malformed(name, error)) from None
+    except (yaml.YAMLError, ValueError, OverflowError) as error:
+        # ValueError: the pure-Python scanner on escapes beyond Unicode and on endless version numbers.
+        line = " ".join(str(error).split())
+        raise Unreadable(Problem(name, 1, 1, f"malformed YAML: {line[:120]}; {_DEFAULT_REMEDY}")) from None
+    finally:
+        source.dispose()
+
+
+def _malformed(name: str, error: yaml.MarkedYAMLError) -> Problem:
+    mark = _mark(error)
+    said = " ".join(part for part in (error.context, error.problem) if part)
+    remedy = next((remedy for words, remedy in _REMEDIES if words in said), _DEFAULT_REMEDY)
+    line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
+    return Problem(name, line, column, f"malformed YAML: {error.problem or error.context}; {remedy}")
+
+
+def _mark(error: yaml.MarkedYAMLError) -> Any:
+    """Where to look: at the opening quote or bracket when its end is missed on a later line, else at the fault."""
+    opening, fault = error.context_mark, error.problem_mark
+    if opening is None or fault is None:
+        return fault or opening
+    unclosed = any(word in (error.context or "") for word in ("quoted scalar", "flow"))
+    return opening if unclosed and opening.line != fault.line else fault
+
+
+def parse(name: str, text: str, loader: Any = None) -> Parsed:
+    """The plain value of a YAML text; malformed text gives one problem, never an exception."""
+    builder = _Builder(name)
+    try:
+        for event in events(name, text, loader):
+            builder.take[type(event)](event)
+    except Unreadable as stop:
+        builder.parsed.problems.append(stop.problem)
+        builder.parsed.whole = False
+    builder.parsed.problems = [inside(problem, text) for problem in builder.parsed.problems]
+    return builder.parsed
+
+
+def inside(problem: Problem, text: str) -> Problem:
+    """The problem at a place that the text has: the reader counts a line break after a last line without one."""
+    lines = len(_LINE_BREAK.findall(text)) + 1 if problem.line > 1 else 1
+    if problem.line <= lines:
+        return problem
+    last = _LINE_BREAK.split(text)[-1]
+    return replace(problem, line=lines, column=len(last) + 1)
+
+
+_NO_KEY: Any = object()
+
+
+class _Builder:
+    """Takes events and builds plain dicts and lists, top container last on the stack."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.parsed = Parsed()
+        self.stack: list[Any] = []
+        self.keys: list[Any] = []
+        self.steps: list[str | int] = []
+        self.values = 0
+        self.documents = 0
+        self.take: dict[type, Callable[[Any], None]] = {
+            yaml.ScalarEvent: self._scalar,
+            yaml.MappingStartEvent: self._mapping,
+            yaml.SequenceStartEvent: self._sequence,
+            yaml.MappingEndEvent: self._end,
+            yaml.SequenceEndEvent: self._end,
+            yaml.AliasEvent: self._alias,
+            yaml.DocumentStartEvent: self._document,
+            yaml.DocumentEndEvent: self._nothing,
+            yaml.StreamStartEvent: self._nothing,
+            yaml.StreamEndEvent: self._nothing,
+        }
+
+    def _nothing(self, event: Any) -> None:
+        pass
+
+    def _document(self, event: Any) -> None:
+        self.documents += 1
+        if self.documents > 1:
+            self._stop(event, "a second document starts here; keep one document in a file and remove the --- line")
+
+    def _scalar(self, event: Any) -> None:
+        self._check(event)
+        value = event.value
+        plain = event.implicit[0] and not event.tag
+        if not plain and (found := _UNPRINTABLE.search(value)):
+            self._report(event, f"character U+{ord(found.group()):04X} in this text cannot be shown; delete it")
+            self.parsed.broken.add(self._path())
+        if self._awaits_key():
+            self._key(event, value)
+        else:
+            self._put(resolve(value) if plain else value, event)
+
+    def _mapping(self, event: Any) -> None:
+        self._open({}, event)
+
+    def _sequence(self, event: Any) -> None:
+        self._open([], event)
+
+    def _open(self, container: Any, event: Any) -> None:
+        if self._awaits_key():
+            self._stop(event, "a list or mapping cannot be a key; use a plain word as the key, or quote it")
+        self._check(event)
+        if len(self.stack) >= MAX_DEPTH:
+            self._stop(event, f"nested deeper than {MAX_DEPTH} levels; write it flatter")
+        self.steps = list(self._path())
+        self._put(container, event)
+        self.stack.append(container)
+        self.keys.append(_NO_KEY)
+
+    def _end(self, event: Any) -> None:
+        self.stack.pop()
+        self.keys.pop()
+        if self.steps:
+            self.steps.pop()
+
+    def _alias(self, event: Any) -> None:
+        self._report(event, f"alias *{event.anchor[:40]}: aliases are not read here; write the value out")
+        if self._awaits_key():
+            self._key(event, f"*{event.anchor}")
+        else:
+            self.parsed.broken.add(self._path())
+            self._put(None, event)
+
+    def _check(self, event: Any) -> None:
+        if event.anchor is not None:
+            self._report(
+                event, f"anchor &{event.anchor[:40]}: anchors are not read here; remove it and write values out"
+            )
+        if event.tag is not None:
+            self._report(event, f"tag {shown(event.tag, 40)}: tags are not read here; remove it")
+            self.parsed.broken.add(self._path())
+
+    def _awaits_key(self) -> bool:
+        return bool(self.stack) and self.keys[-1] is _NO_KEY and type(self.stack[-1]) is dict
+
+    def _key(self, event: Any, key: str) -> None:
+        if key in self.stack[-1]:
+            self._report(event, f"duplicate key {shown(key)}: remove one of the two")
+        self.keys[-1] = key
+
+    def _put(self, value: Any, event: Any) -> None:
+        self.values += 1
+        if self.values > MAX_VALUES:
+            self._stop(event, f"more than {MAX_VALUES} values in one file; split it by topic")
+        if not self.stack:
+            self.parsed.value = value
+            return
+        top = self.stack[-1]
+        if type(top) is list:
+            top.append(value)
+            return
+        top.setdefault(self.keys[-1], value)
+        self.keys[-1] = _NO_KEY
+
+    def _path(self) -> Way:
+        if not self.stack:
+            return ()
+        top = self.stack[-1]
+        step = len(top) if type(top) is list else self.keys[-1]
+        return (*self.steps, step) if step is not _NO_KEY else tuple(self.steps)
+
+    def _report(self, event: Any, message: str) -> None:
+        mark = event.start_mark
+        self.parsed.problems.append(Problem(self.name, mark.line + 1, mark.column + 1, message))
+        if len(self.parsed.problems) >= MAX_PROBLEMS:
+            self._stop(event, f"more than {MAX_PROBLEMS} problems; correct these first")
+
+    def _stop(self, event: Any, message: str) -> None:
+        mark = event.start_mark
+        raise Unreadable(Problem(self.name, mark.line + 1, mark.column + 1, message))

@@ -1,0 +1,1 @@
+"""What all commands have: options, the session, standard output, exit codes, help in Chinese."""

@@ -1,0 +1,99 @@
+"""Which cards a line of search means: words as `search` finds them, and filters such as `#tag` and `is:leech`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from attncli.domain.card import KINDS, LEVELS
+from attncli.memory.annotations import Annotation
+from attncli.memory.replay import is_leech
+from attncli.practice.cards.due_counts import reviews_today
+from attncli.practice.cards.tag_flag_note import annotated_cards
+from attncli.practice.cards.weakness import weak_cards
+from attncli.practice.workspace import Workspace
+from attncli.store.bank_index import CardSummary
+
+STATES = ("new", "seen", "due", "suspended", "buried", "leech", "weak", "own", "flagged", "noted")
+"""What `is:` knows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The cards, the best first; `annotations` of those that have one; `unknown` are filters that mean nothing."""
+
+    cards: list[CardSummary]
+    annotations: dict[str, Annotation]
+    unknown: tuple[str, ...]
+
+
+def browse(workspace: Workspace, line: str) -> Found:
+    """The cards that have all the words and fit all the filters; a filter that means nothing narrows nothing."""
+    return _Browse(workspace).find(line)
+
+
+class _Browse:
+    """One look at the cards; what a filter needs is read where the line has one."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self.workspace = workspace
+        self.moment = workspace.moment()
+
+    @cached_property
+    def annotations(self) -> dict[str, Annotation]:
+        return annotated_cards(self.workspace)
+
+    def find(self, line: str) -> Found:
+        words, filters, unknown = list[str](), list[Callable[[CardSummary], bool]](), list[str]()
+        for word in line.split():
+            fits = self._filter(word)
+            if fits is not None:
+                filters.append(fits)
+            else:
+                (unknown if word.lower().startswith(("is:", "kind:", "level:", "topic:")) else words).append(word)
+        cards = self.workspace.library.cards(" ".join(words))
+        return Found([card for card in cards if all(fits(card) for fits in filters)], self.annotations, tuple(unknown))
+
+    def _filter(self, word: str) -> Callable[[CardSummary], bool] | None:
+        name, _, value = word.lower().partition(":")
+        if word.startswith("#") and len(word) > 1:
+            tagged = {id for id, said in self.annotations.items() if word[1:].lower() in said.tags}
+            return lambda card: card.id in tagged
+        if name == "kind" and value in KINDS:
+            return lambda card: card.kind == value
+        if name == "level" and value in LEVELS:
+            return lambda card: card.level == value
+        if name == "topic" and value in {topic.id for topic in self.workspace.library.topics()}:
+            return lambda card: card.topic == value
+        if name == "is" and value in STATES:
+            ids = set(self._in_state(value))
+            return lambda card: card.id in ids
+        return None
+
+    def _in_state(self, state: str) -> Iterable[str]:
+        store = self.workspace.store
+        match state:
+            case "due":
+                waiting = [store.queue.learning(self.moment), reviews_today(self.workspace, self.moment, None)]
+                return [card.id for cards in waiting for card in cards]
+            case "weak":
+                return weak_cards(self.workspace, self.moment)
+            case "flagged":
+                return [id for id, said in self.annotations.items() if said.flagged]
+            case "noted":
+                return [id for id, said in self.annotations.items() if said.note]
+            case "leech":
+                return [id for id, schedule in store.schedules.all() if is_leech(schedule)]
+            case "seen":
+                return [id for id, _ in store.schedules.all()]
+            case "new":
+                return {*store.index.card_ids()} - {id for id, _ in store.schedules.all()}
+        return [id for id in store.index.card_ids() if self._is_kept(state, id)]
+
+    def _is_kept(self, state: str, id: str) -> bool:
+        if state == "own":
+            return Path(self.workspace.store.index.owner(id)).is_relative_to(self.workspace.home.banks)
+        suspended, buried_day = self.workspace.store.schedules.hold(id)
+        return suspended if state == "suspended" else buried_day == self.moment.day

@@ -1,0 +1,68 @@
+"""A sitting beyond the schedule: cards of the learner's choice, each asked once."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from random import Random
+
+from attncli.domain.log_row import LogRow, RowKind
+from attncli.domain.rating import Rating
+from attncli.domain.schedule import State
+from attncli.practice.cards.choose_cards import Wish, chosen
+from attncli.practice.sittings.review_sitting import Drill, DrillItem, DrillProgress, Rated
+from attncli.practice.workspace import Workspace
+from attncli.store.queue_table import Moment, Waiting
+
+
+class ChosenDrill(Drill):
+    """Answers are reviews like any other, unless it is a cram: of that the log knows nothing, whatever is answered.
+
+    Suspending and burying count in a cram too. Raises NothingFits if no card fits the wish.
+    """
+
+    def __init__(self, workspace: Workspace, wish: Wish, rng: Random) -> None:
+        self.wish = wish
+        self._chosen = [
+            Waiting(card.id, card.topic, workspace.store.schedules.get(card.id) is None)
+            for card in chosen(workspace, wish, rng)
+        ]
+        super().__init__(workspace)
+
+    @property
+    def is_recorded(self) -> bool:
+        return not self.wish.cram
+
+    def rate(self, rating: Rating, *, points: Sequence[int] | None = None, correct: bool | None = None) -> None:
+        """Records the review of the current item, or keeps the rating for this sitting alone if it is a cram."""
+        if self.is_recorded:
+            super().rate(rating, points=points, correct=correct)
+            return
+        card, at = self._required().card.id, self.workspace.clock()
+        self._answered.append(Rated(card, rating, None))
+        self._settle(LogRow("", "", RowKind.REVIEW, card, at, 0))
+
+    @property
+    def progress(self) -> DrillProgress:
+        left = [waiting.is_new for waiting in self._plan]
+        if self.current is not None:
+            left.append(self.current.state is State.NEW)
+        return DrillProgress(len(self._answered), left.count(True), 0, left.count(False))
+
+    def _planned(self, when: Moment) -> deque[Waiting]:
+        return deque(self._chosen)
+
+    def _take(self, when: Moment) -> Waiting | None:
+        while self._plan:
+            waiting = self._plan.popleft()
+            if self.workspace.store.queue.available(when, id=waiting.id):
+                return waiting
+            self._passed_over.add(waiting.id)
+        return None
+
+    def _in_steps(self, when: Moment) -> set[str]:
+        """None: each card is asked once."""
+        return set()
+
+    def _put_back(self, item: DrillItem) -> None:
+        self._plan.appendleft(Waiting(item.card.id, item.card.topic, item.state is State.NEW))

@@ -1,0 +1,55 @@
+"""What a terminal may send at any moment, and Textual does not expect: it ends nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from textual import events
+from textual.actions import ActionParseResult
+from textual.app import App
+from textual.css.query import NoMatches
+from textual.dom import DOMNode
+from textual.errors import NoWidget
+from textual.screen import Screen
+
+from attncli.tui.pasting import as_text
+from attncli.tui.screens.base import AttnScreen
+from attncli.tui.widgets.key_bar import KeyBar
+
+
+class SteadyApp(App[None]):
+    """A click that meets what was just taken off the screen is nobody's, nor is a key for a screen half composed."""
+
+    async def on_event(self, event: events.Event) -> None:
+        if isinstance(event, events.MouseEvent) and not event.is_forwarded and self._meets_nothing(event):
+            return
+        if isinstance(event, events.Paste):
+            event.text = as_text(event.text)
+        await super().on_event(event)
+
+    async def run_action(
+        self,
+        action: str | ActionParseResult,
+        default_namespace: DOMNode | None = None,
+        namespaces: Mapping[str, DOMNode] | None = None,
+    ) -> bool:
+        try:
+            return await super().run_action(action, default_namespace, namespaces)
+        except NoMatches:
+            if default_namespace is None or _is_whole(default_namespace):
+                raise
+            return True
+
+    def _meets_nothing(self, event: events.MouseEvent) -> bool:
+        try:
+            widget, _ = self.screen.get_widget_at(event.x, event.y)
+        except NoWidget:
+            return False
+        return not widget.is_attached
+
+
+def _is_whole(node: DOMNode) -> bool:
+    """Whether it is on a screen, and if it is one, is composed to its end."""
+    if isinstance(node, AttnScreen):
+        return node.is_attached and bool(node.query(KeyBar))
+    return node.is_attached and (not isinstance(node, Screen) or bool(node.children))

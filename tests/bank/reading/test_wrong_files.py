@@ -1,0 +1,45 @@
+"""Wrong files tell their mistakes when they are asked."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from attncli.bank.reading.wrong_files import Mistakes
+
+GOOD = '''"""Forgets the scale.
+忘了缩放。
+
+symptom: Weights too sharp.
+症状：权重太尖。
+
+cards: att-01
+rung: solved
+"""
+'''
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "wrong").mkdir()
+    (tmp_path / "wrong" / "no-scale.py").write_text(GOOD, encoding="utf-8")
+    return tmp_path
+
+
+def test_a_file_is_read_when_its_mistake_is_asked_for(folder: Path) -> None:
+    mistakes = Mistakes(folder)
+    assert (list(mistakes), len(mistakes)) == (["no-scale"], 1)
+    (folder / "wrong" / "no-scale.py").write_text(GOOD.replace("Forgets", "Leaves out"), encoding="utf-8")
+    assert mistakes["no-scale"].says.en == "Leaves out the scale."
+
+
+def test_only_files_of_the_folder_are_read(folder: Path) -> None:
+    (folder / "reference.py").write_text(GOOD, encoding="utf-8")
+    assert Mistakes(folder).get("../reference") is None
+
+
+@pytest.mark.parametrize("content", [b"def (", b"\xff", b"x = '\x00'", b""])
+def test_a_file_that_is_no_python_tells_nothing(folder: Path, content: bytes) -> None:
+    (folder / "wrong" / "no-scale.py").write_bytes(content)
+    assert Mistakes(folder)["no-scale"].says.en == ""

@@ -1,0 +1,243 @@
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from attncli.bank.reading import yaml_reading
+from attncli.bank.reading.yaml_reading import Unreadable, decode, parse, read_text
+
+LOADERS = [yaml_reading.LOADER, yaml.SafeLoader]
+
+
+def messages(text: str, loader: Any = None) -> list[str]:
+    return [str(problem) for problem in parse("f", text, loader).problems]
+
+
+@pytest.mark.parametrize("loader", LOADERS)
+def test_values_are_plain(loader: Any) -> None:
+    parsed = parse("f", "a: [1, '1', {b: ~}]\nc: |\n  x\n  y\n", loader)
+    assert parsed.value == {"a": [1, "1", {"b": None}], "c": "x\ny\n"}
+    assert parsed.whole
+    assert not parsed.problems
+
+
+def test_an_empty_file_is_nothing() -> None:
+    assert parse("f", "").value is None
+
+
+def test_merge_keys_are_ordinary_keys() -> None:
+    assert parse("f", "<<: 1").value == {"<<": 1}
+
+
+def test_keys_are_text_even_where_values_would_be_numbers() -> None:
+    assert parse("f", "8: 8\ntrue: 1").value == {"8": 8, "true": 1}
+
+
+def test_a_fault_at_the_end_lies_on_the_last_line() -> None:
+    assert messages("a: 1\nb: {c: 1")[0].startswith("f:2:4: malformed YAML")
+    assert messages("a: 1\nbc")[0].startswith("f:2:3: malformed YAML")
+    assert messages("a: 1\r\nbc")[0].startswith("f:2:3: malformed YAML")
+
+
+@pytest.mark.parametrize("loader", LOADERS)
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a: &x 1", "f:1:4: anchor &x: anchors are not read here; remove it and write values out"),
+        ("- &x [1]\n- *x", "f:2:3: alias *x: aliases are not read here; write the value out"),
+        ("a: !!str 1", 'f:1:4: tag "tag:yaml.org,2002:str": tags are not read here; remove it'),
+        ("a: ! 1", 'f:1:4: tag "!": tags are not read here; remove it'),
+        ("a: 1\na: 2", 'f:2:1: duplicate key "a": remove one of the two'),
+        ("? [1]\n: 2", "f:1:3: a list or mapping cannot be a key; use a plain word as the key, or quote it"),
+        (
+            "a: 1\n--- \nb: 2",
+            "f:2:1: a second document starts here; keep one document in a file and remove the --- line",
+        ),
+        ('a: "\\e[2J"', "f:1:4: character U+001B in this text cannot be shown; delete it"),
+    ],
+)
+def test_what_is_refused_is_named_with_its_place(text: str, expected: str, loader: Any) -> None:
+    assert expected in messages(text, loader)
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "remedy"),
+    [
+        ("a: b: c", "f:1:5:", "put text that contains a colon and a space in quotes"),
+        ("\ta: 1", "f:1:1:", "indent with spaces, not tabs"),
+        ("a: @b", "f:1:4:", "quote text that starts with"),
+        ("x: 1\na: 'b\n", "f:2:4:", "close the quote"),
+        ('a: "\\d"', "f:1:", "use single quotes or a | block"),
+        ("a: {b: 1\n", "f:1:4:", "close the brace"),
+        ("a: [1, 2\nb: 3", "f:", "close the bracket"),
+        ("a:\n  b: 1\n c: 2", "f:3:2:", "check the indentation"),
+        ("a: 1\nb\nc: 2", "f:", "a key ends with a colon"),
+        ("- 1\na: 2", "f:2:1:", "items of one list start with -"),
+        ("%YAML 3.0\n--- 1", "f:1:1:", "remove the %YAML line"),
+    ],
+)
+def test_malformed_yaml_has_place_and_remedy(text: str, place: str, remedy: str) -> None:
+    (message,) = messages(text)
+    assert message.startswith(place)
+    assert "malformed YAML" in message
+    assert remedy in message
+
+
+DEEP = {
+    "lists": "[" * 1_000_000,
+    "mappings": "{a: " * 100_000,
+    "items": "- " * 100_000,
+    "line by line": "[\n" * 100_000,
+}
+
+
+@pytest.mark.parametrize("loader", LOADERS)
+@pytest.mark.parametrize("text", DEEP.values(), ids=DEEP)
+def test_deep_nesting_is_refused_and_does_not_crash(text: str, loader: Any) -> None:
+    assert "levels; write it flatter" in messages(text, loader)[-1]
+
+
+@pytest.mark.parametrize("loader", LOADERS)
+def test_deeply_nested_keys_are_refused(loader: Any) -> None:
+    assert "cannot be a key" in messages("? " * 100_000, loader)[-1]
+
+
+def test_a_billion_laughs_are_refused_at_once() -> None:
+    text = "a: &a [x, x]\n" + "".join(
+        f"{k}: &{k} [{', '.join([f'*{j}'] * 9)}]\n" for j, k in zip("abcdefgh", "bcdefghi", strict=True)
+    )
+    found = messages(text)
+    assert len(found) == 9 + 8 * 9
+    assert parse("f", text).value["i"] == [None] * 9
+
+
+def test_many_problems_stop_the_reading() -> None:
+    found = messages("- !x 1\n" * 5000)
+    assert len(found) == yaml_reading.MAX_PROBLEMS + 1
+    assert "correct these first" in found[-1]
+
+
+def test_many_values_stop_the_reading(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(yaml_reading, "MAX_VALUES", 10)
+    assert "more than 10 values in one file; split it by topic" in messages("[1,2,3,4,5,6,7,8,9,10,11]")[0]
+
+
+def test_a_tagged_object_is_never_made() -> None:
+    parsed = parse("f", "a: !!python/object/apply:os.system ['exit 1']")
+    assert parsed.value == {"a": ["exit 1"]}
+    assert parsed.broken == {("a",)}
+
+
+def test_broken_values_are_known_by_their_way() -> None:
+    assert parse("f", "a: [1, {b: *x}]\nc:\n- !t {}\n").broken == {("a", 1, "b"), ("c", 0)}
+
+
+def test_a_repeated_key_keeps_the_first_value_whatever_follows() -> None:
+    parsed = parse("f", "a: {b: 1}\na: {c: [*x, 2]}\nd: 3")
+    assert parsed.value == {"a": {"b": 1}, "d": 3}
+
+
+@pytest.mark.parametrize(
+    ("data", "expected"),
+    [
+        (b"a: 1\nb: \xff", "f:2:4: byte 0xff is not UTF-8; save the file as UTF-8"),
+        ("汉: ".encode() + b"\x80", "f:1:4: byte 0x80 is not UTF-8; save the file as UTF-8"),
+        ("a: 1".encode("utf-16"), "f:1:1: byte 0xff is not UTF-8; save the file as UTF-8"),
+        (b"a: 1\nb: \x00", "f:2:4: character U+0000 cannot be shown; delete it"),
+        ("汉 \u2028".encode(), "f:1:3: character U+2028 cannot be shown; delete it"),
+        ("\ufeffa: \ufeff".encode(), "f:1:4: character U+FEFF cannot be shown; delete it"),
+    ],
+)
+def test_bytes_that_are_no_text_are_named(data: bytes, expected: str) -> None:
+    with pytest.raises(Unreadable) as caught:
+        decode("f", data)
+    assert str(caught.value.problem) == expected
+
+
+def test_a_byte_order_mark_is_no_part_of_the_text() -> None:
+    assert decode("f", "\ufeffa: 1".encode()) == "a: 1"
+
+
+def test_a_large_file_is_refused_before_it_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "large.yaml"
+    with path.open("wb") as stream:
+        stream.truncate(yaml_reading.MAX_BYTES + 1)
+    monkeypatch.setattr(Path, "open", lambda *_: pytest.fail("opened"))
+    assert "MiB; split it by topic" in reason(path)
+
+
+def reason(path: Path) -> str:
+    with pytest.raises(Unreadable) as caught:
+        read_text(path)
+    return str(caught.value.problem)
+
+
+def test_files_that_cannot_be_read_are_named(tmp_path: Path) -> None:
+    (tmp_path / "folder.yaml").mkdir()
+    assert reason(tmp_path / "folder.yaml").endswith("this is not a regular file; give a .yaml file")
+    assert "cannot be read (No such file or directory); check the path" in reason(tmp_path / "missing.yaml")
+    assert "cannot be read" in reason(Path("nul\0.yaml"))
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+def test_a_pipe_is_not_waited_for_and_a_circle_of_links_is_named(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.yaml")
+    assert "not a regular file" in reason(tmp_path / "pipe.yaml")
+    (tmp_path / "loop.yaml").symlink_to(tmp_path / "loop.yaml")
+    assert "cannot be read" in reason(tmp_path / "loop.yaml")
+
+
+def test_a_file_without_permission_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "secret.yaml"
+    path.write_text("a: 1")
+
+    def refuse(*_: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "open", refuse)
+    assert "cannot be read (Permission denied); check the path and its permissions" in reason(path)
+
+
+@given(st.binary(max_size=400))
+def test_any_bytes_give_text_or_a_located_problem(data: bytes) -> None:
+    try:
+        decode("f", data)
+    except Unreadable as stop:
+        assert stop.problem.line >= 1
+        assert stop.problem.column >= 1
+
+
+@pytest.mark.parametrize("loader", LOADERS)
+@given(text=st.text(alphabet="ab:-?[]{},&*!|>%@`'\"#\\ \n\t0x~<=", max_size=120))
+def test_any_text_gives_a_value_or_located_problems(text: str, loader: Any) -> None:
+    parsed = parse("f", text, loader)
+    assert parsed.whole or parsed.problems
+    assert all(problem.line >= 1 and problem.column >= 1 for problem in parsed.problems)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ids=["beyond Unicode", "surrogate", "version"],
+    argvalues=['"\\UFFFFFFFF"', '"\\uD800"', "%YAML " + "9" * 5000 + ".1\n--- 1"],
+)
+def test_the_pure_reader_survives_what_its_scanner_does_not_expect(text: str) -> None:
+    assert messages(text, yaml.SafeLoader)
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers(-(10**9), 10**9) | st.text(alphabet="abc: -汉", max_size=8),
+        lambda inner: (
+            st.lists(inner, max_size=3) | st.dictionaries(st.text("abk-", min_size=1, max_size=4), inner, max_size=3)
+        ),
+        max_leaves=12,
+    )
+)
+def test_what_is_dumped_is_read_back(value: object) -> None:
+    assert parse("f", yaml.safe_dump(value, allow_unicode=True)).value == value

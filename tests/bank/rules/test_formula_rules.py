@@ -1,0 +1,94 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from attncli.bank.reading.card_texts import parts_of
+from attncli.bank.rules.formula_rules import fault_of, formula_findings
+
+
+@pytest.mark.parametrize(
+    "formula",
+    [
+        r"\mathrm{softmax}\left(\frac{QK^\top}{\sqrt{d_k}}\right)V",
+        r"\sum_{i=1}^{N} f_i P_i",
+        r"\hat m_t/(\sqrt{\hat v_t}+\epsilon)",
+        r"D_{KL}(\pi_\theta\,\|\,\pi_{ref})",
+        r"10000^{-2i/d}",
+        r"\mathbb R^{n\times d}",
+        r"\begin{pmatrix}\cos\theta & -\sin\theta\\ \sin\theta & \cos\theta\end{pmatrix}",
+        r"\operatorname{softmax}(x)",
+        r"2 \cdot {{layers}}",
+        r"p \approx 0.5?",
+    ],
+)
+def test_common_formulas_can_be_shown(formula: str) -> None:
+    assert fault_of(formula) == ""
+
+
+@pytest.mark.parametrize(
+    ("formula", "fault"),
+    [
+        (r"\underbrace{x}", r"uses a command the terminal cannot draw (\underbrace); use a common one"),
+        (r"\nonsense x", r"uses a command the terminal cannot draw (\nonsense); use a common one"),
+        (r"\frac{a}", "is not valid LaTeX ("),
+        (r"a_b_c", "is not valid LaTeX ("),
+        (r"x^{2", "is not valid LaTeX ("),
+        (r"\left( a", "is not valid LaTeX ("),
+        (r"\qqq", "cannot be drawn"),
+        ("{}", "is drawn as nothing; write a formula"),
+        (r"\text{<b></b>}", "has the mark-up <b>; write < and > as words or outside \\text"),
+        (r"\text{<b>}", "cannot be written as MathML (a bare & or <); "),
+        ("x" * 2001, "is longer than 2000 characters; split it"),
+        ("{" * 1900, "; "),
+    ],
+)
+def test_what_cannot_be_shown_says_why(formula: str, fault: str) -> None:
+    found = fault_of(formula)
+    assert fault in found or ("cannot be drawn" in fault and "cannot draw" in found), found
+    assert "; " in found
+
+
+@given(st.text(alphabet=r"\{}^_&ab1 $frac()[]<>?sqrt", max_size=40))
+def test_any_formula_gives_an_answer(formula: str) -> None:
+    assert isinstance(fault_of(formula), str)
+
+
+def messages(text: str) -> list[str]:
+    return [finding.message for finding in formula_findings({"en": text, "zh": "好"})]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        r"It costs \$5 and \$6.",
+        "A `$` in code and\n```\n$x$ $\n```\n",
+        "$a$ and $$b$$",
+        "$$\na\n\\cdot b\n$$",
+        "($x$), $y$。",
+    ],
+)
+def test_dollar_signs_that_are_fine(text: str) -> None:
+    assert messages(text) == []
+
+
+@pytest.mark.parametrize("text", ["$a", "a$ b", "costs $5 and 6", "$$a", "$a$ and $", "$ a $", "$a\nb$"])
+def test_a_dollar_sign_that_belongs_to_no_formula_is_named(text: str) -> None:
+    found = messages(text)
+    assert found
+    assert all("write \\$ for a dollar sign" in message for message in found)
+
+
+def test_the_place_is_the_language_of_the_text() -> None:
+    card = {"points": [{"en": "fine", "zh": r"$\frac{1}$"}]}
+    (finding,) = formula_findings(card)
+    assert finding.path == ("points", 0, "zh")
+
+
+def test_parts_of_a_text() -> None:
+    parts = parts_of("a $b$ c `$d$` e\n$$f$$\n~~~\n$g$\n~~~\n\\$h")
+    assert parts.formulas == ("b", "f")
+    assert parts.prose.split() == ["a", "c", "e", "dollarh"]
+    assert parts_of("plain") == parts_of("plain")
+    assert parts_of("plain").prose == "plain"

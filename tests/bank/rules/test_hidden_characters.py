@@ -1,0 +1,41 @@
+"""Characters that no reader sees are named, with their place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from attncli.bank.check import Report, check
+from attncli.bank.checked_files import Surroundings
+from attncli.bank.rules.hidden_characters import hidden_findings
+
+Card = dict[str, Any]
+
+
+def test_a_text_a_list_and_a_key_are_looked_into() -> None:
+    found = list(hidden_findings({"a": ["ok", "x\u200b"], "b\u202e": {"en": "\x07", "zh": "中文，⚠\ufe0f"}}))
+    assert [(finding.path, finding.at_key) for finding in found] == [
+        (("a", 1), False),
+        (("b\u202e",), True),
+        (("b\u202e", "en"), False),
+    ]
+
+
+def test_many_are_counted_and_a_few_named() -> None:
+    (finding,) = hidden_findings("\u200b\u200c\u200d\u200e\u200f")
+    assert finding.message == (
+        "hidden characters U+200B (zero width space), U+200C (zero width non-joiner), U+200D (zero width joiner) "
+        "and 2 more; take them out"
+    )
+
+
+def test_the_check_says_line_and_column(
+    cards: dict[str, Card], bank_file: Callable[..., Path], around: Surroundings
+) -> None:
+    cards["qa"]["points"][1]["zh"] = "二\u2066"
+    path = bank_file(cards["qa"])
+    report: Report = check([path], around)
+    (problem,) = report.problems
+    assert problem.message == "hidden character U+2066 (left-to-right isolate); take it out"
+    assert "\u2066" in path.read_text(encoding="utf-8").splitlines()[problem.line - 1]

@@ -1,0 +1,72 @@
+"""Each fault of a wrong solution's docstring is told with its line."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+import pytest
+
+from attncli.bank.rules.mistake_rules import docstring_faults
+
+from ..reading.test_wrong_files import GOOD
+
+
+def no_fault(card: str) -> Iterator[str]:
+    if card != "att-01":
+        yield f"there is no card {card}"
+
+
+def faults(text: str) -> list[tuple[int, str]]:
+    return list(docstring_faults(ast.parse(text), no_fault))
+
+
+def test_a_whole_docstring_has_no_fault() -> None:
+    assert faults(GOOD) == []
+    assert faults("# a remark\n" + GOOD) == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "message"),
+    [
+        ("Forgets the scale.\n", "\n", 1, "the docstring has no summary; say in its first line what"),
+        ("忘了缩放。\n", "", 1, "the docstring has no Chinese summary; say in Chinese"),
+        ("symptom: Weights too sharp.\n", "", 1, "the docstring has no symptom; write what one would observe"),
+        ("症状：权重太尖。\n", "", 1, "the docstring has no 症状; write what one would observe as 症状：…"),
+        ("症状：权重太尖。", "症状：too sharp", 5, "症状 has no Chinese; write it in Chinese"),
+        ("cards: att-01\n", "", 1, "the docstring has no cards; name the cards that explain it"),
+        ("cards: att-01\n", "cards:\n", 7, "the docstring has no cards; name the cards that explain it"),
+        ("cards: att-01", "cards: att-01, att-77", 7, "there is no card att-77"),
+        ("rung: solved\n", "", 1, "the docstring has no rung; write the rung that it must not reach"),
+        ("rung: solved", "rung: solvd", 8, 'rung "solvd" is not known; did you mean "solved"?'),
+        ("rung: solved", "rung: none", 8, 'rung "none" is not known; use one of solved, hardened'),
+        (
+            "rung: solved",
+            "rung: solved\nnote: x",
+            9,
+            'field "note" is not known; use one of symptom, 症状',
+        ),
+        ("rung: solved", "rung: solved\nrung: solved", 9, '"rung" is told twice; keep one'),
+        (
+            "Forgets the scale.",
+            "Forgets \u202e it.",
+            1,
+            "hidden character U+202E (right-to-left override)",
+        ),
+        ("权重太尖", r"权重 $\\frac{1}$", 5, r'formula "\frac{1}" is not valid LaTeX'),
+        ("Forgets the scale.", "Forgets " * 18, 1, "this line has 144 characters, may have 140; break it"),
+    ],
+)
+def test_each_fault_of_a_docstring_is_told_with_its_line(old: str, new: str, line: int, message: str) -> None:
+    assert old in GOOD
+    ((found, said),) = faults(GOOD.replace(old, new))
+    assert found == line
+    assert said.startswith(message)
+
+
+def test_a_misspelt_field_is_told_with_a_guess() -> None:
+    assert faults(GOOD.replace("symptom", "sympton"))[0] == (4, 'field "sympton" is not known; did you mean "symptom"?')
+
+
+def test_a_file_without_a_docstring_lacks_every_field() -> None:
+    assert len(faults("x = 1\n")) == 6

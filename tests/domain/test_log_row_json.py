@@ -1,0 +1,222 @@
+"""The wire format: what a valid row is comes back as it was, and what was tampered with is refused or another row."""
+
+from __future__ import annotations
+
+import base64
+import json
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import fsrs.scheduler
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from attncli.domain import log_row_payloads, strict_json
+from attncli.domain.fsrs_weights import HIGHEST_WEIGHTS, LOWEST_WEIGHTS, fitted
+from attncli.domain.log_row import EARLIEST, LATEST, LogRow, RowKind
+from attncli.domain.log_row_json import checked_line, is_machine, line_of, row_of_line
+from attncli.domain.log_row_payloads import clean_source
+from attncli.domain.stored_counterexample import check_counterexample, counterexamples_of, is_counterexample
+
+names = st.text(st.characters(exclude_categories=["C", "Z"]), min_size=1, max_size=30)
+plain = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**60), 2**60) | st.floats(allow_nan=False, allow_infinity=False) | names,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(names, inner, max_size=3),
+    max_leaves=6,
+)
+SIZES = {"float32": 4, "bool": 1, "int64": 8}
+
+
+@st.composite
+def tensors(draw: st.DrawFn) -> list[Any]:
+    dtype, shape = draw(st.sampled_from(sorted(SIZES))), draw(st.lists(st.integers(0, 3), max_size=3))
+    count = SIZES[dtype]
+    for size in shape:
+        count *= size
+    return [dtype, shape, base64.b64encode(draw(st.binary(min_size=count, max_size=count))).decode()]
+
+
+counterexamples = st.fixed_dictionaries(
+    {
+        "check": st.sampled_from(["stable", "gradients"]),
+        "record": st.sampled_from(["case", "edge_one"]),
+        "profile": st.just("ordinary"),
+        "draws": st.lists(st.integers(-3, 60), max_size=9),
+        "values": st.lists(tensors(), max_size=3),
+    }
+)
+sources = st.text(st.characters(exclude_categories=["Cs"], exclude_characters=[])).map(clean_source)
+FIELDS: dict[RowKind, st.SearchStrategy[dict[str, Any]]] = {
+    RowKind.REVIEW: st.fixed_dictionaries(
+        {"rating": st.integers(1, 4)},
+        optional={
+            "points": st.lists(st.integers(0, 9)),
+            "correct": st.booleans(),
+            "elapsed_ms": st.integers(-9, 10**9),
+        },
+    ),
+    RowKind.UNDO: st.fixed_dictionaries({"row": names}),
+    RowKind.ATTEMPT: st.fixed_dictionaries(
+        {"verdict": st.sampled_from(["accepted", "rejected"])},
+        optional={
+            "sha256": st.binary(min_size=32, max_size=32).map(bytes.hex),
+            "source": sources,
+            "rung": st.sampled_from(["none", "solved", "hardened"]),
+            "seconds": st.floats(0, 1e6),
+            "stored": st.lists(counterexamples, max_size=2),
+            "checks": st.lists(st.fixed_dictionaries({"name": names, "status": names}), max_size=2),
+        },
+    ),
+    RowKind.MOCK: st.fixed_dictionaries(
+        {"step": names},
+        optional={
+            "item": st.integers(0, 99),
+            "got": st.integers(0, 9),
+            "points": st.lists(st.integers(0, 9), max_size=3),
+        },
+    ),
+    RowKind.MOCK_CLOCK: st.fixed_dictionaries(
+        {"step": names, "item": st.integers(0, 99), "spent_ms": st.integers(0, 9)}
+    ),
+    RowKind.REPAIR: st.fixed_dictionaries(
+        {"start": names, "verdict": st.sampled_from(["accepted", "rejected"])},
+        optional={"left": st.lists(names, max_size=4), "rung": st.sampled_from(["none", "solved", "hardened"])},
+    ),
+    RowKind.FIT: st.tuples(
+        *(st.floats(low, high) for low, high in zip(LOWEST_WEIGHTS, HIGHEST_WEIGHTS, strict=True))
+    ).map(lambda weights: {"parameters": list(weights)}),
+}
+
+
+@st.composite
+def rows(draw: st.DrawFn) -> LogRow:
+    kind = draw(st.sampled_from(RowKind))
+    at = draw(st.datetimes(EARLIEST.replace(tzinfo=None), LATEST.replace(tzinfo=None) - timedelta(1))).replace(
+        tzinfo=UTC
+    )
+    extra = draw(st.dictionaries(names.map("x-{}".format), plain, max_size=2))
+    payload = {**extra, **draw(FIELDS.get(kind, st.just({})))}
+    day = at.toordinal() + draw(st.integers(-2, 2))
+    return LogRow(draw(names), draw(names), kind, draw(names), at, day, payload)
+
+
+@given(rows())
+def test_any_valid_row_comes_back_as_it_was(row: LogRow) -> None:
+    checked_line(row)
+    again = row_of_line(line_of(row))
+    assert again == row and line_of(again) == line_of(row)
+
+
+@given(rows(), st.data())
+def test_a_changed_line_is_refused_or_a_row_that_stays_as_it_is(row: LogRow, data: st.DataObject) -> None:
+    line = line_of(row)
+    start = data.draw(st.integers(0, len(line)))
+    end = data.draw(st.integers(start, min(len(line), start + 8)))
+    changed = line[:start] + data.draw(st.text(max_size=4)) + line[end:]
+    try:
+        found = row_of_line(changed)
+    except ValueError as refusal:
+        assert len(str(refusal)) < 500
+        return
+    assert row_of_line(line_of(found)) == found
+
+
+@given(rows(), st.data())
+def test_a_field_of_another_kind_is_refused_or_kept(row: LogRow, data: st.DataObject) -> None:
+    document = json.loads(line_of(row))
+    inside = data.draw(st.booleans()) and bool(document["payload"])
+    owner = document["payload"] if inside else document
+    owner[data.draw(st.sampled_from(sorted(owner)))] = data.draw(plain)
+    try:
+        found = row_of_line(json.dumps(document))
+    except ValueError:
+        return
+    assert row_of_line(line_of(found)) == found
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("NaN", "NaN is no JSON"),
+        ("[1e999]", "too large"),
+        ("[1" + "0" * 30 + "]", "too large"),
+        ("[9223372036854775808]", "too large"),
+        ("[" * 20 + "]" * 20, "nested too deeply"),
+        ("[" * 100_000, "nested too deeply"),
+        ('{"a": 1, "a": 2}', "a key stands in it twice"),
+        ('"\\ud800"', "half a character"),
+        ("1 2", "Extra data"),
+    ],
+)
+def test_json_that_means_different_things_to_others_is_refused(text: str, said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        strict_json.parse(text)
+
+
+def test_the_bounds_of_weights_are_those_of_fsrs() -> None:
+    assert tuple(fsrs.scheduler.LOWER_BOUNDS_PARAMETERS) == LOWEST_WEIGHTS
+    assert tuple(fsrs.scheduler.UPPER_BOUNDS_PARAMETERS) == HIGHEST_WEIGHTS
+    fsrs.Scheduler(parameters=LOWEST_WEIGHTS)
+    fsrs.Scheduler(parameters=HIGHEST_WEIGHTS)
+
+
+@pytest.mark.parametrize(
+    "payload", [[], {}, {"parameters": None}, {"parameters": [0.5] * 20}, {"parameters": [True] * 21}]
+)
+def test_a_fit_that_fsrs_cannot_use_is_none(payload: Any) -> None:
+    with pytest.raises(ValueError, match="FSRS-6"):
+        fitted(payload)
+
+
+@given(st.text())
+def test_a_kept_source_has_no_control_characters(text: str) -> None:
+    kept = clean_source(text)
+    assert not log_row_payloads.CONTROLS.search(kept)
+    assert kept == text or log_row_payloads.CONTROLS.search(text)
+
+
+@given(counterexamples)
+def test_what_the_judge_keeps_is_a_counterexample(stored: dict[str, Any]) -> None:
+    check_counterexample(stored)
+
+
+@given(counterexamples, st.data())
+def test_a_counterexample_with_a_foreign_part_is_refused_without_fail(
+    stored: dict[str, Any], data: st.DataObject
+) -> None:
+    key = data.draw(st.sampled_from(sorted(stored)))
+    changed = {**stored, key: data.draw(plain)}
+    assert is_counterexample(changed) in (True, False)
+    assert not is_counterexample({**stored, key: {"a": 1}})
+
+
+AT = datetime(2026, 6, 1, tzinfo=UTC)
+UNUSABLE: list[Any] = [None, True, -1, 3.5, "x", [], [1], {}, {"a": 1}, 10**30]
+
+
+@pytest.mark.parametrize("value", UNUSABLE)
+@pytest.mark.parametrize(
+    "key", ["rating", "row", "verdict", "rung", "sha256", "source", "stored", "bug", "repairs", "start"]
+)
+@pytest.mark.parametrize("kind", [RowKind.REVIEW, RowKind.UNDO, RowKind.ATTEMPT, RowKind.START, RowKind.REPAIR])
+def test_an_unusable_payload_counts_as_absent(kind: RowKind, key: str, value: Any) -> None:
+    row = LogRow("r-1", "m", kind, "att-01", AT, AT.toordinal(), {key: value})
+    assert not row.is_usable_review and row.verdict == "" and row.reached == "none"
+    assert isinstance(row.takes_back, str) and isinstance(row.source, str) and isinstance(row.bug, str)
+    assert isinstance(row.works_on, str) and row.fixes == "" and all(isinstance(bug, str) for bug in row.repairs)
+    assert isinstance(row.text_hash, str) and counterexamples_of(row) == []
+
+
+@pytest.mark.parametrize("payload", [[], None, 5, "x"])
+def test_a_payload_that_is_no_object_counts_as_absent(payload: Any) -> None:
+    for kind in RowKind:
+        row = LogRow("r-1", "m", kind, "att-01", AT, AT.toordinal(), payload)
+        assert not row.is_usable_review and (row.verdict, row.takes_back, row.source, row.bug) == ("", "", "", "")
+        assert counterexamples_of(row) == []
+
+
+def test_a_machine_is_eight_hexadecimal_digits() -> None:
+    assert is_machine("0badc0de")
+    for other in ("", "0badc0d", "0badc0de0", "0BADC0DE", "../../xx", "0badc0de\n", "０badc0de"):
+        assert not is_machine(other)

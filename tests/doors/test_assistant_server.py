@@ -1,0 +1,216 @@
+"""The tools through the protocol: the SDK's own client, in this process and against the program itself."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+from mcp import Client, ClientSession, StdioServerParameters, stdio_client
+from mcp.types import CallToolResult
+
+from attncli.__main__ import main
+from attncli.commands import mcp as mcp_command
+from attncli.domain.log_row import RowKind
+from attncli.domain.rating import Rating
+from attncli.domain.text import LANGS
+from attncli.doors.assistant_server import ToolServer
+from attncli.doors.assistant_tools import TOOLS
+from attncli.paths import Home
+from attncli.practice.sittings.assistant_sitting import Tutor
+from attncli.practice.workspace import Workspace
+from random_assistant import RandomAssistant, assert_no_leak
+
+from .conftest import InstantGrader, OpenSecrets
+
+RANDOM_CALLS = 400
+ATTN = [sys.executable, "-m", "attncli"]
+SOLVED = "def rms_norm(x, weight, eps=1e-6):\n    return x / (x.pow(2).mean(-1, keepdim=True) + eps).sqrt() * weight\n"
+
+
+def text_of(result: CallToolResult) -> str:
+    (said,) = result.content
+    assert said.type == "text"
+    return said.text
+
+
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+async def test_random_calls_through_the_protocol_leak_nothing(open_secrets: OpenSecrets, mode: str) -> None:
+    workspace = open_secrets("assistant")
+    served = ToolServer(workspace, InstantGrader(), Random(3))
+    assistant, put, refused = RandomAssistant(Random(3), "double", ["double.py"]), "", 0
+    async with Client(served.server(), mode=mode) as client:
+        for _ in range(RANDOM_CALLS):
+            name, arguments = assistant.call()
+            result = await client.call_tool(name, arguments)
+            said = text_of(result)
+            if result.is_error:
+                assert "\n" not in said and result.structured_content is None
+                assert_no_leak(name, said, put, False)
+                refused += 1
+                continue
+            document = json.loads(said)
+            assert document == result.structured_content
+            assert_no_leak(name, document, put, name == "attempt")
+            assistant.heard(name, document)
+            put = assistant.card
+    assert 50 < refused < RANDOM_CALLS - 50 and workspace.store.log.of_kind(RowKind.REVIEW)
+
+
+@pytest.mark.parametrize("lang", LANGS)
+async def test_every_tool_and_argument_is_described_in_the_learners_language(
+    open_secrets: OpenSecrets, lang: Any
+) -> None:
+    workspace = open_secrets("assistant")
+    workspace.lang = lang
+    async with Client(ToolServer(workspace, InstantGrader(), Random(0)).server()) as client:
+        listed = (await client.list_tools()).tools
+        assert client.instructions and ("学习者" in client.instructions) == (lang == "zh")
+        nothing = await client.call_tool("next_card", {"weak": True})
+    assert [tool.name for tool in listed] == list(TOOLS)
+    for tool in listed:
+        told = [tool.title or "", tool.description or ""]
+        told += [argument["description"] for argument in tool.input_schema["properties"].values()]
+        assert all((max(text) > "\u4e00") == (lang == "zh") for text in told), tool.name
+        assert set(tool.input_schema["required"]) <= set(tool.input_schema["properties"])
+    assert nothing.is_error and ("没有符合 --weak 的卡片" if lang == "zh" else "no card fits") in text_of(nothing)
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "said"),
+    [
+        ("answer", {}, "there is no tool answer; there are due, next_card,"),
+        ("attempt", {}, "attempt: 'card' is a required property"),
+        ("attempt", {"card": 3}, "attempt: card: 3 is not of type 'string'"),
+        ("attempt", {"card": "att-01"}, "no card was put yet; call next_card first"),
+        ("rate", {"card": "att-01", "rating": "fine"}, "rate: rating: 'fine' is not one of"),
+        ("rate", {"card": "att-01", "rating": "good"}, "no card was put yet"),
+        ("next_card", {"topic": "kvv"}, "there is no topic kvv; did you mean kv?"),
+        ("next_card", {"card": "att-99"}, "there is no card att-99"),
+        ("next_card", {"card": "att-01", "weak": True}, "not both"),
+        ("start", {"challenge": "dubble"}, "there is no challenge dubble; did you mean double?"),
+        ("grade", {"challenge": "double"}, "there is no file"),
+        ("grade", {"challenge": "double", "file": "a.py", "source": ""}, "give a file or source, not both"),
+        ("grade", {"challenge": "double", "file": "notes.txt"}, "is no Python file"),
+        ("grade", {"challenge": "double", "source": "é" * 2**20}, "is larger than 1 MiB"),
+        ("hint", {"challenge": "double", "all": True}, "Additional properties are not allowed"),
+        ("challenges", {"track": "x" * 500}, "challenges: track: breaks maxLength; its input"),
+    ],
+)
+async def test_what_cannot_be_done_is_one_line(
+    open_secrets: OpenSecrets, name: str, arguments: dict[str, Any], said: str
+) -> None:
+    workspace = open_secrets("assistant")
+    async with Client(ToolServer(workspace, InstantGrader(), Random(0)).server()) as client:
+        result = await client.call_tool(name, arguments)
+    assert result.is_error and said in text_of(result) and "\n" not in text_of(result) and len(text_of(result)) < 400
+    assert not workspace.store.log.length()
+
+
+async def test_a_real_client_drives_a_review_and_a_grading(tmp_path: Path) -> None:
+    words = ["-m", "attncli", "--home", str(tmp_path / "home"), "mcp"]
+    said = (tmp_path / "stderr").open("w+", encoding="utf-8")
+    async with (
+        stdio_client(StdioServerParameters(command=sys.executable, args=words), errlog=said) as (read, write),
+        ClientSession(read, write) as session,
+    ):
+        opened = await session.initialize()
+        assert opened.server_info.name == "attn"
+
+        async def call(name: str, **arguments: Any) -> dict[str, Any]:
+            result = await session.call_tool(name, arguments)
+            assert isinstance(result, CallToolResult) and not result.is_error, result
+            assert result.structured_content is not None
+            return result.structured_content
+
+        due = await call("due")
+        put = await call("next_card", topic="att")
+        assert put["kind"] == "qa" and "answer" not in put
+        told = await call("attempt", card=put["card"], text="The variance grows with d.")
+        assert told["answer"] and told["points"]
+        rated = await call("rate", card=put["card"], rating="good", points=[1])
+        assert rated["interval_days"] > 0
+        assert (await call("due"))["due"] == due["due"] - 1
+        started = await call("start", challenge="rms-norm")
+        assert "NotImplementedError" in started["text"]
+        rejected = await call("grade", challenge="rms-norm")
+        assert rejected["verdict"] == "rejected" and rejected["checks"][0]["name"] == "loads"
+        Path(started["file"]).write_text(SOLVED, encoding="utf-8")
+        accepted = await call("grade", challenge="rms-norm", rung="solved")
+        assert accepted["verdict"] == "accepted" and accepted["sandbox"]
+    said.seek(0)
+    assert said.read() == ""
+    with Workspace.open(Home(tmp_path / "home"), lambda: datetime.now(UTC)) as workspace:
+        kinds = [row.kind.value for row in workspace.store.log.everything()]
+    assert kinds == ["review", "start", "attempt", "attempt"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no signals")
+@pytest.mark.parametrize("asks", [0, 1])
+def test_ctrl_c_ends_it_at_once_though_it_waits_for_input(tmp_path: Path, asks: int) -> None:
+    process = subprocess.Popen(
+        [*ATTN, "--home", str(tmp_path), "mcp"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdin is not None and process.stdout is not None and process.stderr is not None
+    hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
+    print(
+        json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}), file=process.stdin, flush=True
+    )
+    assert json.loads(process.stdout.readline())["id"] == 1
+    if asks:
+        slow = {"name": "grade", "arguments": {"challenge": "rms-norm", "source": "while True: pass"}}
+        print('{"jsonrpc": "2.0", "method": "notifications/initialized"}', file=process.stdin)
+        print(
+            json.dumps({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": slow}),
+            file=process.stdin,
+            flush=True,
+        )
+        time.sleep(0.5)
+    process.send_signal(signal.SIGINT)
+    assert process.wait(30) == 130
+    assert process.stderr.read() == "attn: interrupted; what was printed as recorded is kept\n"
+
+
+def test_lines_that_are_no_protocol_are_survived(tmp_path: Path) -> None:
+    typed = b'nonsense\n{"a": 1}\n\xff\n[]\n'
+    done = subprocess.run([*ATTN, "--home", str(tmp_path), "mcp"], input=typed, capture_output=True, timeout=60)
+    assert done.returncode == 0 and b"Traceback" not in done.stderr
+    assert all(json.loads(line)["jsonrpc"] == "2.0" for line in done.stdout.splitlines())
+
+
+def test_without_the_sdk_it_is_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(mcp_command, "find_spec", lambda name: None)
+    assert main(["--home", str(tmp_path / "home"), "mcp"]) == 3
+    assert capsys.readouterr().err == (
+        "attn: `attn mcp` needs the MCP SDK; install it with: pip install 'attncli[mcp]'\n"
+    )
+    assert not (tmp_path / "home").exists()
+
+
+def test_without_standard_input_it_is_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "stdin", None)
+    assert main(["--home", str(tmp_path / "home"), "mcp"]) == 2
+    assert "standard input is closed" in capsys.readouterr().err
+
+
+def test_what_is_recorded_is_on_disk_before_it_is_told(open_secrets: OpenSecrets) -> None:
+    tutor = Tutor(open_secrets("assistant"), Random(0))
+    card = tutor.next_card()["card"]
+    tutor.attempt(card, gave_up=True)
+    tutor.rate(card, Rating.AGAIN)
+    assert open_secrets("assistant").store.log.length() == 1

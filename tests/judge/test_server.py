@@ -1,0 +1,162 @@
+"""The judge's server without a sandbox: in which workers it runs a file, and what it says of the device."""
+
+from __future__ import annotations
+
+import io
+import json
+from base64 import b64encode
+from collections import Counter
+from collections.abc import Callable
+from itertools import repeat
+from typing import Any
+
+import pytest
+
+from attncli.errors import JudgeFailed
+from attncli.judge import server as served
+from attncli.judge.cases import trusted_files
+from attncli.judge.grading import proving
+from attncli.judge.server import Server
+from attncli.sandbox.placement import CPU, ELSEWHERE
+from attncli.sandbox.worker_policy import CPU as CPU_POLICY
+from attncli.sandbox.worker_policy import CUDA_KERNELS, Policy
+from in_process import InProcessWorker, check
+from played_kernels import FRUGAL, GREEDY, RIGHT_THERE, write_kernels
+
+WHY = "CUDA does not begin in the sandbox: out of memory"
+Ask = Callable[..., dict[str, Any]]
+
+
+class FakeZygote:
+    """Workers in this process; `loaded` counts on which device files were loaded in workers of which policy."""
+
+    def __init__(self) -> None:
+        self.loaded: Counter[tuple[str, str]] = Counter()
+        self.tried = 0
+        self.begins = True
+
+    def worker(self, memory_mib: int, policy: Policy) -> InProcessWorker:
+        zygote = self
+
+        class Worker(InProcessWorker):
+            def load(self, *asked: Any) -> Any:
+                zygote.loaded[policy.name, asked[-1]] += 1
+                return super().load(*asked)
+
+        return Worker()
+
+    def layers_under(self, policy: Policy) -> tuple[str, ...]:
+        self.tried += policy is CUDA_KERNELS
+        if policy is CUDA_KERNELS and not self.begins:
+            raise JudgeFailed(WHY)
+        return (f"layers of {policy.name}",)
+
+    def prepare(self, memory_mib: int, policy: Policy) -> None:
+        pass
+
+    def alive(self) -> bool:
+        return True
+
+
+@pytest.fixture
+def zygote() -> FakeZygote:
+    return FakeZygote()
+
+
+@pytest.fixture
+def ask(tmp_path: Any, zygote: FakeZygote, monkeypatch: pytest.MonkeyPatch) -> Ask:
+    """A request for the played kernels, on the device that is played unless it says otherwise."""
+    monkeypatch.setattr(served, "policy_of", lambda device, kernel: CPU_POLICY if device == CPU else CUDA_KERNELS)
+    monkeypatch.setattr(trusted_files.kernel_watch, "prepare", lambda: None)
+    folder, out = write_kernels(tmp_path), io.StringIO()
+    server: Any = Server(out, zygote)  # type: ignore[arg-type]
+
+    def request(operation: str, **more: Any) -> dict[str, Any]:
+        said = {"op": operation, "id": 1, "folder": str(folder.path), "spec": folder.spec, "device": ELSEWHERE}
+        server._answer({**said, "memory_mib": 512, "timeout_seconds": 60, **more})
+        answer: dict[str, Any] = json.loads(out.getvalue().splitlines()[-1])
+        return answer
+
+    return request
+
+
+@pytest.fixture
+def grade(ask: Ask) -> Ask:
+    def graded(source: str, **more: Any) -> dict[str, Any]:
+        answer = ask("grade", source=b64encode(source.encode()).decode(), filename="mine.py", rung="solved", **more)
+        return answer.get("report", answer)
+
+    return graded
+
+
+def test_over_many_streams_every_worker_has_the_policy_of_its_submissions_device(
+    ask: Ask, zygote: FakeZygote, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After each stream a wrong kernel is put to the interpreter, in a worker of another policy, and is renewed."""
+    monkeypatch.setattr(proving, "_once_loaded", lambda: repeat(frozenset()))
+    assert ask("prove", streams=2, known={})["proof"]["surprises"] == []
+    assert set(zygote.loaded) == {("cpu", CPU), ("cuda-kernels", ELSEWHERE)}
+
+
+def test_the_worker_that_is_forked_while_nobody_asks_is_of_the_last_ones_policy(
+    ask: Ask, zygote: FakeZygote, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    prepared: list[str] = []
+    monkeypatch.setattr(zygote, "prepare", lambda memory, policy: prepared.append(policy.name))
+    ask("prove", streams=1, known={})
+    assert "cuda-kernels" in prepared and prepared[-1] == "cpu"
+
+
+@pytest.mark.parametrize(("source", "failing"), [(GREEDY, "work"), (RIGHT_THERE, "matches-reference")])
+def test_a_kernel_that_the_gpu_alone_accepts_is_rejected_with_the_interpreters_report(
+    grade: Ask, source: str, failing: str
+) -> None:
+    report = grade(source)
+    assert (report["verdict"], report["rung"], report["device"]) == ("rejected", "none", "interpreter")
+    assert check(report, failing)["status"] == "fail"
+    assert report["sandbox"] == ["layers of cpu"]
+    assert "Triton's interpreter" in report["device_note"] and "解释器" in report["device_note_zh"]
+
+
+def test_a_kernel_that_both_accept_is_told_with_what_the_interpreter_alone_counts(grade: Ask) -> None:
+    report = grade(FRUGAL)
+    assert (report["verdict"], report["rung"], report["device"]) == ("accepted", "hardened", ELSEWHERE)
+    assert report["sandbox"] == ["layers of cuda-kernels"]
+    work = check(report, "work")
+    assert work["status"] == "pass" and work["growth"][0]["measure"] == "moved"
+    assert "as well" in report["device_note"]
+
+
+def test_a_kernel_that_the_gpu_rejects_is_not_interpreted(grade: Ask, zygote: FakeZygote) -> None:
+    report = grade("def total(x):\n    return x.sum(0) + 1\n")
+    assert (report["verdict"], report["device"]) == ("rejected", ELSEWHERE)
+    assert "device_note" not in report and ("cpu", CPU) not in zygote.loaded
+
+
+def test_a_gpu_that_cannot_be_used_is_tried_once_and_every_report_says_why(grade: Ask, zygote: FakeZygote) -> None:
+    zygote.begins = False
+    for _ in range(2):
+        report = grade(FRUGAL, may_fall_back=True)
+        assert (report["verdict"], report["device"]) == ("accepted", "interpreter")
+        assert report["device_note"].endswith(WHY) and report["device_note_zh"].startswith("GPU 不可用")
+    assert zygote.tried == 1
+
+
+def test_a_gpu_that_was_asked_for_is_tried_each_time_and_its_failure_is_the_answer(
+    grade: Ask, zygote: FakeZygote
+) -> None:
+    zygote.begins = False
+    grade(FRUGAL, may_fall_back=True)
+    assert grade(FRUGAL)["error"] == WHY
+    zygote.begins = True
+    assert grade(FRUGAL)["device"] == ELSEWHERE
+
+
+def test_a_zygote_that_died_says_nothing_about_the_gpu(
+    grade: Ask, zygote: FakeZygote, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    zygote.begins = False
+    monkeypatch.setattr(zygote, "alive", lambda: False)
+    assert grade(FRUGAL, may_fall_back=True)["device"] == "interpreter"
+    zygote.begins = True
+    assert grade(FRUGAL, may_fall_back=True)["device"] == ELSEWHERE

@@ -1,0 +1,51 @@
+"""The reference on the device of the grading: what it gives comes home, told where it lay by the same paths as a
+submission's."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+
+from attncli.judge.answers.submission import Budget, Submission
+from attncli.judge.asking.exam import Exam
+from attncli.judge.truth.reference import Observed, as_given, run_natively
+from attncli.sandbox.placement import CPU, ELSEWHERE
+from in_process import InProcessWorker, write_challenge
+
+SOURCE = """
+def keep(x, kept):
+    kept.append(x + 1)
+    return {"now": x, "before": [x.cpu()]}
+"""
+INPUTS = """
+def case(make):
+    kept = make.shared([make.normal(3)])
+    make.call("keep", make.normal(make.size(1, 4)), kept)
+    make.call("keep", make.normal(2), kept)
+"""
+
+
+@pytest.fixture
+def exam(tmp_path: Path) -> Exam:
+    spec = {"id": "keep", "entry": ["keep"], "required": ["loads", "matches-reference"], "forbidden": []}
+    return Exam(write_challenge(tmp_path, spec, SOURCE, INPUTS, {}), 0, ELSEWHERE)
+
+
+def test_reference_and_submission_tell_by_the_same_paths_where_their_tensors_lay(exam: Exam) -> None:
+    (request,) = exam.sample("matches-reference", 1)
+    submission = Submission(SOURCE.encode(), "mine.py", ["keep"], InProcessWorker, Budget(60), device=ELSEWHERE)
+    assert submission.load() is None
+    mine, due = submission.run(request), run_natively(exam.demands.reference, request.case, as_given)
+    assert isinstance(mine, Observed)
+    assert mine.lies == due.lies
+    places = {path: CPU if "before" in path else ELSEWHERE for path in due.lies}
+    assert due.lies == places and {"shared 0", 0, 1} == {path[0] for path in due.lies}
+
+
+def test_what_is_compared_has_the_names_of_the_whole(exam: Exam) -> None:
+    (request,) = exam.sample("matches-reference", 1)
+    observed = run_natively(exam.demands.reference, request.case, as_given)
+    assert observed.parts(request.case).keys() == observed.whole().keys() == {0, 1, "shared 0"}
+    assert all(isinstance(part, torch.Tensor) and type(part) is torch.Tensor for part in observed.shared[0])

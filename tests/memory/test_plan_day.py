@@ -1,0 +1,145 @@
+"""The planner: what comes first, that days are never overfilled, and that the forecast is a probability."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from attncli.memory.learner_curve import likely, middle, weigh
+from attncli.memory.plan_day import KEPT_RECALL, Item, Outlook, study_order
+from attncli.memory.plan_forecast import (
+    Reach,
+    expected_recall,
+    play_through,
+    scenarios,
+    sees_all,
+    thirds,
+    thirds_as_now,
+)
+from attncli.memory.stability import Growth
+
+TODAY, INTERVIEW = 1000, 1014
+CURVES = likely(weigh([]))
+OUTLOOK = Outlook(INTERVIEW, middle(CURVES), Growth(), *Growth().fresh(), 1000)
+
+
+def unseen(id: str, weight: float) -> Item:
+    return Item(id, weight, None, 5.0, -9999, 60.0, 15.0)
+
+
+def seen(id: str, weight: float, stability: float, days_ago: int) -> Item:
+    return Item(id, weight, stability, 5.0, TODAY - days_ago, 60.0, 15.0)
+
+
+@st.composite
+def decks(draw: st.DrawFn) -> list[Item]:
+    weights = st.sampled_from((4.0, 3.0, 1.0, 0.5))
+    size = draw(st.integers(0, 25))
+    old = [seen(f"s{n}", draw(weights), draw(st.floats(0.1, 200)), draw(st.integers(0, 60))) for n in range(size)]
+    return old + [unseen(f"n{n}", draw(weights)) for n in range(draw(st.integers(0, 25)))]
+
+
+minutes_of_days = st.lists(st.integers(0, 20), min_size=1, max_size=14)
+
+
+@given(decks(), minutes_of_days)
+def test_no_day_is_overfilled_and_no_card_comes_twice_on_one(deck: list[Item], minutes: list[int]) -> None:
+    seconds = {INTERVIEW - len(minutes) + n: 60.0 * had for n, had in enumerate(minutes)}
+    days, after = play_through(deck, OUTLOOK, seconds)
+    assert [day.day for day in days] == sorted(seconds)
+    for day in days:
+        assert day.seconds <= seconds[day.day] + 1e-6
+        assert len({*day.new, *day.reviews}) == day.cards
+    introduced = [id for day in days for id in day.new]
+    assert len(introduced) == len(set(introduced)) and set(introduced) <= {item.id for item in deck}
+    assert sorted(item.id for item in after) == sorted(item.id for item in deck)
+
+
+@given(decks(), minutes_of_days)
+def test_whether_all_cards_are_seen_is_what_the_days_say(deck: list[Item], minutes: list[int]) -> None:
+    seconds = {INTERVIEW - len(minutes) + n: 60.0 * had for n, had in enumerate(minutes)}
+    days, _ = play_through(deck, OUTLOOK, seconds)
+    left = {item.id for item in deck if item.stability_days is None} - {id for day in days for id in day.new}
+    assert sees_all(Reach(deck, INTERVIEW), OUTLOOK, seconds) == (not left)
+
+
+@given(st.floats(0.01, 0.999), st.floats(0.01, 500), st.floats(0, 2000))
+def test_recall_has_fallen_so_far_where_the_ratio_says(recall: float, stability: float, elapsed: float) -> None:
+    at = OUTLOOK.curve.ratio_at(recall)
+    assert OUTLOOK.curve.recall(stability, at * stability) == pytest.approx(recall)
+    if abs(elapsed / stability - at) > 1e-6 * at:
+        assert (elapsed / stability > at) == (OUTLOOK.curve.recall(stability, elapsed) < recall)
+
+
+@given(decks(), minutes_of_days)
+def test_the_forecast_is_a_share_inside_its_interval(deck: list[Item], minutes: list[int]) -> None:
+    seconds = {INTERVIEW - len(minutes) + n: 60.0 * had for n, had in enumerate(minutes)}
+    weights = {item.id: item.weight for item in deck}
+    for found in (scenarios(deck, OUTLOOK, CURVES, seconds), thirds_as_now(deck, CURVES)):
+        expected = expected_recall(weights, found, OUTLOOK)
+        assert 0 <= expected.low <= expected.recall <= expected.high <= 1
+
+
+@given(decks())
+def test_what_was_studied_today_is_not_asked_again_today(deck: list[Item]) -> None:
+    for passing in (False, True):
+        assert all(item.review_day < TODAY for item in study_order(deck, TODAY, OUTLOOK, passing))
+
+
+def test_what_is_asked_most_comes_first_and_reviews_before_new_cards_of_the_same_weight() -> None:
+    deck = [unseen("n1", 1), unseen("n4", 4), seen("s1", 1, 1, 30), seen("s4", 4, 1, 30), seen("fine", 4, 100, 1)]
+    assert OUTLOOK.recall(deck[2], TODAY) < KEPT_RECALL
+    assert [item.id for item in study_order(deck, TODAY, OUTLOOK, passing=False)] == ["s4", "n4", "s1", "n1"]
+
+
+def test_in_the_last_pass_a_minute_goes_where_it_raises_recall_most() -> None:
+    deck = [seen("well", 4, 300, 2), seen("fading", 4, 3, 20), seen("rare", 0.5, 3, 20)]
+    eve = INTERVIEW - 1
+    assert [item.id for item in study_order(deck, eve, OUTLOOK, passing=True)] == ["fading", "rare", "well"]
+    gains = [OUTLOOK.gain(item, eve) for item in study_order(deck, eve, OUTLOOK, passing=True)]
+    assert gains == sorted(gains, reverse=True)
+
+
+def test_the_threshold_is_higher_while_nothing_is_known_of_the_learner() -> None:
+    kept = [replace(OUTLOOK, trials=trials).kept_recall for trials in (0, 40, 4000)]
+    assert kept == sorted(kept, reverse=True) and kept[0] == pytest.approx(0.9) and kept[2] < 0.71
+
+
+def test_studying_raises_the_forecast_and_more_time_raises_it_further() -> None:
+    deck = [unseen(f"n{n}", 1) for n in range(60)]
+    weights = {item.id: 1.0 for item in deck}
+
+    def foretold(minutes: int) -> float:
+        found = scenarios(deck, OUTLOOK, CURVES, dict.fromkeys(range(TODAY, INTERVIEW), minutes * 60.0))
+        return expected_recall(weights, found, OUTLOOK).recall
+
+    assert expected_recall(weights, thirds_as_now(deck, CURVES), OUTLOOK).recall == 0
+    assert 0 < foretold(2) < foretold(6) < foretold(20)
+
+
+def test_the_last_pass_is_spread_over_its_days_and_not_piled_on_the_last() -> None:
+    deck = [seen(f"s{n}", 1, 30, 10) for n in range(120)]
+    days, _ = play_through(deck, OUTLOOK, dict.fromkeys(range(TODAY, INTERVIEW), 600.0))
+    passing = [day.cards for day in days if day.is_last_pass]
+    assert len(passing) == 3 and max(passing) <= 40
+
+
+def test_the_thirds_hold_every_curve_once_from_the_steepest_on() -> None:
+    groups = thirds(CURVES)
+    assert {curve for group in groups for curve in group} == set(CURVES)
+    assert sum(len(group) for group in groups) == len(CURVES)
+    recalls = [middle(group).recall(1, 10) for group in groups]
+    assert recalls == sorted(recalls)
+
+
+def test_of_very_many_cards_the_plan_is_that_of_those_it_can_reach() -> None:
+    few = [unseen(f"n{n:05d}", 4) for n in range(30)] + [seen(f"s{n:05d}", 3, 2, 20) for n in range(30)]
+    many = few + [unseen(f"m{n:05d}", 1) for n in range(6000)]
+    seconds = dict.fromkeys(range(TODAY, TODAY + 3), 300.0)
+    outlook = replace(OUTLOOK, interview_day=TODAY + 3)
+    days, after = play_through(many, outlook, seconds)
+    assert days == play_through(few, outlook, seconds)[0]
+    assert [item.id for item in after] == [item.id for item in many]

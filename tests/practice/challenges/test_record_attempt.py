@@ -1,0 +1,240 @@
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from attncli.domain.grade_report import GradeReport
+from attncli.domain.grade_report_json import report_of
+from attncli.domain.log_row import RowKind
+from attncli.domain.log_row_json import checked_line
+from attncli.domain.rating import Rating
+from attncli.errors import EnvironmentFailure, NotFound, UsageError
+from attncli.memory.attempt_rating import solved_reviews
+from attncli.practice.cards import record_review
+from attncli.practice.cards.due_counts import due_counts
+from attncli.practice.challenges.challenge_standings import solved, standings
+from attncli.practice.challenges.hint import next_hint
+from attncli.practice.challenges.record_attempt import record_attempt
+from attncli.practice.challenges.solution import show_solution
+from attncli.practice.challenges.start_challenge import start_challenge
+from attncli.practice.log.undo import take_back
+from attncli.practice.stats.progress_stats import progress
+from attncli.practice.workspace import Workspace
+
+
+def report(verdict: str = "accepted", **more: Any) -> GradeReport:
+    rung = "hardened" if verdict == "accepted" else "none"
+    checks = [
+        {"name": "loads", "status": "pass", "examples": 1},
+        {"name": "matches-reference", "status": "fail", "reason": "values", "examples": 9},
+    ]
+    return report_of({"challenge": "double", "verdict": verdict, "rung": rung, "checks": checks, **more})
+
+
+def ratings(workspace: Workspace) -> list[Rating]:
+    return [rating for _, rating in solved_reviews(workspace.store.log.of_subjects(["double"]))]
+
+
+def test_a_starter_has_the_signature_the_statement_and_no_body(workspace: Workspace) -> None:
+    started = start_challenge(workspace, "double")
+    assert started.path == workspace.home.solutions / "double.py"
+    text = started.path.read_text(encoding="utf-8")
+    ast.parse(text)
+    assert "def double(x: Tensor, times: float = math.pi) -> Tensor:\n    raise NotImplementedError" in text
+    assert "import math" in text and "from torch import Tensor" in text and "import torch\n" in text
+    assert "Return twice the input." in text and "x + x" not in text and "Doubles." not in text
+
+
+def test_a_starter_speaks_the_learner_s_language(open_workspace: Callable[..., Workspace]) -> None:
+    assert "返回输入的两倍。" in start_challenge(open_workspace(lang="zh"), "double").path.read_text(encoding="utf-8")
+
+
+def test_where_there_is_no_room_no_part_of_a_starter_stays_and_the_old_file_does(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = start_challenge(workspace, "double").path
+    path.write_text("my work", encoding="utf-8")
+    opened = Path.open
+
+    def without_room(self: Path, mode: str = "r", **more: Any) -> Any:
+        file = opened(self, mode, **more)
+        if mode == "x":
+            file.close()
+            raise OSError(28, "No space left on device")
+        return file
+
+    with monkeypatch.context() as full:
+        full.setattr(Path, "open", without_room)
+        with pytest.raises(EnvironmentFailure, match=r"No space left on device.*free some disk space"):
+            start_challenge(workspace, "double", force=True)
+        assert path.read_text(encoding="utf-8") == "my work" and list(path.parent.iterdir()) == [path]
+        path.unlink()
+        with pytest.raises(EnvironmentFailure, match="No space left"):
+            start_challenge(workspace, "double")
+    assert not path.exists() and start_challenge(workspace, "double").path == path
+
+
+def test_a_file_is_never_overwritten(workspace: Workspace) -> None:
+    path = start_challenge(workspace, "double").path
+    path.write_text("my work", encoding="utf-8")
+    with pytest.raises(UsageError, match=f"{path} already exists") as refusal:
+        start_challenge(workspace, "double")
+    assert "--force" in refusal.value.message and path.read_text(encoding="utf-8") == "my work"
+    kept = [start_challenge(workspace, "double", force=True).kept for _ in range(2)]
+    assert kept == [path.with_name("double.1.py"), path.with_name("double.2.py")]
+    assert kept[0] is not None and kept[0].read_text(encoding="utf-8") == "my work"
+
+
+def test_another_folder_can_be_named_and_an_impossible_one_is_refused(workspace: Workspace, tmp_path: Path) -> None:
+    assert start_challenge(workspace, "double", tmp_path / "a" / "b").path == tmp_path / "a" / "b" / "double.py"
+    (tmp_path / "file").write_text("")
+    with pytest.raises(UsageError, match="name another folder with --dir"):
+        start_challenge(workspace, "double", tmp_path / "file")
+    with pytest.raises(NotFound):
+        start_challenge(workspace, "nope")
+
+
+def test_a_planted_bug_has_an_innocent_name_and_gives_nothing_away(workspace: Workspace) -> None:
+    started = start_challenge(workspace, "double", bug=True)
+    text = started.path.read_text(encoding="utf-8")
+    ast.parse(text)
+    assert started.path.name == "double.py" and started.symptom is not None
+    assert "Right for 0 and 2 only." in text and "x * x" in text
+    assert "quares" not in text and "#" not in text
+
+
+def test_a_damaged_reference_is_said(workspace: Workspace, small_impl: Path) -> None:
+    from attncli.errors import EnvironmentFailure
+
+    (small_impl / "basics" / "double" / "reference.py").write_text("def double(:", encoding="utf-8")
+    with pytest.raises(EnvironmentFailure, match="is no Python"):
+        start_challenge(workspace, "double")
+    assert not (workspace.home.solutions / "double.py").exists()
+    (small_impl / "basics" / "double" / "reference.py").unlink()
+    for use in (lambda: start_challenge(workspace, "double"), lambda: show_solution(workspace, "double")):
+        with pytest.raises((EnvironmentFailure, UsageError), match="cannot read"):
+            use()
+
+
+def test_a_challenge_without_wrong_solutions_or_hints_says_so(workspace: Workspace, small_impl: Path) -> None:
+    (small_impl / "basics" / "double" / "wrong" / "squares.py").unlink()
+    with pytest.raises(UsageError, match="no wrong solution to debug"):
+        start_challenge(workspace, "double", bug=True)
+
+
+def test_hints_come_one_by_one_and_start_over_once_solved(workspace: Workspace) -> None:
+    hints = [next_hint(workspace, "double") for _ in range(4)]
+    assert [(hint.number, hint.again) for hint in hints] == [(1, False), (2, False), (3, False), (3, True)]
+    assert hints[1].text.zh == "与自身相加。" and hints[0].total == 3
+    record_attempt(workspace, report(), "x + x")
+    assert next_hint(workspace, "double").number == 1
+
+
+def test_an_attempt_keeps_verdict_checks_and_code(workspace: Workspace) -> None:
+    kept = {"check": "stable", "record": "case", "profile": "large", "draws": [2], "values": [["bool", [1], "AQ=="]]}
+    stored = [kept, {**kept, "draws": [10**9]}]
+    attempt = record_attempt(workspace, report("rejected", stored=stored), "def double(x): ...")
+    payload = attempt.row.payload
+    assert payload["verdict"] == "rejected" and payload["examples"] == 10 and payload["source"] == "def double(x): ..."
+    assert payload["checks"][1] == {"name": "matches-reference", "status": "fail", "reason": "values"}
+    assert payload["stored"] == [kept] and len(payload["sha256"]) == 64
+    assert (attempt.standing, attempt.schedule) == ("tried", None)
+
+
+@given(
+    st.text(),
+    st.text(max_size=300),
+    st.integers(-(10**30), 10**30),
+    st.lists(st.dictionaries(st.sampled_from(["check", "draws"]), st.integers() | st.text()), max_size=3),
+)
+@settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_whatever_is_graded_makes_a_row_that_any_machine_takes(
+    workspace: Workspace, source: str, reason: str, seed: int, stored: list[dict[str, object]]
+) -> None:
+    graded = report("rejected", seed=seed, stored=stored, file=f"{reason}.py")
+    graded = replace(graded, checks=(replace(graded.checks[0], reason=reason), *graded.checks[1:]))
+    checked_line(record_attempt(workspace, graded, source + "\x1b[31m\udc80").row)
+
+
+def test_a_failed_judge_is_no_attempt(workspace: Workspace) -> None:
+    with pytest.raises(UsageError, match="says nothing about the submission"):
+        record_attempt(workspace, report("error"), "x")
+    assert workspace.store.log.length() == 0
+
+
+def test_solving_schedules_by_evidence_and_brings_the_challenge_back(
+    workspace: Workspace, moving_clock: object
+) -> None:
+    assert standings(workspace)[0].document("zh") == {
+        "id": "double",
+        "track": "basics",
+        "level": 1,
+        "title": "加倍",
+        "standing": "new",
+        "due": None,
+        "fixed": 0,
+    }
+    start_challenge(workspace, "double")
+    next_hint(workspace, "double")
+    attempt = record_attempt(workspace, report(rung="solved"), "x + x")
+    assert attempt.standing == "solved" and attempt.schedule is not None and attempt.schedule.interval_days >= 1
+    assert ratings(workspace) == [Rating.HARD]
+    assert due_counts(workspace).challenges == 0
+    moving_clock.move(days=attempt.schedule.interval_days)  # type: ignore[attr-defined]
+    assert due_counts(workspace).challenges == 1 and standings(workspace)[0].is_due
+    derived = workspace.store.schedules.get("double")
+    workspace.derive_all()
+    assert workspace.store.schedules.get("double") == derived == attempt.schedule
+
+
+def test_having_read_the_solution_counts_as_forgotten(workspace: Workspace) -> None:
+    assert "return x + x" in show_solution(workspace, "double")
+    record_attempt(workspace, report(), "x + x")
+    assert ratings(workspace) == [Rating.AGAIN]
+
+
+def test_the_last_accepted_code_is_kept_for_the_summary(workspace: Workspace) -> None:
+    assert solved(workspace) == []
+    for verdict, source in (("accepted", "first"), ("accepted", "second"), ("rejected", "third")):
+        record_attempt(workspace, report(verdict), source)
+    (found,) = solved(workspace)
+    assert (found.challenge.id, found.source, found.attempts) == ("double", "second", 3)
+
+
+def test_a_card_with_a_challenge_s_id_is_left_out_and_its_history_kept_apart(
+    open_workspace: Callable[..., Workspace], qa_card: Callable[[str], str]
+) -> None:
+    first = open_workspace()
+    record_attempt(first, report(checks=[]), "x")
+    solved = first.store.schedules.get("double")
+    first.home.banks.mkdir()
+    (first.home.banks / "mine.yaml").write_text("topic: mine\ncards:\n" + qa_card("double"), encoding="utf-8")
+    second = open_workspace()
+    assert "card double is left out, because" in second.library.problems()[0]
+    assert second.store.schedules.get("double") == solved
+    text = "topic: mine\ncards:\n" + qa_card("twice") + "    formerly: [double]\n"
+    (first.home.banks / "mine.yaml").write_text(text, encoding="utf-8")
+    third = open_workspace()
+    assert third.store.schedules.get("twice") is None, "attempts at a challenge are no reviews of a card"
+    record_review.answer(third, "twice", Rating.EASY)
+    third.derive_all()
+    assert third.store.schedules.get("double") == solved
+    assert third.store.schedules.get("twice") is not None
+
+
+def test_an_attempt_can_be_taken_back_and_a_hint_cannot(workspace: Workspace) -> None:
+    record_attempt(workspace, report(checks=[]), "x")
+    next_hint(workspace, "double")
+    assert take_back(workspace).kind is RowKind.ATTEMPT
+    [standing] = standings(workspace)
+    assert standing.standing == "new" and standing.schedule is None and standing.attempts == 0
+    assert progress(workspace).challenges == {"solved": 0, "hardened": 0, "tried": 0, "total": 1}
+    with pytest.raises(UsageError, match="nor anything else"):
+        take_back(workspace)

@@ -1,0 +1,186 @@
+"""Clocks that were wrong: set back a little, far behind, or far ahead."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from attncli import config
+from attncli.domain.grade_report import GradeReport
+from attncli.domain.log_row import LogRow, RowKind
+from attncli.domain.rating import Rating
+from attncli.errors import ClockWrong, UsageError
+from attncli.practice.cards import hold, record_review
+from attncli.practice.cards.due_counts import due_counts
+from attncli.practice.challenges.record_attempt import record_attempt
+from attncli.practice.log import merge_logs
+from attncli.practice.log.read_log_file import Placed
+from attncli.practice.log.timestamps import MOST_AHEAD, ahead_in_words
+from attncli.practice.log.undo import take_back
+from attncli.practice.workspace import Workspace
+
+Open = Callable[..., Workspace]
+FUTURE = datetime(2100, 1, 1, 10, tzinfo=UTC)
+
+
+def at(moving_clock: object, moment: datetime) -> None:
+    moving_clock.now = moment  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("back", [timedelta(microseconds=1), timedelta(hours=1), timedelta(hours=23)])
+def test_a_hold_counts_although_the_clock_was_set_back(
+    workspace: Workspace, moving_clock: object, back: timedelta
+) -> None:
+    now = workspace.clock()
+    hold.suspend(workspace, "att-01")
+    at(moving_clock, now - back)
+    hold.unsuspend(workspace, "att-01")
+    assert workspace.store.schedules.hold("att-01") == (False, 0)
+    first, second = workspace.store.log.everything()
+    assert second.at == first.at + timedelta(microseconds=1)
+    assert second.day == workspace.calendar.day(second.at)
+
+
+@pytest.mark.parametrize("back", [timedelta(hours=1), timedelta(days=60)])
+def test_a_bury_hides_the_card_now_whatever_the_clock_did(
+    workspace: Workspace, moving_clock: object, back: timedelta
+) -> None:
+    total = due_counts(workspace).due
+    hold.unsuspend(workspace, "att-01")
+    at(moving_clock, workspace.clock() - back)
+    hold.bury(workspace, "att-01")
+    assert due_counts(workspace).due == total - 1
+
+
+def test_reviews_follow_one_another_although_the_clock_was_set_back(workspace: Workspace, moving_clock: object) -> None:
+    first = record_review.answer(workspace, "att-01", Rating.EASY)
+    at(moving_clock, workspace.clock() - timedelta(hours=2))
+    second = record_review.answer(workspace, "att-01", Rating.AGAIN)
+    assert second.at == first.at + timedelta(microseconds=1)
+    assert second.schedule.repetitions == 2 and second.schedule.lapses == 1
+
+
+def test_a_review_from_the_future_strands_no_card(workspace: Workspace, moving_clock: object) -> None:
+    now = workspace.clock()
+    at(moving_clock, FUTURE)
+    stray = record_review.answer(workspace, "att-01", Rating.EASY)
+    at(moving_clock, now)
+    answered = record_review.answer(workspace, "att-01", Rating.GOOD)
+    assert answered.at == now and answered.schedule.repetitions == 1 and answered.schedule.due_at < FUTURE
+    assert [row.ahead for row in workspace.store.log.everything()] == [frozenset({stray.row}), frozenset()]
+    workspace.derive_all()
+    assert workspace.store.schedules.get("att-01") == answered.schedule
+
+
+def test_taking_the_answer_back_lets_the_one_from_the_future_count_again(
+    workspace: Workspace, moving_clock: object
+) -> None:
+    now = workspace.clock()
+    at(moving_clock, FUTURE)
+    stray = record_review.answer(workspace, "att-01", Rating.EASY)
+    at(moving_clock, now)
+    record_review.answer(workspace, "att-01", Rating.GOOD)
+    take_back(workspace)
+    assert workspace.store.schedules.get("att-01") == stray.schedule
+    assert take_back(workspace).id == stray.row and workspace.store.schedules.get("att-01") is None
+
+
+def test_a_clock_that_was_far_behind_costs_nothing_in_the_end(open_workspace: Open, moving_clock: object) -> None:
+    """The rows that it found ahead were the right ones: they count again once a later answer is stamped."""
+    wrong, right = open_workspace("wrong"), open_workspace("right")
+    now = wrong.clock()
+    for days in (0, 3, 20):
+        for workspace in (wrong, right):
+            record_review.answer(workspace, "att-01", Rating.GOOD, now + timedelta(days=days))
+    at(moving_clock, now - timedelta(days=2000))
+    record_review.answer(wrong, "att-01", Rating.GOOD)
+    record_review.answer(right, "att-01", Rating.GOOD, wrong.clock())
+    at(moving_clock, now + timedelta(days=80))
+    for workspace in (wrong, right):
+        record_review.answer(workspace, "att-01", Rating.GOOD)
+    assert wrong.store.schedules.get("att-01") == right.store.schedules.get("att-01")
+
+
+def test_many_rows_ahead_say_that_the_clock_is_behind(workspace: Workspace, moving_clock: object) -> None:
+    now = workspace.clock()
+    rows = [
+        LogRow(f"{n:05}", "else", RowKind.REVIEW, "att-01", now + timedelta(days=n + 2), 740_000 + n, {"rating": 3})
+        for n in range(MOST_AHEAD + 1)
+    ]
+    merge_logs.merge(workspace, [Placed(row, "else") for row in rows], pytest.fail)
+    answered = record_review.answer(workspace, "att-01", Rating.GOOD)
+    assert answered.at == rows[-1].at + timedelta(microseconds=1)
+
+
+def test_an_attempt_from_the_future_is_set_aside_too(workspace: Workspace, moving_clock: object) -> None:
+    now = workspace.clock()
+    report = GradeReport(challenge="double", file="x.py", verdict="accepted", rung="hardened")
+    at(moving_clock, FUTURE)
+    record_attempt(workspace, report, "one")
+    at(moving_clock, now)
+    schedule = record_attempt(workspace, report, "two").schedule
+    assert schedule is not None and schedule.reviewed_at == now
+
+
+def test_a_moment_that_is_given_is_taken_as_it_is(workspace: Workspace) -> None:
+    record_review.answer(workspace, "att-01", Rating.GOOD, FUTURE)
+    answered = record_review.answer(workspace, "att-01", Rating.GOOD, FUTURE - timedelta(days=9))
+    assert answered.at == FUTURE - timedelta(days=9) and answered.schedule.repetitions == 2
+
+
+def test_rows_from_the_future_are_told_and_no_longer_once_they_are_set_aside(
+    workspace: Workspace, moving_clock: object
+) -> None:
+    now = workspace.clock()
+    assert ahead_in_words(workspace) == []
+    at(moving_clock, FUTURE)
+    for card in ("att-01", "att-02", "att-03", "kv-01", "kv-02", "kv-03"):
+        record_review.answer(workspace, card, Rating.EASY)
+    at(moving_clock, now)
+    said = ahead_in_words(workspace)
+    assert "the review of kv-03 is stamped 2100-01-01 10:00Z" in said[0] and said[5] == "more of them: 1"
+    assert "attn undo" in said[6]
+    take_back(workspace)
+    record_review.answer(workspace, "att-01", Rating.GOOD)
+    assert len(ahead_in_words(workspace)) == 5
+
+
+@pytest.mark.parametrize("year", [1, 9999])
+def test_a_clock_at_the_end_of_time_is_told(workspace: Workspace, moving_clock: object, year: int) -> None:
+    at(moving_clock, datetime(year, 1 if year == 1 else 12, 1 if year == 1 else 31, 20, tzinfo=UTC))
+    with pytest.raises(UsageError, match="set the clock of this machine"):
+        due_counts(workspace)
+    with pytest.raises(ClockWrong, match="between 1990 and 2200"):
+        hold.suspend(workspace, "att-01")
+
+
+@pytest.mark.parametrize("what", ["bury", "suspend", "unsuspend", "undo", "import", "attempt"])
+def test_an_open_program_derives_under_the_settings_that_hold_now(
+    open_workspace: Open, moving_clock: object, what: str
+) -> None:
+    first = open_workspace()
+    for days in (40, 37, 28):
+        record_review.answer(first, "att-01", Rating.GOOD, first.clock() - timedelta(days=days))
+    files = first.source_files
+    opened = Workspace.open(first.home, first.clock, quizbank=files.quizbank, impl=files.impl, settings=first.settings)
+    config.save(first.home.config, "desired_retention", "0.8")
+    settings = config.load(first.home.config, {})
+    with Workspace.open(
+        first.home, first.clock, quizbank=first.source_files.quizbank, impl=first.source_files.impl, settings=settings
+    ) as changed:
+        if what == "undo":
+            take_back(opened)
+        elif what == "import":
+            moment = first.clock() - timedelta(days=5)
+            row = LogRow("z-1", "z", RowKind.REVIEW, "att-01", moment, opened.calendar.day(moment), {"rating": 3})
+            merge_logs.merge(opened, [Placed(row, "else")], pytest.fail)
+        elif what == "attempt":
+            record_attempt(opened, GradeReport(challenge="double", file="", verdict="accepted", rung="hardened"), "x")
+        else:
+            getattr(hold, what)(opened, "att-01")
+        stored = dict(changed.store.schedules.all())
+        changed.derive_all()
+        assert dict(changed.store.schedules.all()) == stored
+    opened.close()

@@ -1,0 +1,76 @@
+"""What a submission prints cannot drive a terminal, and is bounded whatever its size."""
+
+from __future__ import annotations
+
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from attncli.sandbox.captured_output import KEPT_BYTES, LIMIT_BYTES, Printed, clean, split_fatal_error
+
+
+@pytest.mark.parametrize(
+    ("raw", "shown"),
+    [
+        ("plain\ttext\n", "plain\ttext\n"),
+        ("\x1b[1;31mred\x1b[0m", "red"),
+        ("\x1b]0;a new title\x07after", "after"),
+        ("\x1b]8;;http://x\x1b\\link\x1b]8;;\x1b\\", "link"),
+        ("\x9b31mred", "red"),
+        ("\x1bPdevice\x1b\\x", "x"),
+        ("\x1b(Bx\x1bcx", "xx"),
+        ("50%\r100%\r\n", "50%\n100%\n"),
+        ("bell\x07 null\x00 delete\x7f", "bell null delete"),
+        ("left\u202eright\u2066", "leftright"),
+        ("注意力 👍", "注意力 👍"),
+    ],
+)
+def test_control_sequences_are_taken_out(raw: str, shown: str) -> None:
+    assert clean(raw) == shown
+
+
+@given(st.text(alphabet=st.characters() | st.sampled_from("\x1b\x9b[]\x07\\;m0")))
+def test_no_control_character_is_left(raw: str) -> None:
+    assert all(character in "\n\t" or unicodedata.category(character) != "Cc" for character in clean(raw))
+
+
+@given(st.lists(st.binary(max_size=40_000), max_size=8))
+def test_what_is_kept_is_bounded_and_begins_with_the_beginning(pieces: list[bytes]) -> None:
+    printed = Printed()
+    for piece in pieces:
+        printed.add(piece)
+    whole = b"".join(pieces)
+    assert printed.total == len(whole)
+    assert len(printed._head) + len(printed._tail) == min(len(whole), KEPT_BYTES)
+    assert whole.startswith(bytes(printed._head))
+    assert whole.endswith(bytes(printed._tail))
+
+
+def test_a_gap_says_how_much_is_left_out() -> None:
+    printed = Printed()
+    printed.add(b"a" * KEPT_BYTES + b"b" * 1000)
+    assert "… 1000 bytes left out …" in printed.text()
+    assert printed.text().endswith("b" * 1000)
+
+
+def test_too_much_is_more_than_one_mebibyte() -> None:
+    printed = Printed()
+    printed.add(bytes(LIMIT_BYTES))
+    assert not printed.too_much
+    printed.add(b"x")
+    assert printed.too_much
+
+
+def test_broken_utf8_is_replaced() -> None:
+    printed = Printed()
+    printed.add(b"a\xffb")
+    assert printed.text() == "a\ufffdb"
+
+
+def test_the_interpreters_report_of_a_crash_becomes_a_place() -> None:
+    report = 'Fatal Python error: Segmentation fault\n\n  File "ctypes.py", line 9 in at\n  File "s.py", line 3 in f\n'
+    assert split_fatal_error("before\n" + report, "s.py") == ("before\n", "in line 3 (f)")
+    assert split_fatal_error("before\n" + report, "other.py") == ("before\n", "")
+    assert split_fatal_error("before\n", "s.py") == ("before\n", "")

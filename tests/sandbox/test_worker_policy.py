@@ -1,0 +1,268 @@
+"""The policy of a worker as data: that of the CPU is what it always was, those for a GPU differ in what is written.
+
+A machine without a GPU can hold the layers of those to what they refuse: nothing but CUDA's beginning is left out.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import fields, replace
+
+import pytest
+
+from attncli.errors import JudgeFailed
+from attncli.sandbox import limits, namespaces, seccomp, start_process, worker, worker_policy
+from attncli.sandbox.syscall_numbers import NUMBERS
+from attncli.sandbox.worker_policy import CPU, CUDA, CUDA_KERNELS, REHEARSED, REHEARSED_KERNELS, Policy
+from attncli.sandbox.zygote_client import Worker, ZygoteClient
+
+from .conftest import MEMORY_MIB, SECONDS, descendants, gone, verdict, zygote_pid
+from .test_hostile import RAW_CALLS, SYSTEM_CALL
+from .test_seccomp import ALLOW, PID, answer_of, refusal
+
+# As they were before there was another policy.
+FILTERS = {
+    ("aarch64", True): "d3e5a1d27548fb1c",
+    ("aarch64", False): "956df7905a946f29",
+    ("x86_64", True): "e787cc0b874eb75b",
+    ("x86_64", False): "e1489220cd9f3a76",
+}
+TYPED_INTO_THE_TERMINAL, OF_A_DRIVER = 0x5412, 0xC020462A
+SHARED, ANONYMOUS = 0x01, 0x20
+
+
+@pytest.mark.parametrize(("machine", "may_write"), list(FILTERS))
+def test_the_filter_for_the_cpu_is_unchanged_to_the_bit(machine: str, may_write: bool) -> None:
+    code = seccomp.compile_filter(machine, PID, may_write)
+    assert hashlib.sha256(code).hexdigest()[:16] == FILTERS[machine, may_write]
+
+
+def test_the_limits_for_the_cpu_are_unchanged(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert _limits(monkeypatch, CPU) == {
+        "DATA": 384,
+        "AS": 384 + 8192,
+        "STACK": 64,
+        "CORE": 0,
+        "FSIZE": 0,
+        "MEMLOCK": 0,
+        "NOFILE": 64,
+        "CPU": 900,
+        "NPROC": 64,
+    }
+
+
+def test_the_limits_for_a_gpu_leave_out_memory_and_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert _limits(monkeypatch, CUDA) == {
+        "STACK": 64,
+        "CORE": 0,
+        "FSIZE": 1024,
+        "NOFILE": 1024,
+        "CPU": 900,
+        "NPROC": 256,
+    }
+
+
+def _limits(monkeypatch: pytest.MonkeyPatch, of: Policy) -> dict[str, int]:
+    """The limits that are set, by name; those of memory and files in MiB."""
+    names = {getattr(limits.resource, f"RLIMIT_{name}"): name for name in "DATA AS STACK CORE FSIZE MEMLOCK".split()}
+    names |= {getattr(limits.resource, f"RLIMIT_{name}"): name for name in "NOFILE CPU NPROC".split()}
+    found: dict[str, int] = {}
+    monkeypatch.setattr(limits, "private_bytes", lambda: 0)
+    monkeypatch.setattr(limits, "address_bytes", lambda: 0)
+    monkeypatch.setattr(limits, "_stack_bytes", lambda: limits.STACK_BYTES)
+    monkeypatch.setattr(limits, "_kernel_version", lambda: (6, 1))
+    monkeypatch.setattr(limits, "_limit", lambda kind, value: found.update({names[kind]: value}))
+    limits.apply(384, True, of)
+    return {name: value >> 20 if value > 4096 else value for name, value in found.items()}
+
+
+@pytest.mark.parametrize("machine", sorted(NUMBERS))
+def test_for_a_gpu_the_calls_that_are_listed_are_allowed_and_no_others(machine: str) -> None:
+    special = {"fcntl", "clone", "clone3", "kill", "tgkill", "prctl", "ioctl", "prlimit64", "mmap", "open", "openat"}
+    for of in (CUDA, CUDA_KERNELS):
+        for name, number in NUMBERS[machine].items():
+            if name not in special:
+                listed = name in seccomp.ALLOWED or name in of.calls
+                assert answer_of(of, machine, number) == (ALLOW if listed else refusal()), (of.name, name)
+
+
+def test_no_policy_allows_what_leads_out() -> None:
+    never = {
+        "socket",
+        "connect",
+        "ptrace",
+        "bpf",
+        "mount",
+        "unshare",
+        "setns",
+        "pidfd_open",
+        "io_uring_setup",
+        "keyctl",
+    }
+    for of in (CPU, CUDA, CUDA_KERNELS):
+        assert never.isdisjoint({*seccomp.ALLOWED, *of.calls})
+    assert {"execve", "fork", "vfork"}.isdisjoint(CUDA.calls)
+
+
+def test_a_driver_may_be_spoken_to_and_a_terminal_not_typed_into() -> None:
+    ioctl = NUMBERS["x86_64"]["ioctl"]
+    assert answer_of(CPU, "x86_64", ioctl, 3, OF_A_DRIVER) == refusal()
+    assert answer_of(CUDA, "x86_64", ioctl, 3, OF_A_DRIVER) == ALLOW
+    assert answer_of(CUDA, "x86_64", ioctl, 0, TYPED_INTO_THE_TERMINAL) == refusal()
+
+
+def test_shared_memory_and_processes_are_for_whom_the_policy_says() -> None:
+    numbers = NUMBERS["x86_64"]
+    for of, shared, forks in ((CPU, False, False), (CUDA, True, False), (CUDA_KERNELS, True, True)):
+        mapped = answer_of(of, "x86_64", numbers["mmap"], 0, 4096, 3, SHARED | ANONYMOUS)
+        assert (mapped == ALLOW) is shared
+        assert (answer_of(of, "x86_64", numbers["clone"], 0x11) == ALLOW) is forks
+        assert answer_of(of, "x86_64", numbers["clone"], 0x10000000 | 0x11) == refusal(), "no namespaces"
+
+
+def test_the_policies_differ_in_what_is_written_down() -> None:
+    """Whoever adds a difference says it here, and in SECURITY.md."""
+    assert _differences(CPU, CUDA) == {
+        *("name", "device", "kernel_limits_memory", "runtime_mib", "written_bytes", "open_files", "processes", "calls"),
+        *("any_ioctl", "shared_memory", "names_threads", "reads", "devices", "variables", "kept_variables"),
+    }
+    more = {"name", "calls", "programs", "reads", "folder_mib", "starts_processes", "variables"}
+    assert _differences(CUDA, CUDA_KERNELS) == more
+    assert _differences(CUDA, REHEARSED) == _differences(CUDA_KERNELS, REHEARSED_KERNELS) == {"name", "device"}
+
+
+def _differences(first: Policy, second: Policy) -> set[str]:
+    return {field.name for field in fields(Policy) if getattr(first, field.name) != getattr(second, field.name)}
+
+
+def test_a_gpu_policy_is_for_the_gpu_and_a_compiler_for_kernels() -> None:
+    assert worker_policy.policy_of("cpu", kernel=True) is worker_policy.policy_of("elsewhere") is CPU
+    assert worker_policy.policy_of("cuda") is CUDA
+    assert worker_policy.policy_of("cuda", kernel=True) is CUDA_KERNELS
+    assert CPU.shares_rules and not CUDA.shares_rules
+    assert replace(CPU, reads=("/x",)).shares_rules is False
+
+
+def _mounted(monkeypatch: pytest.MonkeyPatch, of: Policy, user_namespace: bool) -> list[str]:
+    """What a worker of this policy would do to the mounts, in turn; nothing is mounted."""
+    done: list[str] = []
+    for name in ("enter_own_mounts", "mount_processes", "mount_memory"):
+        monkeypatch.setattr(namespaces, name, lambda *_, name=name: done.append(name))
+    worker._mount(worker.Confinement(64, None, True, user_namespace, 1, of))
+    return done
+
+
+@pytest.mark.parametrize("of", [CUDA_KERNELS, replace(CUDA_KERNELS, names_threads=False)], ids=["threads", "folder"])
+def test_a_folder_is_laid_over_the_machines_own_for_the_worker_alone(
+    monkeypatch: pytest.MonkeyPatch, of: Policy
+) -> None:
+    done = _mounted(monkeypatch, of, user_namespace=True)
+    assert done[0] == "enter_own_mounts" and done[-1] == "mount_memory"
+    assert ("mount_processes" in done) == of.names_threads
+
+
+def test_without_a_user_namespace_nothing_is_mounted_and_a_worker_that_needs_a_folder_is_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Root would be let, and would cover the machine's /dev/shm for everybody."""
+    assert _mounted(monkeypatch, CUDA, user_namespace=False) == []
+    mounted: list[str] = []
+    monkeypatch.setattr(namespaces, "mount_memory", lambda *_: mounted.append("mount_memory"))
+    with pytest.raises(PermissionError, match="no user namespace"):
+        worker._mount(worker.Confinement(64, None, True, False, 1, CUDA_KERNELS))
+    assert mounted == []
+
+
+@pytest.mark.sandbox
+@pytest.mark.parametrize("of", [REHEARSED, REHEARSED_KERNELS], ids=lambda of: of.name)
+def test_the_canary_proves_the_layers_that_remain(zygote: ZygoteClient, of: Policy) -> None:
+    remaining = tuple(layer for layer in zygote.layers if layer != "rlimits")
+    assert zygote.layers_under(of) == remaining
+    assert "rlimits" in zygote.layers, "the policy for the CPU is not touched by that"
+
+
+@pytest.mark.sandbox
+def test_where_cuda_cannot_begin_one_line_says_so(zygote: ZygoteClient) -> None:
+    import torch
+
+    if torch.backends.cuda.is_built():
+        pytest.skip("needs a PyTorch that is built without CUDA")
+    with pytest.raises(JudgeFailed, match="is built without CUDA") as caught:
+        zygote.layers_under(CUDA)
+    assert "\n" not in caught.value.message
+
+
+READ = "def f():\n    return open('{path}').read()[:3]\n"
+REFUSED = {
+    "reads a reference": READ.format(path="{reference}"),
+    "reads /etc/passwd": READ.format(path="/etc/passwd"),
+    "reads another process": READ.format(path="/proc/1/environ"),
+    "writes": "def f():\n    open('/tmp/hostile', 'w')\n",
+    "connects": "import socket\ndef f():\n    socket.socket()\n",
+    "makes a namespace": f"{SYSTEM_CALL}def f():\n    {RAW_CALLS['unshare']}\n",
+    "changes a mode": "import os\ndef f():\n    os.chmod('/tmp', 0)\n",
+}
+LEAVES_A_CHILD = """
+import os, time
+def f():
+    if os.fork() == 0:
+        time.sleep(600)
+"""
+
+
+def _called(worker: Worker, source: str) -> tuple[str, str]:
+    reference = start_process.withheld_folders()[0] / "errors.py"
+    loaded = worker.load(source.replace("{reference}", str(reference)).encode(), "submission.py", ["f"], SECONDS)
+    assert verdict(loaded) == ("loaded", ""), "nothing is attacked by a file that does not load"
+    header = {"op": "run", "steps": [{"op": "call", "name": "f", "args": []}]}
+    return verdict(worker.request(header, [], SECONDS))
+
+
+@pytest.mark.sandbox
+@pytest.mark.parametrize("of", [REHEARSED, REHEARSED_KERNELS], ids=lambda of: of.name)
+@pytest.mark.parametrize("source", REFUSED.values(), ids=list(REFUSED))
+def test_what_leads_out_is_refused_behind_the_layers_for_a_gpu(zygote: ZygoteClient, of: Policy, source: str) -> None:
+    with zygote.worker(MEMORY_MIB, of) as worker:
+        reason, words = _called(worker, source)
+    assert (reason, words.partition(":")[0]) == ("refused", "PermissionError"), words
+
+
+@pytest.mark.sandbox
+def test_only_kernels_may_start_a_process_and_it_ends_with_the_worker(zygote: ZygoteClient) -> None:
+    with zygote.worker(MEMORY_MIB, REHEARSED) as worker:
+        assert _called(worker, LEAVES_A_CHILD)[0] == "refused"
+    assert gone(zygote_pid(zygote))
+    with zygote.worker(MEMORY_MIB, REHEARSED_KERNELS) as worker:
+        assert _called(worker, "def f():\n    pass\n") == ("result", "")
+        alone = len(descendants(zygote_pid(zygote)))
+        assert _called(worker, LEAVES_A_CHILD) == ("result", "")
+        assert len(descendants(zygote_pid(zygote))) == alone + 1
+    assert gone(zygote_pid(zygote))
+
+
+OPEN = """
+import os
+def is_open(number):
+    try:
+        os.fstat(number)
+    except OSError:
+        return False
+    return True
+def f():
+    assert [number for number in range(3, 64) if is_open(number)] == [3]
+"""
+
+
+@pytest.mark.sandbox
+@pytest.mark.parametrize("of", [CPU, REHEARSED, REHEARSED_KERNELS], ids=lambda of: of.name)
+def test_the_judges_channel_alone_stays_open(zygote: ZygoteClient, of: Policy) -> None:
+    """Besides the streams; also the rules that all workers share are closed where one has rules of its own."""
+    with zygote.worker(MEMORY_MIB, of) as worker:
+        assert _called(worker, OPEN) == ("result", "")
+
+
+@pytest.mark.sandbox
+def test_host_memory_is_watched_where_it_is_not_limited(zygote: ZygoteClient) -> None:
+    source = "def f():\n    kept = []\n    while True:\n        kept.append(bytearray(b'x') * (32 << 20))\n"
+    with zygote.worker(64, replace(REHEARSED, runtime_mib=0)) as worker:
+        assert _called(worker, source)[0] == "memory"

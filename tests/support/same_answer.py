@@ -1,0 +1,29 @@
+"""One answer given twice: with keys in the app, and as the lines that `--plain` reads."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from textual.pilot import Pilot
+
+from attncli.practice.cards.ask import Asked
+
+
+async def answer_in_app(pilot: Pilot[Any], asked: Asked) -> list[str]:
+    """Gives the first answer that comes to hand to a card that is marked; the same as lines."""
+    match asked.card.kind:
+        case "choice":
+            await pilot.press("a", "enter")
+            return ["1"]
+        case "ordering":
+            await pilot.press("enter")
+            return [" ".join(str(n + 1) for n in range(len(asked.item_order)))]
+        case "debug":
+            await pilot.press("down", "down", "enter")
+            return ["3"]
+    fields = list(pilot.app.screen.query("AnswerField"))
+    for field in fields:
+        field.value = "7"  # type: ignore[attr-defined]
+    await pilot.pause()
+    await pilot.press(*["enter"] * len(asked.texts))
+    return ["7"] * len(fields)

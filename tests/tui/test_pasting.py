@@ -1,0 +1,92 @@
+"""What is pasted is text: whatever is in it, no key is pressed by it, and nobody has to look for hidden signs."""
+
+from __future__ import annotations
+
+import sys
+from itertools import pairwise
+from unicodedata import category
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from textual import events
+from textual.widgets import Input, TextArea
+
+from attncli.domain.printable import hidden_in
+from attncli.tui.pasting import BEGIN, END, KEY, PastedEscapes, as_text, install
+from attncli.tui.screens.editor import EditorScreen
+from attncli.tui.screens.search import SearchScreen
+
+from .conftest import MakeApp
+from .test_challenge import opened
+
+COLOURED = "a\x1b[31mred\x1b[0m b\x1bc " + "long enough to be looked at as keys " * 3
+SENT = f"x{BEGIN}{COLOURED}{END}y"
+EVERY_SIGN = "".join(map(chr, range(sys.maxunicode + 1)))
+HIDDEN = {"Cc", "Cf", "Cs", "Co", "Zl", "Zp"}
+"""Unicode's categories of what is not drawn, but for:"""
+DRAWN = "\n\t\u0600\u0601\u0602\u0603\u0604\u0605\u06dd\u070f\u0890\u0891\u08e2\U000110bd\U000110cd"
+
+
+def read(pieces: list[str]) -> list[events.Event]:
+    """What Textual makes of what a terminal sends."""
+    from textual._xterm_parser import XTermParser
+
+    install()
+    parser = XTermParser()
+    found: list[events.Event] = []
+    for piece in pieces:
+        found += [event for event in parser.feed(piece) if isinstance(event, events.Event)]
+    found += [event for event in parser.tick() if isinstance(event, events.Event)]
+    return found
+
+
+@given(st.lists(st.integers(1, len(SENT) - 1), max_size=6))
+def test_no_escape_in_a_paste_is_a_key_however_it_arrives(cuts: list[int]) -> None:
+    places = [0, *sorted(set(cuts)), len(SENT)]
+    pieces = [SENT[first:last] for first, last in pairwise(places)]
+    begins, ends = SENT.index(BEGIN), SENT.index(END)
+    if any(begins < cut < begins + len(KEY) or SENT[cut - 1] == "\x1b" for cut in cuts if cut < ends):
+        return  # an Escape, or Alt with a bracket, is a key by itself
+    keys = [event.key for event in read(pieces) if isinstance(event, events.Key)]
+    pasted = [event.text for event in read(pieces) if isinstance(event, events.Paste)]
+    assert keys == ["x", "y"] and len(pasted) == 1
+    assert as_text(pasted[0]) == "ared bc " + "long enough to be looked at as keys " * 3
+
+
+def test_outside_of_a_paste_escapes_are_keys_and_escape_ends_a_paste_without_its_mark() -> None:
+    assert [event.key for event in read(["\x1b[A", "a"]) if isinstance(event, events.Key)] == ["up", "a"]
+    stream = PastedEscapes()
+    assert stream.without(f"{BEGIN}half") == f"{BEGIN}half"
+    assert stream.without("\x1b") == "\x1b" and stream.without("\x1b[A") == "\x1b[A"
+
+
+@given(st.text())
+@example(EVERY_SIGN)
+def test_what_is_pasted_is_printable(text: str) -> None:
+    kept = as_text(text)
+    assert not hidden_in(kept) and "\xa0" not in kept
+    assert [sign for sign in kept if category(sign) in HIDDEN and sign not in DRAWN] == []
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+async def test_hidden_signs_never_reach_a_solution(make_app: MakeApp, lang: str) -> None:
+    app = opened(make_app, lang=lang)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("w")
+        await pilot.pause(0.3)
+        assert isinstance(app.screen, EditorScreen)
+        area = app.screen.query_one(TextArea)
+        area.text = ""
+        app.post_message(events.Paste("x\xa0= 1\u200b\x07  # 注释\u202e\r\n\ty = 2\ufeff"))
+        await pilot.pause(0.3)
+        assert area.text == "x = 1  # 注释\n\ty = 2"
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+async def test_ten_thousand_lines_in_a_search_are_one(make_app: MakeApp, lang: str) -> None:
+    app = make_app("search", lang=lang)
+    async with app.run_test(size=(80, 24)) as pilot:
+        app.post_message(events.Paste("softmax\x07\n" * 10_000))
+        await pilot.pause(0.3)
+        assert isinstance(app.screen, SearchScreen) and app.screen.query_one(Input).value == "softmax"

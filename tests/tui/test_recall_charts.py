@@ -1,0 +1,86 @@
+"""Statistics: what was recalled against what was predicted, drawn and counted, in both languages."""
+
+from __future__ import annotations
+
+import pytest
+from rich.cells import cell_len
+from textual.pilot import Pilot
+
+from attncli.domain.rating import Rating
+from attncli.practice.cards import record_review
+from attncli.tui.app import AttnApp
+from attncli.tui.screens.stats import StatsScreen
+from attncli.tui.widgets.recall_charts import RecallReport
+from moved_clock import Clock
+
+from .conftest import MakeApp, text_of
+
+CARDS = ("att-02", "att-09", "kv-04")
+GAPS_DAYS = (1, 3, 9, 20)
+
+
+def study(app: AttnApp, clock: Clock) -> None:
+    for gap in (0, *GAPS_DAYS):
+        clock.move(days=gap)
+        for card in CARDS:
+            rating = Rating.AGAIN if (gap, card) == (20, "kv-04") else Rating.EASY
+            record_review.answer(app.workspace, card, rating, details={"elapsed_ms": 30_000})
+
+
+async def read(pilot: Pilot[None]) -> str:
+    screen = pilot.app.screen
+    assert isinstance(screen, StatsScreen)
+    for _ in range(100):
+        if screen.record.is_whole:
+            break
+        await pilot.pause(0.02)
+    await pilot.pause()
+    return text_of(screen.query_one(RecallReport))
+
+
+@pytest.mark.parametrize(
+    ("lang", "words"),
+    [
+        ("en", ("Recall against prediction", "12 reviews on later days", "Your forgetting curve", "By kind", "1.5")),
+        ("zh", ("实际记忆与预测", "共 12 次隔天复习", "你的遗忘曲线", "按题型", "1.5")),
+    ],
+)
+@pytest.mark.parametrize("size", [(80, 24), (120, 40)])
+async def test_recall_stands_beside_its_prediction(
+    make_app: MakeApp, clock: Clock, lang: str, words: tuple[str, ...], size: tuple[int, int]
+) -> None:
+    app = make_app("stats", lang=lang)
+    study(app, clock)
+    async with app.run_test(size=size) as pilot:
+        text = await read(pilot)
+        assert all(word in text for word in words), text
+        width = app.screen.query_one(RecallReport).size.width
+        assert all(cell_len(line) <= width for line in text.splitlines())
+        assert "67%" in text and "100%" in text
+
+
+async def test_without_a_later_day_it_says_that_there_is_nothing_to_compare(make_app: MakeApp) -> None:
+    app = make_app("stats")
+    async with app.run_test(size=(80, 24)) as pilot:
+        text = await read(pilot)
+        assert "there is nothing to compare" in text and "No review of the last days was timed" in text
+
+
+async def test_two_groups_of_days_are_a_table_and_no_curve(make_app: MakeApp, clock: Clock) -> None:
+    app = make_app("stats")
+    for gap in (0, 1):
+        clock.move(days=gap)
+        record_review.answer(app.workspace, "att-02", Rating.EASY)
+    async with app.run_test(size=(80, 24)) as pilot:
+        text = await read(pilot)
+        assert "By days since the last review" in text and "Your forgetting curve" not in text
+
+
+async def test_the_report_survives_a_change_of_language(make_app: MakeApp, clock: Clock) -> None:
+    app = make_app("stats")
+    study(app, clock)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await read(pilot)
+        await app.action_language()
+        await pilot.pause(0.2)
+        assert "按主题" in text_of(app.screen.query_one(RecallReport))

@@ -1,0 +1,399 @@
+"""The app when something fails: the card stays, one line says what was not stored, and the same key tries again."""
+
+from __future__ import annotations
+
+import sqlite3
+import sys
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.cells import cell_len
+from textual.pilot import Pilot
+
+from attncli import errors
+from attncli.config import Settings
+from attncli.domain.log_row import RowKind
+from attncli.domain.rating import Rating
+from attncli.domain.text import LANGS, Lang
+from attncli.errors import (
+    AttnError,
+    ConfigInvalid,
+    ExperimentFailed,
+    JudgeFailed,
+    NoTorch,
+    Outdated,
+    StoreBusy,
+    StoreError,
+    StoreFull,
+    StoreUnwritable,
+    Unfit,
+    UsageError,
+)
+from attncli.practice.cards import record_review
+from attncli.practice.cards.numeric_answer import read_number
+from attncli.practice.workspace import Workspace
+from attncli.store.connection import Connection, error_in_words
+from attncli.tui import app_errors
+from attncli.tui.app import AttnApp
+from attncli.tui.app_errors import fault_text
+from attncli.tui.screens import review
+from attncli.tui.screens.review import ReviewScreen
+from attncli.tui.widgets.rating_bar import RatingButton
+from attncli.words.app_texts import TEXTS, say
+from moved_clock import Clock
+
+from .conftest import BANK, MakeApp, shown, until
+from .test_review import reviewing
+
+
+@contextmanager
+def writing_elsewhere(database: Path) -> Iterator[None]:
+    """Another process that holds the lock."""
+    other = sqlite3.connect(database, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+    finally:
+        other.execute("ROLLBACK")
+        other.close()
+
+
+def full(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A disk on which no transaction can be ended."""
+    execute = Connection.execute
+
+    def refused(self: Connection, sql: str, values: Any = ()) -> int:
+        if sql == "COMMIT":
+            raise error_in_words(sqlite3.OperationalError("database or disk is full"), self.path)
+        return execute(self, sql, values)
+
+    monkeypatch.setattr(Connection, "execute", refused)
+
+
+def rows(screen: ReviewScreen) -> int:
+    return screen.workspace.store.log.length()
+
+
+@asynccontextmanager
+async def rating(make_app: MakeApp, **options: Any) -> AsyncIterator[tuple[Pilot[None], ReviewScreen]]:
+    """A card whose answer is shown."""
+    async with reviewing(make_app, **options) as (pilot, screen):
+        await pilot.press("space")
+        await pilot.pause()
+        yield pilot, screen
+
+
+@asynccontextmanager
+async def known(make_app: MakeApp, clock: Clock) -> AsyncIterator[tuple[Pilot[None], ReviewScreen]]:
+    """A card that is due for its second review, its answer shown."""
+    workspace = make_app().workspace
+    record_review.answer(workspace, "att-02", Rating.EASY, clock.now - timedelta(days=20))
+    async with rating(make_app) as (pilot, screen):
+        yield pilot, screen
+
+
+def card(screen: ReviewScreen) -> str:
+    assert screen.asked is not None
+    return screen.asked.card.id
+
+
+def notes(screen: ReviewScreen) -> list[str]:
+    return [note.message for note in screen.attn._notifications]
+
+
+@pytest.mark.parametrize(("lang", "said"), [("en", "Not stored yet: another attn"), ("zh", "尚未保存")])
+async def test_a_lock_keeps_the_card_and_the_answer_is_stored_when_it_is_gone(
+    make_app: MakeApp, monkeypatch: pytest.MonkeyPatch, lang: Lang, said: str
+) -> None:
+    monkeypatch.setattr(review, "RETRY_SECONDS", 0.05)
+    async with rating(make_app, lang=lang) as (pilot, screen):
+        before, asked = rows(screen), card(screen)
+        with writing_elsewhere(screen.workspace.store.path):
+            await pilot.press("3")
+            await pilot.pause()
+            assert said in shown(screen.attn) and card(screen) == asked and rows(screen) == before
+            await pilot.press("4", "u", "minus")
+            assert card(screen) == asked, "one answer waits; no other is taken meanwhile"
+        await until(pilot, lambda: rows(screen) == before + 1)
+        [row] = screen.workspace.store.log.of_kind(RowKind.REVIEW)
+        assert row.subject == asked and row.rating is Rating.GOOD
+        await until(pilot, lambda: card(screen) != asked and said not in shown(screen.attn))
+
+
+async def test_a_lock_that_stays_is_given_up_and_the_key_tries_again(
+    make_app: MakeApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(review, "RETRY_SECONDS", 0.01)
+    monkeypatch.setattr(app_errors, "RETRIES", 2)
+    monkeypatch.setattr(review.Change, "__init__", _tried_twice(review.Change.__init__))
+    async with rating(make_app) as (pilot, screen):
+        before = rows(screen)
+        with writing_elsewhere(screen.workspace.store.path):
+            await pilot.press("3")
+            await until(pilot, lambda: screen.waiting is None)
+            await pilot.pause()
+            assert "still writing. Press the key again" in shown(screen.attn) and rows(screen) == before
+        await pilot.press("3")
+        assert rows(screen) == before + 1
+
+
+def _tried_twice(made: Callable[..., None]) -> Callable[..., None]:
+    def init(self: review.Change, store: Any, then: Any, tries: int = 1) -> None:
+        made(self, store, then, tries)
+
+    return init
+
+
+async def test_leaving_while_it_waits_stores_nothing(make_app: MakeApp) -> None:
+    async with rating(make_app) as (pilot, screen):
+        before, store = rows(screen), screen.workspace.store
+        with writing_elsewhere(store.path):
+            await pilot.press("3")
+            await pilot.press("escape")
+        await pilot.pause()
+        assert screen.attn.screen is not screen and store.log.length() == before
+
+
+@pytest.mark.parametrize(("lang", "said"), [("en", "Not stored: the disk is full"), ("zh", "未保存：磁盘已满")])
+@pytest.mark.parametrize("key", ["3", "enter", "minus", "exclamation_mark"])
+async def test_a_full_disk_keeps_the_card_and_the_key_works_once_there_is_space(
+    make_app: MakeApp, monkeypatch: pytest.MonkeyPatch, lang: Lang, said: str, key: str
+) -> None:
+    async with rating(make_app, lang=lang) as (pilot, screen):
+        before, asked = rows(screen), card(screen)
+        with monkeypatch.context() as patch:
+            full(patch)
+            await pilot.press(key)
+            await pilot.pause()
+            assert said in shown(screen.attn) and card(screen) == asked and rows(screen) == before
+            assert len(screen.query(RatingButton)) == 4 and screen.drill.progress.answered == 0
+        await pilot.press(key)
+        await pilot.pause()
+        assert rows(screen) == before + 1 and card(screen) != asked and said not in shown(screen.attn)
+
+
+async def test_a_full_disk_refuses_an_undo_and_keeps_what_it_would_take_back(
+    make_app: MakeApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with rating(make_app) as (pilot, screen):
+        await pilot.press("3")
+        asked = card(screen)
+        with monkeypatch.context() as patch:
+            full(patch)
+            await pilot.press("escape", "u") if screen.query("AnswerField") else await pilot.press("u")
+            await pilot.pause()
+            assert card(screen) == asked and screen.drill.progress.answered == 1
+            assert "Not stored: the disk is full" in shown(screen.attn)
+
+
+@pytest.mark.parametrize("at", ["before the answer is shown", "before it is rated"])
+async def test_a_card_that_left_its_bank_is_left_out(make_app: MakeApp, at: str) -> None:
+    async with reviewing(make_app) as (pilot, screen):
+        asked, before = card(screen), rows(screen)
+        if at == "before it is rated":
+            await pilot.press("space")
+        with screen.workspace.store.transaction():
+            screen.workspace.store.connection.execute("DELETE FROM card WHERE id = ?", (asked,))
+        await pilot.press("space" if at == "before the answer is shown" else "3")
+        await pilot.pause()
+        assert card(screen) != asked and rows(screen) == before
+        assert any(f"{asked} is no longer in its bank" in text for text in notes(screen))
+
+
+async def test_a_clock_before_1990_keeps_the_card(make_app: MakeApp, clock: Clock) -> None:
+    async with rating(make_app) as (pilot, screen):
+        asked, now = card(screen), clock.now
+        clock.now = now.replace(year=1970)
+        await pilot.press("3")
+        await pilot.pause()
+        assert "this machine's clock is wrong" in shown(screen.attn) and card(screen) == asked
+        clock.now = now
+        await pilot.press("3")
+        assert card(screen) != asked
+
+
+async def test_an_answer_given_elsewhere_is_not_doubled(make_app: MakeApp, clock: Clock) -> None:
+    async with rating(make_app) as (pilot, screen):
+        asked = card(screen)
+        with _second(screen, clock) as other:
+            record_review.answer(other, asked, Rating.EASY)
+        before = rows(screen)
+        await pilot.press("4")
+        await pilot.pause()
+        assert "answered elsewhere meanwhile" in shown(screen.attn)
+        assert rows(screen) == before and card(screen) == asked and screen.item is not None
+        promised = screen.item.previews[Rating.EASY]
+        await pilot.press("4")
+        stored = screen.workspace.store.schedules.get(asked)
+        assert stored is not None and stored.interval_days == promised.interval_days and rows(screen) == before + 1
+
+
+async def test_an_answer_given_elsewhere_shows_when_the_card_is_turned(make_app: MakeApp, clock: Clock) -> None:
+    async with reviewing(make_app) as (pilot, screen):
+        with _second(screen, clock) as other:
+            record_review.answer(other, card(screen), Rating.EASY)
+        await pilot.press("space")
+        await pilot.pause()
+        assert "answered elsewhere meanwhile" in shown(screen.attn) and len(screen.query(RatingButton)) == 4
+
+
+async def test_a_card_left_open_for_days_shows_its_new_intervals_first(make_app: MakeApp, clock: Clock) -> None:
+    async with known(make_app, clock) as (pilot, screen):
+        before = rows(screen)
+        clock.move(days=10)
+        await pilot.press("3")
+        await pilot.pause()
+        assert "a new study day has begun" in shown(screen.attn) and rows(screen) == before
+        await pilot.press("3")
+        assert rows(screen) == before + 1
+
+
+async def test_settings_changed_elsewhere_are_taken_over(make_app: MakeApp, clock: Clock) -> None:
+    async with known(make_app, clock) as (pilot, screen):
+        asked, home = card(screen), screen.workspace.home
+        home.config.write_text("desired_retention = 0.8\nfuzz = false\n", encoding="utf-8")
+        with _second(screen, clock, desired_retention=0.8):
+            pass
+        before = rows(screen)
+        await pilot.press("4")
+        await pilot.pause()
+        assert "the settings were changed" in shown(screen.attn) and rows(screen) == before
+        await pilot.press("4")
+        stored = screen.workspace.store.schedules.get(asked)
+        screen.workspace.derive_all()
+        assert screen.workspace.store.schedules.get(asked) == stored
+        assert screen.workspace.settings.desired_retention == 0.8
+
+
+async def test_what_was_put_away_can_be_taken_back(make_app: MakeApp) -> None:
+    async with rating(make_app) as (pilot, screen):
+        asked = card(screen)
+        await pilot.press("exclamation_mark")
+        assert card(screen) != asked
+        await screen.action_undo()
+        await pilot.pause()
+        assert card(screen) == asked and any("in the queue again" in text for text in notes(screen))
+        assert screen.workspace.store.schedules.hold(asked) == (False, 0)
+
+
+@pytest.mark.parametrize(("lang", "said"), [("en", "another database took its place"), ("zh", "数据库文件已被替换")])
+@pytest.mark.skipif(sys.platform == "win32", reason="an open file cannot be replaced there")
+async def test_nothing_is_stored_into_a_file_that_was_replaced(make_app: MakeApp, lang: Lang, said: str) -> None:
+    async with rating(make_app, lang=lang) as (pilot, screen):
+        before, asked, path = rows(screen), card(screen), screen.workspace.store.path
+        path.rename(path.with_name("kept.db"))
+        path.write_bytes(b"")
+        await pilot.press("3")
+        await pilot.pause()
+        assert said in shown(screen.attn) and card(screen) == asked and rows(screen) == before
+
+
+@pytest.mark.parametrize(("lang", "said"), [("en", "the database was removed"), ("zh", "数据库文件已不在原处")])
+@pytest.mark.skipif(sys.platform == "win32", reason="an open file cannot be moved there")
+async def test_a_file_that_was_moved_away_is_written_again_once_it_is_back(
+    make_app: MakeApp, lang: Lang, said: str
+) -> None:
+    async with rating(make_app, lang=lang) as (pilot, screen):
+        before, asked, path = rows(screen), card(screen), screen.workspace.store.path
+        kept = path.rename(path.with_name("kept.db"))
+        await pilot.press("3")
+        await pilot.pause()
+        assert said in shown(screen.attn) and card(screen) == asked and rows(screen) == before
+        kept.rename(path)
+        await pilot.press("3")
+        await pilot.pause()
+        assert card(screen) != asked and rows(screen) > before
+
+
+def test_sqlite_s_words_become_kinds_of_failure() -> None:
+    for said, kind in (
+        ("database is locked", StoreBusy),
+        ("database or disk is full", StoreFull),
+        ("attempt to write a read-only database", StoreUnwritable),
+    ):
+        assert type(error_in_words(sqlite3.OperationalError(said), Path("progress.db"))) is kind
+
+
+@contextmanager
+def _second(screen: ReviewScreen, clock: Clock, **settings: Any) -> Iterator[Workspace]:
+    """Another process on the same home."""
+    home = screen.workspace.home
+    with Workspace.open(home, clock, settings=Settings(fuzz=False, **settings), quizbank=BANK) as other:
+        yield other
+
+
+SAID = [key for key in TEXTS if key.startswith(("fault.", "outdated.")) and key not in ("fault.gone", "fault.other")]
+
+
+@pytest.mark.parametrize("key", SAID)
+def test_a_fault_is_one_line_in_eighty_columns(key: str) -> None:
+    assert max(cell_len(f"! {TEXTS[key][lang]}") for lang in ("en", "zh")) <= 76
+
+
+@pytest.mark.parametrize("kind", app_errors._KEYS, ids=lambda kind: kind.__name__)
+def test_no_kind_of_failure_is_told_as_a_more_general_one(kind: type[AttnError]) -> None:
+    error = kind.__new__(kind, "x")
+    told = [say(app_errors._KEYS[kind], lang, message="x") for lang in LANGS]
+    assert [fault_text(error, lang) for lang in LANGS] == told
+
+
+def test_every_failure_of_the_database_has_a_line_of_its_own() -> None:
+    kinds = {kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, StoreError)}
+    assert kinds - set(app_errors._KEYS) == set()
+    lines = [say(key, "zh", message="x") for key in app_errors._KEYS.values()]
+    assert len(set(lines)) == len(lines)
+
+
+@pytest.mark.parametrize("reason", ["answered", "day", "settings"])
+def test_what_no_longer_holds_is_told_by_its_reason(reason: str) -> None:
+    told = TEXTS[f"outdated.{reason}"]
+    assert [fault_text(Outdated("x", reason), lang) for lang in LANGS] == [told.en, told.zh]
+
+
+async def test_an_error_behind_any_key_is_told_and_the_app_goes_on(
+    make_app: MakeApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise StoreFull("the disk is full")
+
+    app = make_app()
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.pause()
+        monkeypatch.setattr(AttnApp, "open", fail)
+        await pilot.press("s")
+        await pilot.pause()
+        assert app.failure is None and any("disk is full" in note.message for note in app._notifications)
+
+
+@pytest.mark.parametrize(
+    ("error", "en", "zh"),
+    [
+        (NoTorch("grading needs PyTorch"), "pip install torch", "还没有安装：pip install torch"),
+        (JudgeFailed("the judge died"), "the judge died", "评测程序出错：the judge died"),
+        (ExperimentFailed("it told nothing"), "it told nothing", "实验没有跑完：it told nothing"),
+        (ConfigInvalid("it is no TOML"), "it is no TOML", "设置没有保存：it is no TOML"),
+        (UsageError("the interview is over"), "the interview is over", "没有成功：面试已经结束"),
+        (UsageError("something else"), "something else", "没有成功：something else"),
+    ],
+)
+def test_an_error_begins_in_the_learners_language(error: AttnError, en: str, zh: str) -> None:
+    assert en in fault_text(error, "en") and zh in fault_text(error, "zh")
+
+
+@pytest.mark.parametrize(
+    ("text", "unit", "en", "zh"),
+    [
+        ("about ten", "GiB", "no number; write one such as 1.5, 1.5e3, 3/4 or 48 GiB", "“about ten”不是数字"),
+        ("1,5", "", "“1,5” cannot be read", "看不懂“1,5”"),
+        ("3 s", "GiB", "“s” does not fit here; the answer is asked for in GiB", "单位“s”在这里不合适；答案要用 GiB"),
+        ("3 GiB", "", "asked for as a plain number", "答案只要一个数"),
+    ],
+)
+def test_a_number_that_cannot_be_read_is_told_in_the_learners_language(text: str, unit: str, en: str, zh: str) -> None:
+    with pytest.raises(Unfit) as caught:
+        read_number(text, unit)
+    assert en in fault_text(caught.value, "en") and zh in fault_text(caught.value, "zh")

@@ -1,0 +1,123 @@
+"""The three parts of a statement: where each shared sentence stands, in both languages."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from attncli.domain.allowed_imports import FORBIDDEN_EVERYWHERE, IMPORTS
+from attncli.domain.challenge import Challenge
+from attncli.domain.fact_names import SIXTEEN_BITS
+from attncli.domain.text import LANGS, Lang, Localised
+from attncli.words import statement_texts
+from attncli.words.statement_texts import SharedFacts, Statement, statement_of
+
+ALL = ("loads", "matches-reference", "gradients", "low-precision", "layout", "device", "pure", "random", "forbidden")
+
+
+def challenge(*required: str, hardened: Localised | None = None) -> Challenge:
+    return Challenge(
+        id="double",
+        track="basics",
+        level=1,
+        title=Localised("Doubling", "加倍"),
+        statement=Localised("Return twice the input.\n", "返回输入的两倍。\n"),
+        hardened=hardened or Localised("", ""),
+        entry=("double",),
+        hints=(),
+        required=required,
+        badges=(),
+        forbidden=(),
+        cards=(),
+        mistakes={},
+        folder="",
+    )
+
+
+def composed(*required: str, hardened: Localised | None = None, **facts: object) -> Statement:
+    return statement_of(challenge(*required, hardened=hardened), SharedFacts(**facts))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("check", "part", "en", "zh"),
+    [
+        ("gradients", "everywhere", "Gradients are compared", "梯度要与参考解数值一致"),
+        ("gradients", "everywhere", "float32 and float64 stay", "float64 保持原样"),
+        ("low-precision", "everywhere", "float32 and float64 stay", "float64 保持原样"),
+        ("random", "everywhere", "the same input with the same random state", "同样的输入、同样的随机状态"),
+        ("low-precision", "hardened", "bfloat16 are computed in float32", "bfloat16 先转成 float32"),
+        ("layout", "hardened", "Any memory layout", "任意内存布局"),
+        ("device", "hardened", "on the inputs' device", "输入所在的设备上"),
+        ("pure", "hardened", "never a view of an argument", "不是任何参数的视图"),
+    ],
+)
+def test_a_sentence_is_there_exactly_where_its_check_is_required(check: str, part: str, en: str, zh: str) -> None:
+    said: Localised = getattr(composed("loads", check), part)
+    silent: Localised = getattr(composed("loads"), part)
+    assert en in said.en and zh in said.zh
+    assert en not in silent.en and zh not in silent.zh
+
+
+@pytest.mark.parametrize("lang", LANGS)
+def test_a_statement_without_any_of_these_checks_still_says_what_is_not_allowed(lang: Lang) -> None:
+    shared = composed("loads")
+    for name in (*FORBIDDEN_EVERYWHERE, *IMPORTS):
+        assert f"`{name}`" in shared.everywhere[lang]
+    assert shared.hardened[lang] == ""
+    assert statement_texts.HARDENED[lang] not in shared.whole(lang)
+
+
+def test_sixteen_bits_are_said_as_the_challenge_has_them() -> None:
+    said = {fact: composed("low-precision", sixteen_bits=fact).hardened for fact in SIXTEEN_BITS}
+    assert "computed in float32" in said["float32"].en and "float32 计算" in said["float32"].zh
+    assert "their own precision" in said["native"].en and "自身的精度" in said["native"].zh
+    assert said["technique"] == Localised("", "")
+
+
+def test_where_an_argument_may_come_back_a_result_need_not_be_memory_of_its_own() -> None:
+    said = composed("pure", may_return_argument=True).hardened
+    assert "never a view" not in said.en and "No later call writes to a result." in said.en
+    assert "视图" not in said.zh and "之后的调用不会再写" in said.zh
+
+
+def test_where_results_show_the_state_they_are_no_views_of_arguments_and_may_change() -> None:
+    said = composed("pure", shows_state=True).hardened
+    assert said.en == "- A result is never a view of an argument."
+    assert said.zh == "- 结果不是任何参数的视图。"
+
+
+@pytest.mark.parametrize("lang", LANGS)
+def test_the_parts_stand_in_their_order_and_what_is_special_comes_last(lang: Lang) -> None:
+    special = Localised("Scale 0 counts too.\n", "scale 为 0 也算数。\n")
+    text = composed(*ALL, hardened=special).whole(lang)
+    places = [
+        text.index(piece)
+        for piece in (
+            composed().first[lang].strip(),
+            f"## {statement_texts.EVERYWHERE[lang]}\n",
+            "`torch.ops`",
+            f"## {statement_texts.HARDENED[lang]}\n",
+            "\n- ",
+            special[lang].strip(),
+        )
+    ]
+    assert places == sorted(places) and "{" not in text
+
+
+def test_what_is_special_to_a_challenge_needs_no_shared_sentence() -> None:
+    assert composed("loads", hardened=Localised("More.", "更多。")).hardened == Localised("More.", "更多。")
+
+
+def test_a_list_of_what_is_special_goes_on_with_the_shared_one() -> None:
+    said = composed("layout", hardened=Localised("- More.", "- 更多。")).hardened
+    assert said.en.endswith("expanded.\n- More.") and said.zh.endswith("\n- 更多。")
+
+
+def test_all_that_is_composed_is_in_both_languages() -> None:
+    for required in ([], [*ALL]):
+        parts = statement_of(replace(challenge(*required)), SharedFacts())
+        for part in (parts.everywhere, parts.hardened):
+            assert bool(part.en) == bool(part.zh)
+            assert "，" not in part.en and "。" not in part.en
+            assert part.en.count("\n") == part.zh.count("\n"), "the same paragraphs and the same list"
