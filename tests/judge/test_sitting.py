@@ -71,25 +71,28 @@ def footprint(pid: int) -> tuple[int, int, int]:
     return len(list(Path(f"/proc/{pid}/fd").iterdir())), len(descendants(pid)), resident
 
 
-def settled(pid: int, before: tuple[int, int, int]) -> tuple[int, int, int]:
-    """The footprint once the worker that is forked ahead is there, or gone, as it was before."""
-    for _ in range(3000):
-        after = footprint(pid)
-        if after[0] <= before[0] and after[1] <= before[1]:
-            break
+def footprint_at_rest(pid: int) -> tuple[int, int, int]:
+    """The footprint once the zygote has forked the next worker ahead, and nothing has come or gone for a second."""
+    last, unchanged = footprint(pid), 0
+    for _ in range(6000):
         time.sleep(0.01)
-    return after
+        now = footprint(pid)
+        unchanged = unchanged + 1 if now[:2] == last[:2] and now[1] > 1 else 0
+        last = now
+        if unchanged == 100:
+            return last
+    pytest.fail(f"no rest after a minute: {last}")
 
 
 def test_many_gradings_in_a_row_leak_nothing(judge, ask):
     pid = judge._process.pid
     for source, verdict in SUBMISSIONS * 2:
         assert judge.grade(ask(source, quick=True)).verdict == verdict
-    before = footprint(pid)
+    before = footprint_at_rest(pid)
     for number in range(GRADINGS):
         source, verdict = SUBMISSIONS[number % len(SUBMISSIONS)]
         assert judge.grade(ask(source, quick=True)).verdict == verdict
-    after = settled(pid, before)
+    after = footprint_at_rest(pid)
     assert after[0] <= before[0]
     assert after[1] <= before[1]
     assert after[2] <= before[2] + 20_000 + 10 * GRADINGS
