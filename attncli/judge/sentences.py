@@ -317,6 +317,9 @@ SENTENCES: dict[str, Localised] = {
     "needs": _T("needs {check}", "需先通过 {check}"),
     "needs-first-rung": _T("comes once the file is solved", "先解出来，再检查这一项"),
     "not-measured": _T("not measured", "未测量"),
+    "milliseconds-by-events": _T(
+        "{ms} ms on the device, by its own events", "在设备上用时 {ms} 毫秒（由设备事件计时）"
+    ),
     "milliseconds": _T("{ms} ms a call, the way between the processes included", "每次调用 {ms} 毫秒（含进程间传输）"),
 }
 

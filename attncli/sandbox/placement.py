@@ -8,6 +8,7 @@ what a GPU will do; it goes through the same functions as "cuda" does, and no co
 from __future__ import annotations
 
 import ctypes
+import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
@@ -133,3 +134,37 @@ class DevicePeak:
         found = torch.cuda.memory_stats()
         allocated = found.get(f"allocated_bytes.all.{which}", 0)
         return int(found.get(f"requested_bytes.all.{which}", allocated))
+
+
+class DeviceClock:
+    """The microseconds from the first to the last of the work that a block has put on a device, by its own events.
+
+    Work left to another stream counts: the device is waited for before the end is noted. The device that is not there
+    works on the CPU, and has the clock of the CPU.
+    """
+
+    def __init__(self, device: str) -> None:
+        self._events = tuple(torch.cuda.Event(enable_timing=True) for _ in range(2)) if device == CUDA else None
+        self._start = self._end = 0.0
+
+    def __enter__(self) -> DeviceClock:
+        if self._events is None:
+            self._start = time.perf_counter()
+        else:
+            torch.cuda.synchronize()
+            self._events[0].record()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._events is None:
+            self._end = time.perf_counter()
+        else:
+            torch.cuda.synchronize()
+            self._events[1].record()
+            self._events[1].synchronize()
+
+    def microseconds(self) -> int:
+        """Of the block that has ended."""
+        if self._events is None:
+            return int(1_000_000 * (self._end - self._start))
+        return int(1000 * self._events[0].elapsed_time(self._events[1]))

@@ -36,6 +36,7 @@ class Run:
     arguments: list[Any] = field(default_factory=list)
     parameters: dict[int, list[Tensor]] = field(default_factory=dict)
     costs: list[dict[str, int]] = field(default_factory=list)
+    device_us: list[int] = field(default_factory=list)
 
 
 def execute(
@@ -50,6 +51,7 @@ def execute(
 
     With "cost" in `costs` each step's work and memory are measured, with "handed" also what single calls hand out:
     without autograd, unless the program runs a backward pass of its own, for which something may have to be kept.
+    With "clock" in it the microseconds of each step are taken by the device's events.
     """
     run = Run()
     graph = any(step.get("name") == "backward" for step in steps)
@@ -65,6 +67,10 @@ def execute(
             handed = {"handed": calls.largest, "repeated": calls.repeated} if isinstance(calls, CallTrace) else {}
             figures = {**trace.figures(), **measured, **handed, "moved": Traffic.moved - moved}
             run.costs.append({**figures, "returned": returned_bytes(outcome)})
+        elif "clock" in costs:
+            with placement.DeviceClock(environment.device) as clock:
+                outcome = _perform(namespace, step, arguments, environment, run)
+            run.device_us.append(clock.microseconds())
         else:
             outcome = _perform(namespace, step, arguments, environment, run)
         environment.results.append(outcome)
@@ -314,6 +320,7 @@ def _reply(run: Run, environment: Environment, watch: Watch) -> tuple[dict[str, 
         "shared": outcomes[-1],
         "tensors": table,
         "costs": run.costs,
+        "device_us": run.device_us,
     }, buffers
 
 

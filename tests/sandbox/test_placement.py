@@ -102,3 +102,39 @@ def test_a_function_is_called_across_with_what_is_in_its_arguments_and_its_resul
     result = placement.across(lambda nested, scale: {"a": (torch.ones(1), scale)}, "cpu")(deep, scale=torch.ones(1))
     assert moved == ["home", "home", "cpu", "cpu"] and list(result) == ["a"]
     assert placement.across(lambda: torch.ones(1), "cpu")().tolist() == [1.0] and len(moved) == 4
+
+
+class Events:
+    """Events of a GPU as torch has them: each notes the hands of one clock when the work before it is done."""
+
+    now_ms = 0.0
+    waiting_ms = 0.0
+
+    def __init__(self, enable_timing: bool) -> None:
+        assert enable_timing
+        self.at_ms = -1.0
+
+    def record(self) -> None:
+        self.at_ms = Events.now_ms
+
+    def synchronize(self) -> None:
+        assert self.at_ms >= 0
+
+    def elapsed_time(self, end: Events) -> float:
+        return end.at_ms - self.at_ms
+
+    @classmethod
+    def wait_for_all(cls) -> None:
+        cls.now_ms, cls.waiting_ms = cls.now_ms + cls.waiting_ms, 0.0
+
+
+def test_the_clock_of_a_gpu_counts_what_was_left_to_other_streams_and_nothing_from_before(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(torch.cuda, "Event", Events)
+    monkeypatch.setattr(torch.cuda, "synchronize", Events.wait_for_all)
+    Events.waiting_ms = 40.0
+    with placement.DeviceClock(CUDA) as clock:
+        Events.now_ms += 1.5
+        Events.waiting_ms = 2.25
+    assert clock.microseconds() == 3750

@@ -133,6 +133,8 @@ def _observation(header: Mapping[str, Any], payload: memoryview, request: Reques
         measures = [*MEASURES, *(HANDED if "handed" in request.want else [])]
         figures = _exactly(steps, _listed(header["costs"]), "costs")
         observed.costs = [{name: _position(found[name], _LARGEST) for name in measures} for found in figures]
+    if "clock" in request.want:
+        observed.device_us = [_position(us, _LARGEST) for us in _exactly(steps, _listed(header["device_us"]), "times")]
     if "gradients" in request.want:
         first = _position(header["gradients"], len(tensors) + 1)
         observed.gradients = _gradients(tensors[first:], request)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from attncli.domain.grade_report import CheckResult
 from attncli.domain.grade_report_json import counterexample_of
 from attncli.domain.rungs import CaseRung
 from attncli.judge.answers.finding import Examine, Finding
+from attncli.judge.answers.request import Request
 from attncli.judge.answers.source_reading import (
     Forbidden,
     Reading,
@@ -181,12 +183,25 @@ class Checks:
 
     def _speed(self) -> CheckResult:
         requests = self.exam.sample("pure", 3)
+        if self.exam.device in placement.AWAY:
+            return self._speed_by_events([replace(r, want=(*r.want, "clock")) for r in requests])
         start = time.monotonic()
         for request in requests:
             if isinstance(self.submission.run(request), Failure):
                 return self.faults.result("speed", "info", say("not-measured"))
         elapsed_ms = 1000 * (time.monotonic() - start) / max(1, len(requests))
         return self.faults.result("speed", "info", say("milliseconds", ms=f"{elapsed_ms:.1f}"))
+
+    def _speed_by_events(self, requests: Sequence[Request]) -> CheckResult:
+        """The median program on a device, each run twice: the first time compiles, and fills the caches."""
+        times_us = []
+        for request in requests:
+            seen = [self.submission.run(request) for _ in range(2)][-1]
+            if isinstance(seen, Failure):
+                return self.faults.result("speed", "info", say("not-measured"))
+            times_us.append(sum(seen.device_us))
+        elapsed_ms = statistics.median(times_us or [0]) / 1000
+        return self.faults.result("speed", "info", say("milliseconds-by-events", ms=f"{elapsed_ms:.3f}"))
 
     def _searched(self, name: str, rung: CaseRung) -> CheckResult:
         replayed = self._replay(name, rung)

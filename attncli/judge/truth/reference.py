@@ -44,6 +44,7 @@ class Observed:
     seen: list[list[Any]] = field(default_factory=list)
     makes: bool = True
     costs: list[dict[str, int]] = field(default_factory=list)
+    device_us: list[int] = field(default_factory=list)
     lies: dict[tuple[Any, ...], str] = field(default_factory=dict)
 
     def whole(self) -> dict[Any, Any]:

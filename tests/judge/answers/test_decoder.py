@@ -212,3 +212,15 @@ def test_costs_that_nobody_measured_are_refused(costs):
     assert read_reply({**reply, "costs": [figures]}, memoryview(b""), asked).costs == [figures]
     with pytest.raises(Unreadable):
         read_reply({**reply, "costs": costs}, memoryview(b""), asked)
+
+
+@pytest.mark.parametrize("times", [None, [], [-1], [1.5], [True], [10**400], [1, 1], "fast"], ids=str)
+def test_times_that_no_clock_took_are_refused(times):
+    make = Recorder(fixed_draw, Profile("ordinary"))
+    make.call("f", make.normal(2))
+    asked = Request(make.case, ["clock"])
+    outcomes = [{"tree": ["i", 1], "first": 0}]
+    reply = {"op": "result", "outcomes": outcomes, "shared": {"tree": ["l", []], "first": 0}, "tensors": []}
+    assert read_reply({**reply, "device_us": [7]}, memoryview(b""), asked).device_us == [7]
+    with pytest.raises(Unreadable):
+        read_reply(reply if times is None else {**reply, "device_us": times}, memoryview(b""), asked)

@@ -9,6 +9,7 @@ from torch's own meta device by its name: a file that answers for that one witho
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -185,3 +186,13 @@ def test_what_hangs_together_in_memory_is_seen_there(weigh: Folder) -> None:
     lines += ["return kept.copy_((x * scale).softmax(-1))"]
     report = grade(weigh, solution(*lines), ELSEWHERE)
     assert "aliased" in {found.get("reason") for found in report["checks"]}
+
+
+def test_speed_is_told_by_the_device_s_clock_and_only_there(tmp_path: Path) -> None:
+    folder = write_challenge(
+        tmp_path, {"id": "weigh", "entry": ["weigh"], "forbidden": [], "badges": ["speed"]}, REFERENCE, INPUTS, {}
+    )
+    said = {device: check(grade(folder, REFERENCE, device), "speed")["message"] for device in (CPU, ELSEWHERE)}
+    assert said[CPU].endswith("ms a call, the way between the processes included")
+    assert re.fullmatch(r"\d+\.\d{3} ms on the device, by its own events", said[ELSEWHERE])
+    assert float(said[ELSEWHERE].split()[0]) > 0
