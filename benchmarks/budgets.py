@@ -51,6 +51,7 @@ def gradings(runs: int) -> Iterator[Row]:
     challenges = grading.all_challenges()
     yield grading.cold(challenges, max(1, runs // 3))
     yield from grading.warm(challenges)
+    yield from grading.warm_kernels(challenges)
     yield from grading.boundary()
 
 

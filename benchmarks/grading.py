@@ -60,6 +60,29 @@ def warm(challenges: list[Challenge]) -> list[Row]:
     ]
 
 
+def warm_kernels(challenges: list[Challenge]) -> list[Row]:
+    """Right kernels in the interpreter over one judge: the slowest file of the twelve challenges, and the median."""
+    found: dict[str, float] = {}
+    imports = [seconds(IMPORT_TORCH) for _ in range(3)]
+    with Judge.start() as judge:
+        judge.hello()
+        for challenge in challenges:
+            if challenge.kernel:
+                folder = Path(challenge.folder)
+                _timed(judge, challenge, folder / "kernel.py")
+                for file in [folder / "kernel.py", *sorted((folder / "right").glob("*.py"))]:
+                    name = f"{challenge.id}/{file.stem}"
+                    found[name] = statistics.median(_timed(judge, challenge, file) for _ in range(3))
+    import_torch_seconds = statistics.median([*imports, *(seconds(IMPORT_TORCH) for _ in range(3))])
+    slowest = max(found, key=found.__getitem__)
+    median = statistics.median(found.values())
+    what = "a right kernel in the interpreter, warm / import torch"
+    return [
+        Row(f"{what}, slowest of {len(found)} ({slowest})", found[slowest] / import_torch_seconds, 2),
+        Row(f"{what}, median", median / import_torch_seconds, 2),
+    ]
+
+
 def _timed(judge: Judge, challenge: Challenge, file: Path) -> float:
     """The seconds of one grading, a moment after the last one: nobody saves a file twice within a tenth of a second."""
     time.sleep(0.1)

@@ -124,6 +124,19 @@ async def test_what_is_no_number_is_said_and_not_counted(make_app: MakeApp) -> N
         assert any("no number" in note.message for note in screen.app._notifications)
 
 
+async def test_the_key_bar_names_the_screen_s_keys_only_while_the_field_for_a_number_is_empty(
+    make_app: MakeApp,
+) -> None:
+    async with asking(make_app, "numeric") as (pilot, screen):
+        seen = [shown(screen.attn)]
+        for key in ("4", "backspace"):
+            await pilot.press(key)
+            await pilot.pause()
+            seen.append(shown(screen.attn))
+    assert ["l 中文" in text for text in seen] == [True, False, True]
+    assert ["F1 Help" in text for text in seen] == [False, True, False]
+
+
 async def test_what_was_typed_survives_a_change_of_language(make_app: MakeApp) -> None:
     async with asking(make_app, "choice") as (pilot, screen):
         await pilot.press("b", "l")

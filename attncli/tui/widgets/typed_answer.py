@@ -92,7 +92,11 @@ class TypedAnswer(Vertical):
 
     def on_input_changed(self, event: Input.Changed) -> None:
         event.stop()
-        self.asked.texts[int(event.input.name or 0)] = event.value
+        place = int(event.input.name or 0)
+        emptied_or_begun = bool(self.asked.texts[place]) != bool(event.value)
+        self.asked.texts[place] = event.value
+        if emptied_or_begun:  # other keys are the screen's now, and the key bar says which
+            self.screen.refresh_bindings()
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         event.stop()
