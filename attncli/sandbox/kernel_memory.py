@@ -111,7 +111,8 @@ class LaunchMemory:
 
     def load(self, addresses: Tensor, size: int, program: int) -> None:
         for region, offsets in self._found("load", addresses, size, program):
-            _refuse("load-after-store", region, offsets, _others(region.writer[offsets], program), program)
+            if region.written:
+                _refuse("load-after-store", region, offsets, _others(region.writer[offsets], program), program)
             before = region.reader[offsets]
             region.reader[offsets] = torch.where((before == NOBODY) | (before == program), program, SEVERAL)
 
@@ -133,27 +134,32 @@ class LaunchMemory:
     def _found(self, doing: str, addresses: Tensor, size: int, program: int) -> Iterator[tuple[Region, Tensor]]:
         """The regions with the offsets accessed in each. KernelFault for what lies in none."""
         self.moved += size * addresses.numel()
-        rest = addresses
+        rest, first, last = addresses, int(addresses.min()), int(addresses.max())
         for region in self.regions.values():
-            offsets = rest - region.base
-            inside = (offsets >= 0) & (offsets < region.size)
-            if not inside.any():
+            if last < region.base or first >= region.base + region.size:
                 continue
-            offsets, rest = offsets[inside], rest[~inside]
-            missed = offsets[~region.elements[offsets]]
-            if missed.numel():
-                raise self._outside(doing, region, missed, program)
+            offsets = rest - region.base
+            if first >= region.base and last < region.base + region.size:
+                rest = NOTHING
+            else:
+                inside = (offsets >= 0) & (offsets < region.size)
+                offsets, rest = offsets[inside], rest[~inside]
+                if not offsets.numel():
+                    continue
+            elements = region.elements[offsets]
+            if not elements.all():
+                raise self._outside(doing, region, offsets[~elements], program)
             yield region, offsets
             if not rest.numel():
                 return
-        if rest.numel():
-            first = int(rest.min())
-            nearest = min(
-                self.regions.values(), key=lambda r: max(r.base - first, first - r.base - r.size), default=None
-            )
-            if nearest is None:
-                raise KernelFault(f"{doing}-outside", "", 0, 0, [program])
-            raise self._outside(doing, nearest, rest - nearest.base, program)
+        raise self._nowhere(doing, rest, program)
+
+    def _nowhere(self, doing: str, addresses: Tensor, program: int) -> KernelFault:
+        first = int(addresses.min())
+        nearest = min(self.regions.values(), key=lambda r: max(r.base - first, first - r.base - r.size), default=None)
+        if nearest is None:
+            return KernelFault(f"{doing}-outside", "", 0, 0, [program])
+        return self._outside(doing, nearest, addresses - nearest.base, program)
 
     def _outside(self, doing: str, region: Region, offsets: Tensor, program: int) -> KernelFault:
         beyond = offsets[offsets >= 0]

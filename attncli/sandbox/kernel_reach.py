@@ -11,6 +11,7 @@ from __future__ import annotations
 import builtins
 import contextlib
 import dis
+import functools
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import CodeType, ModuleType
@@ -76,13 +77,11 @@ def _reached(function: Callable[..., Any]) -> Iterator[tuple[str, Any]]:
             yield name, cell.cell_contents
 
 
-def _globals_in(code: CodeType) -> Iterator[str]:
-    for step in dis.get_instructions(code):
-        if step.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
-            yield step.argval
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            yield from _globals_in(constant)
+@functools.lru_cache(maxsize=1024)
+def _globals_in(code: CodeType) -> tuple[str, ...]:
+    inner = [name for constant in code.co_consts if isinstance(constant, CodeType) for name in _globals_in(constant)]
+    steps = dis.get_instructions(code)
+    return (*(step.argval for step in steps if step.opname in ("LOAD_GLOBAL", "LOAD_NAME")), *inner)
 
 
 def _is_argument(value: Any) -> bool:

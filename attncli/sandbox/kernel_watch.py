@@ -21,6 +21,7 @@ from torch.utils import _python_dispatch
 
 from . import grants, tracing
 from .kernel_memory import LaunchMemory
+from .kernel_pace import quicken
 from .kernel_reach import grid_of, refuse_outsiders
 
 _MAKERS = ((torch, "empty"), (torch, "empty_like"), (torch, "empty_strided"), (Tensor, "new_empty"))
@@ -56,6 +57,7 @@ def _interpret() -> None:
     importlib.import_module("numpy").seterr(all="ignore")  # a GPU does not warn of exp(100) either
     with contextlib.suppress(AttributeError):
         importlib.import_module("triton.knobs").compilation.front_end_debugging = True
+    quicken(interpreter)
     _watch_launches(interpreter)
     _watch_accesses(interpreter)
     for owner, name in _MAKERS:

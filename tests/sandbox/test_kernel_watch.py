@@ -57,6 +57,11 @@ def test_a_kernel_runs_and_what_it_moves_is_counted(run: Run):
     assert reply["costs"][0]["moved"] == 100 * 8
 
 
+def test_whole_numbers_wrap_around_as_they_do_compiled(run: Run):
+    reply = run("tl.store(out + at, (at + 2147483647).to(tl.float32), mask=at < n)")
+    assert reply["op"] == "result" and reply["values"][:2] == [2.0**31, -(2.0**31)]
+
+
 def test_functions_of_the_language_that_are_kernels_themselves_are_interpreted_too(run: Run):
     body = "tl.store(out + tl.program_id(0), tl.max(tl.load(x + at, mask=at < n), 0))"
     assert run(body, out="torch.zeros(4)")["values"] == [1.0] * 4

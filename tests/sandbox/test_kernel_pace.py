@@ -1,0 +1,125 @@
+"""The quickened interpreter computes what it computed; where Triton's names are gone nothing happens."""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib.util
+import sys
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import pytest
+
+from attncli.sandbox.kernel_pace import quicken
+
+interpreter = pytest.importorskip("triton.runtime.interpreter")
+tl = pytest.importorskip("triton.language")
+
+SCALARS = [value for value in vars(tl).values() if isinstance(value, tl.dtype) and value.name != "void"]
+OWNERS = [tl, tl.core, tl.math, tl.tensor, tl.core.tensor_descriptor_base]
+NAMES = ("_get_np_dtype", "_patch_builtin", "interpreter_builder")
+
+
+def a_copy(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """The module anew, of its file: nothing that ran before has changed it."""
+    spec = importlib.util.spec_from_file_location("triton.runtime.interpreter_again", interpreter.__file__)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    monkeypatch.setitem(sys.modules, spec.name, module)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture
+def plain(monkeypatch: pytest.MonkeyPatch) -> Any:
+    return a_copy(monkeypatch)
+
+
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch) -> Any:
+    module = a_copy(monkeypatch)
+    quicken(module)
+    return module
+
+
+def test_triton_has_the_names_that_are_replaced(plain: Any) -> None:
+    assert [name for name in NAMES if not hasattr(plain, name)] == []
+    assert plain.interpreter_builder.options.sanitize_overflow
+
+
+def test_every_type_has_the_numpy_type_that_it_had(plain: Any, quick: Any) -> None:
+    types = [*SCALARS, *(tl.pointer_type(scalar) for scalar in SCALARS)]
+    types += [tl.block_type(scalar, shape) for scalar in types for shape in ([4], [2, 8])]
+    compared = 0
+    for _ in range(2):
+        for one in types:
+            assert of(quick, one) == of(plain, one), one
+            compared += of(plain, one) is not KeyError
+    assert compared > 150
+
+
+def of(module: Any, one: Any) -> Any:
+    try:
+        return module._get_np_dtype(one)
+    except KeyError:
+        return KeyError
+
+
+class Scope(interpreter._LangPatchScope):
+    """Notes what is replaced, in place of replacing it for good."""
+
+    def changed(self) -> list[tuple[Any, str, Any]]:
+        return sorted(self._changes, key=lambda change: (str(change[0]), change[1]))
+
+
+def changes(module: Any, *, within: bool = False) -> list[tuple[Any, str, Any]]:
+    """What one launch replaces, or with `within` what a kernel called by that one replaces besides."""
+    outer, inner = Scope(), Scope()
+    try:
+        for scope in (outer, inner):
+            for owner in OWNERS:
+                module._patch_builtin(owner, module.interpreter_builder, scope)
+        return inner.changed() if within else outer.changed()
+    finally:
+        inner.restore()
+        outer.restore()
+
+
+def test_a_launch_replaces_what_it_replaced_and_puts_it_back(plain: Any, quick: Any) -> None:
+    replaced = changes(plain)
+    assert {name for _, name, _ in replaced} >= {"load", "store", "dot", "exp", "atomic_add"}
+    for _ in range(3):
+        assert changes(quick) == replaced
+        assert changes(quick, within=True) == changes(plain, within=True) == []
+        assert changes(plain) == replaced
+
+
+def test_what_is_replaced_when_first_seen_is_found_once_it_is_put_back(plain: Any, quick: Any) -> None:
+    replaced, scope = changes(plain), Scope()
+    for owner in OWNERS:
+        plain._patch_builtin(owner, plain.interpreter_builder, scope)
+    assert changes(quick) == []
+    scope.restore()
+    assert changes(quick) == replaced
+
+
+def test_of_the_options_the_check_for_overflow_alone_changes(plain: Any, quick: Any) -> None:
+    before, after = (dataclasses.asdict(module.interpreter_builder.options) for module in (plain, quick))
+    assert before | {"sanitize_overflow": False} == after != before
+
+
+@pytest.mark.parametrize("gone", [*NAMES, "_patch_attr", "tl"])
+def test_a_name_that_is_gone_is_left_gone(gone: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    module = a_copy(monkeypatch)
+    delattr(module, gone)
+    quicken(module)
+    assert not hasattr(module, gone)
+
+
+@pytest.mark.parametrize("builder", [SimpleNamespace(), SimpleNamespace(options=SimpleNamespace(debug=False))])
+def test_options_of_another_form_are_left_as_they_are(builder: Any) -> None:
+    before = dict(vars(builder))
+    module = ModuleType("interpreter")
+    module.interpreter_builder = builder  # type: ignore[attr-defined]
+    quicken(module)
+    assert vars(builder) == before
