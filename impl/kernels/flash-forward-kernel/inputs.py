@@ -29,7 +29,7 @@ def edge_many_blocks(make):
     query 和 key 都有好几块，最后一块不满
     """
     drawn(make, 1, 2, 70, 140, 5)
-    drawn(make, 1, 1, 70, 140, 5, causal=True)
+    drawn(make, 2, 1, 70, 140, 5, causal=True)
     drawn(make, 1, 1, 140, 35, 24)
 
 

@@ -33,8 +33,8 @@ def edge_several_blocks(make):
 
     每一维都有好几块，最后一块不满；组的边界落在块的中间
     """
-    drawn(make, 17, 70, 150, 50)
-    drawn(make, 66, 70, 12, 6)
+    drawn(make, 35, 70, 150, 50)
+    drawn(make, 70, 3, 12, 6)
     drawn(make, 2, 140, 66, 22)
 
 

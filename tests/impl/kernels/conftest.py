@@ -13,10 +13,11 @@ import torch
 LINUX = sys.platform == "linux"
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 if LINUX and DEVICE == "cpu":
-    from tests.impl.kernels import quick_interpreter, rounding_interpreter
+    from attncli.sandbox.kernel_pace import quicken
+    from tests.impl.kernels import rounding_interpreter
 
     rounding_interpreter.install()
-    quick_interpreter.install()
+    quicken(rounding_interpreter.interpreter)
 
 IMPL = Path(__file__).parents[3] / "impl"
 FOLDERS = sorted(path.parent for path in IMPL.glob("*/*/kernel.py")) if LINUX else []
