@@ -144,12 +144,14 @@ class BankIndex:
         rows = self._connection.rows("SELECT id, topic, core, level, position, kind FROM card")
         return [(id, topic, bool(core), level, position, kind) for id, topic, core, level, position, kind in rows]
 
-    def topics(self) -> list[tuple[str, str, str, int]]:
-        """(id, English title, Chinese title, number of cards), for every topic that has cards."""
-        return self._connection.rows(
+    def topics(self, id: str | None = None) -> Sequence[tuple[str, str, str, int]]:
+        """(id, English title, Chinese title, number of cards), for each topic that has cards, or this one if it has."""
+        one = "" if id is None else "WHERE topic = :id"
+        return self._connection.rows_while_unchanged(
             "SELECT held.topic, coalesce(max(title_en), held.topic), coalesce(max(title_zh), held.topic), held.cards"
-            " FROM (SELECT topic, count(*) AS cards FROM card GROUP BY topic) held"
-            " LEFT JOIN topic ON topic.id = held.topic GROUP BY held.topic ORDER BY held.topic"
+            f" FROM (SELECT topic, count(*) AS cards FROM card {one} GROUP BY topic) held"
+            " LEFT JOIN topic ON topic.id = held.topic GROUP BY held.topic ORDER BY held.topic",
+            {"id": id},
         )
 
     def challenge(self, id: str) -> Document | None:
@@ -163,10 +165,10 @@ class BankIndex:
     def challenge_ids(self) -> list[str]:
         return [id for (id,) in self._connection.rows("SELECT id FROM challenge ORDER BY id")]
 
-    def list_cards(self, topic: str | None) -> list[CardSummary]:
-        """All cards, or those of one topic, in bank order."""
+    def list_cards(self, topic: str | None, most: int = -1) -> list[CardSummary]:
+        """All cards, or those of one topic, in bank order, so many at most."""
         return self._summaries(
-            f"SELECT {_SUMMARY} FROM card WHERE ?1 IS NULL OR topic = ?1 ORDER BY topic, position", topic
+            f"SELECT {_SUMMARY} FROM card WHERE ?1 IS NULL OR topic = ?1 ORDER BY topic, position LIMIT ?2", topic, most
         )
 
     def matching_cards(

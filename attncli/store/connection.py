@@ -39,6 +39,8 @@ class Connection:
         self.path = path
         self.unwritable = unwritable
         self._file = _identity(path)
+        self._kept: dict[tuple[str, tuple[Any, ...]], tuple[Any, ...]] = {}
+        self._kept_version: tuple[int, int] | None = None
         if readable is not None:
             self._sqlite = readable
             return
@@ -85,6 +87,19 @@ class Connection:
     def rows(self, sql: str, values: Values = ()) -> list[Any]:
         with self.words():
             return self._sqlite.execute(sql, values).fetchall()
+
+    def rows_while_unchanged(self, sql: str, values: Values = ()) -> Sequence[Any]:
+        """`rows`, kept until anything is changed here or by another process: for sums over all cards."""
+        if self._sqlite.in_transaction:
+            return self.rows(sql, values)
+        version = self._sqlite.total_changes, self.value("PRAGMA data_version")
+        if version != self._kept_version:
+            self._kept.clear()
+            self._kept_version = version
+        key = sql, tuple(values.items() if isinstance(values, Mapping) else values)
+        if key not in self._kept:
+            self._kept[key] = tuple(self.rows(sql, values))
+        return self._kept[key]
 
     def each(self, sql: str, values: Values = ()) -> Iterator[Any]:
         """Rows one by one, for results that should not be held at once."""

@@ -44,6 +44,13 @@ _BURIED = f"""(buried_day BETWEEN :day - 1 AND :day + 2 AND EXISTS (
     AND NOT EXISTS (SELECT 1 FROM log u WHERE u.kind = 'undo' AND json_extract(u.payload, '$.row') = log.id)))"""
 _OPEN = f"suspended = 0 AND NOT {_BURIED} AND (:topic IS NULL OR topic = :topic)"
 _STEPS_DUE = f"{_OPEN} AND state IN ('learning', 'relearning') AND due_at_us <= :now"
+# Each state by itself, so that the index of due dates gives the first ones without a look at the others.
+_STEPS = " UNION ALL ".join(
+    f"""SELECT * FROM (SELECT id, topic, rank & {_ASKED_MASK} AS asked, due_at_us FROM queue
+        WHERE {_OPEN} AND state = '{state}' AND due_at_us <= :now ORDER BY due_at_us, id LIMIT :limit)"""
+    for state in ("learning", "relearning")
+)
+_FIRST_STEPS = f"SELECT id, topic, asked FROM ({_STEPS}) ORDER BY due_at_us, id LIMIT :limit"
 # A review is due on a study day, not at a moment: so many days after the last one, though a day may have 23 or 25 hours
 # and the zone may be another. Only where that can matter is the day looked at.
 _DUE_DAY = "review_day + CAST(round(interval_days) AS INTEGER)"
@@ -139,6 +146,12 @@ class Moment:
             "pass_days": self.pass_days,
         }
 
+    def values_of_day(self, topic: str | None) -> dict[str, object]:
+        """The same without the moment, for what holds on the whole study day."""
+        values = self.values(topic)
+        del values["now"]
+        return values
+
     @property
     def new_first(self) -> str:
         """What unseen cards are ordered by."""
@@ -189,7 +202,8 @@ class Queue:
 
     def count_reviews(self, when: Moment, topic: str | None = None) -> dict[str, int]:
         """Topic → number of reviews due."""
-        return self._by_topic(when.reviews_due, when, topic)
+        sql = f"SELECT topic, count(*) FROM queue WHERE {when.reviews_due} GROUP BY topic"
+        return dict(self._connection.rows_while_unchanged(sql, when.values_of_day(topic)))
 
     def count_unseen(self, when: Moment, limit: int) -> dict[str, int]:
         """Topic → how many of the next `limit` unseen cards it has."""
@@ -249,12 +263,26 @@ class Queue:
         """
         if when.pass_days:
             return []
-        rows = self._connection.rows(_MEETINGS, when.values(None))
+        rows = self._connection.rows_while_unchanged(_MEETINGS, when.values_of_day(None))
         return [(*row[:5], bool(row[5])) for row in rows]
 
-    def learning(self, when: Moment, topic: str | None = None) -> list[Waiting]:
-        """Steps that are due, the longest-waiting first."""
-        return self._waiting(f"{_STEPS_DUE} ORDER BY due_at_us, id", when, topic)
+    def learning(self, when: Moment, topic: str | None = None, limit: int = -1) -> list[Waiting]:
+        """Steps that are due, the longest-waiting first, so many at most."""
+        rows = self._connection.rows(_FIRST_STEPS, {**when.values(topic), "limit": limit})
+        return [Waiting(id, topic, False, asked) for id, topic, asked in rows]
+
+    def count_steps(self, when: Moment, topic: str | None = None) -> int:
+        """How many steps are due."""
+        return int(self._connection.value(f"SELECT count(*) FROM queue WHERE {_STEPS_DUE}", when.values(topic)))
+
+    def steps_among(self, ids: Iterable[str], when: Moment) -> set[str]:
+        """Those of these cards that have a step due."""
+        import json
+
+        # CROSS: from the ids to the queue; the other way around all steps are gone through.
+        sql = f"SELECT queue.id FROM json_each(:ids) AS asked CROSS JOIN queue ON queue.id = value WHERE {_STEPS_DUE}"
+        found = self._connection.rows(sql, {**when.values(None), "ids": json.dumps(list(ids))})
+        return {id for (id,) in found}
 
     def reviews(self, when: Moment, topic: str | None = None) -> list[Waiting]:
         """Reviews that are due, the longest-waiting first."""

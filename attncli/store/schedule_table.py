@@ -49,7 +49,7 @@ class Schedules:
 
     def latest_cards(self, limit: int) -> list[ReviewedCard]:
         """The cards that were reviewed last, the latest first."""
-        rows = self._connection.rows(
+        rows = self._connection.rows_while_unchanged(
             "SELECT card.id, card.topic, card.kind FROM schedule JOIN card ON card.id = schedule.subject"
             " ORDER BY reviewed_at_us DESC, card.id LIMIT ?",
             (limit,),

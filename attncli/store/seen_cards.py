@@ -78,7 +78,7 @@ class SeenCards:
     def by_topic(self, curve: Curve) -> list[SeenInTopic]:
         """Every topic of which a card was seen."""
         sql = f"SELECT topic, count(*), total({_RECALL}), sum(lapses) {_SEEN} GROUP BY topic"
-        return [SeenInTopic(*row) for row in self._connection.rows(sql, curve.values())]
+        return [SeenInTopic(*row) for row in self._connection.rows_while_unchanged(sql, curve.values())]
 
     def weakest(self, curve: Curve, recall: float, lapses: int, limit: int) -> list[WeakInTopic]:
         """The first `limit` cards of each topic below this recall or with so many lapses, the least recalled first."""
@@ -90,7 +90,7 @@ class SeenCards:
                 WHERE recall < :least OR lapses >= :most
             ) WHERE place <= :limit ORDER BY topic, place"""
         values = {**curve.values(), "least": recall, "most": lapses, "limit": limit}
-        return [WeakInTopic(*row) for row in self._connection.rows(sql, values)]
+        return [WeakInTopic(*row) for row in self._connection.rows_while_unchanged(sql, values)]
 
     def due_by_then(self, curve: Curve) -> list[DueByThen]:
         """The seen cards that come due by the day that is asked for, the least recalled first."""
@@ -120,7 +120,7 @@ class SeenCards:
             f"SELECT max(due_day - :today, 0) AS ahead, count(*) {_SEEN} AND suspended = 0 AND state = 'review'"
             " AND due_day < :today + :days GROUP BY ahead"
         )
-        for ahead, count in self._connection.rows(reviews, {"today": today, "days": len(ends)}):
+        for ahead, count in self._connection.rows_while_unchanged(reviews, {"today": today, "days": len(ends)}):
             counts[ahead] += count
         steps = (
             "SELECT count(*) FROM queue WHERE suspended = 0 AND state IN ('learning', 'relearning')"
@@ -129,6 +129,7 @@ class SeenCards:
         start_us = -(2**62)
         for ahead, end in enumerate(ends):
             end_us = microseconds(end)
-            counts[ahead] += self._connection.value(steps, (start_us, end_us))
+            ((count,),) = self._connection.rows_while_unchanged(steps, (start_us, end_us))
+            counts[ahead] += count
             start_us = end_us
         return counts

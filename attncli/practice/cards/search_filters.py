@@ -22,16 +22,19 @@ STATES = ("new", "seen", "due", "suspended", "buried", "leech", "weak", "own", "
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The cards, the best first; `annotations` of those that have one; `unknown` are filters that mean nothing."""
+    """The cards, the best first, of `count` that there are; `annotations` of those that have one; `unknown` are filters
+    that mean nothing."""
 
     cards: list[CardSummary]
+    count: int
     annotations: dict[str, Annotation]
     unknown: tuple[str, ...]
 
 
-def browse(workspace: Workspace, line: str) -> Found:
-    """The cards that have all the words and fit all the filters; a filter that means nothing narrows nothing."""
-    return _Browse(workspace).find(line)
+def browse(workspace: Workspace, line: str, most: int | None = None) -> Found:
+    """The cards that have all the words and fit all the filters, `most` of them at most; a filter that means nothing
+    narrows nothing."""
+    return _Browse(workspace).find(line, most)
 
 
 class _Browse:
@@ -45,7 +48,7 @@ class _Browse:
     def annotations(self) -> dict[str, Annotation]:
         return annotated_cards(self.workspace)
 
-    def find(self, line: str) -> Found:
+    def find(self, line: str, most: int | None) -> Found:
         words, filters, unknown = list[str](), list[Callable[[CardSummary], bool]](), list[str]()
         for word in line.split():
             fits = self._filter(word)
@@ -53,8 +56,11 @@ class _Browse:
                 filters.append(fits)
             else:
                 (unknown if word.lower().startswith(("is:", "kind:", "level:", "topic:")) else words).append(word)
-        cards = self.workspace.library.cards(" ".join(words))
-        return Found([card for card in cards if all(fits(card) for fits in filters)], self.annotations, tuple(unknown))
+        library = self.workspace.library
+        if most is not None and not words and not filters:
+            return Found(library.first_cards(most), library.count_cards(), self.annotations, tuple(unknown))
+        cards = [card for card in library.cards(" ".join(words)) if all(fits(card) for fits in filters)]
+        return Found(cards[:most], len(cards), self.annotations, tuple(unknown))
 
     def _filter(self, word: str) -> Callable[[CardSummary], bool] | None:
         name, _, value = word.lower().partition(":")

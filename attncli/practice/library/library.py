@@ -71,16 +71,25 @@ class Library:
 
         return find(self._store.index, _readable(query), topic)
 
-    def topics(self) -> list[Topic]:
+    def first_cards(self, most: int) -> list[CardSummary]:
+        """The first cards in bank order."""
+        return self._store.index.list_cards(None, most)
+
+    def count_cards(self) -> int:
+        return sum(topic.cards for topic in self.topics())
+
+    def topics(self, id: str | None = None) -> list[Topic]:
+        """Every topic that has cards, or this one alone if it has."""
         from attncli.domain.text import Localised
 
-        return [Topic(id, Localised(en, zh), count) for id, en, zh, count in self._store.index.topics()]
+        return [Topic(id, Localised(en, zh), count) for id, en, zh, count in self._store.index.topics(id)]
 
     def topic(self, id: str) -> Topic:
         """The topic `id`, in whatever case it is written. Raises NotFound with the nearest one and all there are."""
+        meant = id.strip().lower()
+        if found := self.topics(meant):
+            return found[0]
         topics = {topic.id: topic for topic in self.topics()}
-        if (meant := id.strip().lower()) in topics:
-            return topics[meant]
         guess = _meant_topic(meant, topics.values())
         said = f"did you mean {guess.id}? " if guess else ""
         raise NotFound(f"there is no topic {_readable(id)}; {said}topics are {', '.join(sorted(topics)) or 'none'}")

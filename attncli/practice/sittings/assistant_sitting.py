@@ -6,7 +6,6 @@ attempted in this sitting. What is recorded are the rows that the app records fo
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Sequence
 from random import Random
 from typing import Any
@@ -19,6 +18,7 @@ from attncli.practice.cards.choose_cards import Wish
 from attncli.practice.cards.due_counts import due_counts
 from attncli.practice.sittings.card_for_assistant import answer_document, how_to_answer, question_document
 from attncli.practice.sittings.drill_sitting import ChosenDrill
+from attncli.practice.sittings.planned_cards import PlannedCards
 from attncli.practice.sittings.review_sitting import Drill, DrillItem
 from attncli.practice.stats.progress_stats import progress
 from attncli.practice.workspace import Workspace
@@ -34,11 +34,11 @@ class OneCard(Drill):
         self._named = Waiting(found.id, found.topic, workspace.store.schedules.get(found.id) is None)
         super().__init__(workspace)
 
-    def _planned(self, when: Moment) -> deque[Waiting]:
-        return deque([self._named])
+    def _planned(self, when: Moment) -> PlannedCards:
+        return PlannedCards([self._named])
 
     def _take(self, when: Moment) -> Waiting | None:
-        return self._plan.popleft() if self._plan else None
+        return self._plan.take() if self._plan else None
 
 
 class Tutor:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from random import Random
 
 from attncli.domain.log_row import LogRow, RowKind
 from attncli.domain.rating import Rating
 from attncli.domain.schedule import State
 from attncli.practice.cards.choose_cards import Wish, chosen
+from attncli.practice.sittings.planned_cards import PlannedCards
 from attncli.practice.sittings.review_sitting import Drill, DrillItem, DrillProgress, Rated
 from attncli.practice.workspace import Workspace
 from attncli.store.queue_table import Moment, Waiting
@@ -44,25 +44,26 @@ class ChosenDrill(Drill):
 
     @property
     def progress(self) -> DrillProgress:
-        left = [waiting.is_new for waiting in self._plan]
+        new, seen = self._plan.new, self._plan.review
         if self.current is not None:
-            left.append(self.current.state is State.NEW)
-        return DrillProgress(len(self._answered), left.count(True), 0, left.count(False))
+            is_new = self.current.state is State.NEW
+            new, seen = new + is_new, seen + (not is_new)
+        return DrillProgress(len(self._answered), new, 0, seen)
 
-    def _planned(self, when: Moment) -> deque[Waiting]:
-        return deque(self._chosen)
+    def _planned(self, when: Moment) -> PlannedCards:
+        return PlannedCards(self._chosen)
 
     def _take(self, when: Moment) -> Waiting | None:
         while self._plan:
-            waiting = self._plan.popleft()
+            waiting = self._plan.take()
             if self.workspace.store.queue.available(when, id=waiting.id):
                 return waiting
             self._passed_over.add(waiting.id)
         return None
 
-    def _in_steps(self, when: Moment) -> set[str]:
+    def _in_steps(self, ids: Collection[str], when: Moment) -> set[str]:
         """None: each card is asked once."""
         return set()
 
     def _put_back(self, item: DrillItem) -> None:
-        self._plan.appendleft(Waiting(item.card.id, item.card.topic, item.state is State.NEW))
+        self._plan.put_back(Waiting(item.card.id, item.card.topic, item.state is State.NEW))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Sequence
 
+from attncli.practice.sittings.planned_cards import PlannedCards
 from attncli.practice.sittings.review_sitting import Drill
 from attncli.practice.workspace import Workspace
 from attncli.store.queue_table import Moment, Waiting
@@ -17,9 +17,9 @@ class PlannedDrill(Drill):
         self._cards = tuple(cards)
         super().__init__(workspace)
 
-    def _planned(self, when: Moment) -> deque[Waiting]:
+    def _planned(self, when: Moment) -> PlannedCards:
         schedules = self.workspace.store.schedules
-        return deque(Waiting(card, "", schedules.get(card) is None) for card in self._cards)
+        return PlannedCards(Waiting(card, "", schedules.get(card) is None) for card in self._cards)
 
     def _may_ask(self, waiting: Waiting, when: Moment) -> bool:
         """Not what was suspended or buried since, nor a new card that was learned elsewhere meanwhile."""

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
@@ -17,6 +16,7 @@ from attncli.practice.cards import hold, record_review
 from attncli.practice.cards.due_counts import new_quota, reviews_today, room_today
 from attncli.practice.cards.record_review import Answered, Basis, Shown
 from attncli.practice.log.undo import take_back
+from attncli.practice.sittings.planned_cards import PlannedCards
 from attncli.practice.workspace import Workspace
 from attncli.store.queue_table import Moment, Waiting
 
@@ -190,12 +190,10 @@ class Drill:
     @property
     def progress(self) -> DrillProgress:
         when = self.workspace.moment()
-        left = [entry.is_new for entry in self._plan]
-        learning = len(self._in_steps(when))
-        if self.current is not None and self.current.state in (State.NEW, State.REVIEW):
-            left.append(self.current.state is State.NEW)
-        counts = DrillProgress(len(self._answered), left.count(True), learning, left.count(False))
-        return self._within_limit(counts)
+        learning = self.workspace.store.queue.count_steps(_whole_day(when), self.topic)
+        state = self.current.state if self.current is not None else None
+        new, review = self._plan.new + (state is State.NEW), self._plan.review + (state is State.REVIEW)
+        return self._within_limit(DrillProgress(len(self._answered), new, learning, review))
 
     @property
     def done_of_all(self) -> tuple[int, int]:
@@ -209,14 +207,14 @@ class Drill:
 
     @property
     def _settled(self) -> int:
-        again = self._in_steps(self.workspace.moment())
-        again |= {entry.id for entry in self._plan} | ({self.current.card.id} if self.current is not None else set())
-        return len(({row.subject for row in self._done} | self._passed_over) - again)
+        current = {self.current.card.id} if self.current is not None else set()
+        settled = {row.subject for row in self._done} | self._passed_over
+        settled -= {id for id in settled if id in self._plan} | current
+        return len(settled - self._in_steps(settled, self.workspace.moment()))
 
-    def _in_steps(self, when: Moment) -> set[str]:
-        """The cards whose next step comes on this study day."""
-        today = replace(when, now=when.day_end)
-        return {waiting.id for waiting in self.workspace.store.queue.learning(today, self.topic)}
+    def _in_steps(self, ids: Collection[str], when: Moment) -> set[str]:
+        """Those of these cards whose next step comes on this study day."""
+        return self.workspace.store.queue.steps_among(ids, _whole_day(when))
 
     @property
     def answers(self) -> tuple[Rated, ...]:
@@ -227,16 +225,16 @@ class Drill:
     def _limit_reached(self) -> bool:
         return self.limit is not None and len(self._answered) >= self.limit
 
-    def _planned(self, when: Moment) -> deque[Waiting]:
+    def _planned(self, when: Moment) -> PlannedCards:
         queue = self.workspace.store.queue
         room = room_today(self.workspace, when)
         reviews = reviews_today(self.workspace, when, room)
         unseen = queue.unseen(when, new_quota(self.workspace, when, len(reviews), room), self.topic)
         asked = [waiting for waiting in reviews if self.topic in (None, waiting.topic)]
         if when.interview_day:
-            return deque(sorted([*asked, *unseen], key=lambda waiting: waiting.asked))
+            return PlannedCards(sorted([*asked, *unseen], key=lambda waiting: waiting.asked))
         kinds = queue.kinds([waiting.id for waiting in (*asked, *unseen)])
-        return deque(
+        return PlannedCards(
             interleaved(
                 spread(asked, unseen),
                 lambda waiting: Traits(waiting.topic, kinds.get(waiting.id, ""), waiting.is_new),
@@ -244,23 +242,23 @@ class Drill:
         )
 
     def _take(self, when: Moment) -> Waiting | None:
-        queue = self.workspace.store.queue
-        if learning := self._there(queue.learning(when, self.topic)):
-            return learning[0]
+        if learning := self._first_step(when):
+            return learning
         while self._plan:
-            waiting = self._plan.popleft()
+            waiting = self._plan.take()
             if self._may_ask(waiting, when):
                 return waiting
             self._passed_over.add(waiting.id)
-        early = self._there(queue.learning(replace(when, now=when.now + LEARN_AHEAD), self.topic))
-        return early[0] if early else None
+        return self._first_step(replace(when, now=when.now + LEARN_AHEAD))
+
+    def _first_step(self, when: Moment) -> Waiting | None:
+        """The longest-waiting step of a card that is still there."""
+        steps = self.workspace.store.queue.learning(when, self.topic, limit=1 + len(self._gone))
+        return next((waiting for waiting in steps if waiting.id not in self._gone), None)
 
     def _may_ask(self, waiting: Waiting, when: Moment) -> bool:
         """Whether a card that was planned for this sitting is still to be asked."""
         return self.workspace.store.queue.is_open(waiting.id, when)
-
-    def _there(self, waiting: Sequence[Waiting]) -> list[Waiting]:
-        return [entry for entry in waiting if entry.id not in self._gone]
 
     def _item(self, id: str) -> DrillItem:
         card, at = self.workspace.library.card(id), self.workspace.clock()
@@ -271,7 +269,7 @@ class Drill:
 
     def _put_back(self, item: DrillItem) -> None:
         if item.state in (State.NEW, State.REVIEW):
-            self._plan.appendleft(Waiting(item.card.id, item.card.topic, item.state is State.NEW))
+            self._plan.put_back(Waiting(item.card.id, item.card.topic, item.state is State.NEW))
 
     def _within_limit(self, counts: DrillProgress) -> DrillProgress:
         if self.limit is None:
@@ -285,3 +283,8 @@ class Drill:
         if self.current is None:
             raise UsageError("no card is being asked")
         return self.current
+
+
+def _whole_day(when: Moment) -> Moment:
+    """A step comes on this study day if it is due at its end."""
+    return replace(when, now=when.day_end)

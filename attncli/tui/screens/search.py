@@ -67,10 +67,10 @@ class SearchScreen(AttnScreen):
         self._search()
 
     def _search(self) -> None:
-        found = self.found = browse(self.workspace, self.query_text)
+        found = self.found = browse(self.workspace, self.query_text, _MOST_ROWS)
         self.query_one(Rows).show_rows(self._rows(found, 0, _AT_ONCE), stay=False)
         self.set_timer(_REST_AFTER_SECONDS, partial(self._show_rest, found))
-        count = len(found.cards)
+        count = found.count
         status = say_counted("search.found", self.lang, count)
         if count > _MOST_ROWS:
             status = say("search.first", self.lang, shown=_MOST_ROWS, count=count)
