@@ -89,10 +89,11 @@ class Connection:
             return self._sqlite.execute(sql, values).fetchall()
 
     def rows_while_unchanged(self, sql: str, values: Values = ()) -> Sequence[Any]:
-        """`rows`, kept until anything is changed here or by another process: for sums over all cards."""
-        if self._sqlite.in_transaction:
-            return self.rows(sql, values)
-        version = self._sqlite.total_changes, self.value("PRAGMA data_version")
+        """`rows`, kept until a row is changed here, or anything by another process: for sums over all cards."""
+        with self.words():
+            if self._sqlite.in_transaction:
+                return self.rows(sql, values)
+            version = self._sqlite.total_changes, self.value("PRAGMA data_version")
         if version != self._kept_version:
             self._kept.clear()
             self._kept_version = version
@@ -172,6 +173,7 @@ class Connection:
                 self._sqlite.backup(other._sqlite)
             else:
                 self._sqlite.backup(other._sqlite, pages=1, progress=_Watch(once_locked))
+        other._kept_version = None  # SQLite does not count this among its changes
 
     def distrust(self) -> None:
         """For a file from elsewhere: its schema calls nothing that has effects, and no value is larger than 16 MiB."""

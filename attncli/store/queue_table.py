@@ -275,13 +275,13 @@ class Queue:
         """How many steps are due."""
         return int(self._connection.value(f"SELECT count(*) FROM queue WHERE {_STEPS_DUE}", when.values(topic)))
 
-    def steps_among(self, ids: Iterable[str], when: Moment) -> set[str]:
+    def steps_among(self, ids: Iterable[str], when: Moment, topic: str | None = None) -> set[str]:
         """Those of these cards that have a step due."""
         import json
 
         # CROSS: from the ids to the queue; the other way around all steps are gone through.
         sql = f"SELECT queue.id FROM json_each(:ids) AS asked CROSS JOIN queue ON queue.id = value WHERE {_STEPS_DUE}"
-        found = self._connection.rows(sql, {**when.values(None), "ids": json.dumps(list(ids))})
+        found = self._connection.rows(sql, {**when.values(topic), "ids": json.dumps(list(ids))})
         return {id for (id,) in found}
 
     def reviews(self, when: Moment, topic: str | None = None) -> list[Waiting]:

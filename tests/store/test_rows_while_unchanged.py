@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from attncli.errors import StoreError
 from attncli.store.connection import Connection
 
 ALL, SOME = "SELECT id, word FROM entry ORDER BY id", "SELECT count(*) FROM entry WHERE word = :word"
@@ -64,6 +65,25 @@ def test_whoever_changes_what_and_takes_it_back(tmp_path_factory: pytest.TempPat
     finally:
         here.close()
         there.close()
+
+
+def test_what_was_kept_ends_where_the_content_is_replaced(tmp_path: Path) -> None:
+    here, there = opened(tmp_path / "here.db"), opened(tmp_path / "there.db")
+    for word in ("a", "b"):
+        add(there, word)
+        assert_as_read(here, "a")
+        there.backup_to(here)
+        assert_as_read(here, "a")
+        assert len(here.rows_while_unchanged(ALL)) == "ab".index(word) + 1
+    here.close()
+    there.close()
+
+
+def test_a_connection_that_is_closed_says_so_in_words(tmp_path: Path) -> None:
+    connection = opened(tmp_path / "kept.db")
+    connection.close()
+    with pytest.raises(StoreError):
+        connection.rows_while_unchanged(ALL)
 
 
 def test_nothing_is_read_again_while_nothing_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -86,7 +86,7 @@ class Library:
 
     def topic(self, id: str) -> Topic:
         """The topic `id`, in whatever case it is written. Raises NotFound with the nearest one and all there are."""
-        meant = id.strip().lower()
+        meant = _readable(id.strip().lower())
         if found := self.topics(meant):
             return found[0]
         topics = {topic.id: topic for topic in self.topics()}

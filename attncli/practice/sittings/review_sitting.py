@@ -214,7 +214,7 @@ class Drill:
 
     def _in_steps(self, ids: Collection[str], when: Moment) -> set[str]:
         """Those of these cards whose next step comes on this study day."""
-        return self.workspace.store.queue.steps_among(ids, _whole_day(when))
+        return self.workspace.store.queue.steps_among(ids, _whole_day(when), self.topic)
 
     @property
     def answers(self) -> tuple[Rated, ...]:

@@ -92,3 +92,12 @@ def test_a_filter_that_means_nothing_is_named_and_narrows_nothing(workspace: Wor
 @pytest.mark.parametrize("state", STATES)
 def test_every_state_that_is_offered_is_understood(workspace: Workspace, state: str) -> None:
     assert browse(workspace, f"is:{state}").unknown == ()
+
+
+def test_at_most_so_many_are_shown_of_all_that_are_counted(workspace: Workspace) -> None:
+    for line in ("", "kind:numeric", "is:new", "attention"):
+        whole = browse(workspace, line)
+        assert whole.count == len(whole.cards)
+        for most in (0, 1, 2, 10_000):
+            some = browse(workspace, line, most)
+            assert (some.cards, some.count) == (whole.cards[:most], whole.count), line

@@ -89,6 +89,7 @@ def test_unknown_names_suggest_the_nearest(workspace: Workspace) -> None:
         (lambda: workspace.library.challenge("doubl"), "did you mean double"),
         (lambda: workspace.library.challenges("basic"), "did you mean basics"),
         (lambda: workspace.library.cards(topic="zzz"), "there is no topic zzz; topics are att, kv"),
+        (lambda: workspace.library.cards(topic="\udcff"), "there is no topic \\?; topics are att, kv"),
     ]:
         with pytest.raises(NotFound, match=message):
             look_up()
