@@ -239,6 +239,8 @@ def serve(
     if trace is not None:
         launched = [[LAUNCH, 0]] if Traffic.launches > launches else []
         reply["calls"], reply["makes"] = [*trace.seen(), *launched], trace.makes
+    if "clock" in want:
+        reply["device_us"] = run.device_us
     if "gradients" in want:
         with placement.beside(environment.device):
             _add_gradients(reply, buffers, run, environment, header)
@@ -320,7 +322,6 @@ def _reply(run: Run, environment: Environment, watch: Watch) -> tuple[dict[str, 
         "shared": outcomes[-1],
         "tensors": table,
         "costs": run.costs,
-        "device_us": run.device_us,
     }, buffers
 
 
