@@ -130,13 +130,7 @@ async def perform(act: Act, pilot: Pilot[Any]) -> None:
         await asyncio.sleep(0)
         return
     for _ in range(2):  # a key is passed on from widget to widget
-        waited = asyncio.ensure_future(pilot._wait_for_screen(SETTLING_SECONDS))
-        while not waited.done() and not app._exit:  # an app that has ended answers nobody
-            await asyncio.wait([waited], timeout=0.05)
-        if waited.done():
-            waited.result()
-        else:
-            waited.cancel()
+        await pilot._wait_for_screen(SETTLING_SECONDS)
         await asyncio.sleep(0)
 
 
