@@ -130,6 +130,8 @@ async def perform(act: Act, pilot: Pilot[Any]) -> None:
         await asyncio.sleep(0)
         return
     for _ in range(2):  # a key is passed on from widget to widget
+        if app._exit:  # nobody would answer
+            return
         await pilot._wait_for_screen(SETTLING_SECONDS)
         await asyncio.sleep(0)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
-from collections import Counter
-from collections.abc import Callable
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -143,6 +143,10 @@ LONGEST_FUNCTION = 45
 # A command or a screen may be named like what it opens; the names in TWICE are Python's own.
 DOORS = (PACKAGE / "commands", PACKAGE / "tui" / "screens")
 TWICE = {"__init__.py", "__main__.py"}
+EQUAL_BY_CHANCE = {"LARGEST_BYTES", "MAX_BITS", "MEMORY_MIB", "SECONDS", "SHOWN", "T"}
+"""Different numbers under a name that means something only in its module, and the type variable of each."""
+LEAST_LOGIC = 60
+"""Characters: a shorter function is a name for what it says."""
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 NETWORK = {"http", "urllib.request", "requests", "httpx", "aiohttp", "ftplib", "smtplib", "xmlrpc"}
 # What answers on loopback, and asks nobody.
@@ -299,6 +303,34 @@ def test_a_file_stays_small_enough_to_read(path: Path) -> None:
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, FUNCTIONS):
             assert (node.end_lineno or 0) - node.lineno < LONGEST_FUNCTION, f"{path.name}:{node.lineno} {node.name}"
+
+
+def test_a_number_has_one_home() -> None:
+    """What is one number, or one table, is written down once; words are named alike in many tables."""
+    homes: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for path in modules():
+        if room_of(path) != "words":
+            for name, value in constants(path):
+                homes[name, value].append(path.name)
+    assert {key[0]: found for key, found in homes.items() if len(found) > 1 and key[0] not in EQUAL_BY_CHANCE} == {}
+
+
+def constants(path: Path) -> Iterator[tuple[str, str]]:
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.Assign):
+            for target in node.targets:
+                if isinstance(target, ast.Name) and target.id.isupper():
+                    yield target.id.strip("_"), ast.unparse(node.value)
+
+
+def test_no_function_stands_twice() -> None:
+    homes: dict[str, list[str]] = defaultdict(list)
+    for path in modules():
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, FUNCTIONS):
+                body = node.body[1:] if ast.get_docstring(node) else node.body
+                homes["\n".join(map(ast.unparse, body))].append(f"{path.name} {node.name}")
+    assert [found for body, found in homes.items() if len(found) > 1 and len(body) >= LEAST_LOGIC] == []
 
 
 def test_no_two_files_have_one_name() -> None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from attncli.bank.problems import Way
-from attncli.bank.reading.card_texts import LANGUAGES
+from attncli.domain.text import LANGS
 
 _LEFT_OUT = {"kind": "qa", "level": "onsite"}
 _LEFT_OUT_OF_NUMERIC = {"unit": "", "tolerance": "1%"}
@@ -47,8 +47,8 @@ class _Completion:
         return whole
 
     def _both(self, text: str, way: Way) -> dict[str, str]:
-        self.filled.add((*way, LANGUAGES[1]))
-        return dict.fromkeys(LANGUAGES, text)
+        self.filled.add((*way, LANGS[1]))
+        return dict.fromkeys(LANGS, text)
 
     def _inside(self, value: Any, way: Way) -> Any:
         if isinstance(value, list):
@@ -59,8 +59,8 @@ class _Completion:
 
     def _text(self, value: dict[Any, Any], way: Way) -> Mapping[Any, Any]:
         """A text in one language as one in both."""
-        there = [lang for lang in LANGUAGES if isinstance(value.get(lang), str) and value[lang].strip()]
-        missing = [lang for lang in LANGUAGES if lang not in value]
+        there = [lang for lang in LANGS if isinstance(value.get(lang), str) and value[lang].strip()]
+        missing = [lang for lang in LANGS if lang not in value]
         if len(there) != 1 or not missing:
             return value
         self.filled.add((*way, missing[0]))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,8 +10,6 @@ from pydantic import BaseModel, ValidationError
 
 from attncli.bank.problems import Finding, Way, did_you_mean, one_of, shown
 from attncli.bank.reading.schema import (
-    ID_PATTERN,
-    LONGEST_ID,
     OWN_SHAPES,
     SHAPES,
     ChallengeShape,
@@ -24,6 +21,7 @@ from attncli.bank.reading.schema import (
 from attncli.bank.reading.schema_messages import findings_of, kind_of_value
 from attncli.bank.rules.card_rules import card_findings
 from attncli.bank.rules.numeric_rules import choices_of
+from attncli.domain.identifiers import is_identifier
 
 Document = dict[str, Any]
 
@@ -118,7 +116,7 @@ def challenge_findings(value: Any, folder: Path) -> list[Finding]:
 
 def _place_findings(folder: Path) -> Iterator[Finding]:
     for what, name in (("challenge", folder.name), ("track", folder.parent.name)):
-        if not re.match(ID_PATTERN, name) or len(name) > LONGEST_ID:
+        if not is_identifier(name):
             said = f"the folder {shown(name, 40)} is named like no {what}"
             yield Finding((), f"{said}; use lower-case letters, digits and single hyphens")
 

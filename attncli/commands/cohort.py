@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from attncli.commands.shared.export_target import REMEDY, Target
 from attncli.commands.shared.json_document import json_text
 from attncli.commands.shared.session import session
 from attncli.commands.shared.shared_options import json_option, print_json
 from attncli.commands.shared.stdout import echo, show_progress, verdict_counts
-from attncli.domain.challenge import SEEDS
+from attncli.domain.seeds import STREAMS
 from attncli.errors import JudgeFailed, UsageError
-from attncli.files import cannot_write, write_whole
 from attncli.judge.client import MEMORY_MIB, TIMEOUT_SECONDS
 
 if TYPE_CHECKING:
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from attncli.domain.text import Lang
 
 ENDINGS = {".html": "html", ".htm": "html", ".csv": "csv", ".json": "json"}
-_ANOTHER = "name another file with -o"
 
 
 @click.command()
@@ -38,7 +37,7 @@ _ANOTHER = "name another file with -o"
 @json_option
 @click.option("--times", is_flag=True, help="Also tell how long it took: then no two reports are the same.")
 @click.option("--examples", type=click.IntRange(0, 10_000), default=0, help="Inputs for matches-reference.")
-@click.option("--seed", type=click.IntRange(0, SEEDS - 1), default=0, help="Another stream of inputs.")
+@click.option("--seed", type=click.IntRange(0, STREAMS - 1), default=0, help="Another stream of inputs.")
 @click.option("--timeout", type=click.FloatRange(0.1, 3600), default=TIMEOUT_SECONDS, help="Seconds for one run.")
 @click.option("--memory", type=click.IntRange(64, 1 << 20), default=MEMORY_MIB, help="MiB for one submission.")
 def cohort(
@@ -80,11 +79,8 @@ def _form(output: Path | None) -> str:
         return ""
     form = ENDINGS.get(output.suffix.lower())
     if form is None:
-        raise UsageError(f"{output} ends in none of {', '.join(sorted(set(ENDINGS)))}; {_ANOTHER}")
-    if not output.absolute().parent.is_dir():
-        raise UsageError(f"cannot write {output} (there is no folder {output.absolute().parent}); {_ANOTHER}")
-    if output.is_dir():
-        raise UsageError(f"cannot write {output} (it is a folder); {_ANOTHER}")
+        raise UsageError(f"{output} ends in none of {', '.join(sorted(set(ENDINGS)))}; {REMEDY}")
+    Target(output).refuse_place()
     return form
 
 
@@ -122,10 +118,7 @@ def _tell(report: dict[str, Any], output: Path | None, form: str, as_json: bool,
     from attncli.words.cohort_texts import WRITTEN
 
     if output is not None:
-        try:
-            write_whole(output, [_written(report, form, lang)])
-        except OSError as error:
-            raise cannot_write(output, error, _ANOTHER) from error
+        Target(output).write_text(_written(report, form, lang))
         echo(WRITTEN[lang].format(file=output), err=True)
     with verdict_counts():
         if as_json:

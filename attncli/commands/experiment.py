@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 import click
 
 from attncli import paths
+from attncli.commands.shared.export_target import Target
 from attncli.commands.shared.session import session
 from attncli.commands.shared.shared_options import json_option, print_json
 from attncli.commands.shared.stdout import echo, show_progress, verdict_counts
 from attncli.errors import Rejected, UsageError
-from attncli.files import cannot_write, write_whole
 
 if TYPE_CHECKING:
     from attncli.domain.text import Lang
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 WIDEST, LONGEST_TEXT = 100, 400
 TEXTUAL = "attention-map"
-_ANOTHER = "name another file with -o"
 
 
 @click.command()
@@ -58,8 +57,7 @@ def _run(id: str, text: str | None, quick: bool, output: Path | None, as_json: b
     lang, impl = session().lang, paths.bundled_impl()
     chosen = find(impl, id)
     shown = _text(chosen, text, lang)
-    if output is not None and not output.absolute().parent.is_dir():
-        raise UsageError(f"cannot write {output} (there is no folder {output.absolute().parent}); {_ANOTHER}")
+    Target(output).refuse_place()
     with Run(chosen, impl, chosen.seeds(quick), quick, shown) as run:
         outcomes = run.outcomes(_progress(id))
     if output is not None:
@@ -95,10 +93,7 @@ def _draw(output: Path, outcomes: Sequence[Outcome], lang: Lang) -> None:
     from attncli.experiments.svg_plot import svg
     from attncli.words.experiment_texts import WRITTEN
 
-    try:
-        write_whole(output, [svg(outcomes[0].plots, lang)])
-    except OSError as error:
-        raise cannot_write(output, error, _ANOTHER) from error
+    Target(output).write_text(svg(outcomes[0].plots, lang))
     echo(WRITTEN[lang].format(file=output), err=True)
 
 

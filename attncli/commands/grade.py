@@ -13,11 +13,11 @@ import click
 from attncli.commands.shared.session import session
 from attncli.commands.shared.shared_options import json_option, print_json
 from attncli.commands.shared.stdout import echo, show_progress, verdict_counts
-from attncli.domain.challenge import SEEDS
 from attncli.domain.device_choice import AUTO, CHOICES, CUDA
 from attncli.domain.grade_report import CheckResult, GradeReport
 from attncli.domain.grade_report_json import report_document
 from attncli.domain.rungs import RUNGS, CaseRung
+from attncli.domain.seeds import STREAMS
 from attncli.domain.text import Lang
 from attncli.errors import JudgeFailed, Rejected, UsageError
 from attncli.judge.client import MEMORY_MIB, TIMEOUT_SECONDS, Judge, OnCheck
@@ -30,7 +30,7 @@ from attncli.words.command_texts import GRADE
 @json_option
 @click.option("--watch", is_flag=True, help="Grade again whenever the file is saved.")
 @click.option("--examples", type=click.IntRange(0, 10_000), default=0, help="Inputs for matches-reference.")
-@click.option("--seed", type=click.IntRange(0, SEEDS - 1), default=0, help="Another stream of inputs: a fresh exam.")
+@click.option("--seed", type=click.IntRange(0, STREAMS - 1), default=0, help="Another stream of inputs: a fresh exam.")
 @click.option(
     "--timeout",
     type=click.FloatRange(0.1, 3600),

@@ -10,8 +10,9 @@ import click
 from attncli.commands.shared.session import session
 from attncli.domain.card import LEVELS, Level
 from attncli.domain.mock_interview import LEAST_MINUTES, MOST_MINUTES
+from attncli.domain.seeds import SITTINGS
 from attncli.practice.cards.choose_cards import level_of
-from attncli.practice.mock.compose_mock import MOCK_LEVEL, MOCK_MINUTES, SEEDS, MockWish
+from attncli.practice.mock.compose_mock import MOCK_LEVEL, MOCK_MINUTES, MockWish
 
 
 @click.command()
@@ -37,7 +38,7 @@ def mock(minutes: int, level: Level | None, seed: int | None, interviewer: bool,
     like any other. An interview that was not finished is gone on with.
     """
     level = level or level_of(session().settings.level) or MOCK_LEVEL
-    wish = MockWish(minutes, level, Random().randrange(SEEDS) if seed is None else seed, interviewer)
+    wish = MockWish(minutes, level, Random().randrange(SITTINGS) if seed is None else seed, interviewer)
     if not plain:
         from attncli.commands.shared.open_app import open_app
 

@@ -9,8 +9,9 @@ import click
 
 from attncli.commands.shared.session import session
 from attncli.config import LEVEL_CHOICES
+from attncli.domain.seeds import SITTINGS
 from attncli.practice.cards.choose_cards import level_of
-from attncli.practice.sittings.quiz import QUIZ_COUNT, SEEDS, Quiz, QuizWish
+from attncli.practice.sittings.quiz import QUIZ_COUNT, Quiz, QuizWish
 
 
 @click.command()
@@ -27,7 +28,7 @@ def quiz(topic: str | None, level: str | None, count: int, seed: int | None, pla
     A quiz changes no schedule and records nothing. Suspended and buried cards are left out.
     """
     up_to = level_of(level or session().settings.level)
-    wish = QuizWish(topic, count, Random().randrange(SEEDS) if seed is None else seed, up_to)
+    wish = QuizWish(topic, count, Random().randrange(SITTINGS) if seed is None else seed, up_to)
     if not plain:
         from attncli.commands.shared.open_app import open_app
 

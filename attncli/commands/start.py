@@ -9,8 +9,8 @@ import click
 
 from attncli.commands.shared.session import session
 from attncli.commands.shared.stdout import echo
-from attncli.domain.challenge import SEEDS
 from attncli.domain.repairs import MOST_BUGS
+from attncli.domain.seeds import STREAMS
 from attncli.errors import UsageError
 from attncli.practice.challenges.start_challenge import start_challenge
 from attncli.words.command_texts import OLD_FILE_KEPT, REPAIR_HANDED_OUT, counted
@@ -27,7 +27,7 @@ from attncli.words.command_texts import OLD_FILE_KEPT, REPAIR_HANDED_OUT, counte
     help=f"The reference with N bugs to find and mend, 1 to {MOST_BUGS}.",
 )
 @click.option(
-    "--seed", type=click.IntRange(0, SEEDS - 1), help="With --repair: the round of this number, not the next one."
+    "--seed", type=click.IntRange(0, STREAMS - 1), help="With --repair: the round of this number, not the next one."
 )
 @click.option("--force", is_flag=True, help="Keep an existing file as a numbered copy and write anew.")
 def start(challenge: str, folder: Path | None, bug: bool, repair: int | None, seed: int | None, force: bool) -> None:

@@ -15,6 +15,9 @@ LEVELS: tuple[Level, ...] = ("screen", "onsite", "research")
 
 Document = Mapping[str, Any]
 
+BLANK = "____"
+"""What a cloze card leaves out, in its question."""
+
 
 @dataclass(frozen=True, slots=True)
 class Pitfall:

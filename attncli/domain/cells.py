@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from unicodedata import east_asian_width
 
+SHADES = "·░▒▓█"
+"""From nothing to full, told apart without colour."""
+
 
 def left(text: str, width: int) -> str:
     """`text` in at least `width` cells, aligned left."""

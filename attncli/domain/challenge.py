@@ -30,10 +30,6 @@ CHECK_NAMES: tuple[str, ...] = (
 )
 
 
-# How many streams of inputs there are.
-SEEDS = 2**31
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Challenge:
     """One folder of `impl/`: what is asked, how it is graded. `folder` is its place on disk.

@@ -9,27 +9,27 @@ from __future__ import annotations
 import re
 
 from attncli.domain.cells import cells
+from attncli.domain.chinese_characters import FULL_WIDTH
 
 CLOSING = "，。、；：？！）】》」』〉〕］｝％·…—～”’,.;:?!)]}%"
 OPENING = "（【《「『〈〔［｛“‘([{"
 
-_CJK = "\u2e80-\u2fff\u3000-\u303f\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff00-\uffef"
-_IDEOGRAPH = rf"(?:(?![{re.escape(CLOSING + OPENING)}])[{_CJK}])"
+_IDEOGRAPH = rf"(?:(?![{re.escape(CLOSING + OPENING)}])[{FULL_WIDTH}])"
 _CLOSE, _OPEN = f"[{re.escape(CLOSING)}]", f"[{re.escape(OPENING)}]"
 _SPACE = r"[^\S\u00a0]"
-_LATIN = rf"(?:(?!{_OPEN}+{_IDEOGRAPH})(?:[^\s{_CJK}]|\u00a0))+"
+_LATIN = rf"(?:(?!{_OPEN}+{_IDEOGRAPH})(?:[^\s{FULL_WIDTH}]|\u00a0))+"
 _UNIT = rf"(?:{_OPEN}*(?:{_IDEOGRAPH}|{_LATIN}){_CLOSE}*|{_OPEN}+{_CLOSE}*|{_CLOSE}+|\S)"
 
 WORD = re.compile(rf"{_SPACE}*{_UNIT}{_SPACE}*")
 CHUNK = re.compile(rf"{_UNIT}{_SPACE}*|{_SPACE}+")
 
 
-def wrapped(text: str, width: int) -> list[str]:
-    """The lines of a paragraph, none wider than `width` cells unless one word is."""
+def wrapped(text: str, width: int, hanging: str = "") -> list[str]:
+    """The lines of a paragraph, none wider than `width` cells unless one word is; all but the first hang so far in."""
     lines = [""]
-    for chunk in CHUNK.findall(text.strip()):
-        if lines[-1] and cells(lines[-1] + chunk.rstrip()) > width:
+    for chunk in CHUNK.findall(text.rstrip()):
+        if lines[-1].strip() and cells(lines[-1] + chunk.rstrip()) > width:
             lines[-1] = lines[-1].rstrip()
-            lines.append("")
+            lines.append(hanging)
         lines[-1] += chunk
     return lines

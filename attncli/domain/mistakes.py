@@ -19,6 +19,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from attncli.domain.chinese_characters import FULL_WIDTH, IDEOGRAPHS, is_chinese
 from attncli.domain.rungs import CaseRung
 from attncli.domain.text import Localised
 
@@ -30,10 +31,8 @@ CARDS = "cards"
 RUNG = "rung"
 FIELDS = (SUMMARY, SUMMARY_ZH, SYMPTOM, SYMPTOM_ZH, CARDS, RUNG)
 
-_CJK = "\u3000-\u303f\u3400-\u9fff\uff00-\uffef"
-_CHINESE = re.compile("[\u3400-\u9fff]")
-_NAMED = re.compile("(?P<name>[A-Za-z_]+|[\u3400-\u9fff]{1,6})[ \t]*[:：](?P<text>.*)")
-_FOLD = re.compile(rf"(?<=[{_CJK}])\n|\n(?=[{_CJK}])")
+_NAMED = re.compile(rf"(?P<name>[A-Za-z_]+|[{IDEOGRAPHS}]{{1,6}})[ \t]*[:：](?P<text>.*)")
+_FOLD = re.compile(rf"(?<=[{FULL_WIDTH}])\n|\n(?=[{FULL_WIDTH}])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,10 +75,6 @@ def mistake_in(docstring: str) -> Mistake:
 def listed(text: str) -> tuple[str, ...]:
     """What stands between commas."""
     return tuple(part.strip() for part in text.split(",") if part.strip())
-
-
-def is_chinese(text: str) -> bool:
-    return bool(_CHINESE.search(text))
 
 
 def _pieces(docstring: str) -> Iterator[tuple[str, list[str], int]]:

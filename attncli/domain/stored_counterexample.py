@@ -8,8 +8,9 @@ import re
 from math import prod
 from typing import Any
 
-from attncli.domain.challenge import CHECK_NAMES, SEEDS
+from attncli.domain.challenge import CHECK_NAMES
 from attncli.domain.log_row import LogRow, RowKind
+from attncli.domain.seeds import STREAMS
 
 MOST_DRAWS = 1024
 LARGEST_DRAW = 4096
@@ -37,7 +38,7 @@ def check_counterexample(stored: Any) -> None:
     _require(isinstance(stored, dict) and set(stored) >= _KEYS, "no counterexample")
     _require(set(stored) <= _KEYS | {"stream"}, "a counterexample with unknown parts")
     stream = stored.get("stream", 0)
-    _require(type(stream) is int and 0 <= stream < SEEDS, "a counterexample of no stream")
+    _require(type(stream) is int and 0 <= stream < STREAMS, "a counterexample of no stream")
     _require(stored["check"] in CHECK_NAMES, "a counterexample of an unknown check")
     _require(_is_name(stored["record"]) and _is_name(stored["profile"]), "a counterexample without record or profile")
     draws, values = stored["draws"], stored["values"]

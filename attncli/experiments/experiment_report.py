@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from attncli.domain.line_breaks import wrapped
 from attncli.domain.text import NOTHING, Lang, Localised
 from attncli.experiments.catalogue import Experiment
-from attncli.experiments.result_table import table, wrapped
+from attncli.experiments.result_table import table
 from attncli.experiments.results import Check, Outcome
 from attncli.experiments.terminal_plot import drawn
 from attncli.words import experiment_texts as words

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 WANTED_TICKS, MANY_POWERS = 5, 3
+MARKS_A_LINE = 8
+"""A line of so few points has each of them marked, and written below."""
 PLAIN_FROM, WHOLE_BELOW = 1e-3, 1_000_000
 _STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 
@@ -32,7 +34,8 @@ def axis(values: Sequence[float], log: bool, marks: Sequence[float] = ()) -> Axi
     low, high = min(values), max(values)
     if log:
         low, high = (low / 2, high * 2) if low == high else (low, high)
-        return Axis(low, high, True, tuple(marks) or _powers(low, high))
+        ticks = tuple(marks) or _powers(low, high)
+        return Axis(min(ticks[0], low), max(ticks[-1], high), True, ticks)
     if low == high:
         low, high = low - 0.5, high + 0.5
     if marks:

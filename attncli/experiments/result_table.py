@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 
 from attncli.domain.cells import cells, left, right
+from attncli.domain.line_breaks import wrapped
 from attncli.domain.text import Lang, Localised
 from attncli.experiments.results import Cell, Outcome
 from attncli.words.experiment_texts import NO, SEED, YES
@@ -13,9 +13,6 @@ from attncli.words.experiment_texts import NO, SEED, YES
 GAP = "  "
 PLAIN_DIGITS = 10_000
 NARROWEST = 12
-# A word or a Chinese character, with the signs that may not end or begin a line, and the blanks behind it.
-_OPENING, _CLOSING, _CHINESE = "（“《", "，。；：、！？）”》", "\u2e80-\u2fff\u3040-\u9fff"
-_PIECE = re.compile(f"[{_OPENING}]*(?:[{_CHINESE}]|[^\\s{_CHINESE}{_OPENING}{_CLOSING}]+)?[{_CLOSING}]*\\s*")
 
 
 def table(outcomes: Sequence[Outcome], lang: Lang) -> list[str]:
@@ -38,17 +35,6 @@ def table(outcomes: Sequence[Outcome], lang: Lang) -> list[str]:
 
 def _line(row: Sequence[str], widths: Sequence[int], sides: Sequence[Callable[[str, int], str]]) -> str:
     return GAP.join(side(text, width) for side, text, width in zip(sides, row, widths, strict=True)).rstrip()
-
-
-def wrapped(text: str, width: int) -> list[str]:
-    """The text in lines of at most `width` cells: broken at blanks, between Chinese characters, else not at all."""
-    found = [""]
-    for piece in _PIECE.findall(text):
-        if found[-1] and cells(found[-1] + piece.rstrip()) > width:
-            found[-1] = found[-1].rstrip()
-            found.append("")
-        found[-1] += piece
-    return [*found[:-1], found[-1].rstrip()]
 
 
 def shown(cell: Cell, lang: Lang) -> str:

@@ -11,7 +11,7 @@ from html import escape
 from attncli.domain.cells import cells
 from attncli.domain.printable import printable
 from attncli.domain.text import Lang
-from attncli.experiments.plot_axes import Axis, axis, bar_axis, number
+from attncli.experiments.plot_axes import MARKS_A_LINE, Axis, axis, bar_axis, number
 from attncli.experiments.result_table import shown
 from attncli.experiments.results import Plot
 
@@ -21,7 +21,6 @@ ROW, BAR, KEY = 20, 14, 28
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#7A7A00")
 DASHES = ("", "7 4", "2 4", "9 3 2 3", "12 4", "4 2", "1 3", "6 6")
 FONT = "font-family=\"system-ui, 'Noto Sans', 'Noto Sans CJK SC', 'PingFang SC', 'Microsoft YaHei', sans-serif\""
-MARKS_A_LINE = 8
 MOST_NUMBERS = 14
 
 

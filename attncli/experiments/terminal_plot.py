@@ -7,18 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from attncli.domain.cells import cells, left, right
+from attncli.domain.cells import SHADES, cells, left, right
 from attncli.domain.text import Lang
 from attncli.experiments.braille import Canvas
-from attncli.experiments.plot_axes import Axis, axis, bar_axis, number
+from attncli.experiments.plot_axes import MARKS_A_LINE, Axis, axis, bar_axis, number
 from attncli.experiments.result_table import shown
 from attncli.experiments.results import Plot
 from attncli.words.experiment_texts import SEVERAL
 
 HEIGHT = 13
 LETTERS = "abcdefgh"
-MARKS_A_LINE = 8
-SHADES = "·░▒▓█"
 MEETING = "*"
 
 

@@ -13,9 +13,9 @@ from xml.sax.saxutils import escape
 from markdown_it import MarkdownIt
 from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
-from mdit_py_plugins.dollarmath import dollarmath_plugin
 
 from attncli.domain.printable import printable
+from attncli.export.card_parser import card_parser
 from attncli.export.sanitising import sanitised
 
 _CODE = re.compile(
@@ -67,10 +67,7 @@ def _safe(text: str) -> str:
 
 @cache
 def _parser() -> MarkdownIt:
-    """CommonMark with tables and formulas; raw HTML in a card is shown and not obeyed, a picture is its description."""
-    parser = MarkdownIt("commonmark", {"html": False}).enable("table")
-    parser.use(dollarmath_plugin, renderer=_formula, label_renderer=lambda _: "", allow_space=True, double_inline=True)
-    parser.add_render_rule("image", _picture)
+    parser = card_parser(_formula)
     parser.add_render_rule("fence", _fence)
     return parser
 
@@ -79,10 +76,6 @@ def _formula(source: str, options: dict[str, bool]) -> str:
     """For MathJax, which finds a formula between `\\(` and `\\)`, or `\\[` and `\\]`."""
     opened, closed = ("\\[", "\\]") if options.get("display_mode") else ("\\(", "\\)")
     return f"{opened}{escape(html.unescape(source).strip())}{closed}"
-
-
-def _picture(renderer: RendererHTML, tokens: Sequence[Token], index: int, options: Any, env: Any) -> str:
-    return f"[{escape(renderer.renderInlineAsText(tokens[index].children, options, env))}]"
 
 
 def _fence(renderer: RendererHTML, tokens: Sequence[Token], index: int, options: Any, env: Any) -> str:

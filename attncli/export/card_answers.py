@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from attncli.domain.card import Card, ChoiceCard, ClozeCard, DebugCard, NumericCard, OrderingCard
+from attncli.domain.card import BLANK, Card, ChoiceCard, ClozeCard, DebugCard, NumericCard, OrderingCard
 from attncli.domain.text import Lang
 from attncli.export.markdown_writing import code_block, code_span
 from attncli.practice.cards.marking import right_order
 from attncli.practice.cards.worked_number import worked
 from attncli.words.summary_texts import ANSWERS
-
-BLANK = "____"
 
 
 def question(card: Card, lang: Lang) -> str:

@@ -20,9 +20,9 @@ from markdown_it.renderer import RendererHTML
 from markdown_it.rules_core import StateCore
 from markdown_it.token import Token
 from markupsafe import Markup
-from mdit_py_plugins.dollarmath import dollarmath_plugin
 
 from attncli.domain.printable import printable
+from attncli.export.card_parser import card_parser
 from attncli.export.render import environment
 from attncli.export.sanitising import MATHML_TAGS, MATHML_WORDS, sanitised
 from attncli.export.summary import Summary
@@ -62,12 +62,9 @@ def policy(style: str) -> str:
 
 
 def _parser() -> MarkdownIt:
-    """CommonMark with tables and formulas; raw HTML in a card is shown and not obeyed, a picture is its description."""
-    parser = MarkdownIt("commonmark", {"html": False}).enable("table")
-    parser.use(dollarmath_plugin, renderer=_formula, label_renderer=lambda _: "", allow_space=True, double_inline=True)
+    parser = card_parser(_formula)
     parser.add_render_rule("math_inline_double", _displayed)
     parser.core.ruler.push("aligned", _aligned)
-    parser.add_render_rule("image", _picture)
     return parser
 
 
@@ -76,10 +73,6 @@ def _aligned(state: StateCore) -> None:
     for token in state.tokens:
         if wanted := _ALIGNED.get(str(token.attrs.pop("style", ""))):
             token.attrs["class"] = wanted
-
-
-def _picture(renderer: RendererHTML, tokens: Sequence[Token], index: int, options: Any, env: Any) -> str:
-    return f"[{escape(renderer.renderInlineAsText(tokens[index].children, options, env))}]"
 
 
 def _displayed(renderer: RendererHTML, tokens: Sequence[Token], index: int, options: Any, env: Any) -> str:

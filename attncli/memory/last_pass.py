@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from math import ceil
 
-LEARN_SECONDS, REVIEW_SECONDS = 60.0, 15.0
-"""What learning a new card takes with its steps, and a review, where nothing is known of the learner."""
+from attncli.memory.time_per_card import LEARN_SECONDS, REVIEW_SECONDS
+
 LONGEST_PASS_DAYS = 7
 
 

@@ -7,10 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from attncli.memory.last_pass import LEARN_SECONDS, REVIEW_SECONDS
+from attncli.memory.time_per_card import LEARN_SECONDS, REVIEW_SECONDS, towards_usual
 
-PRIOR_CARDS = 10
-"""How many cards of the learner's own weigh as much as what is usual."""
 FIRST_WEEKS_REVIEWS = 3
 """So many reviews a new card brings in its first weeks. Room is kept for them, so that learning it is no debt."""
 
@@ -24,7 +22,7 @@ class Studied:
 
     def usual(self, prior_seconds: float) -> float:
         """Seconds for one card: the mean, drawn towards `prior_seconds`."""
-        return (self.seconds + PRIOR_CARDS * prior_seconds) / (self.cards + PRIOR_CARDS)
+        return towards_usual(self.seconds / max(1, self.cards), self.cards, prior_seconds)
 
 
 @dataclass(frozen=True, slots=True)

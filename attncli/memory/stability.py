@@ -30,6 +30,14 @@ PUBLISHED += (0.2629, 1.6483, 0.6014, 1.8729, 0.5425, 0.0912, 0.0658, DEFAULT_DE
 LEAST_STABILITY_DAYS = 0.001
 FIRST_RATINGS = (0.25, 0.15, 0.5, 0.1)
 """How often a new card is rated again, hard, good and easy, before anything is known of the learner."""
+PRIOR_RATINGS = 20
+"""How many first ratings of the learner's own weigh as much as these."""
+
+
+def first_shares(counts: Sequence[int]) -> list[float]:
+    """How often new cards are first rated again, hard, good and easy, after so many ratings of each."""
+    total = sum(counts) + PRIOR_RATINGS
+    return [(seen + PRIOR_RATINGS * share) / total for seen, share in zip(counts, FIRST_RATINGS, strict=True)]
 
 
 @dataclass(frozen=True, slots=True)

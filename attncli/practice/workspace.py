@@ -177,7 +177,8 @@ class Workspace:
 
     def _pass_days(self, days_left: int) -> int:
         """How many days the last pass before the interview has, if it has begun; otherwise 0."""
-        from attncli.memory.last_pass import LONGEST_PASS_DAYS, REVIEW_SECONDS, pass_days
+        from attncli.memory.last_pass import LONGEST_PASS_DAYS, pass_days
+        from attncli.memory.time_per_card import REVIEW_SECONDS
 
         if days_left > LONGEST_PASS_DAYS:
             return 0

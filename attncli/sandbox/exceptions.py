@@ -17,7 +17,7 @@ from .kernel_memory import KernelFault
 TEXT_LIMIT = 4000
 FRAMES_KEPT = 20
 _CHAIN_LIMIT = 8
-_MOST_LINES = 1 << 24
+MOST_LINES = 1 << 24
 _REFUSED_ERRORS = frozenset(
     {
         errno.EPERM,
@@ -84,7 +84,7 @@ def frames_of(error: BaseException, trace: TracebackType | None, filename: str) 
         trace = trace.tb_next
     if not first and type(error) in (SyntaxError, IndentationError, TabError):
         line = _real(SyntaxError, "lineno", error)
-        first.append((line if type(line) is int and 0 <= line < _MOST_LINES else 0, "<module>"))
+        first.append((line if type(line) is int and 0 <= line < MOST_LINES else 0, "<module>"))
     return [_frame(filename, line, function) for line, function in [*first, *last]]
 
 

@@ -35,7 +35,7 @@ TABLES_18 = {
 MOST_CARDS = 500_000
 MOST_REVIEWS = 5_000_000
 LONGEST_NOTE = 2**20
-_SUSPENDED = -1
+SUSPENDED = -1
 
 
 class _NoteType(NamedTuple):
@@ -195,7 +195,7 @@ def _cards(
             deck=decks.get(home_deck or deck, ""),
             template=template,
             fields=dict(zip(note_type.fields, texts, strict=False)),
-            suspended=queue == _SUSPENDED,
+            suspended=queue == SUSPENDED,
             changed_at=_moment(changed) or EARLIEST,
             reviews=tuple(reviews.get(id, ())),
         )

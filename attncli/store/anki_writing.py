@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from attncli.domain.anki import AnkiCalendar, AnkiReview, AnkiSchedule, CardType
+from attncli.store.anki_reading import SUSPENDED
 from attncli.store.connection import error_in_words
 
 MEMBER = "collection.anki2"
@@ -29,7 +30,6 @@ EARLIEST_IN_ZIP = 1980
 Fill = Callable[[sqlite3.Cursor, float, Iterator[int]], None]
 
 _STEP_LASTS_A_DAY = 3
-_SUSPENDED = -1
 
 
 def package_bytes(
@@ -96,7 +96,7 @@ def _schedule(connection: sqlite3.Connection, calendar: AnkiCalendar, schedules:
 
 def _put(connection: sqlite3.Connection, card: int, schedule: AnkiSchedule, calendar: AnkiCalendar) -> None:
     if schedule.type is CardType.NEW:
-        connection.execute("UPDATE cards SET queue = ? WHERE id = ?", (_SUSPENDED if schedule.suspended else 0, card))
+        connection.execute("UPDATE cards SET queue = ? WHERE id = ?", (SUSPENDED if schedule.suspended else 0, card))
         return
     queue, due = _queue(schedule, calendar)
     connection.execute(
@@ -104,7 +104,7 @@ def _put(connection: sqlite3.Connection, card: int, schedule: AnkiSchedule, cale
         " WHERE id = ?",
         (
             schedule.type,
-            _SUSPENDED if schedule.suspended else queue,
+            SUSPENDED if schedule.suspended else queue,
             due,
             schedule.interval_days,
             schedule.ease,

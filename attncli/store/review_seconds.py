@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from attncli.domain.review_time import LONGEST_LOOK_SECONDS
 from attncli.store.connection import Connection
 
 LATEST_ROWS = 600
 DAILY_ROWS = 5_000
-LONGEST_LOOK_MS = 300_000
 _ELAPSED = f"""
     CASE WHEN json_valid(payload) AND json_type(payload, '$.elapsed_ms') = 'integer'
-    THEN max(0, min({LONGEST_LOOK_MS}, json_extract(payload, '$.elapsed_ms'))) END
+    THEN max(0, min({LONGEST_LOOK_SECONDS * 1000}, json_extract(payload, '$.elapsed_ms'))) END
 """
 
 

@@ -11,7 +11,9 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-_CJK = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\u3040-\u30ff\uac00-\ud7af\U00020000-\U0003ffff"
+from attncli.domain.chinese_characters import IDEOGRAPHS, KANA
+
+_CJK = f"{IDEOGRAPHS}{KANA}\uac00-\ud7af\U00020000-\U0003ffff"
 _TOKEN = re.compile(f"[{_CJK}]+|[^\\W_{_CJK}]+")
 _IS_CJK = re.compile(f"[{_CJK}]")
 _ENDING = re.compile(r"(?<=[a-z]{4})(?:ations?|ing|ed|(?<!s)e?s)$")

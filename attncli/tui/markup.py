@@ -11,14 +11,14 @@ import re
 
 from textual.content import Content
 
+from attncli.domain.chinese_characters import FULL_WIDTH
 from attncli.domain.markdown_parts import PART
 from attncli.domain.printable import printable
 from attncli.tui.latex import Unreadable, one_line
 
 FORMULA_FENCE = "formula"
 
-_CJK = "\u3000-\u303f\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uff00-\uffef"
-_FOLD = re.compile(rf"(?<=[{_CJK}])(?: |\n *)(?=[{_CJK}])")
+_FOLD = re.compile(rf"(?<=[{FULL_WIDTH}])(?: |\n *)(?=[{FULL_WIDTH}])")
 _MARKDOWN_SIGN = re.compile(r"([\\`*_{}\[\]()#+\-.!|<>~&])")
 _LINE_START = re.compile(r"\s*(?:(?:[-*+]|\d+[.)]|>)\s+)*")
 _INLINE = re.compile(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from attncli.domain.card import Level
+from attncli.domain.seeds import SITTINGS
 from attncli.practice.cards.choose_cards import Wish
 from attncli.tui.routes import Route
 from attncli.tui.screens.base import AttnScreen
@@ -62,10 +63,10 @@ def screen_at(route: Route, level: Level | None = None) -> AttnScreen:
 
 def mock_screen(wish: MockWish | None, rng: Random, level: Level | None) -> AttnScreen:
     """Where an interview is chosen: beginning with a wish, or with one that is drawn, at the level that is set."""
-    from attncli.practice.mock.compose_mock import MOCK_LEVEL, SEEDS, MockWish
+    from attncli.practice.mock.compose_mock import MOCK_LEVEL, MockWish
     from attncli.tui.screens.mock import MockScreen
 
-    return MockScreen(wish or MockWish(level=level or MOCK_LEVEL, seed=rng.randrange(SEEDS)))
+    return MockScreen(wish or MockWish(level=level or MOCK_LEVEL, seed=rng.randrange(SITTINGS)))
 
 
 def interview_screen(workspace: Workspace, interview: MockInterview) -> AttnScreen:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from textual.app import App
 from textual.screen import Screen
 
+from attncli.domain.seeds import SITTINGS
 from attncli.domain.text import Lang
 from attncli.errors import AttnError
 from attncli.practice.cards.choose_cards import Wish, level_wished, require_fitting
@@ -72,9 +73,9 @@ class OpeningApp(App[None]):
 
     def open_quiz(self, topic: str | None = None) -> None:
         """A quiz drawn now, or a line where there is no card for one."""
-        from attncli.practice.sittings.quiz import SEEDS, QuizWish
+        from attncli.practice.sittings.quiz import QuizWish
 
-        wish = QuizWish(topic, seed=self.rng.randrange(SEEDS), level=level_wished(self.workspace))
+        wish = QuizWish(topic, seed=self.rng.randrange(SITTINGS), level=level_wished(self.workspace))
         try:
             self.show_quiz(drawn_quiz(self.workspace, wish))
         except AttnError as error:

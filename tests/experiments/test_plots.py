@@ -7,7 +7,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from attncli.domain.cells import cells
@@ -40,6 +40,7 @@ def test_an_axis_holds_all_values_and_writes_some(values: list[float]) -> None:
 
 
 @given(values=st.lists(POSITIVE, min_size=1, max_size=9))
+@example(values=[367879494.0, 999999999.0])
 def test_a_logarithmic_axis_too(values: list[float]) -> None:
     for found in (axis(values, log=True), bar_axis(values, log=True)):
         assert all(-1e-9 <= found.place(value) <= 1 + 1e-9 for value in [*values, *found.ticks])

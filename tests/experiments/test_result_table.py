@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attncli.domain.cells import cells
-from attncli.experiments.result_table import shown, table, wrapped
+from attncli.domain.line_breaks import wrapped
+from attncli.experiments.result_table import shown, table
 from attncli.experiments.results import outcome_of
 
 from .test_results import GOOD

@@ -12,7 +12,7 @@ import pytest
 from attncli import config
 from attncli.domain.log_row import RowKind
 from attncli.domain.rating import Rating
-from attncli.memory.last_pass import LEARN_SECONDS
+from attncli.memory.time_per_card import LEARN_SECONDS
 from attncli.practice.cards import hold, record_review
 from attncli.practice.cards.due_counts import DueCounts, due_counts
 from attncli.practice.sittings.review_sitting import Drill

@@ -8,6 +8,7 @@ from random import Random
 from typing import Any
 
 import pytest
+from textual import events
 from textual.pilot import Pilot
 
 from attncli.config import Settings
@@ -241,6 +242,19 @@ async def test_one_enter_too_many_skips_nothing(room: MakeRoom) -> None:
         assert interview_of(app).state.place == place
         await press(pilot, "enter")
         assert interview_of(app).state.place != place
+
+
+async def test_enter_pressed_twice_begins_one_interview(room: MakeRoom) -> None:
+    app = room()
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.pause()
+        for _ in range(2):
+            app.post_message(events.Key("enter", None))
+        await press(pilot, "space")
+        begun = interview_of(app).state.id
+        rows = app.workspace.store.log.everything()
+        steps = [(row.subject, row.payload["step"]) for row in rows if row.kind in mock_log.KINDS]
+        assert steps == [(begun, "begin")]
 
 
 async def test_a_follow_up_may_be_judged_with_the_mouse_and_in_either_language(room: MakeRoom) -> None:

@@ -10,8 +10,6 @@ from typing import Any
 from attncli.bank.problems import Way
 from attncli.domain.markdown_parts import PART
 
-LANGUAGES = ("en", "zh")
-
 
 def localised(value: Any, way: Way = ()) -> Iterator[tuple[Way, Mapping[str, str]]]:
     """Every {en, zh} text below a value, with the way to it."""

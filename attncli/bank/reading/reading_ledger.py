@@ -13,8 +13,8 @@ from typing import Any
 
 from attncli.bank.loader import LEDGER
 from attncli.bank.problems import Finding, did_you_mean, shown
-from attncli.bank.reading.card_texts import LANGUAGES
 from attncli.bank.reading.yaml_reading import Unreadable, parse, read_text
+from attncli.domain.text import LANGS
 
 Card = Mapping[str, Any]
 Readings = Mapping[str, Mapping[str, str]]
@@ -42,7 +42,7 @@ def _in(value: Any, lang: str) -> Any:
         return [_in(inner, lang) for inner in value]
     if not isinstance(value, Mapping):
         return value
-    others = [other for other in LANGUAGES if other != lang]
+    others = [other for other in LANGS if other != lang]
     return {key: _in(inner, lang) for key, inner in value.items() if key not in others or lang not in value}
 
 
@@ -62,7 +62,7 @@ def reading_findings(card: Card, readings: Readings) -> Iterator[Finding]:
     entry = readings.get(card.get("id", ""))
     if entry is None:
         return
-    for lang in LANGUAGES:
+    for lang in LANGS:
         if entry.get(lang) != text_hash(card, lang):
             said = f"the {_NAMES[lang]} text of {card['id']} is not the one that was read on {entry.get('date')}"
             yield Finding(("id",), f"{said}; read it again", error=False)
@@ -90,10 +90,10 @@ def written(readings: Readings) -> Iterator[str]:
     yield _HEAD if readings else _HEAD.replace("cards:\n", "cards: {}\n")
     for id in sorted(readings):
         entry = readings[id]
-        fields = [f"{key}: {json.dumps(entry[key], ensure_ascii=False)}" for key in ("date", *LANGUAGES, "checked")]
+        fields = [f"{key}: {json.dumps(entry[key], ensure_ascii=False)}" for key in ("date", *LANGS, "checked")]
         yield f"  {id}: {{{', '.join(fields)}}}\n"
 
 
 def reading(card: Card, date: str, checked: str) -> dict[str, str]:
     """What is written down of one reading."""
-    return {"date": date, **{lang: text_hash(card, lang) for lang in LANGUAGES}, "checked": checked}
+    return {"date": date, **{lang: text_hash(card, lang) for lang in LANGS}, "checked": checked}

@@ -10,11 +10,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, StringConstraints, Tag, WithJsonSchema, create_model
 
+from attncli.domain import identifiers
 from attncli.domain.challenge import CHECK_NAMES
 
-ID_PATTERN = r"^[a-z0-9]+(-[a-z0-9]+)*$"
-LONGEST_ID = 60
-Id = Annotated[str, StringConstraints(pattern=ID_PATTERN, max_length=LONGEST_ID)]
+Id = Annotated[str, StringConstraints(pattern=identifiers.PATTERN, max_length=identifiers.LONGEST)]
 Text = Annotated[str, StringConstraints(pattern=r"\S")]
 Date = Annotated[str, StringConstraints(pattern=r"^\d{4}(-\d{2}(-\d{2})?)?$")]
 Errata = Annotated[str, StringConstraints(pattern=r"^E\d{2,3}$")]

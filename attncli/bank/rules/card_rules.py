@@ -21,11 +21,11 @@ from attncli.bank.rules.numeric_rules import (
 )
 from attncli.domain.algebra import algebra_equal
 from attncli.domain.arithmetic import ComputeError
+from attncli.domain.card import BLANK
 
 Document = Mapping[str, Any]
 
 MAX_CODE_LINES = 15
-BLANK = "____"
 _BLANK = re.compile(r"(?<!_)_{4}(?!_)")
 _UNDERSCORES = re.compile(r"_{3,}")
 

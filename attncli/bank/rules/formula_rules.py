@@ -9,7 +9,8 @@ from functools import lru_cache
 from xml.etree import ElementTree
 
 from attncli.bank.problems import Finding, shown
-from attncli.bank.reading.card_texts import LANGUAGES, localised, parts_of
+from attncli.bank.reading.card_texts import localised, parts_of
+from attncli.domain.text import LANGS
 
 MAX_FORMULA = 2000
 _ALIASES = (
@@ -27,7 +28,7 @@ _LIBRARY_FAULTS = (ValueError, LookupError, TypeError, AttributeError, Recursion
 def formula_findings(value: object) -> Iterator[Finding]:
     """Formulas that cannot be shown, and dollar signs that belong to none, in every text below a value."""
     for way, text in localised(value):
-        for lang in LANGUAGES:
+        for lang in LANGS:
             if "$" not in text[lang]:
                 continue
             parts = parts_of(text[lang])

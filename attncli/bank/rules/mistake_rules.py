@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from attncli.bank.problems import did_you_mean, one_of, shown
 from attncli.bank.rules.formula_rules import formula_findings
 from attncli.bank.rules.hidden_characters import hidden_findings
+from attncli.domain.chinese_characters import is_chinese
 from attncli.domain.mistakes import (
     CARDS,
     FIELDS,
@@ -18,7 +19,6 @@ from attncli.domain.mistakes import (
     SYMPTOM_ZH,
     Field,
     fields_in,
-    is_chinese,
     listed,
 )
 from attncli.domain.rungs import RUNGS

@@ -9,22 +9,24 @@ from typing import Any
 
 from attncli.bank.problems import Finding, shown
 from attncli.bank.reading.card_texts import localised, parts_of
+from attncli.domain.chinese_characters import IDEOGRAPHS
 
 SHORT_WORDS = (50, 120)
 SHORT_CHARACTERS = (100, 260)
 
-_CJK = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
-_CHINESE_UNIT = re.compile(rf"[{_CJK}]|[^\W{_CJK}]+(?:[.'-][^\W{_CJK}]+)*")
-_HALF_WIDTH = re.compile(rf"[{_CJK}]\s?([,;:?!])\s?(?=[{_CJK}])|[{_CJK}](\.)(?=\s*[{_CJK}]|\s*$)")
+_CHINESE_UNIT = re.compile(rf"[{IDEOGRAPHS}]|[^\W{IDEOGRAPHS}]+(?:[.'-][^\W{IDEOGRAPHS}]+)*")
+_HALF_WIDTH = re.compile(
+    rf"[{IDEOGRAPHS}]\s?([,;:?!])\s?(?=[{IDEOGRAPHS}])|[{IDEOGRAPHS}](\.)(?=\s*[{IDEOGRAPHS}]|\s*$)"
+)
 _FULL_WIDTH = {",": "，", ";": "；", ":": "：", "?": "？", "!": "！", ".": "。"}
-_NO_SPACE = re.compile(rf"[{_CJK}][A-Za-z0-9]|[A-Za-z0-9][{_CJK}]")
+_NO_SPACE = re.compile(rf"[{IDEOGRAPHS}][A-Za-z0-9]|[A-Za-z0-9][{IDEOGRAPHS}]")
 _FILLER = {
     "en": re.compile(r"\b(it is (?:important|worth) (?:to note|noting)|needless to say|at the end of the day)\b", re.I),
     "zh": re.compile("(总而言之|综上所述|值得注意的是|众所周知|不言而喻|换句话说就是)"),
 }
 _OWN_RUN = {
     "en": re.compile(r"\b(runs? of ours|our (?:own )?(?:runs?|measurements?)|we (?:ran|measured))\b", re.I),
-    "zh": re.compile(rf"(我们[{_CJK}]{{0,8}}(?:小实验|实测|跑下来|测得))"),
+    "zh": re.compile(rf"(我们[{IDEOGRAPHS}]{{0,8}}(?:小实验|实测|跑下来|测得))"),
 }
 
 

@@ -8,10 +8,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from zlib import crc32
 
+from attncli.domain.chinese_characters import IDEOGRAPHS
+
 SIMILAR = 0.75
 _SKETCH = 6
 _MAX_BUCKET = 8
-_WORD = re.compile(r"[\u3400-\u9fff]|[^\W_\u3400-\u9fff]+")
+_WORD = re.compile(rf"[{IDEOGRAPHS}]|[^\W_{IDEOGRAPHS}]+")
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from typing import Any
 
 from attncli.bank.problems import Finding, Way
 from attncli.bank.rules.prose_rules import english_words
-from attncli.domain.mistakes import is_chinese
+from attncli.domain.chinese_characters import is_chinese
 
 MOST_LINES = 25
 MOST_WORDS = 180

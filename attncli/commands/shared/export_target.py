@@ -40,6 +40,15 @@ class Target:
         if self.file is None and sys.stdout.isatty():
             raise UsageError(f"{what} is nothing for a terminal; name a file: -o {name}")
 
+    def refuse_place(self) -> None:
+        """Raises UsageError, before any work is done, where no file can come to lie."""
+        if self.file is None:
+            return
+        if not self.file.absolute().parent.is_dir():
+            raise UsageError(f"cannot write {self.file} (there is no folder {self.file.absolute().parent}); {REMEDY}")
+        if self.file.is_dir():
+            raise UsageError(f"cannot write {self.file} (it is a folder); {REMEDY}")
+
     def write_text(self, text: str) -> None:
         if self.file is None:
             echo(text, end="")

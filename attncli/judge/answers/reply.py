@@ -11,6 +11,7 @@ from torch import Tensor
 from attncli.judge.answers.request import HANDED, Request
 from attncli.judge.truth.compare import leaves
 from attncli.judge.truth.reference import Observed
+from attncli.sandbox.exceptions import MOST_LINES
 from attncli.sandbox.placement import AWAY, CPU
 from attncli.sandbox.program_watch import ALIASED, GLOBALS
 from attncli.sandbox.tensor_table import MAX_NODES, TreeError, read_table
@@ -18,7 +19,6 @@ from attncli.sandbox.values import Environment, Raised, resolve
 
 MEASURES = ("flops", "calls", "largest", "peak", "moved", "returned")
 _LARGEST = 1 << 62
-_MOST_LINES = 1 << 24
 # What is found about memory and torch's own state: positions of steps, or of inputs, some with one of these words.
 _POSITIONS = ("mutated", "changed", "containers", "instances", "graph", "modules")
 _WORDS = {"aliased": ALIASED, "globals": GLOBALS}
@@ -102,7 +102,7 @@ def _fault(fault: Any) -> dict[str, Any]:
 def _frame(frame: Any) -> dict[str, Any]:
     if not isinstance(frame, dict):
         raise Unreadable("a frame without its parts")
-    line = _position(frame.get("line"), _MOST_LINES)
+    line = _position(frame.get("line"), MOST_LINES)
     return {"line": line, **{key: _text(frame.get(key), NAME_LENGTH) for key in ("function", "code")}}
 
 
@@ -127,7 +127,7 @@ def _observation(header: Mapping[str, Any], payload: memoryview, request: Reques
         observed.pure = _pure(header["pure"], len(request.case.inputs) + len(request.cotangents), steps)
     if "calls" in request.want:
         seen = [(name, line) for name, line in _listed(header["calls"])]
-        observed.seen = [[_text(name, NAME_LENGTH), _position(line, _MOST_LINES)] for name, line in seen]
+        observed.seen = [[_text(name, NAME_LENGTH), _position(line, MOST_LINES)] for name, line in seen]
         observed.makes = _flag(header["makes"])
     if "cost" in request.want:
         measures = [*MEASURES, *(HANDED if "handed" in request.want else [])]

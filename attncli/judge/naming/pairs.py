@@ -16,16 +16,13 @@ import torch
 from torch import Tensor
 
 from attncli.judge.cases.case import Case
+from attncli.judge.naming.samples import LEAST_ENTRIES, WIDE
 from attncli.judge.truth.compare import Rules, agreeing, leaves
 from attncli.judge.truth.expectation import Expectation
 from attncli.judge.truth.reference import Observed
 
-# Each of the two must show in so many answers, and in so many entries altogether.
+# Each of the two must show in so many answers, and in `LEAST_ENTRIES` altogether.
 LEAST_ANSWERS = 2
-LEAST_ENTRIES = 4
-
-# In 16 bits too much is within the tolerance to tell entries apart.
-WIDE = (torch.float32, torch.float64)
 
 Masks = list[Tensor]
 

@@ -18,7 +18,8 @@ from attncli.judge.truth.expectation import Expectation
 from attncli.judge.truth.reference import Observed
 from attncli.judge.truth.tolerance import VARIES
 
-_WIDE = (torch.float32, torch.float64)
+# In 16 bits too much is within the tolerance to tell entries apart.
+WIDE = (torch.float32, torch.float64)
 # A tensor with fewer entries than that fits too many explanations to prove one.
 LEAST_ENTRIES = 4
 
@@ -93,7 +94,7 @@ def _sample(
     sizes: Mapping[str, int],
 ) -> Sample | None:
     wanted, native, got = values
-    if not all(isinstance(value, Tensor) for value in values) or got.dtype not in _WIDE or got.dtype != native.dtype:
+    if not all(isinstance(value, Tensor) for value in values) or got.dtype not in WIDE or got.dtype != native.dtype:
         return None
     entry = str(case.steps[key].get("name", ""))
     place = "return" + "".join(f"[{name!r}]" for name in part)

@@ -10,6 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from attncli.judge.answers.callables import LARGEST_INTEGER
 from attncli.sandbox.values import Opaque, Raised
 
 VALUES_SHOWN = 256
@@ -18,7 +19,6 @@ DEPTH_SHOWN = 8
 TEXT_SHOWN = 500
 # What a number takes in a document that is indented, in characters.
 _NUMBER = 40
-_LARGEST_INTEGER = 2**63
 _MORE = "…"
 _DIGITS = {torch.float64: 17, torch.float32: 8, torch.float16: 5, torch.bfloat16: 4}
 
@@ -71,7 +71,7 @@ def _plain_container(value: Any, room: Room, axes: Axes, place: str, depth: int)
 def _plain_scalar(value: Any, room: Room) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return str(value)
-    if isinstance(value, int) and not -_LARGEST_INTEGER <= value < _LARGEST_INTEGER:
+    if isinstance(value, int) and not -LARGEST_INTEGER <= value < LARGEST_INTEGER:
         return f"{'-' if value < 0 else ''}a whole number of {value.bit_length()} bits"
     if isinstance(value, (int, float, bool)) or value is None:
         return value

@@ -11,11 +11,11 @@ from typing import Any
 
 from torch import Tensor
 
+from attncli.judge.answers.callables import LARGEST_INTEGER
 from attncli.judge.trying.typed_tensors import CASTS, FUNCTIONS, MAKERS, MOVES, TensorMaker, TooManyElements, moved
 from attncli.judge.trying.untypable import code_of, untypable
 from attncli.sandbox.tensor_table import DTYPES
 
-LARGEST_INTEGER = 2**63
 _OPERATORS: Mapping[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,

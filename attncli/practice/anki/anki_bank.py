@@ -17,13 +17,13 @@ from attncli.bank.problems import shown_path
 from attncli.bank.reading.yaml_reading import parse
 from attncli.bank.validate import topic_findings
 from attncli.domain.anki import FROM_ANKI
+from attncli.domain.chinese_characters import is_chinese
 from attncli.errors import UsageError
 from attncli.files import cannot_write, write_whole
 
 PREFIX = "anki"
 LONGEST_SLUG = 30
 LONGEST_TITLE = 120
-_CHINESE = re.compile("[\u3400-\u4dbf\u4e00-\u9fff]")
 _HEAD = "# Written by `attn import anki`, which adds cards and changes none: correct them as you like.\n"
 
 
@@ -59,7 +59,7 @@ class NewOwnCard:
 
 
 def _lang(text: str) -> str:
-    return "zh" if _CHINESE.search(text) else "en"
+    return "zh" if is_chinese(text) else "en"
 
 
 def usable(cards: Iterable[NewOwnCard]) -> list[NewOwnCard]:

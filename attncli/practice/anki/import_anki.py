@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from attncli.domain.anki import ForeignCard, ForeignCollection, own_card
+from attncli.domain.identifiers import is_identifier
 from attncli.domain.log_row import LogRow, RowKind
 from attncli.practice.anki.anki_bank import NewOwnCard, keys_there, texts_of, usable, write_files
 from attncli.practice.anki.anki_markdown import markdown_of
@@ -30,7 +31,6 @@ KEY_LENGTH = 12
 SAME_MOMENT = timedelta(milliseconds=10)
 """Anki keeps milliseconds, and moves one of two answers of the same millisecond."""
 LONGEST_ANSWER_MS = 24 * 3600 * 1000
-_ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*\Z")
 _SAID = re.compile(r"[^\W_]")
 
 
@@ -133,7 +133,7 @@ class _Taken:
 
 def _own(card: ForeignCard) -> str:
     id = own_card(card.guid)
-    return id if _ID.match(id) and len(id) <= 60 else ""
+    return id if is_identifier(id) else ""
 
 
 def _key(card: ForeignCard) -> str:

@@ -14,6 +14,7 @@ from attncli.bank.own_cards import completed
 from attncli.bank.problems import shown_path
 from attncli.bank.reading.yaml_reading import parse
 from attncli.bank.validate import topic_findings
+from attncli.domain.identifiers import is_identifier
 from attncli.domain.text import Lang
 from attncli.errors import Unfit, UsageError
 from attncli.files import cannot_write, write_whole
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from attncli.practice.workspace import Workspace
 
 LONGEST_TOPIC = 40
-_TOPIC = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*\Z")
 _CARD = re.compile(r"^( *)- +id:", re.MULTILINE)
 
 
@@ -43,7 +43,7 @@ def add_card(workspace: Workspace, topic: str, question: str = "", answer: str =
     for a file that has a problem or cannot be added to.
     """
     topic = topic.strip().lower()
-    if not _TOPIC.match(topic) or len(topic) > LONGEST_TOPIC:
+    if not is_identifier(topic, LONGEST_TOPIC):
         said = f"“{topic[:40]}” is no topic; use lower-case letters, digits and single hyphens, such as mine"
         raise Unfit(said, "topic")
     path = _file_of(workspace.home.banks, topic)

@@ -6,10 +6,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from attncli.domain.challenge import SEEDS, Challenge
+from attncli.domain.challenge import Challenge
 from attncli.domain.device_choice import CPU
 from attncli.domain.grade_report import GradeReport
 from attncli.domain.rungs import CaseRung
+from attncli.domain.seeds import STREAMS
 from attncli.domain.stored_counterexample import counterexamples_of
 from attncli.errors import JudgeFailed, NotFound, Unfit, UsageError
 from attncli.judge.client import MEMORY_MIB, TIMEOUT_SECONDS, GradeRequest, Judge, OnCheck
@@ -156,4 +157,4 @@ def failed_report(id: str, path: Path, error: JudgeFailed) -> GradeReport:
 
 def fresh_seed(report: GradeReport) -> int:
     """The input stream after the one of `report`: what it accepted can be examined on inputs that it has not seen."""
-    return (report.seed + 1) % SEEDS
+    return (report.seed + 1) % STREAMS

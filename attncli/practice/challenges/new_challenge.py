@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from keyword import iskeyword
 from pathlib import Path
 
 from attncli import paths
+from attncli.domain.identifiers import is_identifier
 from attncli.errors import UsageError
 from attncli.practice.workspace import Workspace
-
-_NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
-_LONGEST = 60
 
 _FILES = {
     "challenge.yaml": """\
@@ -120,7 +117,7 @@ def new_challenge(workspace: Workspace, name: str) -> Path:
     Raises UsageError where the name cannot be had; nothing is ever overwritten.
     """
     track, _, id = name.partition("/")
-    if not all(_NAME.fullmatch(part) and len(part) <= _LONGEST for part in (track, id)):
+    if not all(is_identifier(part) for part in (track, id)):
         raise UsageError(f"{name} names no challenge; write TRACK/ID in lower-case letters, digits and single hyphens")
     index = workspace.store.index
     taken = [file.parent for file in workspace.source_files.challenge_files() if file.parent.name == id]

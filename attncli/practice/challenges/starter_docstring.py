@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import ast
 import re
-import unicodedata
 from collections.abc import Iterator
 from io import StringIO
 
+from attncli.domain.chinese_characters import FULL_WIDTH
+from attncli.domain.line_breaks import wrapped
+
 _WIDTH = 110
-_CHINESE = r"[\u2e80-\u9fff\uff00-\uffef]"
-_OPENING, _CLOSING = "[（「《]", "[，。；：！？、）」》”]"
-_PIECE = re.compile(rf"\s*{_OPENING}*(?:{_CHINESE}|[^\s\u2e80-\u9fff\uff00-\uffef]+){_CLOSING}*")
-_FOLDED = re.compile(rf"(?<={_CHINESE})\n(?={_CHINESE})")
+_FOLDED = re.compile(rf"(?<=[{FULL_WIDTH}])\n(?=[{FULL_WIDTH}])")
 _VERBATIM = ("|", "#")
 _FENCES = ("```", "$$")
 _BULLET = re.compile(r"\s*(?:[-*+]|\d+[.)])\s+")
@@ -54,22 +53,10 @@ def _filled(text: str) -> Iterator[str]:
     yield from _broken(paragraph)
 
 
-def _broken(paragraph: list[str]) -> Iterator[str]:
+def _broken(paragraph: list[str]) -> list[str]:
     """One paragraph in lines of the width; those of a list item hang below its text."""
+    if not paragraph:
+        return []
     whole = _FOLDED.sub("", "\n".join(paragraph)).replace("\n", " ")
     bullet = _BULLET.match(whole)
-    hanging = " " * len(bullet[0]) if bullet else ""
-    current = ""
-    for piece in _PIECE.findall(whole):
-        if current.strip() and columns(current + piece) > _WIDTH:
-            yield current
-            current = hanging + piece.lstrip()
-        else:
-            current += piece
-    if current:
-        yield current
-
-
-def columns(text: str) -> int:
-    """How wide a terminal shows it."""
-    return sum(2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text)
+    return wrapped(whole, _WIDTH, " " * len(bullet[0]) if bullet else "")

@@ -23,7 +23,6 @@ from attncli.store.bank_index import CardSummary
 
 MOCK_MINUTES = 45
 MOCK_LEVEL: Level = "onsite"
-SEEDS = 1_000_000
 
 # Below this there is no time for a second round of code.
 REPAIR_FROM_MINUTES = 25

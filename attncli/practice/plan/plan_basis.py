@@ -3,29 +3,26 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 
 from attncli.domain.log_row import LogRow, RowKind
 from attncli.domain.rating import Rating
+from attncli.domain.review_time import seconds_of
 from attncli.domain.schedule import Schedule
 from attncli.memory.card_order import asked_order, asked_weight, unseen_cards
-from attncli.memory.last_pass import LEARN_SECONDS, REVIEW_SECONDS
-from attncli.memory.learner_curve import Curve, Trial, likely, middle, weigh
+from attncli.memory.learner_curve import SAMPLED_CARDS, Curve, Trial, likely, middle, weigh
 from attncli.memory.plan_day import Item, Outlook
 from attncli.memory.plan_forecast import thirds
 from attncli.memory.replay import standing_reviews
-from attncli.memory.stability import PUBLISHED, Growth
-from attncli.memory.study_seconds import first_shares, usual_seconds
+from attncli.memory.stability import PUBLISHED, Growth, first_shares
+from attncli.memory.time_per_card import LEARN_SECONDS, REVIEW_SECONDS, usual_seconds
 from attncli.practice.workspace import Workspace
 from attncli.store.bank_index import CardSummary
 
-SAMPLED_CARDS = 400
-"""How many cards, the most recently reviewed, tell how this learner forgets: reading a million rows would take long."""
 MANY_CARDS = 5000
 """So many cards are forecast with three curves in place of all that are likely."""
-LONGEST_LOOK_SECONDS = 300.0
 NEVER = -1_000_000
 
 
@@ -150,7 +147,7 @@ def _learn_from(habits: Habits, reviews: Sequence[LogRow], growth: Growth, kind:
     stability, difficulty, last_day = 0.0, 5.0, NEVER
     for day, rows in groupby(reviews, key=lambda row: row.day):
         first, *again = list(rows)
-        seconds = _seconds_of([first, *again])
+        seconds = seconds_of([first, *again])
         if last_day == NEVER:
             rating = first.rating
             habits.first_ratings[rating - 1] += 1
@@ -162,13 +159,6 @@ def _learn_from(habits: Habits, reviews: Sequence[LogRow], growth: Growth, kind:
         if seconds is not None:
             (habits.learn_seconds if last_day == NEVER else habits.review_seconds)[kind].append(seconds)
         last_day = max(day, last_day)
-
-
-def _seconds_of(rows: Iterable[LogRow]) -> float | None:
-    """The time that the reviews of one day took; None where it was not measured."""
-    told = [row.payload.get("elapsed_ms") for row in rows]
-    known = [min(LONGEST_LOOK_SECONDS, ms / 1000) for ms in told if type(ms) is int and ms >= 0]
-    return sum(known) if known and len(known) == len(told) else None
 
 
 def _seconds(seen: Mapping[str, Sequence[float]], kind: str, prior: float) -> float:

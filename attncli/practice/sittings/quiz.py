@@ -16,7 +16,6 @@ from attncli.practice.workspace import Workspace
 from attncli.store.bank_index import CardSummary
 
 QUIZ_COUNT = 10
-SEEDS = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,17 +11,16 @@ from dataclasses import dataclass
 from datetime import date
 from itertools import groupby
 
-from attncli.domain.log_row import LogRow
 from attncli.domain.rating import Rating
+from attncli.domain.review_time import seconds_of
 from attncli.domain.schedule import Schedule
 from attncli.memory.forgetting_curve import recall_on
+from attncli.memory.learner_curve import SAMPLED_CARDS
 from attncli.memory.replay import standing_reviews
 from attncli.practice.workspace import Workspace
 from attncli.store.review_seconds import seconds_by_day
 from attncli.store.schedule_table import ReviewedCard
 
-SAMPLED_CARDS = 400
-LONGEST_LOOK_SECONDS = 300.0
 DAYS_SHOWN = 14
 PREDICTED_FROM = (0.0, 0.7, 0.8, 0.85, 0.9, 0.95)
 """Where the groups of predicted recall begin."""
@@ -105,17 +104,10 @@ def _recalls(workspace: Workspace, card: ReviewedCard) -> Iterator[Recall]:
         first, *again = list(reviews)
         if schedule is not None and day > schedule.review_day:
             predicted = recall_on(schedule, day, decay)
-            seconds = _seconds([first, *again])
+            seconds = seconds_of([first, *again])
             yield Recall(card, day - schedule.review_day, predicted, first.rating is not Rating.AGAIN, seconds)
         for row in (first, *again):
             schedule = scheduler.review(row.subject, schedule, row.rating, row.at, row.day)
-
-
-def _seconds(rows: Iterable[LogRow]) -> float | None:
-    """The time that the reviews of one day took; None where one was not timed."""
-    told = [row.payload.get("elapsed_ms") for row in rows]
-    known = [min(LONGEST_LOOK_SECONDS, ms / 1000) for ms in told if type(ms) is int and ms >= 0]
-    return sum(known) if len(known) == len(told) else None
 
 
 def _from(begins: Sequence[float], value: float) -> str:

@@ -17,7 +17,7 @@ from attncli.practice.cards.card_draft import CardDraft, drop_draft, keep_draft,
 from attncli.practice.cards.new_card import add_card
 from attncli.tui.app_errors import fault_text
 from attncli.tui.screens.base import AttnScreen
-from attncli.tui.widgets.plain import Plain
+from attncli.tui.widgets.plain import Plain, heading
 from attncli.tui.widgets.title_bar import TitleBar
 from attncli.words.app_texts import say
 
@@ -47,11 +47,11 @@ class AddCardScreen(AttnScreen):
     def body(self) -> Iterable[Widget]:
         self._take_up()
         with Vertical(id="fields"):
-            yield Plain(say("add.topic", self.lang), classes="heading")
+            yield heading(say("add.topic", self.lang))
             yield Input(self.draft.topic, id="topic")
-            yield Plain(say("add.question", self.lang), classes="heading")
+            yield heading(say("add.question", self.lang))
             yield Input(self.draft.question, id="question")
-            yield Plain(say("add.answer", self.lang), classes="heading")
+            yield heading(say("add.answer", self.lang))
             yield TextArea(self.draft.answer, id="answer", tab_behavior="focus")
         yield Plain(self.said or say("add.note", self.lang), id="note")
 

@@ -25,6 +25,8 @@ from attncli.tui.widgets.title_bar import TitleBar
 from attncli.words.app_texts import say
 
 LEAST_WIDTH, LEAST_HEIGHT = 60, 18
+READ_SECONDS = 0.01
+"""Between two portions of a long reading, so that keys come in."""
 
 
 class TooSmall(Plain):

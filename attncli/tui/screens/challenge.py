@@ -33,7 +33,7 @@ from attncli.tui.widgets.challenge_statement import asked_for, help_taken
 from attncli.tui.widgets.folded_text import Fold
 from attncli.tui.widgets.grading_view import GradeReportView
 from attncli.tui.widgets.long_text import Page
-from attncli.tui.widgets.plain import Plain
+from attncli.tui.widgets.plain import Plain, heading
 from attncli.tui.widgets.title_bar import TitleBar
 from attncli.words.app_texts import say
 from attncli.words.track_texts import track_title
@@ -102,7 +102,7 @@ class ChallengeScreen(AttnScreen):
             yield Plain(say("challenge.offers-repair", lang), classes="offer")
         if self.handed_out is not None:
             task, text = task_of(self.handed_out, self.file, lang)
-            yield Plain(task, classes="heading")
+            yield heading(task)
             yield CardMarkdown(text[lang])
         yield from help_taken(self.hints, self.reference, lang)
         yield from asked_for(self.challenge, self.statement, lang, self.unfolded)

@@ -128,8 +128,7 @@ class ChallengesScreen(AttnScreen):
         self._fill()
 
     def action_to_list(self) -> None:
-        if self.query_one(Rows).option_count:
-            self.query_one(Rows).focus()
+        self.query_one(Rows).enter()
 
     def action_leave_field(self) -> None:
         """Escape shows the whole list again."""

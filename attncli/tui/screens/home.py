@@ -19,7 +19,7 @@ from attncli.practice.stats.progress_stats import Overview, overview
 from attncli.practice.today import Pace, standstill
 from attncli.tui.columns import bar, left, right
 from attncli.tui.routes import Route
-from attncli.tui.screens.base import AttnScreen
+from attncli.tui.screens.base import READ_SECONDS, AttnScreen
 from attncli.tui.widgets.heatmap import shade
 from attncli.tui.widgets.option_rows import Rows, row_width
 from attncli.tui.widgets.plain import Plain
@@ -33,7 +33,6 @@ ALL = "*"
 _NUMBER, _BAR, _PERCENT = 7, 10, 5
 _TOLD = ("introduced", "unseen", "buried")
 CARDS_AT_ONCE = 40
-READ_SECONDS = 0.01
 
 
 class HomeScreen(AttnScreen):

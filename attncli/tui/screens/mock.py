@@ -127,7 +127,12 @@ class MockScreen(WishScreen[MockWish]):
         self._show(lambda: MockInterview.resume(self.workspace))
 
     def _show(self, opened: Callable[[], MockInterview | None]) -> None:
-        """The interview itself, in the place of this screen; a row may be chosen with the mouse, so errors end here."""
+        """The interview itself, in the place of this screen; a row may be chosen with the mouse, so errors end here.
+
+        What was pressed a second time, before the first showed, begins no second interview.
+        """
+        if not self.is_current:
+            return
         try:
             if (interview := opened()) is not None:
                 self.attn.show_interview(interview)

@@ -20,7 +20,7 @@ from attncli.tui.screens.editor import EditorScreen
 from attncli.tui.screens.interview_clock import InterviewClock
 from attncli.tui.widgets.grading_view import GradeReportView
 from attncli.tui.widgets.mock_time import MockTimeLine
-from attncli.tui.widgets.plain import Plain
+from attncli.tui.widgets.plain import heading
 from attncli.tui.widgets.title_bar import TitleBar
 from attncli.words.app_texts import say
 from attncli.words.mock_texts import PART_NAMES, code_task
@@ -72,7 +72,7 @@ class MockCodeScreen(ChallengeScreen, InterviewClock, inherit_bindings=False):
         yield from super().body()
 
     def _statement(self) -> Iterable[Widget]:
-        yield Plain(code_task(self.round.bugs)[self.lang], classes="heading")
+        yield heading(code_task(self.round.bugs)[self.lang])
         yield from super()._statement()
 
     def _after_solving(self) -> Iterable[Widget]:
@@ -111,7 +111,7 @@ class MockCodeScreen(ChallengeScreen, InterviewClock, inherit_bindings=False):
         await super()._show_report(report, after)
         if self.is_settled and self.is_attached:
             self.query_one(MockTimeLine).display = False
-            go_on = Plain(say("mock.go-on", self.lang), classes="heading")
+            go_on = heading(say("mock.go-on", self.lang))
             await mount_in(self.query_one(GradeReportView), [go_on], before=0)
 
     def _failed_text(self, error: JudgeFailed) -> str:

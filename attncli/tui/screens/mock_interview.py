@@ -60,9 +60,7 @@ class MockInterviewScreen(AskingScreen, InterviewClock):
         return self.interview.asked
 
     def title_bar(self) -> TitleBar:
-        bar = TitleBar("")
-        bar.title, bar.detail, bar.status = self._titles()
-        return bar
+        return TitleBar(*self._titles())
 
     def _titles(self) -> tuple[str, str, str]:
         part, item, asked = self.interview.part, self.interview.item, self.asked

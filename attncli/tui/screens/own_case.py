@@ -22,7 +22,7 @@ from attncli.tui.screens.base import AttnScreen
 from attncli.tui.widget_events import Tried
 from attncli.tui.widgets.line_field import LineField
 from attncli.tui.widgets.long_text import Page
-from attncli.tui.widgets.plain import Plain
+from attncli.tui.widgets.plain import Plain, heading
 from attncli.tui.widgets.title_bar import TitleBar
 from attncli.words.app_texts import say
 
@@ -98,7 +98,7 @@ class OwnCaseScreen(AttnScreen):
             named = Answers("reference", "yours", starred=answers.same is False)
             yield CounterexampleView(answers.shown, lang, self.file.name, "own-case.case", named)
         if answers.printed:
-            yield Plain(say("verdict.printed", lang), classes="heading")
+            yield heading(say("verdict.printed", lang))
             yield Plain(answers.printed, classes="note")
 
     async def _show(self) -> None:

@@ -26,7 +26,7 @@ from attncli.tui.app_errors import fault_text
 from attncli.tui.columns import bar, left, right
 from attncli.tui.screens.base import AttnScreen
 from attncli.tui.widgets.long_text import Page
-from attncli.tui.widgets.plain import Plain
+from attncli.tui.widgets.plain import Plain, heading
 from attncli.tui.widgets.title_bar import TitleBar
 from attncli.words import plan_texts as words
 from attncli.words.app_texts import say
@@ -134,4 +134,4 @@ class PlanScreen(AttnScreen):
         )
 
     def _heading(self, text: str) -> Plain:
-        return Plain(text, classes="heading")
+        return heading(text)

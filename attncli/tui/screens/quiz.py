@@ -12,9 +12,10 @@ from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import OptionList
 
+from attncli.domain.seeds import SITTINGS
 from attncli.errors import NothingFits
 from attncli.practice.cards.ask import Asked
-from attncli.practice.sittings.quiz import SEEDS, Missed, Quiz
+from attncli.practice.sittings.quiz import Missed, Quiz
 from attncli.tui.markup import inline
 from attncli.tui.screens.card_answering import AskingScreen
 from attncli.tui.widget_events import Answered
@@ -48,9 +49,7 @@ class QuizScreen(AskingScreen):
         return None if self.is_over else self.quiz.current
 
     def title_bar(self) -> TitleBar:
-        bar = TitleBar("")
-        bar.title, bar.detail, bar.status = self._titles()
-        return bar
+        return TitleBar(*self._titles())
 
     def _titles(self) -> tuple[str, str, str]:
         if self.asked is None:
@@ -128,7 +127,7 @@ class QuizScreen(AskingScreen):
     async def action_again(self) -> None:
         """Another quiz of the same topic and length."""
         try:
-            self.quiz = Quiz(self.workspace, replace(self.quiz.wish, seed=self.attn.rng.randrange(SEEDS)))
+            self.quiz = Quiz(self.workspace, replace(self.quiz.wish, seed=self.attn.rng.randrange(SITTINGS)))
         except NothingFits as error:
             self.attn.tell(error)
             return

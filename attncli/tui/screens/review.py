@@ -107,9 +107,7 @@ class ReviewScreen(AskingScreen):
     def title_bar(self) -> TitleBar:
         if not hasattr(self, "drill"):
             self._begin()
-        bar = TitleBar("")
-        bar.title, bar.detail, bar.status = self._titles()
-        return bar
+        return TitleBar(*self._titles())
 
     def body(self) -> Iterable[Widget]:
         yield Progress(*self._counts())

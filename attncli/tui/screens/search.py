@@ -100,8 +100,7 @@ class SearchScreen(AttnScreen):
         ).truncate(row_width(self.app.size.width), ellipsis=True)
 
     def action_to_results(self) -> None:
-        if self.query_one(Rows).option_count:
-            self.query_one(Rows).focus()
+        self.query_one(Rows).enter()
 
     def on_screen_resume(self) -> None:
         """Tags, notes and own cards may have come meanwhile."""

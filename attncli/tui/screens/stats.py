@@ -14,12 +14,12 @@ from textual.widget import Widget
 from attncli.practice.stats.progress_stats import FORECAST_DAYS, RETENTION_DAYS, Progress, TopicStanding, progress
 from attncli.practice.stats.recall_stats import RecallRecord, minutes_by_day
 from attncli.tui.columns import bar, left, right
-from attncli.tui.screens.base import AttnScreen
+from attncli.tui.screens.base import READ_SECONDS, AttnScreen
 from attncli.tui.summary_export import export_summary
 from attncli.tui.widgets.due_forecast import Forecast
 from attncli.tui.widgets.heatmap import Heatmap
 from attncli.tui.widgets.long_text import Page
-from attncli.tui.widgets.plain import Plain
+from attncli.tui.widgets.plain import Plain, heading
 from attncli.tui.widgets.recall_charts import RecallReport
 from attncli.tui.widgets.title_bar import TitleBar
 from attncli.words.app_texts import say
@@ -28,7 +28,6 @@ from attncli.words.plan_texts import countdown_line
 
 _TOPIC, _BAR = 40, 20
 CARDS_AT_ONCE = 5
-READ_SECONDS = 0.01
 
 
 class StatsScreen(AttnScreen):
@@ -107,4 +106,4 @@ class StatsScreen(AttnScreen):
         )
 
     def _heading(self, key: str, **values: object) -> Plain:
-        return Plain(say(key, self.lang, **values), classes="heading")
+        return heading(say(key, self.lang, **values))

@@ -16,7 +16,7 @@ from attncli.practice.challenges.solution import reference
 from attncli.practice.challenges.starter_docstring import without_docstring
 from attncli.practice.workspace import Workspace
 from attncli.tui.widgets.follow_ups import FollowUps, Questions
-from attncli.tui.widgets.plain import Plain
+from attncli.tui.widgets.plain import Plain, heading
 from attncli.words.after_solving_texts import YOUR_CODE
 from attncli.words.app_texts import say
 
@@ -70,16 +70,16 @@ class AfterSolving(Vertical):
         from attncli.tui.widgets.markdown_card import CardMarkdown
 
         if self._challenge.follow_ups:
-            yield Plain(say("after.asked-next", self._lang), classes="heading")
+            yield heading(say("after.asked-next", self._lang))
             yield FollowUps(self._challenge.follow_ups, self._opened, self._lang, self._questions)
         if self._following is not None:
             yield Plain(say("after.next", self._lang, title=self._following.title[self._lang]), classes="next")
         with Horizontal():
-            for heading, source in zip(
+            for title, source in zip(
                 (YOUR_CODE[self._lang], say("challenge.solution", self._lang)), self._sources, strict=True
             ):
                 with Vertical():
-                    yield Plain(heading, classes="heading")
+                    yield heading(title)
                     yield CardMarkdown(f"```python\n{source.rstrip()}\n```")
 
     def on_resize(self, event: events.Resize) -> None:

@@ -7,12 +7,12 @@ from datetime import datetime
 from textual.content import Content
 from textual.widget import Widget
 
+from attncli.domain.mock_interview import ANSWER_SECONDS
 from attncli.domain.text import Lang
 from attncli.practice.workspace import Clock
 from attncli.tui.columns import bar
 from attncli.words.app_texts import say
 
-ANSWER_SECONDS = 30
 TICK_SECONDS = 1.0
 # Without motion the line changes only so often, and has no bar.
 STEADY_SECONDS = 10

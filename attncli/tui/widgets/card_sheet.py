@@ -18,7 +18,7 @@ from attncli.tui.markup import inline
 from attncli.tui.widgets.behind import Behind
 from attncli.tui.widgets.long_text import Page
 from attncli.tui.widgets.marked_rows import MarkedRows
-from attncli.tui.widgets.plain import Plain
+from attncli.tui.widgets.plain import Plain, heading
 from attncli.tui.widgets.typed_answer import ClozeAnswer, NumericAnswer, TypedAnswer
 from attncli.words.app_texts import say
 
@@ -212,7 +212,7 @@ def _parts(section: Section, asked: Asked, lang: Lang, questions: Questions) -> 
 
 
 def _heading(key: str, lang: Lang) -> Plain:
-    return Plain(say(key, lang), classes="heading")
+    return heading(say(key, lang))
 
 
 def _markdown(text: str) -> Widget:

@@ -10,7 +10,7 @@ from attncli.domain.challenge import Challenge
 from attncli.domain.text import Lang
 from attncli.practice.challenges.hint import Hint
 from attncli.tui.widgets.folded_text import Fold
-from attncli.tui.widgets.plain import Plain
+from attncli.tui.widgets.plain import Plain, heading
 from attncli.words.app_texts import say
 from attncli.words.statement_texts import EVERYWHERE, HARDENED, Statement
 
@@ -20,10 +20,10 @@ def help_taken(hints: Sequence[Hint], reference: str, lang: Lang) -> Iterable[Wi
     from attncli.tui.widgets.markdown_card import CardMarkdown
 
     for hint in hints:
-        yield Plain(say("challenge.hint", lang, n=hint.number, total=hint.total), classes="heading")
+        yield heading(say("challenge.hint", lang, n=hint.number, total=hint.total))
         yield CardMarkdown(hint.text[lang])
     if reference:
-        yield Plain(say("challenge.solution", lang), classes="heading")
+        yield heading(say("challenge.solution", lang))
         yield CardMarkdown(f"```python\n{reference.rstrip()}\n```")
 
 
@@ -32,7 +32,7 @@ def asked_for(challenge: Challenge, statement: Statement, lang: Lang, unfolded: 
     from attncli.tui.widgets.markdown_card import CardMarkdown
 
     yield CardMarkdown(statement.first[lang])
-    yield Plain(EVERYWHERE[lang], classes="heading")
+    yield heading(EVERYWHERE[lang])
     yield CardMarkdown(statement.everywhere[lang])
     if statement.hardened[lang]:
         yield Fold(HARDENED[lang], CardMarkdown(statement.hardened[lang]), lang, unfolded)

@@ -11,7 +11,7 @@ from textual.message import Message
 from textual.widget import Widget
 
 from attncli.domain.text import Lang
-from attncli.tui.widgets.plain import Plain
+from attncli.tui.widgets.plain import Plain, heading
 from attncli.words.app_texts import say
 
 
@@ -38,7 +38,7 @@ class Fold(Vertical):
 
     def compose(self) -> ComposeResult:
         self.content.display = self.unfolded
-        yield Plain(self._heading(), classes="heading")
+        yield heading(self._heading())
         yield self.content
 
     def _heading(self) -> str:

@@ -16,7 +16,7 @@ from attncli.tui.markup import inline
 from attncli.tui.mounting import mount_in
 from attncli.tui.widgets.check_list import CheckList
 from attncli.tui.widgets.long_text import Page
-from attncli.tui.widgets.plain import Plain
+from attncli.tui.widgets.plain import Plain, heading
 from attncli.tui.widgets.progress_line import Progress
 from attncli.words.app_texts import say
 from attncli.words.grade_report_texts import (
@@ -124,7 +124,7 @@ class GradeReportView(Page):
             yield CounterexampleView(shown, self.lang, file)
 
     def _heading(self, key: str, **values: object) -> Plain:
-        return Plain(say(key, self.lang, **values), classes="heading")
+        return heading(say(key, self.lang, **values))
 
     def _verdict(self, report: GradeReport, after: str) -> Plain:
         summary = say("verdict.summary", self.lang, **report.score, seconds=f"{report.seconds:.1f}")

@@ -9,11 +9,11 @@ from rich.cells import cell_len
 from textual.content import Content
 from textual.widget import Widget
 
+from attncli.domain.cells import SHADES
 from attncli.domain.text import Lang
 from attncli.tui.columns import left
 from attncli.words.app_texts import say
 
-SHADES = "·░▒▓█"
 _LEVELS = (1, 5, 15, 30)
 
 

@@ -8,9 +8,9 @@ from textual.widget import Widget
 from attncli.domain.text import Lang
 from attncli.practice.mock.mock import MockInterview
 from attncli.tui.columns import bar
+from attncli.tui.widgets.answer_clock import TICK_SECONDS
 from attncli.words import mock_texts
 
-TICK_SECONDS = 1.0
 _LITTLE_SECONDS = 60
 
 

@@ -31,6 +31,11 @@ class Rows(OptionList):
         if rows:
             self.highlighted = 0
 
+    def enter(self) -> None:
+        """Takes the focus, unless there is nothing to choose."""
+        if self.option_count:
+            self.focus()
+
     def show_rows(self, rows: list[tuple[str, Content]], stay: bool = True) -> None:
         """Replaces the rows; the cursor stays on the same id where it still exists, or goes to the first row."""
         before = self.highlighted_option.id if stay and self.highlighted_option else None

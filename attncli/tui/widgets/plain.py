@@ -19,5 +19,10 @@ class Plain(Static):
         super().update(_content(content), layout=layout)
 
 
+def heading(text: str) -> Plain:
+    """A line over what follows; how it looks is for the style sheet of the screen."""
+    return Plain(text, classes="heading")
+
+
 def _content(content: VisualType) -> VisualType:
     return Content(printable(content)) if isinstance(content, str) else content

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attncli.practice.challenges.starter_docstring import columns, docstring, without_docstring
+from attncli.domain.cells import cells
+from attncli.practice.challenges.starter_docstring import docstring, without_docstring
 
 
 def lines_of(text: str) -> list[str]:
@@ -26,7 +27,7 @@ def test_lines_of_one_paragraph_are_filled_anew_in_both_languages() -> None:
 def test_items_of_a_list_stay_apart_and_long_ones_hang_below_their_bullet() -> None:
     assert lines_of("All:\n- one\n  and a half\n- two\n1. three") == ["All:", "- one and a half", "- two", "1. three"]
     lines = lines_of("- " + "word " * 60 + "\n- " + "注意力，" * 60)
-    assert len(lines) > 4 and all(line[:2] in ("- ", "  ") and columns(line) <= 110 for line in lines)
+    assert len(lines) > 4 and all(line[:2] in ("- ", "  ") and cells(line) <= 110 for line in lines)
     assert [line[:2] for line in lines].count("- ") == 2
 
 
