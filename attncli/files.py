@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
+from itertools import count
 from pathlib import Path
 from typing import IO
 
@@ -32,6 +33,15 @@ def replace_whole(path: Path, lines: Iterable[str], confirm: Callable[[], None])
     `confirm` is called when all is written but the name; if it raises, `path` is as it was, as after an OSError.
     """
     return _replace(path, _encoded(lines), confirm)
+
+
+def free_name(path: Path, named: str) -> Path:
+    """The first name beside `path` that nothing has: `named` says how, by {name}, {stem}, {suffix} and {number}."""
+    for number in count(1):
+        free = path.with_name(named.format(name=path.name, stem=path.stem, suffix=path.suffix, number=number))
+        if not free.exists():
+            break
+    return free
 
 
 def flush_folder(folder: Path) -> None:

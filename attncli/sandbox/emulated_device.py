@@ -14,7 +14,8 @@ import torch
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
 from torch.utils._mode_utils import no_dispatch
-from torch.utils._python_dispatch import TorchDispatchMode
+
+from .operation_mode import OperationMode
 
 NAME = "meta"
 MET = f"beside one on {NAME}"
@@ -116,15 +117,9 @@ def _with_tensors(index: Any) -> Any:
     return Elsewhere(torch.tensor(index, device="cpu")) if isinstance(index, list) else index
 
 
-class _Operations(TorchDispatchMode):
-    @classmethod
-    def _should_skip_dynamo(cls) -> bool:
-        return False
-
-    def __torch_dispatch__(
-        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
-    ) -> Any:
-        return _carry_out(func, args, kwargs or {})
+class _Operations(OperationMode):
+    def carry_out(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        return _carry_out(func, args, kwargs)
 
 
 def _carry_out(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

@@ -18,9 +18,9 @@ from typing import Any
 import torch
 from torch import Tensor
 from torch.overrides import TorchFunctionMode, resolve_name
-from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.flop_counter import flop_registry
 
+from .operation_mode import OperationMode
 from .placement import values_of
 
 aten = torch.ops.aten
@@ -96,17 +96,11 @@ def _public(frame: FrameType | None) -> str:
     return f"{module}.{frame.f_code.co_qualname}"[:120]
 
 
-class BareOperations(TorchDispatchMode):
+class BareOperations(OperationMode):
     """Shows a `CallTrace` around it the operations that no Python function of torch has asked for."""
 
-    @classmethod
-    def _should_skip_dynamo(cls) -> bool:
-        return False
-
-    def __torch_dispatch__(
-        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
-    ) -> Any:
-        return func(*args, **(kwargs or {}))
+    def carry_out(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        return func(*args, **kwargs)
 
 
 _names: dict[Any, str] = {}
@@ -159,7 +153,7 @@ def _unwrapped(tensor: Tensor) -> Tensor:
     return values_of(tensor)
 
 
-class CostTrace(TorchDispatchMode):
+class CostTrace(OperationMode):
     """Counts what the operations under it cost. `known` tensors (the inputs) are not new storage.
 
     On the meta device, where tensors have no values, the storage counts that they would own.
@@ -175,17 +169,10 @@ class CostTrace(TorchDispatchMode):
         self._live: dict[int, tuple[weakref.ref[Any], int]] = {}
         self._known = {_identity(tensor) for tensor in known}
 
-    @classmethod
-    def _should_skip_dynamo(cls) -> bool:
-        # Otherwise torch imports all of its compiler (seconds) at the first operation seen.
-        return False
-
-    def __torch_dispatch__(
-        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
-    ) -> Any:
-        result = func(*args, **(kwargs or {}))
+    def carry_out(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        result = func(*args, **kwargs)
         outputs = list(_flatten(result))
-        inputs = list(_flatten([list(args), kwargs or {}]))
+        inputs = list(_flatten([list(args), kwargs]))
         storages = {_identity(t) for t in inputs}
         fresh = [t for t in outputs if _identity(t) not in storages]
         self._note(fresh)

@@ -64,10 +64,14 @@ def unmerged(path: Path, connection: Connection) -> list[Path]:
     return [file for file in damaged_files(path) if file.name not in merged]
 
 
+DAMAGED = "{name}.damaged-{number}"
+"""What a damaged database is called from then on."""
+
+
 def damaged_files(path: Path) -> list[Path]:
     """The damaged databases that were kept beside `path`."""
     real = path.resolve()
-    found = real.parent.glob(f"{real.name}.damaged-*")
+    found = real.parent.glob(DAMAGED.format(name=real.name, number="*"))
     return sorted(file for file in found if not file.name.endswith(("-wal", "-shm")))
 
 

@@ -14,11 +14,11 @@ from shutil import copyfile, copyfileobj
 from typing import Any, BinaryIO
 
 from attncli.errors import StoreCorrupt, StoreError, StoreUnwritable
-from attncli.files import flush_folder
+from attncli.files import flush_folder, free_name
 from attncli.store.backups import since_last_restore
 from attncli.store.connection import BESIDE, Connection, opened
 from attncli.store.database import Database
-from attncli.store.database_check import MERGED, damaged_files
+from attncli.store.database_check import DAMAGED, MERGED, damaged_files
 from attncli.store.disk_flush import flush
 from attncli.store.exclusive_lock import held_alone
 from attncli.store.log import RAW
@@ -203,16 +203,9 @@ def name_of_damaged(path: Path) -> Path:
     for other in damaged_files(path):
         if other.samefile(path):
             return other
-    return _free(path, "damaged")
+    return free_name(path, DAMAGED)
 
 
 def _remove(path: Path) -> None:
     for suffix in ("", *BESIDE):
         path.with_name(path.name + suffix).unlink(missing_ok=True)
-
-
-def _free(path: Path, word: str) -> Path:
-    number = 1
-    while (free := path.with_name(f"{path.name}.{word}-{number}")).exists():
-        number += 1
-    return free

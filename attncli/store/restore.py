@@ -10,9 +10,11 @@ from pathlib import Path
 
 from attncli.domain.log_row import LogRow
 from attncli.errors import StoreCorrupt, StoreError, StoreUnwritable, UsageError
+from attncli.files import free_name
 from attncli.store.backups import BEFORE_RESTORE, keep_copy
 from attncli.store.connection import BESIDE, make_folder
 from attncli.store.database import Database
+from attncli.store.database_check import DAMAGED
 from attncli.store.disk_flush import flush
 from attncli.store.exclusive_lock import held_alone
 from attncli.store.foreign_database import ForeignRows, foreign_rows, workshop
@@ -92,7 +94,7 @@ def _replace(path: Path, fresh: Path, copies: Path, now: datetime) -> tuple[Path
 
 def _copied_as_it_is(path: Path) -> Path:
     """A copy of a damaged database, byte by byte; its name."""
-    kept = _free(path)
+    kept = free_name(path, DAMAGED)
     try:
         for suffix in ("", "-wal"):
             file = path.with_name(path.name + suffix)
@@ -118,13 +120,6 @@ def _displace(path: Path, fresh: Path, rows: int) -> Path:
         except OSError as error:
             raise StoreUnwritable(f"cannot replace {path} ({error.strerror}); make its folder writable") from error
     return kept
-
-
-def _free(path: Path) -> Path:
-    number = 1
-    while (free := path.with_name(f"{path.name}.damaged-{number}")).exists():
-        number += 1
-    return free
 
 
 def _remove_leftovers(path: Path) -> None:

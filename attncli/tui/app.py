@@ -6,17 +6,15 @@ randomness (the order of options, fresh numbers) comes from one generator that t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import events
-from textual.actions import ActionParseResult
 from textual.app import SystemCommand
 from textual.binding import Binding, BindingType
-from textual.dom import DOMNode
 from textual.filter import LineFilter
 from textual.screen import Screen
 
@@ -30,17 +28,17 @@ from attncli.practice.first_run import is_first_run
 from attncli.practice.workspace import Clock, Workspace
 from attncli.tui import pasting, wrapping
 from attncli.tui.app_errors import BUSY_MILLISECONDS
-from attncli.tui.collect_when_idle import QuietApp
-from attncli.tui.notices import NoticesApp
+from attncli.tui.collect_when_idle import CollectWhenIdle
+from attncli.tui.notices import Notices
 from attncli.tui.routes import Route
 from attncli.tui.screens.base import AttnScreen
 from attncli.tui.shown_text import ShownText
 from attncli.tui.summary_export import export_summary
 from attncli.tui.terminal import standard_terminal
 from attncli.tui.theme import DARK, LIGHT, THEMES, theme_named
-from attncli.tui.unexpected_input import SteadyApp
-from attncli.tui.ways_in import OpeningApp, drawn_quiz
-from attncli.tui.ways_out import LeavingApp
+from attncli.tui.unexpected_input import UnexpectedInput
+from attncli.tui.ways_in import WaysIn, drawn_quiz
+from attncli.tui.ways_out import WaysOut
 from attncli.words.app_texts import say, say_counted
 from attncli.words.in_chinese import told_in
 
@@ -97,7 +95,7 @@ def run(
         return app.return_code or 0
 
 
-class AttnApp(OpeningApp, NoticesApp, QuietApp, SteadyApp, LeavingApp):
+class AttnApp(WaysIn, Notices, CollectWhenIdle, UnexpectedInput, WaysOut):
     """Routes between screens."""
 
     TITLE = "attn"
@@ -149,19 +147,6 @@ class AttnApp(OpeningApp, NoticesApp, QuietApp, SteadyApp, LeavingApp):
     def _fatal_error(self) -> None:
         """Leaves the screen and prints no traceback, as Textual would: the command line says `failure` in one line."""
         self._close_messages_no_wait()
-
-    async def run_action(
-        self,
-        action: str | ActionParseResult,
-        default_namespace: DOMNode | None = None,
-        namespaces: Mapping[str, DOMNode] | None = None,
-    ) -> bool:
-        """What a key asks for; an error of the program is told, and ends nothing."""
-        try:
-            return await super().run_action(action, default_namespace, namespaces)
-        except AttnError as error:
-            self.tell(error)
-            return True
 
     def on_mount(self) -> None:
         if (terminal := standard_terminal()) is not None:

@@ -33,7 +33,7 @@ SELDOM = 1000
 """Where the keys never rest, the whole is searched after so many searches of what is new; Python's own is 10."""
 
 
-class QuietApp(App[None]):
+class CollectWhenIdle(App[None]):
     """Within `keys_first` it searches in the quiet between two keys."""
 
     puts_keys_first = False

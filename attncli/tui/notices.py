@@ -10,7 +10,7 @@ from textual.app import App
 from attncli.domain.printable import printable
 
 
-class NoticesApp(App[None]):
+class Notices(App[None]):
     """Notices that piled up would cover what is being read; what one key leads to may be told in several."""
 
     _is_another_key = False

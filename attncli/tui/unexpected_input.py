@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping
 
 from textual import events
@@ -12,12 +13,13 @@ from textual.dom import DOMNode
 from textual.errors import NoWidget
 from textual.screen import Screen
 
+from attncli.errors import AttnError
 from attncli.tui.pasting import as_text
 from attncli.tui.screens.base import AttnScreen
 from attncli.tui.widgets.key_bar import KeyBar
 
 
-class SteadyApp(App[None]):
+class UnexpectedInput(App[None]):
     """A click that meets what was just taken off the screen is nobody's, nor is a key for a screen half composed."""
 
     async def on_event(self, event: events.Event) -> None:
@@ -33,12 +35,19 @@ class SteadyApp(App[None]):
         default_namespace: DOMNode | None = None,
         namespaces: Mapping[str, DOMNode] | None = None,
     ) -> bool:
+        """What a key asks for; an error of the program is told."""
         try:
             return await super().run_action(action, default_namespace, namespaces)
+        except AttnError as error:
+            self.tell(error)
+            return True
         except NoMatches:
             if default_namespace is None or _is_whole(default_namespace):
                 raise
             return True
+
+    @abstractmethod
+    def tell(self, error: AttnError) -> None: ...
 
     def _meets_nothing(self, event: events.MouseEvent) -> bool:
         try:

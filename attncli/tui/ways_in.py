@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from attncli.practice.sittings.quiz import Quiz, QuizWish
 
 
-class OpeningApp(App[None]):
+class WaysIn(App[None]):
     """Screens know routes, not each other: whoever leads from one to the next asks here."""
 
     workspace: Workspace

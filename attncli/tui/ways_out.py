@@ -15,7 +15,7 @@ from attncli.tui.terminal import hung_up
 HUNG_UP = 129
 
 
-class LeavingApp(App[None]):
+class WaysOut(App[None]):
     """Before it ends it calls `keep`, which a screen with typed text sets: whether that is on disk now."""
 
     keep: Callable[[], bool] | None = None

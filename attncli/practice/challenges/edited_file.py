@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from attncli.errors import Unfit
-from attncli.files import cannot_write, write_whole
+from attncli.files import cannot_write, free_name, write_whole
 
 LARGEST_BYTES = 256 * 1024
 
@@ -25,7 +25,7 @@ class OpenFile:
         kept = None
         try:
             if self.path.exists() and (there := _read(self.path)) not in (self.text, text):
-                kept = _free(self.path)
+                kept = free_name(self.path, "{stem}.other-{number}{suffix}")
                 write_whole(kept, [there])
             write_whole(self.path, [text])
         except OSError as error:
@@ -46,10 +46,3 @@ def _read(path: Path) -> str:
     except OSError as error:
         said = f"cannot read {path} ({error.strerror}); make it readable"
         raise Unfit(said, "file-unread", file=str(path)) from error
-
-
-def _free(path: Path) -> Path:
-    number = 1
-    while (copy := path.with_name(f"{path.stem}.other-{number}{path.suffix}")).exists():
-        number += 1
-    return copy

@@ -12,7 +12,7 @@ from attncli.domain.log_row import RowKind
 from attncli.domain.log_row_payloads import LONGEST_PATH, kept_text
 from attncli.domain.text import Localised
 from attncli.errors import Unfit, UsageError
-from attncli.files import cannot_write
+from attncli.files import cannot_write, free_name
 from attncli.practice.challenges.repair_round import next_round, round_text
 from attncli.practice.challenges.starters import disguised, starter
 from attncli.practice.challenges.whole_statement import statement
@@ -107,7 +107,7 @@ def _write_new(path: Path, text: str, force: bool) -> Path | None:
     try:
         _make_folder(path.parent)
         if force and path.exists():
-            kept = _free_copy(path)
+            kept = free_name(path, "{stem}.{number}{suffix}")
             path.rename(kept)
         _write_all(path, text)
     except FileExistsError as error:
@@ -140,10 +140,3 @@ def _make_folder(folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     except FileExistsError as error:
         raise NotADirectoryError(error.errno, "its folder is a file") from error
-
-
-def _free_copy(path: Path) -> Path:
-    number = 1
-    while (copy := path.with_name(f"{path.stem}.{number}{path.suffix}")).exists():
-        number += 1
-    return copy

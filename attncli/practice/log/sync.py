@@ -14,7 +14,7 @@ from pathlib import Path
 
 from attncli.domain.log_row_json import checked_line, is_machine, line_of
 from attncli.errors import EnvironmentFailure, UsageError
-from attncli.files import cannot_write, replace_whole
+from attncli.files import cannot_write, free_name, replace_whole
 from attncli.practice.log.merge_logs import merge
 from attncli.practice.log.read_log_file import LogFile, Placed, read_log
 from attncli.practice.log.sync_changes import (
@@ -165,7 +165,7 @@ def _write(own: Path, lines: list[str], read: Stamp, damaged: bool) -> None:
         if stamp_of(own) != read:
             raise _Changed
         if damaged:
-            shutil.copyfile(own, _free(own))
+            shutil.copyfile(own, free_name(own, "{name}.unreadable-{number}"))
 
     try:
         replace_whole(own, (line + "\n" for line in lines), confirm)
@@ -188,10 +188,3 @@ def _ordinary(path: Path) -> Path:
     if not path.is_file():
         raise UsageError(f"{path} is no file, and was left out; remove it from the shared folder")
     return path
-
-
-def _free(own: Path) -> Path:
-    number = 1
-    while (free := own.with_name(f"{own.name}.unreadable-{number}")).exists():
-        number += 1
-    return free
