@@ -13,15 +13,15 @@ import sys
 import time
 
 from attncli.experiments.catalogue import catalogue
-from attncli.experiments.child_runner import Run
-from attncli.experiments.results import Outcome
+from attncli.experiments.child_runner import ChildRun
+from attncli.experiments.results import SeedOutcome
 from attncli.paths import bundled_impl
 
 LONGEST_LIST = 100
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
 
 
-def report(id: str, outcomes: list[Outcome], seconds: float) -> bool:
+def report(id: str, outcomes: list[SeedOutcome], seconds: float) -> bool:
     """Prints one line for each check; whether all held on every seed."""
     print(f"{id}: {sum(outcome.holds for outcome in outcomes)} of {len(outcomes)} seeds, {seconds:.1f} s a seed")
     for place, check in enumerate(outcomes[0].checks):
@@ -52,7 +52,7 @@ def main() -> int:
             continue
         begun = time.perf_counter()
         seeds, text = range(options.first, options.first + options.seeds), experiment.text.en if experiment.text else ""
-        with Run(experiment, impl, seeds, options.quick, text) as run:
+        with ChildRun(experiment, impl, seeds, options.quick, text) as run:
             outcomes = run.outcomes()
         green &= report(experiment.id, outcomes, (time.perf_counter() - begun) / options.seeds)
     return 0 if green else 1

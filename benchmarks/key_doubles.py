@@ -16,9 +16,9 @@ from attncli.domain.grade_report_json import check_of, report_of
 from attncli.domain.text import Localised
 from attncli.errors import JudgeFailed
 from attncli.experiments.catalogue import Experiment
-from attncli.experiments.results import Outcome, outcome_of
+from attncli.experiments.results import SeedOutcome, outcome_of
 from attncli.judge.client import GradeRequest, OnCheck
-from attncli.practice.challenges.warm_judge import Grader, GradingCancelled, TryRequest
+from attncli.practice.challenges.warm_judge import GradingCancelled, TryRequest, WarmJudge
 from attncli.practice.workspace import Workspace
 from attncli.tui.app import AttnApp
 from attncli.tui.screens import experiment as experiment_screen
@@ -26,7 +26,7 @@ from attncli.tui.screens import experiment as experiment_screen
 GRADING_SECONDS = 0.02
 
 
-class PlayedJudge(Grader):
+class PlayedJudge(WarmJudge):
     """Accepts a file that holds the reference and rejects any other; now and then there is no verdict.
 
     A grading takes a moment in which it can be cancelled.
@@ -84,7 +84,7 @@ class PlayedExperiment:
     def __init__(self, experiment: Experiment, impl: Path, seeds: Sequence[int], quick: bool, text: str = "") -> None:
         self.experiment, self._stop = experiment, threading.Event()
 
-    def outcomes(self, on_progress: Callable[[float], None]) -> list[Outcome]:
+    def outcomes(self, on_progress: Callable[[float], None]) -> list[SeedOutcome]:
         on_progress(0.5)
         self._stop.wait(GRADING_SECONDS)
         both = {"en": "width", "zh": "宽度"}
@@ -113,4 +113,4 @@ class PlayedApp(AttnApp):
 
 def install() -> None:
     """From now on experiments start no process."""
-    experiment_screen.Run = PlayedExperiment  # type: ignore[assignment,misc]
+    experiment_screen.ChildRun = PlayedExperiment  # type: ignore[assignment,misc]

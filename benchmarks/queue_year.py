@@ -24,12 +24,12 @@ sys.path.insert(0, str(Path(__file__).parent))
 from attncli.memory.interval_fuzz import fuzzed_days
 from attncli.memory.minutes_per_day import DayMinutes, Studied
 from attncli.memory.siblings import Meeting, waiting
-from attncli.memory.stability import Growth
+from attncli.memory.stability import StabilityGrowth
 from attncli.memory.time_per_card import LEARN_SECONDS, REVIEW_SECONDS
 from attncli.store.queue_table import APART_DAYS, LONGEST_WAIT_DAYS
 from simulated_learners import AGAIN, MODELS, Learner
 
-GROWTH = Growth()
+GROWTH = StabilityGrowth()
 DAYS, CARDS, TOPICS, NEW_PER_DAY = 365, 900, 20, 10
 MINUTES, LEARNERS = (8, 15, 30), 5
 QUICK_MINUTES, QUICK_LEARNERS = (8, 20), 2

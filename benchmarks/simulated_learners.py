@@ -6,7 +6,7 @@ import math
 from abc import ABC, abstractmethod
 from random import Random
 
-from attncli.memory.stability import FIRST_RATINGS, PUBLISHED, Growth
+from attncli.memory.stability import FIRST_RATINGS, PUBLISHED, StabilityGrowth
 
 AGAIN, HARD, GOOD, EASY = 1, 2, 3, 4
 RATING_IF_RECALLED = ((HARD, 0.15), (GOOD, 0.75), (EASY, 0.10))
@@ -50,7 +50,7 @@ class FsrsLearner(Learner):
         weights = [weight * math.exp(draw.gauss(0, 0.3)) for weight in PUBLISHED]
         weights[20] = min(0.8, max(0.1, PUBLISHED[20] * math.exp(draw.gauss(0.2, 0.4))))
         weights[:4] = sorted(weights[:4])
-        self.growth = Growth(tuple(weights))
+        self.growth = StabilityGrowth(tuple(weights))
         self.known: dict[int, tuple[float, float, int]] = {}
 
     def learn(self, card: int, day: int) -> int:

@@ -338,6 +338,20 @@ def test_no_two_files_have_one_name() -> None:
     assert {name for name, count in Counter(names).items() if count > 1} == set()
 
 
+def test_no_two_classes_have_one_name() -> None:
+    """A message of a screen or a widget may be called like what it tells of."""
+    homes: dict[str, list[str]] = defaultdict(list)
+    for path in modules():
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_") and "Message" not in bases(node):
+                homes[node.name].append(path.name)
+    assert {name: found for name, found in homes.items() if len(found) > 1} == {}
+
+
+def bases(node: ast.ClassDef) -> str:
+    return " ".join(map(ast.unparse, node.bases))
+
+
 @pytest.mark.parametrize("door", DOORS, ids=lambda folder: folder.name)
 def test_a_door_is_named_like_what_it_opens_and_nothing_else(door: Path) -> None:
     nouns = {path.name for path in modules() if room_of(path) in ("domain", "practice", "config")}

@@ -8,7 +8,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
-from attncli.bank.loader import CHALLENGE, GLOSSARY, LEDGER, SUFFIXES, Judged, bank_files, judge
+from attncli.bank.loader import CHALLENGE, GLOSSARY, LEDGER, SUFFIXES, CheckedFile, bank_files, judge
 from attncli.bank.problems import Finding, Problem, Way, shown_path
 from attncli.bank.reading.schema import SHAPES, CardShape
 from attncli.bank.rules.repair_rules import repair_findings
@@ -73,7 +73,7 @@ class Checked:
 
     path: Path
     role: str
-    judged: Judged
+    judged: CheckedFile
     findings: list[Finding] = field(default_factory=list)
     repeated: set[int] = field(default_factory=set)
     own: bool = False

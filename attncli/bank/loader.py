@@ -11,7 +11,7 @@ from typing import Any
 from attncli.bank.own_cards import completed
 from attncli.bank.problems import Finding, Problem, Way, shown_path
 from attncli.bank.reading.yaml_places import located
-from attncli.bank.reading.yaml_reading import Unreadable, parse, read_text
+from attncli.bank.reading.yaml_reading import UnreadableYaml, parse, read_text
 from attncli.bank.validate import Document, card_document, challenge_findings, glossary_findings, topic_findings
 from attncli.domain.repairs import REPAIRS
 
@@ -24,7 +24,7 @@ NOT_CARDS = frozenset({GLOSSARY, ERRATA, LEDGER, REPAIRS, "planned.yaml"})
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class CheckedFile:
     """A file as it was read: its value, what was wrong in reading it, and what shape and rules say of the value."""
 
     path: Path
@@ -55,17 +55,17 @@ class BankFile:
     problems: tuple[Problem, ...] = ()
 
 
-def judge(path: Path, findings_in: Callable[[Any], list[Finding]], own: bool = False) -> Judged:
+def judge(path: Path, findings_in: Callable[[Any], list[Finding]], own: bool = False) -> CheckedFile:
     """A file read and judged; never raises for what is in it. What a learner's `own` leaves out is filled in before."""
     try:
         parsed = parse(shown_path(path), read_text(path))
-    except Unreadable as stop:
-        return Judged(path, problems=(stop.problem,), whole=False)
+    except UnreadableYaml as stop:
+        return CheckedFile(path, problems=(stop.problem,), whole=False)
     value, filled = completed(parsed.value) if own else (parsed.value, frozenset())
     found = findings_in(value) if parsed.whole else []
     broken = frozenset(parsed.broken)
     found = [finding for finding in found if not lies_below(finding.path, broken | filled)]
-    return Judged(path, value, tuple(parsed.problems), tuple(found), broken, filled, parsed.whole)
+    return CheckedFile(path, value, tuple(parsed.problems), tuple(found), broken, filled, parsed.whole)
 
 
 def lies_below(path: Way, ways: Collection[Way]) -> bool:
@@ -81,7 +81,7 @@ def locate(path: Path, findings: Iterable[Finding]) -> list[Problem]:
     name = shown_path(path)
     try:
         return located(name, read_text(path), findings)
-    except Unreadable as stop:
+    except UnreadableYaml as stop:
         return [stop.problem, *(Problem(name, 1, 1, finding.message) for finding in findings)]
 
 

@@ -23,7 +23,7 @@ _OPEN_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLL
 
 
 @dataclass(frozen=True, slots=True)
-class Submission:
+class SubmittedFile:
     """One file of one learner, as it was when the class was read."""
 
     learner: str
@@ -49,7 +49,7 @@ class ClassFolder:
     """All learners by name, those without a file too; their submissions; what was left out."""
 
     learners: tuple[str, ...]
-    submissions: tuple[Submission, ...]
+    submissions: tuple[SubmittedFile, ...]
     left_out: tuple[LeftOut, ...]
 
 
@@ -64,7 +64,7 @@ def read_class(folder: Path, known: Collection[str], runnable: Collection[str]) 
         raise UsageError(f"{folder} is not a folder; {_LAYOUT}")
     found = list(_in_class(folder, known, runnable))
     learners = sorted({item for item in found if isinstance(item, str)})
-    submissions = [item for item in found if isinstance(item, Submission)]
+    submissions = [item for item in found if isinstance(item, SubmittedFile)]
     left_out = [item for item in found if isinstance(item, LeftOut)]
     if not submissions:
         seen = f" ({left_out[0].path}: {left_out[0].reason}, the first of {len(left_out)})" if left_out else ""
@@ -82,7 +82,9 @@ def shown(name: str) -> str:
     return escaped(text).replace("\n", "\\n").replace("\t", "\\t")
 
 
-def _in_class(folder: Path, known: Collection[str], runnable: Collection[str]) -> Iterator[str | Submission | LeftOut]:
+def _in_class(
+    folder: Path, known: Collection[str], runnable: Collection[str]
+) -> Iterator[str | SubmittedFile | LeftOut]:
     root = Path(os.path.realpath(folder))
     for entry in _entries(folder, ""):
         if isinstance(entry, LeftOut):
@@ -101,7 +103,7 @@ def _in_class(folder: Path, known: Collection[str], runnable: Collection[str]) -
 
 def _of_learner(
     folder: os.DirEntry[str], known: Collection[str], runnable: Collection[str]
-) -> Iterator[Submission | LeftOut]:
+) -> Iterator[SubmittedFile | LeftOut]:
     anything = False
     for entry in _entries(Path(folder.path), folder.name):
         anything = True
@@ -119,7 +121,7 @@ def _of_learner(
 
 def _submission(
     folder: os.DirEntry[str], entry: os.DirEntry[str], place: str, known: Collection[str], runnable: Collection[str]
-) -> Submission | LeftOut:
+) -> SubmittedFile | LeftOut:
     if not _is_text(entry.name):
         return LeftOut(place, "name-not-utf-8")
     challenge = entry.name.removesuffix(ENDING)
@@ -132,7 +134,7 @@ def _submission(
     if target.parent != Path(os.path.realpath(folder.path)):
         return LeftOut(place, "link")
     source = _content(target, place)
-    return source if isinstance(source, LeftOut) else Submission(folder.name, challenge, source)
+    return source if isinstance(source, LeftOut) else SubmittedFile(folder.name, challenge, source)
 
 
 def _content(path: Path, place: str) -> bytes | LeftOut:

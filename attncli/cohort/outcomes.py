@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from attncli.cohort.class_folder import Submission
+from attncli.cohort.class_folder import SubmittedFile
 from attncli.cohort.standards import Standard
 from attncli.domain.grade_report import CheckResult, GradeReport
 
@@ -23,7 +23,7 @@ Pair = tuple[str, str]
 class Task:
     """A submission that is to be graded, and by what."""
 
-    submission: Submission
+    submission: SubmittedFile
     standard: Standard
 
     @property

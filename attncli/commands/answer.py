@@ -55,6 +55,6 @@ def undo() -> None:
     echo(said.format(card=done.subject, rating=rating, at=record_review.iso(done.at)))
 
 
-def _in_words(answered: record_review.Answered, lang: Lang) -> str:
+def _in_words(answered: record_review.AnsweredReview, lang: Lang) -> str:
     days = answered.schedule.interval_days
     return (counted(days, "day") if days >= 1 else counted(days * 24 * 60, "minute"))[lang]

@@ -20,7 +20,7 @@ from attncli.errors import Rejected, UsageError
 if TYPE_CHECKING:
     from attncli.domain.text import Lang
     from attncli.experiments.catalogue import Experiment
-    from attncli.experiments.results import Outcome
+    from attncli.experiments.results import SeedOutcome
 
 WIDEST, LONGEST_TEXT = 100, 400
 TEXTUAL = "attention-map"
@@ -51,14 +51,14 @@ def experiment(id: str | None, text: str | None, quick: bool, output: Path | Non
 
 def _run(id: str, text: str | None, quick: bool, output: Path | None, as_json: bool) -> None:
     from attncli.experiments.catalogue import find
-    from attncli.experiments.child_runner import Run
+    from attncli.experiments.child_runner import ChildRun
     from attncli.experiments.experiment_report import document, lines, unmet
 
     lang, impl = session().lang, paths.bundled_impl()
     chosen = find(impl, id)
     shown = _text(chosen, text, lang)
     Target(output).refuse_place()
-    with Run(chosen, impl, chosen.seeds(quick), quick, shown) as run:
+    with ChildRun(chosen, impl, chosen.seeds(quick), quick, shown) as run:
         outcomes = run.outcomes(_progress(id))
     if output is not None:
         _draw(output, outcomes, lang)
@@ -89,7 +89,7 @@ def _text(chosen: Experiment, text: str | None, lang: Lang) -> str:
     return text
 
 
-def _draw(output: Path, outcomes: Sequence[Outcome], lang: Lang) -> None:
+def _draw(output: Path, outcomes: Sequence[SeedOutcome], lang: Lang) -> None:
     from attncli.experiments.svg_plot import svg
     from attncli.words.experiment_texts import WRITTEN
 

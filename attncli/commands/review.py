@@ -8,7 +8,7 @@ from random import Random
 import click
 
 from attncli.commands.shared.session import session
-from attncli.practice.sittings.review_sitting import Drill
+from attncli.practice.sittings.review_sitting import ReviewSitting
 
 
 @click.command()
@@ -25,4 +25,4 @@ def review(ctx: click.Context, topic: str | None, limit: int | None, plain: bool
     from attncli.commands.plain.plain_review import PlainReview
 
     with session().workspace() as workspace:
-        PlainReview(workspace, Drill(workspace, topic, limit), Random(), sys.stdin.readline).run()
+        PlainReview(workspace, ReviewSitting(workspace, topic, limit), Random(), sys.stdin.readline).run()

@@ -9,7 +9,7 @@ from attncli.commands.shared.shared_options import json_option, print_json
 from attncli.commands.shared.stdout import echo
 from attncli.domain.cells import left, right
 from attncli.domain.text import Lang
-from attncli.practice.stats.progress_stats import Progress, progress
+from attncli.practice.stats.progress_stats import ProgressStats, progress
 from attncli.words.command_texts import TOPIC_HEAD, TOTALS, counted
 from attncli.words.plan_texts import countdown_line
 
@@ -28,11 +28,11 @@ def stats(as_json: bool) -> None:
         echo("\n".join([*_totals(found, workspace.lang), "", *_topics(found, workspace.lang)]))
 
 
-def _countdown(found: Progress, lang: Lang) -> list[str]:
+def _countdown(found: ProgressStats, lang: Lang) -> list[str]:
     return [countdown_line(found.interview.days_left, found.interview.recall)[lang]] if found.interview else []
 
 
-def _totals(found: Progress, lang: Lang) -> list[str]:
+def _totals(found: ProgressStats, lang: Lang) -> list[str]:
     recalled = "–" if found.retention is None else f"{found.retention:.0%}"
     coming = ", ".join(f"{day.date[5:]} {day.due}" for day in found.forecast[:FORECAST_SHOWN])
     solved = f"{found.challenges['solved']}/{found.challenges['total']}"
@@ -41,7 +41,7 @@ def _totals(found: Progress, lang: Lang) -> list[str]:
     return [*_countdown(found, lang), *told[lang].split("\n")]
 
 
-def _topics(found: Progress, lang: Lang) -> list[str]:
+def _topics(found: ProgressStats, lang: Lang) -> list[str]:
     head = TOPIC_HEAD[lang].split()
     numbers = " ".join(right(word, cells) for word, cells in zip(head[1:5], (8, 7, 7, 7), strict=True))
     lines = [f"{left(head[0], 10)} {numbers}  {head[5]}"]

@@ -61,7 +61,7 @@ class ShownCall:
 
 
 @dataclass(frozen=True, slots=True)
-class Frame:
+class CodeLine:
     """The learner's own line in an exception."""
 
     line: int
@@ -82,7 +82,7 @@ class Counterexample:
     profile: str = ""
     edge_case: str = ""
     edge_case_zh: str = ""
-    frames: tuple[Frame, ...] = ()
+    frames: tuple[CodeLine, ...] = ()
     truncated: bool = False
 
     @property
@@ -152,7 +152,7 @@ class LeftBug:
 
 
 @dataclass(frozen=True, slots=True)
-class Repaired:
+class RepairedBugs:
     """How many bugs were planted in a file, and those that are left."""
 
     of: int
@@ -185,7 +185,7 @@ class GradeReport:
     printed: str = ""
     error: str = ""
     stored: tuple[dict[str, Any], ...] = ()
-    repaired: Repaired | None = None
+    repaired: RepairedBugs | None = None
 
     @property
     def accepted(self) -> bool:

@@ -9,12 +9,12 @@ from typing import Any
 from attncli.domain.grade_report import (
     ABSENT,
     CheckResult,
+    CodeLine,
     Counterexample,
     Diagnosis,
-    Frame,
     GradeReport,
     LeftBug,
-    Repaired,
+    RepairedBugs,
     ShownCall,
     ShownTensor,
     Value,
@@ -85,7 +85,7 @@ def counterexample_of(document: Mapping[str, Any]) -> Counterexample:
         args=None if args is None else _values_of(args),
         calls=tuple(ShownCall(call["call"], _values_of(call.get("args", {}))) for call in document.get("calls", ())),
         first_wrong_index=None if index is None else tuple(index),
-        frames=tuple(Frame(**frame) for frame in document.get("frames", ())),
+        frames=tuple(CodeLine(**frame) for frame in document.get("frames", ())),
     )
 
 
@@ -103,15 +103,15 @@ def _diagnosis_document(found: Diagnosis) -> dict[str, Any]:
     return {**shown, **_said(says_zh=found.says_zh, beside=found.beside)}
 
 
-def repaired_document(repaired: Repaired) -> dict[str, Any]:
+def repaired_document(repaired: RepairedBugs) -> dict[str, Any]:
     """How many bugs of a planted file are repaired, and of those that are left what one observes."""
     left = [{"wrong": bug.wrong, "symptom": bug.symptom.en, "symptom_zh": bug.symptom.zh} for bug in repaired.left]
     return {"of": repaired.of, "done": repaired.done, "left": left}
 
 
-def _repaired_of(document: Mapping[str, Any]) -> Repaired:
+def _repaired_of(document: Mapping[str, Any]) -> RepairedBugs:
     left = (LeftBug(bug["wrong"], Localised(bug["symptom"], bug["symptom_zh"])) for bug in document["left"])
-    return Repaired(document["of"], tuple(left))
+    return RepairedBugs(document["of"], tuple(left))
 
 
 def _diagnosis_of(document: Mapping[str, Any]) -> Diagnosis:

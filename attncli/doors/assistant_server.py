@@ -11,8 +11,8 @@ from attncli.doors.assistant_tools import TOOLS, Tool, json_safe, json_text, one
 from attncli.doors.stdin_lines import interruptible_lines
 from attncli.errors import AttnError
 from attncli.practice.challenges import assistant_coding
-from attncli.practice.challenges.warm_judge import Grader
-from attncli.practice.sittings.assistant_sitting import Tutor
+from attncli.practice.challenges.warm_judge import WarmJudge
+from attncli.practice.sittings.assistant_sitting import AssistantSitting
 from attncli.practice.workspace import Workspace
 from attncli.words.assistant_texts import INSTRUCTIONS
 from attncli.words.in_chinese import told_in
@@ -27,12 +27,12 @@ NAME = "attn"
 class ToolServer:
     """One sitting with one assistant. Calls are served one after the other; only a grading runs beside the loop."""
 
-    def __init__(self, workspace: Workspace, grader: Grader, rng: Random) -> None:
+    def __init__(self, workspace: Workspace, grader: WarmJudge, rng: Random) -> None:
         from anyio import Lock
 
         self.workspace = workspace
         self.grader = grader
-        self.tutor = Tutor(workspace, rng)
+        self.tutor = AssistantSitting(workspace, rng)
         self._turn = Lock()
 
     def server(self) -> Server[Any]:
@@ -106,7 +106,7 @@ def serve(workspace: Workspace, rng: Random) -> None:
         async with stdio_server(interruptible_lines()) as (read_stream, write_stream):
             await server.run(read_stream, write_stream, server.create_initialization_options())
 
-    grader = Grader()
+    grader = WarmJudge()
     try:
         anyio.run(session)
     finally:

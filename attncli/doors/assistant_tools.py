@@ -14,7 +14,7 @@ from attncli.domain.rungs import RUNGS
 from attncli.domain.text import Lang
 from attncli.errors import NotFound, UsageError
 from attncli.practice.challenges import assistant_coding
-from attncli.practice.sittings.assistant_sitting import Tutor
+from attncli.practice.sittings.assistant_sitting import AssistantSitting
 from attncli.words.assistant_texts import ARGUMENTS, DESCRIPTIONS, TITLES
 
 Schema = Mapping[str, Any]
@@ -72,11 +72,11 @@ class Tool:
 TOOLS = {
     tool.name: tool
     for tool in (
-        Tool("due", Tutor.due, only_reads=True),
-        Tool("next_card", Tutor.next_card, {"topic": _NAME, "card": _NAME, "weak": _YES}, only_reads=True),
+        Tool("due", AssistantSitting.due, only_reads=True),
+        Tool("next_card", AssistantSitting.next_card, {"topic": _NAME, "card": _NAME, "weak": _YES}, only_reads=True),
         Tool(
             "attempt",
-            Tutor.attempt,
+            AssistantSitting.attempt,
             {"card": _NAME, "text": _TEXT, "numbers": _NUMBERS, "blanks": _TEXTS, "gave_up": _YES},
             ("card",),
         ),
@@ -107,7 +107,7 @@ TOOLS = {
             ("challenge",),
         ),
         Tool("grade", None, {"challenge": _NAME, "file": _PATH, "source": _SOURCE, "rung": _RUNG}, ("challenge",)),
-        Tool("stats", Tutor.stats, only_reads=True),
+        Tool("stats", AssistantSitting.stats, only_reads=True),
     )
 }
 

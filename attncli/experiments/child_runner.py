@@ -18,7 +18,7 @@ from typing import Any, Self
 
 from attncli.errors import ExperimentFailed
 from attncli.experiments.catalogue import Experiment
-from attncli.experiments.results import Outcome, outcome_of
+from attncli.experiments.results import SeedOutcome, outcome_of
 
 LONGEST_LINE = 1 << 20
 OnProgress = Callable[[float], None]
@@ -26,7 +26,7 @@ OnProgress = Callable[[float], None]
 _ONE_THREAD = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "PYTHONHASHSEED": "0"}
 
 
-class Run:
+class ChildRun:
     """One call of an experiment over some seeds. Started at once, or ExperimentFailed; `outcomes` waits for it.
 
     `text` is for an experiment that looks at one.
@@ -55,7 +55,7 @@ class Run:
                 "programs and try again"
             ) from error
 
-    def outcomes(self, on_progress: OnProgress = lambda share: None) -> list[Outcome]:
+    def outcomes(self, on_progress: OnProgress = lambda share: None) -> list[SeedOutcome]:
         """What each seed gave. Raises ExperimentFailed where the process dies or tells what is no result."""
         found = []
         for event in self._events():

@@ -9,12 +9,12 @@ from attncli.domain.line_breaks import wrapped
 from attncli.domain.text import NOTHING, Lang, Localised
 from attncli.experiments.catalogue import Experiment
 from attncli.experiments.result_table import table
-from attncli.experiments.results import Check, Outcome
+from attncli.experiments.results import ClaimCheck, SeedOutcome
 from attncli.experiments.terminal_plot import drawn
 from attncli.words import experiment_texts as words
 
 
-def document(experiment: Experiment, outcomes: Sequence[Outcome], quick: bool, lang: Lang) -> dict[str, Any]:
+def document(experiment: Experiment, outcomes: Sequence[SeedOutcome], quick: bool, lang: Lang) -> dict[str, Any]:
     """What was asked and what each seed gave, in one language."""
     return {
         "id": experiment.id,
@@ -28,7 +28,7 @@ def document(experiment: Experiment, outcomes: Sequence[Outcome], quick: bool, l
     }
 
 
-def lines(experiment: Experiment, outcomes: Sequence[Outcome], width: int, lang: Lang) -> Iterator[str]:
+def lines(experiment: Experiment, outcomes: Sequence[SeedOutcome], width: int, lang: Lang) -> Iterator[str]:
     """Title, claim, table, plots, checks, caveats, and one sentence that says what was seen."""
     yield experiment.title[lang]
     yield from wrapped(f"{words.CLAIMED[lang]}{_colon(lang)}{experiment.claim[lang]}", width)
@@ -47,7 +47,7 @@ def lines(experiment: Experiment, outcomes: Sequence[Outcome], width: int, lang:
     yield from wrapped(verdict(outcomes)[lang], width)
 
 
-def verdict(outcomes: Sequence[Outcome]) -> Localised:
+def verdict(outcomes: Sequence[SeedOutcome]) -> Localised:
     """One sentence: whether the claim showed, and what was seen, in a seed that did not show it if there is one."""
     telling = [outcome for outcome in outcomes if not outcome.holds]
     shown = words.NOT_SHOWN if telling else words.SHOWN
@@ -56,16 +56,16 @@ def verdict(outcomes: Sequence[Outcome]) -> Localised:
     return words.VERDICT.format(shown=shown, seeds=several, seen=(telling or outcomes)[0].seen)
 
 
-def merged(outcomes: Sequence[Outcome]) -> list[Check]:
+def merged(outcomes: Sequence[SeedOutcome]) -> list[ClaimCheck]:
     """Each check once, with what every seed got; it holds where it holds in all of them."""
     rows = zip(*(outcome.checks for outcome in outcomes), strict=True)
     return [
-        Check(row[0].says, all(check.holds for check in row), " / ".join(check.got for check in row), row[0].due)
+        ClaimCheck(row[0].says, all(check.holds for check in row), " / ".join(check.got for check in row), row[0].due)
         for row in rows
     ]
 
 
-def unmet(outcomes: Sequence[Outcome]) -> str:
+def unmet(outcomes: Sequence[SeedOutcome]) -> str:
     """The checks that failed, in one line; empty where all hold."""
     return "; ".join(
         f"{check.says.en}, got {check.got}, due {check.due}" for check in merged(outcomes) if not check.holds

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from attncli.domain.cells import cells, left, right
 from attncli.domain.line_breaks import wrapped
 from attncli.domain.text import Lang, Localised
-from attncli.experiments.results import Cell, Outcome
+from attncli.experiments.results import Cell, SeedOutcome
 from attncli.words.experiment_texts import NO, SEED, YES
 
 GAP = "  "
@@ -15,7 +15,7 @@ PLAIN_DIGITS = 10_000
 NARROWEST = 12
 
 
-def table(outcomes: Sequence[Outcome], lang: Lang) -> list[str]:
+def table(outcomes: Sequence[SeedOutcome], lang: Lang) -> list[str]:
     """The rows of all seeds below one heading; which seed is told where there are several."""
     several = len(outcomes) > 1
     rows = [
@@ -48,7 +48,7 @@ def shown(cell: Cell, lang: Lang) -> str:
     return f"{cell:.4g}"
 
 
-def _side(outcomes: Sequence[Outcome], place: int) -> Callable[[str, int], str]:
+def _side(outcomes: Sequence[SeedOutcome], place: int) -> Callable[[str, int], str]:
     """Words stand left, numbers right."""
     told = [row[place] for outcome in outcomes for row in outcome.rows]
     words = any(isinstance(cell, Localised) and cell.en for cell in told)

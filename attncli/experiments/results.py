@@ -49,7 +49,7 @@ class Plot:
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class ClaimCheck:
     """One thing that must hold for the claim: what was got, and what is due."""
 
     says: Localised
@@ -62,14 +62,14 @@ class Check:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class SeedOutcome:
     """What one seed gave."""
 
     seed: int
     columns: tuple[Localised, ...]
     rows: tuple[tuple[Cell, ...], ...]
     plots: tuple[Plot, ...]
-    checks: tuple[Check, ...]
+    checks: tuple[ClaimCheck, ...]
     seen: Localised
 
     @property
@@ -92,7 +92,7 @@ def _plain(cells: Sequence[Cell], lang: Lang) -> list[Any]:
     return [cell[lang] if isinstance(cell, Localised) else cell for cell in cells]
 
 
-def outcome_of(id: str, seed: int, document: Any) -> Outcome:
+def outcome_of(id: str, seed: int, document: Any) -> SeedOutcome:
     """The outcome of one seed. Raises ExperimentFailed with the place of what is wrong in it."""
     return _Reader(id).outcome(seed, document)
 
@@ -106,7 +106,7 @@ class _Reader:
     def refuse(self, at: str, why: str) -> NoReturn:
         raise ExperimentFailed(f"experiment {self.id} returned no usable result: {at} {why}")
 
-    def outcome(self, seed: int, document: Any) -> Outcome:
+    def outcome(self, seed: int, document: Any) -> SeedOutcome:
         columns = self.list(document, "", "columns", "columns")
         rows = self.list(document, "", "rows", "rows")
         checks = self.list(document, "", "checks", "checks")
@@ -114,7 +114,7 @@ class _Reader:
             if not isinstance(row, list) or len(row) != len(columns):
                 self.refuse(f"rows[{place}]", f"is no list of {len(columns)} cells")
         plots = self.list(document, "", "plots", "plots")
-        return Outcome(
+        return SeedOutcome(
             seed=seed,
             columns=tuple(self.text(column, f"columns[{place}]") for place, column in enumerate(columns)),
             rows=tuple(self.cells(row, f"rows[{place}]") for place, row in enumerate(rows)),
@@ -156,13 +156,13 @@ class _Reader:
         numbers = tuple(self.numbers(row, f"{at}.values[{place}]") for place, row in enumerate(values))
         return Plot("heat", title, rows=rows, columns=columns, values=numbers)
 
-    def check(self, document: Any, at: str) -> Check:
+    def check(self, document: Any, at: str) -> ClaimCheck:
         holds = self.field(document, at, "holds")
         if not isinstance(holds, bool):
             self.refuse(f"{at}.holds", "is neither true nor false")
         says = self.text(self.field(document, at, "says"), f"{at}.says")
         got, due = (self.string(self.field(document, at, key), f"{at}.{key}") for key in ("got", "due"))
-        return Check(says, holds, got, due)
+        return ClaimCheck(says, holds, got, due)
 
     def field(self, document: Any, at: str, key: str) -> Any:
         if not isinstance(document, dict) or key not in document:

@@ -25,7 +25,7 @@ AskedOf = Callable[[str], Localised]
 
 
 @dataclass(frozen=True, slots=True)
-class Side:
+class NoteSide:
     """The fields of one language; empty where a card has nothing to say."""
 
     question: str
@@ -40,17 +40,17 @@ class Side:
         return [self.question, self.answer, self.why, self.points, self.pitfalls, self.follow_ups]
 
 
-EMPTY = Side("", "", "", "", "", "")
+EMPTY = NoteSide("", "", "", "", "", "")
 
 
-def side(card: Card, lang: Lang, asked_of: AskedOf) -> Side:
+def side(card: Card, lang: Lang, asked_of: AskedOf) -> NoteSide:
     """The card in one language; `asked_of` gives the question of a card that a follow-up names.
 
     Numbers and orders are drawn by the card's id, so that they are the same in every export.
     """
     question, answer = _asked_and_told(card, lang)
     short = block(card.short[lang]) if card.short else ""
-    return Side(
+    return NoteSide(
         question=question,
         answer=short if not answer else answer + short,
         why=_why(card, lang),

@@ -11,10 +11,10 @@ from attncli.domain.text import Lang
 from attncli.export.card_answers import answer, question
 from attncli.export.summary import CardLine, DueLine, MockLine, PlanLine, Point, Reason, SolvedLine, Summary, TopicLine
 from attncli.practice.cards.weakness import WEAK_LAPSES, WEAK_RECALL, Weakness, weaknesses
-from attncli.practice.challenges.own_solutions import Written, written
+from attncli.practice.challenges.own_solutions import OwnSolutions, written
 from attncli.practice.mock.score_mock import past_mocks
 from attncli.practice.plan.plan import FARTHEST_DAYS, StudyDay, local_date, make_plan
-from attncli.practice.stats.progress_stats import Progress, TopicStanding, due_by_then, progress, topic_standings
+from attncli.practice.stats.progress_stats import ProgressStats, TopicStanding, due_by_then, progress, topic_standings
 from attncli.practice.workspace import Workspace
 from attncli.words.plan_texts import FREE, LAST_PASS, NEW, REVIEWS
 
@@ -77,7 +77,7 @@ def _mean(weighted: Sequence[tuple[float, int]]) -> float | None:
 
 
 def _topics(
-    workspace: Workspace, lang: Lang, here: Progress, on_day: dict[str, TopicStanding], weak: list[Weakness]
+    workspace: Workspace, lang: Lang, here: ProgressStats, on_day: dict[str, TopicStanding], weak: list[Weakness]
 ) -> tuple[TopicLine, ...]:
     """Every topic, the one with the greatest need first."""
     topic_of = workspace.store.index.card_topics()
@@ -159,7 +159,7 @@ def _due_line(workspace: Workspace, lang: Lang, id: str, recall: float) -> DueLi
     return DueLine(card.id, card.topic, question(card, lang), round(recall, 4))
 
 
-def _solved(code: Written, lang: Lang) -> tuple[SolvedLine, ...]:
+def _solved(code: OwnSolutions, lang: Lang) -> tuple[SolvedLine, ...]:
     return tuple(
         SolvedLine(
             id=item.challenge.id,

@@ -23,7 +23,7 @@ from attncli.domain.device_choice import CPU, runs_on_gpu
 from attncli.errors import AttnError, JudgeFailed
 from attncli.sandbox.start_process import MEMORY_MIB
 from attncli.sandbox.worker_policy import CPU as CPU_POLICY
-from attncli.sandbox.worker_policy import Policy, policy_of
+from attncli.sandbox.worker_policy import WorkerPolicy, policy_of
 from attncli.sandbox.zygote_client import ForkedProcess, Worker, ZygoteClient
 
 # How long nobody asks for anything before a worker is forked for the next grading.
@@ -132,7 +132,7 @@ class Server:
         why = self._why_unusable(policy)
         return (CPU if why else device), why
 
-    def _why_unusable(self, policy: Policy) -> str:
+    def _why_unusable(self, policy: WorkerPolicy) -> str:
         """Why no worker of this policy can be had, empty where one can; tried once, if the zygote outlives it."""
         if policy.name in self._unusable:
             return self._unusable[policy.name]
@@ -234,7 +234,7 @@ class Server:
 
         return Guard(max(LEAST_MEMORY_MIB, self._memory_mib // 2))
 
-    def _worker(self, policy: Policy) -> Worker:
+    def _worker(self, policy: WorkerPolicy) -> Worker:
         """A fresh worker of a policy, and the next one asked for; a zygote that has died is replaced once."""
         self._policy = policy
         try:

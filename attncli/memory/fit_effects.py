@@ -11,7 +11,7 @@ from attncli.domain.rating import Rating
 from attncli.domain.schedule import Schedule, State
 from attncli.memory.fitting import History
 from attncli.memory.forgetting_curve import retrievability
-from attncli.memory.schedule_policy import Policy
+from attncli.memory.schedule_policy import SchedulePolicy
 from attncli.memory.scheduler import Scheduler
 
 AHEAD_DAYS = 90
@@ -27,14 +27,16 @@ class Workload:
     recall: float | None
 
 
-def first_intervals(policy: Policy) -> dict[Rating, float]:
+def first_intervals(policy: SchedulePolicy) -> dict[Rating, float]:
     """Days until a card that was answered once comes again, for each rating, steps aside."""
     at = datetime(2000, 1, 1, tzinfo=UTC)
     shown = Scheduler(policy.without_steps()).previews("", None, at, at.toordinal())
     return {rating: schedule.interval_days for rating, schedule in shown.items()}
 
 
-def workload(histories: Sequence[tuple[str, History]], today: int, policy: Policy, truth: Policy) -> Workload:
+def workload(
+    histories: Sequence[tuple[str, History]], today: int, policy: SchedulePolicy, truth: SchedulePolicy
+) -> Workload:
     """What these cards will ask for if they are scheduled by `policy` and remembered as `truth` says."""
     played = histories[:MOST_CARDS]
     scheduler, memory = Scheduler(policy), Scheduler(truth)

@@ -36,7 +36,7 @@ History = Sequence[tuple[int, int]]
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class FitQuality:
     """How well the old and the new weights foretell reviews that the new ones were not fitted to."""
 
     held_back: int
@@ -62,7 +62,7 @@ class Fit:
 
     parameters: tuple[float, ...]
     reviews: int
-    judged: Judged
+    judged: FitQuality
 
 
 class _Item(NamedTuple):
@@ -154,7 +154,7 @@ def _rounded(weights: Sequence[float]) -> tuple[float, ...]:
     return tuple(min(max(round(weight, _DECIMALS), low), high) for weight, low, high in bounds)
 
 
-def _judged(library: ModuleType, items: Sequence[_Item], start: int, before: tuple[float, ...]) -> Judged:
+def _judged(library: ModuleType, items: Sequence[_Item], start: int, before: tuple[float, ...]) -> FitQuality:
     losses = list[tuple[float, float]]()
     bins = [0.0, 0.0]
     marks = [start + (len(items) - start) * fold // FOLDS for fold in range(FOLDS)]
@@ -170,7 +170,7 @@ def _judged(library: ModuleType, items: Sequence[_Item], start: int, before: tup
     old_loss, new_loss = (sum(column) / count for column in zip(*losses, strict=True))
     gain = old_loss - new_loss
     spread = math.sqrt(sum((old - new - gain) ** 2 for old, new in losses) / count)
-    return Judged(count, old_loss, new_loss, bins[0] / count, bins[1] / count, spread / math.sqrt(count))
+    return FitQuality(count, old_loss, new_loss, bins[0] / count, bins[1] / count, spread / math.sqrt(count))
 
 
 def _losses(library: ModuleType, weights: tuple[float, ...], items: Sequence[_Item]) -> list[float]:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from attncli.memory.learner_curve import Curve
-from attncli.memory.stability import Growth
+from attncli.memory.stability import StabilityGrowth
 
 KEPT_RECALL = 0.7
 ENOUGH_RECALL = 0.93
@@ -60,7 +60,7 @@ class Outlook:
 
     interview_day: int
     curve: Curve
-    growth: Growth
+    growth: StabilityGrowth
     fresh_stability: float
     fresh_difficulty: float
     trials: int

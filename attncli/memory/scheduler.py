@@ -9,7 +9,7 @@ import fsrs
 from attncli.domain.rating import Rating
 from attncli.domain.schedule import Schedule, State
 from attncli.memory.interval_fuzz import fuzzed_days
-from attncli.memory.schedule_policy import Policy
+from attncli.memory.schedule_policy import SchedulePolicy
 
 _STATES = {
     fsrs.State.Learning: State.LEARNING,
@@ -23,7 +23,7 @@ _DAY = timedelta(days=1)
 class Scheduler:
     """Turns one review into the next schedule, under one policy."""
 
-    def __init__(self, policy: Policy) -> None:
+    def __init__(self, policy: SchedulePolicy) -> None:
         self.policy = policy
         self._fsrs = fsrs.Scheduler(
             parameters=policy.parameters or fsrs.scheduler.DEFAULT_PARAMETERS,

@@ -41,7 +41,7 @@ def first_shares(counts: Sequence[int]) -> list[float]:
 
 
 @dataclass(frozen=True, slots=True)
-class Growth:
+class StabilityGrowth:
     """FSRS-6 with 21 weights, as functions of stability (days), difficulty (1…10) and recall (0…1)."""
 
     weights: Sequence[float] = PUBLISHED

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from attncli.store.database import Database
 
 
-class Sitting(Protocol):
+class ScheduleSources(Protocol):
     """What schedules are derived with; a workspace is one."""
 
     store: Database
@@ -29,7 +29,7 @@ class Sitting(Protocol):
     def challenge_scheduler(self) -> Scheduler: ...
 
 
-def derive_subject(sitting: Sitting, subject: str) -> Schedule | None:
+def derive_subject(sitting: ScheduleSources, subject: str) -> Schedule | None:
     """Folds the whole log of one card (under all its names) or challenge; inside a transaction."""
     names = sitting.store.index.names_of(subject)
     schedule = _derive(sitting, subject, sitting.store.log.of_subjects(names))
@@ -37,7 +37,7 @@ def derive_subject(sitting: Sitting, subject: str) -> Schedule | None:
     return schedule
 
 
-def derive_subjects(sitting: Sitting, subjects: Iterable[str]) -> None:
+def derive_subjects(sitting: ScheduleSources, subjects: Iterable[str]) -> None:
     """Derives what rows about these subjects count for, whatever the subjects are called now; inside a transaction."""
     store = sitting.store
     renames = store.index.renames()
@@ -49,7 +49,7 @@ def derive_subjects(sitting: Sitting, subjects: Iterable[str]) -> None:
             derive_subject(sitting, subject)
 
 
-def derive_everything(sitting: Sitting, progress: Callable[[int], None] | None = None) -> int:
+def derive_everything(sitting: ScheduleSources, progress: Callable[[int], None] | None = None) -> int:
     """Folds the whole log; the number of subjects. Inside a transaction."""
     store = sitting.store
     renames = store.index.renames()
@@ -71,7 +71,7 @@ def derive_everything(sitting: Sitting, progress: Callable[[int], None] | None =
     return done
 
 
-def _derive(sitting: Sitting, subject: str, rows: Sequence[LogRow]) -> Schedule | None:
+def _derive(sitting: ScheduleSources, subject: str, rows: Sequence[LogRow]) -> Schedule | None:
     if _is_challenge(sitting.store, subject, rows):
         schedule = fold_attempts(sitting.challenge_scheduler, rows)
         last = [row for row, _ in solved_reviews(rows)]

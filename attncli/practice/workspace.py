@@ -22,7 +22,7 @@ from attncli.store.queue_table import ORDERED_FOR, Moment
 if TYPE_CHECKING:
     from attncli.domain.text import Lang
     from attncli.memory.replay import FitInForce
-    from attncli.memory.schedule_policy import Policy
+    from attncli.memory.schedule_policy import SchedulePolicy
     from attncli.memory.scheduler import Scheduler
     from attncli.practice.library.library import Library
 
@@ -123,13 +123,13 @@ class Workspace:
         return Library(self.store)
 
     @cached_property
-    def policy(self) -> Policy:
+    def policy(self) -> SchedulePolicy:
         """What schedules follow from, besides the reviews: the settings and the last fit in the log."""
-        from attncli.memory.schedule_policy import Policy
+        from attncli.memory.schedule_policy import SchedulePolicy
 
         in_force = self.fit_in_force()
         self._fit = in_force.id
-        return Policy(
+        return SchedulePolicy(
             parameters=in_force.weights,
             desired_retention=self.settings.desired_retention,
             learning_steps=self.settings.learning_steps,

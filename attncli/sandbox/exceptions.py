@@ -32,14 +32,14 @@ _MEMORY_WORDS = ("can't allocate memory", "DefaultCPUAllocator", "not enough mem
 _REFUSED_WORDS = ("can't start new thread",)
 
 
-class Guard:
+class ExceptionGuard:
     """Runs the learner's code: whatever is raised inside the `with` block stops here and is kept."""
 
     def __init__(self) -> None:
         self.error: BaseException | None = None
         self.trace: TracebackType | None = None
 
-    def __enter__(self) -> Guard:
+    def __enter__(self) -> ExceptionGuard:
         return self
 
     def __exit__(
@@ -59,14 +59,14 @@ def type_name(error: BaseException) -> str:
     kind = type(error)
     name = _plain(type.__dict__["__qualname__"].__get__(kind))
     module = ""
-    with Guard():
+    with ExceptionGuard():
         module = _plain(type.__getattribute__(kind, "__module__"))
     return name if module in ("builtins", "submission", "") else f"{module}.{name}"
 
 
 def text_of(error: BaseException) -> str:
     """`str(error)`, bounded, or a note that it could not be had."""
-    guard, text = Guard(), ""
+    guard, text = ExceptionGuard(), ""
     with guard:
         text = _plain(str(error))
     return text if guard.error is None else "(its text could not be had: __str__ raised)"
@@ -130,7 +130,7 @@ def _chain(error: BaseException) -> list[BaseException]:
     return links
 
 
-def report(guard: Guard, filename: str) -> dict[str, Any]:
+def report(guard: ExceptionGuard, filename: str) -> dict[str, Any]:
     """The `raised` reply for what a guard caught."""
     error = guard.error
     if error is None:

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 
-class Written:
+class ExpressionFunction:
     """A function of the challenge's own, over `torch` and `math`; `text` is its lambda."""
 
     def __init__(self, text: str) -> None:

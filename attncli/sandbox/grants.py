@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .landlock import Ruleset, grant, outside
-from .worker_policy import Policy
+from .worker_policy import WorkerPolicy
 
 LIBRARY_FOLDERS = ("/lib", "/lib64", "/usr/lib", "/usr/lib64")
 READ_FILES = ("/etc/ld.so.cache", "/dev/urandom")
@@ -30,7 +30,7 @@ def matching(patterns: Iterable[str]) -> list[Path]:
     return [path for pattern in patterns for path in sorted(Path("/").glob(pattern.lstrip("/")))]
 
 
-def ruleset_for(policy: Policy, installation: Installation) -> int:
+def ruleset_for(policy: WorkerPolicy, installation: Installation) -> int:
     """The rules of one worker whose policy grants more than those that all share.
 
     Made in the worker: its own /proc/self/task, and a folder of its own, are there nowhere else. A program that may be

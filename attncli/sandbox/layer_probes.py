@@ -15,7 +15,7 @@ import threading
 from pathlib import Path
 from typing import Any
 
-from .worker_policy import CPU, MIB, Policy
+from .worker_policy import CPU, MIB, WorkerPolicy
 
 LAYERS = ("process", "rlimits", "landlock", "seccomp", "namespaces")
 Findings = dict[str, dict[str, str]]
@@ -122,7 +122,7 @@ def _turned(findings: Findings, name: str, before: str, after: str) -> bool:
     return findings[before].get(name) == "ok" and findings[after].get(name) in ("EACCES", "EPERM")
 
 
-def layers_in_force(findings: Findings, policy: Policy = CPU) -> dict[str, bool]:
+def layers_in_force(findings: Findings, policy: WorkerPolicy = CPU) -> dict[str, bool]:
     """Layer name to whether the canary's outcomes prove it. A policy that lets a compiler run lets the canary fork."""
     first, second, last = "namespaces", "landlock", "seccomp"
     alone = findings["process"] == {"pid": "2", "parent": "1"}

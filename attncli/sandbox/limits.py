@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from .worker_policy import CPU, MIB, Policy
+from .worker_policy import CPU, MIB, WorkerPolicy
 
 MESSAGE_BYTES = 1 << 16  # between the judge and its zygote
 CPU_SECONDS = 900
@@ -97,7 +97,7 @@ def _kernel_version() -> tuple[int, ...]:
     return tuple(int(word) for word in words[:2] if word.isdigit())
 
 
-def apply(memory_mib: int, in_user_namespace: bool, policy: Policy = CPU) -> None:
+def apply(memory_mib: int, in_user_namespace: bool, policy: WorkerPolicy = CPU) -> None:
     """Limit this process for good: `memory_mib` on top of what it has now, no files written, no core.
 
     Where the policy says so memory is not limited here: a GPU's runtime maps more addresses than there is memory, and

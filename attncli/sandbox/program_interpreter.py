@@ -17,8 +17,8 @@ from torch import Tensor
 
 from . import object_steps, placement
 from .emulated_device import Elsewhere, two_devices
-from .expression_function import Written
-from .program_watch import Watch, plain
+from .expression_function import ExpressionFunction
+from .program_watch import ProgramWatch, plain
 from .tensor_table import DTYPES, TreeError, bytes_of, describe_tensor, read_table
 from .tensor_walk import tensors_in
 from .tracing import LAUNCH, BareOperations, CallTrace, CostTrace, Traffic, returned_bytes
@@ -29,7 +29,7 @@ Invoke = Callable[[dict[str, Any], Sequence[bytes]], tuple[dict[str, Any], memor
 
 
 @dataclass(slots=True)
-class Run:
+class ProgramRun:
     """What a program did: one outcome for each step, and what was watched meanwhile."""
 
     outcomes: list[Any] = field(default_factory=list)
@@ -46,14 +46,14 @@ def execute(
     *,
     after: Callable[[int, Any, Any], None] | None = None,
     costs: Collection[str] = (),
-) -> Run:
+) -> ProgramRun:
     """Runs the steps in order. `after(index, arguments, outcome)` is called behind each step.
 
     With "cost" in `costs` each step's work and memory are measured, with "handed" also what single calls hand out:
     without autograd, unless the program runs a backward pass of its own, for which something may have to be kept.
     With "clock" in it the microseconds of each step are taken by the device's events.
     """
-    run = Run()
+    run = ProgramRun()
     graph = any(step.get("name") == "backward" for step in steps)
     for index, step in enumerate(steps):
         arguments = arguments_of(step, environment)
@@ -89,7 +89,9 @@ def _where_tensors_are_made(given: Sequence[Tensor]) -> AbstractContextManager[A
     return torch.device("meta") if empty else nullcontext()
 
 
-def _perform(namespace: Mapping[str, Any], step: Step, arguments: Any, environment: Environment, run: Run) -> Any:
+def _perform(
+    namespace: Mapping[str, Any], step: Step, arguments: Any, environment: Environment, run: ProgramRun
+) -> Any:
     args, kwargs = arguments
     target = _target(namespace, step, environment, run)
     expected = step.get("raises")
@@ -113,7 +115,7 @@ def _tally(call: Callable[[], Any], times: int) -> dict[Any, int]:
     return counts
 
 
-def _target(namespace: Mapping[str, Any], step: Step, environment: Environment, run: Run) -> Callable[..., Any]:
+def _target(namespace: Mapping[str, Any], step: Step, environment: Environment, run: ProgramRun) -> Callable[..., Any]:
     operation = step["op"]
     if operation == "call":
         target: Callable[..., Any] = namespace[step["name"]]
@@ -160,7 +162,7 @@ def _class(namespace: Mapping[str, Any], name: str) -> Callable[..., Any]:
     return made
 
 
-def _set(owner: Any, values: Mapping[str, Tensor], step: Step, run: Run) -> None:
+def _set(owner: Any, values: Mapping[str, Tensor], step: Step, run: ProgramRun) -> None:
     indices = step.get("leaves", {})
     for name, place in object_steps.set_parts(owner, values).items():
         if name in indices and place.requires_grad:
@@ -168,7 +170,10 @@ def _set(owner: Any, values: Mapping[str, Tensor], step: Step, run: Run) -> None
 
 
 def gradients(
-    run: Run, environment: Environment, leaves: Sequence[int], cotangents: Sequence[tuple[int, list[Any], Tensor]]
+    run: ProgramRun,
+    environment: Environment,
+    leaves: Sequence[int],
+    cotangents: Sequence[tuple[int, list[Any], Tensor]],
 ) -> list[Tensor]:
     """The vector-Jacobian product for every leaf, zeros where nothing depends on it.
 
@@ -219,7 +224,7 @@ def serve(
     want = set(header.get("want", ()))
     environment = _environment(header, payload, invoke)
     placement.seed_all(environment.device, int(header.get("seed", 0)))
-    watch = Watch(environment, header["steps"], _earlier, want)
+    watch = ProgramWatch(environment, header["steps"], _earlier, want)
     trace = CallTrace(str(header.get("filename", ""))) if "calls" in want else None
     autograd, launches = torch.set_grad_enabled("no-grad" not in want), Traffic.launches
     with autograd, trace or nullcontext(), BareOperations() if "operations" in want else nullcontext(), _beside(header):
@@ -287,7 +292,7 @@ def _environment(header: Mapping[str, Any], payload: memoryview, invoke: Invoke)
 
 def _callable(index: int, text: str | None, invoke: Invoke, device: str) -> Callable[..., Any]:
     if text is not None:
-        return Written(text)
+        return ExpressionFunction(text)
     proxy = _proxy(index, invoke)
     return placement.across(proxy, device) if device != placement.CPU else proxy
 
@@ -308,7 +313,7 @@ def _proxy(index: int, invoke: Invoke) -> Callable[..., Any]:
     return call
 
 
-def _reply(run: Run, environment: Environment, watch: Watch) -> tuple[dict[str, Any], list[bytes]]:
+def _reply(run: ProgramRun, environment: Environment, watch: ProgramWatch) -> tuple[dict[str, Any], list[bytes]]:
     outcomes: list[dict[str, Any]] = []
     table: list[dict[str, Any]] = []
     buffers: list[bytes] = []
@@ -326,7 +331,7 @@ def _reply(run: Run, environment: Environment, watch: Watch) -> tuple[dict[str, 
 
 
 def _add_gradients(
-    reply: dict[str, Any], buffers: list[bytes], run: Run, environment: Environment, header: Mapping[str, Any]
+    reply: dict[str, Any], buffers: list[bytes], run: ProgramRun, environment: Environment, header: Mapping[str, Any]
 ) -> None:
     cotangents = [(step, path, environment.tensors[k]) for step, path, k in header.get("cotangents", ())]
     found = gradients(run, environment, header.get("leaves", ()), cotangents)

@@ -25,7 +25,7 @@ GLOBALS = ("seeded", "drawn", "dtype", "autograd")
 DEFAULT_DTYPE = torch.get_default_dtype()
 
 
-class Watch:
+class ProgramWatch:
     """Copies outcomes when they are returned, and finds what changed, was mutated or shares memory."""
 
     def __init__(

@@ -16,7 +16,7 @@ import struct
 from collections.abc import Sequence
 
 from .syscall_numbers import AUDIT_ARCH, NEWEST_KNOWN, NUMBERS, X32_BIT
-from .worker_policy import CPU, Policy
+from .worker_policy import CPU, WorkerPolicy
 
 _ALLOWED_WORDS = """
     read write readv writev pread64 preadv close close_range lseek fstat stat lstat newfstatat statx access faccessat
@@ -110,7 +110,7 @@ def _opening(may_write: bool) -> dict[str, list[Instruction]]:
     return {"open": _masked(1, _OPEN_TO_WRITE, 0), "openat": _masked(2, _OPEN_TO_WRITE, 0)}
 
 
-def _special_cases(pid: int, may_write: bool, policy: Policy) -> dict[str, list[Instruction]]:
+def _special_cases(pid: int, may_write: bool, policy: WorkerPolicy) -> dict[str, list[Instruction]]:
     thread = 0 if policy.starts_processes else _CLONE_THREAD
     return {
         **_opening(may_write),
@@ -127,7 +127,7 @@ def _special_cases(pid: int, may_write: bool, policy: Policy) -> dict[str, list[
 
 
 @functools.cache
-def compile_filter(machine: str, pid: int, may_write: bool, policy: Policy = CPU) -> bytes:
+def compile_filter(machine: str, pid: int, may_write: bool, policy: WorkerPolicy = CPU) -> bytes:
     """The BPF program as `struct sock_filter[]`. `pid` is the one process that may be signalled: the worker itself.
 
     `may_write` leaves it to Landlock which files may be written; without, opening a file to write is refused here.
@@ -178,7 +178,7 @@ def why_unavailable() -> str | None:
     return None
 
 
-def install(pid: int, may_write: bool, policy: Policy = CPU) -> None:
+def install(pid: int, may_write: bool, policy: WorkerPolicy = CPU) -> None:
     """Put the filter on this process for good. Needs no_new_privs. Raises OSError if the kernel refuses."""
     machine = platform.machine()
     code = compile_filter(machine, pid, may_write, policy)

@@ -27,7 +27,7 @@ from .captured_output import LIMIT_BYTES, Printed, split_fatal_error
 from .endings import Ending, Stopped
 from .process import Process
 from .usage import UsageWatch
-from .worker_policy import CPU, MIB, Policy
+from .worker_policy import CPU, MIB, WorkerPolicy
 
 OnInvoke = Callable[[dict[str, Any], memoryview], tuple[dict[str, Any], list[wire.Buffer]]]
 
@@ -67,7 +67,7 @@ class Worker:
         status: int,
         memory_mib: int,
         baseline: int,
-        policy: Policy = CPU,
+        policy: WorkerPolicy = CPU,
     ) -> None:
         self._process = process
         self._frames = frames

@@ -26,10 +26,10 @@ from typing import Any, NoReturn
 
 from . import cuda_start, grants, kernel_watch, landlock, layer_probes, limits, namespaces, placement, seccomp, wire
 from .endings import CHANNEL_LOST, OUT_OF_MEMORY
-from .exceptions import Guard, report
+from .exceptions import ExceptionGuard, report
 from .program_interpreter import serve
 from .touched import Attempts
-from .worker_policy import CPU, Policy
+from .worker_policy import CPU, WorkerPolicy
 
 CHANNEL, RULESET = 3, 4
 BROKEN = 70
@@ -58,7 +58,7 @@ class Confinement:
     seccomp: bool
     user_namespace: bool
     parent: int
-    policy: Policy = CPU
+    policy: WorkerPolicy = CPU
     installation: grants.Installation | None = None
 
 
@@ -113,7 +113,7 @@ def _replace_streams() -> None:
     faulthandler.enable(file=2, all_threads=False)
 
 
-def _scrub_environment(policy: Policy) -> None:
+def _scrub_environment(policy: WorkerPolicy) -> None:
     names = (*_KEPT_VARIABLES, *policy.kept_variables)
     kept = {name: os.environ[name] for name in names if name in os.environ}
     os.environ.clear()
@@ -170,7 +170,7 @@ def _mount(plan: Confinement) -> None:
 
 
 @dataclass(slots=True)
-class Session:
+class WorkerSession:
     """One learner's file in one worker: requests in, replies out."""
 
     channel: Channel
@@ -196,7 +196,7 @@ class Session:
 
     def answer(self, frame: wire.Frame) -> list[wire.Buffer]:
         """The reply to one request, ready to be sent."""
-        guard = Guard()
+        guard = ExceptionGuard()
         with guard:
             return self._finish(frame.header, *self._perform(frame))
         if issubclass(type(guard.error), MemoryError):
@@ -282,6 +282,6 @@ def run(frames: int, output: int, plan: Confinement, canary_places: dict[str, An
         if probes is not None:
             wire.send_frame(channel, {"op": "canary", "findings": probes.finish()})
             os._exit(0)
-        Session(channel).run()
+        WorkerSession(channel).run()
     finally:
         os._exit(BROKEN)

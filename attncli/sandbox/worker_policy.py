@@ -14,7 +14,7 @@ MIB = 1 << 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Policy:
+class WorkerPolicy:
     """The defaults are those of a worker on the CPU.
 
     `kernel_limits_memory`: written memory and addresses have limits of the kernel's; without, the judge's watch alone
@@ -52,8 +52,8 @@ class Policy:
         return not (self.reads or self.devices or self.programs or self.names_threads or self.folder_mib)
 
 
-CPU = Policy(name="cpu")
-CUDA = Policy(
+CPU = WorkerPolicy(name="cpu")
+CUDA = WorkerPolicy(
     name="cuda",
     device="cuda",
     kernel_limits_memory=False,
@@ -104,7 +104,7 @@ REHEARSED_KERNELS = replace(CUDA_KERNELS, name="cuda-kernels-rehearsed", device=
 POLICIES = {policy.name: policy for policy in (CPU, CUDA, CUDA_KERNELS, REHEARSED, REHEARSED_KERNELS)}
 
 
-def policy_of(device: str, kernel: bool = False) -> Policy:
+def policy_of(device: str, kernel: bool = False) -> WorkerPolicy:
     """The policy for a submission on a device; on a GPU one that holds a `kernel` needs a compiler."""
     if device != CUDA.device:
         return CPU

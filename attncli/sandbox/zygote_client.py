@@ -27,7 +27,7 @@ from .endings import Ending
 from .process import Process
 from .start_process import MEMORY_MIB
 from .supervisor import OnInvoke, Reply, Worker
-from .worker_policy import CPU, Policy
+from .worker_policy import CPU, WorkerPolicy
 
 __all__ = ["Ending", "ForkedProcess", "OnInvoke", "Process", "Reply", "Worker", "ZygoteClient"]
 
@@ -62,7 +62,7 @@ class _Fork:
 
     number: int
     memory_mib: int
-    policy: Policy
+    policy: WorkerPolicy
     frames: socket.socket
     output: int
     status: int
@@ -134,7 +134,7 @@ class ZygoteClient:
         """The layers that the canary proved, of process, rlimits, landlock, seccomp, namespaces."""
         return self.layers_under(CPU)
 
-    def layers_under(self, policy: Policy) -> tuple[str, ...]:
+    def layers_under(self, policy: WorkerPolicy) -> tuple[str, ...]:
         """The layers that a canary proves for workers of this policy, once for all of them.
 
         Raises JudgeFailed where such a worker cannot be had, as where CUDA does not begin in it.
@@ -166,13 +166,13 @@ class ZygoteClient:
             self._ready = True
             self._judge_canary(self._run_canary(CPU), CPU)
 
-    def worker(self, memory_mib: int = MEMORY_MIB, policy: Policy = CPU) -> Worker:
+    def worker(self, memory_mib: int = MEMORY_MIB, policy: WorkerPolicy = CPU) -> Worker:
         """A fresh worker with `memory_mib` MiB for the submission. Raises JudgeFailed if the zygote has died."""
         with self._lock:
             self.ready()
             return self._forked_ahead(memory_mib, policy) or self._started(self._ask(memory_mib, policy))
 
-    def prepare(self, memory_mib: int = MEMORY_MIB, policy: Policy = CPU) -> None:
+    def prepare(self, memory_mib: int = MEMORY_MIB, policy: WorkerPolicy = CPU) -> None:
         """Ask for the next worker before it is needed; what fails is said when it is needed."""
         with self._lock, contextlib.suppress(JudgeFailed):
             self.ready()
@@ -206,7 +206,7 @@ class ZygoteClient:
                 found.append(Process(pid, os.pidfd_open(pid)))
         return found
 
-    def _forked_ahead(self, memory_mib: int, policy: Policy) -> Worker | None:
+    def _forked_ahead(self, memory_mib: int, policy: WorkerPolicy) -> Worker | None:
         """The worker that was asked for ahead, unless it is of another kind or the zygote is warmer by now."""
         fork, self._ahead = self._ahead, None
         if fork is None:
@@ -220,7 +220,7 @@ class ZygoteClient:
         worker.kill()
         return None
 
-    def _ask(self, memory_mib: int, policy: Policy, **more: Any) -> _Fork:
+    def _ask(self, memory_mib: int, policy: WorkerPolicy, **more: Any) -> _Fork:
         """Asks for a worker, and does not wait for it."""
         request = {"memory_mib": memory_mib, "policy": policy.name, **more}
         self._requests += 1
@@ -282,7 +282,7 @@ class ZygoteClient:
         last = said.decode("utf-8", "replace").strip().splitlines()[-1:]
         return JudgeFailed(f"the sandbox's process cannot go on: {why} {' '.join(last)} (attn doctor says more)")
 
-    def _run_canary(self, policy: Policy) -> dict[str, Any]:
+    def _run_canary(self, policy: WorkerPolicy) -> dict[str, Any]:
         with tempfile.TemporaryDirectory(prefix="attn-canary-") as folder, socket.socket() as listener:
             file = Path(folder) / "canary"
             file.write_text("canary")
@@ -293,7 +293,7 @@ class ZygoteClient:
             fork = self._ask(CANARY_MEMORY_MIB, policy, canary=places)
             return self._started(fork).canary_findings()
 
-    def _judge_canary(self, findings: dict[str, Any], policy: Policy) -> None:
+    def _judge_canary(self, findings: dict[str, Any], policy: WorkerPolicy) -> None:
         broken = layer_probes.broken_controls(findings)
         if broken:
             raise JudgeFailed(f"inside the sandbox Python does not work here ({', '.join(broken)}): see attn doctor")

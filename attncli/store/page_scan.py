@@ -31,7 +31,7 @@ _FIRST_FORMAT, _SECOND_FORMAT = "0tttt##t", "0tttt##t#"
 
 
 @dataclass(slots=True)
-class Found:
+class FoundRows:
     """The rows by their ids; `numbers` holds what is known of their places in the log, 0 where that is lost.
 
     `damaged` holds what has the form of a row under its number, but another checksum. `machine` is the computer that
@@ -47,7 +47,7 @@ class Found:
         if row.id not in self.rows or not self.numbers[row.id]:
             self.rows[row.id], self.numbers[row.id] = row, number
 
-    def add_missing(self, other: Found) -> int:
+    def add_missing(self, other: FoundRows) -> int:
         """Takes over the rows that are not here yet; how many."""
         missing = [id for id in other.rows if id not in self.rows]
         for id in missing:
@@ -80,9 +80,9 @@ class Found:
         yield from ((None, self.rows[id]) for id in last)
 
 
-def scan(content: bytes, pages: dict[int, bytes] | None = None) -> Found:
+def scan(content: bytes, pages: dict[int, bytes] | None = None) -> FoundRows:
     """All rows of the log in the database `content`, with `pages` in place of those of the same number."""
-    checked, unchecked = Found(), Found()
+    checked, unchecked = FoundRows(), FoundRows()
     for page_bytes in _page_sizes(content):
         file = _File(content, pages or {}, page_bytes)
         for number, raw in file.records():
@@ -105,7 +105,7 @@ def _machine(content: bytes, pages: dict[int, bytes]) -> str:
     return next((names[-1].decode() for names in reversed(named) if names), "")
 
 
-def _sort(number: int, raw: tuple[Any, ...], checked: Found, unchecked: Found) -> None:
+def _sort(number: int, raw: tuple[Any, ...], checked: FoundRows, unchecked: FoundRows) -> None:
     if len(raw) == len(_FIRST_FORMAT):
         check = checksum_if_readable(*raw[1:])
         into, raw = unchecked, (*raw, check)

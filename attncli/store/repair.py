@@ -10,7 +10,7 @@ from attncli.store.connection import Connection, damaged
 from attncli.store.database import Database
 from attncli.store.database_check import MERGED, TRUTH, expected_parts, missing_parts, page_problems, unmerged
 from attncli.store.log import Log
-from attncli.store.page_scan import Found
+from attncli.store.page_scan import FoundRows
 from attncli.store.rescue import add_from_backups, rows_in
 
 # SQLite names the row of a log whose JSON is broken so; the checksum of that row does not fit either.
@@ -58,11 +58,11 @@ def _sort_rows(connection: Connection, log: Log, backups: Path) -> tuple[int, in
     rows = log.sweep()
     if not rows and not files:
         return 0, 0
-    found = Found()
+    found = FoundRows()
     for file in files:
         found.add_missing(rows_in(file))
     if rows:
-        elsewhere = Found()
+        elsewhere = FoundRows()
         add_from_backups(elsewhere, 0, backups)
         lost_numbers = {row.number for row in rows}
         for id, row in elsewhere.rows.items():

@@ -22,7 +22,7 @@ from attncli.store.database_check import DAMAGED, MERGED, damaged_files
 from attncli.store.disk_flush import flush
 from attncli.store.exclusive_lock import held_alone
 from attncli.store.log import RAW
-from attncli.store.page_scan import Found, is_cut_short, scan
+from attncli.store.page_scan import FoundRows, is_cut_short, scan
 from attncli.store.read_only import connection_as_it_lies
 from attncli.store.wal import committed_pages
 
@@ -84,15 +84,15 @@ def rescue(path: Path, backups: Path | None = None) -> Rescued:
     return Rescued(len(found.rows), lost, kept, is_cut_short(content))
 
 
-def rows_in(path: Path) -> Found:
+def rows_in(path: Path) -> FoundRows:
     """All rows of the log that the database `path` and its write-ahead log hold, damaged or not."""
     try:
         return _scanned(path.read_bytes(), path)
     except OSError:
-        return Found()
+        return FoundRows()
 
 
-def add_from_backups(found: Found, last_number: int, backups: Path | None) -> None:
+def add_from_backups(found: FoundRows, last_number: int, backups: Path | None) -> None:
     """Takes over what `found` lacks from the automatic copies: from the newest, and from older ones while rows miss."""
     for count, copy in enumerate(since_last_restore(backups) if backups else []):
         if count and not found.gaps(last_number):
@@ -120,7 +120,7 @@ def _ask(connection: Connection, found: _Remains) -> None:
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
-def _scanned(content: bytes, path: Path) -> Found:
+def _scanned(content: bytes, path: Path) -> FoundRows:
     """The rows in `content` as the write-ahead log beside `path` has changed it."""
     try:
         log = committed_pages(path.with_name(path.name + "-wal").read_bytes())
@@ -129,14 +129,14 @@ def _scanned(content: bytes, path: Path) -> Found:
     return scan(log.what_counts_of(content), log.pages)
 
 
-def _rows_of_damaged(other: Path, path: Path, file: BinaryIO) -> Found:
+def _rows_of_damaged(other: Path, path: Path, file: BinaryIO) -> FoundRows:
     if not other.samefile(path):
         return rows_in(other)
     file.seek(0)
     return _scanned(file.read(), other)
 
 
-def _fill(fresh: Path, found: Found, remains: _Remains) -> int:
+def _fill(fresh: Path, found: FoundRows, remains: _Remains) -> int:
     """Writes the new database; how many rows are lost that were not lost before."""
     numbers = {number for number in found.numbers.values() if number}
     last = max([remains.last_number, *numbers, 0])

@@ -18,7 +18,7 @@ _RECALL = "pow(1 + :factor * max(0, :day - review_day) / stability_days, :expone
 _SEEN = "FROM queue WHERE stability_days IS NOT NULL"
 
 
-class Curve(NamedTuple):
+class RecallCurve(NamedTuple):
     """The forgetting curve (1 + factor · t/S)^exponent, and the study day that recall is asked for."""
 
     factor: float
@@ -75,12 +75,12 @@ class SeenCards:
             # An SQLite built without its mathematical functions.
             connection.define("pow", 2, pow)
 
-    def by_topic(self, curve: Curve) -> list[SeenInTopic]:
+    def by_topic(self, curve: RecallCurve) -> list[SeenInTopic]:
         """Every topic of which a card was seen."""
         sql = f"SELECT topic, count(*), total({_RECALL}), sum(lapses) {_SEEN} GROUP BY topic"
         return [SeenInTopic(*row) for row in self._connection.rows_while_unchanged(sql, curve.values())]
 
-    def weakest(self, curve: Curve, recall: float, lapses: int, limit: int) -> list[WeakInTopic]:
+    def weakest(self, curve: RecallCurve, recall: float, lapses: int, limit: int) -> list[WeakInTopic]:
         """The first `limit` cards of each topic below this recall or with so many lapses, the least recalled first."""
         sql = f"""
             SELECT topic, id, recall, lapses FROM (
@@ -92,12 +92,12 @@ class SeenCards:
         values = {**curve.values(), "least": recall, "most": lapses, "limit": limit}
         return [WeakInTopic(*row) for row in self._connection.rows_while_unchanged(sql, values)]
 
-    def due_by_then(self, curve: Curve) -> list[DueByThen]:
+    def due_by_then(self, curve: RecallCurve) -> list[DueByThen]:
         """The seen cards that come due by the day that is asked for, the least recalled first."""
         sql = f"SELECT id, {_RECALL} AS recall {_SEEN} AND due_day <= :day ORDER BY recall, id"
         return [DueByThen(*row) for row in self._connection.rows(sql, curve.values())]
 
-    def perhaps_weak(self, curve: Curve, recall: float, lapses: int) -> list[PerhapsWeak]:
+    def perhaps_weak(self, curve: RecallCurve, recall: float, lapses: int) -> list[PerhapsWeak]:
         """The cards below this recall, with so many lapses, or at whose last review something may have been missed."""
         sql = f"""
             SELECT id, recall, lapses, review_day, last_rating, last_points, last_correct FROM (

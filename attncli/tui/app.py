@@ -23,7 +23,7 @@ from attncli.domain.text import Lang
 from attncli.errors import AttnError
 from attncli.paths import Home
 from attncli.practice.cards.choose_cards import Wish, require_fitting
-from attncli.practice.challenges.warm_judge import Grader
+from attncli.practice.challenges.warm_judge import WarmJudge
 from attncli.practice.first_run import is_first_run
 from attncli.practice.workspace import Clock, Workspace
 from attncli.tui import pasting, wrapping
@@ -129,7 +129,7 @@ class AttnApp(WaysIn, Notices, CollectWhenIdle, UnexpectedInput, WaysOut):
         workspace.store.wait_at_most(BUSY_MILLISECONDS)
         self.rng = rng
         self._shown_text = ShownText()
-        self.grader = Grader()
+        self.grader = WarmJudge()
         self.lang: Lang = workspace.lang
         self._first: Route = screen
         self._topic, self._limit, self._challenge, self._wish, self._quiz = topic, limit, challenge, wish, quiz

@@ -3,7 +3,7 @@ r"""LaTeX for a terminal: `draw` in two dimensions, `one_line` for formulas insi
 TeXicode draws fractions, roots, sums and matrices well, but fails quietly: an unknown command becomes `?`, a syntax
 error a row of prose, and its italics are missing in many terminal fonts. So commands that have an equal are rewritten
 first, the upright font is chosen, scripts drawn with another letter (a subscript V as v) or with rare glyphs are
-switched off, and every sign of failure raises `Unreadable`; the caller then shows the source.
+switched off, and every sign of failure raises `UnreadableLatex`; the caller then shows the source.
 """
 
 from __future__ import annotations
@@ -43,29 +43,29 @@ _RARE_GLYPH = {"C": (0,), "Q": (0,), "q": (0,), "Y": (0,), "!": (0,)}
 _FAILURES = (ValueError, LookupError, TypeError, AttributeError, RecursionError)
 
 
-class Unreadable(ValueError):
+class UnreadableLatex(ValueError):
     """This LaTeX cannot be drawn; show its source."""
 
 
 @lru_cache(maxsize=512)
 def draw(tex: str) -> tuple[str, ...]:
-    """The rows of the formula for a fixed-width font, without blank margins. Raises `Unreadable`."""
+    """The rows of the formula for a fixed-width font, without blank margins. Raises `UnreadableLatex`."""
     from texicode.pipeline import render_tex_rows
 
     source = _prepared(tex)
     try:
         rows = ["".join(row) for row in render_tex_rows(source, False)]
     except _FAILURES as error:
-        raise Unreadable(str(error)) from error
+        raise UnreadableLatex(str(error)) from error
     if any(row.startswith("TeXicode:") for row in rows) or ("?" not in tex and any("?" in row for row in rows)):
-        raise Unreadable(tex)
+        raise UnreadableLatex(tex)
     return _trimmed(rows)
 
 
 def draw_within(tex: str, width: int) -> tuple[str, ...]:
     """`draw`, broken at wide gaps, then before relations, then before signs, where it is wider than `width` cells.
 
-    A part that is still too wide is left so. Raises `Unreadable`.
+    A part that is still too wide is left so. Raises `UnreadableLatex`.
     """
     if _width(draw(tex)) <= width:
         return draw(tex)
@@ -97,20 +97,20 @@ def _width(rows: Sequence[str]) -> int:
 
 @lru_cache(maxsize=2048)
 def one_line(tex: str) -> str:
-    """The formula in one line of Unicode, its spaces unbreakable. Raises `Unreadable`."""
+    """The formula in one line of Unicode, its spaces unbreakable. Raises `UnreadableLatex`."""
     from texicode.lexer import lexer
     from texicode.parser import parse
 
     try:
         return linear(parse(lexer(_prepared(tex), False), False)).strip().replace(" ", "\u00a0")
     except _FAILURES as error:
-        raise Unreadable(str(error)) from error
+        raise UnreadableLatex(str(error)) from error
 
 
 def _prepared(tex: str) -> str:
     bare = tex.replace("\\{", "").replace("\\}", "")
     if not tex.strip() or bare.count("{") != bare.count("}"):
-        raise Unreadable(tex)
+        raise UnreadableLatex(tex)
     scripts = _script_glyphs()
     for pattern, replacement in _ALIASES:
         tex = pattern.sub(replacement, tex)
@@ -148,6 +148,6 @@ def _trimmed(rows: list[str]) -> tuple[str, ...]:
     while rows and not rows[-1].strip():
         rows = rows[:-1]
     if not rows:
-        raise Unreadable("nothing to draw")
+        raise UnreadableLatex("nothing to draw")
     margin = min(len(row) - len(row.lstrip()) for row in rows if row.strip())
     return tuple(row[margin:].rstrip() for row in rows)

@@ -14,7 +14,7 @@ from textual.content import Content
 from attncli.domain.chinese_characters import FULL_WIDTH
 from attncli.domain.markdown_parts import PART
 from attncli.domain.printable import printable
-from attncli.tui.latex import Unreadable, one_line
+from attncli.tui.latex import UnreadableLatex, one_line
 
 FORMULA_FENCE = "formula"
 
@@ -59,7 +59,7 @@ def _display(match: re.Match[str]) -> str:
 def _formula_in_markdown(tex: str) -> str:
     try:
         return _MARKDOWN_SIGN.sub(r"\\\1", one_line(tex))
-    except Unreadable:
+    except UnreadableLatex:
         return f"`{tex}`"
 
 
@@ -80,7 +80,7 @@ def inline(text: str) -> Content:
 def _formula(tex: str) -> Content:
     try:
         return Content(one_line(" ".join(tex.split())))
-    except Unreadable:
+    except UnreadableLatex:
         return Content.styled(tex, _STYLES["code"])
 
 

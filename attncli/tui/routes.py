@@ -11,7 +11,7 @@ from textual.screen import Screen
 from attncli.domain.text import Lang
 from attncli.errors import AttnError
 from attncli.practice.cards.choose_cards import Wish
-from attncli.practice.challenges.warm_judge import Grader
+from attncli.practice.challenges.warm_judge import WarmJudge
 from attncli.practice.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ class Routes(Protocol):
 
     workspace: Workspace
     rng: Random
-    grader: Grader
+    grader: WarmJudge
     lang: Lang
     keep: Callable[[], bool] | None
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Literal
 
-from attncli.domain.grade_report import ABSENT, Counterexample, Frame, Value
+from attncli.domain.grade_report import ABSENT, CodeLine, Counterexample, Value
 from attncli.domain.printable import printable
 from attncli.domain.tensor_grid import DIGITS, named_lines, side_by_side, value_lines
 from attncli.domain.text import Lang, Localised
@@ -82,7 +82,7 @@ def _without_message(due: Value) -> Value:
     return due
 
 
-def frame_lines(frames: Sequence[Frame], file: str, lang: Lang) -> Iterator[str]:
+def frame_lines(frames: Sequence[CodeLine], file: str, lang: Lang) -> Iterator[str]:
     """One line a frame, outermost first; `file` is the name to show, or empty. A recursion is told once."""
     for text, same in groupby(_line(frame, file, lang) for frame in frames):
         yield text
@@ -90,7 +90,7 @@ def frame_lines(frames: Sequence[Frame], file: str, lang: Lang) -> Iterator[str]
             yield SAY["again"][lang].format(count=count)
 
 
-def _line(frame: Frame, file: str, lang: Lang) -> str:
+def _line(frame: CodeLine, file: str, lang: Lang) -> str:
     place = f"{file}:{frame.line}" if file else SAY["line"][lang].format(line=frame.line)
     shown = SAY["frame"][lang].format(place=place, function=frame.function, code=frame.code)
     return " ".join(printable(shown).split())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from attncli.domain.challenge import Challenge
-from attncli.domain.grade_report import Repaired
+from attncli.domain.grade_report import RepairedBugs
 from attncli.domain.text import Lang, Localised
 
 _T = Localised
@@ -40,7 +40,7 @@ def heading(challenge: Challenge, count: int, file: str) -> Localised:
     return task + _T("\n\n", "\n\n") + REPAIR["how"].format(id=challenge.id, file=file)
 
 
-def repaired_lines(repaired: Repaired, accepted: bool, lang: Lang) -> Iterator[str]:
+def repaired_lines(repaired: RepairedBugs, accepted: bool, lang: Lang) -> Iterator[str]:
     """How many bugs are repaired, then what one observes of each that is left."""
     if accepted:
         yield REPAIR["one" if repaired.of == 1 else "all"][lang].format(of=repaired.of)

@@ -14,7 +14,7 @@ from attncli.bank.reading.card_texts import localised, parts_of
 from attncli.bank.reading.planned_ids import PlannedCard, load_planned
 from attncli.domain.card import card_of
 from attncli.paths import bundled_impl, bundled_quizbank
-from attncli.tui.latex import Unreadable, draw
+from attncli.tui.latex import UnreadableLatex, draw
 
 from .conftest import bundled_documents
 
@@ -65,7 +65,7 @@ def test_every_formula_is_drawn_by_the_app() -> None:
     for card, formula in formulas():
         try:
             draw(PLACEHOLDER.sub("2", formula))
-        except Unreadable:
+        except UnreadableLatex:
             failed.append((card, formula))
     assert failed == []
 

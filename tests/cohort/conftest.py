@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from attncli.cohort.class_folder import Submission
+from attncli.cohort.class_folder import SubmittedFile
 from attncli.cohort.outcomes import Task
 from attncli.cohort.standards import CohortOptions, Standard
 from attncli.domain.challenge import Challenge
@@ -46,7 +46,7 @@ def challenge(id: str, folder: Path = Path("none")) -> Challenge:
 
 def task(learner: str, id: str = "double", source: bytes = RIGHT) -> Task:
     standard = Standard(challenge(id), CohortOptions(), {}, f"standard of {id}")
-    return Task(Submission(learner, id, source), standard)
+    return Task(SubmittedFile(learner, id, source), standard)
 
 
 def report_on(source: bytes) -> GradeReport:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from attncli.cohort.class_folder import ClassFolder, LeftOut, Submission
+from attncli.cohort.class_folder import ClassFolder, LeftOut, SubmittedFile
 from attncli.cohort.class_report import ClassResults, report_document
 from attncli.cohort.grade_class import grade_class
 from attncli.cohort.outcomes import LONGEST_MESSAGE, Outcome, kept
@@ -35,7 +35,7 @@ def results(**changes) -> ClassResults:
     graded = {(name, id): kept(report_on(RIGHT if name == "ada" else WRONG)) for name, id in files}
     folder = ClassFolder(
         ("ada", "bob", "eve", "zoe", EVIL),
-        tuple(Submission(name, id, b"") for name, id in [*files, ("zoe", "double")]),
+        tuple(SubmittedFile(name, id, b"") for name, id in [*files, ("zoe", "double")]),
         (LeftOut("eve", "empty"), LeftOut("eve/dubble.py", "unknown-challenge", "double")),
     )
     told = {
@@ -132,7 +132,7 @@ def test_the_page_is_whole_and_runs_nothing(lang) -> None:
 
 def test_a_class_without_any_fault_has_a_page_too() -> None:
     right = {("ada", "double"): kept(report_on(RIGHT))}
-    folder = ClassFolder(("ada",), (Submission("ada", "double", RIGHT),), ())
+    folder = ClassFolder(("ada",), (SubmittedFile("ada", "double", RIGHT),), ())
     page = to_page(report_document(results(graded=right, folder=folder, failed={}, similar=[])), "en")
     assert "Nobody." in page and "Nothing did." in page
 
@@ -143,7 +143,7 @@ def folder_of_double(small_impl: Path) -> Path:
 
 
 def class_of(*people: str) -> ClassFolder:
-    return ClassFolder(people, tuple(Submission(name, "double", WRONG + name.encode()) for name in people), ())
+    return ClassFolder(people, tuple(SubmittedFile(name, "double", WRONG + name.encode()) for name in people), ())
 
 
 def judges(asked: list[str]):

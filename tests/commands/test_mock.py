@@ -10,7 +10,7 @@ import pytest
 
 from attncli.commands.plain import plain_mock
 from attncli.errors import JudgeFailed
-from attncli.practice.challenges.warm_judge import Grader
+from attncli.practice.challenges.warm_judge import WarmJudge
 
 from ..support.interviews import write_bank, write_impl
 from .conftest import Attn
@@ -34,7 +34,7 @@ def no_judge(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object) -> None:
         raise JudgeFailed("there is no torch here; install it")
 
-    monkeypatch.setattr(Grader, "grade", fail)
+    monkeypatch.setattr(WarmJudge, "grade", fail)
 
 
 def test_a_whole_interview_by_hand(ask: Attn, no_judge: None) -> None:

@@ -24,7 +24,7 @@ from attncli.domain.text import LANGS
 from attncli.doors.assistant_server import ToolServer
 from attncli.doors.assistant_tools import TOOLS
 from attncli.paths import Home
-from attncli.practice.sittings.assistant_sitting import Tutor
+from attncli.practice.sittings.assistant_sitting import AssistantSitting
 from attncli.practice.workspace import Workspace
 from random_assistant import RandomAssistant, assert_no_leak
 
@@ -209,7 +209,7 @@ def test_without_standard_input_it_is_one_line(
 
 
 def test_what_is_recorded_is_on_disk_before_it_is_told(open_secrets: OpenSecrets) -> None:
-    tutor = Tutor(open_secrets("assistant"), Random(0))
+    tutor = AssistantSitting(open_secrets("assistant"), Random(0))
     card = tutor.next_card()["card"]
     tutor.attempt(card, gave_up=True)
     tutor.rate(card, Rating.AGAIN)

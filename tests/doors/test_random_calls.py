@@ -18,8 +18,8 @@ from attncli.practice.cards import record_review
 from attncli.practice.challenges import assistant_coding, grade_file
 from attncli.practice.challenges.hint import next_hint
 from attncli.practice.challenges.start_challenge import start_challenge
-from attncli.practice.sittings.assistant_sitting import Tutor
-from attncli.practice.sittings.review_sitting import Drill
+from attncli.practice.sittings.assistant_sitting import AssistantSitting
+from attncli.practice.sittings.review_sitting import ReviewSitting
 from attncli.practice.workspace import Workspace
 from moved_clock import Clock
 from random_assistant import RandomAssistant, assert_no_leak
@@ -72,11 +72,11 @@ class Play:
 
     def __init__(self, workspace: Workspace, mirror: Mirror, clock: Clock, seed: int, files: list[str]) -> None:
         self.rng = Random(seed)
-        self.tutor = Tutor(workspace, Random(seed))
+        self.tutor = AssistantSitting(workspace, Random(seed))
         self.mirror, self.clock, self.grader = mirror, clock, InstantGrader()
         self.assistant = RandomAssistant(self.rng, "double", files)
         self.put, self.attempted, self.marked, self.elapsed_ms = "", False, None, 0
-        self.sitting: Drill | None = None
+        self.sitting: ReviewSitting | None = None
         self.refused = self.reviews = 0
         self.done: Counter[str] = Counter()
 
@@ -105,7 +105,9 @@ class Play:
         checked = tool(name).checked(arguments)
         if name == "rate":
             before = (self.put, self.attempted)
-            document = Tutor.rate(self.tutor, checked["card"], Rating.of(checked["rating"]), checked.get("points"))
+            document = AssistantSitting.rate(
+                self.tutor, checked["card"], Rating.of(checked["rating"]), checked.get("points")
+            )
             assert before == (checked["card"], True), "only what was put and attempted is rated"
             self.mirror.rated(checked["card"], checked["rating"], checked.get("points"), self.marked, self.elapsed_ms)
             return document

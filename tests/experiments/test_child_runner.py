@@ -11,8 +11,8 @@ import pytest
 
 from attncli.errors import ExperimentFailed
 from attncli.experiments.catalogue import find
-from attncli.experiments.child_runner import Run
-from attncli.experiments.results import Outcome
+from attncli.experiments.child_runner import ChildRun
+from attncli.experiments.results import SeedOutcome
 
 from .conftest import MakeExperiment
 
@@ -28,7 +28,7 @@ def run(seed, quick, progress):
 
 
 def outcomes(impl: Path, seeds: tuple[int, ...] = (0,), quick: bool = False, told: list[float] | None = None):
-    with Run(find(impl, "toy"), impl, seeds, quick) as run:
+    with ChildRun(find(impl, "toy"), impl, seeds, quick) as run:
         return run.outcomes((told if told is not None else []).append)
 
 
@@ -65,7 +65,7 @@ def test_what_an_experiment_prints_is_no_part_of_its_result(make: MakeExperiment
     noisy = f"def run(seed, quick, progress):\n    {print_progress}\n    return result(seed)\n"
     told: list[float] = []
     (found,) = outcomes(make(run=noisy), told=told)
-    assert isinstance(found, Outcome) and told == [1.0]
+    assert isinstance(found, SeedOutcome) and told == [1.0]
 
 
 def test_many_small_steps_are_told_as_few(make: MakeExperiment) -> None:
@@ -141,7 +141,7 @@ def test_a_run_that_is_left_is_ended(make: MakeExperiment, tmp_path: Path) -> No
     def stop(share: float) -> None:
         raise KeyboardInterrupt
 
-    with pytest.raises(KeyboardInterrupt), Run(find(impl, "toy"), impl, [0], False) as run:
+    with pytest.raises(KeyboardInterrupt), ChildRun(find(impl, "toy"), impl, [0], False) as run:
         run.outcomes(stop)
     assert freed(lock)
 
@@ -151,7 +151,7 @@ def test_it_ends_when_whoever_asked_is_gone(make: MakeExperiment, tmp_path: Path
     impl = make(run=ENDLESS.format(lock=str(lock)))
     asker = os.fork()
     if asker == 0:
-        with Run(find(impl, "toy"), impl, [0], False) as run:
+        with ChildRun(find(impl, "toy"), impl, [0], False) as run:
             run.outcomes(lambda share: os._exit(9))
     os.waitpid(asker, 0)
     assert freed(lock)

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attncli.errors import ExperimentFailed
-from attncli.experiments.results import Outcome, outcome_of
+from attncli.experiments.results import SeedOutcome, outcome_of
 
 
 def both(text: str) -> dict[str, str]:
@@ -109,5 +109,5 @@ def test_whatever_stands_in_a_field_it_is_read_or_refused(way: list[Any], value:
         outcome = outcome_of("toy", 0, changed(way, value))
     except ExperimentFailed:
         return
-    assert isinstance(outcome, Outcome)
+    assert isinstance(outcome, SeedOutcome)
     json.dumps(outcome.document("zh"), allow_nan=False)

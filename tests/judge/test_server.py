@@ -19,7 +19,7 @@ from attncli.judge.grading import proving
 from attncli.judge.server import Server
 from attncli.sandbox.placement import CPU, ELSEWHERE
 from attncli.sandbox.worker_policy import CPU as CPU_POLICY
-from attncli.sandbox.worker_policy import CUDA_KERNELS, Policy
+from attncli.sandbox.worker_policy import CUDA_KERNELS, WorkerPolicy
 from in_process import InProcessWorker, check
 from played_kernels import FRUGAL, GREEDY, RIGHT_THERE, write_kernels
 
@@ -35,7 +35,7 @@ class FakeZygote:
         self.tried = 0
         self.begins = True
 
-    def worker(self, memory_mib: int, policy: Policy) -> InProcessWorker:
+    def worker(self, memory_mib: int, policy: WorkerPolicy) -> InProcessWorker:
         zygote = self
 
         class Worker(InProcessWorker):
@@ -45,13 +45,13 @@ class FakeZygote:
 
         return Worker()
 
-    def layers_under(self, policy: Policy) -> tuple[str, ...]:
+    def layers_under(self, policy: WorkerPolicy) -> tuple[str, ...]:
         self.tried += policy is CUDA_KERNELS
         if policy is CUDA_KERNELS and not self.begins:
             raise JudgeFailed(WHY)
         return (f"layers of {policy.name}",)
 
-    def prepare(self, memory_mib: int, policy: Policy) -> None:
+    def prepare(self, memory_mib: int, policy: WorkerPolicy) -> None:
         pass
 
     def alive(self) -> bool:

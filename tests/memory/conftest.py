@@ -3,9 +3,9 @@ from __future__ import annotations
 from typing import Any
 
 from attncli.config import SCHEDULING_KEYS, Settings
-from attncli.memory.schedule_policy import Policy
+from attncli.memory.schedule_policy import SchedulePolicy
 
 
-def policy(**changes: Any) -> Policy:
+def policy(**changes: Any) -> SchedulePolicy:
     """The policy of a learner who has set nothing but `changes`."""
-    return Policy(**{key: getattr(Settings(), key) for key in SCHEDULING_KEYS} | changes)
+    return SchedulePolicy(**{key: getattr(Settings(), key) for key in SCHEDULING_KEYS} | changes)

@@ -14,7 +14,7 @@ from attncli.domain.log_row import LogRow, RowKind
 from attncli.domain.rating import Rating
 from attncli.domain.schedule import Schedule
 from attncli.memory.replay import fold_reviews
-from attncli.memory.schedule_policy import Policy
+from attncli.memory.schedule_policy import SchedulePolicy
 from attncli.memory.scheduler import Scheduler
 from attncli.memory.study_days import StudyCalendar
 
@@ -30,7 +30,7 @@ CALENDAR = StudyCalendar(zone=UTC)
 Review = tuple[datetime, Rating]
 
 
-def random_policy(draw: random.Random) -> Policy:
+def random_policy(draw: random.Random) -> SchedulePolicy:
     """Any settings that `config.toml` takes, the published weights or others."""
     return policy(
         fuzz=False,
@@ -51,7 +51,7 @@ def anywhere(draw: random.Random) -> tuple[float, ...]:
     return tuple(draw.uniform(low, high) for low, high in zip(LOWEST_WEIGHTS, HIGHEST_WEIGHTS, strict=True))
 
 
-def theirs(policy: Policy) -> fsrs.Scheduler:
+def theirs(policy: SchedulePolicy) -> fsrs.Scheduler:
     return fsrs.Scheduler(
         parameters=policy.parameters or fsrs.scheduler.DEFAULT_PARAMETERS,
         desired_retention=policy.desired_retention,

@@ -19,11 +19,11 @@ from attncli.memory.plan_forecast import (
     thirds,
     thirds_as_now,
 )
-from attncli.memory.stability import Growth
+from attncli.memory.stability import StabilityGrowth
 
 TODAY, INTERVIEW = 1000, 1014
 CURVES = likely(weigh([]))
-OUTLOOK = Outlook(INTERVIEW, middle(CURVES), Growth(), *Growth().fresh(), 1000)
+OUTLOOK = Outlook(INTERVIEW, middle(CURVES), StabilityGrowth(), *StabilityGrowth().fresh(), 1000)
 
 
 def unseen(id: str, weight: float) -> Item:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from attncli.domain.rating import Rating
 from attncli.domain.schedule import Schedule, State
-from attncli.memory.schedule_policy import Policy
+from attncli.memory.schedule_policy import SchedulePolicy
 from attncli.memory.scheduler import Scheduler
 from attncli.memory.study_days import StudyCalendar
 
@@ -28,7 +28,7 @@ FITTED = (
 )
 
 
-def at_due(ratings: Sequence[int], policy: Policy = PLAIN) -> list[Schedule]:
+def at_due(ratings: Sequence[int], policy: SchedulePolicy = PLAIN) -> list[Schedule]:
     """The schedules after a chain of reviews, each at the moment the last one set."""
     scheduler, schedule, at, chain = Scheduler(policy), None, START, []
     for rating in ratings:
@@ -59,7 +59,9 @@ def whole_days(chain: Sequence[Schedule]) -> list[int]:
         (A, policy(fuzz=False, maximum_interval_days=100), [0, 2, 11, 46, 100, 100, 0, 0, 2, 4, 7, 12, 20]),
     ],
 )
-def test_intervals_are_those_of_the_published_vectors(ratings: list[int], policy: Policy, days: list[int]) -> None:
+def test_intervals_are_those_of_the_published_vectors(
+    ratings: list[int], policy: SchedulePolicy, days: list[int]
+) -> None:
     assert whole_days(at_due(ratings, policy)) == days
 
 

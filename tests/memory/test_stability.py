@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attncli.memory.stability import FIRST_RATINGS, PUBLISHED, Growth
+from attncli.memory.stability import FIRST_RATINGS, PUBLISHED, StabilityGrowth
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 later_reviews = st.lists(st.tuples(st.integers(1, 60), st.integers(1, 4)), max_size=8)
@@ -23,7 +23,7 @@ def test_the_published_weights_are_those_of_py_fsrs() -> None:
 def test_histories_without_lapses_steps_agree_with_py_fsrs(first: int, reviews: list[tuple[int, int]]) -> None:
     scheduler = fsrs.Scheduler(learning_steps=(), relearning_steps=(), enable_fuzzing=False)
     card, _ = scheduler.review_card(fsrs.Card(card_id=0), fsrs.Rating(first), START)
-    growth, at = Growth(), START
+    growth, at = StabilityGrowth(), START
     stability, difficulty = growth.weights[first - 1], growth.first_difficulty(first)
     assert (card.stability, card.difficulty) == (pytest.approx(stability), pytest.approx(difficulty))
     for gap_days, rating in reviews:
@@ -47,14 +47,14 @@ def test_a_forgotten_card_learned_again_the_same_day_is_what_py_fsrs_makes_of_it
     at = START + timedelta(days=9)
     card, _ = scheduler.review_card(card, fsrs.Rating.Again, at)
     card, _ = scheduler.review_card(card, fsrs.Rating.Good, at + timedelta(minutes=10))
-    assert card.stability == pytest.approx(Growth().rated(stability, difficulty, 9, 1), rel=1e-9)
+    assert card.stability == pytest.approx(StabilityGrowth().rated(stability, difficulty, 9, 1), rel=1e-9)
 
 
 @given(st.floats(0.05, 300), st.floats(1, 10), st.integers(1, 90), st.floats(0, 1))
 def test_the_expected_stability_lies_between_forgetting_and_recalling(
     stability: float, difficulty: float, elapsed_days: int, recall: float
 ) -> None:
-    growth = Growth()
+    growth = StabilityGrowth()
     again = growth.rated(stability, difficulty, elapsed_days, 1)
     good = growth.rated(stability, difficulty, elapsed_days, 3)
     low, high = min(again, good), max(again, good)
@@ -62,6 +62,6 @@ def test_the_expected_stability_lies_between_forgetting_and_recalling(
 
 
 def test_a_fresh_card_is_what_its_first_ratings_say() -> None:
-    growth = Growth()
+    growth = StabilityGrowth()
     assert growth.fresh((0, 0, 1, 0)) == pytest.approx((growth.first(3), growth.first_difficulty(3)))
     assert growth.first(1) < growth.fresh(FIRST_RATINGS)[0] < growth.first(4)

@@ -15,7 +15,7 @@ from attncli.domain.rating import Rating
 from attncli.memory.time_per_card import LEARN_SECONDS
 from attncli.practice.cards import hold, record_review
 from attncli.practice.cards.due_counts import DueCounts, due_counts
-from attncli.practice.sittings.review_sitting import Drill
+from attncli.practice.sittings.review_sitting import ReviewSitting
 from attncli.practice.today import Pace, Reason, Standstill, standstill
 from attncli.practice.workspace import Workspace
 
@@ -114,7 +114,7 @@ def test_minutes_are_as_usual_at_first_and_then_the_learner_s_own(open_workspace
     due = due_counts(workspace)
     usual = due_minutes(workspace, due, 6)
     assert usual == pytest.approx(due.new * LEARN_SECONDS / 60)
-    drill = Drill(workspace)
+    drill = ReviewSitting(workspace)
     while drill.next() is not None:
         moving_clock.move(seconds=200)
         drill.answer(Rating.GOOD)
@@ -125,7 +125,7 @@ def test_minutes_are_as_usual_at_first_and_then_the_learner_s_own(open_workspace
 
 def test_a_pace_read_in_steps_is_the_pace_read_at_once(open_workspace: Open, moving_clock: Any) -> None:
     workspace = open_workspace(fuzz=False, learning_steps=(), new_per_day=4)
-    due, drill = due_counts(workspace), Drill(workspace)
+    due, drill = due_counts(workspace), ReviewSitting(workspace)
     for seconds in (50, 100, 150, 200):
         drill.next()
         moving_clock.move(seconds=seconds)

@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from attncli.sandbox.exceptions import FRAMES_KEPT, TEXT_LIMIT, Guard, report
+from attncli.sandbox.exceptions import FRAMES_KEPT, TEXT_LIMIT, ExceptionGuard, report
 
 FILENAME = "learners.py"
 
 
 def reported(source: str) -> dict[str, Any]:
     """The report of what a source raises, as it would cross to the judge."""
-    guard = Guard()
+    guard = ExceptionGuard()
     with guard:
         exec(compile(source, FILENAME, "exec"), {"__name__": "submission"})
     found: dict[str, Any] = json.loads(json.dumps(report(guard, FILENAME)))
@@ -97,14 +97,14 @@ def test_hostile_exceptions_are_reported(name: str) -> None:
 
 def test_nothing_raised_is_nothing_to_report() -> None:
     with pytest.raises(ValueError, match="nothing was raised"):
-        report(Guard(), FILENAME)
+        report(ExceptionGuard(), FILENAME)
 
 
 @pytest.mark.parametrize(
     ("said", "line"), [(7, 7), ("x", 0), (10**9, 0), (-1, 0), (float("nan"), 0), ([1], 0), (None, 0)]
 )
 def test_a_syntax_error_may_say_anything_of_its_line(said: Any, line: int) -> None:
-    guard = Guard()
+    guard = ExceptionGuard()
     guard.error = SyntaxError("odd")
     guard.error.lineno = said
     assert report(guard, FILENAME)["frames"] == [{"line": line, "function": "<module>", "code": ""}]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from attncli.sandbox import seccomp
 from attncli.sandbox.syscall_numbers import AUDIT_ARCH, NEWEST_KNOWN, NUMBERS
-from attncli.sandbox.worker_policy import Policy
+from attncli.sandbox.worker_policy import WorkerPolicy
 
 ALLOW, KILL = 0x7FFF0000, 0x80000000
 PID = 2
@@ -24,7 +24,7 @@ def answer(machine: str, number: int, *arguments: int, arch: int | None = None, 
     return _answer(seccomp.compile_filter(machine, PID, may_write), machine, number, arguments, arch)
 
 
-def answer_of(policy: Policy, machine: str, number: int, *arguments: int) -> int:
+def answer_of(policy: WorkerPolicy, machine: str, number: int, *arguments: int) -> int:
     """The same of another policy's filter."""
     return _answer(seccomp.compile_filter(machine, PID, True, policy), machine, number, arguments, None)
 

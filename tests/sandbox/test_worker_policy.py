@@ -13,7 +13,7 @@ import pytest
 from attncli.errors import JudgeFailed
 from attncli.sandbox import limits, namespaces, seccomp, start_process, worker, worker_policy
 from attncli.sandbox.syscall_numbers import NUMBERS
-from attncli.sandbox.worker_policy import CPU, CUDA, CUDA_KERNELS, REHEARSED, REHEARSED_KERNELS, Policy
+from attncli.sandbox.worker_policy import CPU, CUDA, CUDA_KERNELS, REHEARSED, REHEARSED_KERNELS, WorkerPolicy
 from attncli.sandbox.zygote_client import Worker, ZygoteClient
 
 from .conftest import MEMORY_MIB, SECONDS, descendants, gone, verdict, zygote_pid
@@ -62,7 +62,7 @@ def test_the_limits_for_a_gpu_leave_out_memory_and_nothing_else(monkeypatch: pyt
     }
 
 
-def _limits(monkeypatch: pytest.MonkeyPatch, of: Policy) -> dict[str, int]:
+def _limits(monkeypatch: pytest.MonkeyPatch, of: WorkerPolicy) -> dict[str, int]:
     """The limits that are set, by name; those of memory and files in MiB."""
     names = {getattr(limits.resource, f"RLIMIT_{name}"): name for name in "DATA AS STACK CORE FSIZE MEMLOCK".split()}
     names |= {getattr(limits.resource, f"RLIMIT_{name}"): name for name in "NOFILE CPU NPROC".split()}
@@ -131,8 +131,8 @@ def test_the_policies_differ_in_what_is_written_down() -> None:
     assert _differences(CUDA, REHEARSED) == _differences(CUDA_KERNELS, REHEARSED_KERNELS) == {"name", "device"}
 
 
-def _differences(first: Policy, second: Policy) -> set[str]:
-    return {field.name for field in fields(Policy) if getattr(first, field.name) != getattr(second, field.name)}
+def _differences(first: WorkerPolicy, second: WorkerPolicy) -> set[str]:
+    return {field.name for field in fields(WorkerPolicy) if getattr(first, field.name) != getattr(second, field.name)}
 
 
 def test_a_gpu_policy_is_for_the_gpu_and_a_compiler_for_kernels() -> None:
@@ -143,7 +143,7 @@ def test_a_gpu_policy_is_for_the_gpu_and_a_compiler_for_kernels() -> None:
     assert replace(CPU, reads=("/x",)).shares_rules is False
 
 
-def _mounted(monkeypatch: pytest.MonkeyPatch, of: Policy, user_namespace: bool) -> list[str]:
+def _mounted(monkeypatch: pytest.MonkeyPatch, of: WorkerPolicy, user_namespace: bool) -> list[str]:
     """What a worker of this policy would do to the mounts, in turn; nothing is mounted."""
     done: list[str] = []
     for name in ("enter_own_mounts", "mount_processes", "mount_memory"):
@@ -154,7 +154,7 @@ def _mounted(monkeypatch: pytest.MonkeyPatch, of: Policy, user_namespace: bool) 
 
 @pytest.mark.parametrize("of", [CUDA_KERNELS, replace(CUDA_KERNELS, names_threads=False)], ids=["threads", "folder"])
 def test_a_folder_is_laid_over_the_machines_own_for_the_worker_alone(
-    monkeypatch: pytest.MonkeyPatch, of: Policy
+    monkeypatch: pytest.MonkeyPatch, of: WorkerPolicy
 ) -> None:
     done = _mounted(monkeypatch, of, user_namespace=True)
     assert done[0] == "enter_own_mounts" and done[-1] == "mount_memory"
@@ -175,7 +175,7 @@ def test_without_a_user_namespace_nothing_is_mounted_and_a_worker_that_needs_a_f
 
 @pytest.mark.sandbox
 @pytest.mark.parametrize("of", [REHEARSED, REHEARSED_KERNELS], ids=lambda of: of.name)
-def test_the_canary_proves_the_layers_that_remain(zygote: ZygoteClient, of: Policy) -> None:
+def test_the_canary_proves_the_layers_that_remain(zygote: ZygoteClient, of: WorkerPolicy) -> None:
     remaining = tuple(layer for layer in zygote.layers if layer != "rlimits")
     assert zygote.layers_under(of) == remaining
     assert "rlimits" in zygote.layers, "the policy for the CPU is not touched by that"
@@ -221,7 +221,9 @@ def _called(worker: Worker, source: str) -> tuple[str, str]:
 @pytest.mark.sandbox
 @pytest.mark.parametrize("of", [REHEARSED, REHEARSED_KERNELS], ids=lambda of: of.name)
 @pytest.mark.parametrize("source", REFUSED.values(), ids=list(REFUSED))
-def test_what_leads_out_is_refused_behind_the_layers_for_a_gpu(zygote: ZygoteClient, of: Policy, source: str) -> None:
+def test_what_leads_out_is_refused_behind_the_layers_for_a_gpu(
+    zygote: ZygoteClient, of: WorkerPolicy, source: str
+) -> None:
     with zygote.worker(MEMORY_MIB, of) as worker:
         reason, words = _called(worker, source)
     assert (reason, words.partition(":")[0]) == ("refused", "PermissionError"), words
@@ -255,7 +257,7 @@ def f():
 
 @pytest.mark.sandbox
 @pytest.mark.parametrize("of", [CPU, REHEARSED, REHEARSED_KERNELS], ids=lambda of: of.name)
-def test_the_judges_channel_alone_stays_open(zygote: ZygoteClient, of: Policy) -> None:
+def test_the_judges_channel_alone_stays_open(zygote: ZygoteClient, of: WorkerPolicy) -> None:
     """Besides the streams; also the rules that all workers share are closed where one has rules of its own."""
     with zygote.worker(MEMORY_MIB, of) as worker:
         assert _called(worker, OPEN) == ("result", "")

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from attncli.domain.log_row import LogRow, RowKind
 from attncli.store.database import Database
-from attncli.store.page_scan import Found, scan, varint
+from attncli.store.page_scan import FoundRows, scan, varint
 from attncli.store.wal import committed_pages
 
 AT = datetime(2026, 6, 1, 12, tzinfo=UTC)
@@ -79,7 +79,7 @@ def test_rows_of_the_first_format_count_if_every_field_is_plausible(tmp_path: Pa
 
 
 def test_a_row_whose_number_is_lost_or_taken_comes_last() -> None:
-    found = Found()
+    found = FoundRows()
     for number, id in ((0, 5), (2, 1), (2, 3), (1, 2)):
         found.add(number, row(id))
     assert [number for number, _ in found.in_order()] == [1, 2, None, None]

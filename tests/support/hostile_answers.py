@@ -17,7 +17,7 @@ import torch
 
 from attncli.judge.answers.request import Request
 from attncli.sandbox import program_interpreter
-from attncli.sandbox.exceptions import Guard, report
+from attncli.sandbox.exceptions import ExceptionGuard, report
 from attncli.sandbox.tensor_table import DTYPES
 
 Answer = tuple[dict[str, Any], bytes]
@@ -382,7 +382,7 @@ class Returns(dict):  # type: ignore[type-arg]
 
 def served(namespace: dict[str, Any], request: Request, invoke: Any) -> Answer:
     """What a worker sends after it ran `namespace`, its limits apart."""
-    guard = Guard()
+    guard = ExceptionGuard()
     with guard:
         reply, buffers = program_interpreter.serve(
             namespace, {**request.header, "filename": "s.py"}, memoryview(b"".join(request.buffers)), invoke

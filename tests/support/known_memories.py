@@ -12,12 +12,12 @@ from attncli.domain.rating import Rating
 from attncli.domain.schedule import Schedule
 from attncli.memory.fitting import History
 from attncli.memory.forgetting_curve import retrievability
-from attncli.memory.schedule_policy import Policy
+from attncli.memory.schedule_policy import SchedulePolicy
 from attncli.memory.scheduler import Scheduler
 
 FIRST_DAY = 738_000
 NEW_A_DAY = 10
-SCHEDULED = Policy(
+SCHEDULED = SchedulePolicy(
     desired_retention=0.9, learning_steps=(), relearning_steps=(), maximum_interval_days=36_500, fuzz=False
 )
 PUBLISHED = tuple(fsrs.scheduler.DEFAULT_PARAMETERS)

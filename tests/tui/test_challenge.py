@@ -18,7 +18,7 @@ from attncli.errors import JudgeFailed
 from attncli.judge.client import OnCheck
 from attncli.paths import bundled_impl
 from attncli.practice.challenges import learners_editor
-from attncli.practice.challenges.warm_judge import Grader, GradeRequest, GradingCancelled
+from attncli.practice.challenges.warm_judge import GradeRequest, GradingCancelled, WarmJudge
 from attncli.tui.app import AttnApp
 from attncli.tui.screens.card import CardScreen
 from attncli.tui.screens.challenge import ChallengeScreen
@@ -63,7 +63,7 @@ REJECTED: dict[str, Any] = {
 }
 
 
-class Scripted(Grader):
+class Scripted(WarmJudge):
     """A judge that says what it is told to."""
 
     def __init__(self, outcome: Callable[[], dict[str, Any]]) -> None:

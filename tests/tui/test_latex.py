@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from attncli.tui.latex import Unreadable, draw, draw_within, one_line
+from attncli.tui.latex import UnreadableLatex, draw, draw_within, one_line
 
 ONE_LINE = {
     r"\mathrm{softmax}\left(\frac{QK^\top}{\sqrt{d_k}}\right)V": "softmax(QKᵀ/√dₖ)V",
@@ -71,13 +71,13 @@ ANYTHING = st.lists(st.sampled_from(PIECES), max_size=20).map("".join)
 
 @pytest.mark.parametrize("tex", NO_DRAWING)
 def test_what_cannot_be_drawn_is_reported(tex: str) -> None:
-    with pytest.raises(Unreadable):
+    with pytest.raises(UnreadableLatex):
         draw(tex)
 
 
 @pytest.mark.parametrize("tex", [r"\boxed{x}", r"\nosuchcommand", r"x^2^3"])
 def test_what_has_no_line_is_reported(tex: str) -> None:
-    with pytest.raises(Unreadable):
+    with pytest.raises(UnreadableLatex):
         one_line(tex)
 
 
@@ -89,7 +89,7 @@ def test_a_question_mark_in_the_source_is_no_failure() -> None:
 def test_any_text_is_drawn_or_reported(tex: str) -> None:
     try:
         rows = draw(tex)
-    except Unreadable:
+    except UnreadableLatex:
         return
     assert rows and all(cell_len(row) >= 0 for row in rows) and any(row.strip() for row in rows)
 
@@ -98,7 +98,7 @@ def test_any_text_is_drawn_or_reported(tex: str) -> None:
 def test_any_text_is_written_in_one_line_or_reported(tex: str) -> None:
     try:
         line = one_line(tex)
-    except Unreadable:
+    except UnreadableLatex:
         return
     assert "\n" not in line
 

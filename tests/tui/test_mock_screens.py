@@ -17,7 +17,7 @@ from attncli.domain.text import NOTHING, Lang
 from attncli.errors import JudgeFailed, NothingFits
 from attncli.paths import Home
 from attncli.practice.cards import hold
-from attncli.practice.challenges.warm_judge import Grader
+from attncli.practice.challenges.warm_judge import WarmJudge
 from attncli.practice.log import mock_log
 from attncli.practice.log.undo import take_back
 from attncli.practice.mock.compose_mock import MockWish
@@ -49,7 +49,7 @@ MakeRoom = Callable[..., AttnApp]
 def room(tmp_path: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> Iterator[MakeRoom]:
     """`room(screen, lang=…)`: apps over one home, with enough cards and challenges for an interview, and no judge."""
     bank, impl = write_bank(tmp_path / "bank"), write_impl(tmp_path / "impl")
-    monkeypatch.setattr(Grader, "warm_up", lambda self: None)
+    monkeypatch.setattr(WarmJudge, "warm_up", lambda self: None)
     opened: list[AttnApp] = []
 
     def make(screen: str = "mock", lang: Lang = "en", theme: str = "dark", **options: Any) -> AttnApp:
@@ -70,7 +70,7 @@ def verdict(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """What the judge answers, the last first; empty: it fails."""
     waiting: list[str] = []
 
-    def grade(self: Grader, request: Any, on_check: object) -> GradeReport:
+    def grade(self: WarmJudge, request: Any, on_check: object) -> GradeReport:
         if not waiting:
             raise JudgeFailed("there is no torch here; install it")
         said = waiting.pop()
@@ -81,7 +81,7 @@ def verdict(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         id = request.spec["id"]
         return GradeReport(challenge=id, file="x.py", verdict=said, rung=rung, checks=(check,), diagnosis=told)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(Grader, "grade", grade)
+    monkeypatch.setattr(WarmJudge, "grade", grade)
     return waiting
 
 

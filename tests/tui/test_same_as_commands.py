@@ -17,7 +17,7 @@ from textual.pilot import Pilot
 from attncli import paths
 from attncli.__main__ import main
 from attncli.commands import grade as grade_command
-from attncli.commands.plain.grade_watch import Watch
+from attncli.commands.plain.grade_watch import GradeWatch
 from attncli.commands.plain.plain_answers import read_answer
 from attncli.commands.plain.plain_quiz import PlainQuiz
 from attncli.commands.plain.plain_review import PlainReview
@@ -35,10 +35,10 @@ from attncli.practice.cards import hold
 from attncli.practice.cards.ask import Asked
 from attncli.practice.cards.choose_cards import Wish
 from attncli.practice.challenges.grade_file import GradeOptions
-from attncli.practice.sittings.assistant_sitting import Tutor
+from attncli.practice.sittings.assistant_sitting import AssistantSitting
 from attncli.practice.sittings.drill_sitting import ChosenDrill
 from attncli.practice.sittings.quiz import Quiz, QuizWish
-from attncli.practice.sittings.review_sitting import Drill
+from attncli.practice.sittings.review_sitting import ReviewSitting
 from attncli.practice.workspace import Workspace
 from attncli.tui.markup import inline
 from attncli.tui.screens.quiz import QuizScreen
@@ -131,7 +131,7 @@ def line_by_line(workspace: Workspace, clock: Clock, kind: str, given: Any, rati
             clock.move(seconds=SECONDS)
         return next(waiting, "q") + "\n"
 
-    drill = Drill(workspace)
+    drill = ReviewSitting(workspace)
     review = PlainReview(workspace, drill, Random(SEED), read)
     told: list[Asked] = []
     tell = review._tell
@@ -142,7 +142,7 @@ def line_by_line(workspace: Workspace, clock: Clock, kind: str, given: Any, rati
 
 def by_an_assistant(workspace: Workspace, clock: Clock, kind: str, given: Any, rating: str) -> Outcome:
     only(workspace, kind)
-    tutor = Tutor(workspace, Random(SEED))
+    tutor = AssistantSitting(workspace, Random(SEED))
     card = tutor.next_card()["card"]
     clock.move(seconds=SECONDS)
     numbers = [place + 1 for place in given] if kind in ("qa", "choice", "ordering", "debug") else []
@@ -364,7 +364,7 @@ async def test_the_same_grading_is_told_and_kept_alike(
     assert code == (0 if report.accepted else 1)
     by_command = capsys.readouterr().out
     with Workspace.open(second_home, clock, lang, Settings(lang=lang, fuzz=False), BANK) as workspace:
-        Watch(workspace, Judge(report), "sdpa", file, GradeOptions()).grade()  # type: ignore[arg-type]
+        GradeWatch(workspace, Judge(report), "sdpa", file, GradeOptions()).grade()  # type: ignore[arg-type]
         by_watch = capsys.readouterr().out
         kept = attempts(workspace)
     assert attempts(app.workspace) * 2 == [(row[0], clock.now, *row[2:]) for row in kept] and len(kept) == 2

@@ -71,7 +71,7 @@ def steady(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
         for name in ("NO_COLOR", "TEXTUAL_THEME", "COLORTERM"):
             patch.delenv(name, raising=False)
         patch.setenv("TZ", "UTC")
-        patch.setattr(experiment, "Run", ReadyRun)
+        patch.setattr(experiment, "ChildRun", ReadyRun)
         patch.chdir(tmp_path)
         time.tzset()
         yield

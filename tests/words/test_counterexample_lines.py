@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attncli.domain.cells import cells
-from attncli.domain.grade_report import Frame
+from attncli.domain.grade_report import CodeLine
 from attncli.domain.grade_report_json import counterexample_of
 from attncli.domain.text import Lang
 from attncli.words.counterexample_lines import counterexample_lines, frame_lines
@@ -74,8 +74,8 @@ def test_what_was_due_and_what_came_fit_the_width(values: list[float], lang: Lan
     assert all(cells(line) <= width for line in lines_of(shown, lang, width))
 
 
-OUTER = Frame(9, "sdpa", "return a(q)")
-INNER = Frame(3, "a", "return b(x)\x1b[2J")
+OUTER = CodeLine(9, "sdpa", "return a(q)")
+INNER = CodeLine(3, "a", "return b(x)\x1b[2J")
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ def test_a_recursion_is_told_once_and_counted():
 
 
 def test_a_frame_without_code_still_names_its_line():
-    assert list(frame_lines([Frame(1, "<module>", "")], "x.py", "en")) == ["x.py:1, in <module>:"]
+    assert list(frame_lines([CodeLine(1, "<module>", "")], "x.py", "en")) == ["x.py:1, in <module>:"]
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])

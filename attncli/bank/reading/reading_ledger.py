@@ -13,7 +13,7 @@ from typing import Any
 
 from attncli.bank.loader import LEDGER
 from attncli.bank.problems import Finding, did_you_mean, shown
-from attncli.bank.reading.yaml_reading import Unreadable, parse, read_text
+from attncli.bank.reading.yaml_reading import UnreadableYaml, parse, read_text
 from attncli.domain.text import LANGS
 
 Card = Mapping[str, Any]
@@ -51,7 +51,7 @@ def load_readings(folder: Path) -> Readings:
     path = folder / LEDGER
     try:
         value = parse(str(path), read_text(path)).value if path.is_file() else None
-    except Unreadable:
+    except UnreadableYaml:
         return {}
     cards = value.get("cards") if isinstance(value, dict) else None
     return {id: entry for id, entry in cards.items() if isinstance(entry, dict)} if isinstance(cards, dict) else {}

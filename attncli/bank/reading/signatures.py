@@ -76,14 +76,14 @@ def _signature(name: str, node: ast.FunctionDef, line: int = 0) -> Signature:
 
 
 @dataclass(frozen=True, slots=True)
-class Unreadable:
+class UnreadableSignature:
     """A line of a statement that begins like a signature and is none."""
 
     line: int
     text: str
 
 
-def shown_in(statement: str) -> Iterator[Signature | Unreadable]:
+def shown_in(statement: str) -> Iterator[Signature | UnreadableSignature]:
     """The signatures in the Python blocks of a statement; `line` counts its lines from 1."""
     owner, owner_indent = "", -1
     lines = list(_block_lines(statement))
@@ -113,11 +113,11 @@ def _is_open(header: str) -> bool:
     return sum(map(header.count, "([{")) > sum(map(header.count, ")]}"))
 
 
-def _read(header: str, owner: str, line: int) -> Signature | Unreadable:
+def _read(header: str, owner: str, line: int) -> Signature | UnreadableSignature:
     whole = dedent(header).rstrip().removesuffix("...").rstrip().removesuffix(":")
     try:
         node = ast.parse(f"{whole}: ...").body[0]
     except SyntaxError:
-        return Unreadable(line, header.strip())
+        return UnreadableSignature(line, header.strip())
     assert isinstance(node, ast.FunctionDef)
     return _signature(f"{owner}.{node.name}" if owner else node.name, node, line)

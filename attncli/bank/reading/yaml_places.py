@@ -9,7 +9,7 @@ from typing import Any
 import yaml
 
 from attncli.bank.problems import Finding, Problem, Way, visible
-from attncli.bank.reading.yaml_reading import Unreadable, events, inside
+from attncli.bank.reading.yaml_reading import UnreadableYaml, events, inside
 
 Place = tuple[int, int]
 
@@ -57,7 +57,7 @@ def _walk(name: str, text: str, root: _Wanted) -> None:
             walker.take(event)
             if not walker.left:
                 return
-    except Unreadable:
+    except UnreadableYaml:
         return  # what came before the fault has its places
 
 

@@ -61,7 +61,7 @@ class Parsed:
     whole: bool = True
 
 
-class Unreadable(Exception):
+class UnreadableYaml(Exception):
     """Reading stopped; carries the one problem that says why."""
 
     def __init__(self, problem: Problem) -> None:
@@ -79,13 +79,13 @@ def read_text(path: Path) -> str:
     try:
         status = path.stat()
         if not stat.S_ISREG(status.st_mode):
-            raise Unreadable(Problem(name, 1, 1, "this is not a regular file; give a .yaml file"))
+            raise UnreadableYaml(Problem(name, 1, 1, "this is not a regular file; give a .yaml file"))
         _refuse_size(name, status.st_size)
         with path.open("rb") as stream:
             data = stream.read(MAX_BYTES + 1)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        raise Unreadable(
+        raise UnreadableYaml(
             Problem(name, 1, 1, f"cannot be read ({reason}); check the path and its permissions")
         ) from None
     return decode(name, data)
@@ -94,7 +94,9 @@ def read_text(path: Path) -> str:
 def _refuse_size(name: str, size: int) -> None:
     if size > MAX_BYTES:
         limit = MAX_BYTES // (1024 * 1024)
-        raise Unreadable(Problem(name, 1, 1, f"the file has {size} bytes, more than {limit} MiB; split it by topic"))
+        raise UnreadableYaml(
+            Problem(name, 1, 1, f"the file has {size} bytes, more than {limit} MiB; split it by topic")
+        )
 
 
 def decode(name: str, data: bytes) -> str:
@@ -111,13 +113,13 @@ def decode(name: str, data: bytes) -> str:
         line = before.count(b"\n") + 1
         column = len(before[before.rfind(b"\n") + 1 :].decode("utf-8", "replace")) + 1
         message = f"byte 0x{data[error.start]:02x} is not UTF-8; save the file as UTF-8"
-        raise Unreadable(Problem(name, line, column, message)) from None
+        raise UnreadableYaml(Problem(name, line, column, message)) from None
     text = text.removeprefix("\ufeff")
     if found := _UNPRINTABLE.search(text):
         line = text.count("\n", 0, found.start()) + 1
         column = found.start() - text.rfind("\n", 0, found.start())
         message = f"character U+{ord(found.group()):04X} cannot be shown; delete it"
-        raise Unreadable(Problem(name, line, column, message))
+        raise UnreadableYaml(Problem(name, line, column, message))
     return text
 
 
@@ -132,11 +134,11 @@ def events(name: str, text: str, loader: Any = None) -> Iterator[Any]:
         while source.check_event():
             yield source.get_event()
     except yaml.MarkedYAMLError as error:
-        raise Unreadable(_malformed(name, error)) from None
+        raise UnreadableYaml(_malformed(name, error)) from None
     except (yaml.YAMLError, ValueError, OverflowError) as error:
         # ValueError: the pure-Python scanner on escapes beyond Unicode and on endless version numbers.
         line = " ".join(str(error).split())
-        raise Unreadable(Problem(name, 1, 1, f"malformed YAML: {line[:120]}; {_DEFAULT_REMEDY}")) from None
+        raise UnreadableYaml(Problem(name, 1, 1, f"malformed YAML: {line[:120]}; {_DEFAULT_REMEDY}")) from None
     finally:
         source.dispose()
 
@@ -164,7 +166,7 @@ def parse(name: str, text: str, loader: Any = None) -> Parsed:
     try:
         for event in events(name, text, loader):
             builder.take[type(event)](event)
-    except Unreadable as stop:
+    except UnreadableYaml as stop:
         builder.parsed.problems.append(stop.problem)
         builder.parsed.whole = False
     builder.parsed.problems = [inside(problem, text) for problem in builder.parsed.problems]
@@ -304,4 +306,4 @@ class _Builder:
 
     def _stop(self, event: Any, message: str) -> None:
         mark = event.start_mark
-        raise Unreadable(Problem(self.name, mark.line + 1, mark.column + 1, message))
+        raise UnreadableYaml(Problem(self.name, mark.line + 1, mark.column + 1, message))

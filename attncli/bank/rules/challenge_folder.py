@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from attncli.bank.problems import Finding, Problem, shown, shown_path, visible
-from attncli.bank.reading.signatures import Signature, Unreadable, called, defined_in, shown_in
+from attncli.bank.reading.signatures import Signature, UnreadableSignature, called, defined_in, shown_in
 from attncli.bank.reading.yaml_places import located
-from attncli.bank.reading.yaml_reading import Unreadable as UnreadableFile
-from attncli.bank.reading.yaml_reading import read_text
+from attncli.bank.reading.yaml_reading import UnreadableYaml, read_text
 from attncli.bank.rules.fact_rules import fact_faults, name_faults
 from attncli.bank.rules.id_rules import card_faults
 from attncli.bank.rules.link_rules import Known
@@ -105,14 +104,14 @@ class _Files:
         found = list(shown_in(text))
         for signature in found:
             line = first + signature.line - 1
-            if isinstance(signature, Unreadable):
+            if isinstance(signature, UnreadableSignature):
                 yield _at(self.yaml, line, f"{shown(signature.text, 80)} is no signature; write def name(…) -> …")
             elif signature.name in due and signature.written != due[signature.name].written:
                 said = f"the statement has {signature.name}{signature.written}"
                 yield _at(self.yaml, line, f"{said}, the reference {due[signature.name].written}; write the same")
             elif signature.name not in due and signature.name.partition(".")[0] in self.entry:
                 yield _at(self.yaml, line, f"the reference has no {signature.name}; correct one of the two")
-        if any(isinstance(signature, Unreadable) for signature in found):
+        if any(isinstance(signature, UnreadableSignature) for signature in found):
             return
         names = {signature.name.partition(".")[0] for signature in found if isinstance(signature, Signature)}
         for name in self.entry:
@@ -157,7 +156,7 @@ def _at(path: Path, line: int, message: str) -> Problem:
 def _read(path: Path) -> str:
     try:
         return read_text(path)
-    except UnreadableFile:
+    except UnreadableYaml:
         return ""  # the reading of the YAML has told why
 
 

@@ -96,7 +96,7 @@ def _occurs(card: Mapping[str, Any], lang: str, written: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class NumberReading:
     """What a written number may mean: `value`, off by `slack` at most for rounding.
 
     `scales` are what its word may stand for, relative to how it was read: a formula may count in millions where the
@@ -115,7 +115,7 @@ class Reading:
         yield from ((computed * scale, self.slack * scale) for scale in self.scales)
 
 
-def readings_of(written: str) -> Iterator[Reading]:
+def readings_of(written: str) -> Iterator[NumberReading]:
     """Every way to read a written number: plain, in the unit that follows it, or as a small formula."""
     text = written.translate(_SIGNS).replace("{,}", ",").replace("\\%", "%")
     text = re.split("[=≈]", text)[-1]
@@ -126,10 +126,10 @@ def readings_of(written: str) -> Iterator[Reading]:
         mantissa = float(found["mantissa"].replace(",", "")) * scale
         half = 0.5 * scale * 10.0 ** -len(found["decimals"] or "") * (1 + 1e-9)
         factors = _factors(found["suffix"] or "")
-        yield Reading(mantissa, half, (1, *factors))
-        yield from (Reading(mantissa * factor, half * factor) for factor in factors)
+        yield NumberReading(mantissa, half, (1, *factors))
+        yield from (NumberReading(mantissa * factor, half * factor) for factor in factors)
     try:
-        yield Reading(_comparable(evaluate(text.translate(_OPERATORS), {})), 0)
+        yield NumberReading(_comparable(evaluate(text.translate(_OPERATORS), {})), 0)
     except ComputeError:
         return
 

@@ -23,7 +23,7 @@ from attncli.practice.challenges.grade_file import GradeOptions
 from attncli.practice.challenges.hint import next_hint
 from attncli.practice.challenges.solution import show_solution
 from attncli.practice.challenges.start_challenge import solution_file, start_challenge
-from attncli.practice.challenges.warm_judge import Grader
+from attncli.practice.challenges.warm_judge import WarmJudge
 from attncli.practice.workspace import Workspace
 from attncli.words.after_solving_texts import after_solving
 from attncli.words.command_texts import WATCH, WATCH_KEYS
@@ -40,11 +40,11 @@ Standing = tuple[str, str]
 
 
 @dataclass
-class Watch:
+class GradeWatch:
     """What is being watched, and the checks as they stood at the last grading."""
 
     workspace: Workspace
-    grader: Grader
+    grader: WarmJudge
     id: str
     file: Path
     options: GradeOptions
@@ -135,9 +135,9 @@ class Watch:
 def watch_file(challenge: str, file: Path, options: GradeOptions) -> None:
     """Watches until `q` or Ctrl-C."""
     grade_file.read_submission(file)
-    with closing(Grader()) as grader, session().workspace() as workspace:
+    with closing(WarmJudge()) as grader, session().workspace() as workspace:
         grader.warm_up()
-        watch = Watch(workspace, grader, workspace.library.challenge(challenge).id, file, options)
+        watch = GradeWatch(workspace, grader, workspace.library.challenge(challenge).id, file, options)
         lang = session().lang
         echo(f"{WATCH['watching'][lang].format(file=file)} · {WATCH_KEYS[lang]}", err=True)
         with keys() as read:

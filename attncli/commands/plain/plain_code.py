@@ -12,7 +12,7 @@ from attncli.commands.shared.stdout import echo
 from attncli.domain.text import Lang
 from attncli.errors import AttnError, EditorMissing, EnvironmentFailure
 from attncli.practice.challenges import learners_editor
-from attncli.practice.challenges.warm_judge import Grader
+from attncli.practice.challenges.warm_judge import WarmJudge
 from attncli.practice.challenges.whole_statement import statement
 from attncli.practice.mock import mock_code
 from attncli.practice.mock.mock import MockInterview
@@ -26,7 +26,7 @@ class PlainCode:
     """One challenge, until it is right, its time is up or the learner leaves it."""
 
     interview: MockInterview
-    grader: Grader
+    grader: WarmJudge
     read_command: Callable[[], str]
     """Returns a line that is none of the commands of the interview."""
     time_left: Callable[[], str]

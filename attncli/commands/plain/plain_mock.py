@@ -15,7 +15,7 @@ from attncli.domain.mock_interview import PartName
 from attncli.domain.text import Lang
 from attncli.errors import UsageError
 from attncli.practice.cards.ask import Asked
-from attncli.practice.challenges.warm_judge import Grader
+from attncli.practice.challenges.warm_judge import WarmJudge
 from attncli.practice.log import mock_log
 from attncli.practice.mock.compose_mock import MockWish
 from attncli.practice.mock.mock import NOTHING, WHOLE, MockInterview
@@ -45,7 +45,7 @@ def hold_interview(workspace: Workspace, wish: MockWish, read_line: ReadLine) ->
         interview = _chosen(workspace, wish, read_line)
     except Left:
         return
-    with closing(Grader()) as grader:
+    with closing(WarmJudge()) as grader:
         plain = PlainMock(interview, grader, read_line)
         try:
             plain.run()
@@ -82,7 +82,7 @@ class PlainMock:
     """One interview on a pair of text streams."""
 
     interview: MockInterview
-    grader: Grader
+    grader: WarmJudge
     read_line: ReadLine
     """Returns the next line with its newline, or nothing at the end of input."""
     part: int = field(default=-1, init=False)

@@ -14,7 +14,7 @@ from attncli.practice.workspace import Workspace
 from attncli.words import quiz_texts
 
 
-class Ended(Exception):
+class InputEnded(Exception):
     """The learner wants to stop, or there is no more input."""
 
 
@@ -39,7 +39,7 @@ class PlainQuiz:
                 echo(f"\n{head[lang]}")
                 read_answer(asked, lang, self._line, self._number_line)
                 self.quiz.count_current()
-        except Ended:
+        except InputEnded:
             pass
         self._tell(self.quiz.score, lang)
 
@@ -63,11 +63,11 @@ class PlainQuiz:
         """The next line where no text is awaited, so that a letter can be a command."""
         line = self._line()
         if line.lower() in ("q", "quit"):
-            raise Ended
+            raise InputEnded
         return line
 
     def _line(self) -> str:
         line = self.read_line()
         if not line:
-            raise Ended
+            raise InputEnded
         return unicodedata.normalize("NFKC", line).strip()

@@ -14,14 +14,14 @@ from attncli.domain.rating import Rating
 from attncli.domain.text import Lang
 from attncli.errors import NotFound, Outdated, UsageError
 from attncli.practice.cards.ask import Asked
-from attncli.practice.sittings.review_sitting import Drill, DrillItem
+from attncli.practice.sittings.review_sitting import ReviewSitting, SittingItem
 from attncli.practice.workspace import Workspace
 from attncli.words.interval_texts import interval_text
 from attncli.words.plain_review_texts import SITTING
 from attncli.words.shared_review_texts import GONE, OUTDATED, RATINGS
 
 
-class Settled(Exception):
+class TakenAway(Exception):
     """A command took the current card away while its answer was awaited."""
 
 
@@ -34,7 +34,7 @@ class PlainReview:
     """One sitting on a pair of text streams."""
 
     workspace: Workspace
-    drill: Drill
+    drill: ReviewSitting
     rng: Random
     read_line: Callable[[], str]
     """Returns the next line with its newline, or nothing at the end of input."""
@@ -54,7 +54,7 @@ class PlainReview:
         key = "done" if self.drill.is_recorded else "done-cram"
         self._say(key, n=progress.answered, left=progress.remaining)
 
-    def _ask(self, item: DrillItem) -> None:
+    def _ask(self, item: SittingItem) -> None:
         lang = self.workspace.lang
         self._say("left", n=item.number, card=item.card.id, topic=item.card.topic, left=self.drill.progress.remaining)
         asked = Asked.of(item.card, self.rng)
@@ -64,7 +64,7 @@ class PlainReview:
                 self._say("reveal")
                 self._number_line()
                 asked.submit()
-        except Settled:
+        except TakenAway:
             return
         self._tell(asked)
         if not asked.is_marked_automatically:
@@ -79,7 +79,7 @@ class PlainReview:
             echo("  ".join(text[lang] for text in asked.told if text[lang]))
         echo("\n\n".join(revealed(asked.card, lang)))
 
-    def _rate(self, item: DrillItem, asked: Asked) -> None:
+    def _rate(self, item: SittingItem, asked: Asked) -> None:
         lang, suggested = self.workspace.lang, asked.suggestion
         while True:
             item = self.drill.refresh()
@@ -99,7 +99,7 @@ class PlainReview:
                 return
             self._say("bad")
 
-    def _choices(self, item: DrillItem) -> str:
+    def _choices(self, item: SittingItem) -> str:
         lang = self.workspace.lang
         named = {rating: f"{int(rating)} {_word(rating, lang)}" for rating in Rating}
         if not self.drill.is_recorded:
@@ -131,7 +131,7 @@ class PlainReview:
         """The next line where no text is awaited, so that a letter can be a command."""
         line = self._line()
         if self._settled(line):
-            raise Settled
+            raise TakenAway
         return line
 
     def _line(self) -> str:

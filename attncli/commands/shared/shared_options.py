@@ -13,7 +13,7 @@ __all__ = ["at_option", "json_option", "print_json"]
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 
 
-class Moment(click.ParamType[datetime]):
+class MomentType(click.ParamType[datetime]):
     """ISO 8601 with an offset; without one it would mean another moment in every time zone."""
 
     name = "ISO8601"
@@ -30,4 +30,4 @@ class Moment(click.ParamType[datetime]):
         return at
 
 
-at_option = click.option("--at", type=Moment(), help="As if it were then, with offset (default: now).")
+at_option = click.option("--at", type=MomentType(), help="As if it were then, with offset (default: now).")

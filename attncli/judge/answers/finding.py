@@ -14,7 +14,7 @@ from attncli.judge.truth.reference import Observed
 
 
 @dataclass(slots=True)
-class Finding:
+class CaseFinding:
     """A case and the fault that it shows: `got` is None when the program gave no result.
 
     `of_property`: found by a property of the case, which speaks of its own values and of no simpler ones.
@@ -31,12 +31,12 @@ class Finding:
     of_property: bool = False
 
     @staticmethod
-    def of_failure(case: Case, failure: Failure, truth: Observed | None = None) -> Finding:
-        return Finding(case, failure.reason, failure.message, truth, None, None, failure.frames, failure.fatal)
+    def of_failure(case: Case, failure: Failure, truth: Observed | None = None) -> CaseFinding:
+        return CaseFinding(case, failure.reason, failure.message, truth, None, None, failure.frames, failure.fatal)
 
     @staticmethod
-    def of_mismatch(case: Case, mismatch: Mismatch, truth: Observed, got: Observed) -> Finding:
-        return Finding(case, mismatch.reason, mismatch.message, truth, got, mismatch)
+    def of_mismatch(case: Case, mismatch: Mismatch, truth: Observed, got: Observed) -> CaseFinding:
+        return CaseFinding(case, mismatch.reason, mismatch.message, truth, got, mismatch)
 
 
-Examine = Callable[[Case], Finding | None]
+Examine = Callable[[Case], CaseFinding | None]

@@ -37,7 +37,7 @@ MOST_LISTED = 10_000
 MOST_TOUCHED = 100
 
 
-class Unreadable(TreeError):
+class UnreadableReply(TreeError):
     """The reply is not a result of what was asked."""
 
 
@@ -60,14 +60,14 @@ def read_reply(header: Mapping[str, Any], payload: memoryview, request: Request)
     try:
         return _observation(header, payload, request)
     except (TreeError, LookupError, TypeError, ValueError, AttributeError, OverflowError, RuntimeError) as error:
-        raise Unreadable(str(error)[:TEXT_LENGTH] or type(error).__name__) from error
+        raise UnreadableReply(str(error)[:TEXT_LENGTH] or type(error).__name__) from error
 
 
 def read_raised(header: Mapping[str, Any]) -> RaisedError:
     """The exception in a reply. Raises Unreadable for anything that is not one."""
     reason = header.get("reason")
     if reason not in REASONS:
-        raise Unreadable("an exception without a reason")
+        raise UnreadableReply("an exception without a reason")
     frames = tuple(_frame(frame) for frame in _listed(header.get("frames"))[:MOST_FRAMES])
     fault = _fault(header["fault"]) if "fault" in header else None
     text = _text(header.get("text"), TEXT_LENGTH)
@@ -83,17 +83,17 @@ def read_names(header: Mapping[str, Any]) -> frozenset[str]:
     """The entry points that a loaded file defines. Raises Unreadable for anything but names with what they are."""
     names = header.get("names")
     if not isinstance(names, dict) or len(names) > MOST_LISTED:
-        raise Unreadable("no names")
+        raise UnreadableReply("no names")
     return frozenset(name for name, kind in names.items() if _text(kind, NAME_LENGTH))
 
 
 def _fault(fault: Any) -> dict[str, Any]:
     if not isinstance(fault, dict) or fault.get("kind") not in KERNEL_FAULTS:
-        raise Unreadable("a fault of no known kind")
+        raise UnreadableReply("a fault of no known kind")
     program, *others = [_position(number, _LARGEST) for number in _listed(fault.get("programs"))[:2]] or [0]
     index = fault.get("index")
     if not isinstance(index, int) or isinstance(index, bool) or abs(index) > _LARGEST:
-        raise Unreadable("a fault without a place")
+        raise UnreadableReply("a fault without a place")
     told = {"kind": fault["kind"], "tensor": _text(fault.get("tensor"), 60), "index": index}
     count = _position(fault.get("count"), _LARGEST)
     return {**told, "count": count, "program": program, "other": others[0] if others else program}
@@ -101,7 +101,7 @@ def _fault(fault: Any) -> dict[str, Any]:
 
 def _frame(frame: Any) -> dict[str, Any]:
     if not isinstance(frame, dict):
-        raise Unreadable("a frame without its parts")
+        raise UnreadableReply("a frame without its parts")
     line = _position(frame.get("line"), MOST_LINES)
     return {"line": line, **{key: _text(frame.get(key), NAME_LENGTH) for key in ("function", "code")}}
 
@@ -109,7 +109,7 @@ def _frame(frame: Any) -> dict[str, Any]:
 def _text(value: Any, most: int) -> str:
     """The beginning of a text, on one line."""
     if not isinstance(value, str):
-        raise Unreadable("something else where a text is due")
+        raise UnreadableReply("something else where a text is due")
     return " ".join(value[: 4 * most].split())[:most]
 
 
@@ -177,7 +177,7 @@ def _pure(found: Mapping[str, Any], inputs: int, steps: int) -> dict[str, list[A
 
 def _listed(value: Any) -> list[Any]:
     if not isinstance(value, list) or len(value) > MOST_LISTED:
-        raise Unreadable("something else where a list is due")
+        raise UnreadableReply("something else where a list is due")
     return value
 
 
@@ -189,7 +189,7 @@ def _flag(value: Any) -> bool:
 
 def _position(value: Any, limit: int, lowest: int = 0) -> int:
     if type(value) is not int or not lowest <= value < limit:
-        raise Unreadable("a number out of range")
+        raise UnreadableReply("a number out of range")
     return value
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from torch import Tensor
 
 from attncli.judge.cases.case import Case
-from attncli.sandbox.expression_function import Written
+from attncli.sandbox.expression_function import ExpressionFunction
 from attncli.sandbox.tensor_table import bytes_of, describe_tensor
 
 # A sound answer has 2.5 MiB at most, and twice the size of its inputs where these are large; what is far beyond is no
@@ -37,7 +37,7 @@ class Request:
     def alone(self) -> bool:
         """Whether nothing is sent ahead: the learner's code waits for answers while it runs, or hundreds of calls take
         so long that they are not begun before it is known that they are needed."""
-        asks = any(not isinstance(function, Written) for function in self.case.callables)
+        asks = any(not isinstance(function, ExpressionFunction) for function in self.case.callables)
         return asks or self.case.tallies
 
     @property
@@ -70,7 +70,7 @@ class Request:
             "steps": case.steps,
             "shared": case.shared,
             "generators": case.generators,
-            "callables": [f.text if isinstance(f, Written) else None for f in case.callables],
+            "callables": [f.text if isinstance(f, ExpressionFunction) else None for f in case.callables],
             "want": list(self.want),
             "leaves": list(self.leaves),
             "cotangents": [[step, path, count + k] for k, (step, path, _) in enumerate(self.cotangents)],

@@ -49,7 +49,7 @@ class Named:
 
 
 @dataclass(slots=True)
-class Reading:
+class SourceReading:
     """What a source says: `syntax` is the parser's complaint, None where there is none."""
 
     syntax: Localised | None = None
@@ -59,12 +59,12 @@ class Reading:
 
 
 @lru_cache(maxsize=4)
-def read_source(source: bytes, forbidden: tuple[str, ...] = (), kernel: bool = False) -> Reading:
+def read_source(source: bytes, forbidden: tuple[str, ...] = (), kernel: bool = False) -> SourceReading:
     """Reads a submission without running it, once while it is graded on many streams. Never raises for any bytes.
 
     Where a `kernel` is asked for it may use Triton.
     """
-    reading = Reading()
+    reading = SourceReading()
     try:
         tree = ast.parse(source)
     except SyntaxError as error:
@@ -241,7 +241,7 @@ def outside_kernels(seen: Sequence[tuple[str, int]]) -> Localised | None:
     return None if any(called == LAUNCH for called, _ in seen) else say("no-kernel-launched")
 
 
-def entry_problem(entry: Sequence[str], mine: Reading, due: Reading) -> Localised | None:
+def entry_problem(entry: Sequence[str], mine: SourceReading, due: SourceReading) -> Localised | None:
     """Why calls made for the reference's entry points would not fit these; None when they fit."""
     for name in entry:
         problem = None

@@ -14,7 +14,7 @@ from attncli.judge.answers.callables import Callables
 from attncli.judge.answers.reply import (
     MOST_TOUCHED,
     RaisedError,
-    Unreadable,
+    UnreadableReply,
     read_names,
     read_raised,
     read_reply,
@@ -115,7 +115,7 @@ class Submission:
         header = outcome.header
         try:
             names = read_names(header)
-        except Unreadable as error:
+        except UnreadableReply as error:
             return _no_result(error)
         missing = [name for name in self.entry if name not in names]
         if not missing:
@@ -225,7 +225,7 @@ class Submission:
         try:
             touched = read_touched(header)
             raised = read_raised(header) if header.get("op") == "raised" else None
-        except Unreadable as error:
+        except UnreadableReply as error:
             return _no_result(error)
         self.touched = list(dict.fromkeys([*self.touched, *touched]))[:MOST_TOUCHED]
         if raised is None:
@@ -243,7 +243,7 @@ class Submission:
             self.printed = self.worker.printed
 
 
-def _no_result(error: Unreadable) -> Failure:
+def _no_result(error: UnreadableReply) -> Failure:
     return Failure("protocol", say("no-result", error=error), fatal=True)
 
 

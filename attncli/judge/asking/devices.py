@@ -12,7 +12,7 @@ from functools import cached_property
 from torch import Tensor
 
 from attncli.judge.answer_guard import alone
-from attncli.judge.answers.finding import Finding
+from attncli.judge.answers.finding import CaseFinding
 from attncli.judge.answers.request import Request
 from attncli.judge.answers.submission import Failure
 from attncli.judge.cases.case import Case
@@ -69,7 +69,7 @@ class OnDevice:
         except (RuntimeError, NotImplementedError, ValueError, TypeError, IndexError):
             return None
 
-    def verdict(self, got: Observed | Failure) -> tuple[Finding | None, bool]:
+    def verdict(self, got: Observed | Failure) -> tuple[CaseFinding | None, bool]:
         """The fault found, and whether the run proves it, or proves that there is none.
 
         That torch cannot do something on a device that is emulated proves nothing: a real one may be able to.
@@ -86,10 +86,10 @@ class OnDevice:
             other = mine.get(path)
             if isinstance(value, Tensor) and isinstance(other, Tensor) and value.device != other.device:
                 complaint = say("not-on-the-default" if self.case.default_device else "on-the-cpu")
-                return Finding(self.case, "values", complaint, self.truth, got), True
+                return CaseFinding(self.case, "values", complaint, self.truth, got), True
         return None, True
 
-    def _misplaced(self, got: Observed | Failure, truth: Observed) -> Finding | None:
+    def _misplaced(self, got: Observed | Failure, truth: Observed) -> CaseFinding | None:
         """What is on another device than with the reference, or met what is; other faults are for other checks."""
         if isinstance(got, Failure):
             return self._fault(got) if self._met(got) or refused(got) else None
@@ -97,10 +97,10 @@ class OnDevice:
         if all(got.lies.get(path, place) == place for path, place in due.items()):
             return None
         complaint = say("not-on-the-default" if self.case.default_device else "on-the-cpu")
-        return Finding(self.case, "values", complaint, truth, got)
+        return CaseFinding(self.case, "values", complaint, truth, got)
 
-    def _fault(self, got: Failure) -> Finding:
-        finding = Finding.of_failure(self.case, got, self.truth)
+    def _fault(self, got: Failure) -> CaseFinding:
+        finding = CaseFinding.of_failure(self.case, got, self.truth)
         if got.fatal or self._met(got):
             return finding
         return replace(finding, message=say("fails-on-another-device", fault=got.message))
@@ -120,7 +120,7 @@ class EdgeDevice(OnDevice):
     def __init__(self, demands: Demands, case: Case) -> None:
         super().__init__(demands, case, case.profile.device if case.profile.device in placement.AWAY else "elsewhere")
 
-    def finding(self, got: Observed | Failure) -> Finding | None:
+    def finding(self, got: Observed | Failure) -> CaseFinding | None:
         if self._real:
             return self.verdict(got)[0]
         if isinstance(got, Failure):

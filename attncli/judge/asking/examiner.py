@@ -7,7 +7,7 @@ from contextlib import closing
 from functools import partial
 
 from attncli.judge.answer_guard import Unjudgeable
-from attncli.judge.answers.finding import Finding
+from attncli.judge.answers.finding import CaseFinding
 from attncli.judge.answers.request import Request
 from attncli.judge.answers.submission import Failure, Submission
 from attncli.judge.asking.devices import Devices, OnDevice
@@ -24,10 +24,10 @@ from attncli.judge.truth.sameness import same
 WIDTHS = ("torch.float16", "torch.bfloat16")
 
 
-Counts = Callable[[int, Finding], bool]
+Counts = Callable[[int, CaseFinding], bool]
 
 
-def always(index: int, finding: Finding) -> bool:
+def always(index: int, finding: CaseFinding) -> bool:
     return True
 
 
@@ -42,7 +42,7 @@ class Examiner:
         self.made: set[str] = set()
         self.made_nothing: set[str] = set()
 
-    def first_fault(self, questions: Sequence[Question], counts: Counts = always) -> tuple[int, Finding] | None:
+    def first_fault(self, questions: Sequence[Question], counts: Counts = always) -> tuple[int, CaseFinding] | None:
         """The position of the first question that shows a fault, with the fault; `counts` says which faults are."""
         asked: list[int] = []
 
@@ -59,7 +59,9 @@ class Examiner:
                     return asked[turn], finding
         return None
 
-    def first_fault_in_turn(self, questions: Sequence[Compound], counts: Counts = always) -> tuple[int, Finding] | None:
+    def first_fault_in_turn(
+        self, questions: Sequence[Compound], counts: Counts = always
+    ) -> tuple[int, CaseFinding] | None:
         """The same of questions that take several programs, of which one may depend on the answer to another."""
         for index, question in enumerate(questions):
             finding = self.stays_on_device(question) if isinstance(question, Devices) else self.is_pure(question)
@@ -67,47 +69,47 @@ class Examiner:
                 return index, finding
         return None
 
-    def ask(self, question: Question) -> Finding | None:
+    def ask(self, question: Question) -> CaseFinding | None:
         if question.request is None:
             return None
         return self._judged(question, self._submission.run(question.request))
 
-    def _judged(self, question: Question, got: Observed | Failure) -> Finding | None:
+    def _judged(self, question: Question, got: Observed | Failure) -> CaseFinding | None:
         if isinstance(got, Observed):
             self.seen += [(called, line) for called, line in got.seen if not called.startswith(WIDTHS)]
             if got.seen:
                 (self.made if got.makes else self.made_nothing).add(question.case.label)
         return self._looked(question.case, lambda: question.finding(got))
 
-    def _looked(self, case: Case, look: Callable[[], Finding | None]) -> Finding | None:
+    def _looked(self, case: Case, look: Callable[[], CaseFinding | None]) -> CaseFinding | None:
         """The fault that a look at an answer finds; an answer that cannot be looked at to the end is one."""
         try:
             return self._submission.guard.look(look)
         except Unjudgeable as fault:
-            return Finding(case, fault.reason, fault.message, fatal=fault.final)
+            return CaseFinding(case, fault.reason, fault.message, fatal=fault.final)
 
-    def values(self, case: Case) -> Finding | None:
+    def values(self, case: Case) -> CaseFinding | None:
         return self.ask(Values(self._demands, case))
 
-    def gradients(self, case: Case) -> Finding | None:
+    def gradients(self, case: Case) -> CaseFinding | None:
         return self.ask(Gradients(self._demands, case))
 
-    def again(self, question: Question) -> Callable[[Case], Finding | None]:
+    def again(self, question: Question) -> Callable[[Case], CaseFinding | None]:
         """The same question about other cases."""
         return lambda case: self.ask(type(question)(self._demands, case))
 
-    def device(self, case: Case) -> Finding | None:
+    def device(self, case: Case) -> CaseFinding | None:
         return self.stays_on_device(Devices(self._demands, case))
 
-    def pure(self, case: Case) -> Finding | None:
+    def pure(self, case: Case) -> CaseFinding | None:
         return self.is_pure(Purity(self._demands, case))
 
-    def stays_on_device(self, question: Devices) -> Finding | None:
+    def stays_on_device(self, question: Devices) -> CaseFinding | None:
         """A tensor made on another device than the inputs' is an error there; so is to fail on both devices.
 
         Slowness is none: nothing is proved where a run was not over in time.
         """
-        failed: Finding | None = None
+        failed: CaseFinding | None = None
         for turn in question.turns:
             if turn.truth is None:
                 continue
@@ -120,19 +122,19 @@ class Examiner:
         self.device_unproved = True
         return None
 
-    def _device_verdict(self, question: OnDevice, got: Observed | Failure) -> tuple[Finding | None, bool]:
+    def _device_verdict(self, question: OnDevice, got: Observed | Failure) -> tuple[CaseFinding | None, bool]:
         try:
             return self._submission.guard.look(lambda: question.verdict(got))
         except Unjudgeable as fault:
-            return Finding(question.case, fault.reason, fault.message, fatal=fault.final), True
+            return CaseFinding(question.case, fault.reason, fault.message, fatal=fault.final), True
 
-    def is_pure(self, question: Purity) -> Finding | None:
+    def is_pure(self, question: Purity) -> CaseFinding | None:
         case, answers = question.case, []
-        shared: Finding | None = None
+        shared: CaseFinding | None = None
         for _ in range(2):
             got = self._submission.run(question.request)
             if isinstance(got, Failure):
-                return Finding.of_failure(case, got)
+                return CaseFinding.of_failure(case, got)
             finding = self._looked(case, partial(self._impure, case, got))
             if finding is not None and finding.reason != "aliased":
                 return finding
@@ -141,32 +143,34 @@ class Examiner:
         finding = self.same(question.expectation, answers[0], answers[1], "nondeterministic", "another-answer")
         return finding or self._answers_from_memory(question) or self._hangs_on_graph(question) or shared
 
-    def _impure(self, case: Case, got: Observed) -> Finding | None:
+    def _impure(self, case: Case, got: Observed) -> CaseFinding | None:
         complaint = impurity(self._demands, case, got)
-        return None if complaint is None else Finding(case, complaint[0], complaint[1], None, got)
+        return None if complaint is None else CaseFinding(case, complaint[0], complaint[1], None, got)
 
-    def _answers_from_memory(self, question: Purity) -> Finding | None:
+    def _answers_from_memory(self, question: Purity) -> CaseFinding | None:
         """What is wrong without other values in its arguments too says nothing of memory."""
         asked = question.refilled
         found = None if asked is None else self.ask(asked)
         return found if found is not None and self.values(question.case) is None else None
 
-    def _hangs_on_graph(self, question: Purity) -> Finding | None:
+    def _hangs_on_graph(self, question: Purity) -> CaseFinding | None:
         if question.without_graph is None:
             return None
         got = self._submission.run(question.without_graph)
         if isinstance(got, Failure):
-            return Finding.of_failure(question.case, got)
+            return CaseFinding.of_failure(question.case, got)
         complaint = with_graph(question.case, got)
-        return None if complaint is None else Finding(question.case, "values", complaint, None, got)
+        return None if complaint is None else CaseFinding(question.case, "values", complaint, None, got)
 
-    def same(self, due: Expectation, first: Observed, second: Observed, reason: str, sentence: str) -> Finding | None:
+    def same(
+        self, due: Expectation, first: Observed, second: Observed, reason: str, sentence: str
+    ) -> CaseFinding | None:
         """Whether two answers to one case agree within its tolerance; `sentence` is what is said where they do not."""
 
-        def look() -> Finding | None:
+        def look() -> CaseFinding | None:
             mismatch = same(due.case, due, first, second)
             if mismatch is None:
                 return None
-            return Finding(due.case, reason, say(sentence, fault=mismatch.message), first, second, mismatch)
+            return CaseFinding(due.case, reason, say(sentence, fault=mismatch.message), first, second, mismatch)
 
         return self._looked(due.case, look)

@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import Any
 
 from attncli.judge.answer_guard import Unjudgeable
-from attncli.judge.answers.finding import Finding
+from attncli.judge.answers.finding import CaseFinding
 from attncli.judge.answers.submission import Failure, Submission
 from attncli.judge.asking.exam import Exam, Sized
 from attncli.judge.cases.make_recording import Recorder
@@ -52,7 +52,7 @@ class Contract:
 
 
 @dataclass(frozen=True, slots=True)
-class Growth:
+class MeasuredGrowth:
     """What was measured for one promise, and what was due."""
 
     contract: Contract
@@ -102,7 +102,7 @@ def contracts(folder: Folder, check: str) -> list[Contract]:
 
 def examine_growth(
     exam: Exam, submission: Submission, contract: Contract, measured: Measured, profile: str
-) -> Growth | Finding:
+) -> MeasuredGrowth | CaseFinding:
     """What was measured in the dtype of a profile, or why nothing could be.
 
     `measured` keeps what was run, for the next promise.
@@ -117,20 +117,20 @@ def examine_growth(
             if case not in measured:
                 answer = submission.run(case.request)
                 if isinstance(answer, Failure):
-                    return Finding.of_failure(case.case, answer)
+                    return CaseFinding.of_failure(case.case, answer)
                 if (fault := _fault(submission, case, answer)) is not None:
                     return replace(fault, message=say("wrong-at-size", size=size, fault=fault.message))
                 measured[case] = answer.costs[-1]
         got.append(float(measured[asked[0]][contract.measure]))
         due.append(_due(contract, size, asked, measured))
-    return Growth(contract, got, due, sizes, str(asked[0].case.profile.dtype).removeprefix("torch."))
+    return MeasuredGrowth(contract, got, due, sizes, str(asked[0].case.profile.dtype).removeprefix("torch."))
 
 
-def _fault(submission: Submission, asked: Sized, answer: Observed) -> Finding | None:
+def _fault(submission: Submission, asked: Sized, answer: Observed) -> CaseFinding | None:
     try:
         return submission.guard.look(lambda: asked.finding(answer))
     except Unjudgeable as fault:
-        return Finding(asked.case, fault.reason, fault.message, fatal=fault.final)
+        return CaseFinding(asked.case, fault.reason, fault.message, fatal=fault.final)
 
 
 def _due(contract: Contract, size: int, asked: Sequence[Sized], measured: Measured) -> float:
@@ -140,7 +140,7 @@ def _due(contract: Contract, size: int, asked: Sequence[Sized], measured: Measur
     return float(costs[contract.measure])
 
 
-def projected(exam: Exam, submission: Submission, growth: Growth) -> Growth:
+def projected(exam: Exam, submission: Submission, growth: MeasuredGrowth) -> MeasuredGrowth:
     """With the bytes at the real size: of a run on tensors without values; extrapolated where code looks at values.
 
     What was measured in 16 bits between two sizes is left as it is.

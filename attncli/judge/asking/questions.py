@@ -15,7 +15,7 @@ from typing import Any
 from torch import Tensor
 
 from attncli.domain.text import NOTHING, Localised
-from attncli.judge.answers.finding import Finding
+from attncli.judge.answers.finding import CaseFinding
 from attncli.judge.answers.request import Request
 from attncli.judge.answers.submission import Failure
 from attncli.judge.asking.devices import Devices, EdgeDevice
@@ -49,10 +49,10 @@ class Values:
     def expectation(self) -> Expectation:
         return Expectation(self._demands.reference, self.case)
 
-    def finding(self, got: Observed | Failure) -> Finding | None:
+    def finding(self, got: Observed | Failure) -> CaseFinding | None:
         """The fault that an answer shows, or None."""
         if isinstance(got, Failure):
-            return Finding.of_failure(self.case, got, self.expectation.native)
+            return CaseFinding.of_failure(self.case, got, self.expectation.native)
         return self._mismatch(got) or _property(self.case, self.expectation.truth, got)
 
     @cached_property
@@ -79,7 +79,7 @@ class Values:
             kept=self._kept[key],
         )
 
-    def _mismatch(self, got: Observed) -> Finding | None:
+    def _mismatch(self, got: Observed) -> CaseFinding | None:
         mine = got.parts(self.case)
         truth, native = self._due
         for key, value in truth.items():
@@ -88,10 +88,12 @@ class Values:
             else:
                 mismatch = compare(value, native[key], mine[key], self._rules(key))
             if mismatch is not None:
-                return Finding.of_mismatch(self.case, _placed(self.case, key, mismatch), self.expectation.truth, got)
+                return CaseFinding.of_mismatch(
+                    self.case, _placed(self.case, key, mismatch), self.expectation.truth, got
+                )
         return self._other_form(got)
 
-    def _other_form(self, got: Observed) -> Finding | None:
+    def _other_form(self, got: Observed) -> CaseFinding | None:
         """Results that are judged: the shape and the dtype alone are compared, of a tensor or of each in a tuple."""
         for step in sorted(self.case.formed & self.case.ignored):
             mine = dict(_in_tuples(got.outcomes[step]))
@@ -101,7 +103,7 @@ class Values:
                 mismatch = compare(due, due, mine.get(path), self._rules(step), path)
                 if mismatch is not None:
                     placed = _placed(self.case, step, mismatch)
-                    return Finding.of_mismatch(self.case, placed, self.expectation.truth, got)
+                    return CaseFinding.of_mismatch(self.case, placed, self.expectation.truth, got)
         return None
 
 
@@ -115,12 +117,12 @@ class Edge(Values):
         autograd = [] if self.case.differentiates else ["no-grad"]
         return Request(self.case, [*self._demands.watched, *autograd, *(["calls"] if traced else [])])
 
-    def finding(self, got: Observed | Failure) -> Finding | None:
+    def finding(self, got: Observed | Failure) -> CaseFinding | None:
         found = super().finding(got)
         if found is not None or isinstance(got, Failure):
             return found
         complaint = impurity(self._demands, self.case, got)
-        return None if complaint is None else Finding(self.case, complaint[0], complaint[1], None, got)
+        return None if complaint is None else CaseFinding(self.case, complaint[0], complaint[1], None, got)
 
 
 class Gradients:
@@ -144,12 +146,12 @@ class Gradients:
             return Request(self.case, ["gradients"], due.chosen, due.ones)
         return Request(self.case, ["gradients"], due.chosen, due.cotangents) if due.cotangents else None
 
-    def finding(self, got: Observed | Failure) -> Finding | None:
+    def finding(self, got: Observed | Failure) -> CaseFinding | None:
         if self.case.gradient_properties:
             return self._of_random_results(got)
         truth = self.expectation.truth
         if isinstance(got, Failure):
-            return Finding.of_failure(self.case, got, self.expectation.native)
+            return CaseFinding.of_failure(self.case, got, self.expectation.native)
         for position, k in enumerate(self.expectation.chosen):
             want, mine = truth.gradients[position], got.gradients[position]
             mismatch = compare(want, want.to(self.case.inputs[k].value.dtype), mine, self._rules(position))
@@ -158,7 +160,7 @@ class Gradients:
                 name = self._demands.names(self.case).get(k, f"input {k}")
                 mismatch = replace(mismatch, path=("gradient", name))
                 message = say("gradient-of", name=name, fault=mismatch.message)
-                return Finding(self.case, reason, message, truth, got, mismatch)
+                return CaseFinding(self.case, reason, message, truth, got, mismatch)
         return None
 
     @cached_property
@@ -179,14 +181,14 @@ class Gradients:
             kept=self._kept[position],
         )
 
-    def _of_random_results(self, got: Observed | Failure) -> Finding | None:
+    def _of_random_results(self, got: Observed | Failure) -> CaseFinding | None:
         native = self.expectation.native
         if isinstance(got, Failure):
-            return Finding.of_failure(self.case, got, native)
+            return CaseFinding.of_failure(self.case, got, native)
         for holds in self.case.gradient_properties:
             complaint = _complaint(partial(holds, got.outcomes, got.gradients))
             if complaint is not None:
-                return Finding(self.case, "gradient", complaint, native, got)
+                return CaseFinding(self.case, "gradient", complaint, native, got)
         return None
 
 
@@ -204,7 +206,7 @@ class EdgeWithGradients(Gradients):
         want = [*self._demands.watched, "gradients"]
         return Request(self.case, want, self._asked.leaves, self._asked.cotangents)
 
-    def finding(self, got: Observed | Failure) -> Finding | None:
+    def finding(self, got: Observed | Failure) -> CaseFinding | None:
         found = self._edge.finding(got)
         if self._asked is None or (found is not None and found.reason != "aliased"):
             return found
@@ -242,25 +244,25 @@ class Refilled(Values):
         super().__init__(demands, again)
         self._first = first
 
-    def finding(self, got: Observed | Failure) -> Finding | None:
+    def finding(self, got: Observed | Failure) -> CaseFinding | None:
         found = super().finding(got)
         if found is None or found.mismatch is None:
             return None if found is None else replace(found, case=self._first)
-        return Finding(self._first, "depends-on-earlier-calls", say("answers-from-memory"))
+        return CaseFinding(self._first, "depends-on-earlier-calls", say("answers-from-memory"))
 
 
 Question = Values | Gradients | EdgeDevice
 Compound = Devices | Purity
 
 
-def _property(case: Case, truth: Observed, got: Observed) -> Finding | None:
+def _property(case: Case, truth: Observed, got: Observed) -> CaseFinding | None:
     """Properties speak of the values of their case; what is said of calls holds for simpler values too."""
     questions = [(partial(holds, got.outcomes), True) for holds in case.properties]
     questions += [(partial(holds, got.calls[k], got.outcomes), False) for k, holds in case.watched.items()]
     for question, of_property in questions:
         complaint = _complaint(question)
         if complaint is not None:
-            return Finding(case, "values", complaint, truth, got, of_property=of_property)
+            return CaseFinding(case, "values", complaint, truth, got, of_property=of_property)
     return None
 
 

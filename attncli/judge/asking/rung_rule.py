@@ -11,7 +11,7 @@ from __future__ import annotations
 import torch
 
 from attncli.domain.rungs import CaseRung
-from attncli.judge.answers.finding import Finding
+from attncli.judge.answers.finding import CaseFinding
 from attncli.judge.cases.case import Case
 from attncli.judge.cases.facts import Facts
 from attncli.judge.cases.motifs import HARDENED_MOTIFS, PREFIX
@@ -37,6 +37,6 @@ def rung_of_values(case: Case, attribute: str, facts: Facts) -> CaseRung:
     return "solved" if dtypes.isdisjoint(_SIXTEEN_BITS) else "hardened"
 
 
-def rung_of_finding(finding: Finding, case_rung: CaseRung) -> CaseRung:
+def rung_of_finding(finding: CaseFinding, case_rung: CaseRung) -> CaseRung:
     """The rung that a fault breaks."""
     return "hardened" if finding.reason in _OF_PRODUCTION else case_rung

@@ -13,13 +13,13 @@ from attncli.errors import JudgeFailed
 from attncli.judge.cases import random_results
 from attncli.judge.cases.case import Callback, CallsHold, Complaint, Generator, Handle
 from attncli.judge.cases.drawing import Drawing
-from attncli.sandbox.expression_function import Written
+from attncli.sandbox.expression_function import ExpressionFunction
 from attncli.sandbox.values import Tree
 
 Complaints = Complaint | None | Iterator[Complaint | None]
 
 
-class Judged(Drawing):
+class Judging(Drawing):
     """The half of `make` that says how results are judged."""
 
     one_of = staticmethod(random_results.one_of)
@@ -39,7 +39,7 @@ class Judged(Drawing):
         English and in Chinese, or None.
         A call is the list of its arguments: the shape of a tensor, the type's name of anything else.
         """
-        if isinstance(self.case.callables[callback.index], Written):
+        if isinstance(self.case.callables[callback.index], ExpressionFunction):
             raise JudgeFailed("make.count takes a make.callable: calls of a make.function are not seen; mend inputs.py")
         if holds is None:
             self.case.counted.add(callback.index)

@@ -11,16 +11,16 @@ from torch import Tensor
 from attncli.judge.cases.call_spellings import one_tensor, parameters_of, restyled
 from attncli.judge.cases.case import Callback, Generator, Handle, Here, Input, Shared
 from attncli.judge.cases.drawing import Declared, Draw
-from attncli.judge.cases.make_judging import Judged
+from attncli.judge.cases.make_judging import Judging
 from attncli.judge.cases.profiles import ANOTHER_DEVICE, Profile, relayout
 from attncli.judge.cases.turns import STYLES
-from attncli.sandbox.expression_function import Written
+from attncli.sandbox.expression_function import ExpressionFunction
 from attncli.sandbox.placement import AWAY
 from attncli.sandbox.tensor_walk import Walk
 from attncli.sandbox.values import Packer, Tree
 
 
-class Recorder(Judged):
+class Recorder(Judging):
     """The `make` of an `inputs.py`: draws sizes, makes tensors in the profile's dtype and layout, records calls."""
 
     def __init__(
@@ -117,7 +117,7 @@ class Recorder(Judged):
 
         What calls it is not known here; where that is asked, `callable` stays in the judge.
         """
-        return self.callable(Written(text))
+        return self.callable(ExpressionFunction(text))
 
     def callable(self, function: Callable[..., Any]) -> Callback:
         self.case.callables.append(function)

@@ -10,11 +10,11 @@ from dataclasses import replace
 from attncli.domain.grade_report import CheckResult
 from attncli.domain.grade_report_json import counterexample_of
 from attncli.domain.rungs import CaseRung
-from attncli.judge.answers.finding import Examine, Finding
+from attncli.judge.answers.finding import CaseFinding, Examine
 from attncli.judge.answers.request import Request
 from attncli.judge.answers.source_reading import (
     Forbidden,
-    Reading,
+    SourceReading,
     entry_problem,
     forbidden_message,
     outside_kernels,
@@ -46,7 +46,7 @@ class Checks:
         self.exam, self.submission, self.options = faults.exam, faults.submission, faults.options
         self.examiner = faults.examiner
         self.folder = self.exam.folder
-        self.reading: Reading = read_source(
+        self.reading: SourceReading = read_source(
             self.submission.source, tuple(self.folder.spec.get("forbidden", ())), self.folder.kernel
         )
         self._measured: Measured = {}
@@ -121,7 +121,7 @@ class Checks:
         """Asks the questions of every edge case in the profiles of this check."""
         edges = [edge for edge in self.exam.edges(name) if edge.rung == rung and self._is_asked(edge, name)]
 
-        def result_of(index: int, finding: Finding) -> CheckResult:
+        def result_of(index: int, finding: CaseFinding) -> CheckResult:
             edge = edges[index]
             broken = rung_of_finding(finding, rung)
             examine = self._of_rung(self.examiner.again(edge.question), name, edge.attribute, broken)
@@ -140,10 +140,10 @@ class Checks:
             return False
         return edge.rung_of_values == "solved" or self._broken.isdisjoint({"edge-cases", "low-precision"})
 
-    def _counting(self, name: str, rung: CaseRung, result_of: Callable[[int, Finding], CheckResult]) -> Counts:
+    def _counting(self, name: str, rung: CaseRung, result_of: Callable[[int, CaseFinding], CheckResult]) -> Counts:
         """Which faults break this rung; the first of the other one waits until that is asked for."""
 
-        def counts(index: int, finding: Finding) -> bool:
+        def counts(index: int, finding: CaseFinding) -> bool:
             if rung_of_finding(finding, rung) == rung:
                 return True
             self._waiting.setdefault(name, lambda: result_of(index, finding))
@@ -154,7 +154,7 @@ class Checks:
     def _of_rung(self, examine: Examine, name: str, attribute: str, rung: CaseRung) -> Examine:
         """The same question, to which only faults of this rung are an answer."""
 
-        def examined(case: Case) -> Finding | None:
+        def examined(case: Case) -> CaseFinding | None:
             of_case = rung_of(case, name, attribute, self.folder.facts)
             finding = examine(case) if of_case == rung or rung == "hardened" else None
             return finding if finding is not None and rung_of_finding(finding, of_case) == rung else None
@@ -170,7 +170,7 @@ class Checks:
         for contract in seen:
             for profile in self.exam.growth_profiles(rung):
                 growth = examine_growth(self.exam, self.submission, contract, self._measured, profile)
-                if isinstance(growth, Finding):
+                if isinstance(growth, CaseFinding):
                     self.faults.dead = self.faults.dead or growth.fatal
                     return self.faults.failed(name, growth.reason, growth.message)
                 if not growth.holds and not self.options.quick:
@@ -231,7 +231,7 @@ class Checks:
     def _in_stratum(self, name: str, rung: CaseRung, stratum: Stratum, tried: int) -> CheckResult | None:
         places = [k for k, of_case in enumerate(stratum.rungs) if of_case == rung]
 
-        def result_of(index: int, finding: Finding) -> CheckResult:
+        def result_of(index: int, finding: CaseFinding) -> CheckResult:
             broken = rung_of_finding(finding, rung)
             examine = self._of_rung(self._question(name), name, stratum.attribute, broken)
             smallest = finding
@@ -243,11 +243,11 @@ class Checks:
         fault = ask([stratum.questions[k] for k in places], self._counting(name, rung, result_of))
         return None if fault is None else result_of(*fault)
 
-    def _conclusive(self, name: str, finding: Finding) -> bool:
+    def _conclusive(self, name: str, finding: CaseFinding) -> bool:
         """Statistics do not shrink: a smaller case proves less, and each costs thousands of draws."""
         return self.options.quick or finding.fatal or name == "random"
 
-    def _shrunk(self, stratum: Stratum, index: int, finding: Finding, examine: Examine) -> Finding:
+    def _shrunk(self, stratum: Stratum, index: int, finding: CaseFinding, examine: Examine) -> CaseFinding:
         """The smallest counterexample that is found from the question at `index` on."""
         search = Search(
             stratum.record,
@@ -268,13 +268,13 @@ class Checks:
         }
         return asked[CHECKS[name].kind]
 
-    def _leak(self) -> Finding | None:
+    def _leak(self) -> CaseFinding | None:
         """The same cases in a worker that has seen no others: an answer must not depend on earlier calls."""
         requests = self.exam.sample("pure", 3)
         before = [self.submission.run(request) for request in requests]
         failure = self.submission.renew()
         if failure is not None:
-            return Finding.of_failure(requests[0].case, failure)
+            return CaseFinding.of_failure(requests[0].case, failure)
         for request, first in reversed(list(zip(requests, before, strict=True))):
             second = self.submission.run(request)
             if isinstance(first, Failure) or isinstance(second, Failure):

@@ -11,7 +11,7 @@ from attncli.domain.grade_report import CheckResult, Diagnosis, Status
 from attncli.domain.printable import printable
 from attncli.domain.text import NOTHING, Localised
 from attncli.judge.answer_guard import Unjudgeable
-from attncli.judge.answers.finding import Examine, Finding
+from attncli.judge.answers.finding import CaseFinding, Examine
 from attncli.judge.answers.submission import Failure, Submission
 from attncli.judge.asking.exam import Exam
 from attncli.judge.asking.examiner import Examiner
@@ -53,7 +53,7 @@ class FaultReports:
         tried = ", ".join(self.submission.touched[:4])
         return self.failed(name, "refused", say("tried", names=tried))
 
-    def kept(self, name: str, finding: Finding, stored: Mapping[str, Any], examine: Examine) -> CheckResult:
+    def kept(self, name: str, finding: CaseFinding, stored: Mapping[str, Any], examine: Examine) -> CheckResult:
         """The result of a check that a stored counterexample fails."""
         finding = finding if self.options.quick else reduced(finding, examine).finding
         self.dead = self.dead or finding.fatal
@@ -62,7 +62,7 @@ class FaultReports:
         return self.reported(name, replace(finding, message=say("kept-counterexample", fault=finding.message)), 1)
 
     def found(
-        self, name: str, finding: Finding, examine: Examine | None, tried: int, attribute: str, label: str
+        self, name: str, finding: CaseFinding, examine: Examine | None, tried: int, attribute: str, label: str
     ) -> CheckResult:
         """The result of a check that fails by a finding."""
         self.dead = self.dead or finding.fatal
@@ -77,7 +77,7 @@ class FaultReports:
             finding = replace(finding, message=said)
         return self.reported(name, finding, tried)
 
-    def _plainest(self, name: str, finding: Finding, examine: Examine, attribute: str, label: str) -> Finding:
+    def _plainest(self, name: str, finding: CaseFinding, examine: Examine, attribute: str, label: str) -> CaseFinding:
         """The finding with plain values, as it is in a fresh process; it is kept, and its mistake named."""
         small = reduced(finding, examine)
         simple = simplify(small.finding, examine, _calls(small.finding.case))
@@ -93,7 +93,7 @@ class FaultReports:
         return simple
 
     def _keep(
-        self, name: str, attribute: str, drawn: Case, simple: Finding, small: Reduction, examine: Examine
+        self, name: str, attribute: str, drawn: Case, simple: CaseFinding, small: Reduction, examine: Examine
     ) -> None:
         """Stores the counterexample as the whole that was drawn, with the plain values where it fails with them."""
         whole = simple
@@ -105,7 +105,7 @@ class FaultReports:
         if kept is not None:
             self.stored.append(kept)
 
-    def _name_mistake(self, finding: Finding, attribute: str, gradients: bool) -> None:
+    def _name_mistake(self, finding: CaseFinding, attribute: str, gradients: bool) -> None:
         if not self.diagnosis and not finding.fatal and finding.reason in DIAGNOSED:
             gradients = gradients or finding.reason == "gradient"
             found = self._diagnosed(self._probes(finding, attribute, gradients, PROBES))
@@ -119,7 +119,7 @@ class FaultReports:
             return self.submission.guard.look(lambda: diagnose(self.exam.folder, probes, among))
         return []
 
-    def _in_fresh_worker(self, finding: Finding, examine: Examine) -> tuple[Finding, bool]:
+    def _in_fresh_worker(self, finding: CaseFinding, examine: Examine) -> tuple[CaseFinding, bool]:
         """The finding again from a new process, and whether it is there; if it is gone, that is the verdict."""
         failure = self.submission.renew()
         if failure is not None:
@@ -130,7 +130,7 @@ class FaultReports:
         message = say("only-after-other-calls", fault=finding.message)
         return replace(finding, reason="depends-on-earlier-calls", message=message), False
 
-    def _probes(self, finding: Finding, attribute: str, gradients: bool, count: int) -> list[Probe]:
+    def _probes(self, finding: CaseFinding, attribute: str, gradients: bool, count: int) -> list[Probe]:
         """The failing case and further ones of its kind, with what the submission returned for each."""
         cases = [finding.case]
         for name in dict.fromkeys([attribute, "case"]):
@@ -145,7 +145,7 @@ class FaultReports:
                 return []
         return probes
 
-    def reported(self, name: str, finding: Finding, tried: int) -> CheckResult:
+    def reported(self, name: str, finding: CaseFinding, tried: int) -> CheckResult:
         result = self.failed(name, finding.reason, finding.message, examples=tried)
         with suppress(Unjudgeable):
             shown = self.submission.guard.look(lambda: render(finding, self.exam.demands))

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
 
-from attncli.domain.grade_report import GradeReport, LeftBug, Repaired
+from attncli.domain.grade_report import GradeReport, LeftBug, RepairedBugs
 from attncli.domain.repairs import Repair
 from attncli.judge.answer_guard import Unjudgeable
 from attncli.judge.answers.submission import Failure
@@ -35,7 +35,7 @@ def with_repairs(grading: Grading, report: GradeReport, bugs: Sequence[str], rep
     told = tuple(LeftBug(name, folder.mistake(name).symptom) for name in bugs if name in left)
     named = {repair.wrong for repair in repairs}
     diagnosis = tuple(found for found in report.diagnosis if found.wrong not in named)
-    return replace(report, repaired=Repaired(len(bugs), told), diagnosis=diagnosis)
+    return replace(report, repaired=RepairedBugs(len(bugs), told), diagnosis=diagnosis)
 
 
 def _left(grading: Grading, bugs: Choice, repairs: Sequence[Repair]) -> Choice:

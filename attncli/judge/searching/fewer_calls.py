@@ -12,7 +12,7 @@ from typing import Any
 
 from torch import Tensor
 
-from attncli.judge.answers.finding import Examine, Finding
+from attncli.judge.answers.finding import CaseFinding, Examine
 from attncli.judge.cases.case import Case
 from attncli.sandbox.values import SEQUENCES
 
@@ -24,7 +24,7 @@ MOST_TRIED = 12
 class Reduction:
     """A finding in the calls that it needs. `needs_all`: these alone are right, and only the whole program fails."""
 
-    finding: Finding
+    finding: CaseFinding
     inputs: Sequence[int]
     needs_all: bool = False
 
@@ -36,7 +36,7 @@ class Reduction:
         return whole.with_values(found)
 
 
-def reduced(finding: Finding, examine: Examine) -> Reduction:
+def reduced(finding: CaseFinding, examine: Examine) -> Reduction:
     """The finding with as few calls as show it; a fault for which all are needed stays as it is."""
     case = finding.case
     whole = Reduction(finding, range(len(case.inputs)))
@@ -60,7 +60,7 @@ def reduced(finding: Finding, examine: Examine) -> Reduction:
     return replace(whole, needs_all=known is not None and right)
 
 
-def failing_step(finding: Finding) -> int | None:
+def failing_step(finding: CaseFinding) -> int | None:
     """The step at which the answer is wrong, where the fault says so."""
     path = finding.mismatch.path if finding.mismatch is not None else ()
     return path[0] if path and isinstance(path[0], int) else None

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from attncli.judge.answers.finding import Examine, Finding
+from attncli.judge.answers.finding import CaseFinding, Examine
 
 # Larger tensors are not simplified entry by entry.
 FEW_ENTRIES = 12
 
 
-def simplify(finding: Finding, examine: Examine, calls: int) -> Finding:
+def simplify(finding: CaseFinding, examine: Examine, calls: int) -> CaseFinding:
     """The finding with the plainest values found within that many calls; the reason stays the same."""
     trials = _Trials(finding, examine, calls)
     for index, item in enumerate(finding.case.inputs):
@@ -33,7 +33,7 @@ def simplify(finding: Finding, examine: Examine, calls: int) -> Finding:
 class _Trials:
     """The simplest finding so far, and how many calls are left; none after one that ends the grading."""
 
-    best: Finding
+    best: CaseFinding
     examine: Examine
     calls: int
 

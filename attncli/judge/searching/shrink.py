@@ -11,7 +11,7 @@ from hypothesis import seed as pinned
 from hypothesis import strategies as st
 from hypothesis.errors import HypothesisException
 
-from attncli.judge.answers.finding import Examine, Finding
+from attncli.judge.answers.finding import CaseFinding, Examine
 from attncli.judge.cases.drawing import Declared, Draw
 from attncli.judge.cases.make_recording import Recorder
 from attncli.judge.cases.profiles import Profile
@@ -44,12 +44,12 @@ class Search:
         self._stream = stream
         self._shrink_calls = shrink_calls
         self._declared = declared
-        self.best: Finding | None = None
-        self.first: Finding | None = None
+        self.best: CaseFinding | None = None
+        self.first: CaseFinding | None = None
         self.examples = 0
         self._after_failure = 0
 
-    def run(self, examine: Examine, examples: int, seed: int, sound: int = 0) -> Finding | None:
+    def run(self, examine: Examine, examples: int, seed: int, sound: int = 0) -> CaseFinding | None:
         """The smallest finding, or None. The same seed gives the same cases everywhere.
 
         The first `sound` of them are known to be answered well, and not examined again.

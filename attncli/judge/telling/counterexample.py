@@ -12,7 +12,7 @@ from torch import Tensor
 
 from attncli.domain.grade_report import Counterexample
 from attncli.domain.grade_report_json import counterexample_of
-from attncli.judge.answers.finding import Finding
+from attncli.judge.answers.finding import CaseFinding
 from attncli.judge.cases.case import Case
 from attncli.judge.cases.make_recording import Recorder
 from attncli.judge.cases.profiles import graded_on, profile_of
@@ -32,7 +32,7 @@ CALLS_ROOM = 40_000
 RESULT_ROOM = 30_000
 
 
-def render(finding: Finding, demands: Demands) -> Counterexample:
+def render(finding: CaseFinding, demands: Demands) -> Counterexample:
     """The `counterexample` of a grade report."""
     case, last = finding.case, len(finding.case.steps) - 1
     known = failing_step(finding)
@@ -109,7 +109,7 @@ def _shown_tree(case: Case, tree: Any, room: Room, axes: Axes, label: str) -> An
     return plain(tree[1], room) if len(tree) > 1 else None
 
 
-def store(finding: Finding, check: str, record: str, stream: int) -> dict[str, Any] | None:
+def store(finding: CaseFinding, check: str, record: str, stream: int) -> dict[str, Any] | None:
     """What is needed to replay a finding, or None when it is too large to keep."""
     case = finding.case
     raw = [bytes_of(item.value) for item in case.inputs]

@@ -18,7 +18,7 @@ from torch import Tensor
 from attncli.judge.cases.case import Case, Input
 from attncli.judge.truth.compare import leaves
 from attncli.sandbox import placement
-from attncli.sandbox.expression_function import Written
+from attncli.sandbox.expression_function import ExpressionFunction
 from attncli.sandbox.program_interpreter import execute, gradients
 from attncli.sandbox.program_watch import Step
 from attncli.sandbox.tensor_walk import with_each
@@ -175,7 +175,7 @@ def _environment(case: Case, cast: Cast, tensors: Sequence[Tensor], device: str)
     """What the references in the trees of a case stand for, and the list in which its callables note their calls."""
     functions, calls = logged(case.callables)
     if device in placement.AWAY:
-        beside = [isinstance(function, Written) for function in case.callables]
+        beside = [isinstance(function, ExpressionFunction) for function in case.callables]
         functions = [f if here else placement.across(f, device) for f, here in zip(functions, beside, strict=True)]
     generators = [placement.generator(device, seed) for seed in case.generators]
     environment = Environment(tensors, functions, generators)

@@ -8,7 +8,7 @@ from attncli.domain.case_answers import BothAnswers
 from attncli.domain.grade_report import Counterexample
 from attncli.domain.text import NOTHING, Localised
 from attncli.judge.answer_guard import Guard, Unjudgeable
-from attncli.judge.answers.finding import Finding
+from attncli.judge.answers.finding import CaseFinding
 from attncli.judge.answers.request import Request
 from attncli.judge.answers.submission import Failure, Submission
 from attncli.judge.asking.questions import Values
@@ -49,7 +49,7 @@ def both_answers(folder: Folder, submission: Submission, text: str) -> BothAnswe
     said = tuple(forbidden(case, folder.facts, demands))
     if isinstance(due, str):
         line = say("reference-raises", name=due)
-        return BothAnswers(said=line, forbidden=said, shown=render(Finding(case, "", NOTHING), demands))
+        return BothAnswers(said=line, forbidden=said, shown=render(CaseFinding(case, "", NOTHING), demands))
     got: Observed | Failure = submission.load() or submission.run(Request(case))
     answers = _told(_Trial(case, demands, due, got), submission.guard)
     if "random" in folder.spec["required"]:
@@ -78,7 +78,7 @@ def _reference_answer(demands: Demands, case: Case) -> Observed | str:
 def _told(trial: _Trial, guard: Guard) -> BothAnswers:
     """Whether the answers agree, and both of them, whole."""
     if isinstance(trial.got, Failure):
-        failed = Finding(trial.case, trial.got.reason, NOTHING, trial.due, None, None, trial.got.frames)
+        failed = CaseFinding(trial.case, trial.got.reason, NOTHING, trial.due, None, None, trial.got.frames)
         return BothAnswers(said=trial.got.message, shown=render(failed, trial.demands), same=False)
     got = trial.got
     try:
@@ -90,7 +90,7 @@ def _told(trial: _Trial, guard: Guard) -> BothAnswers:
     return BothAnswers(said=message, shown=shown, same=finding is None)
 
 
-def _shown(trial: _Trial, got: Observed, finding: Finding | None) -> Counterexample:
+def _shown(trial: _Trial, got: Observed, finding: CaseFinding | None) -> Counterexample:
     """Both answers to the call that differs, else to the last; of an object that is changed in place, it."""
     mismatch = None if finding is None else finding.mismatch
     place = mismatch.path[0] if mismatch is not None else _last(trial)
@@ -102,7 +102,7 @@ def _shown(trial: _Trial, got: Observed, finding: Finding | None) -> Counterexam
     path = (place,) if isinstance(place, int) else ()
     index = mismatch.index if mismatch is not None and len(mismatch.path) == 1 else None
     both = Mismatch("", NOTHING, path, expected, came, index)
-    return render(Finding(trial.case, "", NOTHING, trial.due, got, both), trial.demands)
+    return render(CaseFinding(trial.case, "", NOTHING, trial.due, got, both), trial.demands)
 
 
 def _last(trial: _Trial) -> int | str:

@@ -21,7 +21,7 @@ REVIEWS = frozenset({RowKind.REVIEW})
 
 
 @dataclass(frozen=True, slots=True)
-class Basis:
+class ReviewBasis:
     """What the intervals on the buttons follow from, besides the settings: the study day and the last review."""
 
     day: int
@@ -32,12 +32,12 @@ class Basis:
 class Shown:
     """The interval on the button that was pressed, and what it rests on."""
 
-    basis: Basis
+    basis: ReviewBasis
     interval_days: float
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
+class AnsweredReview:
     """A recorded review and the schedule that follows from it."""
 
     card: str
@@ -86,7 +86,7 @@ def answer(
     at: datetime | None = None,
     details: Mapping[str, Any] | None = None,
     shown: Shown | None = None,
-) -> Answered:
+) -> AnsweredReview:
     """Records one review of `card` at `at` (now); `details` goes into the log row.
 
     Raises NotFound for an unknown card, ClockWrong for a moment outside 1990…2199, and Outdated if what the intervals
@@ -110,16 +110,16 @@ def answer(
             schedule = _derived(workspace, card)
         if shown is not None:
             _require_kept(shown, schedule, when.day)
-    return Answered(card, rating, when.at, schedule, row.id)
+    return AnsweredReview(card, rating, when.at, schedule, row.id)
 
 
-def basis(workspace: Workspace, card: str, day: int | None = None) -> Basis:
+def basis(workspace: Workspace, card: str, day: int | None = None) -> ReviewBasis:
     """What the intervals of `card` rest on, on a study day (today)."""
     day = workspace.calendar.day(workspace.clock()) if day is None else day
-    return Basis(day, workspace.store.schedules.last_row(card))
+    return ReviewBasis(day, workspace.store.schedules.last_row(card))
 
 
-def _require_unseen(card: str, shown: Shown, now: Basis) -> None:
+def _require_unseen(card: str, shown: Shown, now: ReviewBasis) -> None:
     if now.last_row != shown.basis.last_row:
         raise Outdated(f"card {card} was answered elsewhere meanwhile; nothing was recorded, rate it again", "answered")
 

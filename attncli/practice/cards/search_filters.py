@@ -21,7 +21,7 @@ STATES = ("new", "seen", "due", "suspended", "buried", "leech", "weak", "own", "
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundCards:
     """The cards, the best first, of `count` that there are; `annotations` of those that have one; `unknown` are filters
     that mean nothing."""
 
@@ -31,7 +31,7 @@ class Found:
     unknown: tuple[str, ...]
 
 
-def browse(workspace: Workspace, line: str, most: int | None = None) -> Found:
+def browse(workspace: Workspace, line: str, most: int | None = None) -> FoundCards:
     """The cards that have all the words and fit all the filters, `most` of them at most; a filter that means nothing
     narrows nothing."""
     return _Browse(workspace).find(line, most)
@@ -48,7 +48,7 @@ class _Browse:
     def annotations(self) -> dict[str, Annotation]:
         return annotated_cards(self.workspace)
 
-    def find(self, line: str, most: int | None) -> Found:
+    def find(self, line: str, most: int | None) -> FoundCards:
         words, filters, unknown = list[str](), list[Callable[[CardSummary], bool]](), list[str]()
         for word in line.split():
             fits = self._filter(word)
@@ -58,9 +58,9 @@ class _Browse:
                 (unknown if word.lower().startswith(("is:", "kind:", "level:", "topic:")) else words).append(word)
         library = self.workspace.library
         if most is not None and not words and not filters:
-            return Found(library.first_cards(most), library.count_cards(), self.annotations, tuple(unknown))
+            return FoundCards(library.first_cards(most), library.count_cards(), self.annotations, tuple(unknown))
         cards = [card for card in library.cards(" ".join(words)) if all(fits(card) for fits in filters)]
-        return Found(cards[:most], len(cards), self.annotations, tuple(unknown))
+        return FoundCards(cards[:most], len(cards), self.annotations, tuple(unknown))
 
     def _filter(self, word: str) -> Callable[[CardSummary], bool] | None:
         name, _, value = word.lower().partition(":")

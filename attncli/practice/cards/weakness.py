@@ -11,7 +11,7 @@ from attncli.practice.log.mock_log import missed_then
 from attncli.practice.workspace import Workspace
 from attncli.store.log import LastReview
 from attncli.store.queue_table import Moment
-from attncli.store.seen_cards import Curve, PerhapsWeak
+from attncli.store.seen_cards import PerhapsWeak, RecallCurve
 
 WEAK_LAPSES = 3
 WEAK_RECALL = 0.7
@@ -89,10 +89,10 @@ def weak_cards(workspace: Workspace, when: Moment) -> list[str]:
     return [*sorted(unseen), *(weak.card for weak in weaknesses(workspace, when))]
 
 
-def curve_on(workspace: Workspace, when: Moment) -> Curve:
+def curve_on(workspace: Workspace, when: Moment) -> RecallCurve:
     """How recall falls with this learner's weights, asked for the study day of `when`."""
     decay = workspace.policy.decay
-    return Curve(curve_factor(decay), -decay, when.day)
+    return RecallCurve(curve_factor(decay), -decay, when.day)
 
 
 def _points(workspace: Workspace, seen: PerhapsWeak) -> int:

@@ -17,7 +17,7 @@ from attncli.judge.client import MEMORY_MIB, TIMEOUT_SECONDS, GradeRequest, Judg
 from attncli.practice.challenges.choose_device import device_for
 from attncli.practice.challenges.planted_files import Planted, planted_in
 from attncli.practice.challenges.record_attempt import record_attempt, record_repair
-from attncli.practice.challenges.warm_judge import Grader
+from attncli.practice.challenges.warm_judge import WarmJudge
 from attncli.practice.workspace import Workspace
 
 LARGEST_SUBMISSION = 1024 * 1024
@@ -134,7 +134,7 @@ def settle(workspace: Workspace, request: GradeRequest, report: GradeReport, opt
 
 def grade(
     workspace: Workspace,
-    judge: Judge | Grader,
+    judge: Judge | WarmJudge,
     id: str,
     path: Path,
     options: GradeOptions,

@@ -26,7 +26,7 @@ class OwnSolution:
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class OwnSolutions:
     """What the learner made of the challenges: written, repaired from a file with planted bugs, and only tried."""
 
     solved: tuple[OwnSolution, ...]
@@ -34,7 +34,7 @@ class Written:
     tried: tuple[Challenge, ...]
 
 
-def written(workspace: Workspace) -> Written:
+def written(workspace: Workspace) -> OwnSolutions:
     """Every challenge that was attempted, in reading order."""
     solved, repaired, tried = [], [], []
     for challenge in workspace.library.challenges():
@@ -49,7 +49,7 @@ def written(workspace: Workspace) -> Written:
             solved.append(OwnSolution(challenge, last.reached, last.source, last.at, len(own)))
         elif own:
             tried.append(challenge)
-    return Written(tuple(solved), tuple(repaired), tuple(tried))
+    return OwnSolutions(tuple(solved), tuple(repaired), tuple(tried))
 
 
 def _attempts(rows: Iterable[LogRow]) -> Iterator[tuple[LogRow, bool]]:

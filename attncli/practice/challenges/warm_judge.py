@@ -19,7 +19,7 @@ class GradingCancelled(JudgeFailed):
     """The learner stopped the grading; there is no verdict."""
 
 
-class Grader:
+class WarmJudge:
     """Keeps a judge process warm. Only `grade` and `try_case` may be called from another thread than the rest."""
 
     def __init__(self) -> None:

@@ -12,7 +12,7 @@ from attncli.domain.log_row import LogRow, RowKind
 from attncli.domain.rating import Rating
 from attncli.memory.fit_effects import Workload, first_intervals, workload
 from attncli.memory.fitting import Fit, History, fit
-from attncli.memory.schedule_policy import Policy
+from attncli.memory.schedule_policy import SchedulePolicy
 from attncli.practice.derive_schedules import derive_everything
 from attncli.practice.log.log_transaction import recording
 from attncli.practice.log.timestamps import stamp
@@ -29,7 +29,7 @@ Chosen = list[tuple[str, History]]
 
 
 @dataclass(frozen=True, slots=True)
-class Side:
+class FitSide:
     """What one set of weights means; `recall` is None where nothing comes due."""
 
     parameters: tuple[float, ...]
@@ -59,8 +59,8 @@ class Optimised:
     held_back: int
     gain: float
     standard_error: float
-    before: Side
-    after: Side
+    before: FitSide
+    after: FitSide
 
     def document(self) -> dict[str, Any]:
         """What `attn optimize --json` prints."""
@@ -130,7 +130,7 @@ def histories(workspace: Workspace) -> Chosen:
     return chosen
 
 
-def _sides(workspace: Workspace, chosen: Chosen, found: Fit) -> tuple[Side, Side]:
+def _sides(workspace: Workspace, chosen: Chosen, found: Fit) -> tuple[FitSide, FitSide]:
     """The weights in force and the fitted ones, both on cards that are remembered as the fit says."""
     when = workspace.moment()
     old, new = workspace.policy, replace(workspace.policy, parameters=found.parameters)
@@ -138,10 +138,10 @@ def _sides(workspace: Workspace, chosen: Chosen, found: Fit) -> tuple[Side, Side
     cards = [(card, history) for card, history in chosen if card in available]
     seconds = _seconds_a_review(workspace)
 
-    def side(policy: Policy, log_loss: float, rmse_bins: float) -> Side:
+    def side(policy: SchedulePolicy, log_loss: float, rmse_bins: float) -> FitSide:
         load = workload(cards, when.day, policy, new) if cards else Workload(0.0, None)
         minutes = load.reviews_a_day * seconds / 60
-        return Side(policy.parameters, log_loss, rmse_bins, first_intervals(policy), minutes, load.recall)
+        return FitSide(policy.parameters, log_loss, rmse_bins, first_intervals(policy), minutes, load.recall)
 
     judged = found.judged
     return (

@@ -22,7 +22,7 @@ from attncli.memory.plan_forecast import (
     thirds_as_now,
 )
 from attncli.practice.cards.due_counts import minutes_of
-from attncli.practice.plan.plan_basis import Basis, plan_basis
+from attncli.practice.plan.plan_basis import PlanBasis, plan_basis
 from attncli.practice.plan.plan_challenges import ChallengeDay, plan_challenges
 from attncli.practice.workspace import Workspace
 
@@ -73,7 +73,7 @@ class TopicPlan:
 
 
 @dataclass(frozen=True, slots=True)
-class LeftOut:
+class PlanShortfall:
     """What the time is too short for: cards that stay unseen, challenges that stay unsolved.
 
     `minutes_needed` a day would see every card, None where no plan of four hours a day does.
@@ -110,7 +110,7 @@ class Plan:
     topics: Mapping[str, TopicPlan]
     expected: Expected
     stopped: Expected
-    left_out: LeftOut
+    left_out: PlanShortfall
     reviews_known: int
     learn_seconds: float
     review_seconds: float
@@ -210,7 +210,7 @@ def make_plan(
     )
 
 
-def _studied_minutes(workspace: Workspace, basis: Basis, day: int) -> float:
+def _studied_minutes(workspace: Workspace, basis: PlanBasis, day: int) -> float:
     """What the cards that were studied on `day` so far take by the learner's habits."""
     learned = workspace.store.queue.introduced(day) * basis.habits.learning()
     return (learned + workspace.store.log.review_days.known_on(day) * basis.habits.reviewing()) / 60
@@ -229,7 +229,7 @@ def _study_day(planned: PlannedDay, has_minutes: float, challenges: ChallengeDay
     )
 
 
-def _without_buried(workspace: Workspace, basis: Basis, today: StudyDay, at: datetime | None) -> StudyDay:
+def _without_buried(workspace: Workspace, basis: PlanBasis, today: StudyDay, at: datetime | None) -> StudyDay:
     """Today's list without the cards that are buried for today; each later plan has them again."""
     there = workspace.store.queue.available(workspace.moment(at))
     takes = {item.id: (item.learn_seconds, item.review_seconds) for item in basis.items}
@@ -240,7 +240,7 @@ def _without_buried(workspace: Workspace, basis: Basis, today: StudyDay, at: dat
 
 
 def _topics(
-    basis: Basis, days: Sequence[StudyDay], followed: list[Scenario], stopped: list[Scenario]
+    basis: PlanBasis, days: Sequence[StudyDay], followed: list[Scenario], stopped: list[Scenario]
 ) -> dict[str, TopicPlan]:
     items: dict[str, list[Item]] = defaultdict(list)
     for item in basis.items:
@@ -259,13 +259,13 @@ def _topics(
 
 
 def _left_out(
-    basis: Basis,
+    basis: PlanBasis,
     reach: Reach,
     planned: Sequence[PlannedDay],
     seconds: Mapping[int, float],
     challenges: int,
     minutes: int,
-) -> LeftOut:
+) -> PlanShortfall:
     reached = {id for day in planned for id in day.new}
     left = [item for item in basis.items if item.stability_days is None and item.id not in reached]
     topics: dict[str, int] = defaultdict(int)
@@ -273,13 +273,13 @@ def _left_out(
         topics[item.topic] += 1
     core = sum(item.weight > CORE_ABOVE for item in left)
     needed = _minutes_needed(basis, reach, seconds, minutes) if left else minutes
-    return LeftOut(tuple(item.id for item in left), core, dict(sorted(topics.items())), challenges, needed)
+    return PlanShortfall(tuple(item.id for item in left), core, dict(sorted(topics.items())), challenges, needed)
 
 
 CORE_ABOVE = 2.0
 
 
-def _minutes_needed(basis: Basis, reach: Reach, seconds: Mapping[int, float], minutes: int) -> int | None:
+def _minutes_needed(basis: PlanBasis, reach: Reach, seconds: Mapping[int, float], minutes: int) -> int | None:
     """The least minutes a day (in steps of five) in which every card is seen; other days keep their proportion."""
     learning = sum(item.learn_seconds for item in basis.items if item.stability_days is None)
     if learning > sum(seconds.values()) * MOST_MINUTES / minutes:

@@ -16,7 +16,7 @@ from attncli.memory.learner_curve import SAMPLED_CARDS, Curve, Trial, likely, mi
 from attncli.memory.plan_day import Item, Outlook
 from attncli.memory.plan_forecast import thirds
 from attncli.memory.replay import standing_reviews
-from attncli.memory.stability import PUBLISHED, Growth, first_shares
+from attncli.memory.stability import PUBLISHED, StabilityGrowth, first_shares
 from attncli.memory.time_per_card import LEARN_SECONDS, REVIEW_SECONDS, usual_seconds
 from attncli.practice.workspace import Workspace
 from attncli.store.bank_index import CardSummary
@@ -50,7 +50,7 @@ class Habits:
 
 
 @dataclass(frozen=True, slots=True)
-class Basis:
+class PlanBasis:
     """The cards of the plan (none that is suspended), the curves that the log allows, and the learner's habits."""
 
     items: list[Item]
@@ -59,10 +59,10 @@ class Basis:
     habits: Habits
 
 
-def plan_basis(workspace: Workspace, interview_day: int) -> Basis:
+def plan_basis(workspace: Workspace, interview_day: int) -> PlanBasis:
     """Everything that the plan for this study day is made of."""
     store, policy = workspace.store, workspace.policy
-    growth = Growth(policy.parameters or PUBLISHED)
+    growth = StabilityGrowth(policy.parameters or PUBLISHED)
     known, schedules = _cards(workspace)
     habits = _habits(workspace, growth, schedules, {id: card.kind for id, card in known.items()})
     curves = likely(weigh(habits.trials, policy.decay))
@@ -87,13 +87,13 @@ def plan_basis(workspace: Workspace, interview_day: int) -> Basis:
         )
         for card in cards
     ]
-    return Basis(items, curves, outlook, habits)
+    return PlanBasis(items, curves, outlook, habits)
 
 
 def habit_reader(workspace: Workspace) -> HabitReader:
     """Reads what the log tells of the learner by itself, without a plan."""
     known, schedules = _cards(workspace)
-    growth = Growth(workspace.policy.parameters or PUBLISHED)
+    growth = StabilityGrowth(workspace.policy.parameters or PUBLISHED)
     return HabitReader(workspace, growth, schedules, {id: card.kind for id, card in known.items()})
 
 
@@ -114,7 +114,7 @@ class HabitReader:
     """Learns the habits of the cards that were reviewed last; `read_on` is called until it says that none is left."""
 
     def __init__(
-        self, workspace: Workspace, growth: Growth, schedules: Mapping[str, Schedule], kinds: Mapping[str, str]
+        self, workspace: Workspace, growth: StabilityGrowth, schedules: Mapping[str, Schedule], kinds: Mapping[str, str]
     ) -> None:
         self.habits = Habits()
         self._workspace, self._growth, self._kinds = workspace, growth, kinds
@@ -135,14 +135,14 @@ class HabitReader:
 
 
 def _habits(
-    workspace: Workspace, growth: Growth, schedules: Mapping[str, Schedule], kinds: Mapping[str, str]
+    workspace: Workspace, growth: StabilityGrowth, schedules: Mapping[str, Schedule], kinds: Mapping[str, str]
 ) -> Habits:
     reader = HabitReader(workspace, growth, schedules, kinds)
     reader.read_on()
     return reader.habits
 
 
-def _learn_from(habits: Habits, reviews: Sequence[LogRow], growth: Growth, kind: str) -> None:
+def _learn_from(habits: Habits, reviews: Sequence[LogRow], growth: StabilityGrowth, kind: str) -> None:
     """Adds what the history of one card says: how it was first rated, each recall on a later day, and the seconds."""
     stability, difficulty, last_day = 0.0, 5.0, NEVER
     for day, rows in groupby(reviews, key=lambda row: row.day):

@@ -19,14 +19,14 @@ from attncli.practice.cards.due_counts import due_counts
 from attncli.practice.sittings.card_for_assistant import answer_document, how_to_answer, question_document
 from attncli.practice.sittings.drill_sitting import ChosenDrill
 from attncli.practice.sittings.planned_cards import PlannedCards
-from attncli.practice.sittings.review_sitting import Drill, DrillItem
+from attncli.practice.sittings.review_sitting import ReviewSitting, SittingItem
 from attncli.practice.stats.progress_stats import progress
 from attncli.practice.workspace import Workspace
 from attncli.store.queue_table import Moment, Waiting
 from attncli.words.assistant_texts import NOTHING_LEFT
 
 
-class OneCard(Drill):
+class OneCard(ReviewSitting):
     """A sitting of one named card, due or not."""
 
     def __init__(self, workspace: Workspace, card: str) -> None:
@@ -41,13 +41,13 @@ class OneCard(Drill):
         return self._plan.take() if self._plan else None
 
 
-class Tutor:
+class AssistantSitting:
     """What was put and what was attempted. `rng` draws numbers, and the order of options and items."""
 
     def __init__(self, workspace: Workspace, rng: Random) -> None:
         self.workspace = workspace
         self._rng = rng
-        self._drill: Drill | None = None
+        self._drill: ReviewSitting | None = None
         self._wanted: tuple[object, ...] = ()
         self._asked: Asked | None = None
 
@@ -69,7 +69,7 @@ class Tutor:
             drill = self._opened(topic, card, weak)
             self._drill, self._wanted, self._asked = drill, wanted, None
         item = self._drill.next()
-        if item is None and type(self._drill) is Drill:
+        if item is None and type(self._drill) is ReviewSitting:
             self._drill = self._opened(topic, card, weak)
             item = self._drill.next()
         if item is None:
@@ -79,12 +79,12 @@ class Tutor:
             self._asked = Asked.of(item.card, self._rng)
         return question_document(self._asked, self.workspace.lang)
 
-    def _opened(self, topic: str | None, card: str | None, weak: bool) -> Drill:
+    def _opened(self, topic: str | None, card: str | None, weak: bool) -> ReviewSitting:
         if card is not None:
             return OneCard(self.workspace, card)
         if weak:
             return ChosenDrill(self.workspace, Wish(topic=topic, weak=True), self._rng)
-        return Drill(self.workspace, topic)
+        return ReviewSitting(self.workspace, topic)
 
     def attempt(
         self,
@@ -172,7 +172,7 @@ class Tutor:
             raise UsageError(f"card {card[:40]} is not the one that was put; that is {self._asked.card.id}")
         return self._asked
 
-    def _still_there(self) -> DrillItem:
+    def _still_there(self) -> SittingItem:
         """The item with its intervals as they stand now; a card that left its bank is put no longer."""
         assert self._drill is not None
         try:

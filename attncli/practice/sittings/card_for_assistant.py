@@ -9,7 +9,7 @@ from attncli.domain.rating import Rating
 from attncli.domain.text import Lang
 from attncli.practice.cards.answer_sections import Section, sections
 from attncli.practice.cards.ask import Asked
-from attncli.practice.sittings.review_sitting import DrillItem
+from attncli.practice.sittings.review_sitting import SittingItem
 from attncli.words.assistant_texts import HOW
 from attncli.words.interval_texts import interval_text
 
@@ -33,7 +33,7 @@ def how_to_answer(asked: Asked, lang: Lang) -> str:
     return HOW[kind][lang].format(unit=unit, n=len(asked.texts))
 
 
-def answer_document(asked: Asked, item: DrillItem, lang: Lang) -> dict[str, Any]:
+def answer_document(asked: Asked, item: SittingItem, lang: Lang) -> dict[str, Any]:
     """The answer and everything else behind the question, the marking, and what each rating would do."""
     card = asked.card
     document: dict[str, Any] = {"card": card.id, "correct": asked.correct}

@@ -10,12 +10,12 @@ from attncli.domain.rating import Rating
 from attncli.domain.schedule import State
 from attncli.practice.cards.choose_cards import Wish, chosen
 from attncli.practice.sittings.planned_cards import PlannedCards
-from attncli.practice.sittings.review_sitting import Drill, DrillItem, DrillProgress, Rated
+from attncli.practice.sittings.review_sitting import RatedCard, ReviewSitting, SittingItem, SittingProgress
 from attncli.practice.workspace import Workspace
 from attncli.store.queue_table import Moment, Waiting
 
 
-class ChosenDrill(Drill):
+class ChosenDrill(ReviewSitting):
     """Answers are reviews like any other, unless it is a cram: of that the log knows nothing, whatever is answered.
 
     Suspending and burying count in a cram too. Raises NothingFits if no card fits the wish.
@@ -39,16 +39,16 @@ class ChosenDrill(Drill):
             super().rate(rating, points=points, correct=correct)
             return
         card, at = self._required().card.id, self.workspace.clock()
-        self._answered.append(Rated(card, rating, None))
+        self._answered.append(RatedCard(card, rating, None))
         self._settle(LogRow("", "", RowKind.REVIEW, card, at, 0))
 
     @property
-    def progress(self) -> DrillProgress:
+    def progress(self) -> SittingProgress:
         new, seen = self._plan.new, self._plan.review
         if self.current is not None:
             is_new = self.current.state is State.NEW
             new, seen = new + is_new, seen + (not is_new)
-        return DrillProgress(len(self._answered), new, 0, seen)
+        return SittingProgress(len(self._answered), new, 0, seen)
 
     def _planned(self, when: Moment) -> PlannedCards:
         return PlannedCards(self._chosen)
@@ -65,5 +65,5 @@ class ChosenDrill(Drill):
         """None: each card is asked once."""
         return set()
 
-    def _put_back(self, item: DrillItem) -> None:
+    def _put_back(self, item: SittingItem) -> None:
         self._plan.put_back(Waiting(item.card.id, item.card.topic, item.state is State.NEW))

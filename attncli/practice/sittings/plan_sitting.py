@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from attncli.practice.sittings.planned_cards import PlannedCards
-from attncli.practice.sittings.review_sitting import Drill
+from attncli.practice.sittings.review_sitting import ReviewSitting
 from attncli.practice.workspace import Workspace
 from attncli.store.queue_table import Moment, Waiting
 
 
-class PlannedDrill(Drill):
+class PlanSitting(ReviewSitting):
     """The cards of the plan in its order, due or not; steps that fall due in between come first, as in any review."""
 
     def __init__(self, workspace: Workspace, cards: Sequence[str]) -> None:

@@ -14,7 +14,7 @@ from attncli.errors import NotFound, Outdated, UsageError
 from attncli.memory.card_order import Traits, interleaved, spread
 from attncli.practice.cards import hold, record_review
 from attncli.practice.cards.due_counts import new_quota, reviews_today, room_today
-from attncli.practice.cards.record_review import Answered, Basis, Shown
+from attncli.practice.cards.record_review import AnsweredReview, ReviewBasis, Shown
 from attncli.practice.log.undo import take_back
 from attncli.practice.sittings.planned_cards import PlannedCards
 from attncli.practice.workspace import Workspace
@@ -24,14 +24,14 @@ LEARN_AHEAD = timedelta(minutes=20)
 
 
 @dataclass(frozen=True, slots=True)
-class DrillItem:
+class SittingItem:
     """A card that is asked now; `schedule` is None for a card never seen."""
 
     card: Card
     schedule: Schedule | None
     previews: dict[Rating, Schedule]
     number: int
-    basis: Basis
+    basis: ReviewBasis
 
     @property
     def state(self) -> State:
@@ -43,7 +43,7 @@ class DrillItem:
 
 
 @dataclass(frozen=True, slots=True)
-class Rated:
+class RatedCard:
     """What was answered in a sitting; `due_at` is when the card comes back, None if nothing was recorded."""
 
     card: str
@@ -52,7 +52,7 @@ class Rated:
 
 
 @dataclass(frozen=True, slots=True)
-class DrillProgress:
+class SittingProgress:
     """`answered` in this sitting, and what still waits in it.
 
     What waits changes with what the learner does, and never with the clock alone: `learning` are all cards in their
@@ -70,7 +70,7 @@ class DrillProgress:
         return self.new + self.learning + self.review
 
 
-class Drill:
+class ReviewSitting:
     """One sitting over the due cards, or those of one `topic`; at most `limit` answers.
 
     `next()` gives the item to ask (also kept in `current`), or None when nothing is left; `answer`, `suspend` and
@@ -86,15 +86,15 @@ class Drill:
         self.workspace = workspace
         self.topic = topic
         self.limit = limit
-        self.current: DrillItem | None = None
-        self._answered: list[Rated] = []
+        self.current: SittingItem | None = None
+        self._answered: list[RatedCard] = []
         self._done: list[LogRow] = []
         self._gone: set[str] = set()
         self._passed_over: set[str] = set()
         self._asked_at = workspace.clock()
         self._plan = self._planned(workspace.moment())
 
-    def next(self) -> DrillItem | None:
+    def next(self) -> SittingItem | None:
         """The item to ask now; None when the sitting is over."""
         while self.current is None and not self._limit_reached:
             if (waiting := self._take(self.workspace.moment())) is None:
@@ -105,7 +105,7 @@ class Drill:
                 self._gone.add(waiting.id)
         return self.current
 
-    def refresh(self) -> DrillItem:
+    def refresh(self) -> SittingItem:
         """The current item as it stands now: its intervals follow from the study day, its last review and settings."""
         self.current = self._item(self._required().card.id)
         return self.current
@@ -125,7 +125,7 @@ class Drill:
         *,
         points: Sequence[int] | None = None,
         correct: bool | None = None,
-    ) -> Answered:
+    ) -> AnsweredReview:
         """Records the review of the current item; on disk when this returns.
 
         `points` are the indices of the ticked points, `correct` the verdict of automatic marking; both, and the time
@@ -142,11 +142,11 @@ class Drill:
         except Outdated:
             self.refresh()
             raise
-        self._answered.append(Rated(answered.card, rating, answered.schedule.due_at))
+        self._answered.append(RatedCard(answered.card, rating, answered.schedule.due_at))
         self._settle(LogRow(answered.row, "", RowKind.REVIEW, answered.card, answered.at, 0))
         return answered
 
-    def undo(self) -> DrillItem:
+    def undo(self) -> SittingItem:
         """Takes back what was last done in this sitting; its card is asked again. UsageError if there is nothing."""
         if not self._done:
             raise UsageError("nothing was answered in this sitting that could be taken back")
@@ -175,7 +175,7 @@ class Drill:
         self._gone.add(self._required().card.id)
         self.current = None
 
-    def _ask(self, item: DrillItem) -> None:
+    def _ask(self, item: SittingItem) -> None:
         self.current, self._asked_at = item, self.workspace.clock()
 
     def _settle(self, row: LogRow) -> None:
@@ -188,12 +188,12 @@ class Drill:
         return self._done[-1].kind if self._done else None
 
     @property
-    def progress(self) -> DrillProgress:
+    def progress(self) -> SittingProgress:
         when = self.workspace.moment()
         learning = self.workspace.store.queue.count_steps(_whole_day(when), self.topic)
         state = self.current.state if self.current is not None else None
         new, review = self._plan.new + (state is State.NEW), self._plan.review + (state is State.REVIEW)
-        return self._within_limit(DrillProgress(len(self._answered), new, learning, review))
+        return self._within_limit(SittingProgress(len(self._answered), new, learning, review))
 
     @property
     def done_of_all(self) -> tuple[int, int]:
@@ -217,7 +217,7 @@ class Drill:
         return self.workspace.store.queue.steps_among(ids, _whole_day(when), self.topic)
 
     @property
-    def answers(self) -> tuple[Rated, ...]:
+    def answers(self) -> tuple[RatedCard, ...]:
         """What was answered in this sitting and not taken back, in order."""
         return tuple(self._answered)
 
@@ -260,26 +260,26 @@ class Drill:
         """Whether a card that was planned for this sitting is still to be asked."""
         return self.workspace.store.queue.is_open(waiting.id, when)
 
-    def _item(self, id: str) -> DrillItem:
+    def _item(self, id: str) -> SittingItem:
         card, at = self.workspace.library.card(id), self.workspace.clock()
         self.workspace.take_over()
         basis, schedule = record_review.basis(self.workspace, card.id), self.workspace.store.schedules.get(card.id)
         previews = self.workspace.card_scheduler(card.id).previews(card.id, schedule, at, basis.day)
-        return DrillItem(card, schedule, previews, len(self._answered) + 1, basis)
+        return SittingItem(card, schedule, previews, len(self._answered) + 1, basis)
 
-    def _put_back(self, item: DrillItem) -> None:
+    def _put_back(self, item: SittingItem) -> None:
         if item.state in (State.NEW, State.REVIEW):
             self._plan.put_back(Waiting(item.card.id, item.card.topic, item.state is State.NEW))
 
-    def _within_limit(self, counts: DrillProgress) -> DrillProgress:
+    def _within_limit(self, counts: SittingProgress) -> SittingProgress:
         if self.limit is None:
             return counts
         room = max(0, self.limit - counts.answered)
         learning = min(counts.learning, room)
         review = min(counts.review, room - learning)
-        return DrillProgress(counts.answered, min(counts.new, room - learning - review), learning, review)
+        return SittingProgress(counts.answered, min(counts.new, room - learning - review), learning, review)
 
-    def _required(self) -> DrillItem:
+    def _required(self) -> SittingItem:
         if self.current is None:
             raise UsageError("no card is being asked")
         return self.current

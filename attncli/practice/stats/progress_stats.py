@@ -55,7 +55,7 @@ class ForecastDay:
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class ProgressStats:
     """What `attn stats` shows. `retention` is the share of reviews of known cards that were recalled, or None."""
 
     reviews: int
@@ -77,7 +77,7 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """What Home shows besides what is due: the part of `Progress` that needs no walk through all reviews.
+    """What Home shows besides what is due: the part of `ProgressStats` that needs no walk through all reviews.
 
     `recent` is the reviews of each of the last four weeks' days, today's last.
     """
@@ -105,13 +105,13 @@ def overview(workspace: Workspace, at: datetime | None = None) -> Overview:
     )
 
 
-def progress(workspace: Workspace, at: datetime | None = None) -> Progress:
+def progress(workspace: Workspace, at: datetime | None = None) -> ProgressStats:
     """Everything about the learner's progress at `at` (now)."""
     when = workspace.moment(at)
     days = workspace.store.log.review_days.all()
     by_day = {day.day: day.reviews for day in days}
     topics = topic_standings(workspace, when)
-    return Progress(
+    return ProgressStats(
         reviews=sum(by_day.values()),
         today=by_day.get(when.day, 0),
         streak_days=streak(by_day, when.day, workspace.calendar.exists),

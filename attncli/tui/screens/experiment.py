@@ -12,9 +12,9 @@ from attncli import paths
 from attncli.domain.text import Lang
 from attncli.errors import ExperimentFailed
 from attncli.experiments.catalogue import find
-from attncli.experiments.child_runner import Run
+from attncli.experiments.child_runner import ChildRun
 from attncli.experiments.experiment_report import lines
-from attncli.experiments.results import Outcome
+from attncli.experiments.results import SeedOutcome
 from attncli.tui.app_errors import fault_text
 from attncli.tui.screens.base import AttnScreen
 from attncli.tui.widgets.long_text import Page
@@ -36,7 +36,7 @@ class Advanced(Message):
 class Ended(Message):
     """The run has ended, with what it gave or why it gave nothing."""
 
-    def __init__(self, outcomes: Sequence[Outcome], fault: str = "") -> None:
+    def __init__(self, outcomes: Sequence[SeedOutcome], fault: str = "") -> None:
         super().__init__()
         self.outcomes, self.fault = outcomes, fault
 
@@ -48,8 +48,8 @@ class ExperimentScreen(AttnScreen):
         super().__init__()
         self.experiment = find(paths.bundled_impl(), id)
         text = self.experiment.text[lang] if self.experiment.text else ""
-        self.underway = Run(self.experiment, paths.bundled_impl(), self.experiment.seeds(quick=True), True, text)
-        self.share, self.outcomes, self.fault = 0.0, list[Outcome](), ""
+        self.underway = ChildRun(self.experiment, paths.bundled_impl(), self.experiment.seeds(quick=True), True, text)
+        self.share, self.outcomes, self.fault = 0.0, list[SeedOutcome](), ""
 
     def title_bar(self) -> TitleBar:
         return TitleBar(self.experiment.title[self.lang], "", self.experiment.id)
@@ -68,7 +68,7 @@ class ExperimentScreen(AttnScreen):
         self.underway.kill()
 
     @work(thread=True)
-    def _wait_for(self, run: Run) -> None:
+    def _wait_for(self, run: ChildRun) -> None:
         """In a thread of its own; where the screen is left the run has been ended, and nobody is told."""
         try:
             outcomes = run.outcomes(self._advanced)

@@ -18,7 +18,7 @@ from attncli.domain.rating import Rating
 from attncli.errors import AttnError, NotFound, StoreBusy
 from attncli.practice.cards.ask import Asked
 from attncli.practice.cards.choose_cards import Wish
-from attncli.practice.sittings.review_sitting import Drill, DrillItem
+from attncli.practice.sittings.review_sitting import ReviewSitting, SittingItem
 from attncli.tui.app_errors import RETRIES, RETRY_SECONDS, fault_text
 from attncli.tui.mounting import mount_in
 from attncli.tui.screens.card_answering import AskingScreen
@@ -77,7 +77,7 @@ class ReviewScreen(AskingScreen):
         super().__init__()
         self.topic, self.limit, self.wish, self.planned = topic, limit, wish, planned
         self.asked: Asked | None = None
-        self.item: DrillItem | None = None
+        self.item: SittingItem | None = None
         self.fault = ""
         self.waiting: Change | None = None
 
@@ -86,13 +86,13 @@ class ReviewScreen(AskingScreen):
         self.began_at = self.workspace.clock()
         self._take_next()
 
-    def _sitting(self) -> Drill:
+    def _sitting(self) -> ReviewSitting:
         if self.planned:
-            from attncli.practice.sittings.plan_sitting import PlannedDrill
+            from attncli.practice.sittings.plan_sitting import PlanSitting
 
-            return PlannedDrill(self.workspace, self.planned)
+            return PlanSitting(self.workspace, self.planned)
         if self.wish is None:
-            return Drill(self.workspace, self.topic, self.limit)
+            return ReviewSitting(self.workspace, self.topic, self.limit)
         from attncli.practice.sittings.drill_sitting import ChosenDrill
 
         return ChosenDrill(self.workspace, self.wish, self.attn.rng)
@@ -100,7 +100,7 @@ class ReviewScreen(AskingScreen):
     def _take_next(self) -> None:
         self._ask(self.drill.next())
 
-    def _ask(self, item: DrillItem | None) -> None:
+    def _ask(self, item: SittingItem | None) -> None:
         self.item, self.fault, self.asked_at = item, "", self.workspace.clock()
         self.asked = Asked.of(item.card, self.attn.rng) if item else None
 

@@ -12,7 +12,7 @@ from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Input, OptionList
 
-from attncli.practice.cards.search_filters import STATES, Found, browse
+from attncli.practice.cards.search_filters import STATES, FoundCards, browse
 from attncli.tui.columns import left
 from attncli.tui.markup import inline
 from attncli.tui.screens.base import AttnScreen
@@ -47,7 +47,7 @@ class SearchScreen(AttnScreen):
     def __init__(self) -> None:
         super().__init__()
         self.query_text = ""
-        self.found: Found | None = None
+        self.found: FoundCards | None = None
 
     def title_bar(self) -> TitleBar:
         return TitleBar(say("search.title", self.lang))
@@ -81,15 +81,15 @@ class SearchScreen(AttnScreen):
         nothing.display = bool(said)
         nothing.update(Content("\n".join(said)))
 
-    def _show_rest(self, found: Found) -> None:
+    def _show_rest(self, found: FoundCards) -> None:
         """Nothing if something else was looked for meanwhile."""
         for rows in self.query(Rows) if found is self.found else ():
             rows.add_rows(self._rows(found, _AT_ONCE, _MOST_ROWS))
 
-    def _rows(self, found: Found, first: int, end: int) -> list[tuple[str, Content]]:
+    def _rows(self, found: FoundCards, first: int, end: int) -> list[tuple[str, Content]]:
         return [(card.id, self._row(found, card.id, card.question(self.lang))) for card in found.cards[first:end]]
 
-    def _row(self, found: Found, id: str, question: str) -> Content:
+    def _row(self, found: FoundCards, id: str, question: str) -> Content:
         """A flag and tags stand before the question."""
         said = found.annotations.get(id)
         marks = " ".join([f"#{tag}" for tag in said.tags] + ["✎"] * bool(said.note)) if said else ""

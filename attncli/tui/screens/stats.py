@@ -11,7 +11,7 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.widget import Widget
 
-from attncli.practice.stats.progress_stats import FORECAST_DAYS, RETENTION_DAYS, Progress, TopicStanding, progress
+from attncli.practice.stats.progress_stats import FORECAST_DAYS, RETENTION_DAYS, ProgressStats, TopicStanding, progress
 from attncli.practice.stats.recall_stats import RecallRecord, minutes_by_day
 from attncli.tui.columns import bar, left, right
 from attncli.tui.screens.base import READ_SECONDS, AttnScreen
@@ -37,7 +37,7 @@ class StatsScreen(AttnScreen):
     BINDINGS: ClassVar[list[BindingType]] = [Binding("e", "export_summary", "key.export-summary", key_display="e")]
 
     def title_bar(self) -> TitleBar:
-        self.standing: Progress = progress(self.workspace)
+        self.standing: ProgressStats = progress(self.workspace)
         if not hasattr(self, "record"):
             self.record, self.minutes = RecallRecord(self.workspace), minutes_by_day(self.workspace)
         return TitleBar(say("stats.title", self.lang))

@@ -6,7 +6,7 @@ from textual.content import Content
 from textual.geometry import Size
 from textual.widget import Widget
 
-from attncli.tui.latex import Unreadable, draw_within
+from attncli.tui.latex import UnreadableLatex, draw_within
 
 
 class Formula(Widget):
@@ -23,11 +23,11 @@ class Formula(Widget):
     def render(self) -> Content:
         try:
             return Content("\n".join(draw_within(self.tex, self.size.width)))
-        except Unreadable:
+        except UnreadableLatex:
             return Content.styled(self.tex, "$text-warning")
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
         try:
             return len(draw_within(self.tex, width))
-        except Unreadable:
+        except UnreadableLatex:
             return super().get_content_height(container, viewport, width)

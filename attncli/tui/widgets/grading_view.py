@@ -9,7 +9,7 @@ from textual.content import Content
 from textual.widget import Widget
 
 from attncli.domain.challenge import Challenge
-from attncli.domain.grade_report import CheckResult, GradeReport, Repaired
+from attncli.domain.grade_report import CheckResult, GradeReport, RepairedBugs
 from attncli.domain.rungs import RUNGS
 from attncli.domain.text import Lang
 from attncli.tui.markup import inline
@@ -103,7 +103,7 @@ class GradeReportView(Page):
             yield self._heading("verdict.diagnosis")
             yield Plain(Content("\n").join(lines), classes="lines")
 
-    def _repaired(self, report: GradeReport, repaired: Repaired) -> Iterator[Widget]:
+    def _repaired(self, report: GradeReport, repaired: RepairedBugs) -> Iterator[Widget]:
         """How many of the planted bugs are mended, and what one observes of the others."""
         yield self._heading("verdict.repaired")
         lines = [inline(line) for line in repaired_lines(repaired, report.accepted, self.lang)]

@@ -9,7 +9,7 @@ from textual.content import Content
 from attncli.domain.rating import Rating
 from attncli.domain.text import Lang
 from attncli.practice.cards.due_counts import due_counts
-from attncli.practice.sittings.review_sitting import Drill
+from attncli.practice.sittings.review_sitting import ReviewSitting
 from attncli.tui.markup import inline
 from attncli.tui.widgets.plain import Plain
 from attncli.words.app_texts import say
@@ -24,7 +24,7 @@ class SessionEnd(Plain):
     SessionEnd { height: auto; width: 1fr; padding: 1 0; }
     """
 
-    def __init__(self, drill: Drill, began_at: datetime, lang: Lang) -> None:
+    def __init__(self, drill: ReviewSitting, began_at: datetime, lang: Lang) -> None:
         self.drill = drill
         self.lang: Lang = lang
         super().__init__(Content("\n").join(self._lines(drill.workspace.clock() - began_at)))

@@ -6,13 +6,13 @@ from textual.content import Content
 
 from attncli.domain.schedule import State
 from attncli.domain.text import Lang
-from attncli.practice.sittings.review_sitting import DrillProgress
+from attncli.practice.sittings.review_sitting import SittingProgress
 from attncli.words.app_texts import say
 
 _STATES = {"new": (State.NEW,), "learning": (State.LEARNING, State.RELEARNING), "due": (State.REVIEW,)}
 
 
-def waiting_counts(progress: DrillProgress, state: State | None, lang: Lang) -> Content:
+def waiting_counts(progress: SittingProgress, state: State | None, lang: Lang) -> Content:
     """`9 new · 1 learning · 12 due`; the count that the card on the screen belongs to is underlined."""
     counts = {"new": progress.new, "learning": progress.learning, "due": progress.review}
     parts = [

@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from attncli.bank.reading.signatures import Signature, Unreadable, called, defined_in, shown_in
+from attncli.bank.reading.signatures import Signature, UnreadableSignature, called, defined_in, shown_in
 
 CODE = """
 def f(x: Tensor, *, eps: float = 1e-5) -> Tensor: ...
@@ -67,4 +67,4 @@ def test_the_signatures_of_python_blocks_are_found_with_their_lines() -> None:
 
 @pytest.mark.parametrize("header", ["def f(x", "def f(x -> Tensor)", "def (x)"])
 def test_what_is_no_signature_is_told(header: str) -> None:
-    assert list(shown_in(f"```python\n{header}\n```")) == [Unreadable(2, header)]
+    assert list(shown_in(f"```python\n{header}\n```")) == [UnreadableSignature(2, header)]

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attncli.bank.reading import yaml_reading
-from attncli.bank.reading.yaml_reading import Unreadable, decode, parse, read_text
+from attncli.bank.reading.yaml_reading import UnreadableYaml, decode, parse, read_text
 
 LOADERS = [yaml_reading.LOADER, yaml.SafeLoader]
 
@@ -155,7 +155,7 @@ def test_a_repeated_key_keeps_the_first_value_whatever_follows() -> None:
     ],
 )
 def test_bytes_that_are_no_text_are_named(data: bytes, expected: str) -> None:
-    with pytest.raises(Unreadable) as caught:
+    with pytest.raises(UnreadableYaml) as caught:
         decode("f", data)
     assert str(caught.value.problem) == expected
 
@@ -173,7 +173,7 @@ def test_a_large_file_is_refused_before_it_is_read(tmp_path: Path, monkeypatch: 
 
 
 def reason(path: Path) -> str:
-    with pytest.raises(Unreadable) as caught:
+    with pytest.raises(UnreadableYaml) as caught:
         read_text(path)
     return str(caught.value.problem)
 
@@ -208,7 +208,7 @@ def test_a_file_without_permission_is_named(tmp_path: Path, monkeypatch: pytest.
 def test_any_bytes_give_text_or_a_located_problem(data: bytes) -> None:
     try:
         decode("f", data)
-    except Unreadable as stop:
+    except UnreadableYaml as stop:
         assert stop.problem.line >= 1
         assert stop.problem.column >= 1
 

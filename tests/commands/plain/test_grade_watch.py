@@ -14,7 +14,7 @@ import pytest
 from attncli import paths
 from attncli.commands.hint import print_hint
 from attncli.commands.plain import grade_watch as module
-from attncli.commands.plain.grade_watch import Watch, changes
+from attncli.commands.plain.grade_watch import GradeWatch, changes
 from attncli.domain.grade_report import GradeReport
 from attncli.domain.grade_report_json import report_of
 from attncli.errors import JudgeFailed
@@ -70,8 +70,8 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
-def watching(workspace: Workspace, file: Path, *answers: GradeReport | JudgeFailed) -> Watch:
-    return Watch(workspace, Scripted(*answers), "double", file, GradeOptions())  # type: ignore[arg-type]
+def watching(workspace: Workspace, file: Path, *answers: GradeReport | JudgeFailed) -> GradeWatch:
+    return GradeWatch(workspace, Scripted(*answers), "double", file, GradeOptions())  # type: ignore[arg-type]
 
 
 def test_what_comes_after_solving_is_told_once(workspace, file, capsys):

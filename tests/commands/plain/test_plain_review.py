@@ -17,7 +17,7 @@ from attncli.domain.rating import Rating
 from attncli.domain.text import Lang
 from attncli.paths import Home
 from attncli.practice.cards import hold, record_review
-from attncli.practice.sittings.review_sitting import Drill
+from attncli.practice.sittings.review_sitting import ReviewSitting
 from attncli.practice.workspace import Workspace
 
 Attn = Callable[..., Any]
@@ -142,7 +142,7 @@ def test_what_holds_no_longer_is_asked_again(
         for other in ("att-02", "att-03"):
             hold.suspend(workspace, other)
         typed = lines()
-        drill = Drill(workspace, topic="att", limit=1)
+        drill = ReviewSitting(workspace, topic="att", limit=1)
         PlainReview(workspace, drill, Random(1), lambda: next(typed, "")).run()
         out = capsys.readouterr().out
         assert said in out

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from attncli.experiments.catalogue import find
-from attncli.experiments.child_runner import Run
+from attncli.experiments.child_runner import ChildRun
 
 from ..conftest import IMPL
 
@@ -48,6 +48,6 @@ def test_a_token_is_a_word_a_character_or_a_sign(text: str, due: list[str]) -> N
     ],
 )
 def test_the_sentence_tells_how_much_of_the_text_was_looked_at(text: str, en: str, zh: str) -> None:
-    with Run(MAP, IMPL, [0], True, text) as run:
+    with ChildRun(MAP, IMPL, [0], True, text) as run:
         (outcome,) = run.outcomes()
     assert en in outcome.seen.en and zh in outcome.seen.zh

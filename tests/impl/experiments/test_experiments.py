@@ -13,7 +13,7 @@ import pytest
 from attncli.bank.loader import bank_files, load_file
 from attncli.domain.text import LANGS, Localised
 from attncli.experiments.catalogue import FIRST_SEED, Experiment, catalogue
-from attncli.experiments.child_runner import Run
+from attncli.experiments.child_runner import ChildRun
 from attncli.experiments.experiment_report import lines, unmet
 from attncli.experiments.svg_plot import svg
 from attncli.paths import bundled_quizbank
@@ -43,7 +43,7 @@ def links() -> dict[str, set[str]]:
 
 @every_quick_form
 def test_the_claim_shows_in_the_quick_form(experiment: Experiment) -> None:
-    with Run(experiment, IMPL, [FIRST_SEED], True, experiment.text.en if experiment.text else "") as run:
+    with ChildRun(experiment, IMPL, [FIRST_SEED], True, experiment.text.en if experiment.text else "") as run:
         outcomes = run.outcomes()
     assert unmet(outcomes) == ""
     for lang in LANGS:

@@ -23,10 +23,10 @@ import yaml
 from torch import Tensor
 
 from attncli.judge.answer_guard import Guard
-from attncli.judge.answers.finding import Finding
+from attncli.judge.answers.finding import CaseFinding
 from attncli.judge.answers.request import Request
 from attncli.judge.asking.exam import Exam
-from attncli.judge.asking.growth import Growth, contracts, examine_growth
+from attncli.judge.asking.growth import MeasuredGrowth, contracts, examine_growth
 from attncli.judge.asking.questions import EdgeWithGradients, Gradients, Values
 from attncli.judge.cases.case import Case, Input
 from attncli.judge.cases.trusted_files import Folder
@@ -145,7 +145,7 @@ def test_memory_grows_as_the_challenge_promises(folder: Path) -> None:
     for promised in contracts(exam.folder, "memory"):
         contract = replace(promised, sizes=promised.sizes[:2])
         grown = examine_growth(exam, Kernel(folder), contract, {}, "ordinary")
-        assert isinstance(grown, Growth), grown.message.en
+        assert isinstance(grown, MeasuredGrowth), grown.message.en
         assert grown.holds, f"{contract.says['en']}: {grown.got} where {grown.due} are due"
 
 
@@ -176,7 +176,7 @@ def put(question: Any, folder: Path, label: str = "") -> None:
     kernel = vars(kernel_of(folder))
     with torch.no_grad() if "no-grad" in request.want else nullcontext():
         observed = answer(kernel, question.case, request.leaves, request.cotangents)
-    found: Finding | None = question.finding(observed)
+    found: CaseFinding | None = question.finding(observed)
     if found is not None:
         case = question.case
         shapes = [(tuple(item.value.shape), item.value.dtype, item.value.stride()) for item in case.inputs]

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 import torch
 
-from attncli.judge.answers.reply import Unreadable, read_reply
+from attncli.judge.answers.reply import UnreadableReply, read_reply
 from attncli.judge.answers.request import Request
 from attncli.judge.asking.purity import with_graph
 from attncli.judge.asking.questions import EdgeWithGradients
@@ -159,7 +159,7 @@ def judged(question: EdgeWithGradients, asked: Request, data: bytes, chance: ran
     for frame in frames:
         try:
             got = read_reply(frame.header, frame.payload, asked)
-        except Unreadable:
+        except UnreadableReply:
             continue
         seen += 1
         question.finding(got)
@@ -210,7 +210,7 @@ def test_costs_that_nobody_measured_are_refused(costs):
     }
     figures = {"flops": 1, "calls": 1, "largest": 1, "peak": 1, "moved": 1, "returned": 1}
     assert read_reply({**reply, "costs": [figures]}, memoryview(b""), asked).costs == [figures]
-    with pytest.raises(Unreadable):
+    with pytest.raises(UnreadableReply):
         read_reply({**reply, "costs": costs}, memoryview(b""), asked)
 
 
@@ -222,5 +222,5 @@ def test_times_that_no_clock_took_are_refused(times):
     outcomes = [{"tree": ["i", 1], "first": 0}]
     reply = {"op": "result", "outcomes": outcomes, "shared": {"tree": ["l", []], "first": 0}, "tensors": []}
     assert read_reply({**reply, "device_us": [7]}, memoryview(b""), asked).device_us == [7]
-    with pytest.raises(Unreadable):
+    with pytest.raises(UnreadableReply):
         read_reply(reply if times is None else {**reply, "device_us": times}, memoryview(b""), asked)

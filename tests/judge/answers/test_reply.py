@@ -17,7 +17,7 @@ from attncli.judge.answers.reply import (
     NAME_LENGTH,
     REASONS,
     TEXT_LENGTH,
-    Unreadable,
+    UnreadableReply,
     read_names,
     read_raised,
     read_reply,
@@ -60,7 +60,7 @@ def test_reasons_of_the_public_interface_are_passed_on(reason):
 
 @pytest.mark.parametrize("reason", ["timeout", "bogus", "R" * 4_000_000, None, 5, [], ["exception"]])
 def test_other_reasons_are_not(reason):
-    with pytest.raises(Unreadable):
+    with pytest.raises(UnreadableReply):
         read_raised({**RAISED, "reason": reason})
 
 
@@ -87,7 +87,7 @@ def test_texts_and_lists_are_cut():
     ],
 )
 def test_frames_of_another_form_are_no_frames(frames):
-    with pytest.raises(Unreadable):
+    with pytest.raises(UnreadableReply):
         read_raised({**RAISED, "frames": frames})
 
 
@@ -95,7 +95,7 @@ def test_frames_of_another_form_are_no_frames(frames):
 def test_any_exception_is_told_in_words_or_unreadable(field, value):
     try:
         told = read_raised({**RAISED, field: value})
-    except Unreadable:
+    except UnreadableReply:
         return
     assert told.reason in REASONS and isinstance(told.text, str)
     assert all(set(frame) == set(FRAME) for frame in told.frames)
@@ -106,14 +106,14 @@ def test_what_was_touched_and_what_was_loaded_are_names_or_unreadable(value):
     for read, header in ((read_touched, {"touched": value}), (read_names, {"names": value})):
         try:
             assert all(isinstance(name, str) for name in read(header))
-        except Unreadable:
+        except UnreadableReply:
             continue
 
 
 def test_a_tensor_without_elements_has_possible_sizes_all_the_same():
     entry = {"dtype": "float32", "shape": [0, 2**39, 2**39, 2**39], "nbytes": 0}
     reply = {**NOTHING, "outcomes": [{"tree": ["t", 0], "first": 0}], "tensors": [entry]}
-    with pytest.raises(Unreadable, match="impossible sizes"):
+    with pytest.raises(UnreadableReply, match="impossible sizes"):
         read_reply(reply, memoryview(b""), request())
     entry["shape"] = [0, 2**20]
     assert read_reply(reply, memoryview(b""), request()).outcomes[0].shape == (0, 2**20)
@@ -122,20 +122,20 @@ def test_a_tensor_without_elements_has_possible_sizes_all_the_same():
 def test_a_gradient_has_the_shape_of_its_input():
     entry = {"dtype": "float32", "shape": [0], "nbytes": 0}
     reply = {**NOTHING, "outcomes": [{"tree": ["n"], "first": 0}], "tensors": [entry], "gradients": 0}
-    with pytest.raises(Unreadable, match="gradient of another shape"):
+    with pytest.raises(UnreadableReply, match="gradient of another shape"):
         read_reply(reply, memoryview(b""), request("gradients"))
 
 
 @pytest.mark.parametrize("key", [2**31, -(2**31), 2**61 - 1])
 def test_large_numbers_are_no_keys_of_dicts(key):
     tree = ["d", [[["i", key], ["n"]]]]
-    with pytest.raises(Unreadable, match="key"):
+    with pytest.raises(UnreadableReply, match="key"):
         read_reply({**NOTHING, "outcomes": [{"tree": tree, "first": 0}]}, memoryview(b""), request())
 
 
 def test_an_outcome_has_only_so_many_parts():
     tree = ["l", [["n"]] * 20_000]
-    with pytest.raises(Unreadable):
+    with pytest.raises(UnreadableReply):
         read_reply({**NOTHING, "outcomes": [{"tree": tree, "first": 0}]}, memoryview(b""), request())
 
 
@@ -224,11 +224,11 @@ def test_what_a_kernel_accessed_is_told_with_the_program():
     "part", [{"kind": "bogus"}, {"index": "5"}, {"index": True}, {"count": -1}, {"programs": [-1]}]
 )
 def test_a_fault_of_another_form_is_not(part: dict[str, Any]):
-    with pytest.raises(Unreadable):
+    with pytest.raises(UnreadableReply):
         read_raised({**RAISED, "fault": {**FAULT, **part}})
 
 
 @given(json_values)
 def test_nothing_in_place_of_a_fault_does_any_harm(value: Any):
-    with contextlib.suppress(Unreadable):
+    with contextlib.suppress(UnreadableReply):
         assert read_raised({**RAISED, "fault": value}).fault["kind"] in KERNEL_FAULTS

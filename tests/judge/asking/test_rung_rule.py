@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from attncli.domain.challenge import CHECK_NAMES
 from attncli.domain.text import Localised
-from attncli.judge.answers.finding import Finding
+from attncli.judge.answers.finding import CaseFinding
 from attncli.judge.asking.rung_rule import rung_of, rung_of_finding
 from attncli.judge.cases.case import Case, Input
 from attncli.judge.cases.facts import Facts
@@ -41,7 +41,7 @@ def test_the_rung_follows_from_check_dtypes_and_name(check, profile, inputs, nam
     ("reason", "rung"), [("values", "solved"), ("mutated", "solved"), ("aliased", "hardened"), ("gradient", "solved")]
 )
 def test_a_result_that_shares_memory_is_right_at_the_whiteboard(reason, rung):
-    finding = Finding(case(torch.float32), reason, Localised("", ""))
+    finding = CaseFinding(case(torch.float32), reason, Localised("", ""))
     assert rung_of_finding(finding, "solved") == rung
     assert rung_of_finding(finding, "hardened") == "hardened"
 

@@ -12,7 +12,7 @@ from attncli.domain.card import LEVELS
 from attncli.memory.card_order import Unseen, asked_order, asked_weight, introduction_order
 from attncli.paths import bundled_quizbank
 from attncli.practice.settings import change_setting
-from attncli.practice.sittings.review_sitting import Drill
+from attncli.practice.sittings.review_sitting import ReviewSitting
 from attncli.practice.workspace import Workspace
 
 Open = Callable[..., Workspace]
@@ -72,7 +72,7 @@ def test_the_level_orders_new_cards_at_once_and_in_the_next_sitting(open_workspa
     assert sorted(after) == sorted(before) and above == sorted(above)
     again = open_workspace(level="screen")
     assert new_cards(again) == after
-    item = Drill(again).next()
+    item = ReviewSitting(again).next()
     assert item is not None and item.card.id == after[0]
     assert new_cards(open_workspace()) == before
 

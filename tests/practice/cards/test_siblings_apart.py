@@ -19,7 +19,7 @@ from attncli.paths import Home
 from attncli.practice.cards import hold, record_review
 from attncli.practice.cards.due_counts import due_counts, held_apart
 from attncli.practice.challenges.challenge_standings import standings
-from attncli.practice.sittings.review_sitting import Drill
+from attncli.practice.sittings.review_sitting import ReviewSitting
 from attncli.practice.workspace import Workspace
 from attncli.store.queue_table import LONGEST_WAIT_DAYS
 
@@ -60,7 +60,7 @@ def linked(
 
 def sitting(workspace: Workspace, ratings: Callable[[], Rating] = lambda: Rating.GOOD) -> list[str]:
     """Asks everything there is now; what was asked."""
-    drill, asked = Drill(workspace), []
+    drill, asked = ReviewSitting(workspace), []
     while item := drill.next():
         asked.append(item.card.id)
         drill.answer(ratings())
@@ -87,7 +87,7 @@ def test_of_two_siblings_due_together_the_one_that_waited_longer_comes(linked: L
     moving_clock.move(days=9)
     counts = due_counts(workspace)
     assert (counts.review, counts.topics, held_apart(workspace, workspace.moment())) == (1, {"n": 1}, {"n-03": "n"})
-    assert Drill(workspace).progress.review == 1 and sitting(workspace) == ["n-01"]
+    assert ReviewSitting(workspace).progress.review == 1 and sitting(workspace) == ["n-01"]
     assert due_counts(workspace).due == 0 and due_counts(workspace).topics == {}
     assert workspace.store.schedules.get("n-03") == before["n-03"]
     assert not workspace.store.log.of_kind(RowKind.BURY)

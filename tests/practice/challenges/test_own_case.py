@@ -18,7 +18,7 @@ from attncli.judge.trying.typed_case import typed_case
 from attncli.paths import Home
 from attncli.practice.challenges.own_case import calls_of, counterexample_text, try_request
 from attncli.practice.challenges.solution import reference
-from attncli.practice.challenges.warm_judge import Grader
+from attncli.practice.challenges.warm_judge import WarmJudge
 from attncli.practice.workspace import Workspace
 
 
@@ -93,7 +93,7 @@ def test_the_judge_gives_both_answers_and_nothing_is_recorded(workspace: Workspa
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(reference(challenge).replace("key <= query", "key < query"), encoding="utf-8")
     rows = workspace.store.log.length()
-    grader = Grader()
+    grader = WarmJudge()
     try:
         found = grader.try_case(try_request(workspace, "causal-mask", file, "3"))
         refused = grader.try_case(try_request(workspace, "causal-mask", file, "open('x')"))

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from attncli.domain.grade_report import LeftBug, Repaired
+from attncli.domain.grade_report import LeftBug, RepairedBugs
 from attncli.domain.grade_report_json import report_document, report_of
 from attncli.domain.log_row import RowKind
 from attncli.domain.log_row_json import checked_line, row_of_line
@@ -32,7 +32,7 @@ def small_impl(small_impl: Path) -> Path:
     return small_impl
 
 
-def report(verdict: str = "accepted", repaired: Repaired | None = None):
+def report(verdict: str = "accepted", repaired: RepairedBugs | None = None):
     rung = "hardened" if verdict == "accepted" else "none"
     found = replace(report_of({"challenge": "sdpa", "verdict": verdict, "rung": rung}), repaired=repaired)
     assert report_of(report_document(found)) == found
@@ -154,7 +154,7 @@ def test_a_round_between_does_not_change_how_an_attempt_is_rated(workspace):
 def test_the_log_keeps_which_bugs_were_left_and_another_machine_takes_it(workspace):
     path = start_challenge(workspace, "sdpa", repair=2).path
     request = request_for(workspace, "sdpa", path, GradeOptions())
-    left = Repaired(2, (LeftBug(request.bugs[0], Localised("It shows.", "表现。")),))
+    left = RepairedBugs(2, (LeftBug(request.bugs[0], Localised("It shows.", "表现。")),))
     settle(workspace, request, report("rejected", left), GradeOptions())
     (row,) = workspace.store.log.of_kind(RowKind.REPAIR)
     (start,) = workspace.store.log.of_kind(RowKind.START)

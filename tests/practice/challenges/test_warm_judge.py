@@ -11,7 +11,7 @@ import pytest
 from attncli.errors import JudgeFailed
 from attncli.judge.client import Judge
 from attncli.paths import bundled_impl
-from attncli.practice.challenges.warm_judge import Grader, GradeRequest, GradingCancelled
+from attncli.practice.challenges.warm_judge import GradeRequest, GradingCancelled, WarmJudge
 
 FOLDER = bundled_impl() / "attention" / "softmax-stable"
 SPEC = {
@@ -30,14 +30,14 @@ def request(source: str) -> GradeRequest:
 
 
 @pytest.fixture
-def grader() -> Iterator[Grader]:
-    made = Grader()
+def grader() -> Iterator[WarmJudge]:
+    made = WarmJudge()
     yield made
     made.close()
 
 
 @pytest.mark.sandbox
-def test_a_cancelled_grading_ends_at_once_and_the_next_one_works(grader: Grader) -> None:
+def test_a_cancelled_grading_ends_at_once_and_the_next_one_works(grader: WarmJudge) -> None:
     grader.warm_up()
     running = threading.Event()
     cancel = threading.Thread(target=lambda: running.wait(60) and grader.cancel())
@@ -51,7 +51,7 @@ def test_a_cancelled_grading_ends_at_once_and_the_next_one_works(grader: Grader)
     assert report.accepted and "matches-reference" in events
 
 
-def test_a_judge_that_dies_by_itself_is_no_cancelling(grader: Grader, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_judge_that_dies_by_itself_is_no_cancelling(grader: WarmJudge, monkeypatch: pytest.MonkeyPatch) -> None:
     def die(self: Judge, asked: GradeRequest, on_event: object) -> None:
         raise JudgeFailed("the judge died; run attn doctor")
 
@@ -62,5 +62,5 @@ def test_a_judge_that_dies_by_itself_is_no_cancelling(grader: Grader, monkeypatc
 
 
 def test_closing_without_a_judge_is_harmless(tmp_path: Path) -> None:
-    Grader().close()
-    Grader().cancel()
+    WarmJudge().close()
+    WarmJudge().cancel()

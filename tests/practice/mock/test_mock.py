@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from attncli.domain.grade_report import Diagnosis, GradeReport, LeftBug, Repaired
+from attncli.domain.grade_report import Diagnosis, GradeReport, LeftBug, RepairedBugs
 from attncli.domain.log_row import RowKind
 from attncli.domain.mock_interview import MockItem
 from attncli.domain.rating import Rating
@@ -314,11 +314,11 @@ def test_a_repair_round_has_several_bugs_and_counts_each(interview_room: Workspa
     assert len(start.repairs) == 3 and start.bug == ""
     request = mock_code.request_for(interview, handed)
     for left, verdict in ((2, "rejected"), (0, "rejected")):
-        repaired = Repaired(3, tuple(LeftBug(bug) for bug in start.repairs[:left]))
+        repaired = RepairedBugs(3, tuple(LeftBug(bug) for bug in start.repairs[:left]))
         mock_code.settle(interview, request, replace(graded(verdict, handed.challenge.id), repaired=repaired))
     part = report_of(interview_room, interview.state).parts[3]
     assert part.credit == pytest.approx(2 / 3) and interview.item is not None
-    mock_code.settle(interview, request, replace(graded("accepted", handed.challenge.id), repaired=Repaired(3)))
+    mock_code.settle(interview, request, replace(graded("accepted", handed.challenge.id), repaired=RepairedBugs(3)))
     assert interview.item is None and report_of(interview_room, interview.state).parts[3].credit == 1
     assert len(interview_room.store.log.of_kind(RowKind.REPAIR)) == 3
     again = MockInterview.begin(interview_room, MockWish(60, "onsite", 3))

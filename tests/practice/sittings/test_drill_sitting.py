@@ -10,7 +10,7 @@ from attncli.errors import NothingFits, UsageError
 from attncli.practice.cards import hold, record_review
 from attncli.practice.cards.choose_cards import Wish
 from attncli.practice.sittings.drill_sitting import ChosenDrill
-from attncli.practice.sittings.review_sitting import DrillProgress
+from attncli.practice.sittings.review_sitting import SittingProgress
 from attncli.practice.stats.progress_stats import progress
 from attncli.practice.workspace import Workspace
 
@@ -30,9 +30,9 @@ def asked(drill: ChosenDrill, rating: Rating) -> list[str]:
 def test_each_card_is_asked_once_due_or_not_and_past_the_limit_of_new_ones(workspace: Workspace) -> None:
     record_review.answer(workspace, "kv-01", Rating.EASY)
     drill = drill_of(workspace)
-    assert drill.progress == DrillProgress(0, 5, 0, 1)
+    assert drill.progress == SittingProgress(0, 5, 0, 1)
     assert sorted(asked(drill, Rating.AGAIN)) == ["att-01", "att-02", "att-03", "kv-01", "kv-02", "kv-03"]
-    assert drill.progress == DrillProgress(6, 0, 0, 0) and drill.next() is None
+    assert drill.progress == SittingProgress(6, 0, 0, 0) and drill.next() is None
     assert len(workspace.store.log.of_kind(RowKind.REVIEW)) == 7
 
 
