@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from random import Random
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from textual.app import App
 from textual.screen import Screen
@@ -113,7 +113,7 @@ class WaysIn(App[None]):
 
         self.push_screen(ExperimentScreen(id, self.lang))
 
-    def open_help(self, below: Screen[None]) -> None:
+    def open_help(self, below: Screen[Any]) -> None:
         from attncli.tui.screens.help import HelpScreen
 
         self.push_screen(HelpScreen(below, self.lang))

@@ -8,10 +8,12 @@ import pytest
 from textual.messages import ExitApp
 from textual.widgets import TextArea
 
+from attncli.domain.text import Lang
 from attncli.tui.app import AttnApp
 from attncli.tui.screens import editor
 from attncli.tui.screens.challenge import ChallengeScreen
 from attncli.tui.screens.editor import EditorScreen
+from attncli.tui.screens.help import HelpScreen
 
 from .conftest import MakeApp, shown, until
 from .test_challenge import in_editor, noted, opened, settled, write_solution
@@ -55,6 +57,24 @@ async def test_python_is_highlighted(make_app: MakeApp) -> None:
         assert area.language == "python" and area.show_line_numbers
         styles = {str(segment.style.color) for segment in area.render_line(0) if segment.style and segment.text.strip()}
         assert len(styles) > 2
+
+
+@pytest.mark.parametrize(("lang", "undo", "word"), [("en", "Undo", "A word to the left"), ("zh", "撤销", "左移一个词")])
+async def test_f1_tells_the_keys_of_the_editor_and_escape_goes_back_to_it(
+    make_app: MakeApp, lang: Lang, undo: str, word: str
+) -> None:
+    app = opened(make_app, lang=lang)
+    async with app.run_test(size=(80, 40)) as pilot:
+        await pilot.press("w")
+        await pilot.pause(0.3)
+        before = app.screen.query_one(TextArea).text
+        await pilot.press("f1")
+        await pilot.pause()
+        assert isinstance(app.screen, HelpScreen)
+        lines = [" ".join(line.strip(" │").split()) for line in shown(app).splitlines()]
+        assert {f"Ctrl+Z {undo}", f"Ctrl+← {word}"} <= set(lines)
+        await pilot.press("escape", "x", "ctrl+left", "ctrl+z")
+        assert isinstance(app.screen, EditorScreen) and app.screen.query_one(TextArea).text == before
 
 
 async def test_what_is_typed_is_on_disk_before_the_screen_is_left(

@@ -31,13 +31,35 @@ TO_WRITE = "raise NotImplementedError"
 """Where the cursor goes in a starter."""
 
 
+_EDITING = {
+    "Ctrl+Z": ("undo", "key.undo"),
+    "Ctrl+Y": ("redo", "key.redo"),
+    "Ctrl+X": ("cut", "key.cut"),
+    "Super+C": ("copy", "key.copy"),
+    "Ctrl+V": ("paste", "key.paste"),
+    "F7": ("select_all", "key.select-all"),
+    "Ctrl+←": ("cursor_word_left", "key.word-left"),
+    "Ctrl+→": ("cursor_word_right", "key.word-right"),
+    "Home": ("cursor_line_start", "key.line-start"),
+    "End": ("cursor_line_end", "key.line-end"),
+    "Ctrl+Home": ("to_start", "key.to-start"),
+    "Ctrl+End": ("to_end", "key.to-end"),
+    "Ctrl+W": ("delete_word_left", "key.delete-word"),
+    "Ctrl+Shift+K": ("delete_line", "key.delete-line"),
+}
+"""By the key as it is written: most of it Textual's field can do already, but not in words that Help knows."""
+_ARROWS = str.maketrans({"←": "left", "→": "right"})
+
+
 class CodeArea(KeysInOrder, TextArea):
     """What is typed in a hurry stands as it was typed. Enter indents the next line, Backspace goes back a step."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "new_line", "key.new-line", show=False),
-        Binding("ctrl+home", "to_start", "key.to-start", show=False),
-        Binding("ctrl+end", "to_end", "key.to-end", show=False),
+        *(
+            Binding(shown.lower().translate(_ARROWS), action, description, show=False, key_display=shown)
+            for shown, (action, description) in _EDITING.items()
+        ),
     ]
 
     def action_new_line(self) -> None:
@@ -69,6 +91,7 @@ class EditorScreen(Screen[bool]):
         Binding("ctrl+s", "save", "key.save", key_display="Ctrl+S", priority=True),
         Binding("ctrl+g,f5", "leave(True)", "key.save-and-grade", key_display="Ctrl+G", priority=True),
         Binding("f2", "statement", "key.statement", key_display="F2", priority=True),
+        Binding("f1", "help", "key.help", key_display="F1", priority=True),
         Binding("escape", "leave(False)", "key.save-and-back", key_display="Esc", priority=True),
     ]
 
@@ -135,6 +158,9 @@ class EditorScreen(Screen[bool]):
         """In a narrow terminal the statement instead of the code, and back."""
         self.toggle_class("-statement")
         (self.query_one("#statement") if self.has_class("-statement") else self.query_one(TextArea)).focus()
+
+    def action_help(self) -> None:
+        self.attn.open_help(self)
 
     def action_save(self) -> bool:
         """Whether the text is on disk now."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -26,7 +26,7 @@ class HelpScreen(ModalScreen[None]):
         Binding("escape,q,question_mark,fullwidth_question_mark,enter,f1", "dismiss", "help.close", show=False)
     ]
 
-    def __init__(self, below: Screen[None], lang: Lang) -> None:
+    def __init__(self, below: Screen[Any], lang: Lang) -> None:
         super().__init__()
         self.below, self.lang = below, lang
         self._keys = self._found_keys()
