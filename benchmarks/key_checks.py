@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from textual.widgets import TextArea
+
 from attncli.domain.log_row_json import line_of, row_of_line
 from attncli.errors import Unfit
 from attncli.paths import Home
@@ -35,7 +37,7 @@ class Witness:
 
     home: Home
     rows: list[tuple[Any, ...]] = field(default_factory=list)
-    typed: tuple[Path, str] | None = None
+    typed: tuple[Path, TextArea] | None = None
     interview: tuple[str, int | None, dict[int, Any]] | None = None
 
     def look(self, app: AttnApp) -> None:
@@ -49,14 +51,14 @@ class Witness:
                 state = screen.interview.state
                 self.interview = (state.id, state.place, dict(state.settled))
             elif isinstance(screen, EditorScreen) and screen.query("#code"):
-                self.typed = (screen.file.path, screen.query_one("#code").text)  # type: ignore[attr-defined]
+                self.typed = (screen.file.path, screen.query_one("#code", TextArea))
 
     def after(self) -> None:
         """After the end of a sitting, however it came about."""
         self._rows_on_disk()
         if self.typed is not None and self.typed[0].exists():
-            file, text = self.typed
-            _require(file.read_text(encoding="utf-8") == text, f"what was typed is not in {file.name}")
+            file, area = self.typed  # what was pressed ahead has come to the area since it was looked at
+            _require(file.read_text(encoding="utf-8") == area.text, f"what was typed is not in {file.name}")
         with _opened(self.home) as workspace:
             _the_log_is_valid(workspace)
             _the_state_is_what_the_log_says(workspace, "as it is")
