@@ -26,7 +26,7 @@ from attncli.practice.cards.choose_cards import Wish, require_fitting
 from attncli.practice.challenges.warm_judge import WarmJudge
 from attncli.practice.first_run import is_first_run
 from attncli.practice.workspace import Clock, Workspace
-from attncli.tui import pasting, wrapping
+from attncli.tui import late_clicks, pasting, wrapping
 from attncli.tui.app_errors import BUSY_MILLISECONDS
 from attncli.tui.collect_when_idle import CollectWhenIdle
 from attncli.tui.notices import Notices
@@ -122,6 +122,7 @@ class AttnApp(WaysIn, Notices, CollectWhenIdle, UnexpectedInput, WaysOut):
         wish: Wish | None = None,
         quiz: Quiz | None = None,
     ) -> None:
+        late_clicks.install()
         wrapping.install()
         pasting.install()
         super().__init__()

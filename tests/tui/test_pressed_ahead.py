@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from textual import events
+from textual.command import CommandList
 from textual.content import Content
 from textual.css.query import NoMatches
 from textual.geometry import Offset
@@ -33,6 +34,21 @@ async def test_a_click_on_what_was_just_taken_away_is_nobodys(make_app: MakeApp)
         del app.screen.get_widget_at, app.screen.get_widget_and_offset_at
         await pilot.pause()
         assert app.failure is None and "All topics" in shown(app)
+
+
+async def test_a_click_on_a_row_that_is_gone_chooses_nothing(make_app: MakeApp) -> None:
+    app = make_app()
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("ctrl+p")
+        await pilot.pause(0.5)
+        rows = app.screen.query_one(CommandList)
+        x, y = rows.region.offset + Offset(4, 0)
+        style = app.screen.get_style_at(x, y)
+        assert style.meta["option"] == 0
+        rows.clear_options()
+        rows.post_message(events.Click(rows, 4, 0, 0, 0, 1, False, False, False, x, y, style=style))
+        await pilot.pause()
+        assert app.failure is None and isinstance(app.screen, Palette)
 
 
 async def test_a_page_of_a_list_without_room_is_no_step(make_app: MakeApp) -> None:
