@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from attncli.commands.shared.export_target import REMEDY, Target
 from attncli.commands.shared.session import session
 from attncli.commands.shared.stdout import echo
 from attncli.domain.printable import printable
@@ -22,9 +23,8 @@ def backup(output: Path | None) -> None:
     if path == Path("-"):
         raise UsageError("a backup is a database, and is not written to standard output; name a file with -o")
     if path.exists():
-        raise UsageError(f"{path} already exists and is not overwritten; name another file with -o")
-    if not path.absolute().parent.is_dir():
-        raise UsageError(f"there is no folder {path.absolute().parent}; name another file with -o")
+        raise UsageError(f"{path} already exists and is not overwritten; {REMEDY}")
+    Target(path).refuse_place()
     with current.workspace() as workspace:
         problems = workspace.store.copy_to(path)
     echo(str(path))

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from attncli.experiments.catalogue import Experiment
     from attncli.experiments.results import SeedOutcome
 
-WIDEST, LONGEST_TEXT = 100, 400
+LONGEST_TEXT = 400
 TEXTUAL = "attention-map"
 
 
@@ -52,7 +52,7 @@ def experiment(id: str | None, text: str | None, quick: bool, output: Path | Non
 def _run(id: str, text: str | None, quick: bool, output: Path | None, as_json: bool) -> None:
     from attncli.experiments.catalogue import find
     from attncli.experiments.child_runner import ChildRun
-    from attncli.experiments.experiment_report import document, lines, unmet
+    from attncli.experiments.experiment_report import WIDEST, document, lines, unmet
 
     lang, impl = session().lang, paths.bundled_impl()
     chosen = find(impl, id)

@@ -6,7 +6,7 @@ import re
 
 IDEOGRAPHS = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 KANA = "\u3040-\u30ff"
-FULL_WIDTH = f"\u2e80-\u2fff\u3000-\u303f{KANA}{IDEOGRAPHS}\uff00-\uffef"
+FULL_WIDTH = "\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef"
 """Between two of these no blank is written: punctuation too."""
 
 _IDEOGRAPH = re.compile(f"[{IDEOGRAPHS}]")

@@ -27,7 +27,7 @@ CHUNK = re.compile(rf"{_UNIT}{_SPACE}*|{_SPACE}+")
 def wrapped(text: str, width: int, hanging: str = "") -> list[str]:
     """The lines of a paragraph, none wider than `width` cells unless one word is; all but the first hang so far in."""
     lines = [""]
-    for chunk in CHUNK.findall(text.rstrip()):
+    for chunk in CHUNK.findall(text.strip()):
         if lines[-1].strip() and cells(lines[-1] + chunk.rstrip()) > width:
             lines[-1] = lines[-1].rstrip()
             lines.append(hanging)

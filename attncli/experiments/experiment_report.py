@@ -13,6 +13,9 @@ from attncli.experiments.results import ClaimCheck, SeedOutcome
 from attncli.experiments.terminal_plot import drawn
 from attncli.words import experiment_texts as words
 
+WIDEST = 100
+"""Cells of a line: what is wider reads badly."""
+
 
 def document(experiment: Experiment, outcomes: Sequence[SeedOutcome], quick: bool, lang: Lang) -> dict[str, Any]:
     """What was asked and what each seed gave, in one language."""

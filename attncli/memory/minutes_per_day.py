@@ -22,7 +22,7 @@ class Studied:
 
     def usual(self, prior_seconds: float) -> float:
         """Seconds for one card: the mean, drawn towards `prior_seconds`."""
-        return towards_usual(self.seconds / max(1, self.cards), self.cards, prior_seconds)
+        return towards_usual(self.seconds, self.cards, prior_seconds)
 
 
 @dataclass(frozen=True, slots=True)

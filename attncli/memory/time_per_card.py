@@ -14,9 +14,9 @@ def usual_seconds(seen: Sequence[float], prior_seconds: float) -> float:
     """The median of what single cards took, drawn towards `prior_seconds`."""
     from statistics import median  # `attn due` needs the mean alone, and this costs it milliseconds
 
-    return towards_usual(median(seen) if seen else 0.0, len(seen), prior_seconds)
+    return towards_usual(len(seen) * (median(seen) if seen else prior_seconds), len(seen), prior_seconds)
 
 
-def towards_usual(known_seconds: float, cards: int, prior_seconds: float) -> float:
-    """What so many cards took each, drawn towards `prior_seconds` as if that had been seen `PRIOR_CARDS` times."""
-    return (cards * known_seconds + PRIOR_CARDS * prior_seconds) / (cards + PRIOR_CARDS)
+def towards_usual(seconds: float, cards: int, prior_seconds: float) -> float:
+    """What each of so many cards took that took `seconds` together, as if `PRIOR_CARDS` more had taken the prior."""
+    return (seconds + PRIOR_CARDS * prior_seconds) / (cards + PRIOR_CARDS)

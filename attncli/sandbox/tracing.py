@@ -178,7 +178,7 @@ class CostTrace(OperationMode):
         self._note(fresh)
         if fresh or func._schema.is_mutable or not outputs:
             self._operations += 1  # cutting a tensor into views computes nothing
-            self._flops += _work(func, args, kwargs or {}, result, inputs, outputs)
+            self._flops += _work(func, args, kwargs, result, inputs, outputs)
         return result
 
     def _note(self, fresh: list[Tensor]) -> None:

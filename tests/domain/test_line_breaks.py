@@ -25,3 +25,8 @@ def test_a_line_neither_ends_with_an_opening_mark_nor_begins_with_a_closing_one(
         lines = wrapped(sentence, width)
         assert not any(line.endswith(("（", "［")) for line in lines)
         assert not any(line.startswith(("）", "。", "］", "；", "：")) for line in lines)
+
+
+def test_a_paragraph_begins_at_the_margin_and_its_other_lines_hang() -> None:
+    assert wrapped("\n  one two three\n", 9) == ["one two", "three"]
+    assert wrapped("- one two three", 9, "  ") == ["- one two", "  three"]

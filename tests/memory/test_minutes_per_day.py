@@ -34,3 +34,8 @@ def test_without_a_log_a_card_takes_what_is_usual_and_a_log_of_its_own_is_believ
     assert (room.reviews, room.new_beside(0)) == (40, 5)
     assert DayMinutes.of(10, 540, 2, Studied(), Studied()).reviews == 2
     assert abs(Studied(400, 400 * 50.0).usual(REVIEW_SECONDS) - 50) < 1
+
+
+def test_what_fits_to_the_second_fits() -> None:
+    """Twenty reviews of half a minute are ten minutes: a mean that was taken on the way would make them nineteen."""
+    assert DayMinutes.of(10, 0, 0, Studied(), Studied(21, 780.0)).reviews == 20

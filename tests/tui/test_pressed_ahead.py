@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from textual import events
+from textual.actions import SkipAction
 from textual.command import CommandList
 from textual.content import Content
 from textual.css.query import NoMatches
@@ -97,6 +98,17 @@ async def test_a_row_that_is_marked_before_it_is_mounted_shows_it_then(make_app:
         await app.screen.mount(row)
         await pilot.pause()
         assert str(row.render()) == "[x] a point"
+
+
+async def test_a_letter_for_a_row_that_is_not_there_any_more_ends_nothing(make_app: MakeApp) -> None:
+    app = make_app("review")
+    async with app.run_test(size=(80, 24)) as pilot:
+        await to_card("head-02")(pilot)
+        rows = app.screen.query_one(MarkedRows)
+        await rows.remove_children()
+        assert rows.press("b") and rows.cursor == 1
+        with pytest.raises(SkipAction):
+            rows.action_cursor(-1)
 
 
 async def test_the_cursor_of_options_stays_where_nothing_is_laid_out(make_app: MakeApp) -> None:

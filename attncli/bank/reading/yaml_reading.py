@@ -73,7 +73,7 @@ def read_text(path: Path) -> str:
     """The text of a bank file.
 
     Raises:
-        Unreadable: it is missing, no regular file, too large, or not UTF-8 text.
+        UnreadableYaml: it is missing, no regular file, too large, or not UTF-8 text.
     """
     name = shown_path(path)
     try:
@@ -103,7 +103,7 @@ def decode(name: str, data: bytes) -> str:
     """UTF-8 text from bytes, without a byte order mark.
 
     Raises:
-        Unreadable: too large, not UTF-8, or characters that no editor shows.
+        UnreadableYaml: too large, not UTF-8, or characters that no editor shows.
     """
     _refuse_size(name, len(data))
     try:
@@ -127,7 +127,7 @@ def events(name: str, text: str, loader: Any = None) -> Iterator[Any]:
     """The YAML events of a text.
 
     Raises:
-        Unreadable: malformed YAML.
+        UnreadableYaml: malformed YAML.
     """
     source = (loader or LOADER)(text)
     try:

@@ -19,7 +19,7 @@ from attncli.practice.plan.plan_sentences import (
 )
 from attncli.words import plan_texts as words
 
-CARDS_SHOWN, DAYS_SHOWN = 12, 14
+CARDS_PRINTED, DAYS_PRINTED = 12, 14
 _TITLE = 36
 
 
@@ -61,16 +61,16 @@ def _today(plan: Plan, lang: Lang) -> Iterator[str]:
     ]
     for name, ids in named:
         if ids:
-            more = [words.MORE_CARDS[lang].format(count=len(ids) - CARDS_SHOWN)] if len(ids) > CARDS_SHOWN else []
-            yield f"  {left(name[lang], width)}{' '.join([*ids[:CARDS_SHOWN], *more])}"
+            more = [words.MORE_CARDS[lang].format(count=len(ids) - CARDS_PRINTED)] if len(ids) > CARDS_PRINTED else []
+            yield f"  {left(name[lang], width)}{' '.join([*ids[:CARDS_PRINTED], *more])}"
 
 
 def _days(days: Sequence[StudyDay], lang: Lang) -> Iterator[str]:
-    for day in days[:DAYS_SHOWN]:
+    for day in days[:DAYS_PRINTED]:
         minutes = words.MINUTES[lang].format(minutes=day.minutes)
         yield f"  {left(day_name(day.date, lang), 11)}{right(minutes, 9)}  {' · '.join(day_parts(day, lang))}"
-    if len(days) > DAYS_SHOWN:
-        yield f"  {words.MORE_DAYS[lang].format(count=len(days) - DAYS_SHOWN)}"
+    if len(days) > DAYS_PRINTED:
+        yield f"  {words.MORE_DAYS[lang].format(count=len(days) - DAYS_PRINTED)}"
 
 
 def _topics(plan: Plan, titles: Mapping[str, str], lang: Lang) -> Iterator[str]:

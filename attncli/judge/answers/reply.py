@@ -56,7 +56,7 @@ class RaisedError:
 
 
 def read_reply(header: Mapping[str, Any], payload: memoryview, request: Request) -> Observed:
-    """The observation in a reply to `request`. Raises Unreadable for anything that is not one."""
+    """The observation in a reply to `request`. Raises UnreadableReply for anything that is not one."""
     try:
         return _observation(header, payload, request)
     except (TreeError, LookupError, TypeError, ValueError, AttributeError, OverflowError, RuntimeError) as error:
@@ -64,7 +64,7 @@ def read_reply(header: Mapping[str, Any], payload: memoryview, request: Request)
 
 
 def read_raised(header: Mapping[str, Any]) -> RaisedError:
-    """The exception in a reply. Raises Unreadable for anything that is not one."""
+    """The exception in a reply. Raises UnreadableReply for anything that is not one."""
     reason = header.get("reason")
     if reason not in REASONS:
         raise UnreadableReply("an exception without a reason")
@@ -75,12 +75,12 @@ def read_raised(header: Mapping[str, Any]) -> RaisedError:
 
 
 def read_touched(header: Mapping[str, Any]) -> list[str]:
-    """What the learner's code has tried to touch. Raises Unreadable for anything but a list of names."""
+    """What the learner's code has tried to touch. Raises UnreadableReply for anything but a list of names."""
     return [_text(name, 60) for name in _listed(header.get("touched", []))[:MOST_TOUCHED]]
 
 
 def read_names(header: Mapping[str, Any]) -> frozenset[str]:
-    """The entry points that a loaded file defines. Raises Unreadable for anything but names with what they are."""
+    """The entry points that a loaded file defines. Raises UnreadableReply for anything but names with what they are."""
     names = header.get("names")
     if not isinstance(names, dict) or len(names) > MOST_LISTED:
         raise UnreadableReply("no names")

@@ -59,4 +59,6 @@ def _broken(paragraph: list[str]) -> list[str]:
         return []
     whole = _FOLDED.sub("", "\n".join(paragraph)).replace("\n", " ")
     bullet = _BULLET.match(whole)
-    return wrapped(whole, _WIDTH, " " * len(bullet[0]) if bullet else "")
+    margin = len(whole) - len(whole.lstrip())
+    lines = wrapped(whole, _WIDTH - margin, " " * (len(bullet[0]) - margin) if bullet else "")
+    return [" " * margin + line for line in lines]

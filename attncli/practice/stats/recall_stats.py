@@ -21,7 +21,7 @@ from attncli.practice.workspace import Workspace
 from attncli.store.review_seconds import seconds_by_day
 from attncli.store.schedule_table import ReviewedCard
 
-DAYS_SHOWN = 14
+STUDY_DAYS_SHOWN = 14
 PREDICTED_FROM = (0.0, 0.7, 0.8, 0.85, 0.9, 0.95)
 """Where the groups of predicted recall begin."""
 DAYS_FROM = (1, 2, 4, 8, 15, 31, 61, 121)
@@ -90,8 +90,8 @@ class RecallRecord:
 def minutes_by_day(workspace: Workspace) -> list[tuple[date, float]]:
     """The minutes of timed reviews on each of the last study days, today's last."""
     today = workspace.moment().day
-    spent = seconds_by_day(workspace.store.connection, today - DAYS_SHOWN + 1, today)
-    days = range(today - DAYS_SHOWN + 1, today + 1)
+    spent = seconds_by_day(workspace.store.connection, today - STUDY_DAYS_SHOWN + 1, today)
+    days = range(today - STUDY_DAYS_SHOWN + 1, today + 1)
     return [(date.fromordinal(day), spent.get(day, 0.0) / 60) for day in days]
 
 

@@ -35,7 +35,6 @@ _EDITING = {
     "Ctrl+Z": ("undo", "key.undo"),
     "Ctrl+Y": ("redo", "key.redo"),
     "Ctrl+X": ("cut", "key.cut"),
-    "Super+C": ("copy", "key.copy"),
     "Ctrl+V": ("paste", "key.paste"),
     "F7": ("select_all", "key.select-all"),
     "Ctrl+←": ("cursor_word_left", "key.word-left"),
@@ -45,7 +44,7 @@ _EDITING = {
     "Ctrl+Home": ("to_start", "key.to-start"),
     "Ctrl+End": ("to_end", "key.to-end"),
     "Ctrl+W": ("delete_word_left", "key.delete-word"),
-    "Ctrl+Shift+K": ("delete_line", "key.delete-line"),
+    "Ctrl+K": ("delete_to_end_of_line_or_delete_line", "key.delete-rest"),
 }
 """By the key as it is written: most of it Textual's field can do already, but not in words that Help knows."""
 _ARROWS = str.maketrans({"←": "left", "→": "right"})

@@ -13,7 +13,7 @@ from attncli.domain.text import Lang
 from attncli.errors import ExperimentFailed
 from attncli.experiments.catalogue import find
 from attncli.experiments.child_runner import ChildRun
-from attncli.experiments.experiment_report import lines
+from attncli.experiments.experiment_report import WIDEST, lines
 from attncli.experiments.results import SeedOutcome
 from attncli.tui.app_errors import fault_text
 from attncli.tui.screens.base import AttnScreen
@@ -22,7 +22,7 @@ from attncli.tui.widgets.plain import Plain
 from attncli.tui.widgets.title_bar import TitleBar
 from attncli.words.app_texts import say
 
-WIDEST, BESIDE = 100, 6
+BESIDE = 6
 
 
 class Advanced(Message):

@@ -42,8 +42,9 @@ class HelpScreen(ModalScreen[None]):
             yield Plain(Content.styled(say("help.close", lang), "$text-muted"))
 
     def _found_keys(self) -> list[tuple[str, str]]:
+        """What the key bar names comes first."""
         found: dict[str, list[str]] = {}
-        for active in self.below.active_bindings.values():
+        for active in sorted(self.below.active_bindings.values(), key=lambda active: not active.binding.show):
             binding = active.binding
             if binding.description in TEXTS and active.enabled:
                 names = found.setdefault(say(binding.description, self.lang), [])

@@ -103,13 +103,13 @@ class PlanScreen(AttnScreen):
             yield Plain(Content.styled(f"! {line}", "$warning"))
         for line in (basis_line(plan, lang), *studied_line(plan, lang), words.BESIDE_REVIEW[lang]):
             yield Plain(Content.styled(line, "$text-muted"))
-        yield self._heading(words.DAYS[lang])
+        yield heading(words.DAYS[lang])
         yield Plain(Content("\n").join(self._day(day) for day in plan.days[:DAYS_SHOWN]))
         if len(plan.days) > DAYS_SHOWN:
             yield Plain(words.MORE_DAYS[lang].format(count=len(plan.days) - DAYS_SHOWN))
         for line in last_pass_line(plan, lang):
             yield Plain(Content.styled(line, "$text-muted"))
-        yield self._heading(words.TOPICS[lang])
+        yield heading(words.TOPICS[lang])
         titles = {topic.id: topic.title[lang] for topic in self.workspace.library.topics()}
         yield Plain(Content("\n").join(self._topic(titles.get(id, id), plan.topics[id]) for id in plan.topics))
 
@@ -132,6 +132,3 @@ class PlanScreen(AttnScreen):
             right(f"{expected.recall:.0%}", 5),
             (f"  {expected.low:.0%}–{expected.high:.0%}", "$text-muted"),
         )
-
-    def _heading(self, text: str) -> Plain:
-        return heading(text)

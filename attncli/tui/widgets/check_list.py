@@ -23,7 +23,7 @@ _STYLES = {
     "info": "$primary",
     "running": "bold",
 }
-_NAME, _STATUS, _INDENT = 19, 11, 4
+_NAME, _STATUS, _BELOW = 19, 11, 4
 
 
 class CheckList(Widget):
@@ -70,5 +70,5 @@ class CheckList(Widget):
 
 def indented(text: str, width: int) -> list[Content]:
     """Lines of `text` wrapped to `width`, set in by four cells."""
-    lines = [part for line in text.splitlines() for part in Content(line).wrap(max(10, width - _INDENT))]
-    return [Content(" " * _INDENT) + line for line in lines]
+    lines = [part for line in text.splitlines() for part in Content(line).wrap(max(10, width - _BELOW))]
+    return [Content(" " * _BELOW) + line for line in lines]

@@ -33,7 +33,7 @@ _RANKS = {
     "key.open": 4,
     **dict.fromkeys(("key.plan", "key.settings", "key.add-card"), 5),
 }
-_ALWAYS = ("key.help", "key.back", "key.home", "key.quit")
+_ALWAYS = ("key.help", "key.back", "key.save-and-back", "key.home", "key.quit")
 _WHERE_ROOM = 4
 _WIDE_GAP, _NARROW_GAP = 2, 1
 

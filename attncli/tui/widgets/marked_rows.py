@@ -113,8 +113,7 @@ class MarkedRows(Even, Vertical, can_focus=True):
             return False
         self.cursor = index
         self.choose(index)
-        self.refresh_rows()
-        self.query(MarkedRow)[index].scroll_visible(animate=False)
+        self._show_cursor()
         return True
 
     def action_cursor(self, step: int) -> None:
@@ -122,8 +121,14 @@ class MarkedRows(Even, Vertical, can_focus=True):
         if self.closed or not 0 <= target < len(self.texts) or not self._visible(self.cursor):
             raise SkipAction
         self.cursor = target
+        self._show_cursor()
+
+    def _show_cursor(self) -> None:
+        """Nothing is to be seen of rows that are not mounted yet, or any more."""
         self.refresh_rows()
-        self.query(MarkedRow)[target].scroll_visible(animate=False)
+        for row in self.query(MarkedRow):
+            if row.index == self.cursor:
+                row.scroll_visible(animate=False)
 
     def action_choose_cursor(self) -> None:
         if self.closed:
@@ -146,8 +151,8 @@ class MarkedRows(Even, Vertical, can_focus=True):
         return index == self.cursor and not self.closed
 
     def _visible(self, index: int) -> bool:
-        row = self.query(MarkedRow)[index]
+        rows = [row for row in self.query(MarkedRow) if row.index == index]
         try:
-            return bool(self.screen.find_widget(row).visible_region)
+            return bool(rows) and bool(self.screen.find_widget(rows[0]).visible_region)
         except NoWidget:  # in a terminal that is too small nothing is laid out
             return False
