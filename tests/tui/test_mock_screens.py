@@ -35,6 +35,8 @@ from attncli.tui.screens.mock import MockScreen
 from attncli.tui.screens.mock_code import MockCodeScreen
 from attncli.tui.screens.mock_interview import MockInterviewScreen
 from attncli.tui.screens.mock_report import MockReportScreen
+from attncli.tui.widget_events import PointsTicked
+from attncli.tui.widgets.card_sheet import Sheet
 from attncli.tui.widgets.mock_time import MockTimeLine
 from moved_clock import Clock
 
@@ -255,6 +257,16 @@ async def test_enter_pressed_twice_begins_one_interview(room: MakeRoom) -> None:
         rows = app.workspace.store.log.everything()
         steps = [(row.subject, row.payload["step"]) for row in rows if row.kind in mock_log.KINDS]
         assert steps == [(begun, "begin")]
+
+
+async def test_a_tick_for_points_that_are_gone_is_nobodys(room: MakeRoom) -> None:
+    app = room()
+    async with app.run_test(size=(80, 24)) as pilot:
+        await press(pilot, "enter")
+        await app.screen.query_one(Sheet).remove_children()
+        app.screen.post_message(PointsTicked())
+        await pilot.pause()
+        assert app.failure is None and interview_of(app).asked is not None
 
 
 async def test_a_follow_up_may_be_judged_with_the_mouse_and_in_either_language(room: MakeRoom) -> None:

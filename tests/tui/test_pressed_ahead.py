@@ -15,6 +15,7 @@ from attncli.tui.palette import Palette
 from attncli.tui.screens.home import HomeScreen
 from attncli.tui.widgets.marked_rows import MarkedRow, MarkedRows
 from attncli.tui.widgets.option_rows import Rows
+from attncli.tui.widgets.ordering import OrderingAnswer
 from attncli.tui.widgets.title_bar import TitleBar
 
 from .conftest import MakeApp, shown
@@ -109,6 +110,17 @@ async def test_a_letter_for_a_row_that_is_not_there_any_more_ends_nothing(make_a
         assert rows.press("b") and rows.cursor == 1
         with pytest.raises(SkipAction):
             rows.action_cursor(-1)
+
+
+async def test_an_item_is_moved_though_its_rows_are_not_there_any_more(make_app: MakeApp) -> None:
+    app = make_app("review")
+    async with app.run_test(size=(80, 24)) as pilot:
+        await to_card("att-09")(pilot)
+        rows = app.screen.query_one(OrderingAnswer)
+        first, second, *others = rows.asked.item_order
+        await rows.remove_children()
+        rows.action_move(1)
+        assert rows.asked.item_order == [second, first, *others]
 
 
 async def test_the_cursor_of_options_stays_where_nothing_is_laid_out(make_app: MakeApp) -> None:

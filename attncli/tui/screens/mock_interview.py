@@ -20,7 +20,6 @@ from attncli.tui.screens.confirm import ConfirmScreen
 from attncli.tui.screens.interview_clock import InterviewClock
 from attncli.tui.widget_events import Answered, PointsTicked
 from attncli.tui.widgets.card_sheet import Sheet, asked_parts
-from attncli.tui.widgets.marked_rows import MarkedRows
 from attncli.tui.widgets.mock_time import MockTimeLine
 from attncli.tui.widgets.plain import Plain
 from attncli.tui.widgets.title_bar import TitleBar
@@ -166,9 +165,9 @@ class MockInterviewScreen(AskingScreen, InterviewClock):
 
     def on_points_ticked(self, message: PointsTicked) -> None:
         message.stop()
-        if self.asked is not None:
-            points = self.query_one(Sheet).query(MarkedRows).last()
-            self.asked.ticked = set(getattr(points, "ticked", ()))
+        points = self.query_one(Sheet).rows[-1:]
+        if self.asked is not None and points:
+            self.asked.ticked = set(getattr(points[0], "ticked", ()))
 
     def action_points(self) -> None:
         """The first letter; the others arrive in `on_key`."""

@@ -12,7 +12,7 @@ from attncli.domain.card import OrderingCard
 from attncli.domain.text import Lang
 from attncli.practice.cards.ask import Asked
 from attncli.tui.markup import inline
-from attncli.tui.widgets.marked_rows import MarkedRow, MarkedRows
+from attncli.tui.widgets.marked_rows import MarkedRows
 
 
 class OrderingAnswer(MarkedRows):
@@ -51,5 +51,4 @@ class OrderingAnswer(MarkedRows):
             order = self.asked.item_order
             order[self.cursor], order[target] = order[target], order[self.cursor]
             self.cursor = target
-            self.refresh_rows()
-            self.query(MarkedRow)[target].scroll_visible(animate=False)
+            self._show_cursor()
