@@ -13,6 +13,8 @@ from attncli.errors import INTERRUPTED
 from attncli.tui.terminal import hung_up
 
 HUNG_UP = 129
+READ_AHEAD_SECONDS = 1.0
+"""So long the end waits at most for what was typed just before it."""
 
 
 class WaysOut(App[None]):
@@ -20,12 +22,14 @@ class WaysOut(App[None]):
 
     keep: Callable[[], bool] | None = None
 
-    def action_interrupt(self) -> None:
+    async def action_interrupt(self) -> None:
         """Ctrl-C ends the app as it ends every command."""
+        await self._read_ahead()
         if self._has_kept():
             self.exit(return_code=INTERRUPTED)
 
     async def action_quit(self) -> None:
+        await self._read_ahead()
         if self._has_kept():
             self.exit()
 
@@ -43,11 +47,24 @@ class WaysOut(App[None]):
         if hung_up(terminal):
             self.exit(return_code=HUNG_UP)
 
-    def on_exit_app(self) -> None:
+    async def on_exit_app(self) -> None:
         """The end that nobody can put off: the terminal is gone, or the page in the browser."""
+        await self._read_ahead()
         self._has_kept()
+
+    async def _read_ahead(self) -> None:
+        """Keys that came before the end reach the field, and what it makes of them its screen."""
+        if (field := self.focused) is None:
+            return
+        for reader in (field, *field.ancestors_with_self):
+            read = asyncio.Event()
+            if getattr(reader, "_task", None) is not asyncio.current_task() and reader.call_later(read.set):
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(read.wait(), READ_AHEAD_SECONDS)
 
     def _has_kept(self) -> bool:
         """Where it cannot be kept, that is told once, and the next try leaves all the same."""
-        keep, self.keep = self.keep, None
-        return keep is None or keep()
+        if self.keep is None or self.keep():
+            return True
+        self.keep = None
+        return False

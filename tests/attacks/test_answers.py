@@ -20,7 +20,7 @@ import torch
 from attncli.domain.grade_report import GradeReport
 from attncli.judge.answer_guard import Guard
 from attncli.judge.answers.callables import Callables
-from attncli.judge.answers.finding import Finding
+from attncli.judge.answers.finding import CaseFinding
 from attncli.judge.answers.request import Request
 from attncli.judge.answers.submission import Budget, Failure, Submission
 from attncli.judge.asking.devices import Devices, EdgeDevice
@@ -154,7 +154,7 @@ WRONG = {"no-scale": REFERENCE.replace(" * scale", "")}
 ENTRY = ["halves", "turned", "Gate", "follow", "dropped", "drawn", "tiled"]
 SPEC = {"entry": ENTRY, "required": ["loads", "matches-reference"], "forbidden": []}
 
-Ask = Callable[["Kind", random.Random], Finding | None]
+Ask = Callable[["Kind", random.Random], CaseFinding | None]
 
 
 @dataclass
@@ -245,7 +245,7 @@ def case_of(exam: Exam, name: str, profile: str | Profile = "ordinary"):
     return make.case
 
 
-def reported(kind: Kind, finding: Finding) -> dict[str, Any]:
+def reported(kind: Kind, finding: CaseFinding) -> dict[str, Any]:
     """The report with one check that failed so."""
     check = kind.grading.faults.reported("matches-reference", finding, 1)
     report = GradeReport(
@@ -254,7 +254,7 @@ def reported(kind: Kind, finding: Finding) -> dict[str, Any]:
     return document(report)
 
 
-def judged(kind: Kind, finding: Finding | None) -> bool:
+def judged(kind: Kind, finding: CaseFinding | None) -> bool:
     """Whether a fault was found; it is reported in words of the public interface, in few of them."""
     if finding is None:
         return False
@@ -265,7 +265,7 @@ def judged(kind: Kind, finding: Finding | None) -> bool:
     return True
 
 
-def asked_of(kind: Kind, ask: Callable[[], Finding | None]) -> int:
+def asked_of(kind: Kind, ask: Callable[[], CaseFinding | None]) -> int:
     found = 0
     for number in range(ANSWERS):
         if number % 1000 == 0:
@@ -292,7 +292,7 @@ def test_there_is_a_verdict_on_every_answer(exam, name):
     examiner, (record, kinds) = asked.grading.faults.examiner, QUESTIONS[name]
     questions = [made(exam.demands, case_of(exam, record, profile)) for made, profile in kinds]
 
-    def ask() -> Finding | None:
+    def ask() -> CaseFinding | None:
         question = asked.chance.choice(questions)
         if isinstance(question, Devices):
             return examiner.stays_on_device(question)
@@ -306,9 +306,9 @@ def test_there_is_a_verdict_on_all_costs(exam):
     asked = kind(exam, "costs")
     promises = [*contracts(exam.folder, "work"), *contracts(exam.folder, "memory")]
 
-    def ask() -> Finding | None:
+    def ask() -> CaseFinding | None:
         found = examine_growth(exam, asked.grading.submission, asked.chance.choice(promises), {}, "ordinary")
-        if isinstance(found, Finding):
+        if isinstance(found, CaseFinding):
             return found
         json.dumps(found.document(), allow_nan=False)
         return None
@@ -329,7 +329,7 @@ def test_there_is_a_verdict_on_what_is_said_of_loading(exam):
         failure = submission._failure(Reply(header, memoryview(b"")), exam_place())
         failure = failure or submission._missing(Reply(header, memoryview(b"")))
         if failure is not None:
-            found += judged(asked, Finding.of_failure(case_of(exam, "case"), failure))
+            found += judged(asked, CaseFinding.of_failure(case_of(exam, "case"), failure))
     assert ANSWERS // 2 < found < ANSWERS
 
 

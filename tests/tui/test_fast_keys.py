@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 from textual import events
 from textual.keys import _character_to_key
@@ -49,6 +51,19 @@ async def test_the_answers_of_the_first_run_are_kept_as_they_were_typed(make_app
         await typed_at_once(pilot, "\b\b45\n")
     kept = load(app.workspace.home.config, {})
     assert (str(kept.interview), kept.minutes_per_day, kept.new_per_day) == ("2026-07-12", 45, 15)
+
+
+@pytest.mark.parametrize("leaving", ["ctrl+q", "ctrl+c"])
+async def test_what_is_typed_just_before_the_end_is_kept(make_app: MakeApp, leaving: str) -> None:
+    app = opened(make_app)
+    write_solution(app, "")
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("w")
+        await pilot.pause(0.3)
+        for key, character in (("x", "x"), ("y", "y"), (leaving, None)):
+            app.post_message(events.Key(key, character))
+        await asyncio.wait([app._task], timeout=10)  # type: ignore[list-item]
+    assert (app.workspace.home.solutions / "sdpa.py").read_text(encoding="utf-8") == "xy"
 
 
 async def test_code_stands_as_it_was_typed(make_app: MakeApp) -> None:

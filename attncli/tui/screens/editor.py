@@ -128,6 +128,7 @@ class EditorScreen(Screen[bool]):
         return cast("Routes", self.app)
 
     def on_mount(self) -> None:
+        self.attn.keep = self.action_save
         self.set_interval(SECONDS_BETWEEN_SAVES, partial(self._save, tells=False))
         area = self.query_one(TextArea)
         area.focus()
