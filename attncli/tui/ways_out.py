@@ -54,7 +54,8 @@ class WaysOut(App[None]):
 
     async def _read_ahead(self) -> None:
         """Keys that came before the end reach the field, and what it makes of them its screen."""
-        if (field := self.focused) is None:
+        field = self.focused if self.screen_stack else None
+        if field is None:
             return
         for reader in (field, *field.ancestors_with_self):
             read = asyncio.Event()

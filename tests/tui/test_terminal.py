@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from attncli.tui.terminal import hung_up, standard_terminal
+from attncli.tui.ways_out import WaysOut
 
 pty = pytest.importorskip("pty")
 ENOUGH_SECONDS = 60.0
@@ -74,6 +75,13 @@ def test_a_signal_to_end_leaves_by_the_door_where_what_was_typed_is_kept(
     app.send_signal(number)
     os.close(terminal[0])
     assert app.wait(ENOUGH_SECONDS) == 128 + number
+
+
+async def test_an_app_that_is_told_to_end_before_it_shows_a_screen_has_nothing_to_keep() -> None:
+    app = WaysOut()
+    assert not app.screen_stack
+    await app.on_exit_app()
+    assert app.keep is None
 
 
 def _shown(descriptor: int) -> str:
