@@ -59,7 +59,8 @@ class WaysOut(App[None]):
             return
         for reader in (field, *field.ancestors_with_self):
             read = asyncio.Event()
-            if getattr(reader, "_task", None) is not asyncio.current_task() and reader.call_later(read.set):
+            is_this_one = reader is self or getattr(reader, "_task", None) is asyncio.current_task()
+            if not is_this_one and reader.call_later(read.set):
                 with suppress(TimeoutError):
                     await asyncio.wait_for(read.wait(), READ_AHEAD_SECONDS)
 

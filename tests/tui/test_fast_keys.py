@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Coroutine
+from typing import Any
 
 import pytest
 from textual import events
@@ -11,6 +13,7 @@ from textual.pilot import Pilot
 from textual.widgets import TextArea
 
 from attncli.config import load
+from attncli.tui import ways_out
 
 from .conftest import MakeApp
 from .test_challenge import opened, write_solution
@@ -64,6 +67,20 @@ async def test_what_is_typed_just_before_the_end_is_kept(make_app: MakeApp, leav
             app.post_message(events.Key(key, character))
         await asyncio.wait([app._task], timeout=10)  # type: ignore[list-item]
     assert (app.workspace.home.solutions / "sdpa.py").read_text(encoding="utf-8") == "xy"
+
+
+def test_the_end_waits_for_nobody_where_nothing_was_typed(make_app: MakeApp, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run as the command line does: the app itself is among the ancestors of what has the keys."""
+    app, waited = make_app(), []
+
+    async def wait_for(read: Coroutine[Any, Any, bool], seconds: float) -> None:
+        _done, late = await asyncio.wait([asyncio.ensure_future(read)], timeout=5 * seconds)
+        waited.append(len(late))
+
+    monkeypatch.setattr(ways_out.asyncio, "wait_for", wait_for)
+    app.call_later(lambda: app.call_after_refresh(app.exit))
+    app.run(headless=True, size=(80, 24))
+    assert waited and not any(waited)
 
 
 async def test_code_stands_as_it_was_typed(make_app: MakeApp) -> None:
