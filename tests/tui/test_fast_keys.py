@@ -73,8 +73,8 @@ def test_the_end_waits_for_nobody_where_nothing_was_typed(make_app: MakeApp, mon
     """Run as the command line does: the app itself is among the ancestors of what has the keys."""
     app, waited = make_app(), []
 
-    async def wait_for(read: Coroutine[Any, Any, bool], seconds: float) -> None:
-        _done, late = await asyncio.wait([asyncio.ensure_future(read)], timeout=5 * seconds)
+    async def wait_for(read: Coroutine[Any, Any, bool], timeout: float) -> None:
+        _done, late = await asyncio.wait([asyncio.ensure_future(read)], timeout=5 * timeout)
         waited.append(len(late))
 
     monkeypatch.setattr(ways_out.asyncio, "wait_for", wait_for)
