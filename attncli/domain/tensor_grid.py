@@ -14,6 +14,7 @@ from attncli.domain.printable import printable
 
 _MOST_NUMBERS, _MOST_MARKS = 12, 32
 DIGITS = 4
+GAP_CELLS = 4
 
 
 def tensor_lines(tensor: ShownTensor, other: Value = None, digits: int = DIGITS) -> list[str]:
@@ -72,31 +73,31 @@ def differ(a: Any, b: Any, digits: int = DIGITS) -> bool:
     return number_text(a, digits) != number_text(b, digits)
 
 
-def side_by_side(blocks: Sequence[Sequence[str]], width: int, gap: int = 4) -> list[str]:
+def side_by_side(blocks: Sequence[Sequence[str]], width: int) -> list[str]:
     """Blocks of lines beside each other, in as many rows of blocks as the width asks for, a blank line between rows."""
     rows: list[list[Sequence[str]]] = []
     used = 0
     for block in blocks:
         size = max((width_of(line) for line in block), default=0)
-        if rows and used + gap + size <= width:
+        if rows and used + GAP_CELLS + size <= width:
             rows[-1].append(block)
-            used += gap + size
+            used += GAP_CELLS + size
         else:
             rows.append([block])
             used = size
     lines: list[str] = []
     for row in rows:
         lines += [""] if lines else []
-        lines += _joined(row, gap)
+        lines += _joined(row)
     return lines
 
 
-def _joined(blocks: Sequence[Sequence[str]], gap: int) -> list[str]:
+def _joined(blocks: Sequence[Sequence[str]]) -> list[str]:
     sizes = [max((width_of(line) for line in block), default=0) for block in blocks]
     lines = []
     for index in range(max(map(len, blocks))):
         cells = [block[index] if index < len(block) else "" for block in blocks]
-        lines.append((" " * gap).join(left(cell, size) for cell, size in zip(cells, sizes, strict=True)).rstrip())
+        lines.append((" " * GAP_CELLS).join(left(cell, size) for cell, size in zip(cells, sizes, strict=True)).rstrip())
     return lines
 
 

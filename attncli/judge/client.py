@@ -12,8 +12,7 @@ import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from types import TracebackType
-from typing import IO, Any, Self
+from typing import IO, Any, ClassVar, Self
 
 import attncli
 from attncli.domain.case_answers import BothAnswers, answers_of
@@ -34,36 +33,50 @@ OnEvent = Callable[[dict[str, Any]], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ProveRequest:
-    """All files of a challenge on many streams of inputs; `known` says what wrong files failed before."""
+class _Request:
+    """What the judge is asked of a challenge, by its document and folder."""
 
+    op: ClassVar[str]
     spec: Mapping[str, Any]
     folder: Path
-    streams: int
-    timeout_seconds: float
+    timeout_seconds: float = TIMEOUT_SECONDS
     memory_mib: int = MEMORY_MIB
+
+    def document(self) -> dict[str, Any]:
+        return {"op": self.op, **asdict(self), "folder": str(self.folder)}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _SourceRequest(_Request):
+    """What it is asked of a submission, by the bytes of its file."""
+
+    source: bytes
+    filename: str
+
+    def document(self) -> dict[str, Any]:
+        return _Request.document(self) | {"source": base64.b64encode(self.source).decode()}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProveRequest(_Request):
+    """All files of a challenge on many streams of inputs; `known` says what wrong files failed before."""
+
+    op = "prove"
+    streams: int
     known: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     repairs: Sequence[Repair] = field(default=())
     device: str = "cpu"
 
-    def document(self) -> dict[str, Any]:
-        return {"op": "prove", **asdict(self), "folder": str(self.folder)}
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GradeRequest:
-    """One grading: the challenge's document and folder, the submission's bytes, and how to grade.
+class GradeRequest(_SourceRequest):
+    """One grading, and how to grade.
 
     `device` is "cpu" or "cuda"; `may_fall_back` leaves a GPU that cannot be used aside, where nobody has asked for it.
     `bugs` are the names of those that were planted in the file, `repairs` how, where they were planted together.
     """
 
-    spec: Mapping[str, Any]
-    folder: Path
-    source: bytes
-    filename: str
-    timeout_seconds: float = TIMEOUT_SECONDS
-    memory_mib: int = MEMORY_MIB
+    op = "grade"
     seed: int = 0
     rung: CaseRung = "solved"
     examples: int = 0
@@ -74,26 +87,13 @@ class GradeRequest:
     device: str = "cpu"
     may_fall_back: bool = False
 
-    def document(self) -> dict[str, Any]:
-        source = base64.b64encode(self.source).decode()
-        return {"op": "grade", **asdict(self), "folder": str(self.folder), "source": source}
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TryRequest:
-    """A case that the learner typed, as `text`, for the submission whose bytes these are."""
+class TryRequest(_SourceRequest):
+    """A case that the learner typed, as `text`, for the submission."""
 
-    spec: Mapping[str, Any]
-    folder: Path
-    source: bytes
-    filename: str
+    op = "try"
     text: str
-    timeout_seconds: float = TIMEOUT_SECONDS
-    memory_mib: int = MEMORY_MIB
-
-    def document(self) -> dict[str, Any]:
-        source = base64.b64encode(self.source).decode()
-        return {"op": "try", **asdict(self), "folder": str(self.folder), "source": source}
 
 
 class Judge:
@@ -177,9 +177,7 @@ class Judge:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if kind is not None:
             self.kill()
         self.close()

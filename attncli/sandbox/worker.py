@@ -43,7 +43,6 @@ _FIXED_VARIABLES = {
     "PYTHONHASHSEED": "0",
     "TORCHINDUCTOR_CACHE_DIR": "/tmp",  # torch's compiler makes this folder when it is imported; it is there already
 }
-Invoke = Callable[[dict[str, Any], Sequence[wire.Buffer]], tuple[dict[str, Any], memoryview]]
 
 
 @dataclass(frozen=True, slots=True)

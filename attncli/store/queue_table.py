@@ -146,9 +146,9 @@ class Moment:
             "pass_days": self.pass_days,
         }
 
-    def values_of_day(self, topic: str | None) -> dict[str, object]:
+    def values_of_day(self) -> dict[str, object]:
         """The same without the moment, for what holds on the whole study day."""
-        values = self.values(topic)
+        values = self.values(None)
         del values["now"]
         return values
 
@@ -196,14 +196,14 @@ class Queue:
             ((rank, id) for id, rank in _ranks(introduction_order, asked_order)),
         )
 
-    def count_learning(self, when: Moment, topic: str | None = None) -> dict[str, int]:
+    def count_learning(self, when: Moment) -> dict[str, int]:
         """Topic → number of cards with a learning or relearning step due."""
-        return self._by_topic(_STEPS_DUE, when, topic)
+        return self._by_topic(_STEPS_DUE, when)
 
-    def count_reviews(self, when: Moment, topic: str | None = None) -> dict[str, int]:
+    def count_reviews(self, when: Moment) -> dict[str, int]:
         """Topic → number of reviews due."""
         sql = f"SELECT topic, count(*) FROM queue WHERE {when.reviews_due} GROUP BY topic"
-        return dict(self._connection.rows_while_unchanged(sql, when.values_of_day(topic)))
+        return dict(self._connection.rows_while_unchanged(sql, when.values_of_day()))
 
     def count_unseen(self, when: Moment, limit: int) -> dict[str, int]:
         """Topic → how many of the next `limit` unseen cards it has."""
@@ -214,7 +214,7 @@ class Queue:
 
     def all_unseen(self, when: Moment) -> int:
         """How many cards have never been reviewed and are open, whatever stands near them."""
-        return sum(self._by_topic(_UNSEEN, when, None).values())
+        return sum(self._by_topic(_UNSEEN, when).values())
 
     def challenges_due(self, when: Moment) -> set[str]:
         """The solved challenges that are due again."""
@@ -263,7 +263,7 @@ class Queue:
         """
         if when.pass_days:
             return []
-        rows = self._connection.rows_while_unchanged(_MEETINGS, when.values_of_day(None))
+        rows = self._connection.rows_while_unchanged(_MEETINGS, when.values_of_day())
         return [(*row[:5], bool(row[5])) for row in rows]
 
     def learning(self, when: Moment, topic: str | None = None, limit: int = -1) -> list[Waiting]:
@@ -284,9 +284,9 @@ class Queue:
         found = self._connection.rows(sql, {**when.values(topic), "ids": json.dumps(list(ids))})
         return {id for (id,) in found}
 
-    def reviews(self, when: Moment, topic: str | None = None) -> list[Waiting]:
+    def reviews(self, when: Moment) -> list[Waiting]:
         """Reviews that are due, the longest-waiting first."""
-        return self._waiting(f"{when.reviews_due} ORDER BY due_at_us, id", when, topic)
+        return self._waiting(f"{when.reviews_due} ORDER BY due_at_us, id", when, None)
 
     def reviews_by_loss(self, when: Moment, limit: int) -> list[Waiting]:
         """The `limit` due reviews whose recall falls most if they wait a day, the most urgent first."""
@@ -331,9 +331,9 @@ class Queue:
         found = self._connection.value(sql, when.values(None))
         return None if found is None else int(found)
 
-    def _by_topic(self, condition: str, when: Moment, topic: str | None) -> dict[str, int]:
+    def _by_topic(self, condition: str, when: Moment) -> dict[str, int]:
         sql = f"SELECT topic, count(*) FROM queue WHERE {condition} GROUP BY topic"
-        return dict(self._connection.rows(sql, when.values(topic)))
+        return dict(self._connection.rows(sql, when.values(None)))
 
     def _waiting(self, condition: str, when: Moment, topic: str | None) -> list[Waiting]:
         sql = f"SELECT id, topic, state = 'new', rank & {_ASKED_MASK} FROM queue WHERE {condition}"

@@ -20,7 +20,6 @@ from textual.screen import Screen
 
 from attncli.config import Settings
 from attncli.domain.text import Lang
-from attncli.errors import AttnError
 from attncli.paths import Home
 from attncli.practice.cards.choose_cards import Wish, require_fitting
 from attncli.practice.challenges.warm_judge import WarmJudge
@@ -57,21 +56,18 @@ def run(
     *,
     topic: str | None = None,
     limit: int | None = None,
-    challenge: str | None = None,
     wish: Wish | None = None,
     quiz: QuizWish | None = None,
     mock: MockWish | None = None,
 ) -> int:
-    """Opens the app at `screen`, at one challenge, or in a drill or a quiz of what is wished for; its exit code.
+    """Opens the app at `screen`, or in a drill or a quiz of what is wished for; its exit code.
 
-    Raises NotFound for an unknown topic or challenge, NothingFits for a wish that no card fits, and whatever ended the
+    Raises NotFound for an unknown topic, NothingFits for a wish that no card fits, and whatever ended the
     app while it ran.
     """
     with Workspace.open(home, clock, settings=settings) as workspace:
         if topic is not None:
             workspace.library.topic(topic)
-        if challenge is not None:
-            workspace.library.challenge(challenge)
         if wish is not None:
             require_fitting(workspace, wish)
         if mock is not None:
@@ -79,9 +75,9 @@ def run(
 
             draw_plan(workspace, mock)
         drawn = None if quiz is None else drawn_quiz(workspace, quiz)
-        if (screen, challenge) == ("home", None) and is_first_run(workspace):
+        if screen == "home" and is_first_run(workspace):
             screen = "first-run"
-        app = AttnApp(workspace, Random(), screen, topic=topic, limit=limit, challenge=challenge, wish=wish, quiz=drawn)
+        app = AttnApp(workspace, Random(), screen, topic=topic, limit=limit, wish=wish, quiz=drawn)
         app.mock_wish = mock
         try:
             with app.keys_first():
@@ -197,10 +193,8 @@ class AttnApp(WaysIn, Notices, CollectWhenIdle, UnexpectedInput, WaysOut):
     def _remember(self, key: str, value: str) -> None:
         from attncli import config
 
-        try:
+        with self.telling():
             config.save(self.workspace.home.config, key, value)
-        except AttnError as error:
-            self.tell(error)
 
     def action_command_palette(self) -> None:
         from textual.command import CommandPalette

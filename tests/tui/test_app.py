@@ -323,8 +323,6 @@ async def test_no_line_is_wider_than_the_terminal(make_app: MakeApp, lang: str, 
 def test_run_refuses_an_unknown_topic_before_it_takes_the_screen(tmp_path: Path, clock: Clock) -> None:
     with pytest.raises(NotFound, match="nosuch"):
         app_module.run(Home(tmp_path), Settings(), clock, "review", topic="nosuch")
-    with pytest.raises(NotFound, match="nosuch"):
-        app_module.run(Home(tmp_path), Settings(), clock, "challenges", challenge="nosuch")
 
 
 def test_a_failure_ends_the_app_without_a_traceback(

@@ -116,17 +116,15 @@ async def test_each_question_has_its_line_at_80_columns(make_app: MakeApp, lang:
         assert "Esc" in shown(app) and all(cell_len(line) <= 80 for line in shown(app).splitlines())
 
 
-@pytest.mark.parametrize(("screen", "asked"), [("home", True), ("review", False), ("challenge", False)])
+@pytest.mark.parametrize(("screen", "asked"), [("home", True), ("review", False), ("challenges", False)])
 def test_only_home_of_a_new_folder_begins_with_it(
-    make_app: MakeApp, monkeypatch: pytest.MonkeyPatch, clock: Clock, screen: str, asked: bool
+    make_app: MakeApp, monkeypatch: pytest.MonkeyPatch, clock: Clock, screen: Route, asked: bool
 ) -> None:
     seen: list[Route] = []
     monkeypatch.setattr(AttnApp, "run", lambda self: seen.append(self._first))
-    workspace = make_app().workspace
-    home = Home(workspace.home.root)
-    challenge = workspace.library.challenges()[0].id if screen == "challenge" else None
+    home = Home(make_app().workspace.home.root)
     for _ in range(2):
-        app_module.run(home, Settings(), clock, "review" if screen == "review" else "home", challenge=challenge)
+        app_module.run(home, Settings(), clock, screen)
         if not home.config.exists():
             home.config.write_text('lang = "en"\n', encoding="utf-8")
     assert [route == "first-run" for route in seen] == [asked, False]

@@ -52,12 +52,12 @@ def answers_like(files: PlantedFiles, folder: Folder, name: str, asked: Sequence
     )
 
 
-def is_turned_away(exam: Exam, files: PlantedFiles, choice: Choice, submit: Submit, rung: str = "solved") -> bool:
+def is_turned_away(exam: Exam, files: PlantedFiles, choice: Choice, submit: Submit) -> bool:
     """Whether the reference with these mistakes in it fails a required check of the first rung."""
     path = exam.folder.path / "reference.py"
     with closing(submit(path, files.text(choice))) as submission:
         report = Grading(exam, submission, Options(stream=exam.stream, quick=True)).run()
-    return any(check.required and check.status == "fail" and check.rung == rung for check in report.checks)
+    return any(check.required and check.status == "fail" and check.rung == "solved" for check in report.checks)
 
 
 def _hidden(files: PlantedFiles, asked: Sequence[Probe]) -> Iterator[tuple[str, str]]:

@@ -26,7 +26,6 @@ LEAST_AT_ONE_PLACE = 4
 MOST_DIMENSIONS = 5
 
 NamedPattern = tuple[str, Localised]
-Pattern = Callable[[Sequence[Sample], Localised], NamedPattern | None]
 
 
 def pattern_of(wrong: Sequence[Sample], what: Localised) -> NamedPattern | None:

@@ -1,15 +1,14 @@
-"""Where the learner stands with each challenge, which is next, and the code with which one was solved."""
+"""Where the learner stands with each challenge, and which is next."""
 
 from __future__ import annotations
 
 from collections.abc import Container, Iterable
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any, get_args
 from unicodedata import normalize
 
 from attncli.domain.challenge import Challenge, Standing
-from attncli.domain.rungs import RUNGS, Rung
+from attncli.domain.rungs import RUNGS
 from attncli.domain.schedule import Schedule
 from attncli.domain.text import LANGS, Lang
 from attncli.memory.attempt_rating import fixed_of, standing_of
@@ -88,28 +87,3 @@ def next_unsolved(workspace: Workspace, id: str) -> Challenge | None:
 
 def is_solved(workspace: Workspace, id: str) -> bool:
     return standing_of(standing(workspace.store.log.of_subjects([id]))) in RUNGS
-
-
-@dataclass(frozen=True, slots=True)
-class Solved:
-    """A solved challenge with the learner's last code that reached the highest rung."""
-
-    challenge: Challenge
-    rung: Rung
-    source: str
-    at: datetime
-    attempts: int
-
-
-def solved(workspace: Workspace) -> list[Solved]:
-    """Every solved challenge there still is, in reading order."""
-    found = (solved_one(workspace, challenge) for challenge in workspace.library.challenges())
-    return [one for one in found if one is not None]
-
-
-def solved_one(workspace: Workspace, challenge: Challenge) -> Solved | None:
-    """This challenge as the learner solved it, if so."""
-    attempts = [row for row in standing(workspace.store.log.of_subjects([challenge.id])) if row.verdict]
-    reached = [[row for row in attempts if row.reached == rung] for rung in reversed(RUNGS)]
-    last = next((rows[-1] for rows in reached if rows), None)
-    return None if last is None else Solved(challenge, last.reached, last.source, last.at, len(attempts))

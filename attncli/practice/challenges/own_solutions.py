@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import PurePath
@@ -44,12 +44,22 @@ def written(workspace: Workspace) -> OwnSolutions:
         mended_rounds = any(row.fixes for row in rows)
         if mended_rounds or any(is_repair and row.reached != "none" for row, is_repair in attempts):
             repaired.append(challenge)
-        reached = [[row for row in own if row.reached == rung] for rung in reversed(RUNGS)]
-        if last := next((rows[-1] for rows in reached if rows), None):
+        if last := _best(own):
             solved.append(OwnSolution(challenge, last.reached, last.source, last.at, len(own)))
         elif own:
             tried.append(challenge)
     return OwnSolutions(tuple(solved), tuple(repaired), tuple(tried))
+
+
+def solving_source(workspace: Workspace, id: str) -> str | None:
+    """The last code, the learner's own or mended, that reached the highest rung; None until the challenge is solved."""
+    best = _best(standing(workspace.store.log.of_subjects([id])))
+    return None if best is None else best.source
+
+
+def _best(rows: Sequence[LogRow]) -> LogRow | None:
+    reached = ([row for row in rows if row.verdict and row.reached == rung] for rung in reversed(RUNGS))
+    return next((found[-1] for found in reached if found), None)
 
 
 def _attempts(rows: Iterable[LogRow]) -> Iterator[tuple[LogRow, bool]]:

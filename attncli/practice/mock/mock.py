@@ -143,7 +143,7 @@ class MockInterview:
         if not self.state.is_over:
             self._step("end", {})
 
-    def tick_code(self, got: int, of: int, cards: tuple[str, ...] = (), verdict: str = "", attempt: str = "") -> None:
+    def tick_code(self, got: int, of: int, cards: tuple[str, ...] = (), verdict: str = "") -> None:
         """What a grading of the current code came to. It settles the round if all is right, or the time is up.
 
         Without a judge whoever ticks says what it came to.
@@ -151,8 +151,7 @@ class MockInterview:
         if self.item is None or not self.item.is_code:
             raise UsageError("no code is asked for now; `attn mock` shows what is")
         settles = got >= of or self.time.is_up
-        told = {"got": got, "of": of, "settles": settles, "cards": list(cards[:20]), "verdict": verdict}
-        self._step("grade", told | ({"attempt": attempt} if attempt else {}))
+        self._step("grade", {"got": got, "of": of, "settles": settles, "cards": list(cards[:20]), "verdict": verdict})
 
     def pause(self) -> None:
         """Stops the clock and keeps what it said; the next step starts it again."""

@@ -11,7 +11,8 @@ from textual.widget import Widget
 
 from attncli.domain.challenge import Challenge
 from attncli.domain.text import Lang
-from attncli.practice.challenges.challenge_standings import next_unsolved, solved_one
+from attncli.practice.challenges.challenge_standings import next_unsolved
+from attncli.practice.challenges.own_solutions import solving_source
 from attncli.practice.challenges.solution import reference
 from attncli.practice.challenges.starter_docstring import without_docstring
 from attncli.practice.workspace import Workspace
@@ -27,9 +28,9 @@ def after_solving(
     workspace: Workspace, challenge: Challenge, lang: Lang, opened: set[int], questions: Questions
 ) -> Iterator[Widget]:
     """What comes once a challenge is solved; nothing before. Code stands beside code: the statement is above."""
-    found = solved_one(workspace, challenge)
-    if found is not None:
-        sources = _code(found.source), _code(reference(challenge))
+    source = solving_source(workspace, challenge.id)
+    if source is not None:
+        sources = _code(source), _code(reference(challenge))
         yield AfterSolving(challenge, sources, next_unsolved(workspace, challenge.id), lang, opened, questions)
 
 

@@ -19,8 +19,9 @@ from attncli.errors import EnvironmentFailure, NotFound, UsageError
 from attncli.memory.attempt_rating import solved_reviews
 from attncli.practice.cards import record_review
 from attncli.practice.cards.due_counts import due_counts
-from attncli.practice.challenges.challenge_standings import solved, standings
+from attncli.practice.challenges.challenge_standings import standings
 from attncli.practice.challenges.hint import next_hint
+from attncli.practice.challenges.own_solutions import solving_source, written
 from attncli.practice.challenges.record_attempt import record_attempt
 from attncli.practice.challenges.solution import show_solution
 from attncli.practice.challenges.start_challenge import start_challenge
@@ -201,11 +202,12 @@ def test_having_read_the_solution_counts_as_forgotten(workspace: Workspace) -> N
 
 
 def test_the_last_accepted_code_is_kept_for_the_summary(workspace: Workspace) -> None:
-    assert solved(workspace) == []
+    assert written(workspace).solved == () and solving_source(workspace, "double") is None
     for verdict, source in (("accepted", "first"), ("accepted", "second"), ("rejected", "third")):
         record_attempt(workspace, report(verdict), source)
-    (found,) = solved(workspace)
+    (found,) = written(workspace).solved
     assert (found.challenge.id, found.source, found.attempts) == ("double", "second", 3)
+    assert solving_source(workspace, "double") == "second"
 
 
 def test_a_card_with_a_challenge_s_id_is_left_out_and_its_history_kept_apart(
