@@ -27,6 +27,18 @@ def write_bytes(path: Path, content: bytes) -> None:
     _write(path, [content])
 
 
+def put_text(path: Path, text: str, remedy: str) -> None:
+    """Writes `text` to `path` as `write_whole` does, with the folders that it takes.
+
+    Raises UsageError, with its `remedy`, or EnvironmentFailure where there is no room; then `path` is as it was.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(path, [text])
+    except OSError as error:
+        raise cannot_write(path, error, remedy) from error
+
+
 def replace_whole(path: Path, lines: Iterable[str], confirm: Callable[[], None]) -> int:
     """Puts a new file with `lines` at `path`, which is on disk when this returns; how many. A link is replaced.
 

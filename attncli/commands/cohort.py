@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -143,9 +142,7 @@ def _written(report: dict[str, Any], form: str, lang: Lang) -> str:
 
 
 def _progress(lang: Lang) -> Callable[[int, int, int], None]:
-    """Says how many are graded and about how long the rest takes, where a person can see it."""
-    if not sys.stderr.isatty():
-        return lambda done, total, before: None
+    """Says how many are graded and about how long the rest takes."""
     from attncli.words.cohort_texts import KEPT, PROGRESS, SOME_MINUTES, SOME_SECONDS
 
     start = time.monotonic()

@@ -9,8 +9,8 @@ from typing import Any
 import click
 
 from attncli.commands.shared.session import Session, session
-from attncli.commands.shared.shared_options import json_option, print_json
-from attncli.commands.shared.stdout import counting, echo, verdict_counts
+from attncli.commands.shared.shared_options import json_option, print_result
+from attncli.commands.shared.stdout import echo, show_thousands, verdict_counts
 from attncli.domain.device_choice import CUDA
 from attncli.domain.text import Lang
 from attncli.errors import ConfigInvalid, EnvironmentFailure, StoreCorrupt, StoreError
@@ -33,10 +33,7 @@ def doctor(as_json: bool, rebuild: bool) -> None:
         _rebuild(current)
     found = _findings(current)
     with verdict_counts():
-        if as_json:
-            print_json(found)
-        else:
-            echo("\n".join(_lines(found, current.told_in)))
+        print_result(as_json, lambda: found, lambda: _lines(found, current.told_in))
     database = found["database"]
     if database["problems"]:
         problem = database["problems"][0]
@@ -46,7 +43,7 @@ def doctor(as_json: bool, rebuild: bool) -> None:
 
 
 def _rebuild(current: Session) -> None:
-    done, lang = health.rebuild(current.home, current.workspace, counting()), current.told_in
+    done, lang = health.rebuild(current.home, current.workspace, show_thousands), current.told_in
     for line in _mended(done, lang):
         echo(line, err=True)
     echo(words.DERIVED[lang].format(count=done.subjects), err=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,7 +12,7 @@ import click
 from attncli import paths
 from attncli.commands.shared.export_target import Target
 from attncli.commands.shared.session import session
-from attncli.commands.shared.shared_options import json_option, print_json
+from attncli.commands.shared.shared_options import json_option, print_result
 from attncli.commands.shared.stdout import echo, show_progress, verdict_counts
 from attncli.errors import Rejected, UsageError
 
@@ -63,11 +62,12 @@ def _run(id: str, text: str | None, quick: bool, output: Path | None, as_json: b
     if output is not None:
         _draw(output, outcomes, lang)
     with verdict_counts():
-        if as_json:
-            print_json(document(chosen, outcomes, quick, lang))
-        else:
-            for line in lines(chosen, outcomes, min(WIDEST, shutil.get_terminal_size().columns), lang):
-                echo(line)
+        width = min(WIDEST, shutil.get_terminal_size().columns)
+        print_result(
+            as_json,
+            lambda: document(chosen, outcomes, quick, lang),
+            lambda: lines(chosen, outcomes, width, lang),
+        )
     if failed := unmet(outcomes):
         raise Rejected(f"{id}: the claim did not show: {failed}; the table above has what was seen")
 
@@ -101,11 +101,7 @@ def _list(lang: Lang, as_json: bool) -> None:
     from attncli.experiments.catalogue import catalogue
 
     found = catalogue(paths.bundled_impl())
-    if as_json:
-        print_json([entry.document(lang) for entry in found])
-        return
-    for line in _listed(found, lang):
-        echo(line)
+    print_result(as_json, lambda: [entry.document(lang) for entry in found], lambda: _listed(found, lang))
 
 
 def _listed(found: Sequence[Experiment], lang: Lang) -> list[str]:
@@ -125,7 +121,5 @@ def _listed(found: Sequence[Experiment], lang: Lang) -> list[str]:
 
 
 def _progress(id: str) -> Callable[[float], None]:
-    if not sys.stderr.isatty():
-        return lambda share: None
     show_progress(f"{id} …")
     return lambda share: show_progress(f"{id} {share:.0%}" if share < 1 else "")

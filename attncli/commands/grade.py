@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -20,7 +19,7 @@ from attncli.domain.rungs import RUNGS, CaseRung
 from attncli.domain.seeds import STREAMS
 from attncli.domain.text import Lang
 from attncli.errors import JudgeFailed, Rejected, UsageError
-from attncli.judge.client import MEMORY_MIB, TIMEOUT_SECONDS, Judge, OnCheck
+from attncli.judge.client import MEMORY_MIB, TIMEOUT_SECONDS, Judge
 from attncli.words.command_texts import GRADE
 
 
@@ -96,7 +95,7 @@ def _once(challenge: str, file: Path, asked: Mapping[str, Any], as_json: bool) -
             title = workspace.library.challenge(challenge)
             unsolved = not is_solved(workspace, title.id)
             try:
-                report = grade_file.grade(workspace, judge, title.id, file, options, _progress(as_json))
+                report = grade_file.grade(workspace, judge, title.id, file, options, None if as_json else _show_check)
             except JudgeFailed as error:
                 if as_json:
                     print_json(report_document(grade_file.failed_report(title.id, file, error)))
@@ -139,12 +138,6 @@ def _rejection(report: GradeReport, file: Path, challenge: str, lang: Lang) -> s
     return GRADE[reached][lang].format(file=file, name=name, said=said, challenge=challenge)
 
 
-def _progress(as_json: bool) -> OnCheck | None:
-    """Names the running check on stderr, where a person can see it."""
-    if as_json or not sys.stderr.isatty():
-        return None
-
-    def show(check: CheckResult) -> None:
-        show_progress(f"{check.name} …" if check.status == "running" else "")
-
-    return show
+def _show_check(check: CheckResult) -> None:
+    """Names the running check."""
+    show_progress(f"{check.name} …" if check.status == "running" else "")

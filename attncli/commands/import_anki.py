@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from attncli.commands.shared.session import session
-from attncli.commands.shared.shared_options import json_option, print_json
-from attncli.commands.shared.stdout import echo
+from attncli.commands.shared.shared_options import json_option, print_result
 from attncli.domain.text import Lang
 from attncli.words.anki_texts import ANKI_IMPORTED
 
@@ -29,11 +28,7 @@ def import_anki(file: Path, dry_run: bool, as_json: bool) -> None:
         done = import_package(workspace, file, dry_run)
         if not dry_run:
             workspace.keep_daily_copy()
-        if as_json:
-            print_json(done.document())
-            return
-        for line in _told(done, file, dry_run, workspace.lang):
-            echo(line)
+        print_result(as_json, done.document, lambda: _told(done, file, dry_run, workspace.lang))
 
 
 def _told(done: AnkiImported, file: Path, dry_run: bool, lang: Lang) -> list[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,8 +10,8 @@ import click
 
 from attncli import paths
 from attncli.commands.shared.session import session
-from attncli.commands.shared.shared_options import json_option, print_json
-from attncli.commands.shared.stdout import echo, show_progress, verdict_counts
+from attncli.commands.shared.shared_options import json_option, print_result
+from attncli.commands.shared.stdout import show_progress, verdict_counts
 from attncli.errors import NotFound, Rejected, UsageError
 
 if TYPE_CHECKING:
@@ -47,14 +46,11 @@ def ladder(given: Sequence[str], as_json: bool) -> None:
         engines = Engines(files, zygote.worker, _progress(as_json, lang))
         found = climb(engines, own)
         layers = list(zygote.layers)
-    if not as_json and sys.stderr.isatty():
+    if not as_json:
         show_progress("")
     with verdict_counts():
-        if as_json:
-            print_json({**document(found, whose, lang), "sandbox": layers})
-        else:
-            for line in lines(found, whose, lang):
-                echo(line)
+        told = {**document(found, whose, lang), "sandbox": layers}
+        print_result(as_json, lambda: told, lambda: lines(found, whose, lang))
     if found.blames:
         raise Rejected(failure(found, lang))
 
@@ -102,7 +98,7 @@ def _given(words: Sequence[str]) -> dict[str, Path]:
 def _progress(as_json: bool, lang: Lang) -> Callable[[int, Sequence[str]], None]:
     from attncli.words.ladder_texts import ALL_REFERENCES, PROGRESS, SO_MANY_OWN
 
-    if as_json or not sys.stderr.isatty():
+    if as_json:
         return lambda number, own: None
 
     def show(number: int, own: Sequence[str]) -> None:

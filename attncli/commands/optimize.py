@@ -5,8 +5,8 @@ from __future__ import annotations
 import click
 
 from attncli.commands.shared.session import session
-from attncli.commands.shared.shared_options import json_option, print_json
-from attncli.commands.shared.stdout import counting, echo
+from attncli.commands.shared.shared_options import json_option, print_json, print_result
+from attncli.commands.shared.stdout import show_thousands
 from attncli.domain.text import Lang
 from attncli.errors import TooFewReviews
 from attncli.memory.fit_effects import AHEAD_DAYS
@@ -24,16 +24,13 @@ def optimize(as_json: bool) -> None:
     """Fit the FSRS parameters to your own reviews; kept if they predict recall better."""
     with session().workspace() as workspace:
         try:
-            done = optimise(workspace, counting())
+            done = optimise(workspace, show_thousands)
         except TooFewReviews as error:
             if as_json:
                 print_json({"kept": False, "reviews": error.reviews, "needed": error.needed})
             raise
-        wished = workspace.settings.desired_retention
-    if as_json:
-        print_json(done.document())
-    else:
-        echo("\n".join(_lines(done, wished, workspace.lang)))
+        wished, lang = workspace.settings.desired_retention, workspace.lang
+    print_result(as_json, done.document, lambda: _lines(done, wished, lang))
 
 
 def _lines(done: Optimised, wished: float, lang: Lang) -> list[str]:

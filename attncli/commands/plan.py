@@ -8,8 +8,7 @@ import click
 
 from attncli.commands.printed.printed_plan import plan_lines
 from attncli.commands.shared.session import session
-from attncli.commands.shared.shared_options import json_option, print_json
-from attncli.commands.shared.stdout import echo
+from attncli.commands.shared.shared_options import json_option, print_result
 from attncli.practice.plan.plan import make_plan
 
 MOST_MINUTES = 960
@@ -35,7 +34,4 @@ def plan(interview: datetime | None, minutes: int | None, as_json: bool) -> None
         found = make_plan(workspace, interview.date() if interview else None, minutes)
         titles = {topic.id: topic.title[workspace.lang] for topic in workspace.library.topics()}
         lang = workspace.lang
-    if as_json:
-        print_json(found.document())
-    else:
-        echo("\n".join(plan_lines(found, titles, lang)))
+    print_result(as_json, found.document, lambda: plan_lines(found, titles, lang))

@@ -5,8 +5,7 @@ from __future__ import annotations
 import click
 
 from attncli.commands.shared.session import session
-from attncli.commands.shared.shared_options import json_option, print_json
-from attncli.commands.shared.stdout import echo
+from attncli.commands.shared.shared_options import json_option, print_result
 from attncli.domain.cells import left, right
 from attncli.domain.text import Lang
 from attncli.practice.stats.progress_stats import ProgressStats, progress
@@ -22,10 +21,8 @@ def stats(as_json: bool) -> None:
     """Retention, streak, forecast, and how ready each topic is."""
     with session().workspace() as workspace:
         found = progress(workspace)
-    if as_json:
-        print_json(found.document())
-    else:
-        echo("\n".join([*_totals(found, workspace.lang), "", *_topics(found, workspace.lang)]))
+        lang = workspace.lang
+    print_result(as_json, found.document, lambda: [*_totals(found, lang), "", *_topics(found, lang)])
 
 
 def _countdown(found: ProgressStats, lang: Lang) -> list[str]:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
 from attncli.commands.shared.session import session
-from attncli.commands.shared.shared_options import json_option, print_json
+from attncli.commands.shared.shared_options import json_option, print_json, print_result
 from attncli.commands.shared.stdout import echo, show_progress, verdict_counts
 from attncli.domain.device_choice import CPU, CUDA
 from attncli.errors import Rejected
@@ -44,7 +43,7 @@ def verify(challenges: tuple[str, ...], streams: int, jobs: int | None, device: 
             _tell(problems, as_json)
         chosen = [workspace.library.challenge(id) for id in challenges] or _that_can_be_run(workspace)
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    proofs = prove(chosen, streams, jobs or (cores if device == CPU else 1), _progress(), device)
+    proofs = prove(chosen, streams, jobs or (cores if device == CPU else 1), _show_progress, device)
     documents = [proof.document() for proof in proofs]
     score = _score(documents, streams)
     with verdict_counts():
@@ -73,13 +72,10 @@ def _that_can_be_run(workspace: Workspace) -> list[Challenge]:
 def _tell(problems: Sequence[Problem], as_json: bool) -> NoReturn:
     """Shows every fault of the files. Raises Rejected."""
     with verdict_counts():
-        if as_json:
-            print_json({"challenges": [], "problems": [problem.as_json() for problem in problems], "score": None})
-        else:
-            for problem in problems:
-                echo(problem)
-    found = "1 problem" if len(problems) == 1 else f"{len(problems)} problems"
-    raise Rejected(f"{found} in the files of challenges, and nothing was run; correct them and run attn verify again")
+        found = [problem.as_json() for problem in problems]
+        print_result(as_json, lambda: {"challenges": [], "problems": found, "score": None}, lambda: problems)
+    count = "1 problem" if len(problems) == 1 else f"{len(problems)} problems"
+    raise Rejected(f"{count} in the files of challenges, and nothing was run; correct them and run attn verify again")
 
 
 def _score(documents: list[dict[str, Any]], streams: int) -> dict[str, Any]:
@@ -118,11 +114,5 @@ def _tell_of_gpu(proofs: Sequence[Proof]) -> None:
     echo(f"{there} on the GPU" + (f", {left} on the CPU, as a GPU shows nothing of them" if left else ""))
 
 
-def _progress() -> Any:
-    if not sys.stderr.isatty():
-        return lambda done, of: None
-
-    def show(done: int, of: int) -> None:
-        show_progress(f"{done}/{of}" if done < of else "")
-
-    return show
+def _show_progress(done: int, of: int) -> None:
+    show_progress(f"{done}/{of}" if done < of else "")

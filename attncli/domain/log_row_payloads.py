@@ -149,6 +149,15 @@ _MOCK: dict[str, Check] = {
     "attempt": _name,
 }
 _COMMON: dict[str, Check] = {"ahead": _each(_row)}
+_GRADED: dict[str, Check] = {
+    "verdict": _verdict,
+    "rung": _rung,
+    "file": _text(LONGEST_PATH),
+    "seed": _whole(-(2**63), 2**63 - 1),
+    "seconds": _seconds,
+    "sha256": _sha256,
+    "source": _source,
+}
 _KINDS: dict[RowKind, _Fields] = {
     RowKind.REVIEW: _Fields(
         {
@@ -164,34 +173,15 @@ _KINDS: dict[RowKind, _Fields] = {
     RowKind.START: _Fields(
         {"file": _text(LONGEST_PATH), "kept": _text(LONGEST_PATH), "bug": _name, "repairs": _each(_name)}
     ),
-    RowKind.REPAIR: _Fields(
-        {
-            "start": _row,
-            "verdict": _verdict,
-            "rung": _rung,
-            "file": _text(LONGEST_PATH),
-            "seed": _whole(-(2**63), 2**63 - 1),
-            "seconds": _seconds,
-            "left": _each(_name),
-            "sha256": _sha256,
-            "source": _source,
-        },
-        ("start", "verdict"),
-    ),
+    RowKind.REPAIR: _Fields(_GRADED | {"start": _row, "left": _each(_name)}, ("start", "verdict")),
     RowKind.HINT: _Fields({"number": _whole(0, 1000)}),
     RowKind.ATTEMPT: _Fields(
-        {
-            "verdict": _verdict,
-            "rung": _rung,
-            "file": _text(LONGEST_PATH),
-            "seed": _whole(-(2**63), 2**63 - 1),
-            "seconds": _seconds,
+        _GRADED
+        | {
             "examples": _whole(0, 10**9),
             "checks": _each(_check_told),
             "diagnosis": _each(_name),
             "stored": _each(check_counterexample),
-            "sha256": _sha256,
-            "source": _source,
         },
         ("verdict",),
     ),

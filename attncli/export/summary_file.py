@@ -6,7 +6,7 @@ from pathlib import Path
 
 from attncli.export.gather_summary import day_ahead, summarise
 from attncli.export.summary_html import to_html
-from attncli.files import cannot_write, write_whole
+from attncli.files import put_text
 from attncli.practice.plan.plan import local_date
 from attncli.practice.workspace import Workspace
 
@@ -18,9 +18,5 @@ def write_summary(workspace: Workspace) -> Path:
     """
     page = to_html(summarise(workspace, workspace.lang, day_ahead(workspace)))
     file = workspace.home.summaries / f"{local_date(workspace)}-{workspace.lang}.html"
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(file, [page])
-    except OSError as error:
-        raise cannot_write(file, error, "write it elsewhere with `attn export summary -o FILE`") from error
+    put_text(file, page, "write it elsewhere with `attn export summary -o FILE`")
     return file

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from random import Random
 from typing import TYPE_CHECKING, Any
 
@@ -36,6 +37,14 @@ class WaysIn(App[None]):
     def tell(self, error: AttnError) -> None:
         """Says in one line what went wrong; the app goes on."""
         self.notify(fault_text(error, self.lang), severity="warning", markup=False)
+
+    @contextmanager
+    def telling(self) -> Iterator[None]:
+        """What goes wrong inside is told; the app goes on behind it."""
+        try:
+            yield
+        except AttnError as error:
+            self.tell(error)
 
     def open(self, route: Route) -> None:
         """Shows the screen of this name."""
@@ -76,10 +85,8 @@ class WaysIn(App[None]):
         from attncli.practice.sittings.quiz import QuizWish
 
         wish = QuizWish(topic, seed=self.rng.randrange(SITTINGS), level=level_wished(self.workspace))
-        try:
+        with self.telling():
             self.show_quiz(drawn_quiz(self.workspace, wish))
-        except AttnError as error:
-            self.tell(error)
 
     def show_quiz(self, quiz: Quiz) -> None:
         from attncli.tui.screens.quiz import QuizScreen

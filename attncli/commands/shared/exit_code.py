@@ -50,8 +50,7 @@ class Boundary:
         return self._say(f"unexpected {type(error).__name__}: {error}; {place}", AttnError.exit_code)
 
     def _say(self, message: str, code: int) -> int:
-        if sys.stderr.isatty():
-            show_progress("")
+        show_progress("")
         tell(self.session, " ".join(printable(message).split()))
         return code
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from attncli.commands.shared.stdout import echo
@@ -23,3 +24,12 @@ def print_json(document: Any) -> None:
     except UnicodeEncodeError:
         text = json.dumps(document, indent=2)
     echo(text)
+
+
+def print_result(as_json: bool, document: Callable[[], Any], lines: Callable[[], Iterable[object]]) -> None:
+    """Prints the document or the lines; only what is printed is made."""
+    if as_json:
+        print_json(document())
+        return
+    for line in lines():
+        echo(line)

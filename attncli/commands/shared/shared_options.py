@@ -6,9 +6,9 @@ from datetime import datetime
 
 import click
 
-from attncli.commands.shared.json_document import print_json
+from attncli.commands.shared.json_document import print_json, print_result
 
-__all__ = ["at_option", "json_option", "print_json"]
+__all__ = ["at_option", "json_option", "print_json", "print_result"]
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 

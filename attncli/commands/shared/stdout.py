@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 from attncli.domain.printable import printable
@@ -24,19 +24,16 @@ def echo_bytes(document: bytes) -> None:
 
 
 def show_progress(text: str) -> None:
-    """Replaces the line on stderr by `text`; only for a terminal."""
-    sys.stderr.write(f"{ERASE_LINE}{printable(text)}")
-    sys.stderr.flush()
+    """Replaces the line on stderr by `text`, where a person can see it; says nothing elsewhere."""
+    if sys.stderr.isatty():
+        sys.stderr.write(f"{ERASE_LINE}{printable(text)}")
+        sys.stderr.flush()
 
 
-def counting(step: int = 1000) -> Callable[[int], None]:
-    """Shows every so many on a terminal, says nothing elsewhere."""
-
-    def show(done: int) -> None:
-        if done % step == 0 and sys.stderr.isatty():
-            show_progress(f"{done} …")
-
-    return show
+def show_thousands(done: int) -> None:
+    """Shows every thousandth."""
+    if done % 1000 == 0:
+        show_progress(f"{done} …")
 
 
 def discard() -> None:

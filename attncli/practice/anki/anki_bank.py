@@ -19,7 +19,7 @@ from attncli.bank.validate import topic_findings
 from attncli.domain.anki import FROM_ANKI
 from attncli.domain.chinese_characters import is_chinese
 from attncli.errors import UsageError
-from attncli.files import cannot_write, write_whole
+from attncli.files import put_text
 
 PREFIX = "anki"
 LONGEST_SLUG = 30
@@ -111,11 +111,7 @@ def _flow(value: Mapping[str, str] | list[str]) -> str:
 def write_files(texts: Mapping[Path, str]) -> None:
     """Puts each file in place at one stroke. Raises UsageError, EnvironmentFailure where there is no room."""
     for path, text in texts.items():
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            write_whole(path, [text])
-        except OSError as error:
-            raise cannot_write(path, error, "choose another folder with --home") from None
+        put_text(path, text, "choose another folder with --home")
 
 
 def keys_there(ids: Collection[str]) -> dict[str, str]:

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from attncli.errors import UsageError
-from attncli.files import cannot_write, write_whole
+from attncli.files import put_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +41,7 @@ def read_draft(path: Path, otherwise: CardDraft) -> CardDraft:
 
 def keep_draft(path: Path, draft: CardDraft) -> None:
     """Keeps it until it is dropped. Raises EnvironmentFailure or UsageError where it cannot be written."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(path, [json.dumps(asdict(draft), ensure_ascii=False), "\n"])
-    except OSError as error:
-        raise cannot_write(path, error, "make the folder writable") from error
+    put_text(path, json.dumps(asdict(draft), ensure_ascii=False) + "\n", "make the folder writable")
 
 
 def drop_draft(path: Path) -> None:

@@ -17,7 +17,7 @@ from attncli.bank.validate import topic_findings
 from attncli.domain.identifiers import is_identifier
 from attncli.domain.text import Lang
 from attncli.errors import Unfit, UsageError
-from attncli.files import cannot_write, write_whole
+from attncli.files import put_text
 from attncli.words.command_texts import NEW_ANSWER, NEW_QUESTION
 
 if TYPE_CHECKING:
@@ -97,8 +97,4 @@ def _write(path: Path, text: str, cards: int) -> None:
     whole, _ = completed(parsed.value)
     if parsed.problems or topic_findings(whole, own=True) or len(whole["cards"]) != cards:
         raise UsageError(f"{shown_path(path)} does not end in a list of cards to add to; add the card by hand")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(path, [text])
-    except OSError as error:
-        raise cannot_write(path, error, "choose another folder with --home") from None
+    put_text(path, text, "choose another folder with --home")

@@ -47,6 +47,7 @@ class AttnScreen(Even, Screen[None]):
         self.composing = Lock()
         """Held by what changes the screen's parts: a key may compose it anew while a grading ends."""
         self._had_keys: Widget | None = None
+        self._was_left = False
 
     @property
     def attn(self) -> Routes:
@@ -75,6 +76,17 @@ class AttnScreen(Even, Screen[None]):
 
     def focus_first(self) -> None:
         """Called after composing; the default leaves the focus where it is."""
+
+    async def look_again(self) -> None:
+        """Called when the screen comes back after another one, which may have changed what it shows."""
+
+    def on_screen_suspend(self) -> None:
+        self._was_left = True
+
+    async def on_screen_resume(self) -> None:
+        if self._was_left:
+            self._was_left = False
+            await self.look_again()
 
     def compose(self) -> ComposeResult:
         yield self.title_bar()

@@ -11,7 +11,6 @@ from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Input
 
-from attncli.errors import AttnError
 from attncli.practice.cards import hold
 from attncli.practice.cards.ask import Asked
 from attncli.practice.cards.tag_flag_note import annotation, set_note, toggle_flag, toggle_tag
@@ -127,14 +126,11 @@ class CardScreen(AttnScreen):
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         event.stop()
-        try:
+        with self.attn.telling():
             if self.written == "note":
                 set_note(self.workspace, self.card_id, event.value)
             elif event.value.strip():
                 toggle_tag(self.workspace, self.card_id, event.value)
-        except AttnError as error:
-            self.attn.tell(error)
-        else:
             self.action_leave_field()
             self._show_annotation()
 
@@ -169,9 +165,5 @@ class CardScreen(AttnScreen):
         self._tell(hold.unsuspend, "review.unsuspended")
 
     def _tell(self, change: Callable[[Workspace, str], str], text: str) -> None:
-        try:
-            change(self.workspace, self.card_id)
-        except AttnError as error:
-            self.attn.tell(error)
-        else:
-            self.notify(say(text, self.lang, card=self.card_id))
+        change(self.workspace, self.card_id)
+        self.notify(say(text, self.lang, card=self.card_id))

@@ -132,10 +132,8 @@ class ChallengeScreen(AttnScreen):
 
     def on_mount(self) -> None:
         super().on_mount()
-        try:
+        with self.attn.telling():
             self.attn.grader.warm_up()
-        except JudgeFailed as error:
-            self.attn.tell(error)
 
     def focus_first(self) -> None:
         self.query_one("#report" if self.has_class("-report") else "#statement").focus()
@@ -265,10 +263,8 @@ class ChallengeScreen(AttnScreen):
 
     def _settle(self, request: GradeRequest, report: GradeReport) -> None:
         """Records the attempt; where that fails it is said, and the report is shown all the same."""
-        try:
+        with self.attn.telling():
             grade_file.settle(self.workspace, request, report, self.options)
-        except AttnError as error:
-            self.attn.tell(error)
 
     def _comes_back(self) -> str:
         return comes_back_text(self.workspace, self.challenge, self.lang)
@@ -296,11 +292,7 @@ class ChallengeScreen(AttnScreen):
         self.notify(say("challenge.no-card", self.lang))
 
     async def action_hint(self) -> None:
-        try:
-            hint = next_hint(self.workspace, self.challenge_id)
-        except AttnError as error:
-            self.attn.tell(error)
-            return
+        hint = next_hint(self.workspace, self.challenge_id)
         if hint.again:
             self.notify(say("challenge.no-more-hints", self.lang))
         self.hints = [*(seen for seen in self.hints if seen.number != hint.number), hint]
@@ -330,9 +322,6 @@ class ChallengeScreen(AttnScreen):
 
         texts = [say(key, self.lang) for key in ("challenge.see-solution", "challenge.yes", "challenge.no")]
         if await self.app.push_screen_wait(ConfirmScreen(*texts)):
-            try:
+            with self.attn.telling():
                 self.reference = show_solution(self.workspace, self.challenge_id)
-            except AttnError as error:
-                self.attn.tell(error)
-                return
-            await self._show_statement()
+                await self._show_statement()

@@ -47,7 +47,6 @@ class ChallengesScreen(AttnScreen):
         self.track: str | None = None
         self.words = ""
         self.found: list[ChallengeStanding] = []
-        self.is_stale = False
 
     def title_bar(self) -> TitleBar:
         self.found = standings(self.workspace)
@@ -64,15 +63,9 @@ class ChallengesScreen(AttnScreen):
         self._fill()
         self.query_one(Rows).focus()
 
-    def on_screen_suspend(self) -> None:
-        """A challenge is opened; its standing may change meanwhile."""
-        self.is_stale = True
-
-    def on_screen_resume(self) -> None:
-        if self.is_stale:
-            self.is_stale = False
-            self.found = standings(self.workspace)
-            self._fill()
+    async def look_again(self) -> None:
+        self.found = standings(self.workspace)
+        self._fill()
 
     def on_resize(self, event: events.Resize) -> None:
         super().on_resize(event)

@@ -146,10 +146,8 @@ class FirstRunScreen(AttnScreen):
 
     def action_back(self) -> None:
         """To Home, whatever was answered, and never here again."""
-        try:
+        with self.attn.telling():
             do_not_ask_again(self.workspace)
-        except AttnError as error:
-            self.attn.tell(error)
         self.attn.go_back()
 
     def _keep(self, key: str) -> bool:

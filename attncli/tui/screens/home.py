@@ -12,7 +12,6 @@ from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import OptionList
 
-from attncli.errors import AttnError
 from attncli.practice.cards.choose_cards import Wish, level_wished
 from attncli.practice.cards.due_counts import DueCounts, due_counts
 from attncli.practice.stats.progress_stats import Overview, overview
@@ -60,7 +59,6 @@ class HomeScreen(AttnScreen):
     standing: Overview
     pace: Pace | None = None
     minutes: float | None = None
-    is_stale = False
     laid_out = (0, 0)
 
     def _load(self) -> None:
@@ -99,20 +97,12 @@ class HomeScreen(AttnScreen):
     def focus_first(self) -> None:
         self.query_one(Rows).focus()
 
-    def on_screen_suspend(self) -> None:
-        """Something else is shown; counts may change meanwhile."""
-        self.is_stale = True
-
-    def on_screen_resume(self) -> None:
-        if self.is_stale:
-            self.is_stale = False
-            try:
-                self._load()
-            except AttnError as error:
-                self.attn.tell(error)
-            self.query_one(TitleBar).show(say("app.name", self.lang), say("home.title", self.lang), self._streak())
-            self.query_one("#summary", Plain).update(self._summary())
-            self._fill()
+    async def look_again(self) -> None:
+        with self.attn.telling():
+            self._load()
+        self.query_one(TitleBar).show(say("app.name", self.lang), say("home.title", self.lang), self._streak())
+        self.query_one("#summary", Plain).update(self._summary())
+        self._fill()
 
     def on_resize(self, event: events.Resize) -> None:
         super().on_resize(event)

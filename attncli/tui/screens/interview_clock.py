@@ -6,7 +6,6 @@ from typing import ClassVar
 
 from textual.screen import ModalScreen
 
-from attncli.errors import AttnError
 from attncli.practice.mock.mock import MockInterview
 from attncli.tui.screens.base import AttnScreen
 
@@ -27,7 +26,7 @@ class InterviewClock(AttnScreen):
         if not isinstance(self.app.screen, self.GOES_ON_UNDER):
             self.stop_clock()
 
-    def on_screen_resume(self) -> None:
+    async def on_screen_resume(self) -> None:
         if not self.is_left and not self.is_settled:
             self.interview.go_on()
 
@@ -37,7 +36,5 @@ class InterviewClock(AttnScreen):
     def stop_clock(self) -> None:
         """Keeps the time, unless the interview goes on on another screen."""
         if not self.is_left and self.interview.is_running:
-            try:
+            with self.attn.telling():
                 self.interview.pause()
-            except AttnError as error:
-                self.attn.tell(error)

@@ -12,7 +12,6 @@ from textual.widget import Widget
 from textual.widgets import OptionList
 
 from attncli.domain.card import LEVELS
-from attncli.errors import AttnError
 from attncli.practice.log import mock_log
 from attncli.practice.mock.compose_mock import MockWish, split
 from attncli.practice.mock.mock import MockInterview
@@ -55,10 +54,6 @@ class MockScreen(WishScreen[MockWish]):
     FIELDS = ("minutes", "level", "interviewer")
     NAME_CELLS = 24
 
-    def __init__(self, wish: MockWish) -> None:
-        super().__init__(wish)
-        self.is_stale = False
-
     def title_bar(self) -> TitleBar:
         return TitleBar(say("mock.title", self.lang))
 
@@ -66,13 +61,8 @@ class MockScreen(WishScreen[MockWish]):
         yield MockRows(self.rows(), id="mock")
         yield Plain(say("mock.note", self.lang), id="note")
 
-    def on_screen_suspend(self) -> None:
-        self.is_stale = True
-
-    def on_screen_resume(self) -> None:
-        if self.is_stale:
-            self.is_stale = False
-            self.show_anew()
+    async def look_again(self) -> None:
+        self.show_anew()
 
     def rows(self) -> list[tuple[str, Content]]:
         rows = [(START, self._start_row()), *((name, self.row(name)) for name in self.FIELDS)]
@@ -131,13 +121,9 @@ class MockScreen(WishScreen[MockWish]):
 
         What was pressed a second time, before the first showed, begins no second interview.
         """
-        if not self.is_current:
-            return
-        try:
-            if (interview := opened()) is not None:
+        with self.attn.telling():
+            if self.is_current and (interview := opened()) is not None:
                 self.attn.show_interview(interview)
-        except AttnError as error:
-            self.attn.tell(error)
 
     def _show_report(self, id: str) -> None:
         for report in past_mocks(self.workspace):

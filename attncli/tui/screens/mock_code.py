@@ -10,7 +10,7 @@ from textual.screen import ModalScreen
 from textual.widget import Widget
 
 from attncli.domain.grade_report import GradeReport
-from attncli.errors import AttnError, JudgeFailed
+from attncli.errors import JudgeFailed
 from attncli.practice.challenges.warm_judge import GradeRequest, GradingCancelled
 from attncli.practice.mock import mock_code
 from attncli.practice.mock.mock import MockInterview
@@ -96,12 +96,10 @@ class MockCodeScreen(ChallengeScreen, InterviewClock, inherit_bindings=False):
         await self._begin(mock_code.OPTIONS)
 
     def _settle(self, request: GradeRequest, report: GradeReport) -> None:
-        try:
+        with self.attn.telling():
             mock_code.settle(self.interview, request, report)
             if self.is_settled:
                 self.interview.pause()
-        except AttnError as error:
-            self.attn.tell(error)
 
     def _comes_back(self) -> str:
         return ""
@@ -136,10 +134,6 @@ class MockCodeScreen(ChallengeScreen, InterviewClock, inherit_bindings=False):
         self._step(self.interview.undo)
 
     def _step(self, step: Callable[[], None]) -> None:
-        try:
-            step()
-        except AttnError as error:
-            self.attn.tell(error)
-            return
+        step()
         if self.is_settled:
             self.action_go_on()

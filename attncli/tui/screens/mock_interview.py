@@ -11,7 +11,6 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.widget import Widget
 
-from attncli.errors import AttnError
 from attncli.practice.cards.ask import Asked
 from attncli.practice.mock.mock import MockInterview
 from attncli.tui.mounting import mount_in
@@ -140,17 +139,14 @@ class MockInterviewScreen(AskingScreen, InterviewClock):
 
     async def _step(self, step: Callable[[], None]) -> None:
         """Records a step and shows what comes next; what cannot be recorded is said, and can be tried again."""
-        try:
+        with self.attn.telling():
             step()
-        except AttnError as error:
-            self.attn.tell(error)
-            return
-        self.app.clear_notifications()
-        if self.asked is None:
-            self.is_left = True
-            self.attn.show_interview(self.interview)
-        else:
-            await self._show()
+            self.app.clear_notifications()
+            if self.asked is None:
+                self.is_left = True
+                self.attn.show_interview(self.interview)
+            else:
+                await self._show()
 
     async def _show(self) -> None:
         self.query_one(TitleBar).show(*self._titles())

@@ -12,7 +12,6 @@ from textual.widget import Widget
 from textual.widgets import OptionList
 
 from attncli.domain.mock_report import MissedItem, MockReport
-from attncli.errors import NotFound
 from attncli.tui.markup import inline
 from attncli.tui.screens.base import AttnScreen
 from attncli.tui.widgets.option_rows import Rows, row_width
@@ -60,15 +59,13 @@ class MockReportScreen(AttnScreen):
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         missed = self.report.missed[int(event.option_id or 0)]
-        try:
+        with self.attn.telling():
             if missed.is_code:
                 self.workspace.library.challenge(missed.card)
                 self.attn.open_challenge(missed.card)
             else:
                 self.workspace.library.card(missed.card)
                 self.attn.open_card(missed.card)
-        except NotFound as error:
-            self.attn.tell(error)
 
     def action_again(self) -> None:
         self.attn.open("mock")

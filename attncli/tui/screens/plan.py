@@ -46,7 +46,6 @@ class PlanScreen(AttnScreen):
 
     plan: Plan | None = None
     problem = ""
-    is_stale = False
 
     def _load(self) -> None:
         try:
@@ -65,16 +64,10 @@ class PlanScreen(AttnScreen):
     def focus_first(self) -> None:
         self.query_one("#plan").focus()
 
-    def on_screen_suspend(self) -> None:
-        """The settings may change what is planned."""
-        self.is_stale = True
-
-    async def on_screen_resume(self) -> None:
-        if self.is_stale:
-            self.is_stale = False
-            await self.recompose()
-            self.focus_first()
-            self.refresh_bindings()
+    async def look_again(self) -> None:
+        await self.recompose()
+        self.focus_first()
+        self.refresh_bindings()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         return action != "study" or bool(self.plan and self._today)

@@ -13,7 +13,6 @@ from textual.widget import Widget
 from textual.widgets import OptionList
 
 from attncli.domain.seeds import SITTINGS
-from attncli.errors import NothingFits
 from attncli.practice.cards.ask import Asked
 from attncli.practice.sittings.quiz import Missed, Quiz
 from attncli.tui.markup import inline
@@ -126,11 +125,7 @@ class QuizScreen(AskingScreen):
 
     async def action_again(self) -> None:
         """Another quiz of the same topic and length."""
-        try:
-            self.quiz = Quiz(self.workspace, replace(self.quiz.wish, seed=self.attn.rng.randrange(SITTINGS)))
-        except NothingFits as error:
-            self.attn.tell(error)
-            return
+        self.quiz = Quiz(self.workspace, replace(self.quiz.wish, seed=self.attn.rng.randrange(SITTINGS)))
         self.is_over = False
         await self._show_anew()
 

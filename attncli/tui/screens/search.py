@@ -102,10 +102,9 @@ class SearchScreen(AttnScreen):
     def action_to_results(self) -> None:
         self.query_one(Rows).enter()
 
-    def on_screen_resume(self) -> None:
+    async def look_again(self) -> None:
         """Tags, notes and own cards may have come meanwhile."""
-        if self.query(Rows):
-            self._search()
+        self._search()
 
     def action_add(self) -> None:
         self.attn.open_add_card()

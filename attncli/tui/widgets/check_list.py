@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from textual.content import Content
-from textual.geometry import Size
-from textual.widget import Widget
 
 from attncli.domain.grade_report import CheckResult
 from attncli.domain.printable import printable
 from attncli.domain.text import Lang
 from attncli.tui.columns import beside, left
+from attncli.tui.widgets.lined import Lined
 from attncli.words.app_texts import TEXTS, say
 from attncli.words.grade_report_texts import status_of, told
 
@@ -26,7 +25,7 @@ _STYLES = {
 _NAME, _STATUS, _BELOW = 19, 11, 4
 
 
-class CheckList(Widget):
+class CheckList(Lined):
     """`checks` are those of a report, or the judge's events."""
 
     DEFAULT_CSS = """
@@ -42,13 +41,7 @@ class CheckList(Widget):
         self.checks = checks
         self.refresh(layout=True)
 
-    def render(self) -> Content:
-        return Content("\n").join(self._lines(self.size.width))
-
-    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
-        return len(self._lines(width))
-
-    def _lines(self, width: int) -> list[Content]:
+    def lines(self, width: int) -> list[Content]:
         return [line for check in self.checks for line in self._check(check, width)]
 
     def _check(self, check: CheckResult, width: int) -> list[Content]:

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from textual.content import Content
-from textual.geometry import Size
-from textual.widget import Widget
 
 from attncli.domain.grade_report import Counterexample
 from attncli.domain.text import Lang
+from attncli.tui.widgets.lined import Lined
 from attncli.words.app_texts import say
 from attncli.words.counterexample_lines import Answers, counterexample_lines
 
 
-class CounterexampleView(Widget):
+class CounterexampleView(Lined):
     """Its lines under a title; what is longer than the screen is wide is wrapped."""
 
     DEFAULT_CSS = """
@@ -31,13 +30,7 @@ class CounterexampleView(Widget):
         self._shown, self._file, self._title, self._answers = shown, file, title, answers
         self.lang: Lang = lang
 
-    def render(self) -> Content:
-        return Content("\n").join(self._lines(self.size.width))
-
-    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
-        return len(self._lines(width))
-
-    def _lines(self, width: int) -> list[Content]:
+    def lines(self, width: int) -> list[Content]:
         lines = [Content.styled(say(self._title, self.lang), "bold $primary")]
         for style, line in counterexample_lines(self._shown, width - 2, self.lang, self._file, self._answers):
             text = Content.styled(line, "$text-muted" if style == "note" else "")

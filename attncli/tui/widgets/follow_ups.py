@@ -10,15 +10,14 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
-from textual.geometry import Size
 from textual.message import Message
-from textual.widget import Widget
 
 from attncli.domain.card import FollowUp
 from attncli.domain.text import Lang, Localised
 from attncli.tui.columns import beside
 from attncli.tui.markup import inline
 from attncli.tui.widgets.even import Even
+from attncli.tui.widgets.lined import Lined
 from attncli.tui.widgets.plain import Plain
 
 Questions = Callable[[str], Localised | None]
@@ -54,7 +53,7 @@ class AskedNext(Plain, can_focus=True):
         self.action_turn()
 
 
-class Linked(Widget):
+class Linked(Lined):
     """Follow-ups that are cards of their own: the id of each, and its question beside it."""
 
     DEFAULT_CSS = "Linked { height: auto; width: 1fr; }"
@@ -63,13 +62,7 @@ class Linked(Widget):
         super().__init__()
         self._cards = cards
 
-    def render(self) -> Content:
-        return Content("\n").join(self._lines(self.size.width))
-
-    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
-        return len(self._lines(width))
-
-    def _lines(self, width: int) -> list[Content]:
+    def lines(self, width: int) -> list[Content]:
         return [line for card, question in self._cards for line in beside(card, question, width)]
 
 

@@ -7,11 +7,10 @@ from collections.abc import Sequence
 from rich.cells import cell_len
 from textual.app import ComposeResult
 from textual.content import Content
-from textual.geometry import Size
-from textual.widget import Widget
 from textual.widgets._markdown import MarkdownTable
 
 from attncli.domain.line_breaks import WORD
+from attncli.tui.widgets.lined import Lined
 
 _GAP = 2
 
@@ -35,7 +34,7 @@ def column_widths(cells: Sequence[Sequence[str]], width: int) -> list[int]:
     return [low + spare * (high - low) // wish for low, high in zip(least, natural, strict=True)]
 
 
-class TableText(Widget):
+class TableText(Lined):
     """The table as text: a heading, a rule, the rows; rules between rows where a cell takes several lines."""
 
     DEFAULT_CSS = """
@@ -47,13 +46,7 @@ class TableText(Widget):
         self._head = [header.stylize("bold $primary") for header in headers]
         self._body = [[*row, *[Content("")] * (len(headers) - len(row))][: len(headers)] for row in rows]
 
-    def render(self) -> Content:
-        return Content("\n").join(self._lines(self.size.width))
-
-    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
-        return len(self._lines(width))
-
-    def _lines(self, width: int) -> list[Content]:
+    def lines(self, width: int) -> list[Content]:
         widths = column_widths([[cell.plain for cell in row] for row in (self._head, *self._body)], width)
         rows = [_wrapped(row, widths) for row in self._body]
         rule = Content.styled("─" * min(width, sum(widths) + _GAP * (len(widths) - 1)), "$border")

@@ -12,18 +12,17 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
 from textual.errors import NoWidget
-from textual.geometry import Size
 from textual.message import Message
 from textual.style import Style
-from textual.widget import Widget
 
 from attncli.tui.widgets.even import Even
+from attncli.tui.widgets.lined import Lined
 
 _APART = Style.from_meta({"apart": True})
 """What stands between a mark and its text looks like both, and is drawn as neither: they are two columns."""
 
 
-class MarkedRow(Widget):
+class MarkedRow(Lined):
     """A mark and a text that may wrap beside it; clicking it chooses it."""
 
     DEFAULT_CSS = """
@@ -45,13 +44,7 @@ class MarkedRow(Widget):
             self._mark, self._text = mark, text
             self.refresh(layout=True)
 
-    def render(self) -> Content:
-        return Content("\n").join(self._lines(self.size.width))
-
-    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
-        return len(self._lines(width))
-
-    def _lines(self, width: int) -> list[Content]:
+    def lines(self, width: int) -> list[Content]:
         room = cell_len(self._mark) + 1
         first, *others = self._text.wrap(max(1, width - room)) or [Content("")]
         return [

@@ -6,14 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 
 from textual.content import Content
-from textual.geometry import Size
-from textual.widget import Widget
 
 from attncli.domain.text import Lang, quoted
 from attncli.experiments.results import Plot, Series
 from attncli.experiments.terminal_plot import drawn
 from attncli.practice.stats.recall_stats import DAYS_FROM, PREDICTED_FROM, RecallRecord, RecallShare
 from attncli.tui.columns import left, right
+from attncli.tui.widgets.lined import Lined
 from attncli.words.app_texts import say
 from attncli.words.command_texts import counted
 from attncli.words.stats_texts import PREDICTED, RECALLED
@@ -23,7 +22,7 @@ LEAST_POINTS = 3
 """A curve is drawn from so many groups of days on."""
 
 
-class RecallReport(Widget):
+class RecallReport(Lined):
     """The record, once it is whole; a line until then."""
 
     DEFAULT_CSS = """
@@ -39,13 +38,7 @@ class RecallReport(Widget):
         self._of: tuple[int, bool] = (0, False)
         self._drawn: list[Content] = []
 
-    def render(self) -> Content:
-        return Content("\n").join(self._lines(self.size.width))
-
-    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
-        return len(self._lines(width))
-
-    def _lines(self, width: int) -> list[Content]:
+    def lines(self, width: int) -> list[Content]:
         """Drawn once for each width: tens of milliseconds, and Textual asks for the height first."""
         if self._of != (of := (width, self._record.is_whole)):
             self._of, self._drawn = of, list(self._sections(width))
