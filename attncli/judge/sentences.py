@@ -7,8 +7,7 @@ A part of a sentence may itself be in both languages. What the learner's own cod
 from __future__ import annotations
 
 from attncli.domain.text import Localised
-
-_T = Localised
+from attncli.domain.text import Localised as _T
 
 SENTENCES: dict[str, Localised] = {
     # Comparison

@@ -11,3 +11,10 @@ async def mount_in(place: Widget, parts: Iterable[Widget], before: int | None = 
     """Mounts `parts` in `place`, if that is still shown."""
     if place.is_attached:
         await place.mount(*parts, before=before)
+
+
+async def mount_anew(place: Widget, parts: Iterable[Widget]) -> None:
+    """Mounts `parts` in the place of all that `place` holds, and draws it once."""
+    with place.app.batch_update():
+        await place.remove_children()
+        await mount_in(place, parts)

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from attncli.domain.challenge import Challenge
-from attncli.domain.text import Lang, Localised
-
-_T = Localised
+from attncli.domain.text import Lang
+from attncli.domain.text import Localised as _T
 
 ASKED_NEXT = _T("What interviewers ask next", "面试官接着会问")
 YOUR_CODE = _T("Your code", "你的代码")

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from attncli.domain.text import Localised
-
-_T = Localised
+from attncli.domain.text import Localised as _T
 
 # on the cards
 MARK_SEVERAL = _T("Several are right.", "有多个正确选项。")
@@ -27,7 +25,7 @@ FROM_ANKI_LEFT_OUT = _T(
 )
 
 # import
-ANKI_IMPORTED: dict[str, Localised] = {
+ANKI_IMPORTED: dict[str, _T] = {
     "done": _T(
         "cards in {file}: {cards} (new: {new_cards}, of attn: {own}, here already: {known}); "
         "reviews: {reviews} (new: {new_reviews})",

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from attncli.domain.text import Localised
+from attncli.domain.text import Localised as _T
 from attncli.words.after_solving_texts import ASKED_NEXT
 from attncli.words.grade_report_texts import PRINTED, STANDINGS
 
-_T = Localised
-
-TEXTS: dict[str, Localised] = {
+TEXTS: dict[str, _T] = {
     "challenges.title": _T("Challenges", "编程题"),
     "challenges.column": _T("Challenge", "编程题"),
     "challenges.none": _T("There are no challenges.", "没有编程题。"),

@@ -5,11 +5,9 @@ A part of the table in `app_texts`.
 
 from __future__ import annotations
 
-from attncli.domain.text import Localised
+from attncli.domain.text import Localised as _T
 
-_T = Localised
-
-TEXTS: dict[str, Localised] = {
+TEXTS: dict[str, _T] = {
     "key.drill": _T("Drill", "专项练习"),
     "key.start": _T("Start", "开始"),
     "key.change": _T("Change", "更改"),

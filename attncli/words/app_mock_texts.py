@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from attncli.domain.text import Localised
+from attncli.domain.text import Localised as _T
 
-_T = Localised
-
-TEXTS: dict[str, Localised] = {
+TEXTS: dict[str, _T] = {
     "key.mock": _T("Mock", "模拟面试"),
     "key.new-mock": _T("New interview", "再来一场"),
     "key.skip": _T("Skip", "跳过"),

@@ -5,12 +5,10 @@ A part of the table in `app_texts`; what `attn review --plain` says in the same 
 
 from __future__ import annotations
 
-from attncli.domain.text import Localised
+from attncli.domain.text import Localised as _T
 from attncli.words import shared_review_texts
 
-_T = Localised
-
-TEXTS: dict[str, Localised] = {
+TEXTS: dict[str, _T] = {
     "review.title": _T("Review", "复习"),
     "review.points": _T("Points you made", "你说到的要点"),
     "review.follow-ups-open": _T("Follow-ups (o opens the next answer)", "追问（按 o 展开下一条答案）"),

@@ -8,7 +8,8 @@ challenges in `app_challenge_texts`, of drills and quizzes in `app_choosing_text
 
 from __future__ import annotations
 
-from attncli.domain.text import Lang, Localised
+from attncli.domain.text import Lang
+from attncli.domain.text import Localised as _T
 from attncli.words import (
     app_challenge_texts,
     app_choosing_texts,
@@ -26,9 +27,7 @@ from attncli.words import (
     summary_file_texts,
 )
 
-_T = Localised
-
-TEXTS: dict[str, Localised] = {
+TEXTS: dict[str, _T] = {
     "key.help": _T("Help", "帮助"),
     "key.home": _T("Home", "主页"),
     "key.back": _T("Back", "返回"),

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from attncli.domain.text import Localised
+from attncli.domain.text import Localised as _T
 
-_T = Localised
-
-ASSISTANT: tuple[Localised, ...] = (
+ASSISTANT: tuple[_T, ...] = (
     _T("card {id} was attempted and has no rating yet", "卡片 {id} 已作答，还没有评分"),
     _T("record one with rate", "请用 rate 记录评分"),
     _T("name a card, or a topic or weak ones, not both", "可以指定一张卡片，或者指定主题或薄弱卡片，不能同时用"),

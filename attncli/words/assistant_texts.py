@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from attncli.domain.text import Localised
-
-_T = Localised
+from attncli.domain.text import Localised as _T
 
 INSTRUCTIONS = _T(
     "You quiz a learner who prepares for a Transformer and LLM interview. One card at a time: next_card gives a "
@@ -18,7 +16,7 @@ INSTRUCTIONS = _T(
     "说明哪里对、漏了什么，商定评分，用 rate 记录，然后继续。编程题：challenges 列出题目，start 写出起始文件，"
     "hint 每次给一条提示，grade 在沙箱中评测他们的文件。参考解无从取得；除非学习者要求，不要替他们写解答。",
 )
-TITLES: dict[str, Localised] = {
+TITLES: dict[str, _T] = {
     "title.due": _T("What is due", "待复习的内容"),
     "title.next-card": _T("Put a card", "出一张卡片"),
     "title.attempt": _T("Hand in the learner's answer", "提交学习者的回答"),
@@ -29,7 +27,7 @@ TITLES: dict[str, Localised] = {
     "title.grade": _T("Grade a solution", "评测解答"),
     "title.stats": _T("How far the learner has come", "学习进度"),
 }
-DESCRIPTIONS: dict[str, Localised] = {
+DESCRIPTIONS: dict[str, _T] = {
     "about.due": _T(
         "Counts what is due now: new, learning and review cards, by topic, and challenges.",
         "统计现在到期的内容：新卡、学习中和复习的卡片（按主题），以及编程题。",
@@ -74,7 +72,7 @@ DESCRIPTIONS: dict[str, Localised] = {
         "记忆保持率、连续天数、到期预测，以及各主题的掌握度和薄弱卡片。",
     ),
 }
-ARGUMENTS: dict[str, Localised] = {
+ARGUMENTS: dict[str, _T] = {
     "argument.next-card.topic": _T("Only cards of this topic, by its id.", "只出这个主题（id）的卡片。"),
     "argument.next-card.card": _T("This card, by its id, whether it is due or not.", "指定卡片的 id，不论是否到期。"),
     "argument.next-card.weak": _T("The weakest cards, whether they are due or not.", "出最薄弱的卡片，不论是否到期。"),
@@ -115,7 +113,7 @@ ARGUMENTS: dict[str, Localised] = {
         "要求达到的级别：solved（白板面试）或 hardened（生产环境）。",
     ),
 }
-HOW: dict[str, Localised] = {
+HOW: dict[str, _T] = {
     "qa": _T("text: what the learner said", "text：学习者说的话"),
     "choice": _T("numbers: of the one right option", "numbers：唯一正确选项的编号"),
     "choice-many": _T("numbers: of all right options", "numbers：所有正确选项的编号"),

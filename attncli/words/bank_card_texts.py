@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from attncli.domain.text import Localised
+from attncli.domain.text import Localised as _T
 
-_T = Localised
-
-CARDS: tuple[Localised, ...] = (
+CARDS: tuple[_T, ...] = (
     _T("the card follows up on itself", "这张卡片的追问是它自己"),
     _T("remove it from follow_ups", "请把它从 follow_ups 中删去"),
     _T("{value} is listed twice", "{value} 列了两次"),
@@ -115,7 +113,7 @@ CARDS: tuple[Localised, ...] = (
     _T("{written} is written, but {formula} gives {exact}", "写的是 {written}，而 {formula} 得到 {exact}"),
 )
 
-TEXTS: tuple[Localised, ...] = (
+TEXTS: tuple[_T, ...] = (
     _T("a $ near {text} opens or closes no formula", "{text} 附近的 $ 没有成对"),
     _T(
         "close the formula on its line, or write \\$ for a dollar sign",

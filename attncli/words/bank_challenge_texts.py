@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from attncli.domain.text import Localised
+from attncli.domain.text import Localised as _T
 
-_T = Localised
-
-CHALLENGES: tuple[Localised, ...] = (
+CHALLENGES: tuple[_T, ...] = (
     _T("the folder {name} is named like no {what}", "目录 {name} 的名字不合要求（{what}）"),
     _T("write the technique, plain and slow, as the spec", "请把技术写成直白的参考解，慢也无妨"),
     _T("write what is drawn and called: case(make)", "请写抽取和调用的内容：case(make)"),

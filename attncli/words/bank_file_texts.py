@@ -5,9 +5,7 @@ The English stands where a problem is found; a line is one text of these tables,
 
 from __future__ import annotations
 
-from attncli.domain.text import Localised
-
-_T = Localised
+from attncli.domain.text import Localised as _T
 
 NOTE = _T("note: {said}", "提示：{said}")
 MORE = _T(" (and {count} more: {places})", "（另有 {count} 处：{places}）")
@@ -15,7 +13,7 @@ NO_PROBLEMS = _T("{cards} in {files}: no problems{notes}", "{files}、{cards}：
 NOTES = _T("; {notes}", "，{notes}")
 """What it comes to, where a person looks."""
 
-FILES: tuple[Localised, ...] = (
+FILES: tuple[_T, ...] = (
     _T("{file}:{line}:{column}: {clause}", "{file}:{line}:{column}: {clause}"),
     _T("this is not a regular file", "这不是普通文件"),
     _T("give a .yaml file", "请给出 .yaml 文件"),
@@ -114,7 +112,7 @@ FILES: tuple[Localised, ...] = (
     _T("`attn bank check` of this folder lists them", "对该目录运行 `attn bank check` 可全部列出"),
 )
 
-SHAPES: tuple[Localised, ...] = (
+SHAPES: tuple[_T, ...] = (
     _T("nothing", "空值"),
     _T("a list", "列表"),
     _T("a mapping", "映射"),

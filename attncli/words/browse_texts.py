@@ -5,11 +5,9 @@ A part of the table in `app_texts`.
 
 from __future__ import annotations
 
-from attncli.domain.text import Localised
+from attncli.domain.text import Localised as _T
 
-_T = Localised
-
-TEXTS: dict[str, Localised] = {
+TEXTS: dict[str, _T] = {
     "key.add-card": _T("Add a card", "新增卡片"),
     "key.flag": _T("Flag", "标旗"),
     "key.tag": _T("Tag", "标签"),

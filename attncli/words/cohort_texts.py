@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from attncli.domain.text import Lang, Localised
-
-_T = Localised
+from attncli.domain.text import Localised as _T
 
 LEFT_OUT: dict[str, Localised] = {
     "no-learner": _T(

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from attncli.domain.text import Localised
-
-_T = Localised
+from attncli.domain.text import Localised as _T
 
 COUNTED: dict[str, Localised] = {
     "day": _T("{count:g} day", "{count:g} 天"),

@@ -10,11 +10,11 @@ from typing import Literal
 from attncli.domain.grade_report import ABSENT, CodeLine, Counterexample, Value
 from attncli.domain.printable import printable
 from attncli.domain.tensor_grid import DIGITS, named_lines, side_by_side, value_lines
-from attncli.domain.text import Lang, Localised
+from attncli.domain.text import Lang
+from attncli.domain.text import Localised as _T
 
 Style = Literal["value", "note", "place"]
-_T = Localised
-SAY: dict[str, Localised] = {
+SAY: dict[str, _T] = {
     "arguments": _T("Called with", "输入"),
     "call": _T("call {number} of: {calls}", "第 {number} 次调用，依次为：{calls}"),
     "earlier": _T("call {number}, {name}:", "第 {number} 次调用 {name}："),

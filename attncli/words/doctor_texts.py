@@ -5,11 +5,9 @@ In English nearly all names are those of its JSON document.
 
 from __future__ import annotations
 
-from attncli.domain.text import Localised
+from attncli.domain.text import Localised as _T
 
-_T = Localised
-
-NAMES: dict[str, Localised] = {
+NAMES: dict[str, _T] = {
     "platform": _T("platform", "平台"),
     "home": _T("home", "主目录"),
     "config": _T("config", "设置"),
@@ -26,7 +24,7 @@ NAMES: dict[str, Localised] = {
 }
 """What is not here, such as a library, is called the same in both languages."""
 
-INTEGRITY: dict[str, Localised] = {
+INTEGRITY: dict[str, _T] = {
     "ok": _T("ok", "完好"),
     "damaged": _T("damaged", "已损坏"),
     "unusable": _T("unusable", "无法使用"),
@@ -54,7 +52,7 @@ CUT_SHORT = _T("; the file was cut short, and what was beyond its end is lost", 
 PUT_ASIDE = _T("set {rows} aside; nothing reads them any more", "{rows}已另外存放，不再读取")
 PUT_BACK = _T("put {rows} back that another file had", "从另一个文件找回 {rows}")
 
-FINDINGS: tuple[Localised, ...] = (
+FINDINGS: tuple[_T, ...] = (
     _T(
         "row {number} of the log is damaged (id {id}, about {subject})",
         "第 {number} 条记录已损坏（id {id}，关于 {subject}）",

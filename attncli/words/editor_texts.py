@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from attncli.domain.text import Localised
+from attncli.domain.text import Localised as _T
 
-_T = Localised
-
-TEXTS: dict[str, Localised] = {
+TEXTS: dict[str, _T] = {
     "key.write": _T("Write here", "在此编写"),
     "key.save-and-grade": _T("Save and grade", "保存并评测"),
     "key.save-and-back": _T("Save and back", "保存并返回"),

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from attncli.domain.text import Localised
+from attncli.domain.text import Localised as _T
 
-_T = Localised
-
-CHALLENGES: tuple[Localised, ...] = (
+CHALLENGES: tuple[_T, ...] = (
     _T("there is no challenge {id}", "没有编程题 {id}"),
     _T("`attn start CHALLENGE` writes one to begin with", "`attn start CHALLENGE` 写出起始文件"),
     _T("name the Python file to grade", "请给出要评测的 Python 文件"),
@@ -55,7 +53,7 @@ CHALLENGES: tuple[Localised, ...] = (
     ),
 )
 
-GRADING: tuple[Localised, ...] = (
+GRADING: tuple[_T, ...] = (
     _T("no NVIDIA GPU is visible here", "这台机器上看不到 NVIDIA GPU"),
     _T("PyTorch {version} is built without CUDA", "PyTorch {version} 不带 CUDA"),
     _T(
@@ -122,7 +120,7 @@ GRADING: tuple[Localised, ...] = (
     ),
 )
 
-BANKS: tuple[Localised, ...] = (
+BANKS: tuple[_T, ...] = (
     _T(
         "{problem}; `attn verify {id}` tells every fault of the challenge",
         "{problem}；`attn verify {id}` 列出这道题的所有错误",
@@ -148,7 +146,7 @@ BANKS: tuple[Localised, ...] = (
     ),
 )
 
-CLASSES: tuple[Localised, ...] = (
+CLASSES: tuple[_T, ...] = (
     _T("copy the class to a folder that you may write to", "请把班级的文件复制到可写的目录"),
     _T("a class lies in folders: DIR/LEARNER/CHALLENGE.py", "班级的文件应这样放：DIR/LEARNER/CHALLENGE.py"),
     _T("there is nothing to grade in {folder}", "{folder} 中没有可评测的文件"),
@@ -196,7 +194,7 @@ CLASSES: tuple[Localised, ...] = (
     _T("{output} ends in none of {endings}", "{output} 的后缀不是其中之一：{endings}"),
 )
 
-EXPERIMENTS: tuple[Localised, ...] = (
+EXPERIMENTS: tuple[_T, ...] = (
     _T("there is no experiment {id}", "没有实验 {id}"),
     _T("`attn experiment` lists them", "`attn experiment` 列出全部"),
     _T("which experiment? `attn experiment` lists them", "要运行哪个实验？`attn experiment` 列出全部"),

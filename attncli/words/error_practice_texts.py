@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from attncli.domain.text import Localised
+from attncli.domain.text import Localised as _T
 
-_T = Localised
-
-CARDS: tuple[Localised, ...] = (
+CARDS: tuple[_T, ...] = (
     _T("there is no card {id}", "没有卡片 {id}"),
     _T("there is no track {track}", "没有系列 {track}"),
     _T("there is no topic {topic}", "没有主题 {topic}"),
@@ -59,7 +57,7 @@ CARDS: tuple[Localised, ...] = (
     _T("no question has been answered that could be counted", "还没有答过可以计分的题"),
 )
 
-INTERVIEWS: tuple[Localised, ...] = (
+INTERVIEWS: tuple[_T, ...] = (
     _T("there is no interview date", "还没有设定面试日期"),
     _T("the interview date {day} is past", "面试日期 {day} 已经过去"),
     _T("the interview date {day} is more than two years away", "面试日期 {day} 在两年以后，太远了"),
@@ -89,7 +87,7 @@ INTERVIEWS: tuple[Localised, ...] = (
     _T("`attn show {id}` shows those it has", "`attn show {id}` 列出它有的追问"),
 )
 
-EXPORTS: tuple[Localised, ...] = (
+EXPORTS: tuple[_T, ...] = (
     _T("--format {form} contradicts {file}, which ends as {ending}", "--format {form} 与 {file} 的后缀 {ending} 矛盾"),
     _T("{file} ends in no format ({known})", "{file} 的后缀不是已知格式（{known}）"),
     _T("rename it, or say which with --format", "请改名，或用 --format 指定格式"),
@@ -121,7 +119,7 @@ EXPORTS: tuple[Localised, ...] = (
     _T("install one ({packages}), or take --format html", "请安装一种（{packages}），或改用 --format html"),
 )
 
-FITS: tuple[Localised, ...] = (
+FITS: tuple[_T, ...] = (
     _T(
         "{reviews} reviews came a day or more after the one before, {needed} are needed to fit anything",
         "与前一次相隔一天以上的复习只有 {reviews} 次，拟合至少需要 {needed} 次",

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from attncli.domain.text import Localised
+from attncli.domain.text import Localised as _T
 
-_T = Localised
-
-DATABASE: tuple[Localised, ...] = (
+DATABASE: tuple[_T, ...] = (
     _T("cannot use the database {path} ({reason})", "无法使用数据库 {path}（{reason}）"),
     _T("cannot write to the database {path} ({reason})", "无法写入数据库 {path}（{reason}）"),
     _T("the database {path} failed ({reason})", "数据库 {path} 出错（{reason}）"),
@@ -55,7 +53,7 @@ DATABASE: tuple[Localised, ...] = (
     _T("row {id} of the log is not the one kept here", "记录 {id} 与这里保存的不同"),
 )
 
-BACKUPS: tuple[Localised, ...] = (
+BACKUPS: tuple[_T, ...] = (
     _T("a backup is a database, and is not written to standard output", "备份是数据库文件，不能写到标准输出"),
     _T("`attn backup` writes one", "`attn backup` 可以备份出一个"),
     _T("name the one that `attn backup` wrote", "请给出 `attn backup` 备份出的文件"),
@@ -80,7 +78,7 @@ BACKUPS: tuple[Localised, ...] = (
     _T("{file} is damaged, its log cannot be read", "{file} 已损坏，读不出其中的记录"),
 )
 
-LOGS: tuple[Localised, ...] = (
+LOGS: tuple[_T, ...] = (
     _T("give a file that `attn export reviews` wrote", "请给出 `attn export reviews` 导出的文件"),
     _T("make the folder writable, or name another", "请确保目录可写，或指定别的目录"),
     _T("export the file again", "请重新导出这个文件"),
@@ -98,7 +96,7 @@ LOGS: tuple[Localised, ...] = (
     _T("{problem}; nothing was merged; export the file again", "{problem}；没有合并任何内容，请重新导出这个文件"),
 )
 
-ANKI: tuple[Localised, ...] = (
+ANKI: tuple[_T, ...] = (
     _T(
         "export it from Anki again (File → Export, an .apkg or .colpkg)",
         "请从 Anki 重新导出（文件 → 导出，.apkg 或 .colpkg）",

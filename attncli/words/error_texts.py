@@ -5,11 +5,9 @@ The English stands where the error is raised, its clauses joined by `; `; a test
 
 from __future__ import annotations
 
-from attncli.domain.text import Localised
+from attncli.domain.text import Localised as _T
 
-_T = Localised
-
-REMEDIES: tuple[Localised, ...] = (
+REMEDIES: tuple[_T, ...] = (
     _T("free some disk space", "请腾出磁盘空间"),
     _T("free some space or send it elsewhere", "请腾出磁盘空间，或输出到别处"),
     _T("free some disk space and try again", "请腾出磁盘空间后重试"),
@@ -71,7 +69,7 @@ REMEDIES: tuple[Localised, ...] = (
     _T("please report it", "请报告这个问题"),
 )
 
-REASONS: tuple[Localised, ...] = (
+REASONS: tuple[_T, ...] = (
     _T("Permission denied", "没有权限"),
     _T("Operation not permitted", "不允许该操作"),
     _T("No such file or directory", "没有这个文件或目录"),
@@ -110,7 +108,7 @@ REASONS: tuple[Localised, ...] = (
 )
 """What systems say, in brackets behind what could not be done."""
 
-PLACES: tuple[Localised, ...] = (
+PLACES: tuple[_T, ...] = (
     _T("cannot read {path} ({reason})", "无法读取 {path}（{reason}）"),
     _T("cannot write {path} ({reason})", "无法写入 {path}（{reason}）"),
     _T("cannot write to {path} ({reason})", "无法写入 {path}（{reason}）"),
@@ -132,7 +130,7 @@ PLACES: tuple[Localised, ...] = (
     _T("open it in another editor", "请换个编辑器打开"),
 )
 
-SETTINGS: tuple[Localised, ...] = (
+SETTINGS: tuple[_T, ...] = (
     _T("{key}: {clause}", "{key}：{clause}"),
     _T("{path}.toml: {clause}", "{path}.toml：{clause}"),
     _T("there is no setting {name}", "没有设置 {name}"),
@@ -167,7 +165,7 @@ SETTINGS: tuple[Localised, ...] = (
     ),
 )
 
-PROGRAM: tuple[Localised, ...] = (
+PROGRAM: tuple[_T, ...] = (
     _T("interrupted; what was printed as recorded is kept", "已中断；已显示为记录的内容都已保存"),
     _T("ran out of memory", "内存不足"),
     _T(

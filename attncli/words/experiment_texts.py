@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from attncli.domain.text import Localised
-
-_T = Localised
+from attncli.domain.text import Localised as _T
 
 SEED = _T("seed", "种子")
 YES = _T("yes", "是")

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from attncli.domain.text import Localised
+from attncli.domain.text import Localised as _T
 
-_T = Localised
-
-TEXTS: dict[str, Localised] = {
+TEXTS: dict[str, _T] = {
     "key.go-on": _T("Next question", "下一项"),
     "key.finish": _T("Finish", "完成"),
     "key.skip-all": _T("Skip all", "全部跳过"),

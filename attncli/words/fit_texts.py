@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from attncli.domain.text import Localised
+from attncli.domain.text import Localised as _T
 
-_T = Localised
-
-JUDGED: dict[bool, Localised] = {
+JUDGED: dict[bool, _T] = {
     True: _T(
         "Fitted to {reviews} reviews. Tried on {held_back} that it had not seen, it predicts recall better than the "
         "parameters in force.",
@@ -39,7 +37,7 @@ RECALL = _T(
     "  recall when a card comes due: {before:.0%} → {after:.0%} (you asked for {wished:.0%})",
     "  卡片到期时的回忆率：{before:.0%} → {after:.0%}（目标 {wished:.0%}）",
 )
-MEANING: dict[str, Localised] = {
+MEANING: dict[str, _T] = {
     "longer": _T(
         "You remember longer than was assumed: intervals grow, and the same memory costs less time.",
         "你记得比之前假定的更久：间隔变长，保持同样的记忆花的时间更少。",

@@ -11,34 +11,33 @@ from attncli.domain.challenge import Standing
 from attncli.domain.grade_report import CheckResult, GradeReport
 from attncli.domain.mistakes import Mistake
 from attncli.domain.printable import printable
-from attncli.domain.text import Lang, Localised
+from attncli.domain.text import Lang
+from attncli.domain.text import Localised as _T
 
-_T = Localised
-
-STANDINGS: dict[Standing, Localised] = {
+STANDINGS: dict[Standing, _T] = {
     "new": _T("new", "未做"),
     "tried": _T("tried", "做过"),
     "solved": _T("solved", "已解出"),
     "hardened": _T("hardened", "已加固"),
 }
-VERDICTS: dict[str, Localised] = {
+VERDICTS: dict[str, _T] = {
     "accepted": _T("accepted", "通过"),
     "rejected": _T("rejected", "未通过"),
     "error": _T("the judge failed", "评测程序出错"),
 }
-REACHED: dict[str, Localised] = {
+REACHED: dict[str, _T] = {
     "solved": _T("solved: right at the whiteboard", "已解出：白板面试这样写就对了"),
     "hardened": _T("hardened: ready for production", "已加固：可以上生产环境"),
 }
 NOT_HARDENED = _T("solved, but not hardened", "已解出，但未加固")
-STATUSES: dict[str, Localised] = {
+STATUSES: dict[str, _T] = {
     "pass": _T("pass", "通过"),
     "fail": _T("FAIL", "失败"),
     "harden": _T("next", "待加固"),
     "skipped": _T("skip", "跳过"),
     "info": _T("info", "参考"),
 }
-REASONS: dict[str, Localised] = {
+REASONS: dict[str, _T] = {
     "exception": _T("raised an exception", "抛出异常"),
     "timeout": _T("ran out of time", "超时"),
     "memory": _T("ran out of memory", "内存超限"),
@@ -62,7 +61,7 @@ REASONS: dict[str, Localised] = {
     "missing-entry-point": _T("the function is missing", "缺少要求的函数或类"),
 }
 
-PRINTED: dict[str, Localised] = {
+PRINTED: dict[str, _T] = {
     "head": _T(
         "{title}: {verdict} ({passed} of {total} checks)", "{title}：{verdict}（{total} 项检查通过 {passed} 项）"
     ),
@@ -118,7 +117,7 @@ def diagnosis_lines(report: GradeReport, mistakes: Mapping[str, Mistake], lang: 
         if found.beside and number == 0:
             yield PRINTED["two"][lang], ""
         if found.says_zh:
-            yield PRINTED["common"][lang].format(says=Localised(found.says, found.says_zh)[lang]), ""
+            yield PRINTED["common"][lang].format(says=_T(found.says, found.says_zh)[lang]), ""
             continue
         known = mistakes.get(found.wrong)
         says = (known.says[lang] if known else "") or found.says

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from attncli.domain.text import Localised
+from attncli.domain.text import Localised as _T
 
-_T = Localised
-
-OPTION_HELP: tuple[Localised, ...] = (
+OPTION_HELP: tuple[_T, ...] = (
     # Everywhere
     _T(
         "The learner's folder (default: $ATTN_HOME, else the user data folder).",

@@ -5,11 +5,9 @@ A test holds the two to each other. Loaded when help is asked for in Chinese, an
 
 from __future__ import annotations
 
-from attncli.domain.text import Localised
+from attncli.domain.text import Localised as _T
 
-_T = Localised
-
-COMMAND_HELP: tuple[Localised, ...] = (
+COMMAND_HELP: tuple[_T, ...] = (
     _T(
         "Get ready for Transformer and LLM interviews: cards on a schedule, code that is graded.",
         "准备 Transformer 与大语言模型面试：卡片按时复习，代码自动评测。",

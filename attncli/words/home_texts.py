@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from attncli.domain.text import Localised
+from attncli.domain.text import Localised as _T
 
-_T = Localised
-
-TEXTS: dict[str, Localised] = {
+TEXTS: dict[str, _T] = {
     "home.minutes": _T("{due} due, about {minutes} min", "{due} 张待复习，约 {minutes} 分钟"),
     "home.weeks": _T("last 4 weeks", "近四周"),
     "home.nothing-due": _T("Nothing is due.", "现在没有待复习的卡片。"),

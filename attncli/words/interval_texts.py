@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from attncli.domain.text import Lang, Localised
+from attncli.domain.text import Lang
+from attncli.domain.text import Localised as _T
 
-_T = Localised
-INTERVALS: dict[str, Localised] = {
+INTERVALS: dict[str, _T] = {
     "seconds": _T("{n} s", "{n} 秒"),
     "minutes": _T("{n} min", "{n} 分钟"),
     "hours": _T("{n} h", "{n} 小时"),

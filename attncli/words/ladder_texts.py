@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from attncli.domain.text import Localised
+from attncli.domain.text import Localised as _T
 
-_T = Localised
-
-ROLES: Mapping[str, Localised] = {
+ROLES: Mapping[str, _T] = {
     "embedding": _T("embedding", "词嵌入"),
     "position": _T("positions", "位置编码"),
     "norm": _T("norm", "归一化层"),
@@ -23,7 +21,7 @@ ROLES: Mapping[str, Localised] = {
     "speculation": _T("speculation", "投机解码"),
     "scheduler": _T("scheduler", "调度器"),
 }
-PARTS: Mapping[str, Localised] = {
+PARTS: Mapping[str, _T] = {
     "training": _T("training", "训练"),
     "reading": _T("prefill", "读入提示（prefill）"),
     "weather": _T("extreme numbers", "极端数值"),
@@ -32,7 +30,7 @@ PARTS: Mapping[str, Localised] = {
     "serving": _T("serving", "推理服务"),
 }
 # `{n}` counts from 1.
-PLACES: Mapping[str, Localised] = {
+PLACES: Mapping[str, _T] = {
     "rates": _T("the learning rates of a run", "一次训练的各步学习率"),
     "embedding": _T("the embedded tokens of the first batch", "第一个 batch 的词嵌入"),
     "embedding-norm": _T("the embeddings behind their norm", "归一化之后的词嵌入"),
@@ -114,7 +112,7 @@ PLACES: Mapping[str, Localised] = {
     "sample": _T("the text that was served", "服务写出的文本"),
     "day": _T("what was served in all", "服务的总量"),
 }
-REASONS: Mapping[str, Localised] = {
+REASONS: Mapping[str, _T] = {
     "exception": _T("raised {said}", "抛出 {said}"),
     "timeout": _T("did not come to an end within its {seconds:g} s", "{seconds:g} 秒内没有结束"),
     "memory": _T("took more than its {mib} MiB", "占用超过 {mib} MiB"),
@@ -125,7 +123,7 @@ REASONS: Mapping[str, Localised] = {
     "protocol": _T("spoiled the engine's log", "弄坏了引擎的记录"),
     "too-large": _T("filled the engine's log", "撑满了引擎的记录"),
 }
-STANDING: Mapping[str, Localised] = {
+STANDING: Mapping[str, _T] = {
     "right": _T("runs right", "正常"),
     "broken": _T("BREAKS IT", "出错"),
     "reference": _T("-", "-"),

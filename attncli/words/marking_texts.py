@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from attncli.domain.text import Localised
+from attncli.domain.text import Localised as _T
 
-_T = Localised
-
-HEADS: dict[str, Localised] = {
+HEADS: dict[str, _T] = {
     "right": _T("✓ Right", "✓ 正确"),
     "wrong": _T("✗ Not right", "✗ 不对"),
     "partly": _T("~ Partly right: {right} of {total}", "~ 部分正确：{total} 项中对 {right} 项"),

@@ -9,10 +9,9 @@ from attncli.domain.card import LEVELS, Level
 from attncli.domain.mock_interview import ANSWER_SECONDS, PartName
 from attncli.domain.mock_report import MissedItem, MockReport
 from attncli.domain.text import Lang, Localised
+from attncli.domain.text import Localised as _T
 from attncli.words.app_review_texts import TEXTS
 from attncli.words.command_texts import counted
-
-_T = Localised
 
 LEVEL_NAMES: dict[Level, Localised] = {level: TEXTS[f"review.level-{level}"] for level in LEVELS}
 PART_NAMES: dict[PartName, Localised] = {

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from attncli.domain.text import Localised
+from attncli.domain.text import Localised as _T
 
-_T = Localised
-
-TEXTS: dict[str, Localised] = {
+TEXTS: dict[str, _T] = {
     "key.own-case": _T("Your case", "自测用例"),
     "key.try": _T("Try", "试一试"),
     "own-case.title": _T("A case of your own", "自测用例"),

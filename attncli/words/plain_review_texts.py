@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from attncli.domain.text import Localised
+from attncli.domain.text import Localised as _T
 
-_T = Localised
-
-SITTING: dict[str, Localised] = {
+SITTING: dict[str, _T] = {
     "left": _T("{n}. {card}, {topic}, {left} left", "第 {n} 题：{card}，{topic}，还剩 {left} 题"),
     "reveal": _T(
         "Enter shows the answer; u undo, s suspend, b bury, q quit", "回车看答案；u 撤销，s 搁置，b 推迟，q 退出"
@@ -22,7 +20,7 @@ SITTING: dict[str, Localised] = {
     "bad": _T("That is none of the choices.", "没有这个选项。"),
     "undone": _T("Taken back: {card}", "已撤销：{card}"),
 }
-QUESTIONS: dict[str, Localised] = {
+QUESTIONS: dict[str, _T] = {
     "choose": _T("Your choice, by number", "输入选项编号"),
     "choose-many": _T("Your choices, by number; several may be right", "输入选项编号，可能不止一个"),
     "number": _T("Your answer{unit}", "输入答案{unit}"),

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from attncli.domain.text import Localised
-
-_T = Localised
+from attncli.domain.text import Localised as _T
 
 TODAY = _T("The interview is today.", "面试就在今天。")
 TOMORROW = _T("The interview is tomorrow ({date:%Y-%m-%d}).", "面试就在明天（{date:%Y-%m-%d}）。")

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from attncli.domain.text import Localised
-
-_T = Localised
+from attncli.domain.text import Localised as _T
 
 SCORE = _T("{right} of {answered} right", "{answered} 题答对 {right} 题")
 NOT_ASKED = _T("{left} not asked", "{left} 题未答")

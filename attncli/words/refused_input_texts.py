@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from attncli.domain.text import Localised
+from attncli.domain.text import Localised as _T
 
-_T = Localised
-
-TEXTS: dict[str, Localised] = {
+TEXTS: dict[str, _T] = {
     "unfit.tag": _T(
         "That is no tag: use letters, digits and hyphens, at most 40.", "标签只能用文字、数字和连字符，最多 40 个字符。"
     ),

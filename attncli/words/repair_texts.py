@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from attncli.domain.challenge import Challenge
 from attncli.domain.grade_report import RepairedBugs
 from attncli.domain.text import Lang, Localised
-
-_T = Localised
+from attncli.domain.text import Localised as _T
 
 REPAIR: dict[str, Localised] = {
     "task-1": _T(

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from attncli.domain.text import Localised
+from attncli.domain.text import Localised as _T
 
-_T = Localised
-
-PAGE: dict[str, Localised] = {
+PAGE: dict[str, _T] = {
     "closed": _T("The app has ended.", "应用已退出。"),
     "again": _T("Open it again", "重新打开"),
     "noscript": _T("The app needs JavaScript.", "应用需要启用 JavaScript。"),

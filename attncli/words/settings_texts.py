@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from attncli.domain.text import Localised
+from attncli.domain.text import Localised as _T
 
-_T = Localised
-
-NAMES: dict[str, Localised] = {
+NAMES: dict[str, _T] = {
     "lang": _T("Language", "语言"),
     "desired_retention": _T("Desired retention", "目标记忆保持率"),
     "topic_retention": _T("Retention by topic", "各主题的记忆保持率"),
@@ -28,7 +26,7 @@ NAMES: dict[str, Localised] = {
 }
 """What stands beside a value."""
 
-EXPLAINED: dict[str, Localised] = {
+EXPLAINED: dict[str, _T] = {
     "lang": _T(
         "Language of cards, screens and messages. `l` switches it anywhere in the app.",
         "卡片、界面和提示所用的语言；在应用里随时按 l 切换。",
@@ -106,7 +104,7 @@ EXPLAINED: dict[str, Localised] = {
 }
 """What a setting does and how its value is written."""
 
-TEXTS: dict[str, Localised] = {
+TEXTS: dict[str, _T] = {
     "key.settings": _T("Settings", "设置"),
     "palette.settings": _T("Change the settings", "修改设置"),
     "settings.title": _T("Settings", "设置"),

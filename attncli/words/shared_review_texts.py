@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from attncli.domain.rating import Rating
-from attncli.domain.text import Localised
+from attncli.domain.text import Localised as _T
 
-_T = Localised
-
-HEADINGS: dict[str, Localised] = {
+HEADINGS: dict[str, _T] = {
     "answer": _T("Answer", "答案"),
     "explain": _T("Why", "讲解"),
     "points": _T("Points", "要点"),
@@ -24,13 +22,13 @@ HEADINGS: dict[str, Localised] = {
 }
 AS_OF = _T("As of {date}.", "截至 {date}。")
 UNVERIFIABLE = _T("Nobody has published this; it cannot be checked.", "未有公开资料，无法核实。")
-RATINGS: dict[Rating, Localised] = {
+RATINGS: dict[Rating, _T] = {
     Rating.AGAIN: _T("Again", "重来"),
     Rating.HARD: _T("Hard", "困难"),
     Rating.GOOD: _T("Good", "良好"),
     Rating.EASY: _T("Easy", "简单"),
 }
-OUTDATED: dict[str, Localised] = {
+OUTDATED: dict[str, _T] = {
     "answered": _T(
         "Nothing stored: answered elsewhere meanwhile. Rate it as it stands now.",
         "未保存：这张卡片刚在别处答过。间隔已更新，请重新评分。",

@@ -13,9 +13,7 @@ from attncli.domain.allowed_imports import FORBIDDEN_EVERYWHERE, IMPORTS, KERNEL
 from attncli.domain.challenge import Challenge
 from attncli.domain.fact_names import SixteenBits
 from attncli.domain.text import LANGS, NOTHING, Lang, Localised, quoted
-
-_T = Localised
-
+from attncli.domain.text import Localised as _T
 
 EVERYWHERE = _T("Everywhere", "通用要求")
 HARDENED = _T("Hardened", "加固")
@@ -120,7 +118,7 @@ def _everywhere(required: Sequence[str], kernel: bool) -> Localised:
     calls, modules = (
         _LISTED.join(quoted(f"`{name}`") for name in names) for names in (FORBIDDEN_EVERYWHERE, importable)
     )
-    shared = Localised(" ", "").join(sentences)
+    shared = _T(" ", "").join(sentences)
     told = [shared, *([_KERNEL] if kernel else []), _FORBIDDEN.format(calls=calls, modules=modules)]
     return quoted("\n\n").join(told)
 
@@ -134,7 +132,7 @@ def _hardened(challenge: Challenge, facts: SharedFacts) -> Localised:
         "pure": _memory(facts),
     }
     lines = [text for check, text in asked.items() if check in challenge.required and text != NOTHING]
-    return Localised(*(_below(lines, challenge.hardened, lang) for lang in LANGS))
+    return _T(*(_below(lines, challenge.hardened, lang) for lang in LANGS))
 
 
 def _memory(facts: SharedFacts) -> Localised:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from attncli.domain.text import Localised
-
-_T = Localised
+from attncli.domain.text import Localised as _T
 
 RECALLED = _T("recalled", "实际记得")
 PREDICTED = _T("predicted by FSRS", "FSRS 预测")
-TEXTS: dict[str, Localised] = {
+TEXTS: dict[str, _T] = {
     "stats.minutes": _T("Minutes of reviews a day", "每日复习分钟数"),
     "stats.not-timed": _T("No review of the last days was timed.", "近几天没有计时的复习。"),
     "stats.recall": _T("Recall against prediction", "实际记忆与预测"),

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from attncli.domain.text import Localised
+from attncli.domain.text import Localised as _T
 
-_T = Localised
-
-TEXTS: dict[str, Localised] = {
+TEXTS: dict[str, _T] = {
     "key.export-summary": _T("Export the summary", "导出面试总结"),
     "palette.export-summary": _T("Export the interview summary", "导出面试总结"),
     "summary.written": _T("The interview summary is in {file}", "面试总结已写入 {file}"),

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from attncli.domain.rungs import RUNGS
-from attncli.domain.text import Lang, Localised
+from attncli.domain.text import Lang
+from attncli.domain.text import Localised as _T
 from attncli.words.grade_report_texts import STANDINGS
 from attncli.words.shared_review_texts import HEADINGS
 
-_T = Localised
-
-LABELS: dict[str, Localised] = {
+LABELS: dict[str, _T] = {
     "title": _T("Interview summary", "面试总结"),
     "made_on": _T("Made on", "生成日期"),
     "interview": _T("Interview on", "面试日期"),
@@ -92,7 +91,7 @@ LABELS: dict[str, Localised] = {
     "share": _T("{} %", "{}%"),
     "licence": _T("Cards: CC BY 4.0", "卡片内容：CC BY 4.0"),
 }
-ANSWERS: dict[str, Localised] = {
+ANSWERS: dict[str, _T] = {
     "tolerance": _T(" (within {tolerance})", "（误差 {tolerance} 以内）"),
     "slip": _T("Not {number}: ", "不是 {number}："),
     "line": _T("Line {lines}: {symptom}", "第 {lines} 行：{symptom}"),

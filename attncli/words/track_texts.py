@@ -6,8 +6,7 @@ A challenge's folder says its track; a learner's own may have any other name, an
 from __future__ import annotations
 
 from attncli.domain.text import Localised, quoted
-
-_T = Localised
+from attncli.domain.text import Localised as _T
 
 TRACKS: dict[str, Localised] = {
     # From one question, why scores are divided by √d_k, to a whole layer; what it reads; order, which it lacks.

@@ -6,11 +6,9 @@ environment alone. So its finished English is looked up here, like any other lin
 
 from __future__ import annotations
 
-from attncli.domain.text import Localised
+from attncli.domain.text import Localised as _T
 
-_T = Localised
-
-USAGE: tuple[Localised, ...] = (
+USAGE: tuple[_T, ...] = (
     _T("Usage: ", "用法："),
     _T("[OPTIONS]", "[选项]"),
     _T("COMMAND [ARGS]...", "命令 [参数]..."),
@@ -21,7 +19,7 @@ USAGE: tuple[Localised, ...] = (
     _T("default: {value}", "默认值：{value}"),
     _T("required", "必填"),
 )
-METAVARS: tuple[Localised, ...] = (
+METAVARS: tuple[_T, ...] = (
     _T("TEXT", "文本"),
     _T("INTEGER", "整数"),
     _T("INTEGER RANGE", "整数"),
@@ -33,7 +31,7 @@ METAVARS: tuple[Localised, ...] = (
 )
 """What stands behind an option for its value, where the command has no name of its own for it."""
 
-USAGE_ERRORS: tuple[Localised, ...] = (
+USAGE_ERRORS: tuple[_T, ...] = (
     _T("{clause}; see `{path} --help`", "{clause}；用法见 `{path} --help`"),
     _T("there is no command {name}; did you mean {near}?", "没有命令 {name}；是不是 {near}？"),
     _T("there is no command {name}; `attn --help` lists the commands", "没有命令 {name}；`attn --help` 列出所有命令"),

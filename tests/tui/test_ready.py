@@ -57,7 +57,7 @@ async def test_the_answer_is_mounted_before_the_key_that_shows_it(
         mounted.clear()
         assert screen.asked is not None
         screen.asked.texts = ["7" for _ in screen.asked.texts]
-        await screen._submit()
+        await screen.action_submit()
         assert screen.asked.revealed and len(mounted) == SIDES_THAT_DEPEND[kind], mounted
 
 

@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from attncli.domain.text import Localised
-
-_T = Localised
+from attncli.domain.text import Localised as _T
 
 MEASURES: dict[str, Localised] = {
     "flops": _T("operations", "运算次数"),

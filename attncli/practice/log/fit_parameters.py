@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from statistics import median
 from typing import Any
 
@@ -64,15 +64,7 @@ class Optimised:
 
     def document(self) -> dict[str, Any]:
         """What `attn optimize --json` prints."""
-        return {
-            "kept": self.kept,
-            "reviews": self.reviews,
-            "held_back": self.held_back,
-            "gain": self.gain,
-            "standard_error": self.standard_error,
-            "before": self.before.document(),
-            "after": self.after.document(),
-        }
+        return asdict(self) | {"before": self.before.document(), "after": self.after.document()}
 
 
 def optimise(workspace: Workspace, progress: Callable[[int], None] | None = None) -> Optimised:

@@ -14,6 +14,7 @@ from textual.css.query import NoMatches
 from textual.screen import Screen
 from textual.widget import Widget
 
+from attncli.domain.card import Card
 from attncli.domain.text import Lang, Localised
 from attncli.errors import NotFound
 from attncli.practice.workspace import Workspace
@@ -67,6 +68,12 @@ class AttnScreen(Even, Screen[None]):
             return self.workspace.library.card(card).listed
         except NotFound:
             return None
+
+    def topic_title(self, id: str) -> str:
+        return self.workspace.library.topic(id).title[self.lang]
+
+    def kind_and_level(self, card: Card) -> str:
+        return f"{say(f'review.kind-{card.kind}', self.lang)} · {say(f'review.level-{card.level}', self.lang)}"
 
     def title_bar(self) -> TitleBar:
         raise NotImplementedError

@@ -17,7 +17,7 @@ from attncli.practice.cards.tag_flag_note import annotation, set_note, toggle_fl
 from attncli.practice.log.undo import sort_of_act, take_back
 from attncli.practice.workspace import Workspace
 from attncli.tui.choose_editor import edit_outside
-from attncli.tui.mounting import mount_in
+from attncli.tui.mounting import mount_anew
 from attncli.tui.screens.base import AttnScreen
 from attncli.tui.widgets.card_sheet import Sheet, asked_parts
 from attncli.tui.widgets.line_field import PassingField
@@ -58,8 +58,7 @@ class CardScreen(AttnScreen):
 
     def title_bar(self) -> TitleBar:
         card = self._asked().card
-        detail = f"{say(f'review.kind-{card.kind}', self.lang)} · {say(f'review.level-{card.level}', self.lang)}"
-        return TitleBar(self.workspace.library.topic(card.topic).title[self.lang], detail, card.id)
+        return TitleBar(self.topic_title(card.topic), self.kind_and_level(card), card.id)
 
     def body(self) -> Iterable[Widget]:
         yield Plain(self._annotation(), id="annotation")
@@ -102,9 +101,7 @@ class CardScreen(AttnScreen):
     async def action_reveal(self) -> None:
         self._asked().lay_open()
         sheet = self.query_one(Sheet)
-        with self.app.batch_update():
-            await sheet.remove_children()
-            await mount_in(sheet, self._parts())
+        await mount_anew(sheet, self._parts())
         sheet.focus()
         self.refresh_bindings()
 

@@ -11,6 +11,7 @@ from textual.widget import Widget
 from attncli.errors import UsageError
 from attncli.practice.cards.ask import Asked
 from attncli.tui.screens.base import AttnScreen
+from attncli.tui.widget_events import Answered, PointsTicked
 from attncli.tui.widgets.behind import Behind
 from attncli.tui.widgets.card_sheet import Sheet, answer_among, behind_parts
 from attncli.tui.widgets.choice import ChoiceAnswer
@@ -132,6 +133,28 @@ class AskingScreen(AttnScreen):
         answer = self.query_one(Sheet).answer()
         if isinstance(answer, ChoiceAnswer):
             answer.complete()
+
+    async def action_submit(self) -> None:
+        """Hands in the answer to `asked`."""
+        raise NotImplementedError
+
+    async def on_answered(self, message: Answered) -> None:
+        message.stop()
+        await self.action_submit()
+
+    def on_points_ticked(self, message: PointsTicked) -> None:
+        message.stop()
+        points = self.query_one(Sheet).rows[-1:]
+        if self.asked is not None and points:
+            self.asked.ticked = set(getattr(points[0], "ticked", ()))
+            self.points_taken(self.asked)
+
+    def points_taken(self, asked: Asked) -> None:
+        """Called when other points are ticked."""
+
+    def action_points(self) -> None:
+        """The first letter; the others arrive in `on_key`."""
+        self.press_letter("a")
 
     def on_key(self, event: events.Key) -> None:
         if event.character and self.press_letter(event.character.lower()):

@@ -25,7 +25,7 @@ from attncli.tui.app_errors import fault_text
 from attncli.tui.bug_files import hand_out_bug, hand_out_repair, task_of
 from attncli.tui.challenge_standing import comes_back_text, standing_text
 from attncli.tui.choose_editor import edit_outside, has_file, write_here
-from attncli.tui.mounting import mount_in
+from attncli.tui.mounting import mount_anew, mount_in
 from attncli.tui.screens.base import AttnScreen
 from attncli.tui.widget_events import CheckChanged, Graded, GradingFailed
 from attncli.tui.widgets.after_solving import AfterSolving, after_solving
@@ -159,9 +159,7 @@ class ChallengeScreen(AttnScreen):
 
     async def _show_statement(self) -> None:
         place = self.query_one("#statement")
-        with self.app.batch_update():
-            await place.remove_children()
-            await mount_in(place, self._statement())
+        await mount_anew(place, self._statement())
         place.scroll_home(animate=False)
         self._turn(report=False)
 

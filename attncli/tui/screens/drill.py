@@ -61,7 +61,7 @@ class DrillScreen(WishScreen[Wish]):
         if isinstance(value, bool):
             return say("drill.yes" if value else "drill.no", lang)
         if name == "topic":
-            return self.workspace.library.topic(value).title[lang] if value else say("home.all", lang)
+            return self.topic_title(value) if value else say("home.all", lang)
         return say(f"review.{name}-{value}", lang) if value else say("drill.any", lang)
 
     def values(self, name: str) -> Sequence[Any]:

@@ -13,11 +13,10 @@ from textual.widget import Widget
 
 from attncli.practice.cards.ask import Asked
 from attncli.practice.mock.mock import MockInterview
-from attncli.tui.mounting import mount_in
+from attncli.tui.mounting import mount_anew
 from attncli.tui.screens.card_answering import AskingScreen
 from attncli.tui.screens.confirm import ConfirmScreen
 from attncli.tui.screens.interview_clock import InterviewClock
-from attncli.tui.widget_events import Answered, PointsTicked
 from attncli.tui.widgets.card_sheet import Sheet, asked_parts
 from attncli.tui.widgets.mock_time import MockTimeLine
 from attncli.tui.widgets.plain import Plain
@@ -64,7 +63,7 @@ class MockInterviewScreen(AskingScreen, InterviewClock):
         part, item, asked = self.interview.part, self.interview.item, self.asked
         if part is None or item is None or asked is None:
             return say("mock.title", self.lang), "", ""
-        topic = self.workspace.library.topic(asked.card.topic).title[self.lang]
+        topic = self.topic_title(asked.card.topic)
         detail = f"{FOLLOW_UP[self.lang]} · {topic}" if item.kind == "follow-up" else topic
         return PART_NAMES[part.name][self.lang], detail, item.id
 
@@ -103,10 +102,6 @@ class MockInterviewScreen(AskingScreen, InterviewClock):
     async def action_reveal(self) -> None:
         self.interview.reveal()
         await self._show()
-
-    async def on_answered(self, message: Answered) -> None:
-        message.stop()
-        await self.action_submit()
 
     async def action_submit(self) -> None:
         """Hands in the answer; nothing at all is handed in at the second Enter alone."""
@@ -151,20 +146,8 @@ class MockInterviewScreen(AskingScreen, InterviewClock):
     async def _show(self) -> None:
         self.query_one(TitleBar).show(*self._titles())
         self.query_one(MockTimeLine).refresh()
-        with self.app.batch_update():
-            sheet = self.query_one(Sheet)
-            await sheet.remove_children()
-            await mount_in(sheet, self._parts())
+        sheet = self.query_one(Sheet)
+        await mount_anew(sheet, self._parts())
         sheet.scroll_home(animate=False)
         self.focus_first()
         self.refresh_bindings()
-
-    def on_points_ticked(self, message: PointsTicked) -> None:
-        message.stop()
-        points = self.query_one(Sheet).rows[-1:]
-        if self.asked is not None and points:
-            self.asked.ticked = set(getattr(points[0], "ticked", ()))
-
-    def action_points(self) -> None:
-        """The first letter; the others arrive in `on_key`."""
-        self.press_letter("a")

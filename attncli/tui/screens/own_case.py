@@ -17,7 +17,7 @@ from attncli.errors import AttnError, JudgeFailed
 from attncli.practice.challenges.own_case import calls_of, try_request
 from attncli.practice.challenges.warm_judge import GradingCancelled, TryRequest
 from attncli.tui.app_errors import fault_text
-from attncli.tui.mounting import mount_in
+from attncli.tui.mounting import mount_anew
 from attncli.tui.screens.base import AttnScreen
 from attncli.tui.widget_events import Tried
 from attncli.tui.widgets.line_field import LineField
@@ -103,9 +103,7 @@ class OwnCaseScreen(AttnScreen):
 
     async def _show(self) -> None:
         page = self.query_one("#answers")
-        with self.app.batch_update():
-            await page.remove_children()
-            await mount_in(page, self._parts())
+        await mount_anew(page, self._parts())
         page.scroll_home(animate=False)
         self.refresh_bindings()
 

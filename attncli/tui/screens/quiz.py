@@ -17,7 +17,6 @@ from attncli.practice.cards.ask import Asked
 from attncli.practice.sittings.quiz import Missed, Quiz
 from attncli.tui.markup import inline
 from attncli.tui.screens.card_answering import AskingScreen
-from attncli.tui.widget_events import Answered
 from attncli.tui.widgets.card_sheet import Sheet, asked_parts
 from attncli.tui.widgets.option_rows import Rows
 from attncli.tui.widgets.plain import Plain
@@ -54,8 +53,8 @@ class QuizScreen(AskingScreen):
         if self.asked is None:
             return say("quiz.title", self.lang), quiz_texts.AGAIN[self.lang].format(command=self.quiz.wish.command), ""
         card = self.asked.card
-        detail = f"{say(f'review.kind-{card.kind}', self.lang)} · {say(f'review.level-{card.level}', self.lang)}"
-        return f"{say('quiz.title', self.lang)} · {self._topic(card.topic)}", detail, card.id
+        title = f"{say('quiz.title', self.lang)} · {self.topic_title(card.topic)}"
+        return title, self.kind_and_level(card), card.id
 
     def body(self) -> Iterable[Widget]:
         if self.asked is None:
@@ -71,7 +70,7 @@ class QuizScreen(AskingScreen):
         head = quiz_texts.SCORE[lang].format(right=score.right, answered=score.answered)
         left = f"  ·  {quiz_texts.NOT_ASKED[lang].format(left=score.left)}" if score.left else ""
         topics = [
-            quiz_texts.OF_TOPIC[lang].format(topic=self._topic(id), right=right, answered=answered)
+            quiz_texts.OF_TOPIC[lang].format(topic=self.topic_title(id), right=right, answered=answered)
             for id, (right, answered) in score.topics.items()
         ]
         below = quiz_texts.MISSED if score.missed else quiz_texts.NONE_MISSED
@@ -90,9 +89,6 @@ class QuizScreen(AskingScreen):
         head = Content.assemble((f"{missed.card}  ", "bold $primary"), question)
         return Content.assemble(head, "\n", ("✓ ", "bold $success"), answer, "\n")
 
-    def _topic(self, id: str) -> str:
-        return self.workspace.library.topic(id).title[self.lang]
-
     def focus_first(self) -> None:
         if self.asked is None:
             self.set_focus(self.query(Rows).first() if self.query(Rows) else None)
@@ -103,10 +99,6 @@ class QuizScreen(AskingScreen):
         if action == "submit":
             return self.asked is not None
         return action != "again" or self.asked is None
-
-    async def on_answered(self, message: Answered) -> None:
-        message.stop()
-        await self.action_submit()
 
     async def action_submit(self) -> None:
         """Hands in the answer; nothing at all is handed in at the second Enter alone."""

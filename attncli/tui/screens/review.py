@@ -22,7 +22,7 @@ from attncli.practice.sittings.review_sitting import ReviewSitting, SittingItem
 from attncli.tui.app_errors import RETRIES, RETRY_SECONDS, fault_text
 from attncli.tui.mounting import mount_in
 from attncli.tui.screens.card_answering import AskingScreen
-from attncli.tui.widget_events import Answered, PointsTicked, Rated
+from attncli.tui.widget_events import Rated
 from attncli.tui.widgets.answer_clock import AnswerClock
 from attncli.tui.widgets.behind import Behind
 from attncli.tui.widgets.card_sheet import Sheet, front_parts
@@ -155,9 +155,7 @@ class ReviewScreen(AskingScreen):
         if self.asked is None:
             return say("drill.title" if self.wish else "review.title", lang), say("done.title", lang), ""
         card = self.asked.card
-        title = self.workspace.library.topic(card.topic).title[lang]
-        detail = f"{say(f'review.kind-{card.kind}', lang)} · {say(f'review.level-{card.level}', lang)}"
-        return f"{self._kind_of_drill()}{title}", detail, card.id
+        return f"{self._kind_of_drill()}{self.topic_title(card.topic)}", self.kind_and_level(card), card.id
 
     def _kind_of_drill(self) -> str:
         """In front of the topic: a chosen drill, and one that records nothing, are not the day's review."""
@@ -207,21 +205,14 @@ class ReviewScreen(AskingScreen):
         return action != "undo" or self.drill.last_done is not None
 
     async def action_reveal(self) -> None:
-        await self._submit()
-
-    async def action_submit(self) -> None:
-        await self._submit()
+        await self.action_submit()
 
     async def action_accept(self) -> None:
         """Enter takes the suggested rating."""
         if self.asked is not None:
             await self._rate(self.asked.suggestion)
 
-    async def on_answered(self, message: Answered) -> None:
-        message.stop()
-        await self._submit()
-
-    async def _submit(self) -> None:
+    async def action_submit(self) -> None:
         if self.asked is None or self.asked.revealed:
             return
         if not self.hand_in(self.asked):
@@ -325,13 +316,5 @@ class ReviewScreen(AskingScreen):
         self.notify(say(text, self.lang, card=card))
         await self._show_next()
 
-    def on_points_ticked(self, message: PointsTicked) -> None:
-        message.stop()
-        points = self.query_one(Sheet).rows[-1:]
-        if self.asked is not None and points:
-            self.asked.ticked = set(getattr(points[0], "ticked", ()))
-            self.query_one(RatingBar).suggest(self.asked.suggestion)
-
-    def action_points(self) -> None:
-        """The first letter; the others arrive in `on_key`."""
-        self.press_letter("a")
+    def points_taken(self, asked: Asked) -> None:
+        self.query_one(RatingBar).suggest(asked.suggestion)
