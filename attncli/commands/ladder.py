@@ -49,8 +49,11 @@ def ladder(given: Sequence[str], as_json: bool) -> None:
     if not as_json:
         show_progress("")
     with verdict_counts():
-        told = {**document(found, whose, lang), "sandbox": layers}
-        print_result(as_json, lambda: told, lambda: lines(found, whose, lang))
+        print_result(
+            as_json,
+            lambda: {**document(found, whose, lang), "sandbox": layers},
+            lambda: lines(found, whose, lang),
+        )
     if found.blames:
         raise Rejected(failure(found, lang))
 

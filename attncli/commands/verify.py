@@ -72,10 +72,13 @@ def _that_can_be_run(workspace: Workspace) -> list[Challenge]:
 def _tell(problems: Sequence[Problem], as_json: bool) -> NoReturn:
     """Shows every fault of the files. Raises Rejected."""
     with verdict_counts():
-        found = [problem.as_json() for problem in problems]
-        print_result(as_json, lambda: {"challenges": [], "problems": found, "score": None}, lambda: problems)
-    count = "1 problem" if len(problems) == 1 else f"{len(problems)} problems"
-    raise Rejected(f"{count} in the files of challenges, and nothing was run; correct them and run attn verify again")
+        print_result(
+            as_json,
+            lambda: {"challenges": [], "problems": [problem.as_json() for problem in problems], "score": None},
+            lambda: problems,
+        )
+    found = "1 problem" if len(problems) == 1 else f"{len(problems)} problems"
+    raise Rejected(f"{found} in the files of challenges, and nothing was run; correct them and run attn verify again")
 
 
 def _score(documents: list[dict[str, Any]], streams: int) -> dict[str, Any]:

@@ -146,7 +146,6 @@ _MOCK: dict[str, Check] = {
     "of": _whole(0, 1000),
     "points": _each(_whole(0, 1000)),
     "cards": _each(_name),
-    "attempt": _name,
 }
 _COMMON: dict[str, Check] = {"ahead": _each(_row)}
 _GRADED: dict[str, Check] = {

@@ -62,8 +62,7 @@ def run(
 ) -> int:
     """Opens the app at `screen`, or in a drill or a quiz of what is wished for; its exit code.
 
-    Raises NotFound for an unknown topic, NothingFits for a wish that no card fits, and whatever ended the
-    app while it ran.
+    Raises NotFound for an unknown topic, NothingFits for a wish that no card fits, and whatever ended the app.
     """
     with Workspace.open(home, clock, settings=settings) as workspace:
         if topic is not None:
@@ -114,7 +113,6 @@ class AttnApp(WaysIn, Notices, CollectWhenIdle, UnexpectedInput, WaysOut):
         *,
         topic: str | None = None,
         limit: int | None = None,
-        challenge: str | None = None,
         wish: Wish | None = None,
         quiz: Quiz | None = None,
     ) -> None:
@@ -129,7 +127,7 @@ class AttnApp(WaysIn, Notices, CollectWhenIdle, UnexpectedInput, WaysOut):
         self.grader = WarmJudge()
         self.lang: Lang = workspace.lang
         self._first: Route = screen
-        self._topic, self._limit, self._challenge, self._wish, self._quiz = topic, limit, challenge, wish, quiz
+        self._topic, self._limit, self._wish, self._quiz = topic, limit, wish, quiz
         for theme in THEMES:
             self.register_theme(theme)
         self.theme = theme_named(workspace.settings.theme)
@@ -152,9 +150,7 @@ class AttnApp(WaysIn, Notices, CollectWhenIdle, UnexpectedInput, WaysOut):
         if problems := self.workspace.library.problems():
             first = told_in(self.lang, problems[0])
             self.notify(say_counted("app.problems", self.lang, len(problems), first=first), severity="warning")
-        if self._challenge is not None:
-            self.open_challenge(self._challenge)
-        elif self._wish is not None:
+        if self._wish is not None:
             from attncli.tui.screens.review import ReviewScreen
 
             self.push_screen(ReviewScreen(wish=self._wish))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -17,6 +18,7 @@ from attncli.domain.text import Lang
 from attncli.paths import Home
 from attncli.practice.workspace import Workspace
 from attncli.tui.app import AttnApp
+from attncli.tui.routes import Route
 from moved_clock import Clock
 
 BANK = Path(__file__).with_name("bank")
@@ -30,6 +32,21 @@ def clock() -> Clock:
 MakeApp = Callable[..., AttnApp]
 
 
+class AtChallenge(AttnApp):
+    """Opens a challenge first, as if it had been chosen from the list."""
+
+    def __init__(self, challenge: str, *given: Any, **options: Any) -> None:
+        super().__init__(*given, **options)
+        self.to_open: str | None = challenge
+
+    def open(self, route: Route) -> None:
+        challenge, self.to_open = self.to_open, None
+        if challenge is None:
+            super().open(route)
+        else:
+            self.open_challenge(challenge)
+
+
 @pytest.fixture(scope="session")
 def indexed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A database with the bank and the challenges already read: each test starts from a copy of it."""
@@ -40,18 +57,24 @@ def indexed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def make_app(tmp_path: Path, clock: Clock, indexed: Path) -> Iterator[MakeApp]:
-    """`make_app(screen, lang=…, topic=…)`: apps over one home, closed after the test."""
+    """`make_app(screen, lang=…, topic=…)`: apps over one home, closed after the test; `challenge` is what they open."""
     opened: list[AttnApp] = []
     home = Home(tmp_path / "home")
     home.root.mkdir(exist_ok=True)
     shutil.copy(indexed, home.database)
 
     def make(
-        screen: str = "home", lang: Lang = "en", theme: str = "dark", bank: Path = BANK, **options: Any
+        screen: str = "home",
+        lang: Lang = "en",
+        theme: str = "dark",
+        bank: Path = BANK,
+        challenge: str | None = None,
+        **options: Any,
     ) -> AttnApp:
         settings = Settings(lang=lang, theme=theme, fuzz=False)
         workspace = Workspace.open(home, clock, settings=settings, quizbank=bank)
-        app = AttnApp(workspace, Random(7), screen, **options)  # type: ignore[arg-type]
+        kind = AttnApp if challenge is None else partial(AtChallenge, challenge)
+        app = kind(workspace, Random(7), screen, **options)  # type: ignore[arg-type]
         app.NOTIFICATION_TIMEOUT = 600  # on a busy machine a notice would be gone before a test looks for it
         opened.append(app)
         return app

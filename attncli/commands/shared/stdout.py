@@ -31,7 +31,7 @@ def show_progress(text: str) -> None:
 
 
 def show_thousands(done: int) -> None:
-    """Shows every thousandth."""
+    """Shows how many are done, at every thousandth."""
     if done % 1000 == 0:
         show_progress(f"{done} …")
 

@@ -1,4 +1,4 @@
-"""The learner's own code: what solved a challenge, told apart from handed-out files that were repaired."""
+"""The code that solved a challenge; for the summary, the learner's own alone, without handed-out files repaired."""
 
 from __future__ import annotations
 

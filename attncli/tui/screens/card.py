@@ -153,14 +153,14 @@ class CardScreen(AttnScreen):
         self._show_annotation()
 
     def action_suspend(self) -> None:
-        self._tell(hold.suspend, "review.suspended")
+        self._hold(hold.suspend, "review.suspended")
 
     def action_bury(self) -> None:
-        self._tell(hold.bury, "review.buried")
+        self._hold(hold.bury, "review.buried")
 
     def action_unsuspend(self) -> None:
-        self._tell(hold.unsuspend, "review.unsuspended")
+        self._hold(hold.unsuspend, "review.unsuspended")
 
-    def _tell(self, change: Callable[[Workspace, str], str], text: str) -> None:
+    def _hold(self, change: Callable[[Workspace, str], str], text: str) -> None:
         change(self.workspace, self.card_id)
         self.notify(say(text, self.lang, card=self.card_id))

@@ -102,9 +102,10 @@ class SearchScreen(AttnScreen):
     def action_to_results(self) -> None:
         self.query_one(Rows).enter()
 
-    async def look_again(self) -> None:
-        """Tags, notes and own cards may have come meanwhile."""
-        self._search()
+    async def on_screen_resume(self) -> None:
+        """Before anything is drawn, and again whenever tags, notes and own cards may have come meanwhile."""
+        if self.query(Rows):
+            self._search()
 
     def action_add(self) -> None:
         self.attn.open_add_card()
