@@ -41,7 +41,7 @@ def used_too_much(what: str, memory_mib: int) -> Stopped:
     """For a worker that was ended because of what it used: "memory" or "threads"."""
     if what == "memory":
         return out_of_memory(memory_mib)
-    return Stopped("refused", "started more threads than a submission may")
+    return Stopped("refused", "started more threads or processes than a submission may")
 
 
 def classify(status: Mapping[str, int], doing: str, memory_mib: int, printed: str) -> Stopped:

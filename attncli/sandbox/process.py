@@ -11,6 +11,8 @@ import threading
 from . import limits, namespaces
 
 _GONE_MS = 5000
+# More processes than any policy allows; a bomb's thousands would take longer to look at than the watch sleeps.
+_COUNTED = 512
 
 
 class Process:
@@ -41,6 +43,14 @@ class Process:
             self._handle = None
 
     def worker_usage(self) -> limits.Usage:
-        """What the worker takes; nothing when it cannot be told."""
-        found = [limits.usage(pid) for pid in namespaces.children_of(self.pid)]
-        return max(found, default=limits.Usage(0, 0))
+        """The most memory that one process below this one holds, and all their threads; nothing when it cannot be told.
+
+        Below it is the worker. Where no filter forbids it to fork, so is whatever it has started.
+        """
+        below = namespaces.children_of(self.pid)
+        for pid in below:
+            if len(below) < _COUNTED:
+                below += namespaces.children_of(pid)
+        found = [limits.usage(pid) for pid in below[:_COUNTED]]
+        memory_bytes = max((used.memory_bytes for used in found), default=0)
+        return limits.Usage(memory_bytes, sum(used.threads for used in found))

@@ -40,7 +40,7 @@ ATTACKS = {
     ),
     "kill": "import os\nos.kill(1 if os.getpid() == 2 else os.getppid(), 9)",
 }
-SECONDS = defaultdict(lambda: 10.0, loop=0.5, bomb=0.5)
+SECONDS = defaultdict(lambda: 10.0, loop=0.5)
 
 
 def outcome(zygote: ZygoteClient, name: str) -> str:

@@ -47,6 +47,12 @@ class AtChallenge(AttnApp):
             self.open_challenge(challenge)
 
 
+def app_at(workspace: Workspace, screen: str, *, challenge: str | None = None, **options: Any) -> AttnApp:
+    """An app of one draw, which opens at `screen`, or at a challenge on top of it."""
+    kind = AttnApp if challenge is None else partial(AtChallenge, challenge)
+    return kind(workspace, Random(7), screen, **options)  # type: ignore[arg-type]
+
+
 @pytest.fixture(scope="session")
 def indexed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A database with the bank and the challenges already read: each test starts from a copy of it."""
@@ -68,13 +74,11 @@ def make_app(tmp_path: Path, clock: Clock, indexed: Path) -> Iterator[MakeApp]:
         lang: Lang = "en",
         theme: str = "dark",
         bank: Path = BANK,
-        challenge: str | None = None,
         **options: Any,
     ) -> AttnApp:
         settings = Settings(lang=lang, theme=theme, fuzz=False)
         workspace = Workspace.open(home, clock, settings=settings, quizbank=bank)
-        kind = AttnApp if challenge is None else partial(AtChallenge, challenge)
-        app = kind(workspace, Random(7), screen, **options)  # type: ignore[arg-type]
+        app = app_at(workspace, screen, **options)
         app.NOTIFICATION_TIMEOUT = 600  # on a busy machine a notice would be gone before a test looks for it
         opened.append(app)
         return app

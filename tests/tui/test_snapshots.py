@@ -11,7 +11,6 @@ import time
 from collections.abc import Iterator
 from html import unescape
 from pathlib import Path
-from random import Random
 from typing import Any
 
 import pytest
@@ -30,7 +29,7 @@ from attncli.tui.screens import experiment
 from attncli.tui.theme import theme_named
 from moved_clock import Clock
 
-from .conftest import BANK
+from .conftest import BANK, app_at
 from .every_screen import VIEWS, ReadyRun, View, stand_still
 from .test_layout import contrast
 
@@ -85,7 +84,7 @@ def opened(view: View, lang: Lang, indexed: Path) -> AttnApp:
     shutil.copy(indexed, home.database)
     settings = Settings(lang=lang, fuzz=False, reduced_motion=True)
     workspace = Workspace.open(home, clock, settings=settings, quizbank=BANK)
-    app = AttnApp(workspace, Random(7), view.screen, **view.options)  # type: ignore[arg-type]
+    app = app_at(workspace, view.screen, **view.options)
     view.prepare(app, clock)
     return app
 
