@@ -273,6 +273,7 @@ def _date(value: Any) -> date | None:
 
 WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 EASY_PERCENT = 50
+MOST_MINUTES_PER_DAY = 960
 
 
 def _easy_days(value: Any) -> tuple[tuple[str, int], ...]:
@@ -300,7 +301,7 @@ _READERS: dict[str, Callable[[Any], Any]] = {
     "rung": _one_of(*RUNGS),
     "interview": _date,
     "level": _one_of(*LEVEL_CHOICES),
-    "minutes_per_day": _whole(1, 960),
+    "minutes_per_day": _whole(1, MOST_MINUTES_PER_DAY),
     "easy_days": _easy_days,
 }
 _WORDS = {"true": True, "on": True, "yes": True, "1": True, "false": False, "off": False, "no": False, "0": False}

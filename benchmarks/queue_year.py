@@ -21,12 +21,11 @@ from statistics import fmean
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+from attncli.domain.siblings import APART_DAYS, LONGEST_WAIT_DAYS, Meeting, waiting
 from attncli.memory.interval_fuzz import fuzzed_days
 from attncli.memory.minutes_per_day import DayMinutes, Studied
-from attncli.memory.siblings import Meeting, waiting
 from attncli.memory.stability import StabilityGrowth
 from attncli.memory.time_per_card import LEARN_SECONDS, REVIEW_SECONDS
-from attncli.store.queue_table import APART_DAYS, LONGEST_WAIT_DAYS
 from simulated_learners import AGAIN, MODELS, Learner
 
 GROWTH = StabilityGrowth()

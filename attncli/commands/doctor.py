@@ -123,7 +123,7 @@ def _clock(current: Session, whole: bool) -> list[str]:
     """One line for each row that is stamped later than the clock says."""
     if not whole:
         return []
-    from attncli.practice.log.timestamps import ahead_in_words
+    from attncli.practice.log.rows_ahead import ahead_in_words
 
     try:
         with current.workspace() as workspace:

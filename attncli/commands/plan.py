@@ -9,9 +9,8 @@ import click
 from attncli.commands.printed.printed_plan import plan_lines
 from attncli.commands.shared.session import session
 from attncli.commands.shared.shared_options import json_option, print_result
+from attncli.config import MOST_MINUTES_PER_DAY
 from attncli.practice.plan.plan import make_plan
-
-MOST_MINUTES = 960
 
 
 @click.command()
@@ -23,7 +22,7 @@ MOST_MINUTES = 960
 )
 @click.option(
     "--minutes",
-    type=click.IntRange(1, MOST_MINUTES),
+    type=click.IntRange(1, MOST_MINUTES_PER_DAY),
     default=None,
     help="Minutes a day (default: the setting minutes_per_day).",
 )

@@ -12,8 +12,6 @@ from attncli.domain.text import NOTHING, Localised
 
 Verdict = Literal["accepted", "rejected", "error"]
 Status = Literal["pass", "fail", "skipped", "info", "running"]
-MOST_DIGITS = 17
-MOST_CALLS_SHOWN = 4
 # Where kernels run that nothing has compiled: Triton's, on the CPU.
 INTERPRETER: Final = "interpreter"
 
@@ -91,21 +89,6 @@ class Counterexample:
         if not self.first_wrong_index:
             return ""
         return named(self.first_wrong_index, self.expected.axes if isinstance(self.expected, ShownTensor) else ())
-
-    @property
-    def earlier_calls(self) -> list[tuple[int, ShownCall]]:
-        """Number and call of each before the failing one, where they are few; of many the names say enough."""
-        calls = self.calls[: max(0, self.call - 1)]
-        return [] if len(calls) > MOST_CALLS_SHOWN else [found for found in enumerate(calls, 1) if found[1].args]
-
-    def digits_apart(self, least: int) -> int:
-        """The significant digits, at least `least`, at which the first wrong entry is unlike the one due."""
-        index = self.first_wrong_index or ()
-        due, came = (v.at(index) if isinstance(v, ShownTensor) else None for v in (self.expected, self.got))
-        if not index or not isinstance(due, float) or not isinstance(came, float) or due == came:
-            return least
-        apart = (digits for digits in range(least, MOST_DIGITS) if f"{due:.{digits}g}" != f"{came:.{digits}g}")
-        return next(apart, MOST_DIGITS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

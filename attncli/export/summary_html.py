@@ -23,9 +23,9 @@ from markupsafe import Markup
 
 from attncli.domain.printable import printable
 from attncli.export.card_parser import card_parser
-from attncli.export.render import environment
 from attncli.export.sanitising import MATHML_TAGS, MATHML_WORDS, sanitised
 from attncli.export.summary import Summary
+from attncli.export.summary_phrases import environment
 from attncli.export.topic_map import topic_map
 
 _ALIGNED = {f"text-align:{side}": f"to-{side}" for side in ("left", "center", "right")}

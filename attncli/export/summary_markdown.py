@@ -7,8 +7,8 @@ import re
 
 from attncli.domain.printable import hidden_in, printable
 from attncli.export.markdown_writing import code_block
-from attncli.export.render import environment
 from attncli.export.summary import Summary, TopicLine
+from attncli.export.summary_phrases import environment
 
 _REFERENCE = re.compile(r"&(?=(#\d{1,7};|#[xX][0-9a-fA-F]{1,6};|[A-Za-z][A-Za-z0-9]{1,31};))")
 

@@ -7,8 +7,8 @@ from unicodedata import east_asian_width
 from xml.etree import ElementTree
 
 from attncli.domain.text import Lang
-from attncli.export.render import percent
 from attncli.export.summary import TopicLine
+from attncli.export.summary_phrases import percent
 
 WIDTH = 680
 GAP = 36

@@ -21,9 +21,8 @@ from typing import IO, Any
 
 from attncli.domain.device_choice import CPU, runs_on_gpu
 from attncli.errors import AttnError, JudgeFailed
-from attncli.sandbox.start_process import MEMORY_MIB
 from attncli.sandbox.worker_policy import CPU as CPU_POLICY
-from attncli.sandbox.worker_policy import WorkerPolicy, policy_of
+from attncli.sandbox.worker_policy import MEMORY_MIB, WorkerPolicy, policy_of
 from attncli.sandbox.zygote_client import ForkedProcess, Worker, ZygoteClient
 
 # How long nobody asks for anything before a worker is forked for the next grading.

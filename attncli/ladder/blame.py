@@ -12,13 +12,11 @@ from dataclasses import dataclass
 
 from attncli.errors import JudgeFailed
 from attncli.ladder.comparing import Difference, difference
-from attncli.ladder.engine_run import MEMORY_MIB, SECONDS, Files, Part, checkpoint_of, day
+from attncli.ladder.engine_run import MEMORY_MIB, PATIENCE, SECONDS, TRUTH_SECONDS, Files, Part, checkpoint_of, day
 from attncli.sandbox.supervisor import Worker
 
 OpenWorker = Callable[[int], Worker]
 OnRun = Callable[[int, Sequence[str]], None]
-TRUTH_SECONDS = 60.0
-PATIENCE = 6.0
 
 
 @dataclass(frozen=True, slots=True)

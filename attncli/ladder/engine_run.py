@@ -21,7 +21,9 @@ FRAME, SHARED = "seats", ("measure", "model")
 DAY: tuple[str, ...] = ("training", "reading", "weather", "decoding", "choosing", "serving")
 """The parts of the engine's day; each is a file in `impl/ladder/`."""
 MEMORY_MIB = 512
-SECONDS = 10.0
+SECONDS, PATIENCE = 10.0, 6.0
+"""What a part of the day may take, and how many times as long as all of it took the references."""
+TRUTH_SECONDS = 60.0
 MOST_ENTRIES = 20_000
 MOST_BYTES = 8 << 20
 

@@ -15,8 +15,6 @@ from typing import IO, Any
 
 from ..errors import JudgeFailed, SandboxUnavailable
 
-MEMORY_MIB = 1024
-"""What a submission may have, where nothing else is asked for."""
 _KEPT_VARIABLES = ("CUDA_VISIBLE_DEVICES", "HOME", "LANG", "LD_LIBRARY_PATH", "SYSTEMROOT", "TZ")
 _FIXED_VARIABLES = {
     "PATH": "/usr/bin:/bin",

@@ -11,6 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 MIB = 1 << 20
+MEMORY_MIB = 1024
+"""What a submission may have, where nothing else is asked for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -25,9 +25,8 @@ from ..errors import JudgeFailed
 from . import grants, layer_probes, limits, namespaces, start_process
 from .endings import Ending
 from .process import Process
-from .start_process import MEMORY_MIB
 from .supervisor import OnInvoke, Reply, Worker
-from .worker_policy import CPU, WorkerPolicy
+from .worker_policy import CPU, MEMORY_MIB, WorkerPolicy
 
 __all__ = ["Ending", "ForkedProcess", "OnInvoke", "Process", "Reply", "Worker", "ZygoteClient"]
 

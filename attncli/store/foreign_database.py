@@ -28,7 +28,7 @@ _READ = tuple(name if name in ("at_us", "day") else f"CAST({name} AS BLOB)" for 
 WORKSHOP = ".attn-work-"
 ANOTHER = "give a file that `attn backup` wrote"
 COPY_ATTEMPTS = 5
-FORGOTTEN_SECONDS = 3600
+LEFT_BEHIND_SECONDS = 3600
 
 
 @dataclass(slots=True)
@@ -80,7 +80,7 @@ def workshop(folder: Path) -> Iterator[Path]:
 def _is_left_behind(other: Path, own: Path) -> bool:
     """Whether whoever made `other` is gone."""
     try:
-        if own.stat().st_mtime - other.stat().st_mtime > FORGOTTEN_SECONDS:
+        if own.stat().st_mtime - other.stat().st_mtime > LEFT_BEHIND_SECONDS:
             return True
         process = int(other.name.removeprefix(WORKSHOP).partition("-")[0])
     except (OSError, ValueError):

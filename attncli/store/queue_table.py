@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
+from attncli.domain.siblings import APART_DAYS, LONGEST_WAIT_DAYS
 from attncli.store.connection import Connection
 from attncli.store.moments import microseconds, moment
 
@@ -64,10 +65,6 @@ _REVIEWS_IN_PASS = f"""{_OPEN} AND state = 'review' AND (
     (due_at_us < :day_end + {30 * _HOUR_US} AND due_day <= :day)
     OR ({_PASS_DAY} <= :day AND NOT {_PASSED}))"""
 _UNSEEN = f"{_OPEN} AND state = 'new'"
-APART_DAYS = 2
-"""Siblings are kept so many days apart."""
-LONGEST_WAIT_DAYS = 7
-"""Nothing waits for a sibling that is so many days late."""
 _STUDIED = f"theirs.review_day > :day - {APART_DAYS}"
 _THEIR_DUE_DAY = "theirs.review_day + CAST(round(theirs.interval_days) AS INTEGER)"
 _SIBLINGS_OF = """

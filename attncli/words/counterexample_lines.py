@@ -7,13 +7,15 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Literal
 
-from attncli.domain.grade_report import ABSENT, CodeLine, Counterexample, Value
+from attncli.domain.grade_report import ABSENT, CodeLine, Counterexample, ShownCall, ShownTensor, Value
 from attncli.domain.printable import printable
 from attncli.domain.tensor_grid import DIGITS, named_lines, side_by_side, value_lines
 from attncli.domain.text import Lang
 from attncli.domain.text import Localised as _T
 
 Style = Literal["value", "note", "place"]
+MOST_CALLS_SHOWN = 4
+MOST_DIGITS = 17
 SAY: dict[str, _T] = {
     "arguments": _T("Called with", "输入"),
     "call": _T("call {number} of: {calls}", "第 {number} 次调用，依次为：{calls}"),
@@ -49,7 +51,7 @@ def counterexample_lines(
     if shown.call:
         calls = ", ".join(call.name for call in shown.calls)
         yield "note", SAY["call"][lang].format(number=shown.call, calls=calls)
-    for number, call in shown.earlier_calls:
+    for number, call in _earlier_calls(shown):
         yield "note", SAY["earlier"][lang].format(number=number, name=call.name)
         for style, line in _arguments(call.args, width - 2):
             yield style, f"  {line}"
@@ -60,12 +62,28 @@ def counterexample_lines(
     yield from (("place", line) for line in frame_lines(shown.frames, file, lang))
 
 
+def _earlier_calls(shown: Counterexample) -> list[tuple[int, ShownCall]]:
+    """Number and call of each before the failing one, where they are few; of many the names say enough."""
+    calls = shown.calls[: max(0, shown.call - 1)]
+    return [] if len(calls) > MOST_CALLS_SHOWN else [found for found in enumerate(calls, 1) if found[1].args]
+
+
 def _arguments(args: Mapping[str, Value], width: int) -> Iterator[tuple[Style, str]]:
     yield from (("value", line) for line in side_by_side([named_lines(*argument) for argument in args.items()], width))
 
 
+def digits_apart(shown: Counterexample, least: int = DIGITS) -> int:
+    """The significant digits, at least `least`, at which the first wrong entry is unlike the one due."""
+    index = shown.first_wrong_index or ()
+    due, came = (v.at(index) if isinstance(v, ShownTensor) else None for v in (shown.expected, shown.got))
+    if not index or not isinstance(due, float) or not isinstance(came, float) or due == came:
+        return least
+    apart = (digits for digits in range(least, MOST_DIGITS) if f"{due:.{digits}g}" != f"{came:.{digits}g}")
+    return next(apart, MOST_DIGITS)
+
+
 def _outcomes(shown: Counterexample, lang: Lang, answers: Answers) -> Iterator[list[str]]:
-    digits = shown.digits_apart(DIGITS)
+    digits = digits_apart(shown)
     if shown.expected is not ABSENT:
         due = _without_message(shown.expected) if answers.expected == "expected" else shown.expected
         yield [SAY[answers.expected][lang], *value_lines(due, None, digits)]

@@ -2,48 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attncli.domain.grade_report import MOST_DIGITS, Counterexample, ShownTensor
+from attncli.domain.grade_report import Counterexample, ShownTensor
 from attncli.domain.grade_report_json import counterexample_of, report_document, report_of
-
-numbers = st.floats(-1e6, 1e6)
-
-
-def shown(due: float, came: float, place: int = 1) -> Counterexample:
-    tensors = [ShownTensor((1, 2), "float64", (0.5, value)) for value in (due, came)]
-    return Counterexample(expected=tensors[0], got=tensors[1], first_wrong_index=(0, place))
-
-
-@given(due=numbers, came=numbers, least=st.integers(1, 8))
-def test_the_first_wrong_entry_is_seen_to_be_wrong(due: float, came: float, least: int) -> None:
-    digits = shown(due, came).digits_apart(least)
-    assert least <= digits <= MOST_DIGITS
-    if due != came:
-        assert f"{due:.{digits}g}" != f"{came:.{digits}g}"
-        assert digits == least or f"{due:.{digits - 1}g}" == f"{came:.{digits - 1}g}"
-
-
-@pytest.mark.parametrize(
-    "what",
-    [
-        Counterexample(),
-        Counterexample(expected=1.0, got=1.00000001),
-        replace(shown(1.0, 1.0 + 1e-9), first_wrong_index=None),
-        replace(shown(1.0, 1.0 + 1e-9), first_wrong_index=(0,)),
-        replace(shown(1.0, 1.0 + 1e-9), first_wrong_index=(5, 5)),
-        shown(1.0, 1.0 + 1e-9, place=0),
-        replace(shown(1.0, 2.0), got=ShownTensor((1, 2), "float32", ("nan", "nan"))),
-        replace(shown(1.0, 2.0), got=ShownTensor((1, 2), "float32", device="meta")),
-    ],
-)
-def test_elsewhere_the_usual_number_is_enough(what: Counterexample) -> None:
-    assert what.digits_apart(5) == 5
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from attncli import paths
 from attncli.domain.card import KINDS
 from attncli.domain.text import LANGS
 from attncli.export.card_answers import answer, question
-from attncli.export.render import asked
+from attncli.export.summary_phrases import asked
 from attncli.practice.cards.marking import mark_ordering, right_order
 from attncli.practice.cards.worked_number import worked
 from attncli.practice.workspace import Workspace

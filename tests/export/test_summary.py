@@ -213,7 +213,7 @@ def test_a_percent_sign_never_leaves_its_number(workspace):
 
 
 def test_pages_break_where_a_part_ends():
-    from attncli.export.render import environment
+    from attncli.export.summary_phrases import environment
 
     style = environment(autoescape=True).get_template("summary.css").render()
     assert "@media print" in style and "@page" in style

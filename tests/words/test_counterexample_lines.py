@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -9,10 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attncli.domain.cells import cells
-from attncli.domain.grade_report import CodeLine
+from attncli.domain.grade_report import CodeLine, Counterexample, ShownTensor
 from attncli.domain.grade_report_json import counterexample_of
+from attncli.domain.tensor_grid import DIGITS
 from attncli.domain.text import Lang
-from attncli.words.counterexample_lines import counterexample_lines, frame_lines
+from attncli.words.counterexample_lines import MOST_DIGITS, counterexample_lines, digits_apart, frame_lines
 
 TENSOR = {"shape": [2, 1], "dtype": "float32", "values": [0.5, 2.0]}
 
@@ -105,3 +107,37 @@ def test_of_an_error_that_is_due_the_kind_is_shown_and_of_the_one_that_came_the_
     due = {"raised": "ValueError", "text": "the reference's own words"}
     shown = "\n".join(lines_of({"args": {}, "expected": due, "got": {"raised": "TypeError", "text": "mine"}}, lang))
     assert "ValueError" in shown and "own words" not in shown and "mine" in shown
+
+
+numbers = st.floats(-1e6, 1e6)
+
+
+def differing(due: float, came: float, place: int = 1) -> Counterexample:
+    tensors = [ShownTensor((1, 2), "float64", (0.5, value)) for value in (due, came)]
+    return Counterexample(expected=tensors[0], got=tensors[1], first_wrong_index=(0, place))
+
+
+@given(due=numbers, came=numbers, least=st.integers(1, 8))
+def test_the_first_wrong_entry_is_seen_to_be_wrong(due: float, came: float, least: int) -> None:
+    digits = digits_apart(differing(due, came), least)
+    assert least <= digits <= MOST_DIGITS
+    if due != came:
+        assert f"{due:.{digits}g}" != f"{came:.{digits}g}"
+        assert digits == least or f"{due:.{digits - 1}g}" == f"{came:.{digits - 1}g}"
+
+
+@pytest.mark.parametrize(
+    "what",
+    [
+        Counterexample(),
+        Counterexample(expected=1.0, got=1.00000001),
+        replace(differing(1.0, 1.0 + 1e-9), first_wrong_index=None),
+        replace(differing(1.0, 1.0 + 1e-9), first_wrong_index=(0,)),
+        replace(differing(1.0, 1.0 + 1e-9), first_wrong_index=(5, 5)),
+        differing(1.0, 1.0 + 1e-9, place=0),
+        replace(differing(1.0, 2.0), got=ShownTensor((1, 2), "float32", ("nan", "nan"))),
+        replace(differing(1.0, 2.0), got=ShownTensor((1, 2), "float32", device="meta")),
+    ],
+)
+def test_elsewhere_the_usual_number_is_enough(what: Counterexample) -> None:
+    assert digits_apart(what) == DIGITS

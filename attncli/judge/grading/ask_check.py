@@ -28,14 +28,12 @@ from attncli.judge.asking.rung_rule import rung_of, rung_of_finding
 from attncli.judge.cases.case import Case
 from attncli.judge.check_table import CHECKS, Kind, Way
 from attncli.judge.grading.fault_reports import FaultReports
-from attncli.judge.searching.shrink import Search
+from attncli.judge.searching.shrink import SHRINK_CALLS, Search
 from attncli.judge.sentences import say
 from attncli.judge.telling.counterexample import restore
 from attncli.judge.telling.growth_sentences import growth_told
 from attncli.judge.truth.expectation import Expectation
 from attncli.sandbox import placement
-
-SHRINK_CALLS = 120
 
 
 class Checks:

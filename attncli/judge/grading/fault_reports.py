@@ -24,9 +24,6 @@ from attncli.judge.sentences import say
 from attncli.judge.telling.counterexample import render, store
 from attncli.judge.truth.expectation import Expectation
 
-SIMPLIFY_CALLS = 80
-# Hundreds of steps take seconds a call, and nobody reads their numbers one by one.
-MOST_STEPS_SIMPLIFIED = 200
 PROBES = 8
 # Where these leave several names, so many tell them apart, if anything does.
 MORE_PROBES = 40
@@ -80,7 +77,7 @@ class FaultReports:
     def _plainest(self, name: str, finding: CaseFinding, examine: Examine, attribute: str, label: str) -> CaseFinding:
         """The finding with plain values, as it is in a fresh process; it is kept, and its mistake named."""
         small = reduced(finding, examine)
-        simple = simplify(small.finding, examine, _calls(small.finding.case))
+        simple = simplify(small.finding, examine)
         simple.case.label = label
         simple, fresh = self._in_fresh_worker(simple, examine)
         if not fresh and small.finding is not finding and (again := examine(finding.case)) is not None:
@@ -158,7 +155,3 @@ class FaultReports:
 
     def result(self, name: str, status: Status, message: Localised = NOTHING, examples: int = 0) -> CheckResult:
         return CheckResult(name=name, status=status, message=message, examples=examples)
-
-
-def _calls(case: Case) -> int:
-    return SIMPLIFY_CALLS if len(case.steps) <= MOST_STEPS_SIMPLIFIED else 0

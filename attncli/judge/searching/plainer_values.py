@@ -10,13 +10,16 @@ from torch import Tensor
 
 from attncli.judge.answers.finding import CaseFinding, Examine
 
+SIMPLIFY_CALLS = 80
+# Hundreds of steps take seconds a call, and nobody reads their numbers one by one.
+MOST_STEPS_SIMPLIFIED = 200
 # Larger tensors are not simplified entry by entry.
 FEW_ENTRIES = 12
 
 
-def simplify(finding: CaseFinding, examine: Examine, calls: int) -> CaseFinding:
-    """The finding with the plainest values found within that many calls; the reason stays the same."""
-    trials = _Trials(finding, examine, calls)
+def simplify(finding: CaseFinding, examine: Examine) -> CaseFinding:
+    """The finding with the plainest values found within so many calls; the reason stays the same."""
+    trials = _Trials(finding, examine, SIMPLIFY_CALLS if len(finding.case.steps) <= MOST_STEPS_SIMPLIFIED else 0)
     for index, item in enumerate(finding.case.inputs):
         if item.composed:
             continue

@@ -16,6 +16,8 @@ from attncli.judge.cases.drawing import Declared, Draw
 from attncli.judge.cases.make_recording import Recorder
 from attncli.judge.cases.profiles import Profile
 
+SHRINK_CALLS = 120
+
 CaseFunction = Callable[[Recorder], Any]
 
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from attncli.practice.workspace import Workspace
 
 SECONDS_A_DAY = 86_400
-LONGEST_ANSWER_MS = 60_000
+LONGEST_ANSWER_IN_ANKI_MS = 60_000
 """What Anki itself counts at most for one answer."""
 _EASE_STEPS = {Rating.AGAIN: -200, Rating.HARD: -150, Rating.GOOD: 0, Rating.EASY: 150}
 _TYPES = {
@@ -104,7 +104,7 @@ def _interval(schedule: Schedule) -> int:
 
 def _elapsed_ms(row: LogRow) -> int:
     told = row.payload.get("elapsed_ms")
-    return min(max(told, 0), LONGEST_ANSWER_MS) if type(told) is int else 0
+    return min(max(told, 0), LONGEST_ANSWER_IN_ANKI_MS) if type(told) is int else 0
 
 
 def anki_calendar(workspace: Workspace, schedules: Iterable[AnkiSchedule]) -> AnkiCalendar:

@@ -20,11 +20,10 @@ from attncli.practice.cards.marking import (
     mark_ordering,
     shuffled_items,
     shuffled_options,
+    suggested_rating,
 )
 from attncli.practice.cards.numeric_answer import NumericTask, draw, give_up, mark_numeric
 from attncli.words.marking_texts import HEADS
-
-HARD_FROM = 0.5
 
 
 @dataclass(slots=True)
@@ -128,13 +127,7 @@ class Asked:
 
     @property
     def suggestion(self) -> Rating:
-        """All points or a right answer suggest good, half of the points hard, anything less again."""
-        if self.marked is not None:
-            return Rating.GOOD if self.marked.correct else Rating.AGAIN
-        ticked, total = len(self.ticked), len(self.card.points)
-        if ticked >= total:
-            return Rating.GOOD
-        return Rating.HARD if ticked / total >= HARD_FROM else Rating.AGAIN
+        return suggested_rating(self.marked, len(self.ticked), len(self.card.points))
 
     @property
     def points(self) -> list[int] | None:

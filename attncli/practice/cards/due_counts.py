@@ -95,7 +95,7 @@ def held_apart(workspace: Workspace, when: Moment) -> dict[str, str]:
     """Card → topic of the due reviews that wait, because a card or challenge that gives them away is too near."""
     if not (meetings := workspace.store.queue.meetings(when)):
         return {}
-    from attncli.memory.siblings import Meeting, waiting
+    from attncli.domain.siblings import Meeting, waiting
 
     return waiting(Meeting(*meeting) for meeting in meetings)
 

@@ -1,4 +1,4 @@
-"""Marking of the kinds that have one right answer. Pure: randomness comes in as an argument, nothing is recorded."""
+"""Marking, and the rating that it suggests. Pure: randomness comes in as an argument, nothing is recorded."""
 
 from __future__ import annotations
 
@@ -8,11 +8,13 @@ from dataclasses import dataclass
 from random import Random
 
 from attncli.domain.card import Blank, ChoiceCard, ClozeCard, DebugCard, OrderingCard
+from attncli.domain.rating import Rating
 from attncli.domain.text import NOTHING, Localised, quoted
 from attncli.errors import UsageError
 from attncli.words import marking_texts
 
 SHUFFLES = 20
+HARD_FROM = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +24,15 @@ class Marked:
     correct: bool
     detail: Localised = NOTHING
     parts: tuple[bool, ...] = ()
+
+
+def suggested_rating(marked: Marked | None, ticked: int, total: int) -> Rating:
+    """A right answer or all points suggest good, half of the points hard, anything less again."""
+    if marked is not None:
+        return Rating.GOOD if marked.correct else Rating.AGAIN
+    if ticked >= total:
+        return Rating.GOOD
+    return Rating.HARD if ticked / total >= HARD_FROM else Rating.AGAIN
 
 
 def shuffled_options(card: ChoiceCard, rng: Random) -> list[int]:

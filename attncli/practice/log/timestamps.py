@@ -16,13 +16,11 @@ from attncli.domain.log_row import EARLIEST, LATEST, RowKind
 from attncli.errors import ClockWrong
 
 if TYPE_CHECKING:
-    from attncli.domain.log_row import LogRow
     from attncli.practice.workspace import Workspace
 
 TOLERATED_LEAD = timedelta(days=1)
 # More rows than this do not all come from the future: the clock of today is behind.
 MOST_AHEAD = 100
-SHOWN_AHEAD = 5
 _NEXT = timedelta(microseconds=1)
 
 
@@ -66,35 +64,3 @@ def utc(at: datetime) -> datetime:
         said = f"{at.isoformat()} is no time between {EARLIEST.year} and {LATEST.year}"
         raise ClockWrong(f"{said}; give another, or set the clock of this machine")
     return at.astimezone(UTC)
-
-
-def rows_ahead(workspace: Workspace) -> list[LogRow]:
-    """The reviews and attempts in force that are stamped more than a day ahead of the clock, the latest first."""
-    from attncli.memory.replay import in_force, standing
-
-    found: list[LogRow] = []
-    log, index = workspace.store.log, workspace.store.index
-    late = workspace.clock() + TOLERATED_LEAD
-    for kind in (RowKind.REVIEW, RowKind.ATTEMPT):
-        for subject in log.subjects_after(kind, late):
-            rows = standing(log.of_subjects(index.names_of(index.renamed_to(subject) or subject)))
-            in_line = in_force(row for row in rows if row.kind is kind)
-            found += [row for row in in_line if row.at > late and row.subject == subject]
-    return sorted(found, key=lambda row: (row.at, row.id), reverse=True)
-
-
-def ahead_in_words(workspace: Workspace) -> list[str]:
-    """What `attn doctor` says of the rows from the future, and what to do about them."""
-    found = rows_ahead(workspace)
-    lines = [
-        f"the {row.kind} of {row.subject} is stamped {row.at:%Y-%m-%d %H:%M}Z, more than a day ahead of this clock"
-        for row in found[:SHOWN_AHEAD]
-    ]
-    if len(found) > SHOWN_AHEAD:
-        lines.append(f"more of them: {len(found) - SHOWN_AHEAD}")
-    if found:
-        lines.append(
-            "if this clock is right, answer those again (what came from the future is then set aside) or take the last "
-            "one back with `attn undo`; if it is wrong, set it"
-        )
-    return lines

@@ -27,7 +27,7 @@ from attncli.practice.plan.plan_challenges import ChallengeDay, plan_challenges
 from attncli.practice.workspace import Workspace
 
 FARTHEST_DAYS = 731
-NEEDED_STEP_MINUTES, MOST_MINUTES = 5, 240
+NEEDED_STEP_MINUTES, MOST_NEEDED_MINUTES = 5, 240
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,14 +282,14 @@ CORE_ABOVE = 2.0
 def _minutes_needed(basis: PlanBasis, reach: Reach, seconds: Mapping[int, float], minutes: int) -> int | None:
     """The least minutes a day (in steps of five) in which every card is seen; other days keep their proportion."""
     learning = sum(item.learn_seconds for item in basis.items if item.stability_days is None)
-    if learning > sum(seconds.values()) * MOST_MINUTES / minutes:
+    if learning > sum(seconds.values()) * MOST_NEEDED_MINUTES / minutes:
         return None
 
     def is_enough(steps: int) -> bool:
         share = steps * NEEDED_STEP_MINUTES / minutes
         return sees_all(reach, basis.outlook, {day: had * share for day, had in seconds.items()})
 
-    low, high = minutes // NEEDED_STEP_MINUTES + 1, MOST_MINUTES // NEEDED_STEP_MINUTES
+    low, high = minutes // NEEDED_STEP_MINUTES + 1, MOST_NEEDED_MINUTES // NEEDED_STEP_MINUTES
     if low > high or not is_enough(high):
         return None
     while low < high:

@@ -19,9 +19,9 @@ from attncli.practice.challenges.edited_file import OpenFile
 from attncli.tui.code_theme import code_theme_named, code_themes
 from attncli.tui.routes import Routes
 from attncli.tui.widgets.key_bar import KeyBar
-from attncli.tui.widgets.key_order import KeysInOrder
 from attncli.tui.widgets.long_text import Page
 from attncli.tui.widgets.title_bar import TitleBar
+from attncli.tui.widgets.typed_in_order import KeysInOrder
 from attncli.words.app_texts import say
 
 INDENT = 4

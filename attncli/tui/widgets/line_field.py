@@ -7,7 +7,7 @@ from typing import ClassVar
 from textual.binding import Binding, BindingType
 from textual.widgets import Input
 
-from attncli.tui.widgets.key_order import KeysInOrder
+from attncli.tui.widgets.typed_in_order import KeysInOrder
 
 
 class LineField(KeysInOrder, Input):

@@ -13,8 +13,8 @@ from textual.widgets import Input
 from attncli.domain.text import Lang
 from attncli.practice.cards.ask import Asked
 from attncli.tui.widget_events import Answered
-from attncli.tui.widgets.key_order import KeysInOrder
 from attncli.tui.widgets.plain import Plain
+from attncli.tui.widgets.typed_in_order import KeysInOrder
 from attncli.words.app_texts import say
 
 _TYPED_SIGNS = frozenset({"minus", "slash"})

@@ -15,13 +15,13 @@ from hypothesis import strategies as st
 from attncli.config import Settings
 from attncli.domain.log_row import RowKind
 from attncli.domain.rating import Rating
+from attncli.domain.siblings import LONGEST_WAIT_DAYS
 from attncli.paths import Home
 from attncli.practice.cards import hold, record_review
 from attncli.practice.cards.due_counts import due_counts, held_apart
 from attncli.practice.challenges.challenge_standings import standings
 from attncli.practice.sittings.review_sitting import ReviewSitting
 from attncli.practice.workspace import Workspace
-from attncli.store.queue_table import LONGEST_WAIT_DAYS
 
 Linked = Callable[..., Workspace]
 NO_STEPS: dict[str, Any] = {"fuzz": False, "learning_steps": (), "relearning_steps": ()}

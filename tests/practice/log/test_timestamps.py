@@ -17,7 +17,7 @@ from attncli.practice.cards.due_counts import due_counts
 from attncli.practice.challenges.record_attempt import record_attempt
 from attncli.practice.log import merge_logs
 from attncli.practice.log.read_log_file import Placed
-from attncli.practice.log.timestamps import MOST_AHEAD, ahead_in_words
+from attncli.practice.log.timestamps import MOST_AHEAD
 from attncli.practice.log.undo import take_back
 from attncli.practice.workspace import Workspace
 
@@ -128,23 +128,6 @@ def test_a_moment_that_is_given_is_taken_as_it_is(workspace: Workspace) -> None:
     record_review.answer(workspace, "att-01", Rating.GOOD, FUTURE)
     answered = record_review.answer(workspace, "att-01", Rating.GOOD, FUTURE - timedelta(days=9))
     assert answered.at == FUTURE - timedelta(days=9) and answered.schedule.repetitions == 2
-
-
-def test_rows_from_the_future_are_told_and_no_longer_once_they_are_set_aside(
-    workspace: Workspace, moving_clock: object
-) -> None:
-    now = workspace.clock()
-    assert ahead_in_words(workspace) == []
-    at(moving_clock, FUTURE)
-    for card in ("att-01", "att-02", "att-03", "kv-01", "kv-02", "kv-03"):
-        record_review.answer(workspace, card, Rating.EASY)
-    at(moving_clock, now)
-    said = ahead_in_words(workspace)
-    assert "the review of kv-03 is stamped 2100-01-01 10:00Z" in said[0] and said[5] == "more of them: 1"
-    assert "attn undo" in said[6]
-    take_back(workspace)
-    record_review.answer(workspace, "att-01", Rating.GOOD)
-    assert len(ahead_in_words(workspace)) == 5
 
 
 @pytest.mark.parametrize("year", [1, 9999])

@@ -1,4 +1,4 @@
-"""What the templates of the summary share."""
+"""The phrases that the templates of the summary share: which of many are named, and where a question is cut."""
 
 from __future__ import annotations
 

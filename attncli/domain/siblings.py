@@ -12,6 +12,11 @@ from collections import defaultdict
 from collections.abc import Iterable
 from typing import NamedTuple
 
+APART_DAYS = 2
+"""Siblings are kept so many days apart."""
+LONGEST_WAIT_DAYS = 7
+"""Nothing waits for a sibling that is so many days late."""
+
 
 class Meeting(NamedTuple):
     """A review that is due beside a sibling; `comes` if that one was studied just now or comes today in any case.
