@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -35,13 +35,16 @@ def ladder(given: Sequence[str], as_json: bool) -> None:
     """
     from attncli.ladder.blame import Engines, climb
     from attncli.ladder.engine_run import Files
+    from attncli.ladder.pieces import BY_ID
     from attncli.ladder.told_climb import document, failure, lines
+    from attncli.practice.challenges.own_solutions import take_seats
     from attncli.sandbox.zygote_client import ZygoteClient
 
     files, lang = Files(paths.bundled_impl()), session().lang
     given_files = _given(given)
     with ZygoteClient.start() as zygote:  # it imports torch while this process looks for what is the learner's own
-        own, whose = _own(given_files)
+        with session().workspace() as workspace:
+            own, whose = take_seats(workspace, BY_ID, given_files)
         zygote.ready()
         engines = Engines(files, zygote.worker, _progress(as_json, lang))
         found = climb(engines, own)
@@ -56,26 +59,6 @@ def ladder(given: Sequence[str], as_json: bool) -> None:
         )
     if found.blames:
         raise Rejected(failure(found, lang))
-
-
-def _own(given: dict[str, Path]) -> tuple[dict[str, str], dict[str, dict[str, Any]]]:
-    """The learner's text for each piece, and where it comes from: a file that was named, else what solved it last."""
-    from attncli.ladder.pieces import BY_ID
-    from attncli.practice.challenges.grade_file import read_submission
-    from attncli.practice.challenges.own_solutions import written
-
-    texts: dict[str, str] = {}
-    whose: dict[str, dict[str, Any]] = {}
-    with session().workspace() as workspace:
-        solved = {found.challenge.id: found for found in written(workspace).solved}
-    for id in BY_ID:
-        if id in given:
-            texts[id] = read_submission(given[id]).decode("utf-8", "replace")
-            whose[id] = {"file": str(given[id])}
-        elif id in solved and solved[id].source:
-            texts[id] = solved[id].source
-            whose[id] = {"rung": solved[id].rung, "solved": solved[id].at.isoformat()}
-    return texts, whose
 
 
 def _given(words: Sequence[str]) -> dict[str, Path]:

@@ -96,7 +96,6 @@ class AttnApp(WaysIn, Notices, CollectWhenIdle, UnexpectedInput, WaysOut):
     TITLE = "attn"
     CSS_PATH = Path(__file__).with_name("app.tcss")
     ENABLE_COMMAND_PALETTE = True
-    NOTIFICATION_TIMEOUT = 3
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("l", "language", "key.language"),
         Binding("ctrl+t", "dark_or_light", "key.theme", show=False),

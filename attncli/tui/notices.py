@@ -13,6 +13,7 @@ from attncli.domain.printable import printable
 class Notices(App[None]):
     """Notices that piled up would cover what is being read; what one key leads to may be told in several."""
 
+    NOTIFICATION_TIMEOUT = 3
     _is_another_key = False
 
     async def on_event(self, event: events.Event) -> None:

@@ -1,0 +1,65 @@
+"""Whether the suite is green by luck: `make test` in fresh clones of what is committed, each with a seed of its own.
+
+    python benchmarks/clean_clones.py                       ten seeds of Hypothesis; hours on two cores
+    python benchmarks/clean_clones.py 11 22 --processes 4   two seeds, four processes of pytest each
+
+Each clone installs what it needs, as on a new machine. A red one is kept, with its log, and the next seed goes on.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from timing import ROOT
+
+SEEDS = tuple(range(101, 1011, 101))
+
+
+def tested(commit: str, folder: Path, seed: int, processes: int | None) -> tuple[bool, str]:
+    """Whether the suite is green in a clone of its own, and pytest's last line."""
+    clone, log = folder / str(seed), folder / f"{seed}.log"
+    subprocess.run(["git", "clone", "--quiet", str(ROOT), str(clone)], check=True)
+    subprocess.run(["git", "checkout", "--quiet", commit], cwd=clone, check=True)
+    environment = {name: value for name, value in os.environ.items() if name not in ("CI", "VIRTUAL_ENV")}
+    environment |= {"PYTEST_ADDOPTS": f"--hypothesis-seed={seed}", "ATTN_REQUIRE_BROWSER": "1"}
+    if processes is not None:
+        environment["PYTEST_XDIST_AUTO_NUM_WORKERS"] = str(processes)
+    with log.open("w", encoding="utf-8") as output:
+        done = subprocess.run(["make", "test"], cwd=clone, env=environment, stdout=output, stderr=subprocess.STDOUT)
+    text = log.read_text(encoding="utf-8", errors="replace")
+    failed = re.findall(r"^(?:FAILED|ERROR) .*", text, re.MULTILINE)
+    said = re.findall(r"^=+ (.*\bin [\d.]+s.*?) =+$", text, re.MULTILINE)
+    if done.returncode == 0:
+        shutil.rmtree(clone)
+    return done.returncode == 0, "\n    ".join([*(said[-1:] or text.splitlines()[-1:]), *failed])
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("seeds", type=int, nargs="*", default=list(SEEDS))
+    parser.add_argument("--processes", type=int, help="of pytest; as many as make test starts unless it is said")
+    options = parser.parse_args()
+    read = ["git", "rev-parse", "HEAD"]
+    commit = subprocess.run(read, cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
+    folder = Path(tempfile.mkdtemp(prefix="attn-clones-"))
+    print(f"{commit[:8]}, logs in {folder}", flush=True)
+    reds = 0
+    for seed in options.seeds:
+        begun = time.monotonic()
+        is_green, said = tested(commit, folder, seed, options.processes)
+        reds += not is_green
+        minutes = (time.monotonic() - begun) / 60
+        print(f"seed {seed}: {'green' if is_green else 'RED'}, {minutes:.0f} min: {said}", flush=True)
+    return min(reds, 1)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
