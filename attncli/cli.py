@@ -38,7 +38,7 @@ COMMANDS: dict[str, str] = {
     "optimize": "attncli.commands.optimize:optimize",
     "plan": "attncli.commands.plan:plan",
     "quiz": "attncli.commands.quiz:quiz",
-    "restore": "attncli.commands.backup:restore",
+    "restore": "attncli.commands.restore:restore",
     "review": "attncli.commands.review:review",
     "serve": "attncli.commands.serve:serve",
     "show": "attncli.commands.show:show",
@@ -47,7 +47,7 @@ COMMANDS: dict[str, str] = {
     "stats": "attncli.commands.stats:stats",
     "suspend": "attncli.commands.hold:suspend",
     "sync": "attncli.commands.sync:sync",
-    "undo": "attncli.commands.answer:undo",
+    "undo": "attncli.commands.undo:undo",
     "unsuspend": "attncli.commands.hold:unsuspend",
     "verify": "attncli.commands.verify:verify",
 }

@@ -29,7 +29,7 @@ def tested(commit: str, folder: Path, seed: int, processes: int | None) -> tuple
     subprocess.run(["git", "clone", "--quiet", str(ROOT), str(clone)], check=True)
     subprocess.run(["git", "checkout", "--quiet", commit], cwd=clone, check=True)
     environment = {name: value for name, value in os.environ.items() if name not in ("CI", "VIRTUAL_ENV")}
-    environment |= {"PYTEST_ADDOPTS": f"--hypothesis-seed={seed}", "ATTN_REQUIRE_BROWSER": "1"}
+    environment |= {"PYTEST_ADDOPTS": f"--hypothesis-seed={seed} --verbose", "ATTN_REQUIRE_BROWSER": "1"}
     if processes is not None:
         environment["PYTEST_XDIST_AUTO_NUM_WORKERS"] = str(processes)
     with log.open("w", encoding="utf-8") as output:

@@ -422,7 +422,7 @@ def loaded_by(statement: str) -> set[str]:
             "import attncli.experiments.child_runner, attncli.experiments.experiment_report",
             {"torch", "rich", "yaml", "sqlite3"},
         ),
-        ("import attncli.ladder.blame, attncli.ladder.told_climb", TEXT_ALONE),
+        ("import attncli.ladder.blame, attncli.ladder.climb_report", TEXT_ALONE),
         ("import attncli.sandbox.zygote_client", {"torch", "hypothesis"}),
         ("import attncli.tui.app", {"torch", "hypothesis", "yaml", "pydantic"}),
     ],

@@ -1,4 +1,4 @@
-"""`attn answer` and `attn undo`."""
+"""`attn answer`."""
 
 from __future__ import annotations
 
@@ -9,11 +9,9 @@ import click
 from attncli.commands.shared.session import session
 from attncli.commands.shared.shared_options import at_option, json_option, print_json
 from attncli.commands.shared.stdout import echo
-from attncli.domain.log_row import RowKind
 from attncli.domain.rating import Rating
 from attncli.domain.text import Lang
 from attncli.practice.cards import record_review
-from attncli.practice.log.undo import take_back
 from attncli.words.command_texts import ANSWER, STATES, counted
 
 
@@ -39,20 +37,6 @@ def answer(card: str, rating: str, at: datetime | None, as_json: bool) -> None:
     )
     if answered.leech:
         echo(ANSWER["leech"][lang].format(card=answered.card, lapses=answered.schedule.lapses))
-
-
-@click.command()
-def undo() -> None:
-    """Take back what was last done on this machine.
-
-    A review, suspend, bury, unsuspend, tag, note, attempt, repair, fit or a step of a mock
-    interview; what was seen stays seen.
-    """
-    with session().workspace() as workspace:
-        done = take_back(workspace)
-    rating = done.rating.word if done.kind is RowKind.REVIEW else ""
-    said = ANSWER["undone" if rating else f"undone-{done.kind}"][workspace.lang]
-    echo(said.format(card=done.subject, rating=rating, at=record_review.iso(done.at)))
 
 
 def _in_words(answered: record_review.AnsweredReview, lang: Lang) -> str:

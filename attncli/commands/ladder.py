@@ -34,9 +34,9 @@ def ladder(given: Sequence[str], as_json: bool) -> None:
     breaks it.
     """
     from attncli.ladder.blame import Engines, climb
+    from attncli.ladder.climb_report import document, failure, lines
     from attncli.ladder.engine_run import Files
     from attncli.ladder.pieces import BY_ID
-    from attncli.ladder.told_climb import document, failure, lines
     from attncli.practice.challenges.own_solutions import take_seats
     from attncli.sandbox.zygote_client import ZygoteClient
 

@@ -15,8 +15,6 @@ CODING: tuple[ItemKind, ...] = ("whiteboard", "repair")
 
 LEAST_MINUTES, MOST_MINUTES = 10, 120
 MOST_ITEMS = 100
-# So many seconds an interviewer listens before they ask on.
-ANSWER_SECONDS = 30
 
 
 @dataclass(frozen=True, slots=True)

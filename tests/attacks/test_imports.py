@@ -35,7 +35,7 @@ from attncli.practice.log.undo import take_back
 from attncli.practice.stats.progress_stats import progress
 from attncli.practice.workspace import Workspace
 from attncli.store.log import checksum
-from attncli.store.restore import restore_database
+from attncli.store.restore_backup import restore_database
 
 FILES = Path(__file__).with_name("imports")
 VERDICTS = {

@@ -208,9 +208,7 @@ def test_ctrl_c_ends_the_experiment_too(program: Program, toy: Path, tmp_path: P
     lock = tmp_path / "lock"
     head = TOY.partition("def both")[0]
     toy.write_text(head + ENDLESS.format(lock=str(lock)), encoding="utf-8")
-    # Started in the background, a shell's children ignore interrupts, and so would this process.
-    heeding = "import signal\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n"
-    process = program("experiment", "toy", spy=heeding)
+    process = program("experiment", "toy")
     assert waited_for(lambda: lock.exists() and not free(lock))
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)

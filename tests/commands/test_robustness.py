@@ -151,9 +151,7 @@ def test_ctrl_c_exits_130_and_leaves_the_database_whole(program: Program, attn: 
     attn("due")
     raw = sqlite3.connect(home / "progress.db", isolation_level=None)
     raw.execute("BEGIN IMMEDIATE")
-    # Started in the background, a shell's children ignore interrupts, and so would this process.
-    heeding = "import signal\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n"
-    process = program("answer", "att-01", "--rating", "good", spy=heeding)
+    process = program("answer", "att-01", "--rating", "good")
     _wait_until_open(process.pid, home / "progress.db")
     process.send_signal(signal.SIGINT)
     raw.execute("ROLLBACK")

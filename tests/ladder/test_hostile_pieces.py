@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from attncli.ladder.blame import Engines, climb
-from attncli.ladder.told_climb import where
+from attncli.ladder.climb_report import where
 
 from .conftest import submission
 

@@ -25,7 +25,7 @@ HANDED_ON = {
     "store/connection.py": {"‹unwritable›"},
     "store/database.py": {"‹unwritable›"},
     "store/repair.py": {"‹unwritable›"},
-    "store/restore.py": {"‹message›; nothing was restored"},
+    "store/restore_backup.py": {"‹message›; nothing was restored"},
 }
 # Its words are put together of counts: the three that there are stand in the test below.
 COUNTED = {"commands/bank.py"}

@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from attncli.domain.card import Card
-from attncli.domain.mock_interview import ANSWER_SECONDS, MockItem
+from attncli.domain.mock_interview import MockItem
 from attncli.domain.mock_report import MissedItem, MockReport, PartScore, SpokenTimes
+from attncli.domain.review_time import ANSWER_SECONDS
 from attncli.domain.text import NOTHING, Localised
 from attncli.errors import NotFound
 from attncli.practice.log.mock_log import MockState, Settled, states

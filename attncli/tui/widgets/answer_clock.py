@@ -7,7 +7,7 @@ from datetime import datetime
 from textual.content import Content
 from textual.widget import Widget
 
-from attncli.domain.mock_interview import ANSWER_SECONDS
+from attncli.domain.review_time import ANSWER_SECONDS
 from attncli.domain.text import Lang
 from attncli.practice.workspace import Clock
 from attncli.tui.columns import bar

@@ -25,7 +25,7 @@ from attncli.practice.log.sync import sync
 from attncli.practice.log.undo import take_back
 from attncli.practice.workspace import Workspace
 from attncli.store.backups import OTHERS_KEPT
-from attncli.store.restore import restore_database
+from attncli.store.restore_backup import restore_database
 
 NAMES = ("a", "b", "c")
 CARDS = ("att-01", "att-02", "kv-01")

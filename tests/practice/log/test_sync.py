@@ -22,7 +22,7 @@ from attncli.practice.log import sync as sync_module
 from attncli.practice.log.read_log_file import read_log
 from attncli.practice.log.sync import sync
 from attncli.practice.workspace import Workspace
-from attncli.store.restore import restore_database
+from attncli.store.restore_backup import restore_database
 
 Open = Callable[..., Workspace]
 

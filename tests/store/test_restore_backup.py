@@ -17,11 +17,11 @@ import pytest
 from attncli.domain.log_row import RowKind
 from attncli.domain.log_row_json import is_machine
 from attncli.errors import StoreError, UsageError
-from attncli.store import foreign_database, migrations, restore
+from attncli.store import foreign_database, migrations, restore_backup
 from attncli.store.database import Database
 from attncli.store.foreign_database import WORKSHOP
 from attncli.store.log import checksum
-from attncli.store.restore import Restored, restore_database
+from attncli.store.restore_backup import Restored, restore_database
 
 AT = datetime(2026, 6, 1, 12, tzinfo=UTC)
 NOW = datetime(2026, 6, 2, 12, tzinfo=UTC)
@@ -313,13 +313,13 @@ def test_a_review_given_while_the_backup_is_read_is_in_the_copy(
 ) -> None:
     write_reviews(path, 2)
     copy_of(path, backup)
-    fill = restore._fill
+    fill = restore_backup._fill
 
     def slowly(*arguments: object) -> object:
         write_reviews(path, 1)
         return fill(*arguments)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(restore, "_fill", slowly)
+    monkeypatch.setattr(restore_backup, "_fill", slowly)
     done = bring_back(path, backup)
     assert done.missing == 1 and done.kept is not None and len(ids_in(done.kept)) == 3
 
@@ -351,17 +351,17 @@ KILLED = """
 import os, signal, sys
 from datetime import UTC, datetime
 from pathlib import Path
-from attncli.store import connection, restore
+from attncli.store import connection, restore_backup
 
 step, count = sys.argv[4], 0
 def die(*arguments, **named):
     os.kill(os.getpid(), signal.SIGKILL)
 if step == "locked":
-    restore.keep_copy = die
+    restore_backup.keep_copy = die
 elif step == "built":
-    restore._replace = die
+    restore_backup._replace = die
 elif step == "read":
-    restore._fill = die
+    restore_backup._fill = die
 else:
     class Watch(connection._Watch):
         def __call__(self, status, remaining, total):
@@ -369,7 +369,8 @@ else:
             if remaining == int(step):
                 die()
     connection._Watch = Watch
-restore.restore_database(Path(sys.argv[1]), Path(sys.argv[2]), Path(sys.argv[3]), datetime(2026, 6, 2, tzinfo=UTC))
+path, backup, copies = map(Path, sys.argv[1:4])
+restore_backup.restore_database(path, backup, copies, datetime(2026, 6, 2, tzinfo=UTC))
 """
 
 
@@ -439,7 +440,7 @@ def test_no_room_for_what_was_there_leaves_it_there(path: Path, backup: Path, mo
     def full(*arguments: object) -> None:
         raise StoreError("no copy was kept; free some disk space")
 
-    monkeypatch.setattr(restore, "keep_copy", full)
+    monkeypatch.setattr(restore_backup, "keep_copy", full)
     with pytest.raises(StoreError, match="no copy was kept"):
         bring_back(path, backup)
     assert ids_in(path) == [*ids, *newer]
