@@ -1,4 +1,4 @@
-"""A climb in words and as a document."""
+"""What `attn ladder` prints of a climb: lines, and a document."""
 
 from __future__ import annotations
 

@@ -20,11 +20,10 @@ _TRUTH_MARKS = ", ".join("?" * len(TRUTH))
 
 @dataclass(frozen=True, slots=True)
 class Repaired:
-    """How many damaged rows were set aside, how many rows were found elsewhere, and whether tables were made anew."""
+    """How many damaged rows were set aside, and how many rows were found elsewhere."""
 
     set_aside: int = 0
     put_back: int = 0
-    made_anew: bool = False
 
 
 def repair_in_place(store: Database, backups: Path) -> Repaired:
@@ -38,12 +37,12 @@ def repair_in_place(store: Database, backups: Path) -> Repaired:
     for table in TRUTH:
         _require_whole(connection, table)
     aside, back = _sort_rows(connection, log, backups)
-    made_anew = _mend_derived(connection)
+    _mend_derived(connection)
     _mend_parts_of_the_truth(connection)
     if left := page_problems(connection):
         raise damaged(connection.path, left[0])
     connection.try_writing()
-    return Repaired(aside, back, made_anew)
+    return Repaired(aside, back)
 
 
 def _require_whole(connection: Connection, table: str) -> None:
@@ -90,18 +89,17 @@ def _mend_parts_of_the_truth(connection: Connection) -> None:
             connection.execute(parts[name][1])
 
 
-def _mend_derived(connection: Connection) -> bool:
-    """Makes all derived tables anew, empty, if anything about them is wrong; whether it was."""
+def _mend_derived(connection: Connection) -> None:
+    """Makes all derived tables anew, empty, if anything about them is wrong."""
     wrong = [table for table in missing_parts(connection).values() if table not in TRUTH]
     if not wrong and not page_problems(connection):
-        return False
+        return
     with connection.transaction():
         _forget_derived(connection)
         _make_derived(connection)
         connection.execute("UPDATE meta SET value = '' WHERE key = 'scheduling'")
     # Gives the forgotten pages back, and with them whatever was wrong in them.
     connection.execute("VACUUM")
-    return True
 
 
 def _make_derived(connection: Connection) -> None:

@@ -351,7 +351,9 @@ def test_mending_in_place_leaves_those_who_have_the_file_open_where_they_are(who
     with open_elsewhere(path) as one, open_elsewhere(path) as other:
         before = [one(), other()]
         with Database.open(path) as database:
-            assert repair_in_place(database, tmp_path / "none").made_anew
+            assert database.problems()
+            repair_in_place(database, tmp_path / "none")
+            assert not database.problems()
         after = [one(), other()]
     with Database.open(path) as database:
         assert {*before, *after} <= {row.id for row in database.log.everything()}

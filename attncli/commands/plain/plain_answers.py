@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Callable
 
 from attncli.commands.printed.card_markdown import numbered
@@ -14,6 +15,18 @@ from attncli.words.in_chinese import told_in
 from attncli.words.plain_review_texts import QUESTIONS
 
 ReadLine = Callable[[], str]
+"""Returns the next line with its newline, or nothing at the end of input."""
+
+
+class InputEnded(Exception):
+    """The learner wants to stop, or there is no more input."""
+
+
+def typed(read_line: ReadLine) -> str:
+    """The next line as it is meant, full-width characters as ASCII. Raises InputEnded."""
+    if line := read_line():
+        return unicodedata.normalize("NFKC", line).strip()
+    raise InputEnded
 
 
 def read_answer(asked: Asked, lang: Lang, read_line: ReadLine, read_numbers: ReadLine) -> None:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import unicodedata
-from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass, field
 
-from attncli.commands.plain.plain_answers import read_answer, read_points
+from attncli.commands.plain.plain_answers import InputEnded, ReadLine, read_answer, read_points, typed
 from attncli.commands.plain.plain_code import PlainCode
 from attncli.commands.printed.card_markdown import revealed
 from attncli.commands.shared.stdout import echo
@@ -24,12 +22,7 @@ from attncli.practice.workspace import Workspace
 from attncli.words import mock_texts
 from attncli.words.mock_texts import MOCK, PART_NAMES
 
-ReadLine = Callable[[], str]
 INDENTS = {"head": "\n", "line": "", "missed": "", "point": "    - ", "note": ""}
-
-
-class Left(Exception):
-    """The learner wants to stop, or there is no more input."""
 
 
 class Moved(Exception):
@@ -43,7 +36,7 @@ def hold_interview(workspace: Workspace, wish: MockWish, read_line: ReadLine) ->
     """
     try:
         interview = _chosen(workspace, wish, read_line)
-    except Left:
+    except InputEnded:
         return
     with closing(WarmJudge()) as grader:
         plain = PlainMock(interview, grader, read_line)
@@ -59,22 +52,15 @@ def _chosen(workspace: Workspace, wish: MockWish, read_line: ReadLine) -> MockIn
         at, part = state.begun_at.astimezone(), PART_NAMES[state.part.name][lang]
         while True:
             echo(MOCK["resume"][lang].format(at=at, part=part))
-            line = _read(read_line).lower()
+            line = typed(read_line).lower()
             if line in ("q", "quit"):
-                raise Left
+                raise InputEnded
             if line == "n":
                 break
             if not line:
                 return MockInterview(workspace, state)
             echo(MOCK["bad"][lang])
     return MockInterview.begin(workspace, wish)
-
-
-def _read(read_line: ReadLine) -> str:
-    line = read_line()
-    if not line:
-        raise Left
-    return unicodedata.normalize("NFKC", line).strip()
 
 
 @dataclass
@@ -97,7 +83,7 @@ class PlainMock:
                     self._ask()
                 except Moved:
                     continue
-        except Left:
+        except InputEnded:
             self._say("paused")
             return
         self._tell_left_over(len(self.interview.state.plan.parts))
@@ -179,7 +165,7 @@ class PlainMock:
         line = self._text_line()
         match line.lower():
             case "q" | "quit":
-                raise Left
+                raise InputEnded
             case "s":
                 self.interview.skip()
             case "n":
@@ -199,7 +185,7 @@ class PlainMock:
             self._say("undone")
 
     def _text_line(self) -> str:
-        return _read(self.read_line)
+        return typed(self.read_line)
 
     def _tell_report(self) -> None:
         self._say("over")

@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-import unicodedata
-from collections.abc import Callable
 from dataclasses import dataclass
 
-from attncli.commands.plain.plain_answers import read_answer
+from attncli.commands.plain.plain_answers import InputEnded, ReadLine, read_answer, typed
 from attncli.commands.shared.stdout import echo
 from attncli.domain.text import Lang
 from attncli.practice.sittings.quiz import Quiz, QuizScore
 from attncli.practice.workspace import Workspace
 from attncli.words import quiz_texts
-
-
-class InputEnded(Exception):
-    """The learner wants to stop, or there is no more input."""
 
 
 @dataclass
@@ -24,8 +18,7 @@ class PlainQuiz:
 
     workspace: Workspace
     quiz: Quiz
-    read_line: Callable[[], str]
-    """Returns the next line with its newline, or nothing at the end of input."""
+    read_line: ReadLine
 
     def run(self) -> None:
         """Asks to the end, or until the learner has enough; then tells the score of what was answered."""
@@ -67,7 +60,4 @@ class PlainQuiz:
         return line
 
     def _line(self) -> str:
-        line = self.read_line()
-        if not line:
-            raise InputEnded
-        return unicodedata.normalize("NFKC", line).strip()
+        return typed(self.read_line)

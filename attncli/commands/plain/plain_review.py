@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from random import Random
 
-from attncli.commands.plain.plain_answers import read_answer, read_points
+from attncli.commands.plain.plain_answers import InputEnded, ReadLine, read_answer, read_points, typed
 from attncli.commands.printed.card_markdown import revealed
 from attncli.commands.shared.stdout import echo
 from attncli.domain.rating import Rating
@@ -25,10 +24,6 @@ class TakenAway(Exception):
     """A command took the current card away while its answer was awaited."""
 
 
-class Quit(Exception):
-    """The learner wants to stop, or there is no more input."""
-
-
 @dataclass
 class PlainReview:
     """One sitting on a pair of text streams."""
@@ -36,8 +31,7 @@ class PlainReview:
     workspace: Workspace
     drill: ReviewSitting
     rng: Random
-    read_line: Callable[[], str]
-    """Returns the next line with its newline, or nothing at the end of input."""
+    read_line: ReadLine
 
     def run(self) -> None:
         """Asks until the queue is empty, the learner quits or the input ends; every answer is kept at once."""
@@ -48,7 +42,7 @@ class PlainReview:
                 except NotFound:
                     self.drill.drop()
                     echo(GONE[self.workspace.lang].format(card=item.card.id))
-        except Quit:
+        except InputEnded:
             pass
         progress = self.drill.progress
         key = "done" if self.drill.is_recorded else "done-cram"
@@ -110,7 +104,7 @@ class PlainReview:
         """Whether `line` was a command that took the current card away."""
         command = line.lower()
         if command in ("q", "quit"):
-            raise Quit
+            raise InputEnded
         if command == "s":
             self.drill.suspend()
         elif command == "b":
@@ -135,10 +129,7 @@ class PlainReview:
         return line
 
     def _line(self) -> str:
-        line = self.read_line()
-        if not line:
-            raise Quit
-        return unicodedata.normalize("NFKC", line).strip()
+        return typed(self.read_line)
 
     def _say(self, key: str, **values: object) -> None:
         echo(SITTING[key][self.workspace.lang].format(**values))

@@ -60,7 +60,6 @@ class MockState:
     spent_ms: dict[int, int] = field(default_factory=dict)
     left: set[int] = field(default_factory=set)
     is_ended: bool = False
-    last_at: datetime | None = None
 
     def is_closed(self, part: int) -> bool:
         """Whether nothing more is asked in a part: all of it was, its time is up, or the learner has left it."""
@@ -118,7 +117,6 @@ def fold_mock(rows: Iterable[LogRow]) -> MockState | None:
 
 def _take_in(state: MockState, row: LogRow, told: Mapping[str, Any]) -> None:
     step, place = told.get("step"), _number(told, "item", -1)
-    state.last_at = row.at
     if step == "end":
         state.is_ended = True
     if not 0 <= place < len(state.plan.items):

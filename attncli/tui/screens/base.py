@@ -87,6 +87,9 @@ class AttnScreen(Even, Screen[None]):
     async def look_again(self) -> None:
         """Called when the screen comes back after another one, which may have changed what it shows."""
 
+    def lay_out(self) -> None:
+        """Called when the size has changed."""
+
     def on_screen_suspend(self) -> None:
         self._was_left = True
 
@@ -130,6 +133,7 @@ class AttnScreen(Even, Screen[None]):
         if small:
             sizes = {"width": width, "height": height, "least_width": LEAST_WIDTH, "least_height": LEAST_HEIGHT}
             self.query_one(TooSmall).update(say("app.too-small", self.lang, **sizes))
+        self.lay_out()
 
     def _give_keys_back(self) -> None:
         """To what had them before the terminal became too small: Textual takes them from whatever is hidden."""

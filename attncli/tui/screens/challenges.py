@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import ClassVar
 
-from textual import events
 from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.widget import Widget
@@ -60,16 +59,12 @@ class ChallengesScreen(AttnScreen):
         yield Rows(id="challenges")
 
     def focus_first(self) -> None:
-        self._fill()
+        self.lay_out()
         self.query_one(Rows).focus()
 
     async def look_again(self) -> None:
         self.found = standings(self.workspace)
-        self._fill()
-
-    def on_resize(self, event: events.Resize) -> None:
-        super().on_resize(event)
-        self._fill()
+        self.lay_out()
 
     def _summary(self) -> str:
         solved = sum(found.standing in RUNGS for found in self.found)
@@ -78,7 +73,7 @@ class ChallengesScreen(AttnScreen):
     def _track_name(self) -> str:
         return track_title(self.track)[self.lang] if self.track else say("challenges.all-tracks", self.lang)
 
-    def _fill(self) -> None:
+    def lay_out(self) -> None:
         width = row_width(self.size.width)
         self.query_one(TitleBar).show(say("challenges.title", self.lang), self._track_name(), self._summary())
         self.query_one("#columns", Plain).update(self._heading(width))
@@ -118,7 +113,7 @@ class ChallengesScreen(AttnScreen):
 
     def on_input_changed(self, event: Input.Changed) -> None:
         self.words = event.value
-        self._fill()
+        self.lay_out()
 
     def action_to_list(self) -> None:
         self.query_one(Rows).enter()
@@ -139,7 +134,7 @@ class ChallengesScreen(AttnScreen):
         tracks = list(dict.fromkeys(found.challenge.track for found in self.found))
         order = [None, *tracks]
         self.track = order[(order.index(self.track) + 1) % len(order)]
-        self._fill()
+        self.lay_out()
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         if event.option_id is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from textual import events, work
+from textual import work
 from textual.message import Message
 from textual.widget import Widget
 
@@ -84,17 +84,13 @@ class ExperimentScreen(AttnScreen):
 
     def on_advanced(self, message: Advanced) -> None:
         self.share = message.share
-        self._show()
+        self.lay_out()
 
     def on_ended(self, message: Ended) -> None:
         self.outcomes, self.fault = list(message.outcomes), message.fault
-        self._show()
+        self.lay_out()
 
-    def on_resize(self, event: events.Resize) -> None:
-        super().on_resize(event)
-        self._show()
-
-    def _show(self) -> None:
+    def lay_out(self) -> None:
         for told in self.query(".told").results(Plain):
             told.update(self._text())
 

@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import ClassVar
 
-from textual import events
 from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.widget import Widget
@@ -102,11 +101,7 @@ class HomeScreen(AttnScreen):
             self._load()
         self.query_one(TitleBar).show(say("app.name", self.lang), say("home.title", self.lang), self._streak())
         self.query_one("#summary", Plain).update(self._summary())
-        self._fill()
-
-    def on_resize(self, event: events.Resize) -> None:
-        super().on_resize(event)
-        self._fill()
+        self.lay_out()
 
     def _streak(self) -> str:
         days = self.standing.streak_days
@@ -150,7 +145,7 @@ class HomeScreen(AttnScreen):
     def _width(self) -> int:
         return row_width(self.app.size.width)
 
-    def _fill(self) -> None:
+    def lay_out(self) -> None:
         """Lays the topics out for the width there is; nothing to do if that and the counts are as before."""
         width = self._width()
         if self.laid_out != (width, id(self.standing)):
