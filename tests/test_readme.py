@@ -12,9 +12,11 @@ import pytest
 
 from attncli.cli import COMMANDS, Commands
 from attncli.ladder.pieces import PIECES
+from listed_files import LIST, listed
 
 ROOT = Path(__file__).parent.parent
-README = (ROOT / "README.md").read_text(encoding="utf-8")
+WHOLE = (ROOT / "README.md").read_text(encoding="utf-8")
+README = LIST.sub("", WHOLE)
 CALLS = [line[2:].split("  #")[0].strip() for line in README.splitlines() if line.startswith("$ attn")]
 
 
@@ -55,6 +57,12 @@ def test_whatever_the_table_of_places_names_is_there():
     places = re.findall(r"`([\w/]+\.py)`", WHERE_TO_LOOK)
     assert len(places) > 40
     assert [place for place in places if not (ROOT / "attncli" / place).is_file()] == []
+
+
+def test_the_list_of_files_is_what_they_say_of_themselves():
+    (shown,) = LIST.findall(WHOLE)
+    assert shown.strip() == "".join(listed()).strip(), "write it anew: python tests/support/listed_files.py"
+    assert not re.findall(r"^- `[^`]*` *$", shown, re.MULTILINE), "a file says nothing of itself"
 
 
 PAGES = [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), ROOT / "quizbank" / "README.md"]

@@ -1,4 +1,4 @@
-"""`attn doctor`."""
+"""`attn doctor`: what is put together of all that is looked at, in which order it is told, and the exit code."""
 
 from __future__ import annotations
 

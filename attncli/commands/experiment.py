@@ -1,4 +1,4 @@
-"""`attn experiment`."""
+"""`attn experiment`: which run is shown, and which of its plots go into the picture."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A mock interview as it is planned: timed parts, and what is asked in each, as the log keeps it."""
+"""A mock interview as it is planned: how long it may be, its timed parts, and what is asked in each."""
 
 from __future__ import annotations
 

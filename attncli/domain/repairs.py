@@ -1,4 +1,4 @@
-"""Mistakes that can be planted in a reference together: each takes the place of some of its lines."""
+"""Mistakes that can be planted in a reference together, in place of some of its lines; which of them a round draws."""
 
 from __future__ import annotations
 

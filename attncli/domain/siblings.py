@@ -1,9 +1,10 @@
-"""Which reviews wait because a sibling comes: a card, its challenges and its follow-ups give each other away.
+"""How many days siblings (a card, its challenges, its follow-ups) are kept apart, and which of them waits.
 
-Nothing of this is kept: it follows from the schedules and the day, and no due date moves. Of siblings that are due
-together the one that has waited longest comes; the others wait until none of theirs was studied that day or the day
-before. A week late nothing waits any more: with two days every fiftieth card of the bundled bank meets a sibling all
-the same, with a week every thousandth, and a card is a quarter of a day late in the mean either way.
+They give each other away. Nothing of this is kept: it follows from the schedules and the day, and no due date moves.
+Of siblings that are due together the one that has waited longest comes; the others wait until none of theirs was
+studied that day or the day before. A week late nothing waits any more: with two days every fiftieth card of the
+bundled bank meets a sibling all the same, with a week every thousandth, and a card is a quarter of a day late in the
+mean either way.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""An experiment under way: in a process of its own, with progress, ended when it is no longer wanted.
+"""An experiment under way: it is started in a process of its own, waited for, and ended when no longer wanted.
 
 Experiments are the program's own code: no sandbox, but nothing of the learner's is handed over either.
 """

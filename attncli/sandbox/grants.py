@@ -1,4 +1,4 @@
-"""What a worker may read: the standard library, the installed packages one by one, shared libraries. Not attncli.
+"""What a worker may read: the standard library, packages one by one, shared libraries; for a GPU see `worker_policy`.
 
 Package folders are never granted whole, nor is the checkout: a reference that lies in there would be readable.
 """

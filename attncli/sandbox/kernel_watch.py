@@ -1,4 +1,4 @@
-"""Triton kernels in a worker: they run in Triton's interpreter, and every load and store is looked at first.
+"""Triton kernels in a worker: how their loads and stores are looked at first, and what fresh memory is filled with.
 
 What is replaced of the interpreter are its public hooks and four methods of its builder; where one of those is gone the
 accesses it carries out are not looked at. This stops mistakes, not adversaries: the learner's code runs beside it.

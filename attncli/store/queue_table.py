@@ -1,4 +1,4 @@
-"""Derived: cards, schedules and holds side by side, indexed for counting and picking what is due.
+"""Derived: cards, schedules, holds, and who is whose sibling, side by side: what is due is counted and picked here.
 
 Only cards that a bank has today are in it. Counting 100,000 of them is a scan of one covering index.
 """

@@ -1,4 +1,4 @@
-"""How long reviews took, by the log."""
+"""How long reviews took, by the log: on which day, new cards apart from known ones."""
 
 from __future__ import annotations
 

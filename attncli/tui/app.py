@@ -1,4 +1,4 @@
-"""The app: which screen is shown, in which language and theme. Everything else is in screens/ and widgets/.
+"""The app: which screen is shown, in which language and theme, and what the command palette (Ctrl-P) offers.
 
 `run` is what the command line calls; tests make `AttnApp` so too. The clock is passed on, never read below this module;
 randomness (the order of options, fresh numbers) comes from one generator that tests can seed.

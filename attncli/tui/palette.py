@@ -1,4 +1,4 @@
-"""The command palette, which may be closed before it has opened, or opened where there is no room for it."""
+"""Textual's command palette, made safe: it may be closed before it has opened, or opened where there is no room."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The smallest counterexample as text, in the app and in a terminal: what was passed, what was due, what came."""
+"""How a counterexample reads in the app and in a terminal: its lines, how many digits, which of the earlier calls."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a review says of a card and a rating, in the same words in the app, `attn review --plain` and `attn show`."""
+"""What ratings are called and what a review says of a card, alike in the app, `attn review --plain`, `attn show`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Counterexamples as JSON: what was passed, what was due, what came, and the form in which one is stored."""
+"""What a counterexample holds: which arguments, what was due, what came, and the form in which one is stored."""
 
 from __future__ import annotations
 

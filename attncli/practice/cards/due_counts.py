@@ -1,4 +1,4 @@
-"""What is due now."""
+"""What is due now: how many new cards a day brings, which reviews fit the minutes of the day, which wait."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Repair rounds: which bugs a round plants in the reference, and the file that is handed out."""
+"""Repair rounds: which round of a challenge is next, by what was handed out, and the file that is handed out."""
 
 from __future__ import annotations
 

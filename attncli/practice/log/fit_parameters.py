@@ -1,4 +1,4 @@
-"""Fits the FSRS weights to what this learner remembered; a fit that foretells better becomes a row of the log."""
+"""`attn optimize`: whose reviews the FSRS weights are fitted to; a fit that foretells better goes into the log."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A mock interview in the log: one row for each step, and what stands of it as a fold over those rows."""
+"""A mock interview in the log: a row for each step; what stands of it, and what graded code is worth, is their fold."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Taking back what was done last."""
+"""`attn undo`: which kinds of rows are taken back, and whose is the last one."""
 
 from __future__ import annotations
 

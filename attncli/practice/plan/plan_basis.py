@@ -1,4 +1,4 @@
-"""What the plan rests on: the learner's cards as items, how they forget and how long things take them, by their log."""
+"""What the plan rests on: which cards it takes in, how the learner forgets and how long things take, by their log."""
 
 from __future__ import annotations
 
