@@ -1,4 +1,4 @@
-"""The experiments there are. What a file says of itself is read with `ast`: nothing of it is run."""
+"""The experiments there are, in the order of their list; a file is read with `ast`, and nothing of it is run."""
 
 from __future__ import annotations
 

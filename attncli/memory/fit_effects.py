@@ -1,4 +1,4 @@
-"""What weights mean in practice: first intervals, and the reviews that the cards seen so far will ask for."""
+"""What `attn optimize` tells of weights: first intervals, and the reviews and minutes that the seen cards will take."""
 
 from __future__ import annotations
 

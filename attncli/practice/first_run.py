@@ -1,4 +1,4 @@
-"""The first run: a few questions before the first card, asked once in a learner's folder."""
+"""The first run: when it comes, which questions it asks before the first card, and what follows from an answer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Resource limits of a worker: memory, files, descriptors, processor time, threads."""
+"""Setting the kernel's limits of a worker: memory, files, descriptors, threads, and how much processor time it has."""
 
 from __future__ import annotations
 

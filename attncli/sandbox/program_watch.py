@@ -1,4 +1,4 @@
-"""Watching a program run: what it changed, whose memory it handed out, and whose random numbers it used."""
+"""Watching a program run: what it changed (arguments, settings of torch), whose memory and random numbers it used."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-r"""Spacing of LaTeX for a terminal: what TeX does by itself and TeXicode leaves out.
+r"""Spacing of LaTeX in a terminal, as TeX does by itself and TeXicode does not; where a formula too wide may be cut.
 
 Relations and binary signs get a space on both sides, `\log p` and `a, b` one in between; a base with two short scripts
 is grouped (`x_j^2` becomes `{x_{j}}^{2}`), so that it takes one row instead of three. Nothing is spaced in scripts.

@@ -1,4 +1,4 @@
-"""What is empty itself, whatever stands on it: a screen, a page, a group of widgets."""
+"""Containers whose lines are all alike, a screen, a page, a group of widgets: one line is drawn for all of them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from textual.strip import Strip
 
 
 class Even:
-    """Mixed into a container without a border above or below: its lines are alike, and one is drawn for all."""
+    """Mixed into a container without a border above or below."""
 
     def render_lines(self, crop: Region) -> list[Strip]:
         line = super().render_lines(Region(crop.x, 0, crop.width, 1))  # type: ignore[misc]

@@ -1,4 +1,4 @@
-"""A display formula, drawn in two dimensions; too wide for its place, it is broken at its relations."""
+"""A display formula in the place that it has: drawn in two dimensions, in parts if it is too wide."""
 
 from __future__ import annotations
 
