@@ -3,7 +3,8 @@
     python benchmarks/clean_clones.py                       ten seeds of Hypothesis; hours on two cores
     python benchmarks/clean_clones.py 11 22 --processes 4   two seeds, four processes of pytest each
 
-Each clone installs what it needs, as on a new machine. A red one is kept, with its log, and the next seed goes on.
+Each clone installs what it needs, as on a new machine that has Chromium. A red one is kept, with its log, and the next
+seed goes on.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from pathlib import Path
 from timing import ROOT
 
 SEEDS = tuple(range(101, 1011, 101))
+OF_THE_CALLER = ("CI", "VIRTUAL_ENV", "PYTHON", "PYTEST", "MAKE", "TRITON", "ATTN_")
 
 
 def tested(commit: str, folder: Path, seed: int, processes: int | None) -> tuple[bool, str]:
@@ -28,7 +30,7 @@ def tested(commit: str, folder: Path, seed: int, processes: int | None) -> tuple
     clone, log = folder / str(seed), folder / f"{seed}.log"
     subprocess.run(["git", "clone", "--quiet", str(ROOT), str(clone)], check=True)
     subprocess.run(["git", "checkout", "--quiet", commit], cwd=clone, check=True)
-    environment = {name: value for name, value in os.environ.items() if name not in ("CI", "VIRTUAL_ENV")}
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(OF_THE_CALLER)}
     environment |= {"PYTEST_ADDOPTS": f"--hypothesis-seed={seed} --verbose", "ATTN_REQUIRE_BROWSER": "1"}
     if processes is not None:
         environment["PYTEST_XDIST_AUTO_NUM_WORKERS"] = str(processes)
@@ -38,21 +40,21 @@ def tested(commit: str, folder: Path, seed: int, processes: int | None) -> tuple
     failed = re.findall(r"^(?:FAILED|ERROR) .*", text, re.MULTILINE)
     said = re.findall(r"^=+ (.*\bin [\d.]+s.*?) =+$", text, re.MULTILINE)
     if done.returncode == 0:
-        shutil.rmtree(clone)
+        shutil.rmtree(clone, ignore_errors=True)
     return done.returncode == 0, "\n    ".join([*(said[-1:] or text.splitlines()[-1:]), *failed])
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("seeds", type=int, nargs="*", default=list(SEEDS))
-    parser.add_argument("--processes", type=int, help="of pytest; as many as make test starts unless it is said")
+    parser.add_argument("--processes", type=int, help="of pytest, 4 at most; one for each core unless it is said")
     options = parser.parse_args()
     read = ["git", "rev-parse", "HEAD"]
     commit = subprocess.run(read, cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
     folder = Path(tempfile.mkdtemp(prefix="attn-clones-"))
     print(f"{commit[:8]}, logs in {folder}", flush=True)
     reds = 0
-    for seed in options.seeds:
+    for seed in dict.fromkeys(options.seeds):
         begun = time.monotonic()
         is_green, said = tested(commit, folder, seed, options.processes)
         reds += not is_green

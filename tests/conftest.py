@@ -18,7 +18,7 @@ from moved_clock import Clock
 if not torch.cuda.is_available():
     os.environ.setdefault("TRITON_INTERPRET", "1")
 
-# A shell's children in the background ignore interrupts, and what a test starts would ignore them too.
+# What a script starts in the background ignores interrupts, and what a test starts would ignore them too.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 

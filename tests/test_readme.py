@@ -62,7 +62,8 @@ def test_whatever_the_table_of_places_names_is_there():
 def test_the_list_of_files_is_what_they_say_of_themselves():
     (shown,) = LIST.findall(WHOLE)
     assert shown.strip() == "".join(listed()).strip(), "write it anew: python tests/support/listed_files.py"
-    assert not re.findall(r"^- `[^`]*` *$", shown, re.MULTILINE), "a file says nothing of itself"
+    lines = [line for line in shown.splitlines() if line]
+    assert len(lines) > 500 and [line for line in lines if not line.endswith((".", "?"))] == []
 
 
 PAGES = [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), ROOT / "quizbank" / "README.md"]

@@ -1,4 +1,4 @@
-"""`attn experiment`: which run is shown, and which of its plots go into the picture."""
+"""`attn experiment`: the list, a run, and the picture, which holds the plots of the first seed."""
 
 from __future__ import annotations
 

@@ -37,14 +37,15 @@ def ladder(given: Sequence[str], as_json: bool) -> None:
     from attncli.ladder.climb_report import document, failure, lines
     from attncli.ladder.engine_run import Files
     from attncli.ladder.pieces import BY_ID
-    from attncli.practice.challenges.own_solutions import take_seats
     from attncli.sandbox.zygote_client import ZygoteClient
 
     files, lang = Files(paths.bundled_impl()), session().lang
     given_files = _given(given)
     with ZygoteClient.start() as zygote:  # it imports torch while this process looks for what is the learner's own
+        from attncli.practice.challenges.ladder_seats import texts_for_seats
+
         with session().workspace() as workspace:
-            own, whose = take_seats(workspace, BY_ID, given_files)
+            own, whose = texts_for_seats(workspace, BY_ID, given_files)
         zygote.ready()
         engines = Engines(files, zygote.worker, _progress(as_json, lang))
         found = climb(engines, own)

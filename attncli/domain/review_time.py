@@ -1,4 +1,4 @@
-"""How long an answer may be, and how much of the time that a card stood on the screen counts as spent on it."""
+"""The half minute that an answer should take, and how much of the time that a card stood on the screen counts."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from attncli.domain.log_row import LogRow
 
 ANSWER_SECONDS = 30
-"""So long an interviewer listens before they ask on."""
+"""So many seconds an interviewer listens before they ask on."""
 LONGEST_LOOK_SECONDS = 300
 """What counts of a card that was left open over lunch."""
 

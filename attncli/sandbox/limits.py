@@ -40,7 +40,7 @@ def resident_bytes(pid: int | str = "self") -> int:
 
 
 class Usage(NamedTuple):
-    """What a process takes: anonymous and shared resident memory with its page tables, and threads."""
+    """What one process or several take: anonymous and shared resident memory with its page tables, and threads."""
 
     memory_bytes: int
     threads: int

@@ -187,11 +187,13 @@ def die_with_holder(lifeline: int) -> None:
 
 
 def children_of(pid: int) -> list[int]:
-    """The living children of a process, as far as /proc shows them."""
-    try:
-        return [int(word) for word in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
-    except OSError:
-        return []
+    """The living children of a process, whichever of its threads started them, as far as /proc shows them."""
+    found: list[int] = []
+    with contextlib.suppress(OSError):
+        for thread in Path(f"/proc/{pid}/task").iterdir():
+            with contextlib.suppress(OSError):
+                found += map(int, (thread / "children").read_text().split())
+    return found
 
 
 def kill_children(spared: frozenset[int] = frozenset()) -> None:

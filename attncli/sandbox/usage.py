@@ -14,9 +14,10 @@ POLL_SECONDS = 0.05
 
 
 class UsageWatch:
-    """Ends a worker's process that holds more than `memory_bytes` or runs more than `threads` threads.
+    """Ends a worker of which a process holds more than `memory_bytes`, or that has more than `threads` threads in all.
 
-    `excess` is then "memory" or "threads". Costs some 0.1 ms twenty times a second.
+    `excess` is then "memory" or "threads"; those of processes that it has started count as well. Costs some 0.1 ms
+    twenty times a second.
     """
 
     def __init__(self, process: Process, memory_bytes: int, threads: int = CPU.processes) -> None:

@@ -1,5 +1,4 @@
-"""Whatever a person reads, in English and Chinese: one table for each place where it is read, so that a term is
-written once.
+"""Whatever a person reads, in English and Chinese: one table for each place where it is read; a term stands once.
 
 What the judge says of a submission is composed where it is found, in the judge, and comes with the report.
 """

@@ -72,13 +72,13 @@ def _arguments(args: Mapping[str, Value], width: int) -> Iterator[tuple[Style, s
     yield from (("value", line) for line in side_by_side([named_lines(*argument) for argument in args.items()], width))
 
 
-def digits_apart(shown: Counterexample, least: int = DIGITS) -> int:
-    """The significant digits, at least `least`, at which the first wrong entry is unlike the one due."""
+def digits_apart(shown: Counterexample) -> int:
+    """The significant digits, no fewer than usual, at which the first wrong entry is unlike the one due."""
     index = shown.first_wrong_index or ()
     due, came = (v.at(index) if isinstance(v, ShownTensor) else None for v in (shown.expected, shown.got))
     if not index or not isinstance(due, float) or not isinstance(came, float) or due == came:
-        return least
-    apart = (digits for digits in range(least, MOST_DIGITS) if f"{due:.{digits}g}" != f"{came:.{digits}g}")
+        return DIGITS
+    apart = (digits for digits in range(DIGITS, MOST_DIGITS) if f"{due:.{digits}g}" != f"{came:.{digits}g}")
     return next(apart, MOST_DIGITS)
 
 

@@ -1,4 +1,4 @@
-"""What ratings are called and what a review says of a card, alike in the app, `attn review --plain`, `attn show`."""
+"""What ratings are called, and what a review says of a card: in the app, `attn review --plain` and `attn show`."""
 
 from __future__ import annotations
 

@@ -33,6 +33,10 @@ ATTACKS = {
         "os._exit(0)"
     ),
     "bomb": "import os\nwhile True: os.fork()",
+    "bomb-in-a-thread": (
+        "import os, threading\ndef go():\n    while True: os.fork()\n"
+        "threading.Thread(target=go).start()\nwhile True: pass"
+    ),
     "threads": (
         "import threading, time\n"
         "threading.stack_size(1 << 16)\n"

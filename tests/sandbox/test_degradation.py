@@ -59,9 +59,13 @@ def test_without_a_layer_the_rest_holds_and_what_is_lost_is_said(missing: str) -
     assert not (Path.home() / "hostile").exists()
 
 
-def test_without_seccomp_a_fork_bomb_is_ended_and_nothing_of_it_is_left() -> None:
-    report = graded_without("seccomp", ["bomb", "sound"])
-    assert report["outcomes"] == {"bomb": "refused", "sound": "loaded"}
+@pytest.mark.parametrize("bomb", ["bomb", "bomb-in-a-thread"])
+def test_without_seccomp_a_fork_bomb_is_ended_and_nothing_of_it_is_left(bomb: str) -> None:
+    report = graded_without("seccomp", [bomb, "sound"])
+    # The kernel's own limit does not bind root: there it is the watch that ends it. Else each copy of the worker
+    # answers that it could not fork, and which answer comes first is chance.
+    ends = {"refused"} if report["uid"] == 0 else {"refused", "protocol"}
+    assert report["outcomes"][bomb] in ends and report["outcomes"]["sound"] == "loaded"
     assert report["left"] == []
 
 

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
+import sys
 import time
 
 import pytest
 
+from attncli.sandbox import namespaces
 from attncli.sandbox.endings import used_too_much
-from attncli.sandbox.limits import Usage
+from attncli.sandbox.limits import Usage, usage
+from attncli.sandbox.process import Process
 from attncli.sandbox.supervisor import _INVOKES_OVERTIME
 from attncli.sandbox.usage import UsageWatch
 from attncli.sandbox.worker_policy import CPU, MIB
@@ -57,6 +63,32 @@ def test_who_uses_too_much_is_ended(used: Usage, excess: str) -> None:
 def test_the_words_for_it_are_those_of_a_limit_of_the_kernel() -> None:
     assert used_too_much("memory", 64).reason == "memory"
     assert used_too_much("threads", 64).reason == "refused"
+
+
+TREE = """
+import os, threading, time
+def fork():
+    for _ in range(2):
+        if os.fork() == 0:
+            time.sleep(1000)
+    print("ready", flush=True)
+if os.fork() == 0:
+    threading.Thread(target=fork).start()
+    time.sleep(1000)
+time.sleep(1000)
+"""
+
+
+@pytest.mark.sandbox
+def test_what_a_worker_starts_counts_whichever_of_its_threads_did() -> None:
+    command = [sys.executable, "-c", TREE]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True) as first:
+        assert first.stdout is not None and first.stdout.readline() == "ready\n"
+        found = Process(first.pid, os.pidfd_open(first.pid)).worker_usage()
+        alone = usage(namespaces.children_of(first.pid)[0])
+        os.killpg(first.pid, signal.SIGKILL)
+    assert found.threads - alone.threads == 2
+    assert 0 < found.memory_bytes < 2 * alone.memory_bytes
 
 
 @pytest.mark.sandbox

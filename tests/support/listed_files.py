@@ -18,7 +18,9 @@ def first_line(path: Path) -> str:
 
 def listed() -> Iterator[str]:
     """The files of every folder of attncli, below what the folder says of itself."""
-    for room in sorted(path.parent for path in (ROOT / "attncli").rglob("__init__.py") if "_data" not in path.parts):
+    for room in sorted(
+        path.parent for path in (ROOT / "attncli").rglob("__init__.py") if "_data" not in path.relative_to(ROOT).parts
+    ):
         yield f"**`{room.relative_to(ROOT).as_posix()}/`** {first_line(room / '__init__.py')}\n\n"
         files = [path for path in sorted(room.glob("*.py")) if path.name != "__init__.py"]
         yield "".join(f"- `{path.name}` {first_line(path)}\n" for path in files) + "\n"

@@ -18,15 +18,15 @@ ReadLine = Callable[[], str]
 """Returns the next line with its newline, or nothing at the end of input."""
 
 
-class InputEnded(Exception):
+class LearnerLeft(Exception):
     """The learner wants to stop, or there is no more input."""
 
 
-def typed(read_line: ReadLine) -> str:
-    """The next line as it is meant, full-width characters as ASCII. Raises InputEnded."""
+def typed_line(read_line: ReadLine) -> str:
+    """The next line as it is meant, full-width characters as ASCII. Raises LearnerLeft."""
     if line := read_line():
         return unicodedata.normalize("NFKC", line).strip()
-    raise InputEnded
+    raise LearnerLeft
 
 
 def read_answer(asked: Asked, lang: Lang, read_line: ReadLine, read_numbers: ReadLine) -> None:

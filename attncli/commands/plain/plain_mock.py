@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import closing
 from dataclasses import dataclass, field
 
-from attncli.commands.plain.plain_answers import InputEnded, ReadLine, read_answer, read_points, typed
+from attncli.commands.plain.plain_answers import LearnerLeft, ReadLine, read_answer, read_points, typed_line
 from attncli.commands.plain.plain_code import PlainCode
 from attncli.commands.printed.card_markdown import revealed
 from attncli.commands.shared.stdout import echo
@@ -36,7 +36,7 @@ def hold_interview(workspace: Workspace, wish: MockWish, read_line: ReadLine) ->
     """
     try:
         interview = _chosen(workspace, wish, read_line)
-    except InputEnded:
+    except LearnerLeft:
         return
     with closing(WarmJudge()) as grader:
         plain = PlainMock(interview, grader, read_line)
@@ -52,9 +52,9 @@ def _chosen(workspace: Workspace, wish: MockWish, read_line: ReadLine) -> MockIn
         at, part = state.begun_at.astimezone(), PART_NAMES[state.part.name][lang]
         while True:
             echo(MOCK["resume"][lang].format(at=at, part=part))
-            line = typed(read_line).lower()
+            line = typed_line(read_line).lower()
             if line in ("q", "quit"):
-                raise InputEnded
+                raise LearnerLeft
             if line == "n":
                 break
             if not line:
@@ -83,7 +83,7 @@ class PlainMock:
                     self._ask()
                 except Moved:
                     continue
-        except InputEnded:
+        except LearnerLeft:
             self._say("paused")
             return
         self._tell_left_over(len(self.interview.state.plan.parts))
@@ -165,7 +165,7 @@ class PlainMock:
         line = self._text_line()
         match line.lower():
             case "q" | "quit":
-                raise InputEnded
+                raise LearnerLeft
             case "s":
                 self.interview.skip()
             case "n":
@@ -185,7 +185,7 @@ class PlainMock:
             self._say("undone")
 
     def _text_line(self) -> str:
-        return typed(self.read_line)
+        return typed_line(self.read_line)
 
     def _tell_report(self) -> None:
         self._say("over")

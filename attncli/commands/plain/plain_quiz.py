@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from attncli.commands.plain.plain_answers import InputEnded, ReadLine, read_answer, typed
+from attncli.commands.plain.plain_answers import LearnerLeft, ReadLine, read_answer, typed_line
 from attncli.commands.shared.stdout import echo
 from attncli.domain.text import Lang
 from attncli.practice.sittings.quiz import Quiz, QuizScore
@@ -32,7 +32,7 @@ class PlainQuiz:
                 echo(f"\n{head[lang]}")
                 read_answer(asked, lang, self._line, self._number_line)
                 self.quiz.count_current()
-        except InputEnded:
+        except LearnerLeft:
             pass
         self._tell(self.quiz.score, lang)
 
@@ -56,8 +56,8 @@ class PlainQuiz:
         """The next line where no text is awaited, so that a letter can be a command."""
         line = self._line()
         if line.lower() in ("q", "quit"):
-            raise InputEnded
+            raise LearnerLeft
         return line
 
     def _line(self) -> str:
-        return typed(self.read_line)
+        return typed_line(self.read_line)

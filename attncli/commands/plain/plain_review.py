@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from random import Random
 
-from attncli.commands.plain.plain_answers import InputEnded, ReadLine, read_answer, read_points, typed
+from attncli.commands.plain.plain_answers import LearnerLeft, ReadLine, read_answer, read_points, typed_line
 from attncli.commands.printed.card_markdown import revealed
 from attncli.commands.shared.stdout import echo
 from attncli.domain.rating import Rating
@@ -42,7 +42,7 @@ class PlainReview:
                 except NotFound:
                     self.drill.drop()
                     echo(GONE[self.workspace.lang].format(card=item.card.id))
-        except InputEnded:
+        except LearnerLeft:
             pass
         progress = self.drill.progress
         key = "done" if self.drill.is_recorded else "done-cram"
@@ -104,7 +104,7 @@ class PlainReview:
         """Whether `line` was a command that took the current card away."""
         command = line.lower()
         if command in ("q", "quit"):
-            raise InputEnded
+            raise LearnerLeft
         if command == "s":
             self.drill.suspend()
         elif command == "b":
@@ -129,7 +129,7 @@ class PlainReview:
         return line
 
     def _line(self) -> str:
-        return typed(self.read_line)
+        return typed_line(self.read_line)
 
     def _say(self, key: str, **values: object) -> None:
         echo(SITTING[key][self.workspace.lang].format(**values))

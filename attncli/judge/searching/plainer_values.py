@@ -18,7 +18,7 @@ FEW_ENTRIES = 12
 
 
 def simplify(finding: CaseFinding, examine: Examine) -> CaseFinding:
-    """The finding with the plainest values found within so many calls; the reason stays the same."""
+    """The finding with the plainest values found within `SIMPLIFY_CALLS`; the reason stays the same."""
     trials = _Trials(finding, examine, SIMPLIFY_CALLS if len(finding.case.steps) <= MOST_STEPS_SIMPLIFIED else 0)
     for index, item in enumerate(finding.case.inputs):
         if item.composed:

@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from attncli.config import WEEKDAYS, Settings, is_set
+from attncli.domain.siblings import Meeting, waiting
 from attncli.errors import ConfigInvalid, EnvironmentFailure
 from attncli.practice.workspace import Workspace
 from attncli.store.queue_table import Moment, Waiting
@@ -95,8 +96,6 @@ def held_apart(workspace: Workspace, when: Moment) -> dict[str, str]:
     """Card → topic of the due reviews that wait, because a card or challenge that gives them away is too near."""
     if not (meetings := workspace.store.queue.meetings(when)):
         return {}
-    from attncli.domain.siblings import Meeting, waiting
-
     return waiting(Meeting(*meeting) for meeting in meetings)
 
 

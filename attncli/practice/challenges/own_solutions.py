@@ -1,18 +1,16 @@
-"""The code that solved a challenge, for the summary and the ladder: the learner's own, no repaired handed-out file."""
+"""The code that solved a challenge; for the summary, the learner's own alone, without handed-out files repaired."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import Path, PurePath
-from typing import Any
+from pathlib import PurePath
 
 from attncli.domain.challenge import Challenge
 from attncli.domain.log_row import LogRow, RowKind
 from attncli.domain.rungs import RUNGS, Rung
 from attncli.memory.replay import standing
-from attncli.practice.challenges.grade_file import read_submission
 from attncli.practice.workspace import Workspace
 
 
@@ -57,26 +55,6 @@ def solving_source(workspace: Workspace, id: str) -> str | None:
     """The last code, the learner's own or mended, that reached the highest rung; None until the challenge is solved."""
     best = _best(standing(workspace.store.log.of_subjects([id])))
     return None if best is None else best.source
-
-
-def take_seats(
-    workspace: Workspace, seats: Iterable[str], given: Mapping[str, Path]
-) -> tuple[dict[str, str], dict[str, dict[str, Any]]]:
-    """The learner's text for each seat of an engine, and where it comes from: a `given` file, else what solved it last.
-
-    Raises UsageError for a file that cannot be read.
-    """
-    texts: dict[str, str] = {}
-    whose: dict[str, dict[str, Any]] = {}
-    solved = {found.challenge.id: found for found in written(workspace).solved}
-    for id in seats:
-        if id in given:
-            texts[id] = read_submission(given[id]).decode("utf-8", "replace")
-            whose[id] = {"file": str(given[id])}
-        elif id in solved and solved[id].source:
-            texts[id] = solved[id].source
-            whose[id] = {"rung": solved[id].rung, "solved": solved[id].at.isoformat()}
-    return texts, whose
 
 
 def _best(rows: Sequence[LogRow]) -> LogRow | None:

@@ -1,4 +1,4 @@
-"""`attn optimize`: whose reviews the FSRS weights are fitted to; a fit that foretells better goes into the log."""
+"""`attn optimize`: which reviews the FSRS weights are fitted to; a fit that foretells better goes into the log."""
 
 from __future__ import annotations
 

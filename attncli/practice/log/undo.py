@@ -1,4 +1,4 @@
-"""`attn undo`: which kinds of rows are taken back, and whose is the last one."""
+"""`attn undo`: which kinds of rows are taken back, and which is the last one on this machine."""
 
 from __future__ import annotations
 

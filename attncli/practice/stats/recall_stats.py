@@ -1,4 +1,4 @@
-"""What reviews on later days showed: recall against what FSRS had predicted, and the minutes that each day took.
+"""What reviews on later days showed, recall against what FSRS had predicted; and the minutes of each day.
 
 The histories of the cards that were reviewed last are followed, a few at a time: a million reviews are never read.
 """

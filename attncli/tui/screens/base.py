@@ -88,7 +88,7 @@ class AttnScreen(Even, Screen[None]):
         """Called when the screen comes back after another one, which may have changed what it shows."""
 
     def lay_out(self) -> None:
-        """Called when the size has changed."""
+        """Shows what depends on the size anew; called when that has changed."""
 
     def on_screen_suspend(self) -> None:
         self._was_left = True
@@ -130,10 +130,11 @@ class AttnScreen(Even, Screen[None]):
         elif not small and self._had_keys is not None:
             self.call_after_refresh(self._give_keys_back)
         self.set_class(small, "-too-small")
-        if small:
-            sizes = {"width": width, "height": height, "least_width": LEAST_WIDTH, "least_height": LEAST_HEIGHT}
-            self.query_one(TooSmall).update(say("app.too-small", self.lang, **sizes))
-        self.lay_out()
+        with suppress(NoMatches):  # the screen may be composed anew just now
+            if small:
+                sizes = {"width": width, "height": height, "least_width": LEAST_WIDTH, "least_height": LEAST_HEIGHT}
+                self.query_one(TooSmall).update(say("app.too-small", self.lang, **sizes))
+            self.lay_out()
 
     def _give_keys_back(self) -> None:
         """To what had them before the terminal became too small: Textual takes them from whatever is hidden."""
