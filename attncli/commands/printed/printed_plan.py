@@ -6,17 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from attncli.domain.cells import cells, left, right
 from attncli.domain.text import Lang, Localised
+from attncli.practice.plan import plan_sentences as told
 from attncli.practice.plan.plan import Plan, StudyDay
-from attncli.practice.plan.plan_sentences import (
-    basis_line,
-    countdown_sentence,
-    day_name,
-    day_parts,
-    expected_line,
-    last_pass_line,
-    left_out_lines,
-    studied_line,
-)
 from attncli.words import plan_texts as words
 
 CARDS_PRINTED, DAYS_PRINTED = 12, 14
@@ -32,18 +23,18 @@ def plan_lines(plan: Plan, titles: Mapping[str, str], lang: Lang) -> list[str]:
         "",
         words.DAYS[lang],
         *_days(plan.days, lang),
-        *last_pass_line(plan, lang),
+        *told.last_pass_line(plan, lang),
         "",
         *_topics(plan, titles, lang),
     ]
 
 
 def _heading(plan: Plan, lang: Lang) -> Iterator[str]:
-    yield countdown_sentence(plan, lang)
-    yield expected_line(plan, lang)
-    yield from left_out_lines(plan, lang)
-    yield basis_line(plan, lang)
-    yield from studied_line(plan, lang)
+    yield told.countdown_sentence(plan, lang)
+    yield told.expected_line(plan, lang)
+    yield from told.left_out_lines(plan, lang)
+    yield told.basis_line(plan, lang)
+    yield from told.studied_line(plan, lang)
     yield words.BESIDE_REVIEW[lang]
 
 
@@ -68,7 +59,7 @@ def _today(plan: Plan, lang: Lang) -> Iterator[str]:
 def _days(days: Sequence[StudyDay], lang: Lang) -> Iterator[str]:
     for day in days[:DAYS_PRINTED]:
         minutes = words.MINUTES[lang].format(minutes=day.minutes)
-        yield f"  {left(day_name(day.date, lang), 11)}{right(minutes, 9)}  {' · '.join(day_parts(day, lang))}"
+        yield f"  {left(told.day_name(day.date, lang), 11)}{right(minutes, 9)}  {' · '.join(told.day_parts(day, lang))}"
     if len(days) > DAYS_PRINTED:
         yield f"  {words.MORE_DAYS[lang].format(count=len(days) - DAYS_PRINTED)}"
 

@@ -12,18 +12,8 @@ from attncli.domain.device_choice import CUDA
 from attncli.domain.grade_report import INTERPRETER, GradeReport
 from attncli.domain.printable import printable
 from attncli.domain.text import Lang
+from attncli.words import grade_report_texts as words
 from attncli.words.counterexample_lines import counterexample_lines
-from attncli.words.grade_report_texts import (
-    PRINTED,
-    STATUSES,
-    diagnosis_lines,
-    follows,
-    headline,
-    status_of,
-    to_harden,
-    told,
-    unproved,
-)
 from attncli.words.repair_texts import repaired_lines
 
 PRINTED_LINES = 20
@@ -37,28 +27,30 @@ def print_report(report: GradeReport, challenge: Challenge, lang: Lang) -> None:
 
 def report_lines(report: GradeReport, challenge: Challenge, lang: Lang, width: int = 100) -> Iterator[str]:
     """The report line by line: verdict, checks, counterexample, diagnosis, what the code printed."""
-    yield PRINTED["head"][lang].format(title=challenge.title[lang], verdict=headline(report, lang), **report.score)
-    for key, checks in (("to-harden", to_harden(report)), ("unproved", unproved(report))):
+    said, title = words.PRINTED, challenge.title[lang]
+    yield said["head"][lang].format(title=title, verdict=words.headline(report, lang), **report.score)
+    for key, checks in (("to-harden", words.to_harden(report)), ("unproved", words.unproved(report))):
         if checks:
-            yield f"  {PRINTED[key][lang].format(checks=', '.join(checks))}"
+            yield f"  {said[key][lang].format(checks=', '.join(checks))}"
     for check in report.checks:
-        badge = "" if check.required else PRINTED["badge"][lang]
-        yield f"  {STATUSES[status_of(check)][lang]}  {check.name}{badge}  {told(check, lang)}".rstrip()
-        if check.status == "fail" and check.counterexample and not follows(check, report.checks):
+        badge = "" if check.required else said["badge"][lang]
+        status = words.STATUSES[words.status_of(check)][lang]
+        yield f"  {status}  {check.name}{badge}  {words.told(check, lang)}".rstrip()
+        if check.status == "fail" and check.counterexample and not words.follows(check, report.checks):
             shown = counterexample_lines(check.counterexample, width - len(INDENT), lang, Path(report.file).name)
             yield from (f"{INDENT}{line}".rstrip() for _, line in shown)
     if report.repaired is not None:
         yield from (f"  {line}" for line in repaired_lines(report.repaired, report.accepted, lang))
-    yield from (f"  {says}{cards}" for says, cards in diagnosis_lines(report, challenge.mistakes, lang))
+    yield from (f"  {says}{cards}" for says, cards in words.diagnosis_lines(report, challenge.mistakes, lang))
     if report.printed:
-        yield f"  {PRINTED['printed'][lang]}"
+        yield f"  {said['printed'][lang]}"
         yield from (f"    {line}" for line in printable(report.printed).splitlines()[:PRINTED_LINES])
     if report.device == INTERPRETER:
-        yield f"  {PRINTED['interpreter'][lang]}"
+        yield f"  {said['interpreter'][lang]}"
     if report.device == CUDA:
         alone = challenge.kernel and not report.device_note.en
-        yield from (f"  {PRINTED[key][lang]}" for key in ("gpu", *(["compiled"] if alone else [])))
+        yield from (f"  {said[key][lang]}" for key in ("gpu", *(["compiled"] if alone else [])))
     if report.device_note.en:
         yield f"  {report.device_note[lang]}"
     layers = ", ".join(report.sandbox)
-    yield f"  {PRINTED['foot'][lang].format(seconds=report.seconds, seed=report.seed, layers=layers)}"
+    yield f"  {said['foot'][lang].format(seconds=report.seconds, seed=report.seed, layers=layers)}"

@@ -11,17 +11,8 @@ from textual.content import Content
 from textual.widget import Widget
 
 from attncli.errors import UsageError
+from attncli.practice.plan import plan_sentences as told
 from attncli.practice.plan.plan import Plan, StudyDay, TopicPlan, make_plan
-from attncli.practice.plan.plan_sentences import (
-    basis_line,
-    countdown_sentence,
-    day_name,
-    day_parts,
-    expected_line,
-    last_pass_line,
-    left_out_lines,
-    studied_line,
-)
 from attncli.tui.app_errors import fault_text
 from attncli.tui.columns import bar, left, right
 from attncli.tui.screens.base import AttnScreen
@@ -90,17 +81,17 @@ class PlanScreen(AttnScreen):
             yield Plain(self.problem)
             return
         plan, lang = self.plan, self.lang
-        yield Plain(Content.styled(countdown_sentence(plan, lang), "bold $accent"))
-        yield Plain(expected_line(plan, lang))
-        for line in left_out_lines(plan, lang):
+        yield Plain(Content.styled(told.countdown_sentence(plan, lang), "bold $accent"))
+        yield Plain(told.expected_line(plan, lang))
+        for line in told.left_out_lines(plan, lang):
             yield Plain(Content.styled(f"! {line}", "$warning"))
-        for line in (basis_line(plan, lang), *studied_line(plan, lang), words.BESIDE_REVIEW[lang]):
+        for line in (told.basis_line(plan, lang), *told.studied_line(plan, lang), words.BESIDE_REVIEW[lang]):
             yield Plain(Content.styled(line, "$text-muted"))
         yield heading(words.DAYS[lang])
         yield Plain(Content("\n").join(self._day(day) for day in plan.days[:DAYS_SHOWN]))
         if len(plan.days) > DAYS_SHOWN:
             yield Plain(words.MORE_DAYS[lang].format(count=len(plan.days) - DAYS_SHOWN))
-        for line in last_pass_line(plan, lang):
+        for line in told.last_pass_line(plan, lang):
             yield Plain(Content.styled(line, "$text-muted"))
         yield heading(words.TOPICS[lang])
         titles = {topic.id: topic.title[lang] for topic in self.workspace.library.topics()}
@@ -110,10 +101,10 @@ class PlanScreen(AttnScreen):
         minutes = words.MINUTES[self.lang].format(minutes=day.minutes)
         is_today = self.plan is not None and day.date == self.plan.today
         return Content.assemble(
-            (left(day_name(day.date, self.lang), _DAY), "bold $primary" if is_today else "$text-muted"),
+            (left(told.day_name(day.date, self.lang), _DAY), "bold $primary" if is_today else "$text-muted"),
             (right(minutes, _MINUTES), "$text-muted"),
             "  ",
-            (" · ".join(day_parts(day, self.lang)), "bold" if is_today else ""),
+            (" · ".join(told.day_parts(day, self.lang)), "bold" if is_today else ""),
         )
 
     def _topic(self, title: str, topic: TopicPlan) -> Content:
