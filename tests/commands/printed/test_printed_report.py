@@ -9,6 +9,7 @@ import pytest
 
 from attncli.commands.printed import printed_report
 from attncli.domain.grade_report_json import report_of
+from attncli.words import grade_report_texts
 
 
 def report_lines(report: dict[str, Any], challenge: Any, lang: str) -> list[str]:
@@ -116,4 +117,4 @@ def test_what_else_there_is_to_say_of_the_device_stands_in_place_of_what_a_gpu_l
     challenge = SimpleNamespace(title={"en": "Total", "zh": "求和"}, mistakes={}, kernel=True)
     said = {"device_note": "run in the interpreter as well", "device_note_zh": "又用解释器运行"}
     lines = list(report_lines({**REPORT, "device": "cuda", **said}, challenge, lang))
-    assert f"  {note}" in lines and printed_report.PRINTED["compiled"][lang] not in "".join(lines)
+    assert f"  {note}" in lines and grade_report_texts.PRINTED["compiled"][lang] not in "".join(lines)
