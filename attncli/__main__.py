@@ -9,7 +9,7 @@ from collections.abc import Sequence
 try:
     from attncli.commands.shared.exit_code import Boundary, tell
     from attncli.commands.shared.session import Session
-    from attncli.commands.shared.stdout import stand_in_for_closed
+    from attncli.commands.shared.stdout import let_go_of_stderr, stand_in_for_closed
 except KeyboardInterrupt:
     print("attn: interrupted before it began", file=sys.stderr)
     sys.exit(130)
@@ -43,6 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if boundary.code == 0:
         for remark in session.remarks:
             tell(session, remark)
+    let_go_of_stderr()
     return boundary.code
 
 

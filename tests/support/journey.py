@@ -177,12 +177,29 @@ async def interview(learner: Learner) -> str:
     await learner.press("down", "right", "right")
     await until(learner, "‹ 15 ›")
     await learner.press("s")
-    parts = tuple(f" {named[learner.lang]} " for named in PART_NAMES.values())
-    screen = await learner.until(lambda shown: shown.startswith(parts), "the first part")
-    screen = await answer_in_interview(learner, screen)
-    while screen.startswith(parts):
+    screen = await learner.until(lambda shown: shown.startswith(parts(learner)), "the first part")
+    await answer_in_interview(learner, screen)
+    screen = await part_or_report(learner)
+    while screen.startswith(parts(learner)):
         screen = await leave_part(learner, screen)
-    return await until(learner, *_keys(learner, "new-mock"))
+    return screen
+
+
+def parts(learner: Learner) -> tuple[str, ...]:
+    """What the screens of an interview begin with."""
+    return tuple(f" {named[learner.lang]} " for named in PART_NAMES.values())
+
+
+async def part_or_report(learner: Learner, but: str = "\0") -> str:
+    """The screen of an interview once it is drawn, of another part than what it begins with; or the report."""
+    (new_mock,) = _keys(learner, "new-mock")
+
+    def is_drawn(shown: str) -> bool:
+        return not shown.startswith(but) and (
+            shown.startswith(parts(learner)) or new_mock.casefold() in shown.casefold()
+        )
+
+    return await learner.until(is_drawn, "another part, or the report")
 
 
 async def leave_part(learner: Learner, screen: str) -> str:
@@ -193,7 +210,7 @@ async def leave_part(learner: Learner, screen: str) -> str:
         await learner.press("escape")
         screen = await learner.until(lambda shown: leave_field not in shown, "keys for the screen")
     await learner.press("n" if next_part in screen else "s")
-    return await learner.until(lambda shown: not shown.startswith(title), "another part")
+    return await part_or_report(learner, title)
 
 
 async def answer_in_interview(learner: Learner, screen: str) -> str:

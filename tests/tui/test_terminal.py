@@ -53,6 +53,7 @@ def app(terminal, tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
     ours, theirs = terminal
     (tmp_path / "config.toml").write_text('lang = "en"\n', encoding="utf-8")
     environment = {**os.environ, "ATTN_HOME": str(tmp_path), "TERM": "xterm-256color"}
+    environment.pop("PYTHONUNBUFFERED", None)  # as it is where nobody has set it: what is written may wait
     command = [sys.executable, "-m", "attncli"]
     app = subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, env=environment, start_new_session=True)
     try:

@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TextIO
 
 from attncli.domain.printable import printable
 
@@ -36,9 +37,17 @@ def show_thousands(done: int) -> None:
         show_progress(f"{done} …")
 
 
-def discard() -> None:
+def discard(stream: TextIO | None = None) -> None:
     """Sends what is still to be printed nowhere; the interpreter flushes stdout once more when it ends."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    os.dup2(os.open(os.devnull, os.O_WRONLY), (stream or sys.stdout).fileno())
+
+
+def let_go_of_stderr() -> None:
+    """What the app had still to draw when its window was closed is given up: Python would end with 120 over it."""
+    try:
+        sys.stderr.flush()
+    except OSError:
+        discard(sys.stderr)
 
 
 def stand_in_for_closed() -> None:

@@ -104,3 +104,23 @@ def test_an_interrupt_while_the_program_is_loaded_is_no_traceback() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (130, "attn: interrupted before it began\n")
+
+
+def test_what_is_left_for_a_closed_window_changes_no_exit_code() -> None:
+    pty = pytest.importorskip("pty")
+    ours, theirs = pty.openpty()
+    left = (
+        "import sys\nfrom attncli.__main__ import main\n"
+        "sys.stderr.write('half a frame')\nsys.stdin.readline()\nsys.exit(main(['--version']))"
+    )
+    program = subprocess.Popen(
+        [sys.executable, "-c", left],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=theirs,
+        env={name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"},
+    )
+    os.close(ours)
+    os.close(theirs)
+    program.communicate(b"\n")
+    assert program.returncode == 0
