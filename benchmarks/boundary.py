@@ -42,7 +42,8 @@ def asked_here(namespace: Mapping[str, Any]) -> Ask:
 def rate(folder: Folder, ask: Ask) -> float:
     """Examples a second as a grading draws, asks and judges them."""
     start = time.perf_counter()
-    cases = drawn(folder.inputs.case, profile_of("ordinary", folder.inputs), EXAMPLES, seed=7, stream=0)
+    profile = profile_of("ordinary", folder.facts)
+    cases = drawn(folder.inputs.case, profile, EXAMPLES, seed=7, stream=0, declared=folder.declared)
     demands = Demands(folder)
     assert ask([Values(demands, case) for case in cases])
     return EXAMPLES / (time.perf_counter() - start)
