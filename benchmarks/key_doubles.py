@@ -21,6 +21,7 @@ from attncli.judge.client import GradeRequest, OnCheck
 from attncli.practice.challenges.warm_judge import GradingCancelled, TryRequest, WarmJudge
 from attncli.practice.workspace import Workspace
 from attncli.tui.app import AttnApp
+from attncli.tui.routes import Route
 from attncli.tui.screens import experiment as experiment_screen
 
 GRADING_SECONDS = 0.02
@@ -106,6 +107,14 @@ class PlayedApp(AttnApp):
     def __init__(self, workspace: Workspace, rng: Random, screen: Any) -> None:
         super().__init__(workspace, rng, screen)
         self.grader = PlayedJudge()
+        self.opens_challenge = ""
+
+    def open(self, route: Route) -> None:
+        challenge, self.opens_challenge = self.opens_challenge, ""
+        if challenge:
+            self.open_challenge(challenge)
+        else:
+            super().open(route)
 
     def suspend(self) -> Any:
         return contextlib.nullcontext()
