@@ -38,7 +38,7 @@ def show_thousands(done: int) -> None:
 
 
 def discard(stream: TextIO | None = None) -> None:
-    """Sends what is still to be printed nowhere; the interpreter flushes stdout once more when it ends."""
+    """Sends what is still to be printed nowhere; the interpreter flushes once more when it ends."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), (stream or sys.stdout).fileno())
 
 

@@ -9,23 +9,20 @@ from attncli.practice.cards import record_review
 from attncli.practice.log.rows_ahead import ahead_in_words
 from attncli.practice.log.undo import take_back
 from attncli.practice.workspace import Workspace
+from moved_clock import Clock
 
 FUTURE = datetime(2100, 1, 1, 10, tzinfo=UTC)
 
 
-def at(moving_clock: object, moment: datetime) -> None:
-    moving_clock.now = moment  # type: ignore[attr-defined]
-
-
 def test_rows_from_the_future_are_told_and_no_longer_once_they_are_set_aside(
-    workspace: Workspace, moving_clock: object
+    workspace: Workspace, moving_clock: Clock
 ) -> None:
     now = workspace.clock()
     assert ahead_in_words(workspace) == []
-    at(moving_clock, FUTURE)
+    moving_clock.now = FUTURE
     for card in ("att-01", "att-02", "att-03", "kv-01", "kv-02", "kv-03"):
         record_review.answer(workspace, card, Rating.EASY)
-    at(moving_clock, now)
+    moving_clock.now = now
     said = ahead_in_words(workspace)
     assert "the review of kv-03 is stamped 2100-01-01 10:00Z" in said[0] and said[5] == "more of them: 1"
     assert "attn undo" in said[6]
