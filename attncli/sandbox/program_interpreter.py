@@ -7,9 +7,10 @@ call to call inside the process. `serve` runs one in the worker; the judge calls
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import torch
@@ -44,10 +45,11 @@ def execute(
     steps: Sequence[Step],
     environment: Environment,
     *,
+    during: Callable[[], AbstractContextManager[Any]] = nullcontext,
     after: Callable[[int, Any, Any], None] | None = None,
     costs: Collection[str] = (),
 ) -> ProgramRun:
-    """Runs the steps in order. `after(index, arguments, outcome)` is called behind each step.
+    """Runs the steps in order, each within a `during()`. `after(index, arguments, outcome)` is called behind each step.
 
     With "cost" in `costs` each step's work and memory are measured, with "handed" also what single calls hand out:
     without autograd, unless the program runs a backward pass of its own, for which something may have to be kept.
@@ -61,18 +63,20 @@ def execute(
             calls = CallTrace("", sizes=True) if "handed" in costs else nullcontext()
             given, moved = list(tensors_in(list(arguments))), Traffic.moved
             peak = placement.DevicePeak() if environment.device == placement.CUDA else None
-            with torch.set_grad_enabled(graph), calls, _where_tensors_are_made(given), CostTrace(given) as trace:
+            made, cost = _where_tensors_are_made(given), CostTrace(given)
+            with during(), torch.set_grad_enabled(graph), calls, made, cost:
                 outcome = _perform(namespace, step, arguments, environment, run)
             measured = {"peak": peak.measure()} if peak is not None else {}
             handed = {"handed": calls.largest, "repeated": calls.repeated} if isinstance(calls, CallTrace) else {}
-            figures = {**trace.figures(), **measured, **handed, "moved": Traffic.moved - moved}
+            figures = {**cost.figures(), **measured, **handed, "moved": Traffic.moved - moved}
             run.costs.append({**figures, "returned": returned_bytes(outcome)})
         elif "clock" in costs:
-            with placement.DeviceClock(environment.device) as clock:
+            with during(), placement.DeviceClock(environment.device) as clock:
                 outcome = _perform(namespace, step, arguments, environment, run)
             run.device_us.append(clock.microseconds())
         else:
-            outcome = _perform(namespace, step, arguments, environment, run)
+            with during():
+                outcome = _perform(namespace, step, arguments, environment, run)
         environment.results.append(outcome)
         if step["op"] == "read":  # a later step may change what was read, and may need the thing itself
             outcome = object_steps.snapshot(outcome)
@@ -227,8 +231,9 @@ def serve(
     watch = ProgramWatch(environment, header["steps"], _earlier, want)
     trace = CallTrace(str(header.get("filename", ""))) if "calls" in want else None
     autograd, launches = torch.set_grad_enabled("no-grad" not in want), Traffic.launches
-    with autograd, trace or nullcontext(), BareOperations() if "operations" in want else nullcontext(), _beside(header):
-        run = execute(namespace, header["steps"], environment, after=watch.after, costs=want)
+    with autograd:
+        during = partial(_around_a_step, header, trace)
+        run = execute(namespace, header["steps"], environment, during=during, after=watch.after, costs=want)
     reply, buffers = _reply(run, environment, watch)
     if "pure" in want:
         reply["pure"] = {
@@ -259,10 +264,14 @@ def _with_graph(outcomes: Sequence[Any], shared: Sequence[Any]) -> list[int]:
     return [index for index, value in kept.items() if any(t.grad_fn is not None for t in tensors_in(value))]
 
 
-def _beside(header: Mapping[str, Any]) -> AbstractContextManager[Any]:
-    """What has to be in force for the device that the program runs on."""
-    default = bool(header.get("default_device"))
-    return two_devices(default) if "elsewhere" in header.get("want", ()) else placement.beside(_device(header), default)
+@contextmanager
+def _around_a_step(header: Mapping[str, Any], trace: CallTrace | None) -> Iterator[None]:
+    """What has to be in force while the learner's code runs, and not while its results are looked at."""
+    want, default = header.get("want", ()), bool(header.get("default_device"))
+    bare = BareOperations() if "operations" in want else nullcontext()
+    beside = two_devices(default) if "elsewhere" in want else placement.beside(_device(header), default)
+    with trace or nullcontext(), bare, beside:
+        yield
 
 
 def _device(header: Mapping[str, Any]) -> str:

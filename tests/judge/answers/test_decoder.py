@@ -181,7 +181,7 @@ def test_ten_thousand_frames_neither_raise_nor_allocate(question, asked, honest)
     chance, seen = random.Random(20_26), 0
     for number in range(FRAMES):
         seen += judged(question, asked, KINDS[number % len(KINDS)](chance, honest), chance)
-    assert 1000 < seen < FRAMES, "some are refused, some are judged"
+    assert FRAMES // 20 < seen < FRAMES, "some are refused, some are judged"
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < MEMORY_BYTES >> 10
 
 

@@ -11,7 +11,7 @@ from attncli.judge.answers.submission import Failure
 from attncli.judge.asking.devices import wants_values
 from attncli.sandbox.emulated_device import Elsewhere, two_devices
 from attncli.words.grade_report_texts import unproved
-from in_process import check, grade, write_challenge
+from in_process import InProcessWorker, check, grade, write_challenge
 
 HEAD = "import torch\nimport torch.nn.functional as F\n"
 FORBIDDEN = ["softmax", "logsumexp", "torch.optim", "torch.optim.*"]
@@ -42,6 +42,14 @@ SPEC = {"id": "weigh", "entry": ["weigh"], "forbidden": FORBIDDEN}
 def weigh(*lines: str, before: str = "") -> str:
     body = "\n    ".join(lines)
     return f"{HEAD}{before}\ndef weigh(x, scale=1.0):\n    {body}\n"
+
+
+def test_how_results_are_looked_at_is_none_of_the_calls_seen():
+    worker = InProcessWorker()
+    worker.load(b"import torch\ndef f(n): return torch.zeros(n).exp()", "f.py", ["f"], 1.0)
+    steps = [{"op": "call", "name": "f", "args": [["i", 3]]}, {"op": "call", "name": "f", "args": [["i", 2]]}]
+    header = {"op": "run", "steps": steps, "want": ["calls", "pure", "modules"], "filename": "f.py"}
+    assert worker.request(header, [], 1.0).header["calls"] == [["torch.zeros", 2], ["torch.Tensor.exp", 2]]
 
 
 def test_by_hand_is_accepted(folder):
