@@ -26,12 +26,18 @@ def private_bytes(pid: int | str = "self") -> int:
 
 
 def data_bytes() -> int:
-    """Writable private memory and stack of this process, 0 where it cannot be told; takes five microseconds."""
+    """Writable private memory and stack of this process, 0 where it cannot be told.
+
+    Read at every look at an answer, several times an example: a file object takes twice as long.
+    """
     try:
-        with Path("/proc/self/statm").open("rb", buffering=0) as file:
-            return int(file.read(256).split()[5]) * resource.getpagesize()
+        file = os.open("/proc/self/statm", os.O_RDONLY)
     except OSError:
         return 0
+    try:
+        return int(os.read(file, 256).split()[5]) * resource.getpagesize()
+    finally:
+        os.close(file)
 
 
 def resident_bytes(pid: int | str = "self") -> int:
