@@ -2,7 +2,7 @@
 
     python benchmarks/clean_clones.py                       ten seeds of Hypothesis; hours on two cores
     python benchmarks/clean_clones.py 11 22 --processes 4   two seeds, four processes of pytest each
-    python benchmarks/clean_clones.py --processes 1 --together 3   three clones at a time: no core waits for an app
+    python benchmarks/clean_clones.py --processes 1 --together 3   three clones at a time, as on a busy machine
 
 Each clone installs what it needs, as on a new machine that has Chromium. A red one is kept, with its log, and the next
 seed goes on.

@@ -32,12 +32,12 @@ def data_bytes() -> int:
     """
     try:
         file = os.open("/proc/self/statm", os.O_RDONLY)
+        try:
+            return int(os.read(file, 256).split()[5]) * resource.getpagesize()
+        finally:
+            os.close(file)
     except OSError:
         return 0
-    try:
-        return int(os.read(file, 256).split()[5]) * resource.getpagesize()
-    finally:
-        os.close(file)
 
 
 def resident_bytes(pid: int | str = "self") -> int:

@@ -42,7 +42,7 @@ from attncli.words.grade_report_texts import REASONS
 from hostile_answers import Answer, Returns, anything, hostile, raised, served, with_other_outcomes
 from in_process import write_challenge
 
-ANSWERS = int(os.environ.get("ATTN_ANSWERS", "4000"))
+ANSWERS = int(os.environ.get("ATTN_ANSWERS", "10000"))
 HONESTLY_PACKED = 0.04
 
 REFERENCE = """

@@ -62,6 +62,7 @@ def honest(asked) -> Frame:
     reply, buffers = program_interpreter.serve(
         namespace, header, memoryview(b"".join(asked.buffers)), lambda *_: ({}, b"")
     )
+    reply["calls"] += [["torch.Tensor.add", line] for line in range(1, 60)]  # of a solution with some more lines
     return json.loads(json.dumps({**reply, "nonce": "0" * 16, "touched": []})), [bytes(chunk) for chunk in buffers]
 
 
@@ -181,7 +182,7 @@ def test_ten_thousand_frames_neither_raise_nor_allocate(question, asked, honest)
     chance, seen = random.Random(20_26), 0
     for number in range(FRAMES):
         seen += judged(question, asked, KINDS[number % len(KINDS)](chance, honest), chance)
-    assert FRAMES // 20 < seen < FRAMES, "some are refused, some are judged"
+    assert 1000 < seen < FRAMES, "some are refused, some are judged"
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < MEMORY_BYTES >> 10
 
 
