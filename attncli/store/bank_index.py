@@ -118,6 +118,9 @@ class BankIndex:
         text = self._connection.value("SELECT document FROM card WHERE id = ?", (id,))
         return json.loads(text) if text else None
 
+    def has_card(self, id: str) -> bool:
+        return self._connection.value("SELECT 1 FROM card WHERE id = ?", (id,)) is not None
+
     def hash(self, id: str) -> str:
         """The hash of a card's content, empty if there is no such card."""
         return self._connection.value("SELECT hash FROM card WHERE id = ?", (id,)) or ""

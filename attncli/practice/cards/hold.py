@@ -24,4 +24,4 @@ def unsuspend(workspace: Workspace, card: str) -> str:
 
 def hold(workspace: Workspace, kind: RowKind, card: str) -> LogRow:
     """Records one of HOLDS; the row."""
-    return record(workspace, kind, workspace.library.card(card).id, {})
+    return record(workspace, kind, workspace.library.card_id(card), {})

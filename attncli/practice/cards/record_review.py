@@ -92,7 +92,7 @@ def answer(
     Raises NotFound for an unknown card, ClockWrong for a moment outside 1990…2199, and Outdated if what the intervals
     that were `shown` rest on has changed meanwhile, so that another would be stored.
     """
-    card = workspace.library.card(card).id
+    card = workspace.library.card_id(card)
     store = workspace.store
     with recording(workspace):
         when = stamp(workspace, card, REVIEWS, at)

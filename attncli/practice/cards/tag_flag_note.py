@@ -42,7 +42,7 @@ def toggle_tag(workspace: Workspace, card: str, tag: str) -> bool:
     if not _TAG.match(tag) or len(tag) > LONGEST_TAG:
         said = f"“{tag[:LONGEST_TAG]}” is no tag; use letters, digits and hyphens, at most {LONGEST_TAG}"
         raise Unfit(said, "tag")
-    card = workspace.library.card(card).id
+    card = workspace.library.card_id(card)
     on = tag not in annotation(workspace, card).tags
     record(workspace, RowKind.TAG, card, {"tag": tag, "on": on})
     return on
@@ -61,6 +61,6 @@ def set_note(workspace: Workspace, card: str, text: str) -> None:
     text = kept_text(text.strip(), LONGEST_NOTE + 1)
     if len(text) > LONGEST_NOTE:
         raise Unfit(f"the note has more than {LONGEST_NOTE} characters; shorten it", "note")
-    card = workspace.library.card(card).id
+    card = workspace.library.card_id(card)
     if text != annotation(workspace, card).note:
         record(workspace, RowKind.NOTE, card, {"text": text})

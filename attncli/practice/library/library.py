@@ -44,12 +44,24 @@ class Library:
         id = _readable(id)
         document = self._store.index.card(id) or self._store.index.card(self._store.index.renamed_to(id))
         if document is None:
-            raise NotFound(f"there is no card {id}; " + _nearest(id, self._store.index.card_ids(), "`attn cards`"))
+            raise self._no_card(id)
         return self._linked(card_of(document))
+
+    def card_id(self, id: str) -> str:
+        """What the card `id` is called now; reads nothing else of it. Raises NotFound with the nearest id."""
+        id, index = _readable(id), self._store.index
+        if index.has_card(id):
+            return id
+        if index.has_card(renamed := index.renamed_to(id)):
+            return renamed
+        raise self._no_card(id)
 
     def document(self, id: str) -> Document:
         """The document of the card `id` as its bank has it, in both languages. Raises NotFound."""
-        return self._store.index.card(self.card(id).id) or {}
+        return self._store.index.card(self.card_id(id)) or {}
+
+    def _no_card(self, id: str) -> NotFound:
+        return NotFound(f"there is no card {id}; " + _nearest(id, self._store.index.card_ids(), "`attn cards`"))
 
     def _linked(self, card: Card) -> Card:
         """The card with the links whose targets are there; banks name planned challenges and experiments too."""

@@ -126,8 +126,9 @@ def test_a_removed_card_is_never_due_and_its_history_waits_for_it(open_workspace
     (small_bank / "kv.yaml").unlink()
     gone = open_workspace()
     assert due_counts(gone).learning == 0 and len(gone.library.cards()) == 3
-    with pytest.raises(NotFound):
-        gone.library.card("kv-01")
+    for look_up in (gone.library.card, gone.library.card_id, gone.library.document):
+        with pytest.raises(NotFound, match=r"there is no card kv-01; .*`attn cards`"):
+            look_up("kv-01")
     (small_bank / "kv.yaml").write_text(text, encoding="utf-8")
     assert due_counts(open_workspace()).learning == 1
 
@@ -140,6 +141,7 @@ def test_a_renamed_card_keeps_its_history_and_answers_to_its_old_name(open_works
     file.write_text(text.replace("id: att-01", "id: att-99\n    formerly: [att-01]"), encoding="utf-8")
     renamed = open_workspace()
     assert renamed.library.card("att-01").id == "att-99"
+    assert renamed.library.card_id("att-01") == renamed.library.card_id("att-99") == "att-99"
     assert renamed.store.schedules.get("att-99") == answered.schedule
     assert due_counts(renamed).new == 5
     record_review.answer(renamed, "att-01", Rating.GOOD)
