@@ -41,11 +41,7 @@ class Library:
         """The card `id`, or the one that used to be called so. Raises NotFound with the nearest id."""
         from attncli.domain.card import card_of
 
-        id = _readable(id)
-        document = self._store.index.card(id) or self._store.index.card(self._store.index.renamed_to(id))
-        if document is None:
-            raise self._no_card(id)
-        return self._linked(card_of(document))
+        return self._linked(card_of(self.document(id)))
 
     def card_id(self, id: str) -> str:
         """What the card `id` is called now; reads nothing else of it. Raises NotFound with the nearest id."""
@@ -58,7 +54,10 @@ class Library:
 
     def document(self, id: str) -> Document:
         """The document of the card `id` as its bank has it, in both languages. Raises NotFound."""
-        return self._store.index.card(self.card_id(id)) or {}
+        id, index = _readable(id), self._store.index
+        if document := index.card(id) or index.card(index.renamed_to(id)):
+            return document
+        raise self._no_card(id)
 
     def _no_card(self, id: str) -> NotFound:
         return NotFound(f"there is no card {id}; " + _nearest(id, self._store.index.card_ids(), "`attn cards`"))
