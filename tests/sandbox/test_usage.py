@@ -72,6 +72,7 @@ def fork():
         if os.fork() == 0:
             time.sleep(1000)
     print("ready", flush=True)
+    time.sleep(1000)
 if os.fork() == 0:
     threading.Thread(target=fork).start()
     time.sleep(1000)
