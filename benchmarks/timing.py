@@ -43,10 +43,10 @@ class AtLeast(Row):
 
 
 def seconds(command: Sequence[str], environment: Mapping[str, str] | None = None) -> float:
-    """The wall time of a whole process; its output is thrown away."""
+    """The wall time of a whole process, which has to succeed; its output is thrown away."""
     variables = {**os.environ, **(environment or {})}
     start = time.perf_counter()
-    subprocess.run(command, env=variables, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
+    subprocess.run(command, env=variables, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
     return time.perf_counter() - start
 
 

@@ -133,7 +133,7 @@ def test_a_judge_that_was_killed_is_one_clear_line(judge, ask):
     os.kill(judge._process.pid, signal.SIGKILL)
     with pytest.raises(JudgeFailed, match="the judge died"):
         judge.grade(ask(RIGHT))
-    for _ in range(100):
+    for _ in range(600):
         if not any(Path(f"/proc/{child}").exists() for child in children):
             return
         time.sleep(0.05)

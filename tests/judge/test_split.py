@@ -77,7 +77,7 @@ def test_a_worker_finds_neither_the_judge_nor_hypothesis(judge, tmp_path):
 def test_the_zygote_ends_with_the_judge(judge, zygote):
     os.kill(judge._process.pid, signal.SIGKILL)
     judge._process.wait()
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + 30
     while Path(f"/proc/{zygote}/stat").exists() and _state(zygote) != "Z" and time.monotonic() < deadline:
         time.sleep(0.01)
     assert not Path(f"/proc/{zygote}/stat").exists() or _state(zygote) == "Z"
@@ -121,7 +121,7 @@ def test_without_torch_no_process_is_left_behind(monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(JudgeFailed, match="install it with"):
         Judge.start()
-    assert set(namespaces.children_of(os.getpid())) == before
+    assert set(namespaces.children_of(os.getpid())) <= before
 
 
 def _loads(judge: Judge, root: Path, source: str) -> bool:

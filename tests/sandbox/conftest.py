@@ -72,8 +72,8 @@ def descendants(pid: int) -> list[int]:
 
 
 def gone(pid: int) -> bool:
-    """Whether a process has no descendants left, within two seconds."""
-    deadline = time.monotonic() + 2
+    """Whether a process has no descendants left, within half a minute."""
+    deadline = time.monotonic() + 30
     while descendants(pid) and time.monotonic() < deadline:
         time.sleep(0.005)
     return not descendants(pid)

@@ -71,7 +71,7 @@ def test_many_workers_leak_neither_descriptors_nor_processes(zygote: ZygoteClien
     for source in (b"x = 1", b"import os; os._exit(1)", b"1 / 0", b"print('x' * 2 ** 21)") * 5:
         with zygote.worker(MEMORY_MIB) as worker:
             worker.load(source, "s.py", [], SECONDS)
-    assert descriptors() == before
+    assert descriptors() <= before
     assert gone(zygote_pid(zygote))
 
 
@@ -103,12 +103,12 @@ def test_what_the_judge_raises_passes_through_and_ends_the_worker(worker: Worker
 
 def test_the_judges_own_time_does_not_count(worker: Worker) -> None:
     def slow(header: dict, payload: memoryview) -> tuple[dict, list]:
-        time.sleep(0.4)
+        time.sleep(1.1)
         return {"value": ["i", 1], "tensors": []}, []
 
     worker.load(b"def f(g): return [g(), g()]", "s.py", ["f"], SECONDS)
     header = {"op": "run", "steps": [{"op": "call", "name": "f", "args": [["c", 0]]}], "callables": [None]}
-    assert isinstance(worker.request(header, [], 0.5, on_invoke=slow), Reply)
+    assert isinstance(worker.request(header, [], 2.0, on_invoke=slow), Reply)
 
 
 def test_a_request_larger_than_the_pipe_is_sent(worker: Worker) -> None:
@@ -154,7 +154,7 @@ def test_the_end_of_the_judge_ends_everything() -> None:
 
 
 def _ends(pid: int) -> bool:
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + 30
     while time.monotonic() < deadline:
         try:
             if Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z":
@@ -203,7 +203,7 @@ def test_a_worker_asked_for_ahead_ends_with_its_zygote() -> None:
 
 def _workers_of(zygote: ZygoteClient) -> list[int]:
     """The process 1 of every worker, once what was asked for is there."""
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 30
     while not (found := namespaces.children_of(zygote_pid(zygote))) and time.monotonic() < deadline:
         time.sleep(0.02)
     return found

@@ -10,7 +10,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from textual.pilot import Pilot
+from textual.pilot import Pilot, WaitForScreenTimeout
 from textual.widget import Widget
 
 from attncli.config import Settings
@@ -27,6 +27,25 @@ BANK = Path(__file__).with_name("bank")
 @pytest.fixture
 def clock() -> Clock:
     return Clock()
+
+
+@pytest.fixture(autouse=True)
+def patient_pause(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A pause of so many seconds ends when the widgets have also done what was asked of them by then.
+
+    On a busy machine the seconds alone are too few. Textual waits in vain for a widget that is removed while it waits.
+    """
+    pause = Pilot.pause
+
+    async def patient(self: Pilot[None], delay: float | None = None) -> None:
+        try:
+            await pause(self, delay)
+        except WaitForScreenTimeout:
+            await pause(self, delay)
+        if delay is not None and not self.app._exit:
+            await pause(self, 0)
+
+    monkeypatch.setattr(Pilot, "pause", patient)
 
 
 MakeApp = Callable[..., AttnApp]
