@@ -1,7 +1,8 @@
 """Prints the project's budgets as ratios measured in this run, and where each stands.
 
     python benchmarks/budgets.py            some twenty minutes
-    python benchmarks/budgets.py --large  twice as long: 100,000 cards and 1,000,000 reviews, `attn verify --streams 20`
+    python benchmarks/budgets.py --large    twice as long: also 100,000 cards and 1,000,000 reviews,
+                                            and `attn verify --streams 20`
 
 A time on its own means nothing on a shared machine: each row compares two things measured in turn.
 """
