@@ -192,8 +192,12 @@ class ForkServer:
         except (AttributeError, ImportError, RuntimeError):
             traceback.print_exc()
         _check_threads()
-        with contextlib.suppress(BrokenPipeError):
-            self._control.send(json.dumps({"op": "warm"}).encode())
+        self._tell({"op": "warm"})
+
+    def _tell(self, message: dict[str, Any], descriptors: Sequence[int] = ()) -> None:
+        """Tell the judge something; nothing where it has gone, which the next request shows."""
+        with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+            socket.send_fds(self._control, [json.dumps(message).encode()], descriptors)
 
     def _sweep(self) -> None:
         """Without pid namespaces: kill what a worker has left behind and this process has adopted."""
@@ -209,8 +213,8 @@ class ForkServer:
                 self._announce(request, pid)
                 return
         except OSError as error:
-            failure = {"op": "failed", "id": request["id"], "text": f"no process could be started: {error.strerror}"}
-            self._control.send(json.dumps(failure).encode())
+            text = f"no process could be started: {error.strerror}"
+            self._tell({"op": "failed", "id": request["id"], "text": text})
             return
         try:
             os.close(self._held)
@@ -222,9 +226,7 @@ class ForkServer:
     def _announce(self, request: dict[str, Any], pid: int) -> None:
         """Tell the judge the worker's process 1, with a descriptor by which it can be killed."""
         handle = os.pidfd_open(pid)
-        message = {"op": "forked", "id": request["id"], "pid": pid}
-        with contextlib.suppress(BrokenPipeError):
-            socket.send_fds(self._control, [json.dumps(message).encode()], [handle])
+        self._tell({"op": "forked", "id": request["id"], "pid": pid}, [handle])
         os.close(handle)
 
     def _be_initial(self, request: dict[str, Any], descriptors: Sequence[int]) -> NoReturn:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import select
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -15,6 +16,7 @@ import pytest
 
 from attncli.errors import JudgeFailed, SandboxUnavailable
 from attncli.sandbox import namespaces, start_process
+from attncli.sandbox.zygote import Available, ForkServer
 from attncli.sandbox.zygote_client import Ending, Reply, Worker, ZygoteClient
 
 from .conftest import MEMORY_MIB, SECONDS, Grade, descendants, gone, verdict, zygote_pid
@@ -222,6 +224,19 @@ def test_a_zygote_ends_in_order_although_nobody_read_what_it_said_last() -> None
     zygote._control.close()
     assert zygote._process.wait(20) == 0
     zygote.close()
+
+
+def test_a_zygote_that_tells_something_to_a_judge_that_has_gone_goes_on_to_its_end() -> None:
+    """A reset, where the judge had not read all that it was told, and a broken pipe after it."""
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    server = ForkServer(theirs, Available())
+    server._tell({"op": "warm"})
+    ours.close()
+    server._tell({"op": "forked"}, [server._lifeline])
+    server._tell({"op": "failed"})
+    assert server._request() == (b"", [])
+    for descriptor in (server._lifeline, server._held, theirs.detach()):
+        os.close(descriptor)
 
 
 def test_an_interrupt_in_the_terminal_does_not_reach_the_zygote(zygote: ZygoteClient) -> None:
