@@ -12,11 +12,9 @@ import pytest
 
 from attncli.cli import COMMANDS, Commands
 from attncli.ladder.pieces import PIECES
-from listed_files import LIST, listed
 
 ROOT = Path(__file__).parent.parent
-WHOLE = (ROOT / "README.md").read_text(encoding="utf-8")
-README = LIST.sub("", WHOLE)
+README = (ROOT / "README.md").read_text(encoding="utf-8")
 CALLS = [line[2:].split("  #")[0].strip() for line in README.splitlines() if line.startswith("$ attn")]
 
 
@@ -59,13 +57,6 @@ def test_whatever_the_table_of_places_names_is_there():
     assert [place for place in places if not (ROOT / "attncli" / place).is_file()] == []
 
 
-def test_the_list_of_files_is_what_they_say_of_themselves():
-    (shown,) = LIST.findall(WHOLE)
-    assert shown.strip() == "".join(listed()).strip(), "write it anew: python tests/support/listed_files.py"
-    lines = [line for line in shown.splitlines() if line]
-    assert len(lines) > 500 and [line for line in lines if not line.endswith((".", "?"))] == []
-
-
 PAGES = [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), ROOT / "quizbank" / "README.md"]
 
 
@@ -76,13 +67,6 @@ def test_a_path_on_a_page_leads_to_a_file(page):
     learners = ("banks/",)
     missing = [path for path in paths if not any((house / path).is_file() for house in houses)]
     assert [path for path in missing if not path.startswith(learners)] == []
-
-
-def test_the_groups_of_the_sandbox_name_its_files():
-    groups = README.partition("files of `attncli/sandbox/`")[2].partition("### ")[0]
-    named = set(re.findall(r"`(\w+)`", groups))
-    assert len(named) > 20
-    assert named <= {path.stem for path in (ROOT / "attncli" / "sandbox").glob("*.py")}
 
 
 @pytest.mark.parametrize("what", ["solutions", "kernels"])
