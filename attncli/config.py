@@ -177,6 +177,8 @@ def _read(path: Path) -> str:
 
 
 def _parse(text: str, path: Path) -> dict[str, Any]:
+    if not text:  # a learner without settings does not wait for the parser
+        return {}
     import tomllib
 
     try:

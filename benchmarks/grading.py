@@ -1,9 +1,9 @@
-"""Grading figures: cold, warm, wrong and shrunk, examples a second, a worker's memory."""
+"""Time gradings of right and wrong solutions, cold and warm, in units of `import torch`."""
 
 from __future__ import annotations
 
 import statistics
-import subprocess
+import sys
 import tempfile
 import time
 from datetime import UTC, datetime
@@ -14,7 +14,9 @@ from attncli.domain.challenge import Challenge
 from attncli.judge.client import GradeRequest, Judge
 from attncli.practice.challenges.grade_file import specification
 from attncli.practice.workspace import Workspace
-from timing import ATTN, IMPORT_TORCH, PYTHON, ROOT, AtLeast, Row, seconds
+from timing import ATTN, IMPORT_TORCH, PYTHON, ROOT, seconds
+
+BOUNDARY = [PYTHON, "-W", "ignore", str(ROOT / "benchmarks" / "boundary.py")]
 
 
 def all_challenges() -> list[Challenge]:
@@ -24,62 +26,64 @@ def all_challenges() -> list[Challenge]:
             return workspace.library.challenges()
 
 
-def cold(challenges: list[Challenge]) -> Row:
-    """The median over the challenges of a whole `attn grade` of a right solution against `import torch`, once each."""
+def sample(challenges: list[Challenge]) -> list[Challenge]:
+    """Return three challenges of tensors and the fastest of the kernels."""
+    named = {challenge.id: challenge for challenge in challenges}
+    return [named[id] for id in ("causal-mask", "rms-norm", "sdpa", "vector-add")]
+
+
+def right_file(challenge: Challenge) -> Path:
+    """Return the project's own solution: the reference, or the kernel where a kernel is asked for."""
+    return Path(challenge.folder) / ("kernel.py" if challenge.kernel else "reference.py")
+
+
+def cold(challenges: list[Challenge]) -> float:
+    """Return the median over the challenges of a whole `attn grade` against `import torch`, once each."""
     ratios = []
     with tempfile.TemporaryDirectory() as folder:
         environment = {"ATTN_HOME": folder}
         for challenge in [challenges[0], *challenges]:  # the first once more, to warm up
-            file = Path(challenge.folder) / "reference.py"
-            command = [*ATTN, "grade", challenge.id, str(file), "--no-record", "--json"]
+            command = [*ATTN, "grade", challenge.id, str(right_file(challenge)), "--no-record", "--json"]
             ratios.append(seconds(command, environment) / seconds(IMPORT_TORCH, environment))
-    return Row(
-        "attn grade of a right solution, cold, median over the challenges / import torch",
-        statistics.median(ratios[1:]),
-        1.4,
-    )
+    return statistics.median(ratios[1:])
 
 
-def warm(challenges: list[Challenge]) -> list[Row]:
-    """Gradings over one judge, in units of `import torch` as a process, which is measured before and after them."""
+def warm(challenges: list[Challenge]) -> tuple[float, float]:
+    """Grade over one judge, in units of `import torch`, measured before and after: medians of right and wrong files."""
     right: list[float] = []
     wrong: list[float] = []
     imports = [seconds(IMPORT_TORCH) for _ in range(3)]
     with Judge.start() as judge:
         judge.hello()
         for challenge in challenges:
-            folder = Path(challenge.folder)
-            _timed(judge, challenge, folder / "reference.py")
-            right.append(statistics.median(_timed(judge, challenge, folder / "reference.py") for _ in range(3)))
-            wrong += [_timed(judge, challenge, file) for file in sorted((folder / "wrong").glob("*.py"))[:4]]
+            file = right_file(challenge)
+            _timed(judge, challenge, file)
+            right.append(statistics.median(_timed(judge, challenge, file) for _ in range(3)))
+            wrong += [_timed(judge, challenge, each) for each in _wrong_files(challenge)[:4]]
     import_torch_seconds = statistics.median([*imports, *(seconds(IMPORT_TORCH) for _ in range(3))])
-    return [
-        Row("the same warm / import torch", statistics.median(right) / import_torch_seconds, 0.2),
-        Row("a wrong one, warm and shrunk / import torch", statistics.median(wrong) / import_torch_seconds, 0.6),
-    ]
+    return statistics.median(right) / import_torch_seconds, statistics.median(wrong) / import_torch_seconds
 
 
-def warm_kernels(challenges: list[Challenge]) -> list[Row]:
-    """Right kernels in the interpreter over one judge: the slowest file of the twelve challenges, and the median."""
+def warm_kernels(challenges: list[Challenge]) -> tuple[float, float]:
+    """Grade right kernels in the interpreter over one judge: the slowest file, named on stderr, and the median."""
     found: dict[str, float] = {}
     imports = [seconds(IMPORT_TORCH) for _ in range(3)]
     with Judge.start() as judge:
         judge.hello()
         for challenge in challenges:
             if challenge.kernel:
-                folder = Path(challenge.folder)
-                _timed(judge, challenge, folder / "kernel.py")
-                for file in [folder / "kernel.py", *sorted((folder / "right").glob("*.py"))]:
+                _timed(judge, challenge, right_file(challenge))
+                for file in [right_file(challenge), *sorted((Path(challenge.folder) / "right").glob("*.py"))]:
                     name = f"{challenge.id}/{file.stem}"
                     found[name] = statistics.median(_timed(judge, challenge, file) for _ in range(3))
     import_torch_seconds = statistics.median([*imports, *(seconds(IMPORT_TORCH) for _ in range(3))])
     slowest = max(found, key=found.__getitem__)
-    median = statistics.median(found.values())
-    what = "a right kernel in the interpreter, warm / import torch"
-    return [
-        Row(f"{what}, slowest of {len(found)} ({slowest})", found[slowest] / import_torch_seconds, 2),
-        Row(f"{what}, median", median / import_torch_seconds, 2),
-    ]
+    print(f"slowest of {len(found)} kernels: {slowest}", file=sys.stderr)
+    return found[slowest] / import_torch_seconds, statistics.median(found.values()) / import_torch_seconds
+
+
+def _wrong_files(challenge: Challenge) -> list[Path]:
+    return sorted((Path(challenge.folder) / "wrong").glob("*.py"))
 
 
 def _timed(judge: Judge, challenge: Challenge, file: Path) -> float:
@@ -91,14 +95,3 @@ def _timed(judge: Judge, challenge: Challenge, file: Path) -> float:
     start = time.perf_counter()
     judge.grade(request)
     return time.perf_counter() - start
-
-
-def boundary() -> list[Row]:
-    """Examples a second across the process boundary, and a worker's own memory; measured in a process with torch."""
-    script = ROOT / "benchmarks" / "boundary.py"
-    output = subprocess.run([PYTHON, "-W", "ignore", str(script)], capture_output=True, text=True, check=True, cwd=ROOT)
-    share, memory = (float(value) for value in output.stdout.split()[-2:])
-    return [
-        AtLeast("examples a second across the process boundary / in one process", share, 0.7),
-        Row("a worker's own memory", memory, 30, "MiB"),
-    ]

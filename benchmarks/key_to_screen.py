@@ -41,7 +41,7 @@ from attncli.practice.workspace import Workspace
 from attncli.tui.app import AttnApp
 from key_acts import key_event
 from key_homes import begun
-from timing import Row
+from timing import Budget
 
 SIZE = (120, 40)
 FIRST_SECONDS, QUIET_SECONDS, LONGEST_SECONDS = 0.5, 0.08, 5.0
@@ -166,12 +166,12 @@ def rows(what: str, home: Home, hasty: bool) -> None:
     for name, times in asyncio.run(_measured(home, hasty)).items():
         for moments, which in ((times.first, "first frame"), (times.last, "last frame"), (times.rests, "a rest")):
             clock, process = zip(*moments, strict=True)
-            row = Row(f"key to screen, {name}, {what}, {which}: 95th percentile", _p95(clock), BUDGET_MS, "ms")
+            row = Budget(f"key to screen, {name}, {what}, {which}: 95th percentile", BUDGET_MS, "ms")
             own = (
                 f"of the process {_p95(process):.0f}, median {statistics.median(process):.0f}, worst {max(process):.0f}"
             )
             told = f"median {statistics.median(clock):.0f}, worst {max(clock):.0f}; {own}"
-            print(f"{row.line()} of {len(moments)} ({told})", flush=True)
+            print(f"{row.line(_p95(clock))} of {len(moments)} ({told})", flush=True)
 
 
 def _p95(values: Sequence[float]) -> float:

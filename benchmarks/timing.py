@@ -20,34 +20,38 @@ IMPORT_TORCH = [PYTHON, "-W", "ignore", "-c", "import torch"]
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
-    """One budget: what was measured against what, and how it stands."""
+class Budget:
+    """The largest value that a measurement may have."""
 
     what: str
-    measured: float
-    budget: float
+    limit: float
     unit: str = "×"
 
-    def line(self) -> str:
-        verdict = "holds" if self.measured <= self.budget else "OVER "
-        return f"{verdict}  {self.measured:8.2f} {self.unit:4} (budget {self.budget:g} {self.unit})  {self.what}"
+    def line(self, measured: float) -> str:
+        verdict = "holds " if measured <= self.limit else "OVER  "
+        return f"{verdict}  {measured:8.2f} {self.unit:4} (budget {self.limit:g} {self.unit})  {self.what}"
 
 
 @dataclass(frozen=True, slots=True)
-class AtLeast(Row):
-    """A budget that is a lower bound."""
+class AtLeast(Budget):
+    """The smallest value that a measurement may have."""
 
-    def line(self) -> str:
-        verdict = "holds" if self.measured >= self.budget else "UNDER"
-        return f"{verdict}  {self.measured:8.2f} {self.unit:4} (at least {self.budget:g} {self.unit})  {self.what}"
+    def line(self, measured: float) -> str:
+        verdict = "holds " if measured >= self.limit else "UNDER "
+        return f"{verdict}  {measured:8.2f} {self.unit:4} (at least {self.limit:g} {self.unit})  {self.what}"
 
 
 def seconds(command: Sequence[str], environment: Mapping[str, str] | None = None) -> float:
-    """The wall time of a whole process, which has to succeed; its output is thrown away."""
-    variables = {**os.environ, **(environment or {})}
+    """Return the wall time of a whole process; raises CalledProcessError, with its stderr, if it fails."""
     start = time.perf_counter()
-    subprocess.run(command, env=variables, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
+    output(command, environment)
     return time.perf_counter() - start
+
+
+def output(command: Sequence[str], environment: Mapping[str, str] | None = None) -> str:
+    """Return what a process prints; raises CalledProcessError, with its stderr, if it fails."""
+    variables = {**os.environ, **(environment or {})}
+    return subprocess.run(command, env=variables, cwd=ROOT, capture_output=True, text=True, check=True).stdout
 
 
 def cpu_seconds(command: Sequence[str], environment: Mapping[str, str] | None = None) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,8 +11,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from attncli.store.bank_files import Stamp
     from attncli.store.database import Database
-
-CHALLENGES = "*/*/challenge.yaml"
 
 
 @dataclass(frozen=True)
@@ -26,17 +25,17 @@ class SourceFiles:
     def stamps(self) -> dict[str, Stamp]:
         """Every bank and challenge file with its size and time; bundled ones come first."""
         files = [
-            *_matching(self.quizbank, "*.yaml"),
-            *_matching(self.impl, CHALLENGES),
-            *_matching(self.own_banks, "*.yaml"),
-            *_matching(self.own_banks, "*.yml"),
-            *_matching(self.own_challenges, CHALLENGES),
+            *_banks(self.quizbank, ".yaml"),
+            *_challenges(self.impl),
+            *_banks(self.own_banks, ".yaml"),
+            *_banks(self.own_banks, ".yml"),
+            *_challenges(self.own_challenges),
         ]
-        return {str(path): _stamp(path) for path in files}
+        return {path: _stamp(path) for path in files}
 
     def challenge_files(self) -> list[Path]:
         """Every `challenge.yaml`, good or bad."""
-        return [*_matching(self.impl, CHALLENGES), *_matching(self.own_challenges, CHALLENGES)]
+        return [Path(path) for path in (*_challenges(self.impl), *_challenges(self.own_challenges))]
 
     def is_own(self, file: Path) -> bool:
         """Whether `file` is the learner's."""
@@ -57,13 +56,27 @@ class SourceFiles:
         reindex(store, stamps, self.is_own, moved)
 
 
-def _matching(folder: Path, pattern: str) -> list[Path]:
-    return sorted(folder.glob(pattern))
+def _banks(folder: Path, suffix: str) -> list[str]:
+    return [f"{folder}/{name}" for name in _names(str(folder)) if name.endswith(suffix)]
 
 
-def _stamp(path: Path) -> Stamp:
+def _challenges(folder: Path) -> list[str]:
+    """Return the `challenge.yaml` in each folder of each track."""
+    tracks = (f"{folder}/{track}" for track in _names(str(folder)))
+    found = (f"{track}/{id}/challenge.yaml" for track in tracks for id in _names(track))
+    return [path for path in found if os.path.exists(path)]  # noqa: PTH110 - `attn due` asks this 108 times
+
+
+def _names(folder: str) -> list[str]:
     try:
-        status = path.stat()
+        return sorted(os.listdir(folder))  # noqa: PTH208
+    except OSError:
+        return []
+
+
+def _stamp(path: str) -> Stamp:
+    try:
+        status = os.stat(path)  # noqa: PTH116
     except OSError:
         return (-1, -1)
     return (status.st_size, status.st_mtime_ns)
