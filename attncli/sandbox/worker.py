@@ -66,7 +66,7 @@ class Channel:
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
-        self._reader = wire.FrameReader(limit_payload=1 << 40)
+        self._reader = wire.FrameReader(limit_header=1 << 32, limit_payload=1 << 40)  # the judge is trusted
         self._buffer = bytearray(wire.READ_BYTES)
         self._arrived: deque[wire.Frame] = deque()
 
@@ -247,11 +247,12 @@ class WorkerSession:
     ) -> list[wire.Buffer]:
         stamp = {"nonce": request["nonce"], "touched": self.attempts.take()}
         limit = request.get("reply_limit", wire.PAYLOAD_LIMIT)
+        text = f"the result is larger than {limit >> 20} MiB"
         if sum(len(buffer) for buffer in buffers) <= limit:
             chunks = wire.chunks(reply | stamp, buffers)
             if len(chunks[0]) <= wire.HEADER_LIMIT:
                 return chunks
-        text = f"the result is larger than {limit >> 20} MiB"
+            text = f"the description of the result is larger than {wire.HEADER_LIMIT >> 20} MiB"
         return wire.chunks({"op": "raised", "reason": "too-large", "type": "", "text": text, "frames": []} | stamp, [])
 
 
