@@ -11,6 +11,8 @@ import gc
 import importlib
 import json
 import os
+import select
+import signal
 import socket
 import sys
 from typing import Any, NoReturn
@@ -19,8 +21,13 @@ from . import grants, zygote
 from .wire import LENGTH_DIGITS
 
 
+# How long the judge may take to end in order once nobody is left to ask it.
+GRACE_MS = 2000
+
+
 def main() -> NoReturn:
     """Reads two messages from standard input, each behind its length: for the zygote, then for the judge."""
+    _end_with_standard_input()
     setup = _message()
     zygote.import_packages(setup["packages"])
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -32,6 +39,26 @@ def main() -> NoReturn:
         zygote.prepare_and_serve(theirs, setup, judge)
     theirs.close()
     _become_judge(_message(), ours, child)
+
+
+def _end_with_standard_input() -> None:
+    """Fork a process that kills this one if it goes on after its standard input has ended.
+
+    The judge has a thread that waits for that end, but the thread gets no turn while C code holds the interpreter.
+    """
+    judge = os.pidfd_open(os.getpid())
+    if os.fork():
+        os.close(judge)
+        return
+    os.closerange(1, judge)
+    poller = select.poll()
+    poller.register(judge, select.POLLIN)
+    poller.register(0, 0)  # a hang-up is told in any case
+    poller.poll()
+    poller.unregister(0)
+    if not poller.poll(GRACE_MS):
+        signal.pidfd_send_signal(judge, signal.SIGKILL)
+    os._exit(0)
 
 
 def _message() -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import sys
@@ -31,7 +32,7 @@ def judge(monkeypatch):
 
 @pytest.fixture
 def zygote(judge) -> int:
-    (pid,) = namespaces.children_of(judge._process.pid)
+    _watch, pid = namespaces.children_of(judge._process.pid)
     return pid
 
 
@@ -81,6 +82,30 @@ def test_the_zygote_ends_with_the_judge(judge, zygote):
     while Path(f"/proc/{zygote}/stat").exists() and _state(zygote) != "Z" and time.monotonic() < deadline:
         time.sleep(0.01)
     assert not Path(f"/proc/{zygote}/stat").exists() or _state(zygote) == "Z"
+
+
+BUSY = """
+import pathlib, re
+pathlib.Path({marker!r}).touch()
+re.match("(a*)*b", "a" * 100)
+"""
+
+
+def test_a_judge_whose_interpreter_is_held_by_c_code_ends_when_nobody_is_left_to_ask_it(judge, zygote, tmp_path):
+    """As when attn was killed: no thread of the judge has a turn while a regular expression is matched."""
+    folder, marker = write_challenge(tmp_path), tmp_path / "busy"
+    (folder.path / "inputs.py").write_text(BUSY.format(marker=str(marker)))
+    request = GradeRequest(spec=SPEC, folder=folder.path, source=b"", filename="submission.py")
+    judge._process.stdin.write(json.dumps({**request.document(), "id": 1}) + "\n")
+    judge._process.stdin.flush()
+    while not marker.exists():
+        time.sleep(0.01)
+    judge._process.stdin.close()
+    assert judge._process.wait(timeout=60) == -signal.SIGKILL
+    deadline = time.monotonic() + 30
+    while _state(zygote) != "Z" and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert _state(zygote) == "Z"
 
 
 def _state(pid: int) -> str:
