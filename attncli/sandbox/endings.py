@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 CHANNEL_LOST, OUT_OF_MEMORY = 74, 75  # exit statuses of the worker itself
 _OUT_OF_MEMORY_WORDS = ("std::bad_alloc", "can't allocate memory", "Cannot allocate memory", "MemoryError")
@@ -37,15 +38,10 @@ def out_of_memory(memory_mib: int) -> Stopped:
     return Stopped("memory", f"needed more than {memory_mib} MiB", mib=memory_mib)
 
 
-def used_too_much(what: str, memory_mib: int) -> Stopped:
-    """For a worker that was ended because of what it used: "memory" or "threads"."""
-    if what == "memory":
-        return out_of_memory(memory_mib)
-    return Stopped("refused", "started more threads or processes than a submission may")
-
-
-def classify(status: Mapping[str, int], doing: str, memory_mib: int, printed: str) -> Stopped:
-    """The meaning of an exit status or signal, while the submission was `doing` ("loaded" or "called")."""
+def classify(status: Mapping[str, Any], doing: str, memory_mib: int, printed: str) -> Stopped:
+    """The meaning of an exit status, a signal or an excess, while the submission was `doing` ("loaded" or "called")."""
+    if "excess" in status:
+        return _used_too_much(status["excess"], memory_mib)
     if "exit" in status:
         return _exited(status["exit"], doing, memory_mib)
     number = status["signal"]
@@ -57,6 +53,12 @@ def classify(status: Mapping[str, int], doing: str, memory_mib: int, printed: st
     if number == signal.SIGABRT and any(words in printed for words in _OUT_OF_MEMORY_WORDS):
         return out_of_memory(memory_mib)
     return Stopped("crashed", f"killed by {name} while it was {doing}", signal=name, doing=doing)
+
+
+def _used_too_much(what: str, memory_mib: int) -> Stopped:
+    if what == "memory":
+        return out_of_memory(memory_mib)
+    return Stopped("refused", "started more threads or processes than a submission may")
 
 
 def _exited(code: int, doing: str, memory_mib: int) -> Stopped:

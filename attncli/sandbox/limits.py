@@ -40,11 +40,6 @@ def data_bytes() -> int:
         return 0
 
 
-def resident_bytes(pid: int | str = "self") -> int:
-    """Anonymous and shared resident memory of a process; 0 when it is gone."""
-    return usage(pid).memory_bytes
-
-
 class Usage(NamedTuple):
     """What one process or several take: anonymous and shared resident memory with its page tables, and threads."""
 

@@ -26,13 +26,11 @@ from . import endings, wire
 from .captured_output import LIMIT_BYTES, Printed, split_fatal_error
 from .endings import Ending, Stopped
 from .process import Process
-from .usage import UsageWatch
-from .worker_policy import CPU, MIB, WorkerPolicy
+from .worker_policy import MIB
 
 OnInvoke = Callable[[dict[str, Any], memoryview], tuple[dict[str, Any], list[wire.Buffer]]]
 
 START_SECONDS = 20.0
-_MEMORY_SLACK = 128 * MIB  # what the zygote may have grown by since it was measured
 _END_SECONDS = 1.0
 # How many times the limit of a request the judge's own callables may take in it, all calls together.
 _INVOKES_OVERTIME = 2.0
@@ -66,8 +64,6 @@ class Worker:
         output: int,
         status: int,
         memory_mib: int,
-        baseline: int,
-        policy: WorkerPolicy = CPU,
     ) -> None:
         self._process = process
         self._frames = frames
@@ -75,8 +71,6 @@ class Worker:
         self._output, self._status = output, status
         os.set_blocking(output, False)
         self._memory_mib = memory_mib
-        most = baseline + (memory_mib + policy.runtime_mib) * MIB + _MEMORY_SLACK
-        self._usage = UsageWatch(process, most, policy.processes)
         self._printed = Printed()
         self._reader = wire.FrameReader(wire.HEADER_LIMIT, wire.PAYLOAD_LIMIT)
         self._buffer = bytearray(wire.READ_BYTES)
@@ -190,7 +184,6 @@ class Worker:
 
     def kill(self) -> None:
         """End the worker and all it started. Does nothing the second time."""
-        self._usage.stop()
         self.end()
         self._process.kill()
         if self._output >= 0:
@@ -265,8 +258,6 @@ class Worker:
             if remaining <= 0:
                 raise Stopped("timeout", late)
             self._wait(remaining)
-        if self._usage.excess:
-            raise self._how_it_ended()
         return self._arrived.popleft()
 
     def _wait(self, seconds: float) -> None:
@@ -337,8 +328,6 @@ class Worker:
 
     def _how_it_ended(self) -> Stopped:
         self._drain_output()
-        if self._usage.excess:
-            return endings.used_too_much(self._usage.excess, self._memory_mib)
         if not select.select([self._status], [], [], _END_SECONDS)[0]:
             return Stopped("protocol", "closed its channel to the judge")
         report = os.read(self._status, 4096)

@@ -27,8 +27,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, NoReturn
 
-from . import grants, landlock, limits, namespaces, seccomp
-from .worker_policy import CPU, POLICIES
+from . import grants, landlock, limits, namespaces, seccomp, usage
+from .worker_policy import CPU, POLICIES, WorkerPolicy
 
 SWEEP_MS = 250
 IDLE_MS = 1500
@@ -230,43 +230,37 @@ class ForkServer:
         os.close(handle)
 
     def _be_initial(self, request: dict[str, Any], descriptors: Sequence[int]) -> NoReturn:
-        """Fork the worker, wait for it and tell how it ended."""
+        """Fork the worker, watch it until it has ended and tell the judge how it did."""
         frames, output, status = descriptors
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         self._control.close()
         os.close(self._lifeline)
         namespaces.adopt_orphans()
-        parent = os.getpid()
+        parent, policy = os.getpid(), POLICIES[request.get("policy", CPU.name)]
+        most_bytes = usage.most_bytes(request["watched_mib"])
         pid = os.fork()
         if pid == 0:
             os.close(status)
-            self._become_worker(request, frames, output, parent)
+            self._become_worker(request, policy, frames, output, parent)
         os.close(frames)
         os.close(output)
-        os.write(status, json.dumps(_wait_for(pid)).encode())
+        ended = usage.wait_for(pid, most_bytes, policy.processes)
+        os.write(status, json.dumps(ended).encode())
         if parent != 1:
             namespaces.kill_children()
         os._exit(0)
 
-    def _become_worker(self, request: dict[str, Any], frames: int, output: int, parent: int) -> NoReturn:
+    def _become_worker(
+        self, request: dict[str, Any], policy: WorkerPolicy, frames: int, output: int, parent: int
+    ) -> NoReturn:
         from . import worker
 
         signal.signal(signal.SIGINT, signal.SIG_DFL)
-        available, policy = self._available, POLICIES[request.get("policy", CPU.name)]
+        available = self._available
         layers = (available.ruleset, available.seccomp, available.namespaces)
         plan = worker.Confinement(request["memory_mib"], *layers, parent, policy, available.installation)
         worker.run(frames, output, plan, request.get("canary"))
-
-
-def _wait_for(worker: int) -> dict[str, int]:
-    """How the worker ended; other orphans are reaped meanwhile."""
-    while True:
-        pid, status, usage = os.wait4(-1, 0)
-        if pid == worker:
-            code = os.waitstatus_to_exitcode(status)
-            ended = {"signal": -code} if code < 0 else {"exit": code}
-            return ended | {"resident_kib": usage.ru_maxrss}
 
 
 def _check_threads() -> None:
@@ -313,8 +307,7 @@ def prepare_and_serve(control: socket.socket, request: dict[str, Any], parent: i
         os._exit(1)
     if parent:
         namespaces.die_with(parent)
-    ready = {"op": "ready", "notes": available.notes, "resident": limits.resident_bytes()}
-    control.send(json.dumps(ready).encode())
+    control.send(json.dumps({"op": "ready", "notes": available.notes}).encode())
     ForkServer(control, available).serve()
 
 

@@ -90,7 +90,6 @@ class ZygoteClient:
         self._requests = 0
         self._ahead: _Fork | None = None
         self._grown_warmer = False
-        self._baseline = 0
         self._layers: dict[str, tuple[str, ...]] = {}
         self._notes: list[str] = []
 
@@ -158,7 +157,6 @@ class ZygoteClient:
             message, _ = self._receive(self._deadline)
             if message["op"] != "ready":
                 raise self._failure(str(message.get("text")))
-            self._baseline = int(message["resident"])
             self._notes = [str(note) for note in message["notes"]]
             if os.geteuid() == 0:
                 self._notes.append("process: running as root; the number of threads is limited by a watch alone")
@@ -221,7 +219,8 @@ class ZygoteClient:
 
     def _ask(self, memory_mib: int, policy: WorkerPolicy, **more: Any) -> _Fork:
         """Asks for a worker, and does not wait for it."""
-        request = {"memory_mib": memory_mib, "policy": policy.name, **more}
+        watched_mib = memory_mib + policy.runtime_mib
+        request = {"memory_mib": memory_mib, "watched_mib": watched_mib, "policy": policy.name, **more}
         self._requests += 1
         ours, theirs = socket.socketpair()
         output, output_writer = os.pipe()
@@ -244,8 +243,7 @@ class ZygoteClient:
             cleanup.callback(fork.give_up)
             process = self._await_fork(fork.number)
             cleanup.pop_all()
-        ends = (fork.frames, fork.output, fork.status)
-        return Worker(process, *ends, fork.memory_mib, self._baseline, fork.policy)
+        return Worker(process, fork.frames, fork.output, fork.status, fork.memory_mib)
 
     def _await_fork(self, number: int) -> Process:
         while True:

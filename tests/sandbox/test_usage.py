@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
+import select
 import signal
 import subprocess
 import sys
@@ -11,40 +14,16 @@ import time
 import pytest
 
 from attncli.sandbox import namespaces
-from attncli.sandbox.endings import used_too_much
+from attncli.sandbox.endings import classify
 from attncli.sandbox.limits import Usage, usage
-from attncli.sandbox.process import Process
 from attncli.sandbox.supervisor import _INVOKES_OVERTIME
-from attncli.sandbox.usage import UsageWatch
-from attncli.sandbox.worker_policy import CPU, MIB
+from attncli.sandbox.usage import _excess, used_below
+from attncli.sandbox.worker_policy import CPU
 from attncli.sandbox.zygote_client import Worker
 
 from .conftest import Grade, verdict
 
 LATEST_SECONDS = 20.0
-
-
-class Counted:
-    """A process that says what it uses, and notes that it was ended."""
-
-    def __init__(self, used: Usage) -> None:
-        self.used = used
-        self.ended = False
-
-    def worker_usage(self) -> Usage:
-        return self.used
-
-    def end(self) -> None:
-        self.ended = True
-
-
-def watched(used: Usage, too_much: bool) -> tuple[str, bool]:
-    process = Counted(used)
-    watch = UsageWatch(process, 100)  # type: ignore[arg-type]
-    watch._thread.join(LATEST_SECONDS if too_much else 0.5)
-    watch.stop()
-    watch._thread.join(LATEST_SECONDS)
-    return watch.excess, process.ended
 
 
 @pytest.mark.parametrize(
@@ -56,13 +35,13 @@ def watched(used: Usage, too_much: bool) -> tuple[str, bool]:
         (Usage(0, 0), ""),
     ],
 )
-def test_who_uses_too_much_is_ended(used: Usage, excess: str) -> None:
-    assert watched(used, bool(excess)) == (excess, bool(excess))
+def test_what_is_too_much(used: Usage, excess: str) -> None:
+    assert _excess(used, 100, CPU.processes) == excess
 
 
-def test_the_words_for_it_are_those_of_a_limit_of_the_kernel() -> None:
-    assert used_too_much("memory", 64).reason == "memory"
-    assert used_too_much("threads", 64).reason == "refused"
+@pytest.mark.parametrize(("excess", "reason"), [("memory", "memory"), ("threads", "refused")])
+def test_the_words_for_it_are_those_of_a_limit_of_the_kernel(excess: str, reason: str) -> None:
+    assert classify({"excess": excess}, "called", 64, "").reason == reason
 
 
 TREE = """
@@ -85,29 +64,48 @@ def test_what_a_worker_starts_counts_whichever_of_its_threads_did() -> None:
     command = [sys.executable, "-c", TREE]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True) as first:
         assert first.stdout is not None and first.stdout.readline() == "ready\n"
-        found = Process(first.pid, os.pidfd_open(first.pid)).worker_usage()
+        found = used_below(first.pid)
         alone = usage(namespaces.children_of(first.pid)[0])
         os.killpg(first.pid, signal.SIGKILL)
     assert found.threads - alone.threads == 2
     assert 0 < found.memory_bytes < 2 * alone.memory_bytes
 
 
+FILL = """
+import ctypes, mmap, threading, time
+libc = ctypes.CDLL(None)
+libc.mmap.restype = ctypes.c_void_p
+libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t] + [ctypes.c_int] * 3 + [ctypes.c_long]
+libc.mprotect.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
+def fill():
+    for _ in range(100):
+        place = libc.mmap(None, 16 << 20, 3, 0x22, -1, 0)
+        ctypes.memset(place, 1, 16 << 20)
+        libc.mprotect(place, 16 << 20, 1)
+    time.sleep(100)
+"""
+
+
 @pytest.mark.sandbox
-def test_memory_is_found_while_the_judge_waits_for_nothing(worker: Worker, load: Grade) -> None:
-    source = (
-        "import threading, time\nHELD = []\n"
-        "def fill():\n    time.sleep(0.1)\n    for _ in range(200): HELD.append(b'x' * (1 << 20))\n"
-        "    time.sleep(100)\n"
-        "threading.Thread(target=fill, daemon=True).start()\ndef f(): pass\n"
-    )
-    worker.load(b"", "s.py", [], LATEST_SECONDS)  # it is there, with all that it holds at first
-    worker._usage.stop()
-    worker._usage = UsageWatch(worker._process, worker._process.worker_usage().memory_bytes + 100 * MIB)
+def test_memory_that_no_limit_counts_is_found_while_the_judge_does_nothing(worker: Worker, load: Grade) -> None:
+    """What was written and then made read-only is not counted by RLIMIT_DATA."""
+    source = f"{FILL}def f(): pass\nthreading.Timer(0.1, fill).start()\n"
     assert verdict(load(source))[0] == "loaded"
-    worker._usage._thread.join(LATEST_SECONDS)
-    assert worker._usage.excess == "memory"
+    assert select.select([worker._status], [], [], LATEST_SECONDS)[0]
     header = {"op": "run", "steps": [{"op": "call", "name": "f", "args": []}]}
     assert verdict(worker.request(header, [], LATEST_SECONDS)) == ("memory", "needed more than 384 MiB")
+
+
+@pytest.mark.sandbox
+def test_memory_is_found_while_the_judge_holds_its_interpreter(worker: Worker, load: Grade) -> None:
+    """A regular expression holds the lock of the judge's interpreter for seconds: no thread there has a turn."""
+    assert verdict(load(f"{FILL}def f(): pass\nthreading.Timer(0.1, fill).start()\n"))[0] == "loaded"
+    handle, started = os.dup(worker._status), time.process_time()
+    while time.process_time() - started < 5 and not select.select([handle], [], [], 0)[0]:
+        re.match("(a*)*b", "a" * 22)
+    told = json.loads(os.read(handle, 4096))
+    os.close(handle)
+    assert told == {"excess": "memory"}
 
 
 @pytest.mark.sandbox
