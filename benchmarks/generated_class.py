@@ -86,7 +86,7 @@ class Cohort:
         shutil.rmtree(self.results.parent, ignore_errors=True)
 
     def started(self, *words: str) -> subprocess.Popen[bytes]:
-        command = [*ATTN, "cohort", str(self.folder), "--json", *words]
+        command = [*ATTN, "cohort", str(self.folder), "--json", "--seed", "0", *words]
         return subprocess.Popen(
             command, env=self.environment, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from attncli.cohort.class_folder import ClassFolder
@@ -28,17 +29,21 @@ def grade_class(
     options: CohortOptions,
     grade: GradeTasks,
     on_progress: OnProgress = lambda done, total, before: None,
+    draw_seed: Callable[[], int] | None = None,
 ) -> ClassResults:
     """Grades what is not known yet of the class in `place`; `grade` does it, here or elsewhere.
 
     Each result is on disk before the next one is waited for. `on_progress` is told how many are done, of how many, and
-    how many of them were known before. Raises UsageError, EnvironmentFailure.
+    how many of them were known before. With `draw_seed`, the seed of the options gives way to that of the results
+    before, and to a drawn one where there are none. Raises UsageError, EnvironmentFailure.
     """
     stands = versions()
     handed_in = {submission.challenge for submission in folder.submissions}
-    standards = {id: standard_of(challenges[id], options, stands) for id in sorted(handed_in)}
-    tasks = [Task(submission, standards[submission.challenge]) for submission in folder.submissions]
     with opened(place) as results:
+        if draw_seed is not None:
+            options = replace(options, seed=draw_seed() if results.seed is None else results.seed)
+        standards = {id: standard_of(challenges[id], options, stands) for id in sorted(handed_in)}
+        tasks = [Task(submission, standards[submission.challenge]) for submission in folder.submissions]
         known = {task.pair: found for task in tasks if (found := results.of(task)) is not None}
         graded, failed = _grade_rest(tasks, known, results, grade, on_progress)
     return ClassResults(

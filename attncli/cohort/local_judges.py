@@ -9,7 +9,7 @@ from itertools import cycle, islice
 from queue import SimpleQueue
 from threading import Lock, Thread, Timer
 
-from attncli.cohort.outcomes import Graded, Outcome, Task, kept
+from attncli.cohort.outcomes import Graded, Outcome, Task, ended_the_judge, kept
 from attncli.cohort.task_queue import TaskQueue
 from attncli.errors import JudgeFailed
 from attncli.judge.client import GradeRequest, Judge
@@ -56,19 +56,22 @@ class JudgeSlot:
     def __init__(self, start: Callable[[], Judge] = Judge.start) -> None:
         self._start = start
         self._judge: Judge | None = None
+        self._layers: list[str] = []
         self._stopped = False
         self._lock = Lock()
 
     def layers(self) -> list[str]:
         """The sandbox layers in force. Raises JudgeFailed, SandboxUnavailable."""
-        return [str(layer) for layer in self._ready().hello()["layers"]]
+        self._ready()
+        return self._layers
 
     def graded(self, request: GradeRequest) -> tuple[Graded | None, str]:
         """What is kept of the report, or why there is none: a judge that dies is replaced and asked once more.
 
-        Raises JudgeFailed where no judge can be started.
+        A file on which it dies every time is to blame for that, and has a result. Raises JudgeFailed where no judge can
+        be started.
         """
-        said = ""
+        said, deaths = "", 0
         for _ in range(TRIES):
             judge = self._ready()
             watch = Timer(PATIENCE_LIMITS * request.timeout_seconds, judge.kill)
@@ -78,9 +81,10 @@ class JudgeSlot:
                 return kept(judge.grade(request)), ""
             except JudgeFailed as error:
                 said = error.message
+                deaths += not judge.alive()
             finally:
                 watch.cancel()
-        return None, said
+        return (ended_the_judge(self._layers), "") if deaths == TRIES else (None, said)
 
     def stop(self) -> None:
         """Ends the judge, and whatever it grades; `grade` then returns or raises, and starts no other."""
@@ -103,7 +107,7 @@ class JudgeSlot:
             if self._judge is not None:
                 self._judge.close()
             self._judge = judge = self._start()
-        judge.hello()
+        self._layers = [str(layer) for layer in judge.hello()["layers"]]
         return judge
 
 

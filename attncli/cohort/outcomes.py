@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from attncli.cohort.class_folder import SubmittedFile
 from attncli.cohort.standards import Standard
 from attncli.domain.grade_report import CheckResult, GradeReport
+from attncli.words.cohort_texts import ENDED_THE_JUDGE
 
 LONGEST_MESSAGE = 400
 # Where a process put an object is another place every time.
@@ -59,6 +60,19 @@ def kept(report: GradeReport) -> Graded:
         "sandbox": list(report.sandbox),
         "device": report.device,
         "seconds": report.seconds,
+    }
+
+
+def ended_the_judge(layers: Sequence[str]) -> Graded:
+    """What is kept of a file on which the judge ended each time; `layers` of the sandbox it was graded behind."""
+    check = CheckResult(name="loads", status="fail", rung="solved", reason="crashed", message=ENDED_THE_JUDGE)
+    return {
+        "rung": "none",
+        "checks": [_check(check)],
+        "diagnosis": [],
+        "sandbox": list(layers),
+        "device": "cpu",
+        "seconds": 0.0,
     }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -13,11 +14,12 @@ from attncli.words.cohort_texts import left_out_text
 
 COLUMNS = (
     *("learner", "challenge", "rung", "solved", "hardened", "check", "reason", "message"),
-    *("diagnosis", "cards", "alike", "problem"),
+    *("diagnosis", "cards", "alike", "problem", "seed"),
 )
 MOST_NAMES = 10
-# What a spreadsheet would take for a formula: names and messages are other people's.
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+# What a spreadsheet takes for a formula at the beginning of a cell, also where a semicolon parts the cells. Names and
+# messages are other people's.
+_FORMULA = re.compile(r"""(^|;)([ "']*)(?=[=+\-@＝＋－＠﹦﹢﹣﹫])""")
 
 
 def to_csv(report: Mapping[str, Any], lang: Lang) -> str:
@@ -25,7 +27,8 @@ def to_csv(report: Mapping[str, Any], lang: Lang) -> str:
     out = io.StringIO()
     table = csv.DictWriter(out, COLUMNS, restval="", lineterminator="\n")
     table.writeheader()
-    table.writerows({key: _harmless(value) for key, value in row.items()} for row in _rows(report, lang))
+    seed = {"seed": report["seed"]}
+    table.writerows({key: _harmless(value) for key, value in row.items()} | seed for row in _rows(report, lang))
     return out.getvalue()
 
 
@@ -76,5 +79,4 @@ def _in(document: Mapping[str, Any], name: str, lang: Lang) -> str:
 def _harmless(value: Any) -> Any:
     if not isinstance(value, str):
         return value
-    text = " ".join(printable(value).split())
-    return f"'{text}" if text.startswith(_FORMULA) else text
+    return _FORMULA.sub(r"\1\2'", " ".join(printable(value).split()))

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from attncli.cohort.outcomes import Graded, Task, is_graded
+from attncli.domain.seeds import STREAMS
 from attncli.errors import UsageError
 from attncli.files import cannot_write, flush_folder
 
@@ -29,7 +30,10 @@ class ResultsFile:
     def __init__(self, path: Path, file: BinaryIO) -> None:
         self.path = path
         self._file = file
-        self._kept = dict(_results(file))
+        found = list(_results(file))
+        self._kept = {key: graded for key, _, graded in found}
+        self.seed = next((seed for _, seed, _ in reversed(found) if seed is not None), None)
+        """The seed of the last result."""
 
     def of(self, task: Task) -> Graded | None:
         """The result of the same file by the same standard, if there is one."""
@@ -37,14 +41,16 @@ class ResultsFile:
 
     def add(self, task: Task, graded: Graded) -> None:
         """Keeps a result: it is on disk when this returns. Raises UsageError or EnvironmentFailure."""
-        line = json.dumps({**dict(zip(_NAMES, task.key, strict=True)), "graded": graded}, allow_nan=False)
+        seed = task.standard.options.seed
+        told = {**dict(zip(_NAMES, task.key, strict=True)), "seed": seed, "graded": graded}
+        line = json.dumps(told, allow_nan=False)
         try:
             self._file.write(f"{line}\n".encode())
             self._file.flush()
             os.fsync(self._file.fileno())
         except OSError as error:
             raise cannot_write(self.path, error, _REMEDY) from error
-        self._kept[task.key] = graded
+        self._kept[task.key], self.seed = graded, seed
 
 
 @contextmanager
@@ -90,8 +96,8 @@ def _cut_torn_line(file: BinaryIO) -> None:
         file.truncate(whole)
 
 
-def _results(file: BinaryIO) -> Iterator[tuple[Key, Graded]]:
-    """Every result that can be read; the file is then at its end."""
+def _results(file: BinaryIO) -> Iterator[tuple[Key, int | None, Graded]]:
+    """Every result that can be read, with the seed that it was graded on; the file is then at its end."""
     file.seek(0)
     for line in file:
         try:
@@ -99,4 +105,7 @@ def _results(file: BinaryIO) -> Iterator[tuple[Key, Graded]]:
         except ValueError:
             continue
         if isinstance(document, dict) and is_graded(document.get("graded")):
-            yield tuple(str(document.get(name)) for name in _NAMES), document["graded"]
+            seed = document.get("seed")
+            in_range = type(seed) is int and 0 <= seed < STREAMS
+            key = tuple(str(document.get(name)) for name in _NAMES)
+            yield key, seed if in_range else None, document["graded"]

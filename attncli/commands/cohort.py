@@ -6,6 +6,7 @@ import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from random import Random
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -36,7 +37,7 @@ ENDINGS = {".html": "html", ".htm": "html", ".csv": "csv", ".json": "json"}
 @json_option
 @click.option("--times", is_flag=True, help="Also tell how long it took: then no two reports are the same.")
 @click.option("--examples", type=click.IntRange(0, 10_000), default=0, help="Inputs for matches-reference.")
-@click.option("--seed", type=click.IntRange(0, STREAMS - 1), default=0, help="Another stream of inputs.")
+@click.option("--seed", type=click.IntRange(0, STREAMS - 1), help="The stream of inputs (default: drawn, then kept).")
 @click.option("--timeout", type=click.FloatRange(0.1, 3600), default=TIMEOUT_SECONDS, help="Seconds for one run.")
 @click.option("--memory", type=click.IntRange(64, 1 << 20), default=MEMORY_MIB, help="MiB for one submission.")
 def cohort(
@@ -48,21 +49,22 @@ def cohort(
     as_json: bool,
     times: bool,
     examples: int,
-    seed: int,
+    seed: int | None,
     timeout: float,
     memory: int,
 ) -> None:
     """Grade DIR/<learner>/<challenge>.py for everyone: exit 0 graded, 2 nothing to grade, 3 the judge failed.
 
-    What is graded is kept in DIR/.attn-cohort and not graded again. Nothing is recorded as your own attempt.
+    Results and their seed are kept in DIR/.attn-cohort: no file is graded twice. Nothing is recorded as your attempt.
     """
     if math.isnan(timeout):
         raise UsageError("--timeout is no number; give seconds, such as 10")
     from attncli.cohort.standards import CohortOptions
 
     form = _form(output)
-    options = CohortOptions(timeout_seconds=timeout, memory_mib=memory, seed=seed, examples=examples)
-    report = _report(folder, options, _judges(jobs, address, weak, options), times)
+    options = CohortOptions(timeout_seconds=timeout, memory_mib=memory, seed=seed or 0, examples=examples)
+    draw_seed = None if seed is not None else lambda: Random().randrange(STREAMS)
+    report = _report(folder, options, draw_seed, _judges(jobs, address, weak, options), times)
     _tell(report, output, form, as_json, session().lang)
     if failed := report["judge_failed"]:
         first = failed[0]
@@ -84,7 +86,11 @@ def _form(output: Path | None) -> str:
 
 
 def _report(
-    place: Path, options: CohortOptions, grade: Callable[[Sequence[Task]], Iterator[Outcome]], times: bool
+    place: Path,
+    options: CohortOptions,
+    draw_seed: Callable[[], int] | None,
+    grade: Callable[[Sequence[Task]], Iterator[Outcome]],
+    times: bool,
 ) -> dict[str, Any]:
     from attncli.cohort.class_folder import read_class
     from attncli.cohort.class_report import report_document
@@ -95,7 +101,7 @@ def _report(
         challenges = {challenge.id: challenge for challenge in workspace.library.challenges()}
     runnable = [id for id, challenge in challenges.items() if can_be_run(challenge)]
     folder = read_class(place, challenges.keys(), runnable)
-    results = grade_class(place, folder, challenges, options, grade, _progress(session().lang))
+    results = grade_class(place, folder, challenges, options, grade, _progress(session().lang), draw_seed)
     return report_document(results, times)
 
 

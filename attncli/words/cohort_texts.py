@@ -30,6 +30,10 @@ _DETAILS: dict[str, Localised] = {
     "unknown-challenge": _T("; did you mean {detail}?", "；是不是 {detail}？"),
     "unreadable": _T(" ({detail})", "（{detail}）"),
 }
+ENDED_THE_JUDGE = _T(
+    "grading this file ended the judge twice; read it before you run it",
+    "评测该文件时，评测进程两次中止；运行前请先读一遍代码",
+)
 
 REPORT: dict[str, Localised] = {
     "title": _T("Report on a class", "班级评测报告"),

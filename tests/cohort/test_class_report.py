@@ -17,6 +17,7 @@ from attncli.cohort.grade_class import grade_class
 from attncli.cohort.outcomes import LONGEST_MESSAGE, Outcome, kept
 from attncli.cohort.report_table import COLUMNS, to_csv
 from attncli.cohort.similarity import Alike
+from attncli.cohort.results_file import FILE, FOLDER
 from attncli.cohort.standards import CohortOptions, standard_of
 from attncli.domain.grade_report import CheckResult, GradeReport
 from attncli.domain.text import quoted
@@ -113,6 +114,34 @@ def test_the_table_has_a_line_for_each_file_and_no_formula(lang) -> None:
     assert evil["message"] == ("largest error 2" if lang == "en" else "最大误差 2")
 
 
+# Names of folders and texts of errors that people made up to be run by the spreadsheet of whoever opens the table.
+FORMULAS = (
+    *("=1+1", "=cmd|' /C calc'!A0", "x;=1+1;y", "a;=cmd|' /C calc'!A0;b", "a; =1+1", 'a;"=1+1";b', "a;;=1", ";+1", "＝1+1"),
+    *("a;＝1+1", "\t=1+1", "a\t=1+1", "+1", "@SUM(1)", "-1", "a;@SUM(1)", "new\nline;=1", "cr\r=1", "'=1", " =1"),
+)
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+@pytest.mark.parametrize("text", FORMULAS)
+def test_no_cell_is_a_formula_whatever_parts_the_cells(text: str, separator: str) -> None:
+    folder = ClassFolder((text,), (SubmittedFile(text, "double", b""),), (LeftOut(text, "unreadable", text),))
+    check = CheckResult(name="loads", status="fail", rung="solved", message=quoted(text))
+    report = GradeReport(challenge="double", file="f", verdict="rejected", checks=(check,))
+    told = results(folder=folder, graded={(text, "double"): kept(report)}, failed={(text, "triple"): text}, similar=[])
+    table = to_csv(report_document(told), "en")
+    for row in csv.reader(io.StringIO(table), delimiter=separator):
+        for cell in row:
+            assert not cell.lstrip(" \"").startswith(("=", "+", "-", "@", "＝")), row
+    for line in table.splitlines():  # for a reader that takes no quotes into account
+        for cell in line.split(separator):
+            assert not cell.lstrip(" \"").startswith(("=", "+", "-", "@", "＝")), line
+
+
+def test_the_seed_stands_in_every_line_of_the_table() -> None:
+    rows = list(csv.DictReader(io.StringIO(to_csv(report_document(results(options=CohortOptions(seed=7))), "en"))))
+    assert {row["seed"] for row in rows} == {"7"}
+
+
 def test_a_large_group_is_cut_short_in_a_cell() -> None:
     people = ("bob", *(f"p{number:02}" for number in range(20)))
     rows = csv.DictReader(io.StringIO(to_csv(report_document(results(similar=[Alike("double", people, 1.0)])), "en")))
@@ -192,6 +221,21 @@ def test_what_the_judge_failed_on_is_told_and_tried_again(tmp_path, folder_of_do
     asked: list[str] = []
     grade_class(tmp_path, class_of("a"), known, CohortOptions(), judges(asked))
     assert asked == ["a"]
+
+
+def test_a_drawn_seed_is_kept_with_the_results(tmp_path, folder_of_double) -> None:
+    known = {"double": challenge("double", folder_of_double)}
+    seeds, asked = iter([5, 6]), list[str]()
+
+    def graded(*people: str, options: CohortOptions = CohortOptions(), drawn: bool = True) -> int:
+        draw = (lambda: next(seeds)) if drawn else None
+        return grade_class(tmp_path, class_of(*people), known, options, judges(asked), draw_seed=draw).options.seed
+
+    assert [graded("a"), graded("a", "b")] == [5, 5] and asked == ["a", "b"]
+    assert graded("a", options=CohortOptions(seed=9), drawn=False) == 9
+    assert graded("a") == 9 and asked == ["a", "b", "a"]
+    (tmp_path / FOLDER / FILE).unlink()
+    assert graded("a") == 6
 
 
 def test_progress_counts_what_was_known_and_ends_at_all(tmp_path, folder_of_double) -> None:

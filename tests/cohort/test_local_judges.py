@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from attncli.cohort import local_judges
 from attncli.cohort.local_judges import JudgeSlot, default_jobs, grade_here
+from attncli.cohort.outcomes import is_graded
 from attncli.cohort.task_queue import TaskQueue
 from attncli.errors import JudgeFailed
 from attncli.judge.client import GradeRequest
@@ -29,10 +30,13 @@ def test_every_task_has_one_outcome(start_judge, judge_log, jobs: int) -> None:
     assert 1 <= judge_log.count("start") == judge_log.count("close") <= jobs
 
 
-def test_a_file_that_kills_its_judge_is_tried_twice_and_changes_nobody_else_s_result(start_judge, judge_log) -> None:
+def test_a_file_that_kills_its_judge_twice_has_a_result_and_changes_nobody_else_s(start_judge, judge_log) -> None:
     tasks = [task("a"), task("mallory", source=DEADLY), task("b", source=WRONG)]
     found = {outcome.task.submission.learner: outcome for outcome in grade_here(tasks, 1, start_judge)}
-    assert found["mallory"].graded is None and "the judge died" in found["mallory"].error
+    graded = found["mallory"].graded
+    assert is_graded(graded) and (graded["rung"], graded["sandbox"], found["mallory"].error) == ("none", ["process"], "")
+    (check,) = graded["checks"]
+    assert (check["name"], check["status"], check["reason"], check["required"]) == ("loads", "fail", "crashed", True)
     assert (found["a"].graded["rung"], found["b"].graded["rung"]) == ("hardened", "none")
     assert judge_log.count("start") == 3
 
@@ -112,7 +116,20 @@ class Stuck(FakeJudge):
 def test_a_judge_that_is_stuck_is_killed(judge_log, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("attncli.cohort.local_judges.PATIENCE_LIMITS", 0.001)
     slot = JudgeSlot(lambda: Stuck(judge_log))
-    assert slot.graded(task("a").standard.request(RIGHT)) == (None, "the judge died")
+    graded, said = slot.graded(task("a").standard.request(RIGHT))
+    assert graded is not None and (graded["checks"][0]["reason"], said) == ("crashed", "")
+
+
+class Failing(FakeJudge):
+    """Cannot grade, and lives on: that is no file's doing."""
+
+    def grade(self, request: GradeRequest):
+        raise JudgeFailed("no process could be started")
+
+
+def test_a_judge_that_fails_and_lives_has_no_result(judge_log) -> None:
+    slot = JudgeSlot(lambda: Failing(judge_log))
+    assert slot.graded(task("a").standard.request(RIGHT)) == (None, "no process could be started")
 
 
 def test_by_default_no_more_judges_than_there_is_memory_for() -> None:

@@ -34,7 +34,7 @@ def cluster() -> Iterator[Any]:
 
 
 def started(folder: Path, home: Path, *words: str) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-m", "attncli", "cohort", str(folder), "--json", *words]
+    command = [sys.executable, "-m", "attncli", "cohort", str(folder), "--json", "--seed", "0", *words]
     environment = {**os.environ, "ATTN_HOME": str(home)}
     return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 

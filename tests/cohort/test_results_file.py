@@ -55,7 +55,7 @@ def test_a_file_that_was_cut_anywhere_keeps_its_whole_lines_and_takes_more(tmp_p
     assert path.read_bytes().count(b"\n") == whole + 1
 
 
-@pytest.mark.parametrize("line", [b"{", b"[]", b'{"learner": "a"}', b'{"graded": {"rung": "none"}}', b"\xff", b"null"])
+@pytest.mark.parametrize("line", [b"{", b"[]", b'{"learner": "a"}', b'{"graded": {"rung": "none"}}', b'{"seed": 3}', b"\xff", b"null"])
 def test_a_line_that_is_no_result_is_passed_over(tmp_path: Path, line: bytes) -> None:
     with opened(tmp_path) as results:
         results.add(task("a"), GRADED)
@@ -63,6 +63,16 @@ def test_a_line_that_is_no_result_is_passed_over(tmp_path: Path, line: bytes) ->
     path.write_bytes(line + b"\n" + path.read_bytes())
     with opened(tmp_path) as results:
         assert results.of(task("a")) == GRADED
+
+
+@pytest.mark.parametrize("seed", [b"-1", b"2147483648", b"true", b'"1"', b"1e400", b"null"])
+def test_a_seed_out_of_range_is_none(tmp_path: Path, seed: bytes) -> None:
+    with opened(tmp_path) as results:
+        results.add(task("a"), GRADED)
+    path = tmp_path / FOLDER / FILE
+    path.write_bytes(path.read_bytes().replace(b'"seed": 0', b'"seed": ' + seed))
+    with opened(tmp_path) as results:
+        assert results.seed is None and results.of(task("a")) == GRADED
 
 
 def test_two_at_once_are_refused(tmp_path: Path) -> None:

@@ -100,18 +100,21 @@ def test_a_class_is_graded_kept_and_told_in_every_form(attn: Attn, honest: Path,
     assert (tmp_path / "r.json").read_text(encoding="utf-8") == first.out
     rows = list(csv.DictReader(io.StringIO((tmp_path / "r.csv").read_text(encoding="utf-8"))))
     assert [row["rung"] for row in rows] == ["none", "hardened", "hardened", "hardened", ""]
+    assert {row["seed"] for row in rows} == {str(report["seed"])}
+    assert f"seed {report['seed']}," in (tmp_path / "r.html").read_text(encoding="utf-8")
     assert "高度相似" in attn("cohort", honest, "--lang", "zh").out
     results.unlink()
-    assert attn("cohort", honest, "--json", "--jobs", "2").out == first.out
+    assert attn("cohort", honest, "--json", "--jobs", "2", "--seed", report["seed"]).out == first.out
 
 
 @pytest.mark.sandbox
 def test_hostile_people_change_nobody_else_s_result(attn: Attn, honest: Path) -> None:
-    before = json.loads(attn("cohort", honest, "--json", *QUICK).out)["learners"]
+    first = json.loads(attn("cohort", honest, "--json", *QUICK).out)
+    before = first["learners"]
     for name, text in HOSTILE.items():
         write(honest, {f"hostile-{name}/causal-mask.py": text})
     (honest / ".attn-cohort" / "results.jsonl").unlink()
-    done = attn("cohort", honest, "--json", *QUICK)
+    done = attn("cohort", honest, "--json", *QUICK, "--seed", first["seed"])
     after = {row["learner"]: row for row in json.loads(done.out)["learners"]}
     assert [after[row["learner"]] for row in before] == before
     hostile = [row for name, row in after.items() if name.startswith("hostile-")]
@@ -120,10 +123,10 @@ def test_hostile_people_change_nobody_else_s_result(attn: Attn, honest: Path) ->
 
 @pytest.mark.sandbox
 def test_a_run_that_is_killed_goes_on_where_it_was(attn: Attn, honest: Path, environment: dict[str, str]) -> None:
-    whole = attn("cohort", honest, "--json")
+    whole = attn("cohort", honest, "--json", "--seed", "7")
     results = honest / ".attn-cohort" / "results.jsonl"
     results.unlink()
-    command = [sys.executable, "-m", "attncli", "cohort", str(honest), "--jobs", "1"]
+    command = [sys.executable, "-m", "attncli", "cohort", str(honest), "--jobs", "1", "--seed", "7"]
     process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.DEVNULL)
     while process.poll() is None and not (results.exists() and results.read_bytes().count(b"\n") >= 2):
         time.sleep(0.005)
