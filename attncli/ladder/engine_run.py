@@ -26,6 +26,7 @@ SECONDS, PATIENCE = 10.0, 6.0
 TRUTH_SECONDS = 60.0
 MOST_ENTRIES = 20_000
 MOST_BYTES = 8 << 20
+MOST_COUNTED = 1 << 53
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +136,7 @@ def _read(name: str, reply: Reply) -> Part:
     """The log in a reply; whatever is no log has stopped the engine."""
     try:
         return _log(name, reply)
-    except (ValueError, TypeError, LookupError, RecursionError) as error:
+    except (ValueError, TypeError, AttributeError, LookupError, OverflowError, RecursionError) as error:
         return Part(name, stopped=Stop("protocol", f"the log cannot be read ({type(error).__name__})"))
 
 
@@ -151,8 +152,16 @@ def _log(name: str, reply: Reply) -> Part:
     if len(log["entries"]) > MOST_ENTRIES:
         raise ValueError("entries")
     for place, number, facts, count, tolerance in log["entries"]:
-        values = tuple(numbers[first : first + int(count)])
-        entries.append(Entry(str(place)[:40], int(number), facts, values, float(tolerance)))
-        first += int(count)
-    calls = {id: int(count) for id, count in log["calls"].items() if id in BY_ID}
+        values = tuple(numbers[first : first + _whole(count)])
+        entries.append(Entry(str(place)[:40], _whole(number), facts, values, float(tolerance)))
+        first += count
+    if first != len(numbers):
+        raise ValueError("counts")
+    calls = {id: _whole(count) for id, count in log["calls"].items() if id in BY_ID}
     return Part(name, tuple(entries), calls)
+
+
+def _whole(value: Any) -> int:
+    if type(value) is not int or not 0 <= value < MOST_COUNTED:
+        raise ValueError("a number out of range")
+    return value

@@ -26,6 +26,18 @@ HOSTILE = {
         "exception",
         "raised",
     ),
+    "counts-forth-and-back": (
+        """
+import json, sys, torch
+def live(name, *weights):
+    log = {"entries": [["x", 0, 0, 1000000, 0.0], ["x", 0, 0, -1000000, 0.0]] * 9999, "calls": {}}
+    return json.dumps(log), torch.zeros(1000000, dtype=torch.float64)
+sys.modules["submission"].live = live
+def rms_norm(x, weight, eps=1e-6): return x
+""",
+        "protocol",
+        "spoiled the engine's log",
+    ),
     "fills-the-log": (
         HEAD + "import sys; log = sys.modules['submission'].engine.log; "
         "log.entries += [['x' * 9, 0, 0, 0, 0]] * (0 if len(log.entries) > 30_000 else 30_000); return x * weight",
