@@ -20,7 +20,6 @@ from typing import Any, NoReturn
 from . import grants, zygote
 from .wire import LENGTH_DIGITS
 
-
 # How long the judge may take to end in order once nobody is left to ask it.
 GRACE_MS = 2000
 
