@@ -26,6 +26,8 @@ ASSISTANT: tuple[_T, ...] = (
     _T("call next_card first", "请先调用 next_card"),
     _T("card {id} is not the one that was put", "卡片 {id} 不是当前这张"),
     _T("that is {id}", "当前是 {id}"),
+    _T("a bug of {id} was handed out and not attempted yet", "{id} 已给出一份有错的解答，尚未作答"),
+    _T("grade it before you ask for another", "请先评测它，再要下一份"),
     _T("grade it, or say fresh to keep it as a copy", "请评测它，或用 fresh 把它另存为副本"),
     _T("give a file or source, not both", "file 和 source 只能给一个"),
     _T("{path} belongs to a challenge", "{path} 属于一道编程题"),

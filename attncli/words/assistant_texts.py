@@ -96,7 +96,8 @@ ARGUMENTS: dict[str, _T] = {
     "argument.challenges.track": _T("Only this track.", "只列这个系列。"),
     "argument.start.challenge": _T("Its id.", "题目的 id。"),
     "argument.start.bug": _T(
-        "A wrong solution to debug instead of an empty starter.", "写出一份有错的解答供调试，而不是空的起始文件。"
+        "A wrong solution to debug instead of an empty starter; another one only after it was graded.",
+        "写出一份有错的解答供调试，而不是空的起始文件；评测之后才会再给一份。",
     ),
     "argument.start.fresh": _T(
         "Begin anew: a file that is there is kept as a numbered copy.", "重新开始：已有的文件改为带编号的副本保留。"

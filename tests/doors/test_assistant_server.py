@@ -114,6 +114,26 @@ async def test_what_cannot_be_done_is_one_line(
     assert not workspace.store.log.length()
 
 
+async def test_another_bug_is_handed_out_when_the_one_before_was_attempted(open_secrets: OpenSecrets) -> None:
+    """A vote over the lines of many wrong solutions would be the reference."""
+    workspace = open_secrets("assistant")
+    async with Client(ToolServer(workspace, InstantGrader(), Random(0)).server()) as client:
+
+        async def start(**how: Any) -> Any:
+            return await client.call_tool("start", {"challenge": "double", "fresh": True, **how})
+
+        assert not (await start(bug=True)).is_error
+        for how in ({"bug": True}, {}, {"bug": True}):
+            result = await start(**how)
+            assert result.is_error is bool(how)
+        assert "was handed out and not attempted yet; grade it" in text_of(result)
+        assert not (await client.call_tool("grade", {"challenge": "double", "source": "x = 1"})).is_error
+        assert not (await start(bug=True)).is_error
+        assert (await start(bug=True)).is_error
+    bugs = [row.bug for row in workspace.store.log.everything() if row.bug]
+    assert len(bugs) == 2
+
+
 async def test_a_real_client_drives_a_review_and_a_grading(tmp_path: Path) -> None:
     words = ["-m", "attncli", "--home", str(tmp_path / "home"), "mcp"]
     said = (tmp_path / "stderr").open("w+", encoding="utf-8")

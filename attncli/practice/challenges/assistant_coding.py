@@ -7,8 +7,10 @@ from typing import Any
 
 from attncli.domain.grade_report import GradeReport
 from attncli.domain.grade_report_json import report_document
+from attncli.domain.log_row import RowKind
 from attncli.domain.rungs import CaseRung
 from attncli.errors import UsageError
+from attncli.memory.replay import standing
 from attncli.practice.challenges.challenge_standings import standings
 from attncli.practice.challenges.grade_file import GradeOptions, read_submission, request_of, settle
 from attncli.practice.challenges.hint import next_hint
@@ -26,8 +28,14 @@ def listed(workspace: Workspace, track: str | None = None) -> dict[str, Any]:
 
 
 def started(workspace: Workspace, id: str, bug: bool = False, fresh: bool = False) -> dict[str, Any]:
-    """Writes a file to work on into the solutions folder, and its text. UsageError where there is one already."""
+    """Writes a file to work on into the solutions folder, and its text. UsageError where there is one already.
+
+    A wrong solution to debug is handed out only when the one before it was attempted: all of them together tell what
+    is right.
+    """
     path = solution_file(workspace, workspace.library.challenge(id).id)
+    if bug:
+        _refuse_another_bug(workspace, id)
     if path.exists() and not fresh:
         raise UsageError(f"{path} already exists and is never overwritten; grade it, or say fresh to keep it as a copy")
     found = start_challenge(workspace, id, bug=bug, force=fresh)
@@ -35,6 +43,14 @@ def started(workspace: Workspace, id: str, bug: bool = False, fresh: bool = Fals
     if found.symptom:
         told["symptom"] = found.symptom[workspace.lang]
     return {**told, "text": read_submission(found.path).decode("utf-8", "replace")}
+
+
+def _refuse_another_bug(workspace: Workspace, id: str) -> None:
+    for row in reversed(standing(workspace.store.log.of_subjects([id]))):
+        if row.kind in (RowKind.ATTEMPT, RowKind.REPAIR):
+            return
+        if row.is_planted:
+            raise UsageError(f"a bug of {id} was handed out and not attempted yet; grade it before you ask for another")
 
 
 def hinted(workspace: Workspace, id: str) -> dict[str, Any]:
