@@ -30,9 +30,14 @@ if TYPE_CHECKING:
     from aiohttp import web
 
 LOOPBACK = "127.0.0.1"
-THIS_MACHINE = re.compile(r"(127\.0\.0\.1|localhost)(:[0-9]{1,5})?")
+# Not localhost: a browser may ask [::1] first, where anybody may listen.
+THIS_MACHINE = re.compile(r"127\.0\.0\.1(:[0-9]{1,5})?")
 FILES = Path(__file__).with_name("page")
 MOST_VISITORS = 16
+MOST_STRANGERS = 64
+HEAD_SECONDS = 5.0
+# Connections taken at once: far fewer than MOST_STRANGERS, so that nobody gives way before being heard.
+ACCEPTED_AT_ONCE = 16
 MOST_CELLS = 1000
 HEARTBEAT_SECONDS = 15.0
 # Clears the page.
@@ -49,6 +54,7 @@ class BrowserServer:
         self.command, self.token, self.lang = command, token, lang
         self._apps: dict[web.WebSocketResponse, AppProcess] = {}
         self._coming = 0
+        self._strangers: dict[asyncio.Protocol, asyncio.TimerHandle] = {}
 
     def application(self) -> web.Application:
         """The routes, all of them behind the token."""
@@ -56,7 +62,12 @@ class BrowserServer:
 
         @web.middleware
         async def guard(request: web.Request, handler: Handler) -> web.StreamResponse:
-            return await handler(request) if self._is_meant(request) else web.Response(status=403)
+            if self._is_meant(request):
+                self._let_in(request.protocol)
+                return await handler(request)
+            refused = web.Response(status=403)
+            refused.force_close()
+            return refused
 
         application = web.Application(middlewares=[guard])
         root = f"/{self.token}"
@@ -72,6 +83,27 @@ class BrowserServer:
         application.on_response_prepare.append(self._say_policy)
         application.on_shutdown.append(self._end_all)
         return application
+
+    def meet(self, server: web.Server[web.Request]) -> web.RequestHandler[web.Request]:
+        """What `server` handles a new connection by.
+
+        The connection is closed unless it names the token within HEAD_SECONDS. Of those that have not yet there are
+        MOST_STRANGERS at most: the one that came first gives way to the next.
+        """
+        if len(self._strangers) >= MOST_STRANGERS:
+            self._turn_away(next(iter(self._strangers)))
+        stranger = server()
+        self._strangers[stranger] = asyncio.get_running_loop().call_later(HEAD_SECONDS, self._turn_away, stranger)
+        return stranger
+
+    def _let_in(self, connection: asyncio.Protocol) -> None:
+        if (timer := self._strangers.pop(connection, None)) is not None:
+            timer.cancel()
+
+    def _turn_away(self, stranger: web.RequestHandler[web.Request]) -> None:
+        self._let_in(stranger)
+        if stranger.transport is not None:
+            stranger.transport.abort()
 
     def _is_meant(self, request: web.Request) -> bool:
         """Whether it names this machine and the token; a page of another name that leads here does not."""
@@ -202,13 +234,16 @@ def serve(listening: socket, command: Sequence[str], token: str, lang: Lang, on_
     from aiohttp import web
 
     async def session() -> None:
-        runner = web.AppRunner(BrowserServer(command, token, lang).application(), access_log=None, shutdown_timeout=1.0)
+        browser_server = BrowserServer(command, token, lang)
+        runner = web.AppRunner(browser_server.application(), access_log=None, shutdown_timeout=1.0)
         await runner.setup()
-        told_to_end = asyncio.Event()
+        server = runner.server
+        assert server is not None
+        loop, told_to_end = asyncio.get_running_loop(), asyncio.Event()
         if sys.platform != "win32":
-            asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, told_to_end.set)
+            loop.add_signal_handler(signal.SIGTERM, told_to_end.set)
         try:
-            await web.SockSite(runner, listening).start()
+            await loop.create_server(lambda: browser_server.meet(server), sock=listening, backlog=ACCEPTED_AT_ONCE)
             on_ready(f"http://{LOOPBACK}:{listening.getsockname()[1]}/{token}/")
             await told_to_end.wait()
         finally:

@@ -12,17 +12,18 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
-from aiohttp import ClientSession, WSMsgType, WSServerHandshakeError
+from aiohttp import ClientSession, WSMsgType, WSServerHandshakeError, web
 from aiohttp.test_utils import TestClient, TestServer
 from yarl import URL
 
 from attncli.__main__ import main
 from attncli.doors.app_process import AppProcess
-from attncli.doors.browser_server import EMPTY, MOST_VISITORS, BrowserServer, policy
+from attncli.doors.browser_server import EMPTY, MOST_STRANGERS, MOST_VISITORS, BrowserServer, policy
 
 TOKEN = "a-token"
 ATTN = [sys.executable, "-m", "attncli"]
@@ -100,6 +101,7 @@ async def test_without_the_token_there_is_nothing(path: str) -> None:
 
 
 HOSTS = [
+    *("localhost", "localhost:8767", "LOCALHOST", "127.1", "2130706433", "127.0.0.1@evil.example"),
     *("evil.example", "evil.example:8767", "127.0.0.1.evil.example", "a@localhost"),
     *("[::1]", "0.0.0.0", "127.0.0.1:1;x", ""),
 ]
@@ -246,6 +248,58 @@ def test_only_this_machine_is_listened_to(served: Any) -> None:
     listening = Path("/proc/net/tcp").read_text(encoding="ascii")
     mine = [line.split()[1] for line in listening.splitlines() if f":{port:04X} " in line.split()[1] + " "]
     assert set(mine) == {f"0100007F:{port:04X}"}
+
+
+def ask(url: URL) -> bytes:
+    with socket.create_connection(("127.0.0.1", url.port), 5) as connection:
+        connection.settimeout(30)
+        connection.sendall(f"GET {url.path} HTTP/1.1\r\nHost: 127.0.0.1:{url.port}\r\n\r\n".encode())
+        return connection.recv(12)
+
+
+def test_strangers_that_do_not_finish_their_requests_keep_nobody_out(served: Any) -> None:
+    process, url = served
+    with ExitStack() as opened:
+        strangers = []
+        for _ in range(4 * MOST_STRANGERS):
+            stranger = opened.enter_context(socket.create_connection(("127.0.0.1", URL(url).port), 5))
+            stranger.sendall(b"GET / HTTP/1.1\r\nHost: x\r\nX: ")
+            strangers.append(stranger)
+        assert ask(URL(url)) == b"HTTP/1.1 200"
+        for stranger in strangers:
+            stranger.settimeout(30)
+            with suppress(ConnectionResetError):
+                assert stranger.recv(1) == b""
+        assert ask(URL(url)) == b"HTTP/1.1 200"
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(30) == 0
+    assert process.stderr.read() == ""
+
+
+async def test_a_visitor_who_named_the_token_stays() -> None:
+    server = BrowserServer(COMMAND, TOKEN, "en")
+    runner = web.AppRunner(server.application())
+    await runner.setup()
+    listening = await asyncio.get_running_loop().create_server(lambda: server.meet(runner.server), "127.0.0.1", 0)
+    port = listening.sockets[0].getsockname()[1]
+    async with ClientSession() as session:
+        page = await session.ws_connect(
+            f"http://127.0.0.1:{port}/{TOKEN}/ws", headers={"Origin": f"http://127.0.0.1:{port}"}
+        )
+        await page.receive_bytes()
+        assert server._strangers == {}
+        readers = [await asyncio.open_connection("127.0.0.1", port) for _ in range(MOST_STRANGERS + 1)]
+        while len(server._strangers) < MOST_STRANGERS:
+            await asyncio.sleep(0.01)
+        await asyncio.sleep(0.1)
+        assert len(server._strangers) == MOST_STRANGERS
+        await page.send_str('["ping", "1"]')
+        assert await page.receive_json() == ["pong", "1"]
+        for _, writer in readers:
+            writer.close()
+        await page.close()
+    listening.close()
+    await runner.cleanup()
 
 
 def test_a_port_that_is_taken_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
