@@ -191,7 +191,7 @@ def _write(path: Path, text: str) -> None:
     from attncli.files import write_whole
 
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         write_whole(path, [text])
     except OSError as error:
         remedy = "free some disk space" if error.errno in NO_ROOM else "make its folder writable"

@@ -5,7 +5,10 @@ Nothing is created here: a folder comes into being when something is first writt
 
 from __future__ import annotations
 
+import os
+import stat
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -73,6 +76,25 @@ class Home:
     @property
     def log(self) -> Path:
         return self.root / "log"
+
+    def keep_private(self) -> None:
+        """Take away what others may do in the folder, where it is the caller's and holds nothing but what attn writes.
+
+        A folder that everybody writes to, such as /tmp, stays as it is.
+        """
+        if not hasattr(os, "geteuid"):
+            return
+        with suppress(OSError):
+            status = self.root.stat()
+            shared = status.st_mode & (stat.S_IRWXG | stat.S_IRWXO) and not status.st_mode & stat.S_ISVTX
+            if shared and status.st_uid == os.geteuid() and all(map(self._is_own, self.root.iterdir())):
+                self.root.chmod(stat.S_IMODE(status.st_mode) & stat.S_IRWXU)
+
+    def _is_own(self, path: Path) -> bool:
+        """Whether this is something that attn writes, or begins with its name, or is hidden."""
+        files = (self.database, self.config, self.card_draft)
+        folders = (self.banks, self.challenges, self.solutions, self.backups, self.summaries, self.log)
+        return path in folders or path.name.startswith((".", *(file.name for file in files)))
 
 
 def home(override: Path | None, environ: Mapping[str, str]) -> Home:

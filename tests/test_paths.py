@@ -1,10 +1,14 @@
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from attncli import paths
+from attncli.__main__ import main
 
 
 def test_a_checkout_is_told_from_an_installed_wheel(tmp_path: Path) -> None:
@@ -64,3 +68,40 @@ def test_platformdirs_is_not_loaded_when_the_home_is_named() -> None:
         "sys.exit('platformdirs' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def mode(path: Path) -> int:
+    return path.stat().st_mode & 0o7777
+
+
+on_unix = pytest.mark.skipif(not hasattr(os, "geteuid"), reason="there are no modes")
+
+
+@on_unix
+def test_a_folder_with_nothing_but_attn_s_is_its_owner_s_alone(tmp_path: Path) -> None:
+    home = paths.Home(tmp_path / "home")
+    home.keep_private()
+    assert not home.root.exists()
+    home.solutions.mkdir(parents=True)
+    for name in ("progress.db", "progress.db-wal", "config.toml", ".hidden"):
+        (home.root / name).touch()
+    home.root.chmod(0o775)
+    home.keep_private()
+    assert mode(home.root) == 0o700
+
+
+@on_unix
+@pytest.mark.parametrize(("name", "before"), [("thesis.tex", 0o755), ("progress.db", 0o1777), ("progress.db", 0o500)])
+def test_a_folder_that_is_for_others_too_stays_as_it_is(tmp_path: Path, name: str, before: int) -> None:
+    (tmp_path / name).touch()
+    tmp_path.chmod(before)
+    paths.Home(tmp_path).keep_private()
+    assert mode(tmp_path) == before
+    tmp_path.chmod(0o700)
+
+
+@on_unix
+@pytest.mark.parametrize("words", [["due"], ["config", "lang", "zh"], ["suspend", "att-01"]])
+def test_the_folder_that_a_command_makes_is_its_owner_s_alone(tmp_path: Path, words: list[str]) -> None:
+    assert main(["--home", str(tmp_path / "home"), *words]) == 0
+    assert mode(tmp_path / "home") == 0o700

@@ -54,7 +54,7 @@ class BrowserServer:
         self.command, self.token, self.lang = command, token, lang
         self._apps: dict[web.WebSocketResponse, AppProcess] = {}
         self._coming = 0
-        self._strangers: dict[asyncio.Protocol, asyncio.TimerHandle] = {}
+        self._strangers: dict[web.RequestHandler, asyncio.TimerHandle] = {}
 
     def application(self) -> web.Application:
         """The routes, all of them behind the token."""
@@ -84,7 +84,7 @@ class BrowserServer:
         application.on_shutdown.append(self._end_all)
         return application
 
-    def meet(self, server: web.Server[web.Request]) -> web.RequestHandler[web.Request]:
+    def meet(self, server: web.Server) -> web.RequestHandler:
         """What `server` handles a new connection by.
 
         The connection is closed unless it names the token within HEAD_SECONDS. Of those that have not yet there are
@@ -96,11 +96,11 @@ class BrowserServer:
         self._strangers[stranger] = asyncio.get_running_loop().call_later(HEAD_SECONDS, self._turn_away, stranger)
         return stranger
 
-    def _let_in(self, connection: asyncio.Protocol) -> None:
+    def _let_in(self, connection: web.RequestHandler) -> None:
         if (timer := self._strangers.pop(connection, None)) is not None:
             timer.cancel()
 
-    def _turn_away(self, stranger: web.RequestHandler[web.Request]) -> None:
+    def _turn_away(self, stranger: web.RequestHandler) -> None:
         self._let_in(stranger)
         if stranger.transport is not None:
             stranger.transport.abort()

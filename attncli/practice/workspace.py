@@ -73,6 +73,7 @@ class Workspace:
             own_banks=home.banks,
             own_challenges=home.challenges,
         )
+        home.keep_private()
         store = Database.open(home.database, lambda store: _keep_before_migration(store, home, clock))
         workspace = Workspace(home, clock, settings, lang or settings.lang, store, source_files)
         try:

@@ -186,7 +186,7 @@ def die_with_holder(lifeline: int) -> None:
         os._exit(1)
 
 
-def children_of(pid: int) -> list[int]:
+def children_of(pid: int | str) -> list[int]:
     """The living children of a process, whichever of its threads started them, as far as /proc shows them."""
     found: list[int] = []
     with contextlib.suppress(OSError):

@@ -248,9 +248,9 @@ def not_in_place(path: Path) -> StoreRemoved | StoreReplaced:
 
 
 def make_folder(folder: Path, remedy: str = "make it writable, or name another folder with --home") -> None:
-    """The folder a database stands in. Raises StoreError with `remedy` where there can be none."""
+    """The folder a database stands in, its owner's alone. Raises StoreError with `remedy` where there can be none."""
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
         raise StoreError(f"cannot create {folder} ({error.strerror}); {remedy}") from error
 

@@ -16,8 +16,8 @@ from attncli.cohort.class_report import ClassResults, report_document
 from attncli.cohort.grade_class import grade_class
 from attncli.cohort.outcomes import LONGEST_MESSAGE, Outcome, kept
 from attncli.cohort.report_table import COLUMNS, to_csv
-from attncli.cohort.similarity import Alike
 from attncli.cohort.results_file import FILE, FOLDER
+from attncli.cohort.similarity import Alike
 from attncli.cohort.standards import CohortOptions, standard_of
 from attncli.domain.grade_report import CheckResult, GradeReport
 from attncli.domain.text import quoted
@@ -116,8 +116,21 @@ def test_the_table_has_a_line_for_each_file_and_no_formula(lang) -> None:
 
 # Names of folders and texts of errors that people made up to be run by the spreadsheet of whoever opens the table.
 FORMULAS = (
-    *("=1+1", "=cmd|' /C calc'!A0", "x;=1+1;y", "a;=cmd|' /C calc'!A0;b", "a; =1+1", 'a;"=1+1";b', "a;;=1", ";+1", "＝1+1"),
-    *("a;＝1+1", "\t=1+1", "a\t=1+1", "+1", "@SUM(1)", "-1", "a;@SUM(1)", "new\nline;=1", "cr\r=1", "'=1", " =1"),
+    *("=1+1", "=cmd|' /C calc'!A0", "x;=1+1;y", "a;=cmd|' /C calc'!A0;b", "a; =1+1", 'a;"=1+1";b', "a;;=1", ";+1"),
+    *(
+        "＝1+1",
+        "a;＝1+1",
+        "\t=1+1",
+        "a\t=1+1",
+        "+1",
+        "@SUM(1)",
+        "-1",
+        "a;@SUM(1)",
+        "new\nline;=1",
+        "cr\r=1",
+        "'=1",
+        " =1",
+    ),
 )
 
 
@@ -131,10 +144,10 @@ def test_no_cell_is_a_formula_whatever_parts_the_cells(text: str, separator: str
     table = to_csv(report_document(told), "en")
     for row in csv.reader(io.StringIO(table), delimiter=separator):
         for cell in row:
-            assert not cell.lstrip(" \"").startswith(("=", "+", "-", "@", "＝")), row
+            assert not cell.lstrip(' "').startswith(("=", "+", "-", "@", "＝")), row
     for line in table.splitlines():  # for a reader that takes no quotes into account
         for cell in line.split(separator):
-            assert not cell.lstrip(" \"").startswith(("=", "+", "-", "@", "＝")), line
+            assert not cell.lstrip(' "').startswith(("=", "+", "-", "@", "＝")), line
 
 
 def test_the_seed_stands_in_every_line_of_the_table() -> None:
@@ -227,12 +240,12 @@ def test_a_drawn_seed_is_kept_with_the_results(tmp_path, folder_of_double) -> No
     known = {"double": challenge("double", folder_of_double)}
     seeds, asked = iter([5, 6]), list[str]()
 
-    def graded(*people: str, options: CohortOptions = CohortOptions(), drawn: bool = True) -> int:
-        draw = (lambda: next(seeds)) if drawn else None
+    def graded(*people: str, given: int | None = None) -> int:
+        draw, options = (lambda: next(seeds)) if given is None else None, CohortOptions(seed=given or 0)
         return grade_class(tmp_path, class_of(*people), known, options, judges(asked), draw_seed=draw).options.seed
 
     assert [graded("a"), graded("a", "b")] == [5, 5] and asked == ["a", "b"]
-    assert graded("a", options=CohortOptions(seed=9), drawn=False) == 9
+    assert graded("a", given=9) == 9
     assert graded("a") == 9 and asked == ["a", "b", "a"]
     (tmp_path / FOLDER / FILE).unlink()
     assert graded("a") == 6

@@ -34,7 +34,8 @@ def test_a_file_that_kills_its_judge_twice_has_a_result_and_changes_nobody_else_
     tasks = [task("a"), task("mallory", source=DEADLY), task("b", source=WRONG)]
     found = {outcome.task.submission.learner: outcome for outcome in grade_here(tasks, 1, start_judge)}
     graded = found["mallory"].graded
-    assert is_graded(graded) and (graded["rung"], graded["sandbox"], found["mallory"].error) == ("none", ["process"], "")
+    assert is_graded(graded) and (graded["rung"], graded["sandbox"]) == ("none", ["process"])
+    assert found["mallory"].error == ""
     (check,) = graded["checks"]
     assert (check["name"], check["status"], check["reason"], check["required"]) == ("loads", "fail", "crashed", True)
     assert (found["a"].graded["rung"], found["b"].graded["rung"]) == ("hardened", "none")

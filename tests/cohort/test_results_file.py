@@ -55,7 +55,9 @@ def test_a_file_that_was_cut_anywhere_keeps_its_whole_lines_and_takes_more(tmp_p
     assert path.read_bytes().count(b"\n") == whole + 1
 
 
-@pytest.mark.parametrize("line", [b"{", b"[]", b'{"learner": "a"}', b'{"graded": {"rung": "none"}}', b'{"seed": 3}', b"\xff", b"null"])
+@pytest.mark.parametrize(
+    "line", [b"{", b"[]", b'{"learner": "a"}', b'{"graded": {"rung": "none"}}', b'{"seed": 3}', b"\xff", b"null"]
+)
 def test_a_line_that_is_no_result_is_passed_over(tmp_path: Path, line: bytes) -> None:
     with opened(tmp_path) as results:
         results.add(task("a"), GRADED)
