@@ -1,5 +1,5 @@
-"""Fills hidden scores with −10⁴.
-被挡的分数填 −10⁴。
+"""Fills hidden scores with a finite number such as −10⁴.
+被挡的分数填 −10⁴ 之类的有限值。
 
 symptom: Padding wins where the real scores are lower still.
 症状：真实分数更低时，填充反而胜出。

@@ -1,8 +1,8 @@
-"""Adds −1e4 to hidden scores.
-被挡的分数加 −1e4。
+"""Adds a finite number such as −1e4 to hidden scores.
+被挡的分数加上 −1e4 之类的有限值。
 
-symptom: Hidden keys leak at logits of 10⁴.
-症状：logits 到 10⁴，被挡的 key 就漏出来。
+symptom: Hidden keys leak where scores lie 10⁴ apart.
+症状：分数相差到 10⁴ 时，被挡的 key 就漏出来。
 
 cards: mask-03
 rung: hardened

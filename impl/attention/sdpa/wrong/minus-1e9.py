@@ -1,8 +1,8 @@
-"""Masks with −1e9.
-用 −1e9 做掩码。
+"""Masks with a finite number such as −1e9, not with −∞.
+用 −1e9 之类的有限值做掩码，没有用 −∞。
 
-symptom: Padding queries return the mean value.
-症状：padding 位置返回 value 的平均。
+symptom: A query that may see nothing returns the mean value.
+症状：什么都看不到的 query 返回所有 value 的平均。
 
 cards: mask-05, mask-03
 rung: solved

@@ -1,5 +1,5 @@
-"""Turns −inf into −1e9.
-把 −inf 换成 −1e9。
+"""Turns −inf into a finite number such as −1e9.
+把 −inf 换成 −1e9 之类的有限值。
 
 symptom: Empty slices become uniform.
 症状：空切片变成均匀分布。

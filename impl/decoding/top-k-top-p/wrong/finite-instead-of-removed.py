@@ -1,5 +1,5 @@
-"""Sets removed tokens to −100.
-删掉的 token 只设成 −100。
+"""Sets removed tokens to a finite number such as −100.
+删掉的 token 只设成 −100 之类的有限值。
 
 symptom: A removed token is drawn where all logits are low.
 症状：logits 都很低时，删掉的 token 照样被采到。

@@ -1,5 +1,5 @@
-"""Hides keys with −10⁴.
-用 −10⁴ 遮住 key。
+"""Hides keys with a finite number such as −10⁴.
+用 −10⁴ 之类的有限值遮住 key。
 
 symptom: Lower visible scores lose all weight to them.
 症状：可见分数更低时，权重全跑到它们上。

@@ -1,5 +1,5 @@
-"""Hides with −100.
-用 −100 做掩码。
+"""Hides with a finite number such as −100.
+用 −100 之类的有限值做掩码。
 
 symptom: Hidden keys leak under lower visible scores.
 症状：可见分数更低时，被挡的 key 漏出来。

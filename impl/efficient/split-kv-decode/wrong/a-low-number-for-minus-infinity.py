@@ -1,8 +1,8 @@
-"""Puts −10⁴ in place of −inf.
-用 −10⁴ 代替 −inf。
+"""Puts a finite number such as −10⁴ in place of −inf.
+用 −10⁴ 之类的有限值代替 −inf。
 
-symptom: All splits empty: the mean of garbage, and an lse of −10⁴.
-症状：各段全空时，得到一堆废数的平均，lse 是 −10⁴。
+symptom: All splits empty: the mean of garbage, and a finite lse.
+症状：各段全空时，得到一堆废数的平均，lse 是有限值。
 
 cards: flash-08, mask-03
 rung: solved
