@@ -7,7 +7,7 @@ import torch
 AXES = {"logits": "B V", "ids": "B T", "return": "B V"}
 SIZES = {"B": (1, 4), "V": (1, 8, 150), "T": (1, 6, 60)}
 GRADIENTS = False
-HARDENED = {"edge_penalty_of_one"}
+HARDENED = {"edge_penalty_of_one", "edge_penalty_in_16_bits"}
 
 
 def case(make):
@@ -51,3 +51,14 @@ def edge_penalty_of_one(make):
     penalty 为 1：什么都不变，但结果有自己的内存
     """
     make.call("repetition_penalty", make.normal(2, 5), torch.tensor([[1, 2], [0, 0]]), 1.0)
+
+
+def edge_penalty_in_16_bits(make):
+    """16 bits: a penalty of 1.3 is not rounded to 16 bits first
+
+    16 位：penalty 为 1.3 时，不能先舍入到 16 位
+    """
+    ids = torch.tensor([[0, 1, 2, 3], [4, 5, 6, 7]])
+    for dtype in (torch.bfloat16, torch.float16):
+        logits = make.normal(2, 8, scale=3.0, grad=False).to(dtype)
+        make.call("repetition_penalty", make.keep(logits, dtype="fixed"), ids, 1.3)

@@ -1,0 +1,51 @@
+"""Takes the softmax over the queries.
+softmax 沿 query 那一维做。
+
+symptom: In a step the one query gives every key weight 1: values are summed, not averaged.
+症状：单步只有一个 query，每个 key 的权重都是 1：value 成了求和，不是平均。
+
+cards: att-05
+rung: solved
+"""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+
+Cache = dict[str, Tensor]
+
+
+def prefill(x: Tensor, params: dict[str, Tensor], n_heads: int) -> tuple[Tensor, Cache]:
+    q, k, v = project(x, params, n_heads)  # (B, H, T, d) each
+    T = x.shape[1]
+    future = torch.ones(T, T, dtype=torch.bool, device=x.device).triu(1)  # (T, T)
+    return attend(q, k, v, params["wo"], future), {"k": k, "v": v}
+
+
+def decode_step(x_t: Tensor, cache: Cache, params: dict[str, Tensor], n_heads: int) -> tuple[Tensor, Cache]:
+    q, k, v = project(x_t, params, n_heads)  # (B, H, 1, d) each
+    if cache:
+        k = torch.cat([cache["k"], k], dim=2)  # (B, H, t + 1, d)
+        v = torch.cat([cache["v"], v], dim=2)
+    return attend(q, k, v, params["wo"]), {"k": k, "v": v}
+
+
+def project(x: Tensor, params: dict[str, Tensor], n_heads: int) -> tuple[Tensor, Tensor, Tensor]:
+    B, T, D = x.shape
+    q, k, v = (
+        (x @ params[name]).reshape(B, T, n_heads, D // n_heads).transpose(1, 2)  # (B, H, T, d)
+        for name in ("wq", "wk", "wv")
+    )
+    return q, k, v
+
+
+def attend(q: Tensor, k: Tensor, v: Tensor, wo: Tensor, hidden: Tensor | None = None) -> Tensor:
+    B, H, T, d = q.shape
+    scores = q @ k.transpose(-2, -1) / math.sqrt(d)  # (B, H, T, t)
+    if hidden is not None:
+        scores = scores.masked_fill(hidden, float("-inf"))
+    out = torch.softmax(scores, dim=-2) @ v  # (B, H, T, d)
+    return out.transpose(1, 2).reshape(B, T, H * d) @ wo  # (B, T, D)

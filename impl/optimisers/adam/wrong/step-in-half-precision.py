@@ -1,0 +1,42 @@
+"""Rounds the step to the dtype of the parameter before it subtracts.
+更新量先舍入到参数的 dtype，再去减。
+
+symptom: 16-bit parameters are rounded twice in each step.
+症状：16 位参数每一步舍入两次。
+
+cards: prec-06, opt-10
+rung: hardened
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+
+@torch.no_grad()
+def adam_step(
+    p: Tensor,
+    g: Tensor,
+    state: dict[str, Any],
+    lr: float,
+    betas: tuple[float, float] = (0.9, 0.999),
+    eps: float = 1e-8,
+) -> Tensor:
+    wide = torch.promote_types(p.dtype, torch.float32)
+    beta1, beta2 = betas
+    g = g.to(wide)  # the shape of p
+    if not state:
+        state.update(t=0, m=torch.zeros_like(g), v=torch.zeros_like(g))
+
+    t = state["t"] + 1
+    m = beta1 * state["m"] + (1 - beta1) * g  # first moment: where gradients point
+    v = beta2 * state["v"] + (1 - beta2) * g * g  # second moment: how large they are
+    state.update(t=t, m=m, v=v)
+
+    m_hat = m / (1 - beta1**t)
+    v_hat = v / (1 - beta2**t)
+    step = lr * m_hat / (v_hat.sqrt() + eps)
+    return p - step.to(p.dtype)

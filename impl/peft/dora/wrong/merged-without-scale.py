@@ -1,0 +1,44 @@
+"""merged_weight adds BA without α/r.
+merged_weight 加的 BA 漏了 α/r。
+
+symptom: The merged weight turns the rows too far or too little unless α = r.
+症状：合并后的权重，行的方向偏多或偏少，α = r 时才对。
+
+cards: peft-08, peft-10
+rung: solved
+"""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor, nn
+
+
+class DoRALinear(nn.Module):
+    def __init__(self, base: nn.Linear, r: int, alpha: float, dropout: float = 0.0) -> None:
+        super().__init__()
+        self.base = base.requires_grad_(False)
+        like = {"dtype": base.weight.dtype, "device": base.weight.device}
+        self.lora_A = nn.Parameter(torch.empty(r, base.in_features, **like))
+        self.lora_B = nn.Parameter(torch.zeros(base.out_features, r, **like))
+        nn.init.kaiming_uniform_(self.lora_A, a=math.sqrt(5))
+        self.scale = alpha / r
+        self.m = nn.Parameter(base.weight.norm(dim=1))  # (out,)
+        self.dropout = nn.Dropout(dropout)
+
+    def _gain(self) -> Tensor:
+        """m / ‖V‖ (out,), the norm without gradient."""
+        with torch.no_grad():
+            norm = (self.base.weight + self.scale * (self.lora_B @ self.lora_A)).norm(dim=1)
+        return self.m / norm.masked_fill(norm == 0, 1.0)
+
+    def forward(self, x: Tensor) -> Tensor:
+        thin = self.dropout(x) @ self.lora_A.T @ self.lora_B.T  # (..., out)
+        y = self._gain() * (x @ self.base.weight.T + self.scale * thin)
+        return y if self.base.bias is None else y + self.base.bias
+
+    @torch.no_grad()
+    def merged_weight(self) -> Tensor:
+        return self._gain()[:, None] * (self.base.weight + self.lora_B @ self.lora_A)  # (out, in)
