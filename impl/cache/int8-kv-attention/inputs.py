@@ -18,7 +18,7 @@ DERIVED = {"H": "G * R"}
 GRADIENTS = False
 # In float32 alone: what is decoded as codes.float() times a float32 scale is not float64.
 PROFILES = {check: ["ordinary"] for check in ("matches-reference", "edge-cases")}
-HARDENED = {"edge_nan_behind_a_length"}
+HARDENED = {"edge_nan_behind_a_length", "edge_queries_in_sixteen_bits"}
 WITHOUT_MOTIFS = {"same"}  # what is judged knows k from v
 
 
@@ -154,6 +154,16 @@ def edge_nan_behind_a_length(make):
         scale = cache[f"{name}_scale"].masked_fill(torch.arange(5) >= lengths[:, None, None], torch.nan)
         cache[f"{name}_scale"] = make.keep(scale, dtype="fixed")
     make.call("attend", make.normal(3, 4, 4, grad=False), cache, lengths)
+
+
+def edge_queries_in_sixteen_bits(make):
+    """queries in 16 bits: scores and sums are float32
+
+    query 是 16 位：分数与求和用 float32
+    """
+    for dtype in (torch.bfloat16, torch.float16):
+        q = make.keep(make.normal(2, 4, 8, grad=False).to(dtype), dtype="fixed")
+        make.call("attend", q, made_up(make, 2, 2, 300, 8), torch.tensor([300, 200]))
 
 
 def attending_at(make, t):

@@ -9,7 +9,7 @@ SIZES = {"E": (1, 6, 300)}
 GRADIENTS = False
 WITHOUT_GRAPH = ("bias", "counts")
 WITHOUT_MOTIFS = {"same"}  # a bias does not count tokens
-HARDENED = {"edge_counts_beyond_float32", "edge_counts_in_sixteen_bits"}
+HARDENED = {"edge_counts_beyond_float32", "edge_counts_in_sixteen_bits", "edge_step_in_sixteen_bits"}
 # In float32 alone: whoever writes counts.float() has γ in float32, too.
 PROFILES = {check: ["ordinary"] for check in ("matches-reference", "edge-cases")}
 _DTYPES = (torch.int64, torch.float32, torch.int32, torch.float64)
@@ -76,3 +76,13 @@ def edge_counts_in_sixteen_bits(make):
         make.call(
             "update_bias", make.normal(len(counts)), make.keep(torch.tensor(counts).to(dtype), dtype="fixed"), 0.5
         )
+
+
+def edge_step_in_sixteen_bits(make):
+    """a bias in 16 bits: γ = 0.1 is not rounded to 16 bits first
+
+    bias 是 16 位：γ = 0.1 不能先舍入到 16 位
+    """
+    for dtype in (torch.bfloat16, torch.float16):
+        bias = make.normal(64, grad=False).to(dtype)
+        make.call("update_bias", make.keep(bias, dtype="fixed"), torch.arange(64), 0.1)

@@ -1,8 +1,8 @@
 """Rounds the factor 1/(1 − p) to 16 bits before it multiplies.
 系数 1/(1 − p) 先舍入到 16 位，再去乘。
 
-symptom: Kept entries are rounded twice: most miss in the last bit.
-症状：保留的元素舍入了两次，末位常常不对。
+symptom: Kept entries are rounded twice: some miss in the last bit.
+症状：保留的元素舍入了两次，有些末位不对。
 
 cards: prec-07, mask-12
 rung: hardened

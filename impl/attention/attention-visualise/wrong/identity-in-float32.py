@@ -1,11 +1,11 @@
 """Mixes with an identity in float32.
 混入的单位阵是 float32。
 
-symptom: Rollout returns float32 for 16-bit maps.
-症状：16 位注意力图的 rollout 返回 float32。
+symptom: Rollout returns float32 for 16-bit maps, and fails for float64 ones.
+症状：16 位注意力图的 rollout 返回 float32，float64 的直接报错。
 
 cards: prec-07
-rung: hardened
+rung: solved
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""Adds −1e4 to hidden scores, as BERT does, and looks no further.
-像 BERT 那样给被挡的分数加 −1e4，此外什么都不管。
+"""Adds −1e4 to hidden scores, as BERT does, in empty rows too.
+像 BERT 那样给被挡的分数加 −1e4，全挡的行也这样处理。
 
 symptom: A query that may see nothing attends as if nothing were hidden.
 症状：什么都看不到的 query，反而像没有掩码一样去看所有 key。

@@ -1,8 +1,8 @@
 """Writes the norm by hand and divides by rsqrt.
 手写归一化，除以了 rsqrt。
 
-symptom: The norm multiplies by the standard deviation: activations grow from block to block.
-症状：等于乘上了标准差，激活值逐层变大。
+symptom: The norm multiplies by the standard deviation: it amplifies what it should level.
+症状：等于乘上了标准差，该压平的反而被放大。
 
 cards: norm-03
 rung: solved

@@ -1,5 +1,5 @@
 """Keeps k + 1 tokens.
-多留一个，留下 k + 1 个。
+保留了 k + 1 个 token。
 
 symptom: top_k = 1 is not greedy.
 症状：top_k = 1 不等于贪心。

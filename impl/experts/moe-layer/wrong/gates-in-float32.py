@@ -1,8 +1,8 @@
 """Takes the softmax in float32 and does not cast the gates back.
 softmax 用 float32 算，门控权重没有转回来。
 
-symptom: 16 bits: gated outputs are float32 and do not fit into a sum in the dtype of x.
-症状：16 位输入时，加权后的输出是 float32，加不进 x 那个 dtype 的和里。
+symptom: 16 bits: gated outputs are float32, and adding them to a 16-bit sum by index_add fails.
+症状：16 位输入时，加权后的输出是 float32，用 index_add 加到 16 位的和上会报错。
 
 cards: prec-07, moe-24
 rung: hardened

@@ -1,5 +1,5 @@
 """Multiplies by the bias correction instead of dividing.
-偏差修正写成了乘，没有除。
+偏差修正该除，却写成了乘。
 
 symptom: With the default betas the first step is 10·lr instead of lr.
 症状：默认 β 下，第一步走了 10·lr，本该是 lr。
