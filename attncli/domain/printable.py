@@ -5,7 +5,8 @@ gets it, `escaped` what JSON passes, where a sign must survive but not act.
 
 Hidden are Unicode's categories Cc, Cf, Cs, Co, Zl and Zp, noncharacters, and what Unicode calls ignorable by default.
 Kept are newline and tab, the format characters of Arabic and Syriac that are drawn, and U+FE0E and U+FE0F directly
-behind a sign that exists as text and as emoji. An emoji that joiners make of several is shown as its parts.
+behind a sign that exists as text and as emoji; and the joiners U+200C and U+200D where they are part of the spelling:
+between two letters of a script that joins them (Arabic, Indic scripts, Mongolian), U+200D between two emoji too.
 """
 
 from __future__ import annotations
@@ -14,11 +15,13 @@ from functools import cache
 from re import Pattern
 
 _HIDDEN = (
-    "\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f\\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e"
+    "\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f\\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u2028-\u202e"
     "\u2060-\u206f\u3164\ud800-\uf8ff\ufdd0-\ufdef\ufe00-\ufe0d\ufeff\uffa0\ufff0-\ufffb\ufffe\uffff"
     "\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff\U000f0000-\U0010ffff"
     + "".join(f"{chr(plane << 16 | 0xFFFE)}{chr(plane << 16 | 0xFFFF)}" for plane in range(1, 15))
 )
+_JOINED = "\u0600-\u061b\u061d-\u07ff\u08a0-\u0dff\u1000-\u109f\u1780-\u17b3\u17b6-\u17d3\u1820-\u18aa"
+_EMOJI = "\u2190-\u2bff\U0001f000-\U0001faff"
 _TEXT_OR_EMOJI = "#*0-9\xa9\xae\u203c-\u3299\U0001f000-\U0001faff"
 # Characters that Python counts as printable and nobody sees.
 _UNSEEN = frozenset(
@@ -75,7 +78,10 @@ def _sequences() -> Pattern[str]:
 def _hidden() -> Pattern[str]:
     import re
 
-    return re.compile(f"[{_HIDDEN}]|(?<![{_TEXT_OR_EMOJI}])[\ufe0e\ufe0f]")
+    return re.compile(
+        f"[{_HIDDEN}]|(?<![{_TEXT_OR_EMOJI}])[\ufe0e\ufe0f]|(?<![{_JOINED}])\u200c|\u200c(?![{_JOINED}])"
+        f"|(?<![{_JOINED}{_EMOJI}])(?<![{_EMOJI}]\ufe0f)\u200d|\u200d(?![{_JOINED}{_EMOJI}])"
+    )
 
 
 def _as_escape(char: str) -> str:
