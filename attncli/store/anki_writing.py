@@ -16,42 +16,31 @@ import json
 import sqlite3
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
-from datetime import datetime
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
 from itertools import count
-from pathlib import Path
 from typing import Any
 
 from attncli.domain.anki import AnkiCalendar, AnkiReview, AnkiSchedule, CardType
 from attncli.store.anki_reading import SUSPENDED
-from attncli.store.connection import error_in_words
 
 MEMBER = "collection.anki2"
 EARLIEST_IN_ZIP = 1980
 Fill = Callable[[sqlite3.Cursor, float, Iterator[int]], None]
 
 _STEP_LASTS_A_DAY = 3
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MILLISECOND = timedelta(milliseconds=1)
 
 
-def package_bytes(
-    folder: Path, at: datetime, fill: Fill, calendar: AnkiCalendar, schedules: Mapping[str, AnkiSchedule]
-) -> bytes:
-    """The package as a file's content. `fill` writes notes, cards and decks; `schedules` are by the guid of a note.
-
-    `folder` is a private one for the database. Raises StoreError where it cannot be written.
-    """
-    path = folder / MEMBER
-    try:
-        connection = sqlite3.connect(path)
-        try:
-            fill(connection.cursor(), at.timestamp(), count(round(at.timestamp() * 1000)))
-            _set_calendar(connection, at, calendar)
-            _schedule(connection, calendar, schedules)
-            connection.commit()
-        finally:
-            connection.close()
-    except sqlite3.Error as error:
-        raise error_in_words(error, path) from error
-    return _zipped(path.read_bytes(), at)
+def package_bytes(at: datetime, fill: Fill, calendar: AnkiCalendar, schedules: Mapping[str, AnkiSchedule]) -> bytes:
+    """The package as a file's content. `fill` writes notes, cards and decks; `schedules` are by the guid of a note."""
+    with closing(sqlite3.connect(":memory:")) as connection:
+        fill(connection.cursor(), at.timestamp(), count(round(at.timestamp() * 1000)))
+        _set_calendar(connection, at, calendar)
+        _schedule(connection, calendar, schedules)
+        connection.commit()
+        return _zipped(connection.serialize(), at)
 
 
 def _zipped(database: bytes, at: datetime) -> bytes:
@@ -85,16 +74,19 @@ def _schedule(connection: sqlite3.Connection, calendar: AnkiCalendar, schedules:
     cards = connection.execute("SELECT cards.id, guid FROM cards JOIN notes ON nid = notes.id").fetchall()
     for card, guid in cards:
         if (schedule := schedules.get(guid)) is not None:
-            _put(connection, card, schedule, calendar)
-            for review in schedule.reviews:
+            numbers = [_number(review, taken) for review in schedule.reviews]
+            _put(connection, card, schedule, calendar, numbers[-1] // 1000 if numbers else None)
+            for number, review in zip(numbers, schedule.reviews, strict=True):
                 connection.execute(
                     "INSERT INTO revlog (id, cid, usn, ease, ivl, lastIvl, factor, time, type)"
                     " VALUES (?, ?, -1, ?, ?, ?, ?, ?, ?)",
-                    (_number(review, taken), card, *_values(review)),
+                    (number, card, *_values(review)),
                 )
 
 
-def _put(connection: sqlite3.Connection, card: int, schedule: AnkiSchedule, calendar: AnkiCalendar) -> None:
+def _put(
+    connection: sqlite3.Connection, card: int, schedule: AnkiSchedule, calendar: AnkiCalendar, last_review: int | None
+) -> None:
     if schedule.type is CardType.NEW:
         connection.execute("UPDATE cards SET queue = ? WHERE id = ?", (SUSPENDED if schedule.suspended else 0, card))
         return
@@ -111,7 +103,7 @@ def _put(connection: sqlite3.Connection, card: int, schedule: AnkiSchedule, cale
             schedule.repetitions,
             schedule.lapses,
             schedule.steps_left * 1001,
-            json.dumps(_data(schedule)),
+            json.dumps(_data(schedule, last_review)),
             card,
         ),
     )
@@ -124,22 +116,22 @@ def _queue(schedule: AnkiSchedule, calendar: AnkiCalendar) -> tuple[int, int]:
         return CardType.REVIEW, day
     if schedule.reviewed_at and schedule.due_at and (schedule.due_at - schedule.reviewed_at).days >= 1:
         return _STEP_LASTS_A_DAY, day
-    return CardType.LEARNING, round(schedule.due_at.timestamp()) if schedule.due_at else 0
+    return CardType.LEARNING, int(schedule.due_at.timestamp()) if schedule.due_at else 0
 
 
-def _data(schedule: AnkiSchedule) -> dict[str, Any]:
+def _data(schedule: AnkiSchedule, last_review: int | None) -> dict[str, Any]:
     told = {
         "s": schedule.stability_days and round(schedule.stability_days, 4),
         "d": schedule.difficulty and round(schedule.difficulty, 3),
         "dr": schedule.desired_retention,
         "decay": schedule.decay,
-        "lrt": round(schedule.reviewed_at.timestamp()) if schedule.reviewed_at else None,
+        "lrt": last_review,
     }
     return {key: value for key, value in told.items() if value is not None}
 
 
 def _number(review: AnkiReview, taken: set[int]) -> int:
-    number = round(review.at.timestamp() * 1000)
+    number = (review.at - _EPOCH) // _MILLISECOND
     while number in taken:
         number += 1
     taken.add(number)

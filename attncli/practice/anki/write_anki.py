@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from attncli.practice.anki.anki_schedules import anki_calendar, anki_schedule
 from attncli.practice.workspace import Workspace
 from attncli.store.anki_writing import Fill, package_bytes
-from attncli.store.foreign_database import workshop
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +25,6 @@ def write_package(
     """Gives `write` the whole package; `notes` maps the guid of each note to its card, `fill` writes them."""
     schedules = {guid: anki_schedule(workspace, card) for guid, card in notes.items()}
     calendar = anki_calendar(workspace, schedules.values())
-    with workshop(workspace.home.root) as room:
-        content = package_bytes(room, workspace.clock(), fill, calendar, schedules)
-    write(content)
+    write(package_bytes(workspace.clock(), fill, calendar, schedules))
     reviewed = [schedule for schedule in schedules.values() if schedule.reviews]
     return AnkiWritten(len(schedules), len(reviewed), sum(len(schedule.reviews) for schedule in reviewed))
