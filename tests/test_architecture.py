@@ -29,7 +29,10 @@ RULES: dict[str, tuple[set[str], set[str]]] = {
     "store": ({"domain", "errors", "files", "paths"}, {"zstandard"}),
     "sandbox": ({"errors"}, {"torch"}),
     "judge": ({"domain", "errors", "sandbox"}, {"torch", "hypothesis"}),
-    "practice": ({"domain", "memory", "bank", "store", "judge", "words", "errors", "files", "config", "paths"}, set()),
+    "practice": (
+        {"domain", "memory", "bank", "store", "judge", "words", "errors", "files", "config", "paths"},
+        {"markdown_it", "mdit_py_plugins"},
+    ),
     "export": (
         {"domain", "practice", "words", "errors", "files"},
         {"jinja2", "markupsafe", "markdown_it", "mdit_py_plugins", "latex2mathml", "nh3", "genanki"}

@@ -28,6 +28,7 @@ from attncli.bank.rules.repair_rules import repair_problems
 from attncli.bank.rules.statement_rules import follow_up_findings, statement_findings
 from attncli.bank.rules.written_numbers import number_findings
 from attncli.bank.validate import glossary_findings
+from attncli.domain.anki import FROM_ANKI
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +132,8 @@ def _file_findings(file: Checked, known: Known, terms: Terms, around: Surroundin
     if file.role == "cards":
         yield from topic_rules(file, known, bundled)
     for entry in file.readable:
+        if file.own and FROM_ANKI in (entry.card.get("tags") or ()):
+            continue  # nobody here wrote it: its shape is enough
         for finding in _card_rules(entry, known, file.own):
             yield finding.below(("cards", entry.number))
         if file.own:

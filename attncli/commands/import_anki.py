@@ -49,6 +49,8 @@ def _told(done: AnkiImported, file: Path, dry_run: bool, lang: Lang) -> list[str
         "unreadable": done.unreadable,
         "media": done.media,
         "gone": done.gone,
+        "forgotten": done.forgotten,
+        "taken_back": done.taken_back,
         "lost": done.lost_reviews,
     }
     lines += [ANKI_IMPORTED[name][lang].format(count=count) for name, count in counts.items() if count]

@@ -104,7 +104,10 @@ class Template:
 
 @dataclass(frozen=True, slots=True)
 class ForeignCard:
-    """A card of somebody's Anki collection; `fields` are its note's, HTML, by name; `reviews` are its answers."""
+    """A card of somebody's Anki collection; `fields` are its note's, HTML, by name; `reviews` are its answers.
+
+    `forgotten` are those before the card was reset to a new one: they count no more.
+    """
 
     guid: str
     ord: int
@@ -114,6 +117,7 @@ class ForeignCard:
     suspended: bool
     changed_at: datetime
     reviews: tuple[AnkiReview, ...]
+    forgotten: tuple[AnkiReview, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from attncli.domain.anki import AnkiReview, ForeignCard, ForeignCollection, ReviewType, Template
+from attncli.domain.anki import AnkiReview, CardType, ForeignCard, ForeignCollection, ReviewType, Template
 from attncli.domain.log_row import EARLIEST, LATEST
 from attncli.errors import StoreError, UsageError
 from attncli.store.anki_archive import EXPORT, unpacked
@@ -21,9 +22,9 @@ from attncli.store.connection import Connection, opened
 from attncli.store.protocol_buffers import fields_of
 
 TABLES = {
-    "col": {"models", "decks"},
+    "col": {"models", "decks", "conf"},
     "notes": {"id", "guid", "mid", "flds"},
-    "cards": {"id", "nid", "did", "ord", "mod", "queue", "odid"},
+    "cards": {"id", "nid", "did", "ord", "mod", "type", "queue", "odid"},
     "revlog": {"id", "cid", "ease", "ivl", "lastIvl", "factor", "time", "type"},
 }
 TABLES_18 = {
@@ -31,11 +32,14 @@ TABLES_18 = {
     "fields": {"ntid", "ord", "name"},
     "templates": {"ntid", "ord", "config"},
     "decks": {"id", "name"},
+    "config": {"KEY", "val"},
 }
 MOST_CARDS = 500_000
 MOST_REVIEWS = 5_000_000
 LONGEST_NOTE = 2**20
 SUSPENDED = -1
+OLD_SCHEDULER = 1
+"""Anki's first: while a card was learned it had three buttons, so that 2 was Good there and 3 Easy."""
 
 
 class _NoteType(NamedTuple):
@@ -64,19 +68,19 @@ def read_package(package: Path, folder: Path) -> ForeignCollection:
 
 def _read(connection: Connection, package: Path) -> ForeignCollection:
     _require(connection, TABLES, package)
-    for table, most in (("cards", MOST_CARDS), ("revlog", MOST_REVIEWS)):
+    for table, most in (("notes", MOST_CARDS), ("cards", MOST_CARDS), ("revlog", MOST_REVIEWS)):
         count = connection.value(f"SELECT count(*) FROM {table}")
         if count > most:
             raise UsageError(f"{package} has {count} rows in {table}, more than {most}; export one deck at a time")
     try:
-        models, decks = _types_and_decks(connection, package)
-        reviews, unrated = _reviews(connection)
+        models, decks, scheduler = _types_and_decks(connection, package)
+        reviews, unrated = _reviews(connection, scheduler)
         cards = tuple(_cards(connection, models, decks, reviews))
     except (TypeError, ValueError, AttributeError, KeyError, OverflowError) as error:
         said = " ".join(str(error).split())[:100]
         raise UsageError(f"the collection in {package} is not as Anki writes it ({said}); {EXPORT}") from error
-    kept = sum(len(card.reviews) for card in cards)
-    return ForeignCollection(cards, unrated + sum(map(len, reviews.values())) - kept)
+    left = sum(review.rating > 0 for of_card in reviews.values() for review in of_card)
+    return ForeignCollection(cards, unrated + left)
 
 
 def _require(connection: Connection, tables: Mapping[str, set[str]], package: Path) -> None:
@@ -88,14 +92,18 @@ def _require(connection: Connection, tables: Mapping[str, set[str]], package: Pa
             raise UsageError(f"{package} holds no Anki collection that can be read (table {table}); {EXPORT}")
 
 
-def _types_and_decks(connection: Connection, package: Path) -> tuple[dict[int, _NoteType], dict[int, str]]:
-    models, decks = connection.row("SELECT CAST(models AS BLOB), CAST(decks AS BLOB) FROM col")
+def _types_and_decks(connection: Connection, package: Path) -> tuple[dict[int, _NoteType], dict[int, str], int]:
+    """The note types, the names of the decks, and the number of the scheduler."""
+    models, decks, conf = (
+        connection.value(f"SELECT CAST({column} AS BLOB) FROM col") or b"" for column in ("models", "decks", "conf")
+    )
     if models.strip() not in (b"", b"{}"):
-        return _types_11(models), _decks_11(decks)
+        return _types_11(models), _decks_11(decks), int(_json(conf or b"{}").get("schedVer", OLD_SCHEDULER))
     if connection.value("SELECT 1 FROM sqlite_schema WHERE name = 'notetypes'") is None:
-        return {}, {}
+        return {}, {}, OLD_SCHEDULER
     _require(connection, TABLES_18, package)
-    return _types_18(connection), _decks_18(connection)
+    scheduler = connection.value("SELECT CAST(val AS BLOB) FROM config WHERE KEY = 'schedVer'")
+    return _types_18(connection), _decks_18(connection), int(scheduler or OLD_SCHEDULER)
 
 
 def _types_11(models: bytes) -> dict[int, _NoteType]:
@@ -150,8 +158,11 @@ def _text(value: int | bytes) -> str:
     return value.decode() if isinstance(value, bytes) else ""
 
 
-def _reviews(connection: Connection) -> tuple[dict[int, list[AnkiReview]], int]:
-    """The answers of each card, and how many rows are answers with no use: a rating or a moment that cannot be."""
+def _reviews(connection: Connection, scheduler: int) -> tuple[dict[int, list[AnkiReview]], int]:
+    """The log of each card, and how many rows are answers with no use: a rating or a moment that cannot be.
+
+    Answers that changed no schedule (cramming) are left out; what was set by hand stays, with the rating 0.
+    """
     found, unusable = defaultdict[int, list[AnkiReview]](list), 0
     sql = "SELECT id, cid, ease, ivl, lastIvl, factor, time, type FROM revlog NOT INDEXED ORDER BY id"
     for id, card, *values in connection.each(sql):
@@ -159,16 +170,32 @@ def _reviews(connection: Connection) -> tuple[dict[int, list[AnkiReview]], int]:
             unusable += 1
             continue
         rating, interval, last_interval, ease, elapsed_ms, sort = values
-        at = _moment(id / 1000)
-        if sort in (ReviewType.MANUAL, ReviewType.RESCHEDULED) or rating == 0:
-            continue
         if sort == ReviewType.FILTERED and ease == 0:
             continue
-        if at is None or not 1 <= rating <= 4 or not 0 <= sort <= ReviewType.FILTERED:
-            unusable += 1
+        at = _moment(id / 1000)
+        by_hand = sort in (ReviewType.MANUAL, ReviewType.RESCHEDULED) or rating == 0
+        if at is None or not 0 <= sort <= ReviewType.RESCHEDULED or not (by_hand or 1 <= rating <= 4):
+            unusable += not by_hand
             continue
+        if scheduler == OLD_SCHEDULER and sort in (ReviewType.LEARNING, ReviewType.RELEARNING) and rating in (2, 3):
+            rating += 1
+        rating = 0 if by_hand else rating
         found[card].append(AnkiReview(at, rating, interval, last_interval, ease, elapsed_ms, ReviewType(sort)))
     return found, unusable
+
+
+def _begin(reviews: Sequence[AnkiReview]) -> int:
+    """Where in the log of a card the history begins that counts: at its last learning, or behind its last reset."""
+    begin, is_learned = 0, False
+    for number in reversed(range(len(reviews))):
+        review = reviews[number]
+        if review.rating and review.type is ReviewType.LEARNING:
+            begin, is_learned = number, True
+        elif is_learned:
+            break
+        elif review.type is ReviewType.MANUAL and review.ease == 0:
+            return number + 1
+    return begin
 
 
 def _moment(seconds: float) -> datetime | None:
@@ -177,25 +204,46 @@ def _moment(seconds: float) -> datetime | None:
 
 
 def _cards(
-    connection: Connection, types: Mapping[int, _NoteType], decks: Mapping[int, str], reviews: dict[int, Any]
+    connection: Connection, types: Mapping[int, _NoteType], decks: Mapping[int, str], logs: dict[int, list[AnkiReview]]
 ) -> Iterator[ForeignCard]:
-    sql = (
-        "SELECT cards.id, CAST(guid AS BLOB), mid, CAST(flds AS BLOB), ord, did, odid, queue, cards.mod"
-        " FROM cards JOIN notes ON notes.id = nid ORDER BY cards.id"
-    )
-    for id, guid, type, flds, ord, deck, home_deck, queue, changed in connection.each(sql):
-        note_type = types.get(type)
+    """The cards; the log of each is taken out of `logs`."""
+    notes = {id: _Note(*told) for id, *told in connection.each(_NOTES)}
+    for id, note_id, ord, deck, home_deck, sort, queue, changed in connection.each(_CARDS):
+        note = notes.get(note_id)
+        note_type = types.get(note.type) if note else None
         template = note_type.template(ord) if note_type else None
-        if note_type is None or template is None or len(flds) > LONGEST_NOTE:
+        if note is None or note_type is None or template is None or len(note.texts) > LONGEST_NOTE:
             continue
-        texts = flds.decode().split("\x1f")
+        log = logs.pop(id, [])
+        begin = _begin(log) if sort != CardType.NEW else len(log)
         yield ForeignCard(
-            guid=guid.decode(),
+            guid=note.guid.decode(),
             ord=int(ord),
             deck=decks.get(home_deck or deck, ""),
             template=template,
-            fields=dict(zip(note_type.fields, texts, strict=False)),
+            fields=note.fields(note_type.fields),
             suspended=queue == SUSPENDED,
             changed_at=_moment(changed) or EARLIEST,
-            reviews=tuple(reviews.get(id, ())),
+            reviews=tuple(review for review in log[begin:] if review.rating),
+            forgotten=tuple(review for review in log[:begin] if review.rating),
         )
+
+
+_NOTES = "SELECT id, CAST(guid AS BLOB), mid, CAST(flds AS BLOB) FROM notes"
+_CARDS = "SELECT id, nid, ord, did, odid, type, queue, mod FROM cards ORDER BY id"
+
+
+@dataclass(slots=True)
+class _Note:
+    """A note; its cards share what is read of it."""
+
+    guid: bytes
+    type: int
+    texts: bytes
+    _fields: dict[str, str] | None = None
+
+    def fields(self, names: Sequence[str]) -> dict[str, str]:
+        """The texts by the names of their fields."""
+        if self._fields is None:
+            self._fields = dict(zip(names, self.texts.decode().split("\x1f"), strict=False))
+        return self._fields

@@ -44,6 +44,13 @@ ANKI_IMPORTED: dict[str, _T] = {
         "cards of attn that no bank here has: {count}; their reviews are kept and count once the card is here",
         "题库中没有的 attn 卡片：{count} 张；其复习记录已保留，卡片加入后即生效",
     ),
+    "forgotten": _T(
+        "reviews from before a card was reset in Anki, which count no more: {count}",
+        "卡片在 Anki 中重置之前的复习记录，不再计入：{count} 条",
+    ),
+    "taken_back": _T(
+        "reviews here that this package corrects, taken back: {count}", "按此文件更正而撤销的复习记录：{count} 条"
+    ),
     "lost": _T(
         "reviews left out, of cards that are not here: {count}", "未导入的复习记录（所属卡片不在这里）：{count} 条"
     ),

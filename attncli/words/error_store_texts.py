@@ -125,6 +125,16 @@ ANKI: tuple[_T, ...] = (
         "{package} 的 {table} 中有 {count} 条记录，多于 {most} 条",
     ),
     _T("export one deck at a time", "请每次只导出一个牌组"),
+    _T("{package} has more than {most} MiB of text", "{package} 中的文字超过 {most} MiB"),
+    _T(
+        "{package} takes more time or memory than any collection does",
+        "读取 {package} 所需的时间或内存超出了任何 Anki 集合",
+    ),
+    _T("cannot start what reads {package} ({python}: {reason})", "无法启动读取 {package} 的进程（{python}：{reason}）"),
+    _T(
+        "make it writable and import again: what is here already counts once",
+        "请确保它可写，再重新导入；已有的不会重复计入",
+    ),
     _T(
         "the collection in {package} is not as Anki writes it ({reason})",
         "{package} 中的集合不是 Anki 写出的样子（{reason}）",

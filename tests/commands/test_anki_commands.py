@@ -46,15 +46,17 @@ def deck(tmp_path: Path) -> Path:
     }
     with sqlite3.connect(file) as rows:
         rows.executescript(
-            "CREATE TABLE col (id, models, decks); CREATE TABLE notes (id integer primary key, guid, mid, flds);"
-            "CREATE TABLE cards (id integer primary key, nid, did, ord, mod, queue, odid);"
+            "CREATE TABLE col (id, models, decks, conf); CREATE TABLE notes (id integer primary key, guid, mid, flds);"
+            "CREATE TABLE cards (id integer primary key, nid, did, ord, mod, type, queue, odid);"
             "CREATE TABLE revlog (id integer primary key, cid, ease, ivl, lastIvl, factor, time, type);"
         )
-        rows.execute("INSERT INTO col VALUES (1, ?, ?)", (json.dumps(models), json.dumps({"3": {"name": "我的牌组"}})))
+        rows.execute(
+            "INSERT INTO col VALUES (1, ?, ?, '{}')", (json.dumps(models), json.dumps({"3": {"name": "我的牌组"}}))
+        )
         rows.execute(
             "INSERT INTO notes VALUES (1, 'g', 7, 'why?' || char(31) || 'so<img src=x>'), (2, 'h', 7, '<img>')"
         )
-        rows.execute("INSERT INTO cards VALUES (5, 1, 3, 0, 1700000000, -1, 0), (6, 2, 3, 0, 1700000000, 0, 0)")
+        rows.execute("INSERT INTO cards VALUES (5, 1, 3, 0, 1700000000, 2, -1, 0), (6, 2, 3, 0, 1700000000, 0, 0, 0)")
         rows.execute("INSERT INTO revlog VALUES (1700000000123, 5, 3, 4, 1, 2500, 900, 1)")
     rows.close()
     with zipfile.ZipFile(tmp_path / "their.apkg", "w") as package:

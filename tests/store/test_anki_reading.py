@@ -21,9 +21,9 @@ from attncli.store.anki_reading import read_package
 from attncli.store.protocol_buffers import fields_of
 
 SCHEMA = """
-CREATE TABLE col (id, crt, models, decks);
+CREATE TABLE col (id, crt, models, decks, conf);
 CREATE TABLE notes (id integer primary key, guid, mid, mod, tags, flds);
-CREATE TABLE cards (id integer primary key, nid, did, ord, mod, queue, odid);
+CREATE TABLE cards (id integer primary key, nid, did, ord, mod, type, queue, odid);
 CREATE TABLE revlog (id integer primary key, cid, usn, ease, ivl, lastIvl, factor, time, type);
 """
 MODELS = {
@@ -35,7 +35,7 @@ MODELS = {
 }
 ROWS = [
     ("INSERT INTO notes VALUES (1, 'g', 7, 0, '', 'q' || char(31) || 'a')", ()),
-    ("INSERT INTO cards VALUES (5, 1, 3, 0, 1700000000, 2, 0)", ()),
+    ("INSERT INTO cards VALUES (5, 1, 3, 0, 1700000000, 2, 2, 0)", ()),
     ("INSERT INTO revlog VALUES (1700000000123, 5, -1, 3, 4, 1, 2500, 900, 1)", ()),
 ]
 
@@ -46,7 +46,7 @@ def database(tmp_path: Path, *changes: str, models: Any = MODELS, schema: str = 
     rows = sqlite3.connect(file)
     rows.executescript(schema)
     told = models if isinstance(models, str) else json.dumps(models)
-    rows.execute("INSERT INTO col VALUES (1, 0, ?, ?)", (told, json.dumps({"3": {"name": "Deck"}})))
+    rows.execute("INSERT INTO col VALUES (1, 0, ?, ?, '{}')", (told, json.dumps({"3": {"name": "Deck"}})))
     for sql, values in ROWS:
         rows.execute(sql, values)
     for change in changes:
@@ -200,7 +200,7 @@ def test_without_zstandard_a_newer_package_names_both_ways_out(
 
 def test_too_many_rows_are_refused(tmp_path: Path, room: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(anki_reading, "MOST_CARDS", 0)
-    assert "1 rows in cards, more than 0" in refused(package(tmp_path, database(tmp_path)), room)
+    assert "1 rows in notes, more than 0" in refused(package(tmp_path, database(tmp_path)), room)
     monkeypatch.setattr(anki_archive, "MOST_MEMBERS", 0)
     assert "1 files inside" in refused(package(tmp_path, database(tmp_path)), room)
 

@@ -18,6 +18,7 @@ from attncli.bank.reading.yaml_reading import parse
 from attncli.bank.validate import topic_findings
 from attncli.domain.anki import FROM_ANKI
 from attncli.domain.chinese_characters import is_chinese
+from attncli.domain.printable import printable
 from attncli.errors import UsageError
 from attncli.files import put_text
 
@@ -25,6 +26,7 @@ PREFIX = "anki"
 LONGEST_SLUG = 30
 LONGEST_TITLE = 120
 _HEAD = "# Written by `attn import anki`, which adds cards and changes none: correct them as you like.\n"
+_WORDS = re.compile(r"[A-Za-z0-9]+(?: [A-Za-z0-9]+)*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +40,18 @@ class NewOwnCard:
 
     @property
     def topic(self) -> str:
-        """`anki-deep-learning` for the deck “Deep Learning”; of a name without Latin letters, a hash."""
-        slug = re.sub(r"[^a-z0-9]+", "-", self.deck.lower()).strip("-")[:LONGEST_SLUG].strip("-")
-        is_told = len(re.sub("[^a-z0-9]", "", slug)) >= 2
-        return f"{PREFIX}-{slug if is_told else sha256(self.deck.encode()).hexdigest()[:6]}"
+        """`anki-deep-learning` for the deck “Deep Learning”; any name that this does not tell whole has a hash too."""
+        slug = re.sub(r"[^a-z0-9]+", "-", self.deck.lower()).strip("-")
+        if _WORDS.fullmatch(self.deck) and 2 <= len(slug) <= LONGEST_SLUG:
+            return f"{PREFIX}-{slug}"
+        shown = slug[:LONGEST_SLUG].strip("-")
+        hashed = sha256(self.deck.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+        return "-".join(part for part in (PREFIX, shown, hashed) if part)
+
+    @property
+    def title(self) -> str:
+        """The name of the deck as it may be shown."""
+        return " ".join(printable(self.deck).split())[:LONGEST_TITLE] or self.topic
 
     @property
     def id(self) -> str:
@@ -82,7 +92,7 @@ def _with(path: Path, topic: str, cards: list[NewOwnCard]) -> str:
     there = load_file(path, own=True) if path.exists() else BankFile(path, topic)
     if there.problems:
         raise UsageError(f"{there.problems[0]}; correct it first, then import again; nothing was imported")
-    title = json.dumps(" ".join(cards[0].deck.split())[:LONGEST_TITLE] or topic, ensure_ascii=False)
+    title = json.dumps(cards[0].title, ensure_ascii=False)
     before = (
         path.read_text(encoding="utf-8").rstrip("\n")
         if path.exists()
@@ -91,7 +101,8 @@ def _with(path: Path, topic: str, cards: list[NewOwnCard]) -> str:
     text = "\n".join([before, *(_entry(card) for card in cards), ""])
     parsed = parse(shown_path(path), text)
     whole, _ = completed(parsed.value)
-    if parsed.problems or topic_findings(whole, own=True) or len(whole["cards"]) != len(there.documents) + len(cards):
+    is_whole = not parsed.problems and not topic_findings(whole, own=True)
+    if not is_whole or len(whole["cards"]) != len(there.documents) + len(cards):
         raise UsageError(f"{shown_path(path)} does not end in a list of cards to add to; move it away and import again")
     return text
 
@@ -111,7 +122,7 @@ def _flow(value: Mapping[str, str] | list[str]) -> str:
 def write_files(texts: Mapping[Path, str]) -> None:
     """Puts each file in place at one stroke. Raises UsageError, EnvironmentFailure where there is no room."""
     for path, text in texts.items():
-        put_text(path, text, "choose another folder with --home")
+        put_text(path, text, "make it writable and import again: what is here already counts once")
 
 
 def keys_there(ids: Collection[str]) -> dict[str, str]:

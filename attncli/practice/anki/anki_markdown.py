@@ -1,34 +1,67 @@
-"""HTML, as Anki's fields hold it, to Markdown: text, lists, code, formulas. Pictures and sounds are left out."""
+"""HTML, as Anki's fields hold it, to Markdown: text, lists, code, formulas, links. Pictures and sounds are left out.
+
+The HTML is read into lines of runs. The Markdown written from them is parsed again: where its visible text is not that
+of the lines, a plainer form is written. Nothing here takes more than linear time, however broken the HTML is.
+"""
 
 from __future__ import annotations
 
 import html
 import re
-from html.parser import HTMLParser
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache
+
+from markdown_it import MarkdownIt
+from mdit_py_plugins.dollarmath import dollarmath_plugin
 
 from attncli.domain.printable import printable
 
-_FORMULA = re.compile(
-    r"\\\((?P<inline>.+?)\\\)|\\\[(?P<display>.+?)\\\]"
-    r"|\[\$\](?P<old>.+?)\[/\$\]|\[\$\$\](?P<old_display>.+?)\[/\$\$\]|\[latex\](?P<latex>.+?)\[/latex\]"
-    r"|<anki-mathjax(?P<block>\s+block=\"true\")?[^>]*>(?P<mathjax>.+?)</anki-mathjax>",
-    re.DOTALL | re.IGNORECASE,
-)
-_DISPLAYED = ("display", "old_display", "block")
-_SOUND = re.compile(r"\[(?:sound|anki):[^\]\n]{0,500}\]")
-_KEPT = re.compile("\ue000(\\d{1,6})\ue001")
-_SPECIAL = re.compile(
-    r"[\\`$]|\*(?=\S)|(?<=\S)\*|<(?=[A-Za-z/!?])|\](?=[(\[:])|~(?=~)|(?<![^\W_])_|_(?![^\W_])|\{(?=\{)"
-)
-_LINE_START = re.compile(r"^(\s*)([#>+|=-]|\d+[.)](?=\s))", re.MULTILINE)
-_BLOCKS = frozenset("p div h1 h2 h3 h4 h5 h6 ul ol table tr blockquote section article center hr dl dt dd".split())
-_MARKS = {"b": "**", "strong": "**", "i": "*", "em": "*"}
-_UNSEEN = frozenset({"script", "style", "head", "title", "template", "object", "svg"})
-_MEDIA = frozenset({"img", "video", "audio", "embed", "iframe"})
 LONGEST_TEXT = 64 * 1024
-DEEPEST = 200
+LONGEST_SOURCE = 4 * LONGEST_TEXT
+LONGEST_RICH = 16 * 1024
+"""Longer texts are written without emphasis and with every sign escaped: there no parser has anything to search for."""
+MOST_LINES = 2000
+DEEPEST_LIST = 4
 LINE_BREAK = "  \n"
-_EMPTY_LINES = re.compile(r"[ \t]*\n(?:[ \t]*\n)+")
+LANGUAGE = "text"
+"""Of a block of code."""
+
+_TOKEN = re.compile(
+    r"<!--(?P<comment>)|<[!?][^<>]{0,2000}>"
+    r"|<(?P<end>/?)(?P<tag>[A-Za-z][A-Za-z0-9-]{0,30})(?![A-Za-z0-9-])"
+    r"(?P<attributes>(?>(?:[^<>\"']{1,2000}|\"[^\"<]{0,2000}\"|'[^'<]{0,2000}')*)(?=>)|[^<>]{0,2000})>"
+)
+_ATTRIBUTE = re.compile(r"([A-Za-z-]{1,30})\s{0,9}=\s{0,9}(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+))")
+_HIDDEN = re.compile(r"display\s{0,9}:\s{0,9}none|visibility\s{0,9}:\s{0,9}hidden", re.IGNORECASE)
+_OPENED = re.compile(r"\\\(|\\\[|\[\$\$?\]|\[latex\]|<anki-mathjax(?![\w-])[^<>]{0,200}>", re.IGNORECASE)
+_CLOSED = {"\\(": "\\)", "\\[": "\\]", "[$]": "[/$]", "[$$]": "[/$$]", "[latex]": "[/latex]"}
+_LOWER = {ord(letter): ord(letter.lower()) for letter in "ABCDEFGHIJKLMNOPQRSTUVWXYZ"}
+_SOUND = re.compile(r"\[(?:sound|anki):[^\[\]\n]{0,500}\]")
+_KEPT = re.compile("\ue000(\\d{1,6})\ue001")
+_LINK = re.compile(r"(?:https?://|mailto:)[^\s<>\"\\`\x00-\x1f]{1,2000}", re.IGNORECASE)
+_SPECIAL = re.compile(
+    r"[\\`$]|\*(?!\s)|(?<!\s)\*|<(?=[A-Za-z/!?])|\](?=[(\[:])|~(?=~)|(?<=~)~|(?<![^\W_])_|_(?![^\W_])"
+    r"|&(?=#?[A-Za-z0-9]{1,32};)"
+)
+_PUNCTUATION = re.compile(r"[!-/:-@\[-`{-~]")
+_LINE_START = re.compile(r"(?:[#>+|=-]|:(?=-)|\d{1,9}(?=[.)](?:\s|$)))")
+_BLANKS = re.compile(r"[ \t\n\r\f\xa0]+")
+_INDENT = re.compile(r"[ \t\n\r\f]*\xa0[ \t\n\r\f\xa0]+")
+
+_PARAGRAPHS = frozenset("p h1 h2 h3 h4 h5 h6 table blockquote section article hr dl pre ul ol".split())
+_LINES = frozenset("div tr dt dd center summary details header footer figure figcaption fieldset form".split())
+_MARKS = {"b": "**", "strong": "**", "i": "*", "em": "*"}
+_UNSEEN = frozenset("script style head title template object svg button select textarea canvas noscript".split())
+_MEDIA = frozenset("img video audio embed iframe".split())
+_VOID = frozenset("img br hr input embed col wbr area base link meta param source track".split())
+_CODE = frozenset("pre code kbd tt samp".split())
+_RAISED = str.maketrans(
+    "0123456789+-−=()abcdefghijklmnoprstuvwxyzABDEGHIJKLMNOPRTUVW",
+    "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁼⁽⁾ᵃᵇᶜᵈᵉᶠᵍʰⁱʲᵏˡᵐⁿᵒᵖʳˢᵗᵘᵛʷˣʸᶻᴬᴮᴰᴱᴳᴴᴵᴶᴷᴸᴹᴺᴼᴾᴿᵀᵁⱽᵂ",
+)
+_LOWERED = str.maketrans("0123456789+-−=()aehijklmnoprstuvx", "₀₁₂₃₄₅₆₇₈₉₊₋₋₌₍₎ₐₑₕᵢⱼₖₗₘₙₒₚᵣₛₜᵤᵥₓ")
 
 
 class Converted(str):
@@ -43,28 +76,287 @@ class Converted(str):
         return made
 
 
-def markdown_of(source: str) -> Converted:
-    """The Markdown of a piece of HTML, however broken it is."""
-    source = printable(source[: 4 * LONGEST_TEXT])
-    reader = _Reader()
-    source, sounds = _SOUND.subn("", _FORMULA.sub(reader.formula, source))
-    reader.feed(source)
-    reader.close()
-    text = _EMPTY_LINES.sub("\n\n", reader.text)
-    text = _KEPT.sub(reader.given_back, text)
-    return Converted.of(printable(text).strip()[:LONGEST_TEXT], sounds + reader.media)
+def markdown_of(source: str, asked: bool = False) -> Converted:
+    """The Markdown of a piece of HTML, however broken it is; in what is `asked`, closed details stay closed."""
+    reader = _Reader(asked)
+    source, sounds = _SOUND.subn("", reader.without_formulas(printable(source[:LONGEST_SOURCE])))
+    reader.read(source)
+    return Converted.of(written(reader.lines), sounds + reader.media)
 
 
-def _formula(found: re.Match[str]) -> str:
-    source = next(value for name, value in found.groupdict().items() if value is not None and name != "block")
-    latex = html.unescape(re.sub(r"<br\s*/?>|<[^<>]{0,200}>", " ", source)).strip()
-    latex = re.sub(r"^\$+|\$+$", "", " ".join(latex.split())).strip()
-    if not latex:
-        return ""
-    if "$" in latex or "`" in latex or latex.endswith("\\") or not _is_balanced(latex):
-        return _ticked(latex)
-    is_displayed = any(found[name] is not None for name in _DISPLAYED)
-    return f"$$\n{latex}\n$$" if is_displayed else f"${latex}$"
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A stretch of one line: `kind` is text, code, formula or display; `marks` are `**`, `*`, both or none."""
+
+    text: str
+    kind: str = "text"
+    marks: str = ""
+    link: str = ""
+
+
+@dataclass(slots=True)
+class Line:
+    """A line: `marker` begins an item of a list, `indent` is where its text stands, `gap` an empty line before it.
+
+    A block of code is one line, whose only run is `block`.
+    """
+
+    runs: list[Run] = field(default_factory=list)
+    indent: int = 0
+    marker: str = ""
+    gap: bool = False
+
+    @property
+    def is_apart(self) -> bool:
+        """Whether this is code or a displayed formula, which stands alone."""
+        return bool(self.runs) and self.runs[0].kind in ("block", "display")
+
+
+class _Reader:
+    """Reads HTML into lines."""
+
+    def __init__(self, asked: bool) -> None:
+        self.lines: list[Line] = [Line()]
+        self.media = 0
+        self._asked = asked
+        self._formulas: dict[int, tuple[str, str, str]] = {}
+        self._size = 0
+        self._skipped: tuple[str, int] | None = None
+        self._code: list[str] | None = None
+        self._is_block = False
+        self._lists: list[int | None] = []
+        self._widths: list[int] = []
+        self._marks = dict.fromkeys(("**", "*"), 0)
+        self._link = ""
+        self._scripts: list[tuple[str, Line, int]] = []
+
+    def without_formulas(self, source: str) -> str:
+        """The source with a sign in place of each formula: what is inside is no HTML, and no Markdown."""
+        lower, parts, at, missing = source.translate(_LOWER), list[str](), 0, set[str]()
+        for found in _OPENED.finditer(source):
+            opened = lower[found.start() : found.end()]
+            closed = _CLOSED.get(opened, "</anki-mathjax>")
+            if found.start() < at or closed in missing:
+                continue
+            end = lower.find(closed, found.end())
+            if end < 0:
+                missing.add(closed)
+                continue
+            parts.append(source[at : found.start()])
+            at = end + len(closed)
+            is_displayed = opened in ("\\[", "[$$]") or 'block="true"' in opened
+            latex = _latex(source[found.end() : end])
+            raw = _text(source[found.start() : at])
+            self._formulas[len(self._formulas)] = (latex, "display" if is_displayed else "formula", raw)
+            parts.append(f"\ue000{len(self._formulas) - 1}\ue001")
+        return "".join([*parts, source[at:]])
+
+    def read(self, source: str) -> None:
+        """Takes in the whole source."""
+        at = 0
+        for found in _TOKEN.finditer(source):
+            if found.start() < at:
+                continue
+            self._data(source[at : found.start()])
+            at = found.end()
+            if found["comment"] is not None:
+                end = source.find("-->", at)
+                at = end + 3 if end >= 0 else len(source)
+            elif found["tag"] and found["end"]:
+                self._end(found["tag"].lower())
+            elif found["tag"]:
+                self._start(found["tag"].lower(), found["attributes"])
+        self._data(source[at:])
+        self._end_code()
+        self.lines = [line for line in self.lines if line.runs]
+
+    @property
+    def _line(self) -> Line:
+        return self.lines[-1]
+
+    def _start(self, tag: str, attributes: str) -> None:
+        if self._skipped:
+            name, depth = self._skipped
+            self._skipped = (name, depth + (name == tag))
+            return
+        told = {name.lower(): a or b or c for name, a, b, c in _ATTRIBUTE.findall(attributes)}
+        is_hidden = _HIDDEN.search(told.get("style", "")) or re.search(r"(?:^|\s)hidden(?=$|[\s=/])", attributes)
+        if tag in _MEDIA:
+            self.media += not is_hidden
+        if (tag in _UNSEEN or is_hidden) and tag not in _VOID:
+            self._skipped = None if attributes.endswith("/") else (tag, 1)
+        elif tag == "br":
+            self._new_line()
+        elif tag in ("sup", "sub"):
+            self._scripts.append((tag, self._line, len(self._line.runs if self._code is None else self._code)))
+        elif self._code is not None:
+            if tag in _LINES | _PARAGRAPHS:
+                self._is_block |= tag == "pre"
+                self._code.append("\n")
+        elif tag in _CODE:
+            self._code, self._is_block = [], tag == "pre"
+        elif tag in _MARKS:
+            self._marks[_MARKS[tag]] += 1
+        elif tag == "a":
+            self._link = _target(told.get("href", ""))
+        elif tag in ("td", "th"):
+            self._add(Run(" · ")) if self._line.runs else None
+        elif tag == "li":
+            self._item()
+        elif tag in ("ul", "ol"):
+            start = told.get("start", "")
+            first = int(start) if re.fullmatch(r"\d{1,8}", start) else 1
+            self._break(gap=not self._lists or first != 1)
+            self._lists.append(first if tag == "ol" else None)
+            self._widths.append(0)
+        else:
+            self._boundary(tag)
+
+    def _end(self, tag: str) -> None:
+        if self._skipped:
+            name, depth = self._skipped
+            depth -= name == tag
+            self._skipped = (name, depth) if depth else None
+        elif tag in ("sup", "sub"):
+            self._end_script(tag)
+        elif tag == "pre" or (tag in _CODE and not self._is_block):
+            self._end_code()
+        elif self._code is not None:
+            if tag in _LINES and self._code and not self._code[-1].endswith("\n"):
+                self._code.append("\n")
+        elif tag in _MARKS:
+            self._marks[_MARKS[tag]] = max(0, self._marks[_MARKS[tag]] - 1)
+        elif tag == "a":
+            self._link = ""
+        elif tag in ("ul", "ol"):
+            self._lists, self._widths = self._lists[:-1], self._widths[:-1]
+            self._break(gap=not self._lists)
+        else:
+            self._boundary(tag)
+            if tag == "summary" and self._asked:
+                self._skipped = ("details", 1)
+
+    def _boundary(self, tag: str) -> None:
+        if tag in _PARAGRAPHS:
+            self._break(gap=True)
+        elif tag in _LINES:
+            self._break()
+
+    def _data(self, source: str) -> None:
+        if self._skipped or not source or self._size >= LONGEST_TEXT:
+            return
+        at = 0
+        for found in _KEPT.finditer(source):
+            self._words(source[at : found.start()])
+            at = found.end()
+            if kept := self._formulas.pop(int(found[1]), None):
+                self._formula(*kept)
+        self._words(source[at:])
+
+    def _words(self, source: str) -> None:
+        text = printable(_decoded(source))[: max(0, LONGEST_TEXT - self._size)]
+        self._size += len(text)
+        if self._code is not None:
+            self._code.append(text.replace("\xa0", " "))
+        elif not self._line.runs and (indent := _INDENT.match(text)):
+            blanks = indent[0].replace("\n", "").replace("\r", "")
+            rest = _BLANKS.sub(" ", text[indent.end() :])
+            self._add(Run("\xa0" * len(blanks) if rest else "", "indent"), Run(rest))
+        else:
+            self._add(Run(_BLANKS.sub(" ", text)))
+
+    def _formula(self, latex: str, kind: str, raw: str) -> None:
+        self._size += len(latex)
+        if self._code is not None:
+            self._code.append(raw)
+        elif not latex:
+            return
+        elif "$" in latex or "`" in latex or latex.endswith("\\") or not _is_balanced(latex):
+            self._add(Run(latex, "code"))
+        elif kind == "display":
+            self._alone(Run(latex, "display"))
+        else:
+            self._add(Run(latex, "formula"))
+
+    def _add(self, *runs: Run) -> None:
+        marks = "".join(mark for mark, depth in self._marks.items() if depth)
+        for run in runs:
+            text = run.text
+            if run.kind == "text" and (not self._line.runs or self._line.runs[-1].text.endswith((" ", "\xa0"))):
+                text = text.lstrip(" ")
+            if text:
+                self._line.runs.append(replace(run, text=text, marks=marks, link=self._link))
+
+    def _alone(self, run: Run) -> None:
+        self._break(gap=True)
+        self._line.runs.append(run)
+        self._break(gap=True)
+
+    def _new_line(self) -> None:
+        if self._code is not None:
+            self._code.append("\n")
+        else:
+            self._break(gap=not self._line.runs)
+
+    def _break(self, gap: bool = False) -> None:
+        """Ends the line, unless it is empty; `gap` leaves an empty line before the next."""
+        if self._line.runs and len(self.lines) < MOST_LINES:
+            self.lines.append(Line())
+        if not self._line.runs and not self._line.marker:
+            self._line.indent = sum(self._widths[:DEEPEST_LIST])
+            self._line.gap |= gap
+
+    def _item(self) -> None:
+        self._break()
+        if not self._line.runs:
+            count = self._lists[-1] if self._lists else None
+            marker = "- " if count is None else f"{count}. "
+            if self._lists and count is not None:
+                self._lists[-1] = count + 1
+            if self._lists:
+                self._widths[-1] = 0
+                self._line.indent = sum(self._widths[:DEEPEST_LIST])
+                self._widths[-1] = len(marker)
+            self._line.marker = marker
+
+    def _end_script(self, tag: str) -> None:
+        """Writes what is raised or lowered by Unicode's own signs, or behind `^` and `_`."""
+        if not self._scripts or self._scripts[-1][0] != tag:
+            return
+        _, line, start = self._scripts.pop()
+        if self._code is not None:
+            self._code[start:] = [_script("".join(self._code[start:]), tag)]
+            return
+        if line is not self._line:
+            return
+        runs = line.runs[start:]
+        if runs and all(run.kind == "text" for run in runs):
+            line.runs[start:] = [replace(runs[0], text=_script("".join(run.text for run in runs), tag))]
+        elif runs:
+            line.runs.insert(start, replace(runs[0], kind="text", text="^" if tag == "sup" else "_"))
+
+    def _end_code(self) -> None:
+        if self._code is None:
+            return
+        code, self._code = "".join(self._code).strip("\n"), None
+        if self._is_block or "\n" in code:
+            if code.strip():
+                self._alone(Run("\n".join(line.rstrip() for line in code.rstrip().split("\n")), "block"))
+        elif code.strip():
+            self._add(Run(code, "code"))
+        self._is_block = False
+
+
+def _decoded(source: str) -> str:
+    return html.unescape(source) if "&" in source else source
+
+
+def _text(source: str) -> str:
+    return printable(_decoded(_TOKEN.sub(" ", source)))
+
+
+def _latex(source: str) -> str:
+    return " ".join(_text(source).split()).strip("$").strip()
 
 
 def _is_balanced(latex: str) -> bool:
@@ -72,153 +364,179 @@ def _is_balanced(latex: str) -> bool:
     return braces.count("{") == braces.count("}")
 
 
+def _target(href: str) -> str:
+    href = printable(_decoded(href.strip()))
+    return href if _LINK.fullmatch(href) else ""
+
+
+def _script(text: str, tag: str) -> str:
+    told = text.strip()
+    made = told.translate(_RAISED if tag == "sup" else _LOWERED)
+    if all(sign != before for sign, before in zip(made, told, strict=True)):
+        return made
+    sign = "^" if tag == "sup" else "_"
+    return f"{sign}{told}" if len(told) == 1 or re.fullmatch(r"[^\W_]+", told) else f"{sign}({told})"
+
+
+def written(lines: Sequence[Line]) -> str:
+    """The Markdown of lines: the richest form whose visible text is that of the lines."""
+    seen = _seen(lines)
+    if not seen:
+        return ""
+    bare = [replace(line, runs=[replace(run, marks="", link="") for run in line.runs]) for line in lines]
+    is_long = sum(len(run.text) for line in lines for run in line.runs) > LONGEST_RICH
+    for form, careful in ((lines, False), (bare, False), (bare, True))[2 * is_long :]:
+        text = printable(_joined(form, careful))
+        if len(text) <= LONGEST_TEXT and (_is_plain(text) or _read_again(text) == seen):
+            return text
+    plain = "\n".join(line.marker + "".join(run.text for run in line.runs) for line in lines)
+    return _fence(printable(plain)[: LONGEST_TEXT // 2])
+
+
+def _seen(lines: Iterable[Line]) -> str:
+    return "".join(_unspaced(run.text) for line in lines for run in line.runs)
+
+
+def _unspaced(text: str) -> str:
+    return "".join(text.split())
+
+
+def _is_plain(text: str) -> bool:
+    """Whether the text is one line in which nothing can be Markdown: it need not be read again."""
+    return "\n" not in text and not re.search(r"[\\`*_$<>&~|\[\]]|^[#>+=-]|^\d+[.)]|^\s", text)
+
+
+@cache
+def _parser() -> MarkdownIt:
+    parser = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
+    return parser.use(dollarmath_plugin, allow_space=True, double_inline=True)
+
+
+def _read_again(text: str) -> str:
+    """What a reader of this Markdown sees, without blanks."""
+    parts = list[str]()
+    for token in _parser().parse(text):
+        parts += (child.content for child in token.children) if token.children is not None else [token.content]
+        if token.type == "table_open":
+            parts.append("|")
+    return _unspaced("".join(parts))
+
+
+def _joined(lines: Sequence[Line], careful: bool) -> str:
+    parts = list[str]()
+    for number, line in enumerate(lines):
+        between = ""
+        if number:
+            is_apart = line.gap or line.is_apart or lines[number - 1].is_apart
+            between = "\n\n" if is_apart else "\n" if line.marker else LINE_BREAK
+        text, margin = _line(line, careful), " " * line.indent
+        if between != LINE_BREAK and text.startswith("\xa0"):
+            text = f"&nbsp;{text[1:]}"  # a parser takes other blanks off the beginning of a paragraph
+        inner = f"\n{margin}{' ' * len(line.marker)}"
+        parts += [between, margin, line.marker, text.replace("\n", inner)]
+    return "".join(parts)
+
+
+def _line(line: Line, careful: bool) -> str:
+    first = line.runs[0]
+    if first.kind == "block":
+        return _fence(first.text)
+    if first.kind == "display":
+        return f"$$\n{first.text}\n$$"
+    groups, is_start = list[tuple[Run, str]](), True
+    for run, after in zip(line.runs, [*line.runs[1:], Run("")], strict=True):
+        text = _piece(run, after, careful)
+        if is_start and run.kind == "text":
+            text = _guarded(text)
+        is_start &= run.kind == "indent"
+        if groups and (groups[-1][0].marks, groups[-1][0].link) == (run.marks, run.link):
+            text = groups.pop()[1] + text
+        groups.append((run, text))
+    out = ""
+    for (run, text), (_, after_it) in zip(groups, [*groups[1:], (first, "")], strict=True):
+        out = _marked(out, text, run, after_it)
+    return out.rstrip(" ")
+
+
+def _piece(run: Run, after: Run, careful: bool) -> str:
+    if run.kind == "code":
+        return _ticked(run.text)
+    if run.kind == "formula":
+        return f"${run.text}$" + (" " if after.text[:1].isdigit() else "")
+    if careful:
+        return _PUNCTUATION.sub(r"\\\g<0>", run.text)
+    following = "[" if after.link else after.text[:1]
+    text = _SPECIAL.sub(
+        lambda found: f"\\{found[0]}" if found.end() <= len(run.text) else found[0], run.text + following
+    )
+    text = text.removesuffix(following)
+    return re.sub(r"(?<!\\)[\[\]]", r"\\\g<0>", text) if run.link else text
+
+
+def _guarded(text: str) -> str:
+    """The beginning of a line that is no heading, list or quotation."""
+    found = _LINE_START.match(text)
+    if found is None:
+        return text
+    at = found.end() if found[0].isdigit() else 0
+    return f"{text[:at]}\\{text[at:]}"
+
+
+def _marked(out: str, text: str, run: Run, after: str) -> str:
+    """`out` and the text in its marks; marks that no parser would take for any are left out."""
+    core = text.strip(" \xa0")
+    if not core or not (run.marks or run.link):
+        return out + text
+    out += text[: len(text) - len(text.lstrip(" \xa0"))]
+    rest = text[len(text.rstrip(" \xa0")) :]
+    if run.link:
+        out = f"{out[:-1]}\\!" if out.endswith("!") else out
+        core = f"[{core}]({run.link.replace('(', '%28').replace(')', '%29')})"
+    if run.marks:
+        while not _may_stand(out[-1:], core[:1]) and _is_movable(core):
+            out, core, rest = _with_pair(out, core, rest, first=True)
+        while not _may_stand((rest or after)[:1], core[-1:]) and _is_movable(core[::-1]):
+            out, core, rest = _with_pair(out, core, rest, first=False)
+        fits = _may_stand(out[-1:], core[:1]) and _may_stand((rest or after)[:1], core[-1:])
+        if core.strip() and fits and not out.endswith("*"):
+            core = f"{run.marks}{core}{run.marks[::-1]}"
+    return out + core + rest
+
+
+def _may_stand(outside: str, inside: str) -> bool:
+    """Whether CommonMark takes `*` between these two signs for the beginning, or the end, of an emphasis."""
+    if not inside or inside.isspace():
+        return False
+    return unicodedata.category(inside)[0] not in "PS" or not outside.strip() or _is_punctuation(outside)
+
+
+def _is_punctuation(sign: str) -> bool:
+    return unicodedata.category(sign)[0] == "P" or _PUNCTUATION.match(sign) is not None
+
+
+def _is_movable(text: str) -> bool:
+    """Whether the first sign is plain punctuation, which loses nothing when it is not emphasised."""
+    return (
+        unicodedata.category(text[0])[0] == "P" and text[0] not in "`*_[]()&" and text[1:2] != "\\" if text else False
+    )
+
+
+def _with_pair(out: str, core: str, rest: str, first: bool) -> tuple[str, str, str]:
+    """Moves the first sign of the core, or the last, to the outside; of brackets and quotation marks both."""
+    is_pair = unicodedata.category(core[0]) in ("Ps", "Pi") and unicodedata.category(core[-1]) in ("Pe", "Pf")
+    if len(core) > 1 and is_pair and _is_movable(core) and _is_movable(core[::-1]):
+        return out + core[0], core[1:-1], core[-1] + rest
+    return (out + core[0], core[1:], rest) if first else (out, core[:-1], core[-1] + rest)
+
+
 def _ticked(text: str) -> str:
     longest = max((len(run) for run in re.findall(r"`+", text)), default=0)
     ticks = "`" * (longest + 1)
-    space = " " if text.startswith("`") or text.endswith("`") else ""
+    space = " " if text[:1] in "` " or text[-1:] in "` " else ""
     return f"{ticks}{space}{text}{space}{ticks}"
 
 
-class _Reader(HTMLParser):
-    def __init__(self) -> None:
-        super().__init__(convert_charrefs=True)
-        self.parts: list[str] = []
-        self.kept: list[str] = []
-        self.media = 0
-        self._unseen = 0
-        self._code: list[str] | None = None
-        self._is_block_code = False
-        self._lists: list[int | None] = []
-        self._marks: list[str] = []
-
-    def keep(self, text: str) -> str:
-        """What stands for a formula or code until all else has been put in order."""
-        self.kept.append(text)
-        return f"\ue000{len(self.kept) - 1}\ue001"
-
-    def formula(self, found: re.Match[str]) -> str:
-        """What stands for a formula; a displayed one is a paragraph."""
-        latex = _formula(found)
-        return f"<p>{self.keep(latex)}</p>" if latex.startswith("$$") else self.keep(latex)
-
-    def given_back(self, found: re.Match[str]) -> str:
-        """What was kept; a formula is no formula where a digit follows it."""
-        kept = "".join(self.kept[int(found[1]) : int(found[1]) + 1])
-        return f"{kept} " if kept.endswith("$") and found.string[found.end() : found.end() + 1].isdigit() else kept
-
-    @property
-    def text(self) -> str:
-        self._end_code()
-        return "".join(self.parts + self._marks[::-1])
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if tag in _MEDIA:
-            self.media += 1
-        elif tag in _UNSEEN:
-            self._unseen += 1
-        elif self._unseen:
-            return
-        elif tag == "br":
-            (self.parts if self._code is None else self._code).append(LINE_BREAK if self._code is None else "\n")
-        elif self._code is not None:
-            if tag in _BLOCKS:
-                self._code.append("\n")
-        elif tag in ("pre", "code", "kbd", "tt"):
-            self._code, self._is_block_code = [], tag == "pre"
-        elif tag in ("ul", "ol") and len(self._lists) < DEEPEST:
-            self._lists.append(0 if tag == "ol" else None)
-            self._break(tag)
-        elif tag == "li":
-            self._item()
-        elif tag in ("td", "th"):
-            self._add(" · " if self.parts and not self.parts[-1].endswith("\n") else "")
-        elif tag in _MARKS:
-            self._open(_MARKS[tag])
-        else:
-            self._break(tag)
-
-    def handle_endtag(self, tag: str) -> None:
-        if tag in _UNSEEN:
-            self._unseen = max(0, self._unseen - 1)
-        elif tag == "pre" or (tag in ("code", "kbd", "tt") and not self._is_block_code):
-            self._end_code()
-        elif self._unseen or self._code is not None:
-            return
-        elif tag in ("ul", "ol"):
-            self._lists = self._lists[:-1]
-            self._break(tag)
-        elif tag in _MARKS:
-            self._close(_MARKS[tag])
-        else:
-            self._break(tag)
-
-    def handle_data(self, data: str) -> None:
-        if self._unseen:
-            return
-        if self._code is not None:
-            self._code.append(data)
-            return
-        words = re.sub(r"\s+", " ", data)
-        self._add(_SPECIAL.sub(lambda found: "\\" + found[0] if found[0] != "{" else "{ ", words))
-
-    def _add(self, text: str) -> None:
-        if text.strip() or (self.parts and not self.parts[-1].endswith("\n")):
-            at_start = not self.parts or self.parts[-1].endswith("\n")
-            if (at_start and text.strip()) or (self.parts and self.parts[-1].endswith(" ")):
-                text = text.lstrip(" ")
-            self.parts.append(_LINE_START.sub(_escaped_start, text) if at_start else text)
-
-    def _break(self, tag: str) -> None:
-        if tag not in _BLOCKS:
-            return
-        while self._marks:
-            self._close(self._marks[-1])
-        if self.parts:
-            self.parts.append(LINE_BREAK if self._lists or tag in ("tr", "div") else "\n\n")
-
-    def _item(self) -> None:
-        depth = max(0, len(self._lists) - 1)
-        count = self._lists[-1] if self._lists else None
-        mark = "-"
-        if self._lists and count is not None:
-            self._lists[-1] = count + 1
-            mark = f"{count + 1}."
-        self.parts.append(f"\n{'  ' * min(depth, 3)}{mark} ")
-
-    def _open(self, mark: str) -> None:
-        if mark not in self._marks and len(self._marks) < DEEPEST:
-            self._marks.append(mark)
-            self.parts.append(mark)
-
-    def _close(self, mark: str) -> None:
-        if not self._marks or self._marks[-1] != mark:
-            return
-        self._marks.pop()
-        space = ""
-        while self.parts and self.parts[-1] != mark and not self.parts[-1].strip():
-            space = self.parts.pop() + space
-        if self.parts and self.parts[-1] == mark:
-            self.parts.pop()
-        elif self.parts:
-            last = self.parts[-1]
-            self.parts[-1] = last.rstrip() + mark
-            space = last[len(last.rstrip()) :] + space
-        self.parts.append(space)
-
-    def _end_code(self) -> None:
-        if self._code is None:
-            return
-        code, self._code = "".join(self._code), None
-        code = _KEPT.sub(lambda found: self.given_back(found), code).strip("\n")
-        if self._is_block_code or "\n" in code:
-            longest = max((len(run) for run in re.findall(r"`+", code)), default=0)
-            fence = "`" * max(3, longest + 1)
-            self.parts.append("\n\n" + self.keep(f"{fence}text\n{code.rstrip()}\n{fence}") + "\n\n")
-        elif code.strip():
-            self.parts.append(self.keep(_ticked(code)))
-        self._is_block_code = False
-
-
-def _escaped_start(found: re.Match[str]) -> str:
-    mark = found[2]
-    return f"{found[1]}{mark[:-1]}\\{mark[-1]}" if mark[0].isdigit() else f"{found[1]}\\{mark}"
+def _fence(code: str) -> str:
+    longest = max((len(run) for run in re.findall(r"`+", code)), default=0)
+    ticks = "`" * max(3, longest + 1)
+    return f"{ticks}{LANGUAGE}\n{code}\n{ticks}"

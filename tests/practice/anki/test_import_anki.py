@@ -12,6 +12,7 @@ import pytest
 from attncli.domain.log_row import RowKind
 from attncli.domain.rating import Rating
 from attncli.errors import UsageError
+from attncli.practice.anki.anki_bank import NewOwnCard
 from attncli.practice.anki.import_anki import import_package
 from attncli.practice.cards import record_review
 from attncli.practice.log.undo import take_back
@@ -19,6 +20,7 @@ from attncli.practice.workspace import Workspace
 
 pytest.importorskip("anki", reason="the anki package is not installed (extra dev)")
 DECK = "Deep Learning::Attention"
+TOPIC = NewOwnCard("", DECK, "", "").topic
 
 
 @pytest.fixture(autouse=True)
@@ -117,8 +119,7 @@ def test_cards_and_history_come_in_and_twice_is_once(
     assert seen.document() == done.document()
     assert (done.cards, done.new_cards, done.unreadable, done.media) == (count, count - 1, 1, 1)
     assert done.new_reviews == expected - done.lost_reviews == len(reviews(workspace))
-    topic = "anki-deep-learning-attention"
-    cards = [workspace.library.card(card.id) for card in workspace.library.cards(topic=topic)]
+    cards = [workspace.library.card(card.id) for card in workspace.library.cards(topic=TOPIC)]
     assert {card.question.en for card in cards} == {
         "What is $QK^T$?",
         "encoder",
@@ -144,7 +145,7 @@ def test_later_answers_and_cards_are_added(workspace: Workspace, filled: Anki) -
     after = import_package(workspace, filled.export("two.apkg"))
     assert (after.new_cards, after.new_reviews) == (1, 1)
     assert len(reviews(workspace)) == before.new_reviews + 1
-    assert len(workspace.library.cards(topic="anki-deep-learning-attention")) == 6
+    assert len(workspace.library.cards(topic=TOPIC)) == 6
 
 
 def test_what_was_corrected_by_hand_stays(workspace: Workspace, filled: Anki) -> None:
@@ -157,8 +158,8 @@ def test_what_was_corrected_by_hand_stays(workspace: Workspace, filled: Anki) ->
 
 def test_a_broken_own_bank_stops_the_import_before_anything_is_written(workspace: Workspace, filled: Anki) -> None:
     workspace.home.banks.mkdir(parents=True)
-    file = workspace.home.banks / "anki-deep-learning-attention.yaml"
-    file.write_text("topic: anki-deep-learning-attention\ncards: nothing\n", "utf-8")
+    file = workspace.home.banks / f"{TOPIC}.yaml"
+    file.write_text(f"topic: {TOPIC}\ncards: nothing\n", "utf-8")
     with pytest.raises(UsageError, match="correct it first, then import again; nothing was imported"):
         import_package(workspace, filled.export("one.apkg"))
     assert not reviews(workspace)
@@ -211,5 +212,5 @@ def test_what_came_from_anki_does_not_go_back_unasked(workspace: Workspace, fill
     import_package(workspace, filled.export("one.apkg"))
     done = export_deck(workspace, (filled.folder / "ours.apkg").write_bytes, None, ("en",))
     assert (done.package.cards, done.from_anki) == (6, 5)
-    done = export_deck(workspace, (filled.folder / "ours.apkg").write_bytes, "anki-deep-learning-attention", ("en",))
+    done = export_deck(workspace, (filled.folder / "ours.apkg").write_bytes, TOPIC, ("en",))
     assert (done.package.cards, done.from_anki) == (5, 0)
