@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
 
@@ -202,10 +203,18 @@ class BankIndex:
         """Whether any card matches a full-text expression."""
         return bool(self._connection.value("SELECT 1 FROM card_text WHERE card_text MATCH ? LIMIT 1", (match,)))
 
-    def words(self) -> frozenset[str]:
-        """Every word that can be searched for."""
-        texts = self._connection.rows("SELECT question, body FROM card_text")
-        return frozenset(word for line in texts for text in line for word in text.split())
+    def known_words(self, words: Collection[str]) -> list[str]:
+        """Return those of `words` that some card has."""
+        rows = self._connection.rows(
+            "SELECT value FROM json_each(?) WHERE EXISTS"
+            " (SELECT 1 FROM card_text WHERE card_text MATCH '\"' || value || '\"')",
+            (json.dumps(sorted(words)),),
+        )
+        return [word for (word,) in rows]
+
+    def within(self, seconds: float) -> AbstractContextManager[None]:
+        """Raise Unfit once the searches inside take more than `seconds` of this thread's processor time."""
+        return self._connection.within(seconds)
 
     def containing_cards(self, literal: str, topic: str | None) -> list[CardSummary]:
         """The cards whose document contains `literal` as it is: for signs that no tokenizer keeps."""

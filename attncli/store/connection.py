@@ -7,9 +7,19 @@ import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from time import thread_time
 from typing import Any
 
-from attncli.errors import StoreBusy, StoreCorrupt, StoreError, StoreFull, StoreRemoved, StoreReplaced, StoreUnwritable
+from attncli.errors import (
+    StoreBusy,
+    StoreCorrupt,
+    StoreError,
+    StoreFull,
+    StoreRemoved,
+    StoreReplaced,
+    StoreUnwritable,
+    Unfit,
+)
 
 APPLICATION_ID = 0x6174746E  # "attn"
 FORMAT = 4
@@ -19,6 +29,8 @@ BESIDE = ("-wal", "-shm", "-journal")
 """The files that SQLite may keep beside a database."""
 BUSY_TIMEOUT_MS = 20_000
 MOST_REFUSALS = 3
+STEPS_BETWEEN_LOOKS = 1000
+"""SQLite's virtual machine takes so many steps, some 50 µs, before the clock is looked at."""
 LARGEST_FOREIGN_VALUE = 16 * 1024 * 1024
 Values = Sequence[Any] | Mapping[str, Any]
 
@@ -145,6 +157,20 @@ class Connection:
             yield
         finally:
             self._roll_back()
+
+    @contextmanager
+    def within(self, seconds: float) -> Iterator[None]:
+        """Raise Unfit once the reading inside takes more than `seconds` of this thread's processor time."""
+        end = thread_time() + seconds
+        self._sqlite.set_progress_handler(lambda: thread_time() > end, STEPS_BETWEEN_LOOKS)
+        try:
+            yield
+        except StoreError as error:
+            if getattr(error.__cause__, "sqlite_errorcode", None) != sqlite3.SQLITE_INTERRUPT:
+                raise
+            raise Unfit("the search takes too long; use fewer words", "search-time") from error
+        finally:
+            self._sqlite.set_progress_handler(None, 0)
 
     def try_writing(self) -> None:
         """Raises the StoreError that a write would, and writes nothing."""

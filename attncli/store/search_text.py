@@ -8,7 +8,7 @@ are lower-cased; in a query each is a prefix.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from attncli.domain.chinese_characters import IDEOGRAPHS, KANA
@@ -55,7 +55,7 @@ def parts_of_run(run: str) -> list[str]:
     """What finds each two characters of a longer Chinese run, so that a wrong one leaves the others; else nothing."""
     if not _IS_CJK.match(run) or len(run) < SHORTEST_TAKEN_APART:
         return []
-    return [starting_with(run[place : place + 2]) for place in range(len(run) - 1)]
+    return list(dict.fromkeys(starting_with(run[place : place + 2]) for place in range(len(run) - 1)))
 
 
 def every_of(conditions: Iterable[str]) -> str:
@@ -66,6 +66,21 @@ def any_of(conditions: Iterable[str]) -> str:
     """One condition that holds where one of these does; empty for none."""
     joined = " OR ".join(f"({condition})" for condition in conditions)
     return f"({joined})" if joined else ""
+
+
+def all_but_one(conditions: Sequence[str]) -> str:
+    """Return one condition that holds where at most one of these does not; of n it has n·log n parts, not n².
+
+    Empty for a single condition: then nothing has to hold.
+    """
+    if len(conditions) < 2:
+        return ""
+    half = len(conditions) // 2
+    left, right = conditions[:half], conditions[half:]
+    return any_of(
+        every_of(filter(None, both))
+        for both in ((every_of(left), all_but_one(right)), (all_but_one(left), every_of(right)))
+    )
 
 
 def in_question(expression: str) -> str:

@@ -13,6 +13,10 @@ TEXTS: dict[str, _T] = {
         "That is no topic: use lower-case letters, digits and single hyphens, such as mine.",
         "主题只能用小写字母、数字和单个连字符，例如 mine。",
     ),
+    "unfit.search-length": _T(
+        "The search has {count} characters; {most} is the most.", "搜索词有 {count} 个字符，最多 {most} 个。"
+    ),
+    "unfit.search-time": _T("The search takes too long; use fewer words.", "搜索太慢，请减少几个词。"),
     "unfit.number": _T(
         "“{text}” is no number; write one such as 1.5, 1.5e3, 3/4 or {example}.",
         "“{text}”不是数字；请写成 1.5、1.5e3、3/4 或 {example} 这样。",

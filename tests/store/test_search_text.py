@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attncli.store.search_text import every_of, runs_of, searchable, starting_with
+from attncli.store.search_text import all_but_one, every_of, runs_of, searchable, starting_with
 
 TEXTS = [
     "自注意力是置换等变的",
@@ -65,3 +65,17 @@ def test_exactly_substrings_of_a_chinese_run_are_found(query: str) -> None:
 
 def test_signs_alone_are_no_words() -> None:
     assert match_expression("√ → ≤") == ""
+
+
+@given(st.lists(st.sampled_from("abcdef"), min_size=3, max_size=6, unique=True), st.sets(st.sampled_from("abcdef")))
+def test_all_but_one_of_the_conditions_hold(asked: list[str], there: set[str]) -> None:
+    raw = sqlite3.connect(":memory:")
+    raw.execute("CREATE VIRTUAL TABLE t USING fts5 (text)")
+    raw.execute("INSERT INTO t VALUES (?)", (" ".join(sorted(there)),))
+    (count,) = raw.execute("SELECT count(*) FROM t WHERE t MATCH ?", (all_but_one(asked),)).fetchone()
+    assert count == (len(set(asked) - there) <= 1)
+
+
+def test_all_but_one_grows_little_faster_than_what_it_is_made_of() -> None:
+    assert all_but_one(["a"]) == ""
+    assert len(all_but_one(["word"] * 200)) < 200 * 200

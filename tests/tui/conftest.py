@@ -19,6 +19,7 @@ from attncli.paths import Home
 from attncli.practice.workspace import Workspace
 from attncli.tui.app import AttnApp
 from attncli.tui.routes import Route
+from attncli.tui.screens.search import SearchScreen
 from moved_clock import Clock
 
 BANK = Path(__file__).with_name("bank")
@@ -43,6 +44,9 @@ def patient_pause(monkeypatch: pytest.MonkeyPatch) -> None:
         except WaitForScreenTimeout:
             await pause(self, delay)
         if delay is not None and not self.app._exit:
+            await pause(self, 0)
+        if isinstance(screen := self.app.screen_stack[-1] if self.app.screen_stack else None, SearchScreen):
+            await screen.searched()
             await pause(self, 0)
 
     monkeypatch.setattr(Pilot, "pause", patient)

@@ -90,3 +90,15 @@ async def test_ten_thousand_lines_in_a_search_are_one(make_app: MakeApp, lang: s
         app.post_message(events.Paste("softmax\x07\n" * 10_000))
         await pilot.pause(0.3)
         assert isinstance(app.screen, SearchScreen) and app.screen.query_one(Input).value == "softmax"
+
+
+@pytest.mark.parametrize(("lang", "says"), [("en", "10000 characters; 200 is the most"), ("zh", "有 10000 个字符")])
+async def test_the_beginning_of_a_longer_text_is_searched_for(make_app: MakeApp, lang: str, says: str) -> None:
+    app = make_app("search", lang=lang)
+    async with app.run_test(size=(80, 24)) as pilot:
+        app.post_message(events.Paste("注意力机制" * 2000))
+        await pilot.pause(0.3)
+        assert app.screen.query_one(Input).value == "注意力机制" * 40
+        assert any(says in notice.message for notice in app._notifications)
+        await pilot.press("x")
+        assert len(app.screen.query_one(Input).value) == 200

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from asyncio import sleep
 from datetime import date, timedelta
+from threading import Event
 
 import pytest
 from rich.cells import cell_len
+from textual.widgets import Input
 
 from attncli.domain.log_row import RowKind
 from attncli.domain.rating import Rating
+from attncli.errors import Unfit
 from attncli.practice.cards import record_review
+from attncli.practice.cards.search_filters import FoundCards, browse
 from attncli.practice.stats.progress_stats import overview, progress
+from attncli.practice.workspace import Workspace
 from attncli.tui.screens.card import CardScreen
 from attncli.tui.screens.search import SearchScreen
 from attncli.tui.widgets.heatmap import SHADES, heatmap_rows, shade
@@ -49,6 +55,47 @@ async def test_a_query_may_hold_any_sign(make_app: MakeApp) -> None:
         await pilot.press("minus", "slash", "q", "l", "[", '"')
         await pilot.pause()
         assert app.screen.query_text == '-/ql["'  # type: ignore[attr-defined]
+
+
+async def test_the_newest_query_wins_and_keys_come_in_meanwhile(
+    make_app: MakeApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    may_end, asked = Event(), list[str]()
+
+    def slow(reader: Workspace, line: str, most: int) -> FoundCards:
+        asked.append(line)
+        may_end.wait(20)
+        return browse(reader, line, most)
+
+    monkeypatch.setattr("attncli.tui.search_thread.browse", slow)
+    app = make_app("search")
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.pause()
+        field = app.screen.query_one(Input)
+        for length in range(1, 5):
+            field.value = "kv h"[:length]
+            await sleep(0.05)
+        while not asked:
+            await sleep(0.05)
+        field.value = "kv"
+        await sleep(0.05)
+        field.value = "kv h"
+        may_end.set()
+        await pilot.pause()
+        assert asked[-1] == "kv h" and len(asked) < 6
+        assert app.screen.found.count == browse(app.workspace, "kv h").count  # type: ignore[attr-defined]
+
+
+async def test_a_search_that_fails_says_so(make_app: MakeApp, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*_: object) -> FoundCards:
+        raise Unfit("the search takes too long; use fewer words", "search-time")
+
+    monkeypatch.setattr("attncli.tui.search_thread.browse", fails)
+    app = make_app("search")
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("a")
+        await pilot.pause()
+        assert "The search takes too long; use fewer words." in shown(app)
 
 
 async def test_enter_opens_the_question_space_the_rest_and_escape_returns_to_the_query(make_app: MakeApp) -> None:

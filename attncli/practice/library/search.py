@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
+from attncli.errors import Unfit
 from attncli.store.bank_index import BankIndex, CardSummary
 from attncli.store.search_text import (
+    all_but_one,
     any_of,
     beginning_with,
     every_of,
@@ -22,17 +24,33 @@ _SMALL = frozenset(
     "a an and are as at be by can do does for from how in is it its many much of on or should so than that the there"
     " this to vs was what when where which who why will with you your".split()
 )
-LEAST_MENDED, MOST_NEAR, LEAST_FOR_ALL_BUT_ONE = 4, 6, 3
+LEAST_MENDED, LONGEST_MENDED, MOST_MENDED, MOST_NEAR, LEAST_FOR_ALL_BUT_ONE = 4, 24, 4, 6, 3
+MOST_CHARACTERS = 200
+MOST_SECONDS = 0.1
 
 
-def find(index: BankIndex, query: str, topic: str | None) -> list[CardSummary]:
-    """The cards that `query` means, the best first; those that say it in the question come before the others.
+def find(index: BankIndex, query: str, topic: str | None, seconds: float = MOST_SECONDS) -> list[CardSummary]:
+    """Return the cards that `query` means, the best first; a match in the question ranks before one in the text.
 
-    Of three or more words a question may lack one, and of the parts of a Chinese run as well. Where nothing is found, a
-    word that no card has is taken for a slip of one letter, and after that one of three or more may be missing from a
-    card altogether.
+    A question may lack one of three or more words, and one of the parts of a Chinese run. If nothing is found, words
+    that no card has are corrected by one letter; after that, a card may lack one of three or more words altogether.
+
+    Raises Unfit for a query of more than `MOST_CHARACTERS`, or one that takes more than `seconds` of processor time.
     """
-    runs = runs_of(query)
+    require_length(query)
+    with index.within(seconds):
+        return _find(index, query, topic)
+
+
+def require_length(query: str) -> None:
+    """Raise Unfit for a query of more than `MOST_CHARACTERS`."""
+    if len(query) > MOST_CHARACTERS:
+        said = f"the search has {len(query)} characters; use at most {MOST_CHARACTERS}"
+        raise Unfit(said, "search-length", count=f"{len(query)}", most=f"{MOST_CHARACTERS}")
+
+
+def _find(index: BankIndex, query: str, topic: str | None) -> list[CardSummary]:
+    runs = list(dict.fromkeys(runs_of(query)))
     if not runs:
         return index.containing_cards(query.strip(), topic)
     asked = [run for run in runs if run not in _SMALL] or runs
@@ -52,9 +70,7 @@ def meant_id(query: str) -> str:
 
 
 def _all_but_one(conditions: list[str]) -> str:
-    if len(conditions) < LEAST_FOR_ALL_BUT_ONE:
-        return ""
-    return any_of(every_of(conditions[:left] + conditions[left + 1 :]) for left in range(len(conditions)))
+    return all_but_one(conditions) if len(conditions) >= LEAST_FOR_ALL_BUT_ONE else ""
 
 
 def _in_parts(runs: list[str]) -> str:
@@ -64,24 +80,22 @@ def _in_parts(runs: list[str]) -> str:
 
 
 def _attempts(index: BankIndex, runs: list[str]) -> Iterator[list[str]]:
-    """The conditions for each word: as they are written, then with slips mended."""
+    """Yield the conditions for each word: as they are written, then with slips corrected."""
     whole = [starting_with(run) if len(run) > 1 or len(runs) == 1 else f'"{run}"' for run in runs]
     yield whole
-    words: frozenset[str] = frozenset()
-    for number, run in enumerate(runs):
-        if not index.has_text(beginning_with(run)):
-            words = words or index.words()
-            whole[number] = any_of([*_near(run, words), whole[number]])
+    unknown = [number for number, run in enumerate(runs) if not index.has_text(beginning_with(run))]
+    for number in unknown[:MOST_MENDED]:
+        whole[number] = any_of([*_near(index, runs[number]), whole[number]])
     yield whole
 
 
-def _near(run: str, words: frozenset[str]) -> Iterable[str]:
-    """Conditions for what a run that no card has may have been meant to be."""
+def _near(index: BankIndex, run: str) -> Iterable[str]:
+    """Return conditions for what a run that no card has may have been meant to be."""
     if parts := parts_of_run(run):
         return parts
-    if len(run) < LEAST_MENDED:
+    if not LEAST_MENDED <= len(run) <= LONGEST_MENDED:
         return []
-    slips = sorted(one_slip_away(run) & words, key=lambda word: (word[0] != run[0], word))
+    slips = sorted(index.known_words(one_slip_away(run)), key=lambda word: (word[0] != run[0], word))
     return [starting_with(word) for word in slips[:MOST_NEAR]]
 
 

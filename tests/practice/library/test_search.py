@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
+from time import thread_time
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from attncli import paths
-from attncli.practice.library.search import meant_id, one_slip_away
+from attncli.errors import Unfit
+from attncli.practice.library.search import find, meant_id, one_slip_away
 from attncli.practice.library.synonyms import Synonyms
 from attncli.practice.workspace import Workspace
 
@@ -184,3 +187,34 @@ def test_a_changed_glossary_changes_what_finds_a_card(tmp_path: Path) -> None:
     assert found("键值缓存") == ["x-01"]
     glossary.unlink()
     assert found("键值缓存") == []
+
+
+def test_a_pasted_text_is_refused_in_one_line(bundled: Workspace) -> None:
+    with pytest.raises(Unfit, match="the search has 1000 characters; use at most 200"):
+        bundled.library.cards("attention " * 100)
+    assert len(bundled.library.cards("attention " * 20)) > 10
+
+
+def test_a_word_said_again_and_again_asks_for_what_it_says_once(bundled: Workspace) -> None:
+    assert bundled.library.cards("注意力机制" * 12)
+
+
+@pytest.mark.parametrize(
+    "query", ["注意力机制" * 40, " ".join("abcdefghijklmnopqrstuvwxyz0123456789"), "quantizaton " * 16, "a" * 200]
+)
+def test_the_longest_query_takes_at_most_a_little_more_than_its_time(bundled: Workspace, query: str) -> None:
+    before = thread_time()
+    with suppress(Unfit):
+        bundled.library.cards(query)
+    assert thread_time() - before < 5, "processor seconds; such queries took minutes and gigabytes"
+
+
+def test_a_search_that_takes_too_long_is_stopped(bundled: Workspace) -> None:
+    with pytest.raises(Unfit, match="takes too long; use fewer words"):
+        find(bundled.store.index, "attention", None, seconds=0)
+    assert bundled.library.cards("attention"), "the next search has time again"
+
+
+def test_a_word_of_many_letters_or_many_unknown_words_are_not_all_corrected(bundled: Workspace) -> None:
+    assert not bundled.library.cards("quantizaton " + "x" * 100)
+    assert not bundled.library.cards("qqqqa qqqqb qqqqc qqqqd quantizaton")
