@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 PART = re.compile(
-    r"(?P<fence>^ *(?P<ticks>```+|~~~+).*?^ *(?P=ticks)[`~]* *$)"
-    r"|(?P<code>(?P<tick>`+)(?!`).+?(?<!`)(?P=tick)(?!`))"
+    r"(?P<fence>^ *(?P<ticks>`{3,}+|~{3,}+).*?^ *(?P=ticks)[`~]* *$)"
+    r"|(?P<code>(?<!`)(?P<tick>`++).+?(?<!`)(?P=tick)(?!`))"
     r"|(?P<escape>\\[\\$])"
     r"|\$\$(?P<display>.+?)\$\$"
     r"|\$(?!\s)(?P<inline>[^$\n]*?[^$\s\\])\$(?!\d)",

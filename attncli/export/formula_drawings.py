@@ -10,6 +10,9 @@ from xml.etree import ElementTree
 
 SIZE_PX = 15.0
 MARGIN_PX = 1.0
+MOST_LAYOUTS = 10_000
+"""Some three seconds; the longest formula of the bank takes 2,000."""
+_ROWS = frozenset({"math", "mrow", "msqrt", "mtd", "mstyle", "mpadded", "mphantom", "menclose"})
 _SCRIPTS = frozenset({"msub", "msup", "msubsup", "munder", "mover", "munderover"})
 _MATHML = re.compile(r"<math\b[^>]*>.*?</math>", re.DOTALL)
 
@@ -21,13 +24,15 @@ def drawn(fragment: str) -> str:
 
 @cache
 def _drawing(mathml: str) -> str:
-    """The formula as SVG that sits on the line; its words where its font lacks one of its signs."""
+    """Return the formula as SVG that sits on the line; its words if a sign is not in the font, or it nests too deep."""
     from ziafont import config
     from ziamath import Math
 
     config.svg2 = False
     formula = ElementTree.fromstring(mathml.replace("&nbsp;", "\u00a0"))
     words = " ".join("".join(formula.itertext()).split())
+    if _layouts(formula) > MOST_LAYOUTS:
+        return f"<code>{html.escape(words)}</code>"
     _hold_signs_with_limits(formula)
     math = Math(ElementTree.tostring(formula, encoding="unicode"), size=SIZE_PX, margin=MARGIN_PX)
     if not _has_signs(math.font.glyphindex, words):
@@ -39,6 +44,11 @@ def _drawing(mathml: str) -> str:
     svg.set("aria-label", words)
     picture = ElementTree.tostring(svg, encoding="unicode")
     return f'<span class="formula">{picture}</span>' if formula.get("display") == "block" else picture
+
+
+def _layouts(formula: ElementTree.Element) -> int:
+    """Return how many elements ziamath lays out: it lays out each row twice, and so each row in a row four times."""
+    return 1 + (1 + (_plain(formula) in _ROWS)) * sum(_layouts(child) for child in formula)
 
 
 def _hold_signs_with_limits(formula: ElementTree.Element) -> None:

@@ -21,6 +21,7 @@ from markdown_it.rules_core import StateCore
 from markdown_it.token import Token
 from markupsafe import Markup
 
+from attncli.domain.formula_limits import beyond_limits
 from attncli.domain.printable import printable
 from attncli.export.card_parser import card_parser
 from attncli.export.sanitising import MATHML_TAGS, MATHML_WORDS, sanitised
@@ -85,8 +86,7 @@ def _formula(source: str, options: dict[str, bool]) -> str:
     display = "block" if options.get("display_mode") else "inline"
     plain = html.unescape(source)
     try:
-        formula = convert(plain, display=display)
-        if _is_mathml(formula):
+        if not beyond_limits(plain) and _is_mathml(formula := convert(plain, display=display)):
             return formula
     except Exception:  # noqa: BLE001 - latex2mathml raises many kinds; the source is always readable
         pass

@@ -15,6 +15,7 @@ from typing import Any
 
 from rich.cells import cell_len
 
+from attncli.domain.formula_limits import beyond_limits
 from attncli.tui.latex_line import linear
 from attncli.tui.latex_spacing import GAPS, RELATIONS, SIGNS, spaced, split_at
 
@@ -109,7 +110,7 @@ def one_line(tex: str) -> str:
 
 def _prepared(tex: str) -> str:
     bare = tex.replace("\\{", "").replace("\\}", "")
-    if not tex.strip() or bare.count("{") != bare.count("}"):
+    if not tex.strip() or bare.count("{") != bare.count("}") or beyond_limits(tex):
         raise UnreadableLatex(tex)
     scripts = _script_glyphs()
     for pattern, replacement in _ALIASES:

@@ -35,8 +35,15 @@ def linear(nodes: Sequence[Node]) -> str:
 class _Line:
     def __init__(self, nodes: Sequence[Node]) -> None:
         self.nodes = nodes
+        self._texts: dict[int, str] = {}
 
     def text(self, index: int) -> str:
+        """Return the node at `index` in one line; each node is written once, however often it is asked for."""
+        if index not in self._texts:
+            self._texts[index] = self._written(index)
+        return self._texts[index]
+
+    def _written(self, index: int) -> str:
         kind, token, children, scripts = self.nodes[index]
         write = _WRITERS.get(kind)
         if write is None:

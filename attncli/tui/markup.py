@@ -23,7 +23,7 @@ _MARKDOWN_SIGN = re.compile(r"([\\`*_{}\[\]()#+\-.!|<>~&])")
 _LINE_START = re.compile(r"\s*(?:(?:[-*+]|\d+[.)]|>)\s+)*")
 _INLINE = re.compile(
     r"`(?P<code>[^`]+)`|\*\*(?P<strong>.+?)\*\*|(?<![\w*])\*(?P<em>[^\s*](?:[^*]*[^\s*])?)\*(?![\w*])"
-    r"|\[(?P<link>[^\]]+)\]\([^)\s]+\)|\\(?P<escaped>[\\*_`\[\]$])"
+    r"|\[(?P<link>[^\[\]]+)\]\([^)\s]{1,2000}\)|\\(?P<escaped>[\\*_`\[\]$])"
 )
 _STYLES = {"code": "$text-warning", "strong": "bold", "em": "italic", "link": "underline", "escaped": ""}
 

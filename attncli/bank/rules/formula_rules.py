@@ -10,9 +10,9 @@ from xml.etree import ElementTree
 
 from attncli.bank.problems import Finding, shown
 from attncli.bank.reading.card_texts import localised, parts_of
+from attncli.domain.formula_limits import beyond_limits
 from attncli.domain.text import LANGS
 
-MAX_FORMULA = 2000
 _ALIASES = (
     (re.compile(r"\\operatorname\*?(?![A-Za-z])"), r"\\mathrm"),
     (re.compile(r"\\[lr]Vert(?![A-Za-z])"), r"\\|"),
@@ -48,10 +48,8 @@ def _around(prose: str) -> str:
 @lru_cache(maxsize=20_000)
 def fault_of(formula: str) -> str:
     """Why a formula cannot be shown, with the remedy; empty when it can."""
-    if len(formula) > MAX_FORMULA:
-        return f"is longer than {MAX_FORMULA} characters; split it"
     tex = _PLACEHOLDER.sub("2", formula).strip()
-    return _terminal_fault(tex) or _mathml_fault(tex)
+    return beyond_limits(formula) or _terminal_fault(tex) or _mathml_fault(tex)
 
 
 def _terminal_fault(tex: str) -> str:

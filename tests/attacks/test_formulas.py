@@ -1,0 +1,152 @@
+"""Formulas and texts full of `$`, generated: every renderer is done with each in a few seconds of processor time.
+
+ATTN_FORMULAS=20000 asks so many; a formula of 300 characters used to take days.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from random import Random
+from types import FrameType
+
+import pytest
+
+from attncli.bank.rules.formula_rules import formula_findings
+from attncli.export import anki_markup
+from attncli.export.formula_drawings import drawn
+from attncli.export.sanitising import sanitised
+from attncli.export.summary_html import _parser as page_parser
+from attncli.tui.latex import UnreadableLatex, draw_within
+from attncli.tui.markup import for_markdown, inline
+from attncli.tui.widgets.markdown_card import _parser as terminal_parser
+
+TEXTS = int(os.environ.get("ATTN_FORMULAS", "400"))
+GROUPS = 8
+SECONDS = 8.0
+PARTS = 24
+LONGEST = 20_000
+CFRAC = r"\cfrac{1}{" * 24 + "a" + "}{b}" * 24
+KNOWN = [
+    f"What is ${CFRAC}$ here?",
+    f"$${CFRAC}$$",
+    "$" * 20_000,
+    "`" * 20_000,
+    " ".join("`" * length for length in range(100)),
+    *(f"${opened * 15}a{closed * 15}$" for opened, closed in (("{", "}"), (r"\sqrt{", "}"), (r"\frac{1}{", "}"))),
+    "[" * 20_000,
+    "[a](b" * 4_000,
+    "![" * 10_000,
+    "**a" * 6_000,
+    "$a" * 10_000,
+    "> " * 5_000,
+    "- " * 5_000,
+    "|" * 10_000 + "\n" + "|-" * 5_000,
+    "<" * 20_000,
+]
+NESTED = [
+    ("{", "}"),
+    (r"\frac{1}{", "}"),
+    (r"\cfrac{1}{", "}{b}"),
+    (r"\sqrt{", "}"),
+    (r"\sqrt[3]{", "}"),
+    (r"\hat{", "}"),
+    (r"x^{", "}"),
+    (r"x_{", "}"),
+    (r"\left(", r"\right)"),
+    (r"\begin{matrix}", r"\end{matrix}"),
+    (r"\binom{a}{", "}"),
+    (r"\mathrm{", "}"),
+    (r"\text{", "}"),
+    (r"\sum_{i}^{", "}"),
+]
+LEAVES = [
+    *r"a 1 + = ^ _ ' & | ( ) [ ] { } \ \\ \, 中 < % \frac \sqrt \hat \left( \right) \text \limits".split(" "),
+    *[r"\alpha ", r"\quad ", r"\lim ", r"\sum ", " "],
+]
+SIGNS = [
+    *r"$ $$ \$ ` `` ``` ]( ) ** * _ __ a 中 < | \( { } & ![ ! # \ <!-- &amp; ~ [".split(" "),
+    *["~~~\n", "\n", "\n\n", " ", "- ", "> ", "1. ", "    ", "|-|\n", "<a "],
+]
+
+
+def formula(rng: Random) -> str:
+    text = "".join(rng.choice(LEAVES) for _ in range(rng.randint(1, 6)))
+    for _ in range(rng.randint(0, 6)):
+        opened, closed = rng.choice(NESTED)
+        times = rng.choice((1, 1, 2, 5, 12, 30))
+        text = opened * times + text + closed * times
+        if rng.random() < 0.3:
+            text = (text + rng.choice(LEAVES)) * rng.choice((1, 2, 8, 60))
+    return text[: rng.choice((200, 1990, LONGEST))]
+
+
+def text(rng: Random) -> str:
+    if rng.random() < 0.6:
+        mark = rng.choice(("$", "$$"))
+        return f"What is {mark}{formula(rng)}{mark} here?"
+    parts = [rng.choice(SIGNS) * rng.choice((1, 1, 1, 2, 30)) for _ in range(rng.randint(1, PARTS))]
+    return ("".join(parts) * rng.choice((1, 1, 3, 40, 1000)))[:LONGEST]
+
+
+def drawn_in_terminal(source: str) -> None:
+    for width in (60, 100):
+        with suppress(UnreadableLatex):
+            draw_within(source.strip("$"), width)
+
+
+RENDERERS: dict[str, Callable[[str], object]] = {
+    "terminal formula": drawn_in_terminal,
+    "terminal line": inline,
+    "terminal text": lambda source: terminal_parser().parse(for_markdown(source)),
+    "page": lambda source: sanitised(page_parser().render(source)),
+    "pdf": lambda source: drawn(sanitised(page_parser().render(source))),
+    "anki": anki_markup.block,
+    "bank check": lambda source: list(formula_findings({"en": source, "zh": source})),
+}
+
+
+@contextmanager
+def processor_seconds(most: float, what: str) -> Iterator[None]:
+    """Fails a test that takes more of its process's time."""
+
+    def stop(_number: int, _frame: FrameType | None) -> None:
+        raise AssertionError(f"more than {most} processor seconds for {what[:300]!r} ({len(what)} characters)")
+
+    before = signal.signal(signal.SIGPROF, stop)
+    signal.setitimer(signal.ITIMER_PROF, most)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
+
+
+@pytest.mark.parametrize("renderer", RENDERERS)
+@pytest.mark.parametrize("known", range(len(KNOWN)))
+def test_what_once_took_hours_takes_seconds(known: int, renderer: str) -> None:
+    with processor_seconds(SECONDS, KNOWN[known]):
+        RENDERERS[renderer](KNOWN[known])
+
+
+@pytest.mark.parametrize("renderer", RENDERERS)
+@pytest.mark.parametrize("group", range(GROUPS))
+def test_every_renderer_is_done_in_seconds(group: int, renderer: str) -> None:
+    for number in range(group, TEXTS, GROUPS):
+        source = text(Random(number))
+        with processor_seconds(SECONDS, source):
+            RENDERERS[renderer](source)
+
+
+def test_the_check_names_a_formula_that_is_nested_too_deep() -> None:
+    said = [finding.message for finding in formula_findings({"en": f"What is ${CFRAC}$?", "zh": "好"})]
+    assert len(said) == 1 and "is nested deeper than 16; split it" in said[0]
+
+
+def test_what_is_nested_too_deep_is_shown_as_its_source() -> None:
+    assert CFRAC in inline(f"${CFRAC}$").plain
+    assert CFRAC in page_parser().render(f"${CFRAC}$").replace("&amp;", "&")
+    with pytest.raises(UnreadableLatex):
+        draw_within(CFRAC, 60)
