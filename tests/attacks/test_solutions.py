@@ -30,6 +30,8 @@ pytestmark = pytest.mark.sandbox
 SOLUTIONS = Path(__file__).parent / "solutions"
 MEMORY_MIB = 1024
 SECONDS = 5.0
+# What these do takes long where the machine is busy.
+PATIENT_SECONDS = {"mem_mprotect": 100.0}
 # A grading that is not over by then never ends.
 HUNG_SECONDS = 240.0
 POLL_SECONDS = 0.02
@@ -53,7 +55,10 @@ VERDICTS: dict[str, tuple[str, str, str]] = {
     "hang_collide": ("sdpa", "matches-reference", "protocol"),
     "hang_collide_honest": ("sdpa", "matches-reference", "shape"),
     "hidden_library": ("sdpa", "device", "exception"),
+    "mem_blind_watch": ("sdpa", "loads", "protocol"),
     "mem_growsdown": ("sdpa", "matches-reference", "protocol"),
+    "mem_header_regex": ("sdpa", "loads", "protocol"),
+    "mem_mprotect": ("sdpa", "loads", "memory"),
     "mem_judge": ("sdpa", "matches-reference", "values"),
     # The watch for what is written to runs in the learner's own process: it stops mistakes, not whoever gets at it.
     "pure_forged": ("sdpa", "", ""),
@@ -146,7 +151,7 @@ def graded(judge: Judge, challenge: Any, name: str, without: str = "forbidden") 
         folder=Path(challenge.folder),
         source=(SOLUTIONS / f"{name}.py").read_bytes(),
         filename=f"{name}.py",
-        timeout_seconds=SECONDS,
+        timeout_seconds=PATIENT_SECONDS.get(name, SECONDS),
         memory_mib=MEMORY_MIB,
         rung="hardened",
     )
