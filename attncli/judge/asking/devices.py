@@ -27,8 +27,9 @@ _RAISES = re.compile(r"\b(?:raise|assert)\b")
 # What torch, and Triton, say where tensors of the CPU and of a GPU meet.
 _TWO_DEVICES = re.compile(
     r"same devices?\b|device type for generator|either on cpu|same device type|is on cpu|cpu tensor\?"
-    r"|\b(?:cuda\S*|cpu)\b.*\b(?:and|but|with)\b.*\b(?:cpu|cuda)|device type tensor to numpy"
+    r"|device type tensor to numpy"
 )
+_DEVICE, _BETWEEN = re.compile(r"\b(?:cuda|cpu)"), re.compile(r"\b(?:and|but|with)\b")
 # What torch says where it would have to look at values that its meta device does not hold.
 _NO_VALUES = (
     "no fake impl or Meta kernel registered",
@@ -110,8 +111,15 @@ class OnDevice:
         text = got.message.en
         said = text.rpartition(" (line ")[0] or text  # without the learner's line of code
         if self._device == placement.CUDA:
-            return _TWO_DEVICES.search(said) is not None
+            return _TWO_DEVICES.search(said) is not None or _names_two_devices(said)
         return MET in said if self._device == "elsewhere" else all(w in said for w in ("device", "meta", "cpu"))
+
+
+def _names_two_devices(said: str) -> bool:
+    """Whether it says "cuda:0 and cpu" or the like. One expression for all of it would take cubic time."""
+    first = _DEVICE.search(said)
+    between = _BETWEEN.search(said, first.end()) if first else None
+    return between is not None and _DEVICE.search(said, between.end()) is not None
 
 
 class EdgeDevice(OnDevice):

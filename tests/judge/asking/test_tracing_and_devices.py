@@ -8,7 +8,7 @@ import torch
 from attncli.domain.grade_report_json import report_of
 from attncli.domain.text import Localised
 from attncli.judge.answers.submission import Failure
-from attncli.judge.asking.devices import wants_values
+from attncli.judge.asking.devices import _TWO_DEVICES, _names_two_devices, wants_values
 from attncli.sandbox.emulated_device import Elsewhere, two_devices
 from attncli.words.grade_report_texts import unproved
 from in_process import InProcessWorker, check, grade, write_challenge
@@ -380,3 +380,20 @@ def test_a_required_check_that_proves_nothing_is_said_aloud(tmp_path):
     report = grade(write_challenge(tmp_path, spec, SOMEWHERE, inputs, {}), SOMEWHERE)
     assert check(report, "device")["status"] == "skipped"
     assert unproved(report_of(report)) == ["device"]
+
+
+@pytest.mark.parametrize(
+    ("said", "two"),
+    [
+        ("Expected all tensors to be on the same device, but found at least two devices, cuda:0 and cpu!", True),
+        ("weights on cuda:0 but the input is cpu", True),
+        ("cpu with cuda", True),
+        ("a tensor on cuda:0", False),
+        ("cuda:0, cpu", False),
+        ("this and that on cpu", False),
+        ("cuda-and-" * 60, True),
+        ("cuda-" * 60 + " and" * 60, False),
+    ],
+)
+def test_words_for_two_devices(said, two):
+    assert (_TWO_DEVICES.search(said) is not None or _names_two_devices(said)) is two
