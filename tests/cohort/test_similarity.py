@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import resource
 from itertools import combinations
 from pathlib import Path
 
@@ -64,3 +65,12 @@ def test_whatever_is_handed_in_can_be_compared(sources) -> None:
 @pytest.mark.parametrize("source", [b"\0" * 99, b"(" * 9999, b"'''", b"\xff\xfe", b"\tx\n  y\n\tz", b"x = 0777"])
 def test_what_is_no_python_is_like_nothing(source: bytes) -> None:
     assert all(len(group.learners) == 2 for group in alike("x", {"a": source, "b": source}, []))
+
+
+@pytest.mark.parametrize(
+    "line", [b"'" + b"\\'" * 2**19, b"(" * 2**20, b'f"' + b"{a}" * 2**18, b'"' * 2**20, b"\\\n" * 2**19, b"9" * 2**20]
+)
+def test_whatever_is_handed_in_is_compared_in_little_time(line: bytes) -> None:
+    started = resource.getrusage(resource.RUSAGE_SELF).ru_utime
+    alike("double", {"a": line, "b": b"x = 1\n" + line}, [])
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_utime - started < 10
