@@ -195,7 +195,7 @@ async def _draw(app: AppProcess, page: web.WebSocketResponse) -> None:
 
 async def _hear(app: AppProcess, page: web.WebSocketResponse, said: Any) -> None:
     """Keys, the mouse and the size of the page; anything else is left unheard."""
-    with suppress(ValueError, TypeError, KeyError, IndexError, ConnectionError):
+    with suppress(ValueError, TypeError, KeyError, IndexError, RecursionError, ConnectionError):
         message = json.loads(said)
         match message[0]:
             case "stdin":
@@ -256,5 +256,5 @@ def _cells(given: Any, otherwise: int) -> int:
     """A number of columns or rows that a page may have."""
     try:
         return max(1, min(int(given), MOST_CELLS))
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return otherwise

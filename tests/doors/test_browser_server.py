@@ -163,7 +163,19 @@ async def test_each_visitor_has_a_process_that_ends_with_the_visit() -> None:
 
 @pytest.mark.parametrize(
     "said",
-    ["", "{}", "[]", "7", "[[]]", '["stdin"]', '["resize", 3]', '["resize", {"width": "x", "height": null}]', "\0"],
+    [
+        "",
+        "{}",
+        "[]",
+        "7",
+        "[[]]",
+        '["stdin"]',
+        '["resize", 3]',
+        '["resize", {"width": "x", "height": null}]',
+        "\0",
+        '["resize", {"width": 1e999, "height": 1}]',
+        "[" * 50_000,
+    ],
 )
 async def test_what_no_page_says_is_left_unheard(said: str) -> None:
     async with client_of() as client:
