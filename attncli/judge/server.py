@@ -228,7 +228,7 @@ class Server:
         return exam
 
     def _guard(self) -> Any:
-        """Judge and worker together take twice the limit at most: half of it for what the judge looks at."""
+        """Half of the worker's limit for what the judge looks at, so that both together stay below twice of it."""
         from attncli.judge.answer_guard import LEAST_MEMORY_MIB, Guard
 
         return Guard(max(LEAST_MEMORY_MIB, self._memory_mib // 2))
