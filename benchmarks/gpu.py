@@ -1,12 +1,14 @@
-"""Reference kernels on a GPU, against torch's own operation and the device's limits as measured in the same run.
+"""Time the reference kernels on a GPU beside torch's own operations and the limits of the device.
 
-    python benchmarks/gpu.py [KERNEL…]       writes benchmarks/results/gpu-<device>.json and prints a table
-    attn verify --device cuda                before that: every challenge by its own files, on the same GPU
-    python benchmarks/gpu.py --small         without a GPU: correctness alone, at small sizes, in Triton's interpreter
+    python benchmarks/gpu.py [KERNEL...] [--minutes 6] [--out DIR]
+    python benchmarks/gpu.py --small [KERNEL...] [--out DIR]     no GPU: correctness in Triton's interpreter
 
-Correctness comes first: what differs from torch's operation is not timed. Times are medians by device events with the
-second-level cache flushed before each run. A kernel bound by memory is put beside the bandwidth that a large copy
-reaches, FlashAttention beside torch's fused attention; every kernel beside torch eager.
+Each row is printed and appended to DIR/rows.jsonl as it comes, so a run that is cut off loses nothing, and whatever
+goes wrong with one kernel is one failed row. DIR/conditions.json says what it ran on.
+
+Correctness comes first: sizes that divide no tile, fresh memory filled with NaN, and the challenge's reference in
+float64 as the truth. What misses is not timed. Then two rounds of queued runs, each timed by device events behind a
+flush of the caches that also hides the launch; a row gives the median of each round and the spread of all runs.
 """
 
 from __future__ import annotations
@@ -15,9 +17,13 @@ import argparse
 import json
 import os
 import statistics
+import subprocess
 import sys
-from collections.abc import Callable
-from dataclasses import asdict, dataclass
+import time
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -27,198 +33,332 @@ import torch
 if not torch.cuda.is_available():
     os.environ["TRITON_INTERPRET"] = "1"
 
-import torch.nn.functional as F
+import triton
 from torch import Tensor
 
+from gpu_kernels import ENTRIES, Entry, Like, Outputs, Size, Work
+
 ROOT = Path(__file__).resolve().parent.parent
-RUNS, WARM_UP = 30, 5
-FLUSHED_BYTES = 256 << 20
-DTYPE = torch.bfloat16
-SMALL = torch.float32  # the interpreter has no bfloat16
+RUNS, WARM_UP, ROUNDS = 30, 5, 2
+FLUSHED_BYTES = 1 << 30
+LIMITS = {torch.bfloat16: 0.02, torch.float32: 1e-4}
+"""The largest error that a result may have, as a share of the largest value of the truth."""
+AS_FAST = 0.97
+"""A kernel that reaches this share of the eager form's speed is not slower: less is within the spread of a run."""
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """One kernel: `make(scale, dtype, device)` gives what is called, torch's way to do the same, and bytes moved."""
+@dataclass(slots=True)
+class Row:
+    """What is known of one kernel. `status` is holds, under, measured (no goal), right (not timed), failed or skipped.
 
-    folder: str
-    make: Callable[[ModuleType, bool, Any], tuple[Callable[[], Tensor], Callable[[], Tensor], int]]
-    at_least: float
-    against: str = "bandwidth"
-
-
-def normal(*shape: int, like: dict[str, Any]) -> Tensor:
-    return torch.randn(*shape, **like)
-
-
-def softmax(kernel: ModuleType, small: bool, like: Any) -> Any:
-    x = normal(*((6, 70) if small else (16384, 4096)), like=like)
-    return lambda: kernel.softmax(x), lambda: F.softmax(x, -1), 2 * x.nbytes
-
-
-def layer_norm(kernel: ModuleType, small: bool, like: Any) -> Any:
-    rows, D = (6, 70) if small else (16384, 4096)
-    x, gamma, beta = normal(rows, D, like=like), normal(D, like=like), normal(D, like=like)
-    return lambda: kernel.layer_norm(x, gamma, beta), lambda: F.layer_norm(x, (D,), gamma, beta), 2 * x.nbytes
-
-
-def rms_norm(kernel: ModuleType, small: bool, like: Any) -> Any:
-    rows, D = (6, 70) if small else (16384, 4096)
-    x, w = normal(rows, D, like=like), normal(D, like=like)
-    return lambda: kernel.rms_norm(x, w, 1e-6), lambda: F.rms_norm(x, (D,), w, 1e-6), 2 * x.nbytes
-
-
-def attention(d: int, causal: bool) -> Callable[[ModuleType, bool, Any], Any]:
-    def make(kernel: ModuleType, small: bool, like: Any) -> Any:
-        B, H, T = (1, 2, 40) if small else (4, 16, 4096)
-        q, k, v = (normal(B, H, T, d, like=like) for _ in range(3))
-        torchs = lambda: F.scaled_dot_product_attention(q, k, v, is_causal=causal)  # noqa: E731
-        blocks = {} if not small else {"block_q": 16, "block_k": 16}
-        return lambda: kernel.flash_attention(q, k, v, causal=causal, **blocks)[0], torchs, 4 * q.nbytes
-
-    return make
-
-
-def decode(kernel: ModuleType, small: bool, like: Any) -> Any:
-    B, H, G, S, d = (1, 4, 2, 70, 16) if small else (16, 32, 8, 16384, 128)
-    q, k, v = normal(B, H, d, like=like), normal(B, G, S, d, like=like), normal(B, G, S, d, like=like)
-    n_splits = 3 if small else 16
-    torchs = lambda: F.scaled_dot_product_attention(q[:, :, None], k, v, enable_gqa=True)[:, :, 0]  # noqa: E731
-    return lambda: kernel.split_kv_decode(q, k, v, n_splits)[0], torchs, k.nbytes + v.nbytes
-
-
-def nf4(kernel: ModuleType, small: bool, like: Any) -> Any:
-    w = normal(*((8, 128) if small else (8192, 8192)), like={**like, "dtype": torch.float32})
-    packed, absmax = kernel.nf4_quantize(w)
-    table = kernel.levels(torch.float32, w.device)
-
-    def torchs() -> Tensor:
-        codes = torch.stack((packed & 15, packed >> 4), -1).long()
-        values = table[codes.view(-1, 64)] * absmax.view(-1, 1)
-        return values.view(kernel.nf4_dequantize(packed, absmax).shape).to(like["dtype"])
-
-    bytes_ = packed.nbytes + absmax.nbytes + w.numel() * like["dtype"].itemsize
-    return lambda: kernel.nf4_dequantize(packed, absmax, like["dtype"]), torchs, bytes_
-
-
-ENTRIES: dict[str, Entry] = {
-    "softmax": Entry("attention/softmax-stable", softmax, 0.85),
-    "layer-norm": Entry("norms/layer-norm", layer_norm, 0.85),
-    "rms-norm": Entry("norms/rms-norm", rms_norm, 0.85),
-    "nf4-dequantise": Entry("quantisation/nf4", nf4, 0.85),
-    "split-kv-decode": Entry("efficient/split-kv-decode", decode, 0.75),
-    "flash-64": Entry("efficient/flash-attention", attention(64, False), 0.6, "torch"),
-    "flash-64-causal": Entry("efficient/flash-attention", attention(64, True), 0.6, "torch"),
-    "flash-128": Entry("efficient/flash-attention", attention(128, False), 0.6, "torch"),
-    "flash-128-causal": Entry("efficient/flash-attention", attention(128, True), 0.6, "torch"),
-}
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """What was measured of one kernel: milliseconds, its share of the limit, its speed against torch eager."""
+    Milliseconds are medians; `spread` is the distance between the tenth and the ninetieth percentile over the median.
+    """
 
     kernel: str
-    ms: float
-    torch_ms: float
-    of_bandwidth: float
-    against_torch: float
-    due: str
-    holds: bool
+    status: str
+    reason: str = ""
+    error: float | None = None
+    ms: list[float] = field(default_factory=list)
+    spread: float | None = None
+    rivals_ms: dict[str, float] = field(default_factory=dict)
+    refused: dict[str, str] = field(default_factory=dict)
+    of_bandwidth: float | None = None
+    tflops: float | None = None
+    reached: float | None = None
+    goal: str = ""
+
+    def line(self) -> str:
+        told = [f"{self.status:<9} {self.kernel:<26}"]
+        if self.error is not None:
+            told.append(f"error {self.error:.1e}")
+        if self.ms:
+            told.append(f"{' / '.join(f'{ms:.4f}' for ms in self.ms)} ms ±{self.spread:.0%}")
+        if self.of_bandwidth is not None:
+            told.append(f"{self.of_bandwidth:.2f} of bandwidth")
+        if self.tflops is not None:
+            told.append(f"{self.tflops:.0f} TFLOP/s")
+        told += [f"{ms / min(self.ms):.2f} × {name}" for name, ms in self.rivals_ms.items()]
+        return "  ".join([*told, *filter(None, [self.goal, self.reason])])
 
 
-def kernel_of(folder: str) -> ModuleType:
-    path = ROOT / "impl" / folder / "kernel.py"
-    module = ModuleType(f"measured_{folder.rpartition('/')[2].replace('-', '_')}")
+class Failed(Exception):
+    """A kernel that is wrong."""
+
+
+def module_of(folder: str, name: str) -> ModuleType:
+    """Load `kernel.py` or `reference.py` of a challenge."""
+    path = ROOT / "impl" / folder / name
+    module = ModuleType(f"measured_{folder}_{path.stem}".replace("-", "_").replace("/", "_"))
     module.__file__ = str(path)
     sys.modules[module.__name__] = module
     exec(compile(path.read_bytes(), str(path), "exec"), module.__dict__)
     return module
 
 
-def difference(got: Tensor, due: Tensor) -> float:
-    """The largest error, relative to the largest value."""
-    return float((got.double() - due.double()).abs().max() / due.double().abs().max())
+def as_tuple(outputs: Outputs) -> tuple[Tensor, ...]:
+    return outputs if isinstance(outputs, tuple) else (outputs,)
 
 
-def median_ms(call: Callable[[], Any]) -> float:
-    flushed = torch.empty(FLUSHED_BYTES, dtype=torch.uint8, device="cuda")
-    times = []
-    for run in range(WARM_UP + RUNS):
-        flushed.zero_()
+def check(entry: Entry, size: Size, like: Like) -> float:
+    """Compare the kernel with the reference in float64; return the largest error, or raise Failed."""
+    if entry.check_dtype is not None and like["dtype"] != torch.float32:
+        like = {**like, "dtype": entry.check_dtype}
+    torch.manual_seed(0)
+    work = entry.work(size, like)
+    wide = [x.double() if isinstance(x, Tensor) and x.is_floating_point() else x for x in work.args]
+    truths = as_tuple(work.call(module_of(entry.folder, "reference.py"), *wide))
+    with PoisonedMemory():
+        results = as_tuple(work.call(module_of(entry.folder, "kernel.py"), *work.args))
+    worst = 0.0
+    for result, truth in zip(results, truths, strict=True):
+        if result.shape != truth.shape:
+            raise Failed(f"shape {tuple(result.shape)}, expected {tuple(truth.shape)}")
+        error = float((result.double() - truth.double()).abs().max() / truth.double().abs().max())
+        if not error <= LIMITS[like["dtype"]]:  # a NaN is no number and fails here
+            raise Failed(f"off by {error:.3g} of the largest value; at most {LIMITS[like['dtype']]}")
+        worst = max(worst, error)
+    return worst
+
+
+class PoisonedMemory:
+    """Fill what torch.empty gives with NaN, so that a result that was never written shows."""
+
+    def __enter__(self) -> None:
+        self.filled = torch.utils.deterministic.fill_uninitialized_memory  # type: ignore[attr-defined]
+        warnings.filterwarnings("ignore", message=".*deterministic.*")
+        torch.use_deterministic_algorithms(True, warn_only=True)
+        torch.utils.deterministic.fill_uninitialized_memory = True  # type: ignore[attr-defined]
+
+    def __exit__(self, *_: object) -> None:
+        torch.use_deterministic_algorithms(False)
+        torch.utils.deterministic.fill_uninitialized_memory = self.filled  # type: ignore[attr-defined]
+
+
+def timed(call: Callable[[], Any], flush: bool = True) -> list[float]:
+    """Return the milliseconds of each of RUNS runs, all queued before the first is waited for."""
+    flushed = torch.empty(FLUSHED_BYTES, dtype=torch.uint8, device="cuda") if flush else None
+    for _ in range(WARM_UP):
+        call()
+    events = []
+    for _ in range(RUNS):
+        if flushed is not None:
+            flushed.zero_()
         begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
         begin.record()
         call()
         end.record()
-        torch.cuda.synchronize()
-        if run >= WARM_UP:
-            times.append(begin.elapsed_time(end))
-    return statistics.median(times)
+        events.append((begin, end))
+    torch.cuda.synchronize()
+    return [begin.elapsed_time(end) for begin, end in events]
 
 
 def copy_bandwidth() -> float:
-    """Bytes a millisecond that a large copy moves, read and written."""
+    """Return the bytes a millisecond that a large copy reads and writes."""
     source = torch.empty(1 << 30, dtype=torch.uint8, device="cuda")
     target = torch.empty_like(source)
-    return 2 * source.nbytes / median_ms(lambda: target.copy_(source))
+    return 2 * source.nbytes / statistics.median(timed(lambda: target.copy_(source), flush=False))
 
 
-def measure(name: str, entry: Entry, bandwidth: float) -> Found:
-    ours, torchs, bytes_ = entry.make(kernel_of(entry.folder), False, {"dtype": DTYPE, "device": "cuda"})
-    error = difference(ours(), torchs())
-    if error > 0.02:
-        raise SystemExit(
-            f"{name}: differs from torch's operation by {error:.3g} of its largest value; nothing is timed"
-        )
-    ms, torch_ms = median_ms(ours), median_ms(torchs)
-    share, faster = bytes_ / ms / bandwidth, torch_ms / ms
-    reached = share if entry.against == "bandwidth" else faster
-    # Nothing may be slower than eager, but FlashAttention is put beside a fused kernel of the vendor's.
-    holds = reached >= entry.at_least and (faster >= 1 or entry.against == "torch")
-    return Found(name, ms, torch_ms, share, faster, f"≥ {entry.at_least} of {entry.against}", holds)
+def measure(name: str, entry: Entry, bandwidth: float) -> Row:
+    """Check a kernel at odd sizes, time it and its rivals at full size, and hold it to its goal."""
+    like = {"dtype": torch.bfloat16, "device": "cuda"}
+    row = Row(name, "measured", error=check(entry, "odd", like))
+    work = entry.work("full", like)
+    kernel, reference = (module_of(entry.folder, f"{file}.py") for file in ("kernel", "reference"))
+    ours = lambda: work.call(kernel, *work.args)  # noqa: E731
+    rivals = {what: (lambda rival=rival: rival(*work.args)) for what, rival in work.rivals.items()}
+    if not rivals and entry.folder.startswith("kernels/"):
+        rivals = {"eager": lambda: work.call(reference, *work.args)}
+    rivals = {what: rival for what, rival in rivals.items() if _runs(what, rival, row)}
+    rounds = []
+    for _ in range(ROUNDS):
+        rounds.append(timed(ours))
+        for what, rival in rivals.items():
+            ms = statistics.median(timed(rival))
+            row.rivals_ms[what] = min(ms, row.rivals_ms.get(what, ms))
+    row.ms = [statistics.median(each) for each in rounds]
+    deciles = statistics.quantiles([ms for each in rounds for ms in each], n=10)
+    row.spread = (deciles[-1] - deciles[0]) / statistics.median(row.ms)
+    _judge(row, entry, work, bandwidth)
+    return row
 
 
-def check_small(names: list[str]) -> None:
+def _runs(what: str, rival: Callable[[], Any], row: Row) -> bool:
+    """Call a rival once; a backend that refuses these inputs is noted in the row and not timed."""
+    try:
+        rival()
+        torch.cuda.synchronize()
+    except Exception as error:  # noqa: BLE001 - torch raises what it likes where a backend has no kernel
+        row.refused[what] = _short(error)
+        return False
+    return True
+
+
+def _judge(row: Row, entry: Entry, work: Work, bandwidth: float) -> None:
+    ms = min(row.ms)
+    if work.moved_bytes:
+        row.of_bandwidth = work.moved_bytes / ms / bandwidth
+    if work.flops:
+        row.tflops = work.flops / ms / 1e9
+    if entry.goal is None:
+        return
+    row.goal = f"goal {entry.goal} of {entry.against}"
+    if entry.against == "bandwidth":
+        row.reached = row.of_bandwidth
+        slower = [what for what, other in row.rivals_ms.items() if other / ms < AS_FAST]
+    else:
+        row.reached = row.rivals_ms[entry.against] / ms if entry.against in row.rivals_ms else None
+        slower = []
+    if row.reached is None:
+        row.reason = f"torch has no {entry.against} here"
+        return
+    row.status = "holds" if row.reached >= entry.goal and not slower else "under"
+    row.reason = f"slower than {', '.join(slower)}" if slower else ""
+
+
+def measure_compiled(name: str, entry: Entry) -> Row:
+    """Time torch.compile of the eager form beside the kernel."""
+    like = {"dtype": torch.bfloat16, "device": "cuda"}
+    work = entry.work("full", like)
+    compiled, kernel = torch.compile(work.rivals["eager"]), module_of(entry.folder, "kernel.py")
+    row = Row(f"{name}, torch.compile", "measured")
+    rounds = [timed(lambda: work.call(kernel, *work.args)) for _ in range(ROUNDS)]
+    row.ms = [statistics.median(each) for each in rounds]
+    row.spread = 0.0
+    row.rivals_ms["torch.compile"] = statistics.median(timed(lambda: compiled(*work.args)))
+    return row
+
+
+def check_small(name: str, entry: Entry) -> Row:
+    return Row(name, "right", error=check(entry, "small", {"dtype": torch.float32, "device": "cpu"}))
+
+
+def attempt(name: str, make: Callable[[], Row]) -> Row:
+    """Return the row, or a failed one that says why."""
+    try:
+        return make()
+    except Exception as error:  # noqa: BLE001 - the other kernels are still wanted
+        return Row(name, "failed", reason=_short(error))
+
+
+def _short(error: Exception) -> str:
+    return f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
+
+
+def device_is_lost() -> bool:
+    """After an illegal access every later call of this process fails as well."""
+    try:
+        torch.cuda.synchronize()
+    except Exception:  # noqa: BLE001 - any answer but "done" means the same
+        return True
+    return False
+
+
+def conditions() -> dict[str, Any]:
+    """Return what the figures depend on; a program that is not there leaves its place empty."""
+    said: dict[str, Any] = {
+        "date": datetime.now(UTC).isoformat(timespec="seconds"),
+        "commit": _said_by("git", "-C", str(ROOT), "rev-parse", "HEAD"),
+        "python": sys.version.split()[0],
+        "torch": torch.__version__,
+        "triton": triton.__version__,
+    }
+    if torch.cuda.is_available():
+        wanted = "name,driver_version,clocks.sm,clocks.mem,clocks.max.sm,clocks.max.mem,power.limit,temperature.gpu"
+        properties = torch.cuda.get_device_properties(0)
+        said |= {
+            "device": torch.cuda.get_device_name(),
+            "capability": list(torch.cuda.get_device_capability()),
+            "memory_gib": round(properties.total_memory / 2**30, 1),
+            "cuda": torch.version.cuda,
+            "cudnn": torch.backends.cudnn.version(),
+            "nvidia_smi": {"asked": wanted, "said": _said_by("nvidia-smi", f"--query-gpu={wanted}", "--format=csv")},
+        }
+    return said
+
+
+def _said_by(*command: str) -> str:
+    try:
+        return subprocess.run(command, capture_output=True, text=True, timeout=20).stdout.strip()
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+
+
+class Results:
+    """The folder of one run; rows are on disk before the next kernel starts."""
+
+    def __init__(self, folder: Path) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self.conditions, self.rows = folder / "conditions.json", folder / "rows.jsonl"
+
+    def start(self, said: dict[str, Any]) -> None:
+        self.conditions.write_text(json.dumps(said, indent=2) + "\n", encoding="utf-8")
+        self.rows.write_text("", encoding="utf-8")
+
+    def add(self, row: Row) -> None:
+        with self.rows.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(asdict(row)) + "\n")
+            file.flush()
+            os.fsync(file.fileno())
+        print(row.line(), flush=True)
+
+    def kernels(self) -> set[str]:
+        """Return the kernels that have a row."""
+        lines = self.rows.read_text(encoding="utf-8").splitlines() if self.rows.exists() else []
+        return {json.loads(line)["kernel"] for line in lines}
+
+
+def steps(names: Sequence[str], small: bool, bandwidth: float) -> Iterator[tuple[str, Callable[[], Row]]]:
+    """Yield (row, what makes it) in the order of their value; what torch.compile reaches comes last."""
     for name in names:
-        torch.manual_seed(0)
         entry = ENTRIES[name]
-        ours, torchs, _ = entry.make(kernel_of(entry.folder), True, {"dtype": SMALL, "device": "cpu"})
-        error = difference(ours(), torchs())
-        print(f"{name:<18} differs from torch by {error:.1e} of its largest value")
-        if error > 1e-4:
-            raise SystemExit(f"{name} is wrong")
+        make = check_small if small else lambda name, entry: measure(name, entry, bandwidth)
+        yield name, lambda name=name, entry=entry, make=make: make(name, entry)
+    for name in names:
+        if ENTRIES[name].compiled and not small:
+            yield f"{name}, torch.compile", lambda name=name: measure_compiled(name, ENTRIES[name])
 
 
-def main() -> None:
+def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Reference kernels against torch and the limits of this GPU.")
     parser.add_argument("kernels", nargs="*", metavar="KERNEL", help=", ".join(ENTRIES))
     parser.add_argument("--small", action="store_true", help="correctness alone, in Triton's interpreter")
+    parser.add_argument("--minutes", type=float, default=6.0, help="no kernel is started after these (default 6)")
+    parser.add_argument("--out", type=Path, default=ROOT / "benchmarks" / "results" / "gpu", metavar="DIR")
+    parser.add_argument("--until", type=float, help=argparse.SUPPRESS)  # a run that lost its device goes on
     asked = parser.parse_args()
-    names = asked.kernels or list(ENTRIES)
-    if unknown := [name for name in names if name not in ENTRIES]:
+    if unknown := [name for name in asked.kernels if name not in ENTRIES]:
         parser.error(f"there is no kernel {unknown[0]}; there are {', '.join(ENTRIES)}")
-    if asked.small:
-        return check_small(names)
-    if not torch.cuda.is_available():
-        raise SystemExit("there is no GPU here; --small checks what can be checked without one")
-    bandwidth, device = copy_bandwidth(), torch.cuda.get_device_name()
-    print(f"{device}, torch {torch.__version__}, copy {bandwidth / 1e6:.0f} GB/s")
-    found = [measure(name, ENTRIES[name], bandwidth) for name in names]
-    for row in found:
-        verdict = "holds" if row.holds else "UNDER"
-        limits = f"{row.of_bandwidth:5.2f} of bandwidth  {row.against_torch:5.2f} × torch"
-        print(f"{verdict}  {row.kernel:<18} {row.ms:8.3f} ms  {limits}  ({row.due})")
-    results = ROOT / "benchmarks" / "results"
-    results.mkdir(exist_ok=True)
-    said = {
-        "device": device,
-        "torch": torch.__version__,
-        "copy_gb_s": bandwidth / 1e6,
-        "rows": [asdict(r) for r in found],
-    }
-    name = f"gpu-{device.lower().replace(' ', '-')}.json"
-    (results / name).write_text(json.dumps(said, indent=2) + "\n", encoding="utf-8")
+    return asked
+
+
+def main() -> int:
+    asked = arguments()
+    if not asked.small and not torch.cuda.is_available():
+        print("there is no GPU here; --small checks what can be checked without one", file=sys.stderr)
+        return 3
+    results = Results(asked.out)
+    until = asked.until or time.time() + asked.minutes * 60
+    bandwidth = 0.0 if asked.small else copy_bandwidth()
+    if asked.until is None:
+        said = conditions() | ({} if asked.small else {"copy_gb_s": round(bandwidth / 1e6, 1)})
+        results.start(said)
+        print("  ".join(f"{key} {value}" for key, value in said.items() if key != "nvidia_smi"), flush=True)
+    done, failed = results.kernels(), False
+    for name, make in steps(asked.kernels or list(ENTRIES), asked.small, bandwidth):
+        if name in done:
+            continue
+        if time.time() > until:
+            row = Row(name, "skipped", reason="out of time")
+        else:
+            row = attempt(name, make)
+        results.add(row)
+        failed = failed or row.status == "failed"
+        if row.status == "failed" and not asked.small and device_is_lost():
+            again = [sys.executable, *sys.argv, *([] if asked.until else ["--until", str(until)])]
+            os.execv(sys.executable, again)
+    return 1 if failed else 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

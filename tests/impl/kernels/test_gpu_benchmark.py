@@ -1,15 +1,102 @@
-"""What the benchmark of kernels times is right, as far as that shows without a GPU."""
+"""The benchmark of kernels: what it times is right, a fault is one failed row, and a cut-off run keeps its rows."""
 
 from __future__ import annotations
 
+import json
+import os
 import subprocess
 import sys
 from pathlib import Path
 
-PROGRAM = Path(__file__).parents[3] / "benchmarks" / "gpu.py"
+import pytest
+import torch
+
+ROOT = Path(__file__).parents[3]
+PROGRAM = ROOT / "benchmarks" / "gpu.py"
 
 
-def test_every_entry_gives_what_torch_gives() -> None:
-    done = subprocess.run([sys.executable, str(PROGRAM), "--small"], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stdout.count("differs from torch by") == 9
+def rows_in(folder: Path) -> list[dict]:
+    return [json.loads(line) for line in (folder / "rows.jsonl").read_text(encoding="utf-8").splitlines()]
+
+
+@pytest.fixture
+def gpu(monkeypatch):
+    monkeypatch.syspath_prepend(str(PROGRAM.parent))
+    monkeypatch.setenv("TRITON_INTERPRET", "1")
+    import gpu
+
+    return gpu
+
+
+def test_every_kernel_gives_what_its_reference_gives(tmp_path: Path, gpu) -> None:
+    command = [sys.executable, str(PROGRAM), "--small", "--out", str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    rows = rows_in(tmp_path)
+    assert [row for row in rows if row["status"] != "right"] == [], done.stderr[-500:]
+    assert [row["kernel"] for row in rows] == list(gpu.ENTRIES)
+    assert done.returncode == 0
+    assert json.loads((tmp_path / "conditions.json").read_text(encoding="utf-8"))["torch"] == torch.__version__
+
+
+def test_every_kernel_has_a_row(gpu) -> None:
+    measured = {entry.folder for entry in gpu.ENTRIES.values()}
+    assert measured == {str(path.parent.relative_to(ROOT / "impl")) for path in ROOT.glob("impl/*/*/kernel.py")}
+
+
+def test_a_run_that_is_stopped_keeps_the_rows_it_printed(tmp_path: Path) -> None:
+    command = [sys.executable, str(PROGRAM), "--small", "--out", str(tmp_path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as run:
+        assert run.stdout is not None
+        printed = [line for line in (run.stdout.readline() for _ in range(4)) if line.startswith("right")]
+        run.kill()
+    assert len(printed) == 3
+    assert [row["kernel"] for row in rows_in(tmp_path)][:3] == ["flash-64", "flash-64-causal", "flash-128"]
+
+
+def test_rows_that_no_time_is_left_for_are_named(tmp_path: Path) -> None:
+    command = [sys.executable, str(PROGRAM), "--small", "--minutes", "0", "--out", str(tmp_path), "softmax", "rms-norm"]
+    assert subprocess.run(command, capture_output=True, check=False).returncode == 0
+    assert [(row["kernel"], row["status"]) for row in rows_in(tmp_path)] == [
+        ("softmax", "skipped"),
+        ("rms-norm", "skipped"),
+    ]
+
+
+def raises(x):
+    raise ValueError("no such tile")
+
+
+@pytest.mark.parametrize(
+    ("kernel", "reason"),
+    [
+        (lambda x: torch.softmax(x, -1) * torch.nan, "off by nan"),
+        (lambda x: torch.softmax(x, -1) * 1.01, "off by 0.01"),
+        (lambda x: torch.empty_like(x), "off by nan"),
+        (lambda x: torch.softmax(x, -1)[:-1], "shape (5, 70), expected (6, 70)"),
+        (raises, "ValueError: no such tile"),
+    ],
+    ids=["nan", "wrong", "never written", "shape", "raises"],
+)
+def test_a_wrong_kernel_is_one_failed_row(gpu, monkeypatch, kernel, reason) -> None:
+    entry = gpu.ENTRIES["softmax"]
+    load = gpu.module_of
+
+    def loaded(folder, name):
+        module = load(folder, name)
+        if name == "kernel.py":
+            module.softmax = kernel
+        return module
+
+    monkeypatch.setattr(gpu, "module_of", loaded)
+    row = gpu.attempt("softmax", lambda: gpu.check_small("softmax", entry))
+    assert row.status == "failed"
+    assert reason in row.reason
+    assert reason in row.line()
+
+
+def test_without_a_gpu_it_says_so(tmp_path: Path) -> None:
+    environment = os.environ | {"CUDA_VISIBLE_DEVICES": ""}
+    command = [sys.executable, str(PROGRAM), "--out", str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+    assert done.returncode == 3
+    assert "there is no GPU here" in done.stderr
