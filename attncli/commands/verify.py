@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
     from attncli.domain.challenge import Challenge
     from attncli.practice.challenges.verify_challenges import Proof
     from attncli.practice.workspace import Workspace
+
+JUDGES_ON_GPU = 4
+"""Each worker holds a CUDA context of some 500 MiB; a fifth judge would wait for the GPU."""
 
 
 @click.command()
@@ -43,14 +47,15 @@ def verify(challenges: tuple[str, ...], streams: int, jobs: int | None, device: 
             _tell(problems, as_json)
         chosen = [workspace.library.challenge(id) for id in challenges] or _that_can_be_run(workspace)
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    proofs = prove(chosen, streams, jobs or (cores if device == CPU else 1), _show_progress, device)
+    judges = jobs or (cores if device == CPU else min(cores, JUDGES_ON_GPU))
+    proofs = prove(chosen, streams, judges, _progress(), device, _silent if as_json else _print)
     documents = [proof.document() for proof in proofs]
     score = _score(documents, streams)
     with verdict_counts():
         if as_json:
             print_json({"challenges": documents, "problems": [], "score": score})
         else:
-            _print(proofs, score)
+            _print_score(score)
             if device == CUDA:
                 _tell_of_gpu(proofs)
     failing = [document["id"] for document in documents if not document["holds"]]
@@ -93,16 +98,24 @@ def _score(documents: list[dict[str, Any]], streams: int) -> dict[str, Any]:
     }
 
 
-def _print(proofs: Sequence[Proof], score: dict[str, Any]) -> None:
-    for proof in proofs:
-        document = proof.document()
-        right, wrong = document["right"], document["wrong"]
+def _silent(proof: Proof) -> None:
+    return None
+
+
+def _print(proof: Proof) -> None:
+    document = proof.document()
+    right, wrong = document["right"], document["wrong"]
+    show_progress("")
+    with verdict_counts():
         echo(
             f"{'holds' if document['holds'] else 'FAILS'}  {document['id']}: "
             f"{right['accepted']}/{right['total']} right accepted, {wrong['rejected']}/{wrong['total']} wrong rejected"
         )
         for failure in proof.failures():
             echo(f"       {failure}")
+
+
+def _print_score(score: dict[str, Any]) -> None:
     streams = "1 stream" if score["streams"] == 1 else f"{score['streams']} streams"
     echo(
         f"{score['wrong']['rejected']} of {score['wrong']['total']} wrong solutions rejected, "
@@ -117,5 +130,12 @@ def _tell_of_gpu(proofs: Sequence[Proof]) -> None:
     echo(f"{there} on the GPU" + (f", {left} on the CPU, as a GPU shows nothing of them" if left else ""))
 
 
-def _show_progress(done: int, of: int) -> None:
-    show_progress(f"{done}/{of}" if done < of else "")
+def _progress() -> Callable[[int, int], None]:
+    """Return what shows how many gradings are done, and an estimate of the minutes that are left."""
+    start = time.monotonic()
+
+    def show(done: int, of: int) -> None:
+        minutes = (time.monotonic() - start) / done * (of - done) / 60
+        show_progress(f"{done}/{of}, about {minutes:.0f} min left" if done < of else "")
+
+    return show

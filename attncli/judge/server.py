@@ -13,6 +13,7 @@ import os
 import queue
 import socket
 import sys
+import tempfile
 import threading
 from collections import OrderedDict
 from functools import partial
@@ -156,17 +157,24 @@ class Server:
         source, filename = base64.b64decode(request["source"]), str(request["filename"])
         return self._opened(request, folder, source, filename, device)
 
-    def _opened(self, request: Request, folder: Any, source: bytes, filename: str, device: str) -> Any:
-        """A submission, all of whose workers are of the policy for its device."""
-        from attncli.judge.answers.submission import Budget, Submission
+    def _opened(
+        self, request: Request, folder: Any, source: bytes, filename: str, device: str, cache_folder: str = ""
+    ) -> Any:
+        """Return a submission, all of whose workers are of the policy for its device.
+
+        On a GPU a kernel is compiled at its first call: the limits leave time for that.
+        """
+        from attncli.judge.answers.submission import COMPILING, Budget, Submission
 
         self._memory_mib = int(request["memory_mib"])
+        policy = policy_of(device, folder.kernel, cache_folder)
+        patience = COMPILING if policy.starts_processes else 1
         return Submission(
             source=source,
             filename=filename,
             entry=folder.entry,
-            open_worker=partial(self._worker, policy_of(device, folder.kernel)),
-            budget=Budget(float(request["timeout_seconds"])),
+            open_worker=partial(self._worker, policy),
+            budget=Budget(float(request["timeout_seconds"]) * patience),
             kernel=folder.kernel,
             device=device,
             guard=self._guard(),
@@ -190,20 +198,21 @@ class Server:
         from attncli.judge.grading.proving_repairs import planted_surprises
 
         folder, (device, _) = self._folder(request), self._device(request)
-
-        def submit(file: Path, text: str | None = None, on: str = device) -> Submission:
-            source = file.read_bytes() if text is None else text.encode()
-            opened: Submission = self._opened(request, folder, source, str(file), on)
-            return opened
-
         number = request["id"]
         known = {name: (check, rung) for name, (check, rung) in request["known"].items()}
-        proving = Proving(
-            folder, submit, lambda done: self._send({"id": number, "event": "proved", "gradings": done}), known, device
-        )
-        proof = proving.run(int(request["streams"]))
         repairs = [Repair(**entry) for entry in request.get("repairs", ())]
-        proof["surprises"] += planted_surprises(folder, submit, repairs, device)
+        with tempfile.TemporaryDirectory(prefix="attn-compiled-") as cache_folder:
+
+            def submit(file: Path, text: str | None = None, on: str = device) -> Submission:
+                source = file.read_bytes() if text is None else text.encode()
+                opened: Submission = self._opened(request, folder, source, str(file), on, cache_folder)
+                return opened
+
+            def notify(done: int) -> None:
+                self._send({"id": number, "event": "proved", "gradings": done})
+
+            proof = Proving(folder, submit, notify, known, device).run(int(request["streams"]))
+            proof["surprises"] += planted_surprises(folder, submit, repairs, device)
         return {**proof, "device": device}
 
     def _folder(self, request: Request) -> Any:

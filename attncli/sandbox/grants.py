@@ -6,6 +6,7 @@ Package folders are never granted whole, nor is the checkout: a reference that l
 from __future__ import annotations
 
 import sys
+import sysconfig
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,22 +31,23 @@ def matching(patterns: Iterable[str]) -> list[Path]:
     return [path for pattern in patterns for path in sorted(Path("/").glob(pattern.lstrip("/")))]
 
 
-def ruleset_for(policy: WorkerPolicy, installation: Installation) -> int:
-    """The rules of one worker whose policy grants more than those that all share.
+def ruleset_for(policy: WorkerPolicy, installation: Installation, own_folders: Sequence[Path]) -> int:
+    """Make the rules of one worker whose policy grants more than those that all share.
 
     Made in the worker: its own /proc/self/task, and a folder of its own, are there nowhere else. A program that may be
-    run lies in the system's folders or comes with Triton.
+    run lies in the system's folders or comes with Triton, which compiles a launcher against Python's headers.
     """
     ruleset = Ruleset()
     compilers = [entry / "triton" for entry in installation.packages] if policy.starts_processes else []
+    headers = [Path(sysconfig.get_path(name)) for name in ("include", "platinclude")] if compilers else []
     grant(
         [
-            (ruleset.allow_reading, [*installation.readable(), *matching(policy.reads)]),
+            (ruleset.allow_reading, [*installation.readable(), *matching(policy.reads), *headers]),
             (ruleset.allow_device, map(Path, WRITE_DEVICES)),
             (ruleset.allow_driver, matching(policy.devices)),
             (ruleset.allow_executing, [*matching(policy.programs), *compilers]),
             (ruleset.allow_naming, [Path("/proc/self/task")] if policy.names_threads else []),
-            (ruleset.allow_everything, [OWN_FOLDER] if policy.folder_mib else []),
+            (ruleset.allow_everything, own_folders),
         ]
     )
     return ruleset.descriptor

@@ -11,6 +11,7 @@ import mmap
 import os
 import socket
 import subprocess
+import tempfile
 import threading
 from pathlib import Path
 from typing import Any
@@ -56,7 +57,7 @@ class Probes:
         self._findings["controls"] = {"torch": _outcome(self._torch), "library": _outcome(self._library)}
         if self._places.get("names_threads"):
             self._findings["controls"]["threads"] = _outcome(self._name_thread)
-        if self._places.get("own_folder"):
+        if self._places.get("writes"):
             self._findings["controls"]["folder"] = _outcome(self._write_own)
             self._findings["controls"]["program"] = _outcome(self._run_program)
         return self._findings
@@ -95,9 +96,8 @@ class Probes:
         Path(f"/proc/self/task/{threading.get_native_id()}/comm").write_text("canary")
 
     def _write_own(self) -> None:
-        path = Path(self._places["own_folder"]) / "written-by-the-canary"
-        path.write_text("canary")
-        path.unlink()
+        with tempfile.NamedTemporaryFile("w") as file:
+            file.write("canary")
 
     def _run_program(self) -> None:
         """As a compiler is run."""

@@ -120,7 +120,7 @@ def _special_cases(pid: int, may_write: bool, policy: WorkerPolicy) -> dict[str,
         "tgkill": _one_of(0, [pid]),
         "prctl": _one_of(0, _PRCTL_ALLOWED),
         "ioctl": _none_of(1, _IOCTL_REFUSED) if policy.any_ioctl else _one_of(1, _IOCTL_ALLOWED),
-        "fcntl": _one_of(1, _FCNTL_ALLOWED),
+        "fcntl": _one_of(1, (*_FCNTL_ALLOWED, *policy.fcntl)),
         "prlimit64": _null_pointer(2),
         "mmap": _mapping(policy.shared_memory),
     }

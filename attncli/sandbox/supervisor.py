@@ -26,11 +26,10 @@ from . import endings, wire
 from .captured_output import LIMIT_BYTES, Printed, split_fatal_error
 from .endings import Ending, Stopped
 from .process import Process
-from .worker_policy import MIB
+from .worker_policy import CPU, MIB
 
 OnInvoke = Callable[[dict[str, Any], memoryview], tuple[dict[str, Any], list[wire.Buffer]]]
 
-START_SECONDS = 20.0
 _END_SECONDS = 1.0
 # How many times the limit of a request the judge's own callables may take in it, all calls together.
 _INVOKES_OVERTIME = 2.0
@@ -64,8 +63,10 @@ class Worker:
         output: int,
         status: int,
         memory_mib: int,
+        start_seconds: float = CPU.start_seconds,
     ) -> None:
         self._process = process
+        self._start_seconds = start_seconds
         self._frames = frames
         self._frames.setblocking(False)
         self._output, self._status = output, status
@@ -166,7 +167,7 @@ class Worker:
     def canary_findings(self) -> dict[str, Any]:
         """The findings of a worker that was started as a canary. Raises JudgeFailed if it gives none."""
         try:
-            frame = self._next_frame(time.monotonic() + START_SECONDS, "it did not start")
+            frame = self._next_frame(time.monotonic() + self._start_seconds, "it did not start")
         except Stopped as stop:
             raise JudgeFailed(f"the sandbox's self-test ended early: {stop.message}; {self.printed[-300:]}") from stop
         finally:
@@ -204,7 +205,7 @@ class Worker:
         if self._started:
             return
         try:
-            frame = self._next_frame(time.monotonic() + START_SECONDS, "it did not start")
+            frame = self._next_frame(time.monotonic() + self._start_seconds, "it did not start")
         except Stopped as stop:
             raise JudgeFailed(f"a sandboxed process could not be set up: {stop.message}; see attn doctor") from stop
         if frame.header["op"] != "ready":

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import builtins
 import contextlib
-import errno
 import faulthandler
 import fcntl
 import io
@@ -59,6 +58,13 @@ class Confinement:
     parent: int
     policy: WorkerPolicy = CPU
     installation: grants.Installation | None = None
+    folder: Path = grants.OWN_FOLDER
+
+    @property
+    def own_folders(self) -> list[Path]:
+        """The folders that the worker may write to."""
+        own = [self.folder] if self.policy.folder_mib else []
+        return [*own, Path(self.policy.cache_folder)] if self.policy.cache_folder else own
 
 
 class Channel:
@@ -112,12 +118,17 @@ def _replace_streams() -> None:
     faulthandler.enable(file=2, all_threads=False)
 
 
-def _scrub_environment(policy: WorkerPolicy) -> None:
+def _scrub_environment(plan: Confinement) -> None:
+    policy = plan.policy
     names = (*_KEPT_VARIABLES, *policy.kept_variables)
     kept = {name: os.environ[name] for name in names if name in os.environ}
     os.environ.clear()
     os.environ.update(kept | _FIXED_VARIABLES | dict(policy.variables))
     tempfile.tempdir = "/tmp"  # else the library looks for a folder to write to, and some imports fail with that
+    if policy.folder_mib:
+        tempfile.tempdir = os.environ["TMPDIR"] = str(plan.folder)
+        os.environ["TRITON_CACHE_DIR"] = policy.cache_folder or f"{plan.folder}/triton"
+        os.environ["HOME"] = str(plan.folder)
 
 
 def _expose_to_out_of_memory_killer() -> None:
@@ -140,7 +151,7 @@ def confine(plan: Confinement, after: Callable[[str], None]) -> None:
     limits.apply(plan.memory_mib, plan.user_namespace, plan.policy)
     if plan.ruleset is not None:
         own = None if plan.policy.shares_rules or plan.installation is None else plan.installation
-        ruleset = RULESET if own is None else grants.ruleset_for(plan.policy, own)
+        ruleset = RULESET if own is None else grants.ruleset_for(plan.policy, own, plan.own_folders)
         landlock.restrict(ruleset)
         for descriptor in {RULESET, ruleset}:
             os.close(descriptor)
@@ -151,21 +162,20 @@ def confine(plan: Confinement, after: Callable[[str], None]) -> None:
 
 
 def _mount(plan: Confinement) -> None:
-    """What a policy for a GPU needs in its place. Where no /proc can be mounted the canary says what does not work.
+    """Mount what a policy for a GPU needs. Where no /proc can be mounted the canary says what does not work.
 
-    Raises OSError where a folder is to be laid over the machine's own for everybody: there are no mounts of one's own
-    without a user namespace, and only root would be let.
+    Without a user namespace there are no mounts of one's own: a compiler writes to `folder`, an ordinary one, then.
     """
     threads, folder_mib = plan.policy.names_threads, plan.policy.folder_mib
-    if folder_mib and not plan.user_namespace:
-        raise OSError(errno.EPERM, f"no user namespace, so no {grants.OWN_FOLDER} of its own for a compiler")
-    if plan.user_namespace and (threads or folder_mib):
+    if not plan.user_namespace:
+        return
+    if threads or folder_mib:
         namespaces.enter_own_mounts()
-    if plan.user_namespace and threads:
+    if threads:
         with contextlib.suppress(OSError):
             namespaces.mount_processes()
     if folder_mib:
-        namespaces.mount_memory(grants.OWN_FOLDER, folder_mib)
+        namespaces.mount_memory(plan.folder, folder_mib)
 
 
 @dataclass(slots=True)
@@ -269,7 +279,7 @@ def run(frames: int, output: int, plan: Confinement, canary_places: dict[str, An
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         _take_descriptors(frames, output, plan.ruleset)
         _replace_streams()
-        _scrub_environment(plan.policy)
+        _scrub_environment(plan)
         channel = Channel(CHANNEL)
         probes = layer_probes.Probes(canary_places) if canary_places is not None else None
         try:

@@ -26,7 +26,8 @@ class WorkerPolicy:
     that are nobody's file. `reads`, `devices` and `programs` are patterns of what may be read, opened as a device, and
     executed; `names_threads` gives the worker a /proc of its own pid namespace, and opens its own task folder in it.
     `folder_mib` is the size of a folder of its own at /dev/shm, in memory and gone with it; `starts_processes` lets it
-    run what `programs` names.
+    run what `programs` names. `cache_folder` is a folder of the judge's that workers share for compiled kernels.
+    `start_seconds` bounds how long it may take to be ready, `fcntl` lists commands allowed besides.
     """
 
     name: str
@@ -45,6 +46,9 @@ class WorkerPolicy:
     programs: tuple[str, ...] = ()
     folder_mib: int = 0
     starts_processes: bool = False
+    cache_folder: str = ""
+    start_seconds: float = 20.0
+    fcntl: tuple[int, ...] = ()
     variables: tuple[tuple[str, str], ...] = ()
     kept_variables: tuple[str, ...] = ()
 
@@ -70,9 +74,12 @@ CUDA = WorkerPolicy(
     any_ioctl=True,
     shared_memory=True,
     names_threads=True,
+    start_seconds=120.0,  # libraries of gigabytes, read from a disk for the first time
+    fcntl=(1033, 1034),  # ADD_SEALS GET_SEALS, of memory files
     reads=(
         *("/proc/driver/nvidia", "/proc/meminfo", "/proc/cpuinfo", "/proc/devices", "/proc/modules", "/proc/self"),
         *("/sys/bus/pci", "/sys/devices/pci*", "/sys/devices/system/cpu", "/sys/devices/system/node"),
+        *("/proc/sys/vm/mmap_min_addr", "/sys/devices/system/memory/block_size_bytes"),
         *("/sys/module/nvidia*", "/usr/local/nvidia*", "/usr/local/cuda*", "/usr/lib/wsl/lib", "/etc/nvidia"),
     ),
     devices=("/dev/nvidia[0-9]*", "/dev/nvidiactl", "/dev/nvidia-*", "/dev/nvidia-caps/*", "/dev/dxg"),
@@ -89,14 +96,22 @@ CUDA_KERNELS = replace(
             " renameat2 flock fsync fdatasync fchmod pwrite64 copy_file_range utimensat"
         ).split(),
     ),
-    programs=("/bin", "/usr/bin", "/lib*", "/usr/lib*", "/usr/libexec", "/usr/local/bin", "/usr/local/cuda*"),
+    programs=(
+        "/bin",
+        "/usr/bin",
+        "/sbin",
+        "/usr/sbin",
+        "/lib*",
+        "/usr/lib*",
+        "/usr/libexec",
+        "/usr/local/bin",
+        "/usr/local/cuda*",
+    ),
     reads=(*CUDA.reads, "/usr/include", "/usr/local/include"),
     folder_mib=256,
     starts_processes=True,
     variables=(
         *CUDA.variables,
-        ("TRITON_CACHE_DIR", "/dev/shm/triton"),
-        ("TMPDIR", "/dev/shm"),
         ("PATH", "/usr/bin:/bin"),
     ),
 )
@@ -106,8 +121,8 @@ REHEARSED_KERNELS = replace(CUDA_KERNELS, name="cuda-kernels-rehearsed", device=
 POLICIES = {policy.name: policy for policy in (CPU, CUDA, CUDA_KERNELS, REHEARSED, REHEARSED_KERNELS)}
 
 
-def policy_of(device: str, kernel: bool = False) -> WorkerPolicy:
-    """The policy for a submission on a device; on a GPU one that holds a `kernel` needs a compiler."""
+def policy_of(device: str, kernel: bool = False, cache_folder: str = "") -> WorkerPolicy:
+    """Return the policy for a submission on a device; on a GPU one that holds a `kernel` needs a compiler."""
     if device != CUDA.device:
         return CPU
-    return CUDA_KERNELS if kernel else CUDA
+    return replace(CUDA_KERNELS, cache_folder=cache_folder) if kernel else CUDA

@@ -21,7 +21,7 @@ import sys
 import traceback
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
 from types import ModuleType
@@ -237,12 +237,16 @@ class ForkServer:
         self._control.close()
         os.close(self._lifeline)
         namespaces.adopt_orphans()
-        parent, policy = os.getpid(), POLICIES[request.get("policy", CPU.name)]
+        parent = os.getpid()
+        policy = replace(POLICIES[request.get("policy", CPU.name)], cache_folder=request.get("cache_folder", ""))
+        folder = Path(request["folder"]) if policy.folder_mib and not self._available.namespaces else grants.OWN_FOLDER
+        if folder is not grants.OWN_FOLDER:
+            folder.mkdir(mode=0o700)
         most_bytes = usage.most_bytes(request["watched_mib"])
         pid = os.fork()
         if pid == 0:
             os.close(status)
-            self._become_worker(request, policy, frames, output, parent)
+            self._become_worker(request, policy, frames, output, parent, folder)
         os.close(frames)
         os.close(output)
         ended = usage.wait_for(pid, most_bytes, policy.processes)
@@ -252,14 +256,14 @@ class ForkServer:
         os._exit(0)
 
     def _become_worker(
-        self, request: dict[str, Any], policy: WorkerPolicy, frames: int, output: int, parent: int
+        self, request: dict[str, Any], policy: WorkerPolicy, frames: int, output: int, parent: int, folder: Path
     ) -> NoReturn:
         from . import worker
 
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         available = self._available
         layers = (available.ruleset, available.seccomp, available.namespaces)
-        plan = worker.Confinement(request["memory_mib"], *layers, parent, policy, available.installation)
+        plan = worker.Confinement(request["memory_mib"], *layers, parent, policy, available.installation, folder)
         worker.run(frames, output, plan, request.get("canary"))
 
 

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from ..errors import JudgeFailed
-from . import grants, layer_probes, limits, namespaces, start_process
+from . import layer_probes, limits, namespaces, start_process
 from .endings import Ending
 from .process import Process
 from .supervisor import OnInvoke, Reply, Worker
@@ -90,6 +90,7 @@ class ZygoteClient:
         self._requests = 0
         self._ahead: _Fork | None = None
         self._grown_warmer = False
+        self._scratch: tempfile.TemporaryDirectory[str] | None = None
         self._layers: dict[str, tuple[str, ...]] = {}
         self._notes: list[str] = []
 
@@ -194,6 +195,8 @@ class ZygoteClient:
         self._process.kill()
         self._process.wait()
         self._log.close()
+        if self._scratch is not None:
+            self._scratch.cleanup()
 
     def _held(self) -> list[Process]:
         """Process 1 of every worker that is still there."""
@@ -219,9 +222,12 @@ class ZygoteClient:
 
     def _ask(self, memory_mib: int, policy: WorkerPolicy, **more: Any) -> _Fork:
         """Asks for a worker, and does not wait for it."""
+        self._requests += 1
         watched_mib = memory_mib + policy.runtime_mib
         request = {"memory_mib": memory_mib, "watched_mib": watched_mib, "policy": policy.name, **more}
-        self._requests += 1
+        if policy.folder_mib:
+            self._scratch = self._scratch or tempfile.TemporaryDirectory(prefix="attn-compiled-")
+            request |= {"folder": f"{self._scratch.name}/{self._requests}", "cache_folder": policy.cache_folder}
         ours, theirs = socket.socketpair()
         output, output_writer = os.pipe()
         status, status_writer = os.pipe()
@@ -243,7 +249,8 @@ class ZygoteClient:
             cleanup.callback(fork.give_up)
             process = self._await_fork(fork.number)
             cleanup.pop_all()
-        return Worker(process, fork.frames, fork.output, fork.status, fork.memory_mib)
+        start_seconds = fork.policy.start_seconds
+        return Worker(process, fork.frames, fork.output, fork.status, fork.memory_mib, start_seconds)
 
     def _await_fork(self, number: int) -> Process:
         while True:
@@ -285,8 +292,7 @@ class ZygoteClient:
             file.write_text("canary")
             places = {"file": str(file), "folder": folder, "port": _listen(listener), "memory_mib": CANARY_MEMORY_MIB}
             if policy is not CPU:
-                own = str(grants.OWN_FOLDER) if policy.folder_mib else ""
-                places |= {"names_threads": policy.names_threads, "own_folder": own}
+                places |= {"names_threads": policy.names_threads, "writes": bool(policy.folder_mib)}
             fork = self._ask(CANARY_MEMORY_MIB, policy, canary=places)
             return self._started(fork).canary_findings()
 

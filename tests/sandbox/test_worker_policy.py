@@ -125,6 +125,7 @@ def test_the_policies_differ_in_what_is_written_down() -> None:
     assert _differences(CPU, CUDA) == {
         *("name", "device", "kernel_limits_memory", "runtime_mib", "written_bytes", "open_files", "processes", "calls"),
         *("any_ioctl", "shared_memory", "names_threads", "reads", "devices", "variables", "kept_variables"),
+        *("start_seconds", "fcntl"),
     }
     more = {"name", "calls", "programs", "reads", "folder_mib", "starts_processes", "variables"}
     assert _differences(CUDA, CUDA_KERNELS) == more
@@ -138,7 +139,8 @@ def _differences(first: WorkerPolicy, second: WorkerPolicy) -> set[str]:
 def test_a_gpu_policy_is_for_the_gpu_and_a_compiler_for_kernels() -> None:
     assert worker_policy.policy_of("cpu", kernel=True) is worker_policy.policy_of("elsewhere") is CPU
     assert worker_policy.policy_of("cuda") is CUDA
-    assert worker_policy.policy_of("cuda", kernel=True) is CUDA_KERNELS
+    assert worker_policy.policy_of("cuda", kernel=True) == CUDA_KERNELS
+    assert worker_policy.policy_of("cuda", kernel=True, cache_folder="/x") == replace(CUDA_KERNELS, cache_folder="/x")
     assert CPU.shares_rules and not CUDA.shares_rules
     assert replace(CPU, reads=("/x",)).shares_rules is False
 
@@ -161,16 +163,18 @@ def test_a_folder_is_laid_over_the_machines_own_for_the_worker_alone(
     assert ("mount_processes" in done) == of.names_threads
 
 
-def test_without_a_user_namespace_nothing_is_mounted_and_a_worker_that_needs_a_folder_is_refused(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+@pytest.mark.parametrize("of", [CUDA, CUDA_KERNELS], ids=lambda of: of.name)
+def test_without_a_user_namespace_nothing_is_mounted(monkeypatch: pytest.MonkeyPatch, of: WorkerPolicy) -> None:
     """Root would be let, and would cover the machine's /dev/shm for everybody."""
-    assert _mounted(monkeypatch, CUDA, user_namespace=False) == []
-    mounted: list[str] = []
-    monkeypatch.setattr(namespaces, "mount_memory", lambda *_: mounted.append("mount_memory"))
-    with pytest.raises(PermissionError, match="no user namespace"):
-        worker._mount(worker.Confinement(64, None, True, False, 1, CUDA_KERNELS))
-    assert mounted == []
+    assert _mounted(monkeypatch, of, user_namespace=False) == []
+
+
+def test_memory_files_may_be_sealed_for_a_gpu_alone() -> None:
+    fcntl = NUMBERS["x86_64"]["fcntl"]
+    for command in (1033, 1034):
+        assert answer_of(CPU, "x86_64", fcntl, 3, command) == refusal()
+        assert answer_of(CUDA, "x86_64", fcntl, 3, command) == ALLOW
+    assert answer_of(CUDA, "x86_64", fcntl, 3, 8) == refusal(), "who gets its signals"
 
 
 @pytest.mark.sandbox

@@ -36,6 +36,8 @@ AHEAD = 3
 PROGRAMS = 10
 # How many times the limit of one program is waited for where the judge's own tracing slows it down.
 TRACING = 4
+# How many times the limits are where kernels are compiled for a GPU while they run: up to 15 s each was measured.
+COMPILING = 6
 # How long an answer is waited for that only a finished question had asked for.
 PATIENCE_SECONDS = 0.5
 

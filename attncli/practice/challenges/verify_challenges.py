@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from pathlib import Path
 from queue import SimpleQueue
@@ -75,10 +75,12 @@ def prove(
     jobs: int,
     on_done: Callable[[int, int], None] = lambda done, of: None,
     device: str = CPU,
+    on_proof: Callable[[Proof], None] = lambda proof: None,
 ) -> list[Proof]:
-    """Proves each challenge with `jobs` judges at once; on a GPU `device` those of which one shows something.
+    """Prove each challenge with `jobs` judges at once; on a GPU `device` those of which one shows something.
 
-    Raises JudgeFailed if a judge fails, UsageError where there is no GPU.
+    `on_done` gets the gradings done and in all, `on_proof` each proof as it ends; the list is in the order of
+    `challenges`. Raises JudgeFailed if a judge fails, UsageError where there is no GPU.
     """
     devices = {challenge.id: device_for(challenge, device)[0] for challenge in challenges}
     total = streams * sum(map(_files, challenges))
@@ -97,7 +99,11 @@ def prove(
     order = sorted(challenges, key=lambda challenge: [check not in challenge.required for check in _SLOWEST])
     with ThreadPoolExecutor(len(opened)) as pool:
         try:
-            proofs = list(pool.map(lambda one: _with_free_judge(judges, one, streams, count, devices[one.id]), order))
+            under_way = [pool.submit(_with_free_judge, judges, one, streams, count, devices[one.id]) for one in order]
+            proofs = []
+            for ended in as_completed(under_way):
+                proofs.append(ended.result())
+                on_proof(proofs[-1])
         finally:
             # Before the pool waits for its threads: an interrupt would else wait for the proofs that were begun.
             for judge in opened:

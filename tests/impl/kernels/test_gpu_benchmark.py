@@ -28,14 +28,42 @@ def gpu(monkeypatch):
     return gpu
 
 
-def test_every_kernel_gives_what_its_reference_gives(tmp_path: Path, gpu) -> None:
-    command = [sys.executable, str(PROGRAM), "--small", "--out", str(tmp_path)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    rows = rows_in(tmp_path)
-    assert [row for row in rows if row["status"] != "right"] == [], done.stderr[-500:]
+@pytest.fixture(scope="module")
+def rehearsal(tmp_path_factory) -> Path:
+    """The folder that `on_gpu.sh` leaves on a machine without a GPU."""
+    folder = tmp_path_factory.mktemp("on_gpu")
+    environment = os.environ | {"PYTHON": sys.executable, "CUDA_VISIBLE_DEVICES": ""}
+    command = ["bash", str(PROGRAM.with_name("on_gpu.sh")), str(folder)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return folder
+
+
+@pytest.mark.slow
+def test_every_kernel_gives_what_its_reference_gives(rehearsal: Path, gpu) -> None:
+    rows = rows_in(rehearsal / "kernels")
+    assert [row for row in rows if row["status"] != "right"] == []
     assert [row["kernel"] for row in rows] == list(gpu.ENTRIES)
-    assert done.returncode == 0
-    assert json.loads((tmp_path / "conditions.json").read_text(encoding="utf-8"))["torch"] == torch.__version__
+    conditions = json.loads((rehearsal / "kernels" / "conditions.json").read_text(encoding="utf-8"))
+    assert conditions["torch"] == torch.__version__
+
+
+@pytest.mark.slow
+def test_the_one_command_runs_to_its_end_and_names_what_it_could_not_do(rehearsal: Path) -> None:
+    said = (rehearsal / "summary.txt").read_text(encoding="utf-8")
+    lines = said.splitlines()
+    assert lines[1].startswith("no GPU   nothing is timed")
+    assert [line.split()[1] for line in lines if line.startswith("done")] == ["gpu_small", "doctor"]
+    refused = [line for line in lines if line.startswith("exit 2   verify-")]
+    assert len(refused) == 6 and all("no NVIDIA GPU is visible here" in line for line in refused)
+    assert lines[-1].startswith("finished in")
+    assert "sandbox" in (rehearsal / "doctor.txt").read_text(encoding="utf-8")
+    assert not (rehearsal / "home").exists()
+
+
+def test_the_one_command_wants_a_folder() -> None:
+    done = subprocess.run(["bash", str(PROGRAM.with_name("on_gpu.sh"))], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr.splitlines()[0]) == (2, "usage: benchmarks/on_gpu.sh DIR [WHEELS]")
 
 
 def test_every_kernel_has_a_row(gpu) -> None:
