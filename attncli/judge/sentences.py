@@ -15,6 +15,9 @@ SENTENCES: dict[str, Localised] = {
         "largest error {error} at {at}; tolerance {tolerance}{place}",
         "最大误差 {error}，位于 {at}；容差 {tolerance}{place}",
     ),
+    "digits-lost": _T(
+        "float64 lost digits ({fault}): computed in float32?", "丢了 float64 的精度（{fault}）：是不是用 float32 算的？"
+    ),
     "other-shape": _T("shape {got} where {due} was expected{place}", "形状为 {got}，应为 {due}{place}"),
     "other-dtype": _T("dtype {got} where {due} was expected{place}", "dtype 为 {got}，应为 {due}{place}"),
     "other-device": _T("made on device {got} where {due} was expected{place}", "建在 {got} 上，应在 {due} 上{place}"),

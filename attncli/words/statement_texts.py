@@ -60,6 +60,7 @@ _SIXTEEN_IN_KERNELS = _T(
     "which the interpreter has not, is not asked for.",
     "float16 转成 float32 计算，最后一次性转回；结果的 dtype 与输入相同。解释器没有原生的 bfloat16，所以不考。",
 )
+_DIGITS = _T("float64 is computed in float64.", "float64 按 float64 计算。")
 _LAYOUT = _T(
     "Any memory layout is accepted: transposed, strided, expanded.",
     "任意内存布局都要支持：转置的、跨步的、expand 出来的。",
@@ -110,7 +111,7 @@ def statement_of(challenge: Challenge, facts: SharedFacts) -> Statement:
 def _everywhere(required: Sequence[str], kernel: bool) -> Localised:
     state = _STATE if "random" in required else NOTHING
     sentences = [_UNTOUCHED.format(state=state)]
-    if not kernel and ("gradients" in required or "low-precision" in required):
+    if _keeps_dtypes(required, kernel):
         sentences.append(_WIDE)
     if "gradients" in required:
         sentences.append(_GRADIENTS)
@@ -123,6 +124,10 @@ def _everywhere(required: Sequence[str], kernel: bool) -> Localised:
     return quoted("\n\n").join(told)
 
 
+def _keeps_dtypes(required: Sequence[str], kernel: bool) -> bool:
+    return not kernel and ("gradients" in required or "low-precision" in required)
+
+
 def _hardened(challenge: Challenge, facts: SharedFacts) -> Localised:
     """What the second rung asks of many challenges, one line each, and then what it asks of this one alone."""
     asked = {
@@ -132,6 +137,8 @@ def _hardened(challenge: Challenge, facts: SharedFacts) -> Localised:
         "pure": _memory(facts),
     }
     lines = [text for check, text in asked.items() if check in challenge.required and text != NOTHING]
+    if _keeps_dtypes(challenge.required, challenge.kernel):
+        lines.insert(0, _DIGITS)
     return _T(*(_below(lines, challenge.hardened, lang) for lang in LANGS))
 
 

@@ -12,18 +12,19 @@ from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any
 
+import torch
 from torch import Tensor
 
 from attncli.domain.text import NOTHING, Localised
-from attncli.judge.answers.finding import CaseFinding
+from attncli.judge.answers.finding import CaseFinding, gravest_finding
 from attncli.judge.answers.request import Request
 from attncli.judge.answers.submission import Failure
 from attncli.judge.asking.devices import Devices, EdgeDevice
 from attncli.judge.asking.purity import impurity
-from attncli.judge.cases.case import Case, Complaint
+from attncli.judge.cases.case import Case, Complaint, DigitsLost
 from attncli.judge.cases.reused_memory import refilled
 from attncli.judge.sentences import say
-from attncli.judge.truth.compare import Mismatch, Path, Rules, compare
+from attncli.judge.truth.compare import Mismatch, Path, Rules, compare, gravest
 from attncli.judge.truth.demands import Demands, call_name
 from attncli.judge.truth.expectation import Expectation
 from attncli.judge.truth.gradients import GradientExpectation
@@ -53,7 +54,11 @@ class Values:
         """The fault that an answer shows, or None."""
         if isinstance(got, Failure):
             return CaseFinding.of_failure(self.case, got, self.expectation.native)
-        return self._mismatch(got) or _property(self.case, self.expectation.truth, got)
+        return gravest_finding(self._findings(got))
+
+    def _findings(self, got: Observed) -> Iterator[CaseFinding | None]:
+        yield self._mismatch(got)
+        yield from _properties(self.case, self.expectation.truth, got)
 
     @cached_property
     def _due(self) -> tuple[dict[Any, Any], dict[Any, Any]]:
@@ -67,6 +72,11 @@ class Values:
     def _kept(self) -> defaultdict[Any, dict[Any, Any]]:
         return defaultdict(dict)
 
+    @cached_property
+    def _single(self) -> Expectation:
+        wide = self.case.profile.dtype is torch.float64
+        return Expectation(self._demands.reference, self.case, torch.float32) if wide else self.expectation
+
     def _rules(self, key: Any) -> Rules:
         return Rules(
             lambda path: self.expectation.slack((key, *path)),
@@ -76,10 +86,22 @@ class Values:
             dtypes=lambda path: self.case.dtypes.get((key, *path), ()),
             closer=lambda path: self.expectation.closer((key, *path)),
             inside=lambda path: self.expectation.inside((key, *path)),
+            single=Rules(
+                lambda path: self._single.slack((key, *path)),
+                self._absolute,
+                closer=lambda path: self._single.closer((key, *path)),
+            ),
             kept=self._kept[key],
         )
 
     def _mismatch(self, got: Observed) -> CaseFinding | None:
+        mismatch = gravest(self._mismatches(got))
+        if mismatch is None:
+            return self._other_form(got)
+        found = CaseFinding.of_mismatch(self.case, mismatch, self.expectation.truth, got)
+        return gravest_finding((found, self._other_form(got) if mismatch.digits_only else None))
+
+    def _mismatches(self, got: Observed) -> Iterator[Mismatch | None]:
         mine = got.parts(self.case)
         truth, native = self._due
         for key, value in truth.items():
@@ -87,11 +109,7 @@ class Values:
                 mismatch: Mismatch | None = Mismatch("shape", say("missing-result"), (key,), value, None)
             else:
                 mismatch = compare(value, native[key], mine[key], self._rules(key))
-            if mismatch is not None:
-                return CaseFinding.of_mismatch(
-                    self.case, _placed(self.case, key, mismatch), self.expectation.truth, got
-                )
-        return self._other_form(got)
+            yield mismatch and _placed(self.case, key, mismatch)
 
     def _other_form(self, got: Observed) -> CaseFinding | None:
         """Results that are judged: the shape and the dtype alone are compared, of a tensor or of each in a tuple."""
@@ -119,10 +137,11 @@ class Edge(Values):
 
     def finding(self, got: Observed | Failure) -> CaseFinding | None:
         found = super().finding(got)
-        if found is not None or isinstance(got, Failure):
+        if isinstance(got, Failure) or (found is not None and not found.of_production):
             return found
         complaint = impurity(self._demands, self.case, got)
-        return None if complaint is None else CaseFinding(self.case, complaint[0], complaint[1], None, got)
+        impure = None if complaint is None else CaseFinding(self.case, complaint[0], complaint[1], None, got)
+        return gravest_finding((found, impure))
 
 
 class Gradients:
@@ -147,21 +166,30 @@ class Gradients:
         return Request(self.case, ["gradients"], due.chosen, due.cotangents) if due.cotangents else None
 
     def finding(self, got: Observed | Failure) -> CaseFinding | None:
-        if self.case.gradient_properties:
-            return self._of_random_results(got)
-        truth = self.expectation.truth
         if isinstance(got, Failure):
             return CaseFinding.of_failure(self.case, got, self.expectation.native)
+        if self.case.gradient_properties:
+            return gravest_finding(self._of_random_results(got))
+        truth = self.expectation.truth
+        mismatch = gravest(self._mismatches(got))
+        if mismatch is None:
+            return None
+        reason = "gradient" if mismatch.reason == "values" else mismatch.reason
+        message = say("gradient-of", name=mismatch.path[1], fault=mismatch.message)
+        digits_only = mismatch.digits_only
+        return CaseFinding(self.case, reason, message, truth, got, mismatch, digits_only=digits_only)
+
+    def _mismatches(self, got: Observed) -> Iterator[Mismatch | None]:
         for position, k in enumerate(self.expectation.chosen):
-            want, mine = truth.gradients[position], got.gradients[position]
+            want, mine = self.expectation.truth.gradients[position], got.gradients[position]
             mismatch = compare(want, want.to(self.case.inputs[k].value.dtype), mine, self._rules(position))
-            if mismatch is not None:
-                reason = "gradient" if mismatch.reason == "values" else mismatch.reason
-                name = self._demands.names(self.case).get(k, f"input {k}")
-                mismatch = replace(mismatch, path=("gradient", name))
-                message = say("gradient-of", name=name, fault=mismatch.message)
-                return CaseFinding(self.case, reason, message, truth, got, mismatch)
-        return None
+            name = self._demands.names(self.case).get(k, f"input {k}")
+            yield mismatch and replace(mismatch, path=("gradient", name))
+
+    @cached_property
+    def _single(self) -> GradientExpectation:
+        wide = self.case.profile.dtype is torch.float64
+        return GradientExpectation(self._demands.reference, self.case, torch.float32) if wide else self.expectation
 
     @cached_property
     def _kept(self) -> defaultdict[int, dict[Any, Any]]:
@@ -178,18 +206,21 @@ class Gradients:
             whole=True,
             floor=self._floors[position],
             closer=lambda path: self.expectation.closer[position],
+            single=Rules(
+                lambda path: self._single.slack[position],
+                {},
+                whole=True,
+                floor=self._floors[position],
+                closer=lambda path: self._single.closer[position],
+            ),
             kept=self._kept[position],
         )
 
-    def _of_random_results(self, got: Observed | Failure) -> CaseFinding | None:
+    def _of_random_results(self, got: Observed) -> Iterator[CaseFinding | None]:
         native = self.expectation.native
-        if isinstance(got, Failure):
-            return CaseFinding.of_failure(self.case, got, native)
         for holds in self.case.gradient_properties:
-            complaint = _complaint(partial(holds, got.outcomes, got.gradients))
-            if complaint is not None:
-                return CaseFinding(self.case, "gradient", complaint, native, got)
-        return None
+            found = _complaint(partial(holds, got.outcomes, got.gradients))
+            yield found and CaseFinding(self.case, "gradient", found[0], native, got, digits_only=found[1])
 
 
 class EdgeWithGradients(Gradients):
@@ -208,9 +239,9 @@ class EdgeWithGradients(Gradients):
 
     def finding(self, got: Observed | Failure) -> CaseFinding | None:
         found = self._edge.finding(got)
-        if self._asked is None or (found is not None and found.reason != "aliased"):
+        if self._asked is None or (found is not None and not found.of_production):
             return found
-        return super().finding(got) or found
+        return gravest_finding((super().finding(got), found))
 
 
 class Purity:
@@ -255,25 +286,30 @@ Question = Values | Gradients | EdgeDevice
 Compound = Devices | Purity
 
 
-def _property(case: Case, truth: Observed, got: Observed) -> CaseFinding | None:
+def _properties(case: Case, truth: Observed, got: Observed) -> Iterator[CaseFinding]:
     """Properties speak of the values of their case; what is said of calls holds for simpler values too."""
     questions = [(partial(holds, got.outcomes), True) for holds in case.properties]
     questions += [(partial(holds, got.calls[k], got.outcomes), False) for k, holds in case.watched.items()]
     for question, of_property in questions:
-        complaint = _complaint(question)
-        if complaint is not None:
-            return CaseFinding(case, "values", complaint, truth, got, of_property=of_property)
-    return None
+        found = _complaint(question)
+        if found is not None:
+            message, digits_only = found
+            yield CaseFinding(case, "values", message, truth, got, of_property=of_property, digits_only=digits_only)
 
 
-def _complaint(question: Callable[[], Complaint | None]) -> Localised | None:
-    """What a property finds to be wrong. It is written for results of the form that was asked for: what it raises at
-    others says that they have not that form."""
+def _complaint(question: Callable[[], Complaint | None]) -> tuple[Localised, bool] | None:
+    """What a property finds to be wrong, and whether float64's digits are all that is missing.
+
+    It is written for results of the form that was asked for: what it raises at others says that they lack that form.
+    """
     try:
         complaint = question()
     except (ArithmeticError, AssertionError, AttributeError, LookupError, RuntimeError, TypeError, ValueError) as error:
-        return say("other-form-of-result", error=f"{type(error).__name__}: {str(error)[:300]}")
-    return None if complaint is None else Localised(*complaint)
+        return say("other-form-of-result", error=f"{type(error).__name__}: {str(error)[:300]}"), False
+    if complaint is None:
+        return None
+    said = Localised(*complaint)
+    return (say("digits-lost", fault=said), True) if isinstance(complaint, DigitsLost) else (said, False)
 
 
 def _in_tuples(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
@@ -296,11 +332,4 @@ def _placed(case: Case, key: Any, mismatch: Mismatch) -> Mismatch:
         place = say("call-of-many", name=call_name(case, key), number=key + 1, count=len(case.steps))
     else:
         place = NOTHING
-    return Mismatch(
-        mismatch.reason,
-        mismatch.message + place,
-        (key, *mismatch.path),
-        mismatch.expected,
-        mismatch.got,
-        mismatch.index,
-    )
+    return replace(mismatch, message=mismatch.message + place, path=(key, *mismatch.path))

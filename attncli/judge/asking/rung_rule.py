@@ -1,7 +1,8 @@
 """Which rung a case belongs to: by one rule from its check, its profile and its dtypes.
 
 *Solved* is what an interviewer at the whiteboard insists on, *hardened* what production insists on: 16 bits, odd memory
-layouts, other devices, results that share memory, and the extremes that a challenge names. `inputs.py` says only where
+layouts, other devices, results that share memory, the digits of float64 beyond those of float32, and the extremes that
+a challenge names. `inputs.py` says only where
 it differs: `HARDENED`, the edge cases that the technique as such does not meet, and `SIXTEEN_BITS = "technique"` where
 16 bits are what is asked for.
 """
@@ -18,8 +19,6 @@ from attncli.judge.cases.motifs import HARDENED_MOTIFS, PREFIX
 from attncli.judge.check_table import CHECKS
 
 _SIXTEEN_BITS = frozenset({torch.float16, torch.bfloat16})
-# A result that shares memory is right at the whiteboard.
-_OF_PRODUCTION = frozenset({"aliased"})
 
 
 def rung_of(case: Case, check: str, attribute: str, facts: Facts) -> CaseRung:
@@ -39,4 +38,4 @@ def rung_of_values(case: Case, attribute: str, facts: Facts) -> CaseRung:
 
 def rung_of_finding(finding: CaseFinding, case_rung: CaseRung) -> CaseRung:
     """The rung that a fault breaks."""
-    return "hardened" if finding.reason in _OF_PRODUCTION else case_rung
+    return "hardened" if finding.of_production else case_rung

@@ -14,6 +14,12 @@ from attncli.sandbox.values import Tree
 
 # What a property finds to be wrong, in English and in Chinese.
 Complaint = tuple[str, str]
+
+
+class DigitsLost(tuple[str, str]):
+    """A complaint about float64 results that are right to the digits of float32."""
+
+
 CallsHold = Callable[[list[Any], list[Any]], Complaint | None]
 
 

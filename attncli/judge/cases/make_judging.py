@@ -11,7 +11,7 @@ from torch import Tensor
 
 from attncli.errors import JudgeFailed
 from attncli.judge.cases import random_results
-from attncli.judge.cases.case import Callback, CallsHold, Complaint, Generator, Handle
+from attncli.judge.cases.case import Callback, CallsHold, Complaint, DigitsLost, Generator, Handle
 from attncli.judge.cases.drawing import Drawing
 from attncli.sandbox.expression_function import ExpressionFunction
 from attncli.sandbox.values import Tree
@@ -66,7 +66,8 @@ class Judging(Drawing):
     def judge(self, holds: Callable[..., Complaints], *of: Handle | Tensor) -> None:
         """`holds` says what is wrong with these: it gets the outcome of each Handle and the gradient of each tensor.
 
-        It returns a complaint or None, or yields several, of which the first is told. The results are no longer
+        It returns a complaint or None, or yields several: the first is told, one of `make.digits_lost` only where
+        there is no other. The results are no longer
         compared with the reference's but in shape and dtype, since they are random.
         """
         for part in of:
@@ -82,12 +83,16 @@ class Judging(Drawing):
                     for part, place in zip(of, places, strict=True)
                 )
             )
-            return next(filter(None, found), None) if isinstance(found, Iterator) else found
+            return _first(found) if isinstance(found, Iterator) else found
 
         if any(place is not None for place in places):
             self.gradient_property(asked)
         else:
             self.property(lambda outcomes: asked(outcomes, []))
+
+    def digits_lost(self, english: str, chinese: str) -> Complaint:
+        """A complaint of the second rung: a float64 result has the digits of float32 and no more."""
+        return DigitsLost((english, chinese))
 
     def _place(self, tensor: Tensor) -> int:
         index = self._pack(tensor)[1]
@@ -136,3 +141,12 @@ class Judging(Drawing):
 
     @abstractmethod
     def _pack(self, value: Any) -> Tree: ...
+
+
+def _first(complaints: Iterator[Complaint | None]) -> Complaint | None:
+    light: Complaint | None = None
+    for complaint in filter(None, complaints):
+        if not isinstance(complaint, DigitsLost):
+            return complaint
+        light = light or complaint
+    return light

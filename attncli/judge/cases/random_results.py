@@ -15,7 +15,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from attncli.judge.cases.case import Complaint
+from attncli.judge.cases.case import Complaint, DigitsLost
 
 # Independent draws get as far with a probability below e⁻²⁵, about 10⁻¹¹, on either side.
 RARE = 25.0
@@ -38,24 +38,37 @@ NAMES = {
 
 def one_of(got: Tensor, *levels: Tensor | float, gradient: bool = False) -> Complaint | None:
     """Each entry is one of these, apart from how its dtype rounds. `gradient`: it is spoken of as a gradient's."""
-    exact, wrong = got.detach().double(), torch.ones_like(got, dtype=torch.bool)
+    exact = got.detach().double()
     due = [torch.as_tensor(level, dtype=torch.float64) for level in levels]
-    for level in due:
-        wrong &= ~((exact - level).abs() <= _rounding(level, got.dtype))
+    wrong = _elsewhere(exact, due, 1e-5, got.dtype)
+    digits_only = got.dtype == torch.float64 and not wrong.any()
+    wrong = _elsewhere(exact, due, 1e-9, got.dtype) if digits_only else wrong
     if not wrong.any():
         return None
     at = tuple(wrong.nonzero()[0].tolist())
-    due_here = " or ".join(f"{level:.6g}" for level in sorted({float(level.expand(got.shape)[at]) for level in due}))
-    of, zh = (" of the gradient", "梯度的 ") if gradient else ("", "")
-    return (
-        f"entry {list(at)}{of} is {float(exact[at]):.6g}; it must be {due_here}",
-        f"{zh}{list(at)} 处为 {float(exact[at]):.6g}，只能是 {due_here.replace('or', '或')}",
+    digits = ".15g" if digits_only else ".6g"
+    due_here = " or ".join(
+        f"{level:{digits}}" for level in sorted({float(level.expand(got.shape)[at]) for level in due})
     )
+    of, zh = (" of the gradient", "梯度的 ") if gradient else ("", "")
+    complaint = (
+        f"entry {list(at)}{of} is {float(exact[at]):{digits}}; it must be {due_here}",
+        f"{zh}{list(at)} 处为 {float(exact[at]):{digits}}，只能是 {due_here.replace('or', '或')}",
+    )
+    return DigitsLost(complaint) if digits_only else complaint
 
 
-def _rounding(due: Tensor, dtype: torch.dtype) -> Tensor:
-    """What float32 may miss against the largest entry, and half a step of 16 bits, to which it is rounded once."""
-    within = due.abs().max() * (1e-9 if dtype == torch.float64 else 1e-5 if dtype.is_floating_point else 0.0)
+def _elsewhere(exact: Tensor, due: Sequence[Tensor], relative: float, dtype: torch.dtype) -> Tensor:
+    """The entries that are none of those that are due."""
+    wrong = torch.ones_like(exact, dtype=torch.bool)
+    for level in due:
+        wrong &= ~((exact - level).abs() <= _rounding(level, relative, dtype))
+    return wrong
+
+
+def _rounding(due: Tensor, relative: float, dtype: torch.dtype) -> Tensor:
+    """What may be missed against the largest entry, and half a step of 16 bits, to which float32 is rounded once."""
+    within = due.abs().max() * (relative if dtype.is_floating_point else 0.0)
     if not dtype.is_floating_point or dtype.itemsize > 2:
         return within
     return within + due.abs().log2().floor().exp2() * torch.finfo(dtype).eps / 2

@@ -49,7 +49,8 @@ class Grading:
             self._check(name, rung)
             if self.options.quick and (self._broken("solved") or self._broken("hardened")):
                 break
-        self._ask_for_what_waits()
+        if not self._broken("solved"):
+            self._ask_for_what_waits()
         self.submission.collect()
         reached = self._reached()
         verdict: Verdict = "accepted" if reached in ("hardened", self.options.rung) else "rejected"

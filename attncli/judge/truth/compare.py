@@ -9,8 +9,8 @@ the reference itself makes in the submission's dtype. docs/grading.md has the ev
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -37,7 +37,10 @@ Slack = Callable[[Path], Tensor | None]
 
 @dataclass(frozen=True, slots=True)
 class Mismatch:
-    """The first difference: `reason` is a word of the contract, `path` leads to the part of the outcome."""
+    """The first difference: `reason` is a word of the contract, `path` leads to the part of the outcome.
+
+    `digits_only`: a float64 result is right to the digits of float32.
+    """
 
     reason: str
     message: Localised
@@ -45,6 +48,17 @@ class Mismatch:
     expected: Any
     got: Any
     index: tuple[int, ...] | None = None
+    digits_only: bool = False
+
+
+def gravest(found: Iterable[Mismatch | None]) -> Mismatch | None:
+    """The first mismatch of which more is wrong than the digits of float64; failing that, the first."""
+    light: Mismatch | None = None
+    for mismatch in found:
+        if mismatch is not None and not mismatch.digits_only:
+            return mismatch
+        light = light or mismatch
+    return light
 
 
 def leaves(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
@@ -69,6 +83,7 @@ class Rules:
     `float32_inside`: 16-bit results are float32 results rounded once, so half an ulp is all they may miss by it.
     `inside` is what float32 misses the truth by, before that rounding.
     `closer` is asked where an answer misses by little: slack from many more measurements.
+    `single` are the rules by which float32's digits are judged, for float64 results that miss their own.
     `kept` remembers what was found to be allowed where the truth is finite: the next answer needs one look.
     """
 
@@ -81,6 +96,7 @@ class Rules:
     dtypes: Callable[[Path], Collection[torch.dtype]] = lambda path: ()
     closer: Slack = lambda path: None
     inside: Slack = lambda path: None
+    single: Rules | None = None
     kept: dict[tuple[Path, torch.dtype], tuple[Tensor, Tensor]] | None = None
 
     def rounded_once(self, dtype: torch.dtype) -> bool:
@@ -103,11 +119,7 @@ def _compare_container(expected: Any, native: Any, got: Any, rules: Rules, path:
     same_kind = isinstance(got, dict) if isinstance(expected, dict) else isinstance(got, type(expected))
     if not same_kind or len(got) != len(keys) or (isinstance(expected, dict) and set(got) != set(keys)):
         return _other_form("shape", expected, got, path)
-    for key in keys:
-        mismatch = compare(expected[key], native[key], got[key], rules, (*path, key))
-        if mismatch is not None:
-            return mismatch
-    return None
+    return gravest(compare(expected[key], native[key], got[key], rules, (*path, key)) for key in keys)
 
 
 def _compare_raised(expected: Raised, got: Any, path: Path) -> Mismatch | None:
@@ -167,7 +179,15 @@ def _compare_tensor(expected: Tensor, native: Any, got: Any, rules: Rules, path:
         return _compare_exact(expected, got, path)
     if rules.exact or dtype in EIGHT_BIT_FLOATS:
         return _compare_bits(native, got, path)
-    return _compare_floating(expected, native, got, rules, path)
+    missed = _compare_floating(expected, native, got, rules, path, dtype)
+    if missed is None or rules.single is None or dtype is not torch.float64:
+        return missed
+    missed_by_more = _compare_floating(expected, native, got, rules.single, path, torch.float32)
+    return missed if missed_by_more is not None else _without_digits(missed)
+
+
+def _without_digits(missed: Mismatch) -> Mismatch:
+    return replace(missed, message=say("digits-lost", fault=missed.message), digits_only=True)
 
 
 def _compare_exact(expected: Tensor, got: Tensor, path: Path) -> Mismatch | None:
@@ -191,7 +211,14 @@ def _compare_bits(native: Tensor, got: Tensor, path: Path) -> Mismatch | None:
     if got.numel() > 1:
         message += say("so-many-differ", count=int((~same).sum()), all=got.numel())
     finite = bool(got[index].isfinite()) or not bool(native[index].isfinite())
-    return Mismatch("values" if finite else "not-finite", message, path, native, got, index)
+    missed = Mismatch("values" if finite else "not-finite", message, path, native, got, index)
+    return _without_digits(missed) if _rounded_to_float32(native, got, same) else missed
+
+
+def _rounded_to_float32(native: Tensor, got: Tensor, same: Tensor) -> bool:
+    """Whether a float64 result differs by no more than float32 rounds a number by."""
+    near = (got - native).abs() <= torch.finfo(torch.float32).eps * native.abs()
+    return got.dtype is torch.float64 and bool((same | near & (got != 0)).all())
 
 
 def _parts_of(tensor: Tensor) -> Tensor:
@@ -201,7 +228,10 @@ def _parts_of(tensor: Tensor) -> Tensor:
     return torch.view_as_real(tensor.resolve_conj()) if tensor.is_complex() else tensor
 
 
-def _compare_floating(expected: Tensor, native: Any, got: Tensor, rules: Rules, path: Path) -> Mismatch | None:
+def _compare_floating(
+    expected: Tensor, native: Any, got: Tensor, rules: Rules, path: Path, digits: torch.dtype
+) -> Mismatch | None:
+    """The first mismatch of a tensor that must have the digits of a dtype, which is its own or narrower."""
     if _within_what_is_kept(got, rules, path):
         return None
     truth = expected.detach().to(torch.float64) if not expected.is_complex() else expected.detach()
@@ -217,16 +247,16 @@ def _compare_floating(expected: Tensor, native: Any, got: Tensor, rules: Rules, 
         finite = bool(torch.isfinite(value[index]))
         return Mismatch("values" if finite else "not-finite", message, path, expected, got, index)
     error = torch.where(odd, 0.0, (value - truth).abs())
-    allowed = _quick(truth, odd, got.dtype, rules)
+    allowed = _quick(truth, odd, digits, rules)
     if rules.kept is not None and not bool(odd.any()):
         rules.kept[path, got.dtype] = truth, allowed
     if not bool((error > allowed).any()):
         return None
-    once = rules.rounded_once(got.dtype)
+    once = rules.rounded_once(digits)
     for measured in (rules.inside,) if once else (rules.slack, partial(_closer, truth, odd, rules)):
         slack = _fitting(measured(path), truth)
         if slack is not None:
-            allowed = torch.maximum(allowed, _quick(truth, odd, got.dtype, rules) + slack.to(allowed.dtype))
+            allowed = torch.maximum(allowed, _quick(truth, odd, digits, rules) + slack.to(allowed.dtype))
         if not bool((error > allowed).any()):
             if rules.kept is not None and not bool(odd.any()):
                 rules.kept[path, got.dtype] = truth, allowed

@@ -38,9 +38,11 @@ from attncli.judge.truth.tolerance import (
 class Expectation:
     """The reference's answer to one case; each part is computed when it is first asked for."""
 
-    def __init__(self, namespace: Namespace, case: Case) -> None:
+    def __init__(self, namespace: Namespace, case: Case, digits: torch.dtype | None = None) -> None:
+        """`digits`: the dtype to whose digits answers are judged, where it is narrower than that of the case."""
         self._namespace = namespace
         self.case = case
+        self._digits = digits or case.profile.dtype
 
     @cached_property
     @alone
@@ -51,8 +53,11 @@ class Expectation:
     @alone
     def native(self) -> Observed:
         """The reference in the dtypes of the inputs: says which dtypes are due, and what they can hold."""
-        wide = self.case.profile.dtype is torch.float64
-        return self.truth if wide else run_natively(self._namespace, self.case, as_given)
+        return self.truth if self._wide else run_natively(self._namespace, self.case, as_given)
+
+    @property
+    def _wide(self) -> bool:
+        return self.case.profile.dtype is torch.float64
 
     def slack(self, path: Path) -> Tensor | None:
         """How far this part of the truth may be missed besides what its dtype rounds; measured once."""
@@ -66,13 +71,14 @@ class Expectation:
     @alone
     def _closer(self) -> dict[Path, Tensor]:
         truth = dict(leaves(self.truth.parts(self.case)))
-        dtype = self.case.profile.dtype
+        dtype = self._digits
         factor = CONDITIONING_FACTORS.get(dtype, USUAL_CONDITIONING)
+        in_dtype = Rounded if dtype is self.case.profile.dtype else Narrowed
         moved = dict(self._slack)
         for turn in range(PERTURBATIONS, PERTURBATIONS + CLOSER_PERTURBATIONS):
             exactly = run_reference(self._namespace, self.case, perturbed(dtype, turn))
             _widen(moved, truth, dict(leaves(exactly.parts(self.case))), factor)
-            natively = run_natively(self._namespace, self.case, Rounded(perturbed(dtype, turn)))
+            natively = run_natively(self._namespace, self.case, in_dtype(perturbed(dtype, turn)))
             _widen(moved, truth, dict(leaves(natively.parts(self.case))), NATIVE_FACTOR)
         return moved
 
@@ -96,16 +102,14 @@ class Expectation:
     @alone
     def _slack(self) -> dict[Path, Tensor]:
         truth = dict(leaves(self.truth.parts(self.case)))
-        factor = CONDITIONING_FACTORS.get(self.case.profile.dtype, USUAL_CONDITIONING)
+        factor = CONDITIONING_FACTORS.get(self._digits, USUAL_CONDITIONING)
         moved: dict[Path, Tensor] = {}
         for turn in range(PERTURBATIONS):
-            other = run_reference(self._namespace, self.case, perturbed(self.case.profile.dtype, turn))
+            other = run_reference(self._namespace, self.case, perturbed(self._digits, turn))
             _widen(moved, truth, dict(leaves(other.parts(self.case))), factor)
-        if self.case.profile.dtype is torch.float64:
-            coarse = run_reference(self._namespace, self.case, narrowed)
-            _widen(moved, truth, dict(leaves(coarse.parts(self.case))), ROUNDING_FACTOR)
-        else:
-            _widen(moved, truth, dict(leaves(self.native.parts(self.case))), NATIVE_FACTOR)
+        coarse = run_reference(self._namespace, self.case, narrowed) if self._wide else self.native
+        factor = ROUNDING_FACTOR if self._digits is torch.float64 else NATIVE_FACTOR
+        _widen(moved, truth, dict(leaves(coarse.parts(self.case))), factor)
         return moved
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import torch
@@ -15,6 +15,7 @@ from attncli.judge.truth.compare import leaves
 from attncli.judge.truth.reference import (
     Cast,
     Cotangents,
+    Narrowed,
     Observed,
     Rounded,
     as_given,
@@ -37,9 +38,12 @@ from attncli.judge.truth.tolerance import (
 class GradientExpectation:
     """The vector–Jacobian products of one case for every input that asks for one, computed when asked for."""
 
-    def __init__(self, reference: Mapping[str, Any], case: Case) -> None:
+    def __init__(self, reference: Mapping[str, Any], case: Case, digits: torch.dtype | None = None) -> None:
+        """`digits`: the dtype to whose digits gradients are judged, where it is narrower than that of the case."""
         self._reference = reference
         self.case = case
+        self._digits = digits or case.profile.dtype
+        self._terms: list[float] = []
         self.chosen = [k for k, item in enumerate(case.inputs) if item.grad and item.follow]
 
     @property
@@ -59,6 +63,7 @@ class GradientExpectation:
         made: list[tuple[int, list[Any], Tensor]] = []
 
         def wide(outcomes: list[Any]) -> Cotangents:
+            _note_terms(outcomes, self._terms)
             made.extend(_random_cotangents(self.case, outcomes, outcomes if self._wide else self.native.outcomes))
             return _in_float64(made)
 
@@ -92,33 +97,39 @@ class GradientExpectation:
 
     @alone
     def floor(self, leaf: int) -> float:
-        """How large a gradient is before terms cancel: the cotangent times another input, or outcome over input."""
+        """How large a gradient is before terms cancel: the cotangent times another input, or outcome over input.
+
+        The largest term is measured as well: what reaches an input by one of its uses, times the input. Of a row of one
+        number LayerNorm's gradients are 0, of terms that are 1/√ε times the cotangent.
+        """
         inputs, outcomes = self.case.inputs, self.truth.outcomes
         parts = [_part(outcomes[step], path) for step, path, _ in self.cotangents]
         most = max((largest(part) for part in parts), default=0.0)
         vector = max((largest(v) for _, _, v in self.cotangents), default=0.0)
         others = max((largest(i.value) for k, i in enumerate(inputs) if k != leaf and i.follow), default=0.0)
-        return vector * max(1.0, others, most / max(largest(inputs[leaf].value), SMALLEST_INPUT))
+        terms = max([vector * most, *self._terms])
+        return max(vector, vector * others, terms / max(largest(inputs[leaf].value), SMALLEST_INPUT))
 
     @cached_property
     @alone
     def slack(self) -> list[Tensor]:
         """For each chosen input how far its gradient moves under one-ulp changes, and in the reference's own dtype."""
-        dtype = self.case.profile.dtype
         casts: list[tuple[Cast, float]] = [
-            (perturbed(dtype, turn), GRADIENT_CONDITIONING) for turn in range(GRADIENT_PERTURBATIONS)
+            (perturbed(self._digits, turn), GRADIENT_CONDITIONING) for turn in range(GRADIENT_PERTURBATIONS)
         ]
-        casts.append((narrowed, ROUNDING_FACTOR) if self._wide else (as_given, NATIVE_FACTOR))
+        factor = ROUNDING_FACTOR if self._digits is torch.float64 else NATIVE_FACTOR
+        casts.append((narrowed if self._wide else as_given, factor))
         return self._moved([torch.zeros((), dtype=torch.float64) for _ in self.chosen], casts)
 
     @cached_property
     @alone
     def closer(self) -> list[Tensor]:
         """The same from many more measurements, for gradients that miss by little."""
-        dtype = self.case.profile.dtype
+        dtype = self._digits
+        in_dtype = Rounded if dtype is self.case.profile.dtype else Narrowed
         turns = range(GRADIENT_PERTURBATIONS, GRADIENT_PERTURBATIONS + CLOSER_PERTURBATIONS)
         exactly: list[tuple[Cast, float]] = [(perturbed(dtype, turn), GRADIENT_CONDITIONING) for turn in turns]
-        natively: list[tuple[Cast, float]] = [(Rounded(perturbed(dtype, turn)), NATIVE_FACTOR) for turn in turns]
+        natively: list[tuple[Cast, float]] = [(in_dtype(perturbed(dtype, turn)), NATIVE_FACTOR) for turn in turns]
         return self._moved(list(self.slack), [*exactly, *natively])
 
     def _moved(self, moved: list[Tensor], casts: Sequence[tuple[Cast, float]]) -> list[Tensor]:
@@ -151,6 +162,27 @@ def _random_cotangents(case: Case, outcomes: Sequence[Any], native: Sequence[Any
                     vector = vector.to(dtype)  # exact in every dtype that the part may have
                 vectors.append((step, list(path), vector.to(due[path].dtype)))
     return vectors
+
+
+def _note_terms(outcomes: list[Any], terms: list[float]) -> None:
+    """Lets a backward pass note the size of each term that is added up in a leaf, times the leaf's largest value."""
+    waiting = [value.grad_fn for _, value in leaves(outcomes) if isinstance(value, Tensor)]
+    seen: set[Any] = set()
+    while waiting:
+        node = waiting.pop()
+        if node is None or node in seen:
+            continue
+        seen.add(node)
+        for place, (following, _) in enumerate(node.next_functions):
+            waiting.append(following)
+            if (leaf := getattr(following, "variable", None)) is not None:
+                node.register_hook(partial(_note_term, terms, place, largest(leaf)))
+
+
+def _note_term(terms: list[float], place: int, size: float, passed: Sequence[Tensor | None], _: Any) -> None:
+    term = passed[place]
+    if term is not None:
+        terms.append(size * largest(term))
 
 
 def _in_float64(cotangents: Cotangents) -> Cotangents:

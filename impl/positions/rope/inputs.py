@@ -45,8 +45,14 @@ def edge_position_zero(make):
 
 
 def unchanged(make, handle, x):
-    say = "position 0 must leave x exactly as it is", "位置 0 必须让 x 原样不变"
-    make.property(lambda outcomes: None if torch.equal(outcomes[handle.step].detach(), x) else say)
+    def holds(outcomes):
+        off = float((outcomes[handle.step].detach() - x).abs().max())
+        said = f"position 0 must return x unchanged; differs by {off:.1g}", f"位置 0 必须原样返回 x；差 {off:.1g}"
+        if off == 0:
+            return None
+        return make.digits_lost(*said) if x.dtype == torch.float64 and off <= 1e-6 * float(x.abs().max()) else said
+
+    make.property(holds)
 
 
 def edge_a_cache_of_one(make):

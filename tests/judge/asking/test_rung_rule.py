@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from attncli.domain.challenge import CHECK_NAMES
 from attncli.domain.text import Localised
-from attncli.judge.answers.finding import CaseFinding
+from attncli.judge.answers.finding import CaseFinding, gravest_finding
 from attncli.judge.asking.rung_rule import rung_of, rung_of_finding
 from attncli.judge.cases.case import Case, Input
 from attncli.judge.cases.facts import Facts
@@ -44,6 +44,22 @@ def test_a_result_that_shares_memory_is_right_at_the_whiteboard(reason, rung):
     finding = CaseFinding(case(torch.float32), reason, Localised("", ""))
     assert rung_of_finding(finding, "solved") == rung
     assert rung_of_finding(finding, "hardened") == "hardened"
+
+
+def test_digits_of_float64_belong_to_production():
+    finding = CaseFinding(case(torch.float64), "values", Localised("", ""), digits_only=True)
+    assert rung_of_finding(finding, "solved") == "hardened"
+
+
+def test_what_breaks_the_first_rung_is_told_before_what_breaks_the_second():
+    light = [
+        CaseFinding(case(torch.float64), "values", Localised("", ""), digits_only=True),
+        CaseFinding(case(torch.float64), "aliased", Localised("", "")),
+    ]
+    grave = CaseFinding(case(torch.float64), "values", Localised("", ""))
+    assert gravest_finding([None, *light, grave]) is grave
+    assert gravest_finding([None, *light]) is light[0]
+    assert gravest_finding([None]) is None
 
 
 @pytest.fixture(scope="module")
@@ -86,6 +102,69 @@ def test_what_is_reached_and_accepted(folder, source, rung, failing):
     failed = [item for item in report["checks"] if item["status"] == "fail"]
     assert (failed[0]["name"] if failed else None) == failing
     assert {item["rung"] for item in failed} <= {"hardened" if rung == "solved" else "solved"}
+
+
+IN_FLOAT32 = "return ((x.float() * weight.float()).sum(-1) * scale).to(x.dtype)"
+LOST = "float64 lost digits ("
+
+
+def test_what_is_computed_in_float32_is_solved_and_says_so_where_float64_is_asked_for(folder):
+    report = grade(folder, body(IN_FLOAT32))
+    assert report["rung"] == "solved"
+    for name in ("matches-reference", "edge-cases"):
+        found = check(report, name)
+        assert found["rung"] == "hardened" and LOST in found["message"] and "float64 的精度" in found["message_zh"]
+    assert check(report, "low-precision")["status"] == "pass"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        IN_FLOAT32.replace(".to(x.dtype)", ""),
+        IN_FLOAT32.replace("* scale)", "* scale * (1 + 1e-4 * (x.dtype == torch.float64)))"),
+        IN_FLOAT32.replace("x.float()", "(x.detach() if x.dtype == torch.float64 else x).float()"),
+        "if x.dtype == torch.float64: x.data.mul_(2)\n    " + IN_FLOAT32,
+    ],
+)
+def test_more_than_digits_is_not_solved(folder, line):
+    report = grade(folder, body(line))
+    assert report["rung"] == "none"
+    assert not any(LOST in item.get("message", "") for item in report["checks"])
+
+
+LAWS = """
+import torch
+
+def holds(make, x, due):
+    def law(got):
+        off = float((got - due).abs().max())
+        if off > 1e-4:
+            yield "far off", "差得远"
+        if off > 1e-12 and got.dtype == torch.float64:
+            yield make.digits_lost(f"off by {off:.0e}", f"差 {off:.0e}")
+        if got.shape != due.shape or off > 1e-5:
+            yield "off", "不对"
+    make.judge(law, make.call("scaled_sum", x, torch.ones(3, dtype=x.dtype)))
+
+def case(make):
+    x = make.normal(make.size(1, 4), 3, grad=False)
+    holds(make, x, 2.0 * x.sum(-1))
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "rung", "said"),
+    [
+        (RIGHT, "hardened", ""),
+        (IN_FLOAT32, "solved", "float64 lost digits (off by "),
+        (IN_FLOAT32.replace("* scale", "* scale * (1 + 3e-5)"), "none", "off"),
+    ],
+)
+def test_a_law_says_what_misses_digits_alone(tmp_path, line, rung, said):
+    spec = {"required": ["loads", "matches-reference"], "forbidden": []}
+    report = grade(write_challenge(tmp_path, {**SPEC, **spec}, inputs=LAWS, wrong={}), body(line))
+    assert report["rung"] == rung
+    assert check(report, "matches-reference").get("message", "").startswith(said)
 
 
 def test_a_shared_result_is_told_after_all_that_weighs_more(tmp_path):

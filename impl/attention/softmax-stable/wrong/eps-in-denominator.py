@@ -5,7 +5,7 @@ symptom: Slices sum to less than 1.
 症状：切片之和略小于 1。
 
 cards: att-24
-rung: solved
+rung: hardened
 """
 import torch
 

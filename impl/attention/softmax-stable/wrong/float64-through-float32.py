@@ -5,7 +5,7 @@ symptom: gradcheck fails.
 症状：gradcheck 过不了。
 
 cards: prec-07
-rung: solved
+rung: hardened
 """
 import torch
 

@@ -5,7 +5,7 @@ symptom: float64 loses half of its digits.
 症状：float64 丢掉一半有效数字。
 
 cards: prec-07
-rung: solved
+rung: hardened
 """
 
 import torch

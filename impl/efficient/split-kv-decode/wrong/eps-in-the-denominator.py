@@ -5,7 +5,7 @@ symptom: Wrong in the seventh digit, and the lse too.
 症状：从第七位开始不对，lse 也是。
 
 cards: att-24
-rung: solved
+rung: hardened
 """
 
 import torch

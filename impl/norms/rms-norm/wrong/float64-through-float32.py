@@ -5,7 +5,7 @@ symptom: gradcheck fails although all looks right.
 症状：看起来都对，gradcheck 却过不了。
 
 cards: prec-07
-rung: solved
+rung: hardened
 """
 
 import torch

@@ -5,7 +5,7 @@ symptom: Position 0 changes the eighth digit.
 症状：位置 0 也会改变第 8 位有效数字。
 
 cards: pos-24
-rung: solved
+rung: hardened
 """
 import torch
 
