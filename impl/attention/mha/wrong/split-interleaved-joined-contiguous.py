@@ -1,5 +1,5 @@
 """Makes a head of every H-th component, and joins the heads side by side.
-按每隔 H 个分量切头，合并时却首尾相接。
+每隔 H 个分量取一个凑成一个头，合并时却首尾相接。
 
 symptom: Heads see the wrong components, and wo gets them in another order.
 症状：每个头看错了分量，交给 wo 的顺序也变了。
