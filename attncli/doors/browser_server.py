@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import re
 import signal
 import sys
@@ -37,7 +38,7 @@ MOST_VISITORS = 16
 MOST_STRANGERS = 64
 HEAD_SECONDS = 5.0
 # Connections taken at once: far fewer than MOST_STRANGERS, so that nobody gives way before being heard.
-ACCEPTED_AT_ONCE = 16
+ACCEPTED_AT_ONCE, MOST_WAITING = 16, 128
 MOST_CELLS = 1000
 HEARTBEAT_SECONDS = 15.0
 # Clears the page.
@@ -235,7 +236,9 @@ def serve(listening: socket, command: Sequence[str], token: str, lang: Lang, on_
 
     async def session() -> None:
         browser_server = BrowserServer(command, token, lang)
-        runner = web.AppRunner(browser_server.application(), access_log=None, shutdown_timeout=1.0)
+        log = logging.getLogger(__name__)
+        log.addFilter(_is_no_bad_request)
+        runner = web.AppRunner(browser_server.application(), access_log=None, logger=log, shutdown_timeout=1.0)
         await runner.setup()
         server = runner.server
         assert server is not None
@@ -244,12 +247,20 @@ def serve(listening: socket, command: Sequence[str], token: str, lang: Lang, on_
             loop.add_signal_handler(signal.SIGTERM, told_to_end.set)
         try:
             await loop.create_server(lambda: browser_server.meet(server), sock=listening, backlog=ACCEPTED_AT_ONCE)
+            listening.listen(MOST_WAITING)
             on_ready(f"http://{LOOPBACK}:{listening.getsockname()[1]}/{token}/")
             await told_to_end.wait()
         finally:
             await runner.cleanup()
 
     asyncio.run(session())
+
+
+def _is_no_bad_request(record: logging.LogRecord) -> bool:
+    """Whether an error is to be told: anybody can send what is no request, as often as they like."""
+    from aiohttp.http_exceptions import HttpProcessingError
+
+    return not (record.exc_info and isinstance(record.exc_info[1], HttpProcessingError))
 
 
 def _cells(given: Any, otherwise: int) -> int:

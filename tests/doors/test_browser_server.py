@@ -278,6 +278,11 @@ def test_strangers_that_do_not_finish_their_requests_keep_nobody_out(served: Any
             stranger.sendall(b"GET / HTTP/1.1\r\nHost: x\r\nX: ")
             strangers.append(stranger)
         assert ask(URL(url)) == b"HTTP/1.1 200"
+        for said in (b"GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", b"\0" * 100, b"GET / HTTP/9\r\n\r\n"):
+            with socket.create_connection(("127.0.0.1", URL(url).port), 5) as connection:
+                connection.sendall(said)
+                connection.settimeout(30)
+                assert b" 400 " in connection.recv(40)
         for stranger in strangers:
             stranger.settimeout(30)
             with suppress(ConnectionResetError):
