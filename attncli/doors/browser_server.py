@@ -13,7 +13,7 @@ import re
 import signal
 import sys
 from collections.abc import Awaitable, Callable, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from html import escape
 from importlib.util import find_spec
 from pathlib import Path
@@ -246,10 +246,13 @@ def serve(listening: socket, command: Sequence[str], token: str, lang: Lang, on_
         if sys.platform != "win32":
             loop.add_signal_handler(signal.SIGTERM, told_to_end.set)
         try:
-            await loop.create_server(lambda: browser_server.meet(server), sock=listening, backlog=ACCEPTED_AT_ONCE)
-            listening.listen(MOST_WAITING)
-            on_ready(f"http://{LOOPBACK}:{listening.getsockname()[1]}/{token}/")
-            await told_to_end.wait()
+            accepting = loop.create_server(
+                lambda: browser_server.meet(server), sock=listening, backlog=ACCEPTED_AT_ONCE
+            )
+            with closing(await accepting):
+                listening.listen(MOST_WAITING)
+                on_ready(f"http://{LOOPBACK}:{listening.getsockname()[1]}/{token}/")
+                await told_to_end.wait()
         finally:
             await runner.cleanup()
 
