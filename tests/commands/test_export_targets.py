@@ -67,6 +67,21 @@ def test_a_deck_goes_into_a_pipe_and_not_onto_a_terminal(
     assert not (tmp_path / "-").exists()
 
 
+@pytest.mark.parametrize("words", [["anki", "-o", "d.apkg"], ["reviews"], ["summary"], ["summary", "-o", "s.html"]])
+def test_no_export_needs_a_scratch_file(
+    attn: Attn, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    attn("answer", "att-01", "--rating", "good")
+
+    def full(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("attncli.store.foreign_database.mkdtemp", full)
+    monkeypatch.setattr("tempfile.mkdtemp", full)
+    assert attn("export", *words).code == 0
+
+
 @pytest.mark.parametrize(
     "words", [["backup", "-o", "-"], ["cohort", ".", "-o", "-"], ["experiment", "qk-variance", "-o", "-"]]
 )

@@ -200,7 +200,7 @@ class _Reader:
         elif tag == "a":
             self._link = _target(told.get("href", ""))
         elif tag in ("td", "th"):
-            self._add(Run(" · ")) if self._line.runs else None
+            self._add(Run(" · " if self._line.runs else ""))
         elif tag == "li":
             self._item()
         elif tag in ("ul", "ol"):

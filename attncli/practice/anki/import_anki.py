@@ -99,7 +99,7 @@ class _Taken:
                 known.append((self._own_id(own), card))
             elif id := self.keys.get(card.key):
                 known.append((id, card))
-            elif _says_something(card.question) and card.answer:
+            elif _can_be_asked(card):
                 self.done.media += card.left_out
                 wanted.append((NewOwnCard(card.key, card.deck, card.question, card.answer), card))
             else:
@@ -125,9 +125,10 @@ class _Taken:
         self.done.lost_reviews += len(card.answers)
 
 
-def _says_something(text: str) -> bool:
-    """Whether there is more than blanks and punctuation: a letter, a digit, an emoji."""
-    return any(unicodedata.category(sign)[0] in "LNS" and sign not in "`|" for sign in text)
+def _can_be_asked(card: ReadCard) -> bool:
+    """Whether there is more in front than punctuation, and behind something else, or at least no lost picture."""
+    is_told = card.answer != "" and not (card.left_out and card.answer == card.question)
+    return is_told and any(unicodedata.category(sign)[0] in "LNS" and sign not in "`|" for sign in card.question)
 
 
 def _new_rows(workspace: Workspace, subjects: Iterable[tuple[str, ReadCard]], done: AnkiImported) -> list[LogRow]:

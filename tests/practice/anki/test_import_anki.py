@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
+import json
+import random
+import sqlite3
+import time
+import zipfile
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime, timedelta
+from contextlib import closing
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from attncli.domain.log_row import RowKind
+from attncli.bank.check import check
+from attncli.bank.checked_files import Surroundings
+from attncli.domain.log_row import LogRow, RowKind
 from attncli.domain.rating import Rating
 from attncli.errors import UsageError
 from attncli.practice.anki.anki_bank import NewOwnCard
 from attncli.practice.anki.import_anki import import_package
+from attncli.practice.anki.read_package import key_of
 from attncli.practice.cards import record_review
+from attncli.practice.log.merge_logs import merge
+from attncli.practice.log.read_log_file import Placed
+from attncli.practice.log.sync import sync
 from attncli.practice.log.undo import take_back
 from attncli.practice.workspace import Workspace
 
@@ -59,11 +71,11 @@ class Anki:
         options = ImportAnkiPackageOptions(with_scheduling=True)
         self.col.import_anki_package(ImportAnkiPackageRequest(package_path=str(path), options=options))
 
-    def export(self, name: str, legacy: bool = True) -> Path:
+    def export(self, name: str, legacy: bool = True, with_scheduling: bool = True) -> Path:
         from anki.collection import ExportAnkiPackageOptions
 
         path = self.folder / name
-        options = ExportAnkiPackageOptions(with_scheduling=True, with_media=True, legacy=legacy)
+        options = ExportAnkiPackageOptions(with_scheduling=with_scheduling, with_media=True, legacy=legacy)
         self.col.export_anki_package(out_path=str(path), options=options, limit=None)
         return path
 
@@ -214,3 +226,262 @@ def test_what_came_from_anki_does_not_go_back_unasked(workspace: Workspace, fill
     assert (done.package.cards, done.from_anki) == (6, 5)
     done = export_deck(workspace, (filled.folder / "ours.apkg").write_bytes, TOPIC, ("en",))
     assert (done.package.cards, done.from_anki) == (5, 0)
+
+
+TEXTS = {
+    "What is 2<sup>10</sup>, and O(n<sup>2</sup>), and x<sub>i</sub>?": "What is 2¹⁰, and O(n²), and xᵢ?",
+    "Is it &amp;nbsp; or &amp;lt;p&amp;gt;?": "Is it \\&nbsp; or \\&lt;p\\&gt;?",
+    "Python? <div>if x:</div><div>&nbsp; &nbsp; return 1</div>": "Python?  \nif x:  \n\xa0\xa0\xa0\xa0return 1",
+    "In Jinja, what does {{ x }} do?": "In Jinja, what does {{ x }} do?",
+    "می\u200cخواهم؟": "می\u200cخواهم؟",
+    'Which? <div style="display:none">THE ANSWER</div>': "Which?",
+    "👩\u200d💻": "👩\u200d💻",
+    "What is \\(\\lim \\limits_x\\)?": "What is $\\lim \\limits_x$?",
+}
+
+
+def test_texts_keep_their_meaning_and_what_is_hidden_stays_hidden(
+    workspace: Workspace, theirs: Anki, small_bank: Path, small_impl: Path
+) -> None:
+    for front in TEXTS:
+        theirs.add("Basic", Front=front, Back="b")
+    theirs.add("Cloze", Text="它用{{c1::“多头”}}机制。The loop is {{c2::<pre>for x in y:\n    print(x)</pre>}} then")
+    occlusion = "{{c1::image-occlusion:rect:left=.1:top=.1:width=.1:height=.1}}"
+    theirs.add("Image Occlusion", Occlusion=occlusion, Image="<img src=x.png>", Header="Parts of a block")
+    type = theirs.col.models.new("With a hint")
+    for name in ("Front", "Hint", "Back"):
+        theirs.col.models.add_field(type, theirs.col.models.new_field(name))
+    template = theirs.col.models.new_template("Card 1")
+    template["qfmt"], template["afmt"] = "{{Front}}<br>{{hint:Hint}}", "{{FrontSide}}<hr id=answer>{{Back}}"
+    theirs.col.models.add_template(type, template)
+    theirs.col.models.add(type)
+    theirs.add("With a hint", Front="A question?", Hint="NOT YET", Back="b")
+    done = import_package(workspace, theirs.export("texts.apkg"))
+    cards = [workspace.library.card(card.id) for card in workspace.library.cards(topic=TOPIC)]
+    answers = {card.question.en: card.short.en for card in cards if card.short}
+    assert done.unreadable == 1 and set(TEXTS.values()) < set(answers)
+    assert answers["A question?"] == "b\n\nHint: NOT YET"
+    assert "它用“**多头**”机制。The loop is\n\n```text\nfor x in y:\n    print(x)\n```\n\nthen" in answers.values()
+    around = Surroundings(small_bank, small_impl, workspace.home.banks, workspace.home.challenges)
+    assert not check(done.files, around, date(2026, 11, 26)).problems
+
+
+def test_each_deck_is_a_topic(workspace: Workspace, theirs: Anki) -> None:
+    decks = ["机器学习 ML", "深度学习 ML", *(f"Machine Learning Interview Preparation::Chapter {n}" for n in (1, 2))]
+    for name in decks:
+        theirs.deck = theirs.col.decks.id(name)
+        theirs.add("Basic", Front=f"Of {name}?", Back="a")
+    assert len(import_package(workspace, theirs.export("decks.apkg")).files) == 4
+    titles = {topic.title.en for topic in workspace.library.topics()}
+    assert set(decks) <= titles
+
+
+DAY_MS = 86_400_000
+LEARNING, REVIEW, RELEARNING, FILTERED, MANUAL, RESCHEDULED = range(6)
+Entry = tuple[float, int, int, int]
+"""One row of a log in Anki: days ago, rating, type, ease."""
+
+GOOD_THEN_REVIEWED: list[Entry] = [(200, 2, LEARNING, 0), (199.9, 2, LEARNING, 0), (198, 3, REVIEW, 2500)]
+HISTORIES: dict[str, list[Entry]] = {
+    "learning alone": [(3, 2, LEARNING, 0)],
+    "learned and reviewed": GOOD_THEN_REVIEWED,
+    "a lapse learned again": [
+        *GOOD_THEN_REVIEWED,
+        (90, 1, REVIEW, 2300),
+        (90, 2, RELEARNING, 2300),
+        (80, 2, REVIEW, 2150),
+    ],
+    "easy while learning": [(50, 3, LEARNING, 0), (46, 3, REVIEW, 2500)],
+    "reset and new": [*GOOD_THEN_REVIEWED, (20, 0, MANUAL, 0)],
+    "reset and learned again": [*GOOD_THEN_REVIEWED, (20, 0, MANUAL, 0), (1, 2, LEARNING, 0), (1, 3, LEARNING, 0)],
+    "reset twice": [
+        *GOOD_THEN_REVIEWED,
+        (20, 0, MANUAL, 0),
+        (9, 3, LEARNING, 0),
+        (8, 0, MANUAL, 0),
+        (2, 1, LEARNING, 0),
+    ],
+    "learned again without a row that says so": [*GOOD_THEN_REVIEWED, (9, 2, LEARNING, 0), (7, 3, REVIEW, 2500)],
+    "rescheduled": [*GOOD_THEN_REVIEWED, (20, 0, MANUAL, 2500), (10, 3, REVIEW, 2500), (9, 0, RESCHEDULED, 2500)],
+    "rescheduled while learning": [
+        (9, 2, LEARNING, 0),
+        (8, 0, MANUAL, 2500),
+        (7, 2, LEARNING, 0),
+        (5, 3, REVIEW, 2500),
+    ],
+    "crammed": [*GOOD_THEN_REVIEWED, (30, 1, FILTERED, 0), (20, 3, REVIEW, 2500)],
+    "in a filtered deck": [*GOOD_THEN_REVIEWED, (30, 2, FILTERED, 2500), (20, 4, REVIEW, 2500)],
+}
+
+
+def random_history(rng: random.Random) -> list[Entry]:
+    """What two schedulers, resets and changes by hand may have left, beginning with a learning."""
+    days = sorted((rng.uniform(0.1, 300) for _ in range(rng.randrange(1, 12))), reverse=True)
+    sorts = [LEARNING, REVIEW, REVIEW, REVIEW, RELEARNING, FILTERED, MANUAL, RESCHEDULED]
+    entries: list[Entry] = [(days[0] + 1, rng.randrange(1, 4), LEARNING, 0)]
+    for ago in days:
+        sort = rng.choice(sorts)
+        ease = rng.choice((0, 2500)) if sort in (FILTERED, MANUAL) else 2500 if sort else 0
+        entries.append((ago, 0 if sort in (MANUAL, RESCHEDULED) else rng.randrange(1, 4), sort, ease))
+        if sort == MANUAL and not ease:
+            entries.append((ago - 0.01, rng.randrange(1, 4), LEARNING, 0))
+    return entries
+
+
+def log(theirs: Anki, note: Any, entries: list[Entry], now_ms: int) -> None:
+    """Gives the card of a note these rows, and makes it new where the last row is a reset."""
+    card = note.cards()[0].id
+    for number, (ago, rating, sort, ease) in enumerate(entries):
+        moment = now_ms - round(ago * DAY_MS) + number + card % 1000 * 50
+        theirs.col.db.execute(
+            "INSERT INTO revlog VALUES (?, ?, -1, ?, 3, 3, ?, 5000, ?)", moment, card, rating, ease, sort
+        )
+    is_new = entries[-1][2] == MANUAL and entries[-1][3] == 0
+    if not is_new:
+        theirs.col.db.execute("UPDATE cards SET type = 2, queue = 2, due = 5, ivl = 3, reps = 4 WHERE id = ?", card)
+
+
+def of_the_old_scheduler(package: Path) -> Path:
+    """The same package as an Anki that knew one scheduler wrote it."""
+    with zipfile.ZipFile(package) as archive:
+        database = package.with_suffix(".db")
+        database.write_bytes(archive.read("collection.anki21"))
+    with closing(sqlite3.connect(database)) as rows, rows:
+        conf = json.loads(rows.execute("SELECT conf FROM col").fetchone()[0])
+        for key in ("schedVer", "creationOffset", "localOffset", "sched2021"):
+            conf.pop(key, None)
+        rows.execute("UPDATE col SET conf = ?", (json.dumps(conf),))
+    old = package.with_name("old-scheduler.apkg")
+    with zipfile.ZipFile(old, "w") as archive:
+        archive.write(database, "collection.anki2")
+        archive.writestr("media", "{}")
+    return old
+
+
+def states_in_anki(package: Path, folder: Path) -> dict[str, tuple[float, float]]:
+    """What Anki itself makes of the package: stability and difficulty by the key of a card; new cards have none."""
+    folder.mkdir()
+    fresh = Anki(folder)
+    fresh.take_in(package)
+    found = {}
+    for id in fresh.col.find_cards("-is:new"):
+        card = fresh.col.get_card(id)
+        state = fresh.col.compute_memory_state(id)
+        found[key_of(card.note().guid, card.ord)] = (state.stability, state.difficulty)
+    fresh.col.close()
+    return found
+
+
+def states_here(workspace: Workspace) -> dict[str, tuple[float, float]]:
+    found = {}
+    for id in workspace.store.index.card_ids():
+        schedule = workspace.store.schedules.get(id)
+        if id.startswith("anki-") and schedule is not None:
+            found[id.rpartition("-")[2]] = (schedule.stability_days, schedule.difficulty)
+    return found
+
+
+def assert_equal(here: dict[str, tuple[float, float]], there: dict[str, tuple[float, float]]) -> None:
+    assert here.keys() == there.keys()
+    for key, (stability, difficulty) in there.items():
+        assert here[key][0] == pytest.approx(stability, rel=1e-3), key
+        assert here[key][1] == pytest.approx(difficulty, abs=1e-2), key
+
+
+@pytest.mark.parametrize("is_old", [False, True], ids=["the scheduler of today", "the old scheduler"])
+def test_the_memory_is_what_anki_itself_makes_of_a_log(workspace: Workspace, theirs: Anki, is_old: bool) -> None:
+    now, rng = int(time.time() * 1000), random.Random(5)
+    histories = [*HISTORIES.values(), *(random_history(rng) for _ in range(60))]
+    for number, entries in enumerate(histories):
+        log(theirs, theirs.add("Basic", Front=f"Question {number}?", Back="a"), entries, now)
+    package = theirs.export("logs.apkg")
+    package = of_the_old_scheduler(package) if is_old else package
+    done = import_package(workspace, package)
+    there = states_in_anki(package, theirs.folder / "fresh")
+    assert len(there) == len(histories) - 1 and done.forgotten > 20
+    assert_equal(states_here(workspace), there)
+    again = import_package(workspace, package)
+    assert (again.new_reviews, again.taken_back) == (0, 0)
+
+
+def test_what_anki_did_itself_is_read_as_it_meant_it(workspace: Workspace, theirs: Anki) -> None:
+    """Answers, Forget, Set Due Date and a filtered deck, by Anki's own hand."""
+    notes = [theirs.add("Basic", Front=f"Question {number}?", Back="a") for number in range(6)]
+    ids = [note.cards()[0].id for note in notes]
+    theirs.answer(*[4] * 6)
+    theirs.col.sched.schedule_cards_as_new(ids[:2])
+    theirs.col.sched.set_due_date(ids[2:4], "0")
+    filtered = theirs.col.sched.get_or_create_filtered_deck(0)
+    filtered.config.search_terms[0].search = f"cid:{ids[4]}"
+    theirs.col.sched.add_or_update_filtered_deck(filtered)
+    for id in ids[:5]:
+        card = theirs.col.get_card(id)
+        card.start_timer()
+        theirs.col.sched.answerCard(card, 3)
+    for legacy in (True, False):
+        package = theirs.export(f"{legacy}.apkg", legacy=legacy)
+        import_package(workspace, package)
+        assert_equal(states_here(workspace), states_in_anki(package, theirs.folder / f"fresh-{legacy}"))
+
+
+def test_rows_that_came_in_wrong_are_corrected_on_every_machine(
+    open_workspace: Callable[..., Workspace], theirs: Anki, tmp_path: Path
+) -> None:
+    now = int(time.time() * 1000)
+    for number, entries in enumerate(HISTORIES.values()):
+        log(theirs, theirs.add("Basic", Front=f"Question {number}?", Back="a"), entries, now)
+    package = of_the_old_scheduler(theirs.export("logs.apkg"))
+    there = states_in_anki(package, theirs.folder / "fresh")
+    first, second, third = (open_workspace(name) for name in ("first", "second", "third"))
+    for workspace in (first, second):
+        import_package(workspace, theirs.export("cards.apkg", with_scheduling=False))
+        take_in_as_before(workspace, package)
+        assert states_here(workspace) and states_here(workspace) != there
+    done = import_package(first, package)
+    assert done.taken_back > 10
+    assert_equal(states_here(first), there)
+    assert import_package(first, package).taken_back == import_package(first, package).new_reviews == 0
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    import_package(third, package)
+    for workspace in (first, second, third, first, second, third):
+        sync(workspace, shared)
+    for workspace in (first, second, third):
+        assert_equal(states_here(workspace), there)
+        assert import_package(workspace, package).new_reviews == 0
+        assert_equal(states_here(workspace), there)
+
+
+def take_in_as_before(workspace: Workspace, package: Path) -> None:
+    """The rows of a version that read every button as today's scheduler has it, and no reset."""
+    with zipfile.ZipFile(package) as archive, closing(sqlite3.connect(":memory:")) as rows:
+        rows.deserialize(archive.read("collection.anki2"))
+        answers = rows.execute(
+            "SELECT revlog.id, ease, guid, ord FROM revlog JOIN cards ON cards.id = cid JOIN notes ON notes.id = nid"
+            " WHERE ease > 0 AND NOT (revlog.type = 3 AND revlog.factor = 0)"
+        ).fetchall()
+    ids = {id.rpartition("-")[2]: id for id in workspace.store.index.card_ids()}
+    before = []
+    for ms, rating, guid, ord in answers:
+        at, key = datetime.fromtimestamp(ms / 1000, UTC), key_of(guid, ord)
+        told = {"rating": rating, "elapsed_ms": 5000}
+        row = LogRow(f"anki-{ms}-{key}", "anki", RowKind.REVIEW, ids[key], at, workspace.calendar.day(at), told)
+        before.append(Placed(row, ""))
+    merge(workspace, before, conflict=lambda _: None)
+
+
+def test_a_reset_of_our_own_card_takes_its_reviews_back(workspace: Workspace, theirs: Anki, moving_clock: Any) -> None:
+    pytest.importorskip("genanki")
+    from attncli.export.anki_deck import export_deck
+
+    for days in (40, 37, 20):
+        record_review.answer(workspace, "att-01", Rating.GOOD, moving_clock.now - timedelta(days=days))
+    path = theirs.folder / "ours.apkg"
+    export_deck(workspace, path.write_bytes, None, ("en",))
+    theirs.take_in(path)
+    theirs.col.sched.schedule_cards_as_new(theirs.col.find_cards("Id:att-01"))
+    moving_clock.now = datetime.now(UTC)
+    done = import_package(workspace, theirs.export("back.apkg"))
+    assert (done.forgotten, done.taken_back, done.new_reviews) == (3, 3, 0)
+    assert workspace.store.schedules.get("att-01") is None
+    assert import_package(workspace, theirs.export("again.apkg")).taken_back == 0
