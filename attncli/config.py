@@ -11,7 +11,7 @@ from typing import Any
 
 from attncli.domain.rungs import RUNGS, CaseRung
 from attncli.domain.text import LANGS, Lang
-from attncli.errors import NO_ROOM, ConfigInvalid, EnvironmentFailure
+from attncli.errors import NO_ROOM, ConfigInvalid, EnvironmentFailure, cause_of, remedy_for
 
 THEMES = ("dark", "light", "contrast")
 LEVEL_CHOICES = ("any", "screen", "onsite", "research")
@@ -172,7 +172,9 @@ def _read(path: Path) -> str:
         raise EnvironmentFailure(
             f"cannot read {path} ({error.strerror}); make it readable, or name another folder with --home"
         ) from error
-    except (OSError, UnicodeDecodeError) as error:
+    except OSError as error:
+        raise ConfigInvalid(f"cannot read {path} {cause_of(error, 'mend or remove it')}") from error
+    except UnicodeDecodeError as error:
         raise ConfigInvalid(f"cannot read {path} ({error}); mend or remove it") from error
 
 
@@ -194,7 +196,7 @@ def _write(path: Path, text: str) -> None:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         write_whole(path, [text])
     except OSError as error:
-        remedy = "free some disk space" if error.errno in NO_ROOM else "make its folder writable"
+        remedy = "free some disk space" if error.errno in NO_ROOM else remedy_for(error, "make its folder writable")
         raise EnvironmentFailure(f"cannot write {path} ({error.strerror}); {remedy}") from error
 
 

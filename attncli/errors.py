@@ -41,6 +41,33 @@ NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO})
 """The errors of a disk on which something cannot be written for want of room."""
 
 
+_OTHER_PATH = "name another path"
+_REMEDIES = {
+    errno.ENAMETOOLONG: "name a shorter path",
+    errno.ENOTDIR: _OTHER_PATH,
+    errno.EEXIST: _OTHER_PATH,
+    errno.ELOOP: _OTHER_PATH,
+    errno.ENODEV: _OTHER_PATH,
+    errno.EISDIR: "name a file, not a folder",
+    errno.EROFS: "name a place that can be written to",
+    errno.ENOSPC: "free some disk space and try again",
+    errno.EDQUOT: "free some disk space and try again",
+    errno.EMFILE: "close other programs and try again",
+    errno.ENFILE: "close other programs and try again",
+    errno.ENOMEM: "close other programs and try again",
+}
+
+
+def remedy_for(error: OSError, otherwise: str) -> str:
+    """Return what helps against the cause of `error`; `otherwise` is for a missing permission and what is not known."""
+    return _REMEDIES.get(error.errno or 0, otherwise)
+
+
+def cause_of(error: OSError, otherwise: str) -> str:
+    """Return the cause of `error` in brackets, and what helps against it, for the end of a message."""
+    return f"({error.strerror}); {remedy_for(error, otherwise)}"
+
+
 class AttnError(Exception):
     """Base of all errors that are shown to the user as one line."""
 

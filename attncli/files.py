@@ -9,7 +9,7 @@ from itertools import count
 from pathlib import Path
 from typing import IO
 
-from attncli.errors import NO_ROOM, AttnError, EnvironmentFailure, UsageError
+from attncli.errors import NO_ROOM, AttnError, EnvironmentFailure, UsageError, cause_of
 
 FORGOTTEN_SECONDS = 600
 
@@ -70,7 +70,7 @@ def cannot_write(path: Path, error: OSError, remedy: str) -> AttnError:
     """The error for a place that cannot be written: `remedy` helps if the place is unfit, space if there is none."""
     if error.errno in NO_ROOM:
         return EnvironmentFailure(f"cannot write {path} ({error.strerror}); free some disk space and try again")
-    return UsageError(f"cannot write {path} ({error.strerror}); {remedy}")
+    return UsageError(f"cannot write {path} {cause_of(error, remedy)}")
 
 
 def _encoded(lines: Iterable[str]) -> Iterator[bytes]:

@@ -12,6 +12,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from attncli.errors import UsageError
+
 _PACKAGE = Path(__file__).resolve().parent
 
 
@@ -97,13 +99,45 @@ class Home:
         return path in folders or path.name.startswith((".", *(file.name for file in files)))
 
 
+def expanded(path: str) -> str:
+    """Return `path` with `~` as the shell would have it, which leaves `--option=~/x` alone."""
+    try:
+        return str(Path(path).expanduser()) if path.startswith("~") else path
+    except RuntimeError:  # there is no such user
+        return path
+
+
+def _named(path: Path) -> Path:
+    root = Path(expanded(str(path)))
+    if root.parts[:1] and root.parts[0].startswith("~"):
+        raise UsageError(f"{path} names no user that this machine has; write the path in full")
+    root = root.absolute()
+    if not (_is_there(root) or _is_there(root.parent)):
+        raise UsageError(
+            f"there is no folder {root.parent} for the learner's folder {root}; "
+            "make it first, or correct --home or ATTN_HOME"
+        )
+    return root
+
+
+def _is_there(path: Path) -> bool:
+    """Whether there is something, or the system says why not in its own words once it is used."""
+    try:
+        return path.exists()
+    except OSError:
+        return True
+
+
 def home(override: Path | None, environ: Mapping[str, str]) -> Home:
-    """The learner's folder: `override` (`--home`), then `ATTN_HOME`, then the platform's user data folder."""
+    """Return the learner's folder: `override` (`--home`), then `ATTN_HOME`, then the platform's user data folder.
+
+    A folder that is named may be new, but not the one that it lies in: that is taken for a slip. Raises UsageError.
+    """
     if override is not None:
-        return Home(override.absolute())
+        return Home(_named(override))
     named = environ.get("ATTN_HOME")
     if named:
-        return Home(Path(named).absolute())
+        return Home(_named(Path(named)))
     from platformdirs import user_data_path
 
     return Home(user_data_path("attncli", appauthor=False))

@@ -92,6 +92,23 @@ def test_no_room_and_an_unfit_place_are_told_apart() -> None:
     assert isinstance(unfit, UsageError) and unfit.message == "cannot write f (Permission denied); name another"
 
 
+@pytest.mark.parametrize(
+    ("number", "remedy"),
+    [
+        (errno.ENAMETOOLONG, "name a shorter path"),
+        (errno.ENOTDIR, "name another path"),
+        (errno.ELOOP, "name another path"),
+        (errno.EISDIR, "name a file, not a folder"),
+        (errno.EROFS, "name a place that can be written to"),
+        (errno.EMFILE, "close other programs and try again"),
+        (errno.EACCES, "make its folder writable"),
+    ],
+)
+def test_what_helps_fits_what_is_wrong(number: int, remedy: str) -> None:
+    error = cannot_write(Path("a"), OSError(number, os.strerror(number)), "make its folder writable")
+    assert error.message == f"cannot write a ({os.strerror(number)}); {remedy}" and isinstance(error, UsageError)
+
+
 def test_a_text_is_put_into_a_folder_that_comes_with_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "new" / "folder" / "a.yaml"
     put_text(file, "问\n", "name another")

@@ -9,6 +9,7 @@ import pytest
 
 from attncli import paths
 from attncli.__main__ import main
+from attncli.errors import UsageError
 
 
 def test_a_checkout_is_told_from_an_installed_wheel(tmp_path: Path) -> None:
@@ -105,3 +106,22 @@ def test_a_folder_that_is_for_others_too_stays_as_it_is(tmp_path: Path, name: st
 def test_the_folder_that_a_command_makes_is_its_owner_s_alone(tmp_path: Path, words: list[str]) -> None:
     assert main(["--home", str(tmp_path / "home"), *words]) == 0
     assert mode(tmp_path / "home") == 0o700
+
+
+def test_a_tilde_is_the_folder_of_the_user_wherever_it_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert paths.home(Path("~/x"), {}).root == tmp_path / "x" == paths.home(None, {"ATTN_HOME": "~/x"}).root
+    assert paths.expanded("~/sub/a.py") == str(tmp_path / "sub" / "a.py")
+    assert paths.expanded("./~/a.py") == "./~/a.py" and paths.expanded("~no-such-user/a") == "~no-such-user/a"
+
+
+def test_a_home_that_can_only_be_a_slip_is_refused_before_anything_is_created(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="names no user that this machine has; write the path in full"):
+        paths.home(Path("~no-such-user/x"), {})
+    with pytest.raises(UsageError, match=r"there is no folder .*mistyped for the learner's folder .*; make it first"):
+        paths.home(None, {"ATTN_HOME": str(tmp_path / "mistyped" / "home")})
+    assert not list(tmp_path.iterdir())
+    assert paths.home(tmp_path / "new", {}).root == tmp_path / "new"
+    assert paths.home(tmp_path / ("a" * 300), {}).root.name == "a" * 300, "the system says what is wrong with it"

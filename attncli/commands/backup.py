@@ -8,12 +8,13 @@ import click
 
 from attncli.commands.shared.export_target import REMEDY, Target
 from attncli.commands.shared.session import session
+from attncli.commands.shared.shared_options import UserPath
 from attncli.commands.shared.stdout import echo
 from attncli.errors import UsageError
 
 
 @click.command()
-@click.option("-o", "output", type=click.Path(path_type=Path), help="The new file (default: attn-DATE-TIME.db here).")
+@click.option("-o", "output", type=UserPath(path_type=Path), help="The new file (default: attn-DATE-TIME.db here).")
 def backup(output: Path | None) -> None:
     """Write a consistent copy of your progress."""
     current = session()

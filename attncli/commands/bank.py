@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from attncli.commands.shared.session import session
-from attncli.commands.shared.shared_options import json_option, print_json
+from attncli.commands.shared.shared_options import UserPath, json_option, print_json
 from attncli.commands.shared.stdout import echo, verdict_counts
 from attncli.domain.text import Lang
 from attncli.errors import BankInvalid
@@ -30,7 +30,7 @@ def bank() -> None:
 
 
 @bank.command()
-@click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
+@click.argument("paths", nargs=-1, type=UserPath(path_type=Path))
 @json_option
 def check(paths: tuple[Path, ...], as_json: bool) -> None:
     """Validates banks: every problem at once, each as file:line:column: message.

@@ -14,7 +14,7 @@ import click
 from attncli.commands.shared.export_target import REMEDY, Target
 from attncli.commands.shared.json_document import json_text
 from attncli.commands.shared.session import session
-from attncli.commands.shared.shared_options import json_option, print_json
+from attncli.commands.shared.shared_options import UserPath, json_option, print_json
 from attncli.commands.shared.stdout import echo, show_progress, verdict_counts
 from attncli.domain.seeds import STREAMS
 from attncli.errors import JudgeFailed, UsageError
@@ -29,11 +29,11 @@ ENDINGS = {".html": "html", ".htm": "html", ".csv": "csv", ".json": "json"}
 
 
 @click.command()
-@click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
+@click.argument("folder", metavar="DIR", type=UserPath(path_type=Path))
 @click.option("--jobs", type=click.IntRange(1, 1024), help="Judges at work at once (default: the cores).")
 @click.option("--ray", "address", metavar="ADDRESS", help="Grade on this Ray cluster: HOST:PORT.")
 @click.option("--allow-weak-sandbox", "weak", is_flag=True, help="Workers of the cluster may lack sandbox layers.")
-@click.option("-o", "--output", metavar="REPORT", type=click.Path(path_type=Path), help="A .html, .csv or .json file.")
+@click.option("-o", "--output", metavar="REPORT", type=UserPath(path_type=Path), help="A .html, .csv or .json file.")
 @json_option
 @click.option("--times", is_flag=True, help="Also tell how long it took: then no two reports are the same.")
 @click.option("--examples", type=click.IntRange(0, 10_000), default=0, help="Inputs for matches-reference.")

@@ -12,7 +12,7 @@ import click
 from attncli import paths
 from attncli.commands.shared.export_target import Target
 from attncli.commands.shared.session import session
-from attncli.commands.shared.shared_options import json_option, print_result
+from attncli.commands.shared.shared_options import UserPath, json_option, print_result
 from attncli.commands.shared.stdout import echo, show_progress, verdict_counts
 from attncli.errors import Rejected, UsageError
 
@@ -29,7 +29,7 @@ TEXTUAL = "attention-map"
 @click.argument("id", required=False)
 @click.argument("text", required=False)
 @click.option("--quick", is_flag=True, help="The short form: seconds, and one seed.")
-@click.option("-o", "--output", type=click.Path(path_type=Path, dir_okay=False), help="Where to draw the plot (.svg).")
+@click.option("-o", "--output", type=UserPath(path_type=Path, dir_okay=False), help="Where to draw the plot (.svg).")
 @json_option
 def experiment(id: str | None, text: str | None, quick: bool, output: Path | None, as_json: bool) -> None:
     """Run the experiment ID behind a card's claim; without ID list them.

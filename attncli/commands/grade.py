@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from attncli.commands.shared.session import session
-from attncli.commands.shared.shared_options import json_option, print_json
+from attncli.commands.shared.shared_options import UserPath, json_option, print_json
 from attncli.commands.shared.stdout import echo, show_progress, verdict_counts
 from attncli.domain.device_choice import AUTO, CHOICES, CUDA
 from attncli.domain.grade_report import CheckResult, GradeReport
@@ -25,7 +25,7 @@ from attncli.words.command_texts import GRADE
 
 @click.command()
 @click.argument("challenge")
-@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("file", type=UserPath(path_type=Path))
 @json_option
 @click.option("--watch", is_flag=True, help="Grade again whenever the file is saved.")
 @click.option("--examples", type=click.IntRange(0, 10_000), default=0, help="Inputs for matches-reference.")

@@ -13,6 +13,7 @@ from attncli.commands.shared.session import session
 from attncli.commands.shared.shared_options import json_option, print_result
 from attncli.commands.shared.stdout import show_progress, verdict_counts
 from attncli.errors import NotFound, Rejected, UsageError
+from attncli.paths import expanded
 
 if TYPE_CHECKING:
     from attncli.domain.text import Lang
@@ -78,7 +79,7 @@ def _given(words: Sequence[str]) -> dict[str, Path]:
                 f"the engine has no seat for {id}; "
                 + (f"did you mean {near[0]}?" if near else f"its pieces are {', '.join(BY_ID)}")
             )
-        found[id] = Path(file)
+        found[id] = Path(expanded(file))
     return found
 
 

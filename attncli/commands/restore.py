@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from attncli.commands.shared.session import session
+from attncli.commands.shared.shared_options import UserPath
 from attncli.commands.shared.stdout import echo
 from attncli.domain.printable import printable
 from attncli.errors import NotFound, UsageError
@@ -14,7 +15,7 @@ from attncli.words.command_texts import MISSING, RESTORED, ROWS_LEFT_OUT, SEMICO
 
 
 @click.command()
-@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("file", type=UserPath(path_type=Path))
 def restore(file: Path) -> None:
     """Replace your progress by the backup FILE; a copy of what was there is kept."""
     from attncli.store.restore_backup import restore_database

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from attncli.commands.shared.session import session
+from attncli.commands.shared.shared_options import UserPath
 from attncli.commands.shared.stdout import echo
 from attncli.domain.repairs import MOST_BUGS
 from attncli.domain.seeds import STREAMS
@@ -18,7 +19,7 @@ from attncli.words.command_texts import OLD_FILE_KEPT, REPAIR_HANDED_OUT, counte
 
 @click.command()
 @click.argument("challenge")
-@click.option("--dir", "folder", type=click.Path(path_type=Path), help="Where to write it (default: your solutions).")
+@click.option("--dir", "folder", type=UserPath(path_type=Path), help="Where to write it (default: your solutions).")
 @click.option("--bug", is_flag=True, help="A wrong solution to debug instead of an empty starter.")
 @click.option(
     "--repair",

@@ -8,13 +8,14 @@ import click
 
 from attncli.commands.shared.rows_left_out import say_left_out
 from attncli.commands.shared.session import session
+from attncli.commands.shared.shared_options import UserPath
 from attncli.commands.shared.stdout import echo
 from attncli.practice.log.sync import sync as synchronise
 from attncli.words.command_texts import RENEWED, SYNCED
 
 
 @click.command()
-@click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
+@click.argument("folder", metavar="DIR", type=UserPath(path_type=Path))
 def sync(folder: Path) -> None:
     """Merge the logs of all machines that share the folder DIR, and leave this one's there."""
     with session().workspace() as workspace:

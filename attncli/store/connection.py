@@ -19,6 +19,8 @@ from attncli.errors import (
     StoreReplaced,
     StoreUnwritable,
     Unfit,
+    cause_of,
+    remedy_for,
 )
 
 APPLICATION_ID = 0x6174746E  # "attn"
@@ -278,7 +280,7 @@ def make_folder(folder: Path, remedy: str = "make it writable, or name another f
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
-        raise StoreError(f"cannot create {folder} ({error.strerror}); {remedy}") from error
+        raise StoreError(f"cannot create {folder} {cause_of(error, remedy)}") from error
 
 
 def _require_room(path: Path) -> None:
@@ -321,8 +323,21 @@ def error_in_words(error: sqlite3.Error, path: Path) -> StoreError:
         return damaged(path, said)
     for signs, kind, remedy in _REMEDIES:
         if any(sign in said.lower() for sign in signs):
+            remedy = _remedy_at(path, remedy) if kind is StoreUnwritable else remedy
             return kind(f"cannot use the database {path} ({said}); {remedy}")
     return StoreError(f"the database {path} failed ({said}); `attn doctor` checks it")
+
+
+def _remedy_at(path: Path, otherwise: str) -> str:
+    """Return what helps where SQLite, which does not say why, cannot open `path`."""
+    try:
+        if path.is_dir():
+            return "move that folder away"
+        path.parent.stat()
+        os.close(os.open(path, os.O_RDWR))
+    except OSError as error:
+        return remedy_for(error, otherwise)
+    return otherwise
 
 
 def _is_writable(path: Path) -> bool:

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-from attncli.errors import StoreError, StoreUnwritable
+from attncli.errors import StoreError, StoreUnwritable, cause_of
 
 # Where SQLite locks: every connection to a database in write-ahead mode holds a shared lock there while it is open.
 _LOCKED_AT, _LOCKED_BYTES = 0x40000000, 512
@@ -26,7 +26,7 @@ def held_alone(path: Path) -> Iterator[BinaryIO]:
         file = path.open("rb+")
     except OSError as error:
         raise StoreUnwritable(
-            f"cannot write to the database {path} ({error.strerror}); make it and its folder writable"
+            f"cannot write to the database {path} {cause_of(error, 'make it and its folder writable')}"
         ) from error
     with file:
         _lock(file, path)

@@ -13,7 +13,7 @@ from pathlib import Path
 from shutil import copyfile, copyfileobj
 from typing import Any, BinaryIO
 
-from attncli.errors import StoreCorrupt, StoreError, StoreUnwritable
+from attncli.errors import StoreCorrupt, StoreError, StoreUnwritable, cause_of
 from attncli.files import flush_folder, free_name
 from attncli.store.backups import since_last_restore
 from attncli.store.connection import BESIDE, Connection, opened
@@ -77,7 +77,7 @@ def rescue(path: Path, backups: Path | None = None) -> Rescued:
             swap(path, fresh, kept, file)
         except OSError as error:
             raise StoreUnwritable(
-                f"cannot save the rows of {path} ({error.strerror}); free some disk space, make its folder writable"
+                f"cannot save the rows of {path} {cause_of(error, 'make its folder writable')}"
             ) from error
         finally:
             _remove(fresh)

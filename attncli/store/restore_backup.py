@@ -9,7 +9,7 @@ from datetime import datetime
 from pathlib import Path
 
 from attncli.domain.log_row import LogRow
-from attncli.errors import StoreCorrupt, StoreError, StoreUnwritable, UsageError
+from attncli.errors import StoreCorrupt, StoreError, StoreUnwritable, UsageError, cause_of, remedy_for
 from attncli.files import free_name
 from attncli.store.backups import BEFORE_RESTORE, keep_copy
 from attncli.store.connection import BESIDE, make_folder
@@ -102,7 +102,8 @@ def _copied_as_it_is(path: Path) -> Path:
                 shutil.copyfile(file, kept.with_name(kept.name + suffix))
                 flush(kept.with_name(kept.name + suffix))
     except OSError as error:
-        raise StoreError(f"cannot write {kept} ({error.strerror}); free some disk space and try again") from error
+        remedy = remedy_for(error, "make its folder writable")
+        raise StoreError(f"cannot write {kept} ({error.strerror}); {remedy}") from error
     return kept
 
 
@@ -118,7 +119,7 @@ def _displace(path: Path, fresh: Path, rows: int) -> Path:
             kept = name_of_damaged(path)
             swap(path, fresh, kept, file)
         except OSError as error:
-            raise StoreUnwritable(f"cannot replace {path} ({error.strerror}); make its folder writable") from error
+            raise StoreUnwritable(f"cannot replace {path} {cause_of(error, 'make its folder writable')}") from error
     return kept
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
+from unicodedata import normalize
 
 from attncli.domain.chinese_characters import IDEOGRAPHS, KANA
 
@@ -29,8 +30,8 @@ def searchable(parts: Iterable[Any]) -> str:
 
 
 def runs_of(query: str) -> list[str]:
-    """The words of a query: Latin ones, and runs of Chinese."""
-    return _TOKEN.findall(query.lower())
+    """Return the words of a text or query, composed (NFC): Latin ones, and runs of Chinese."""
+    return _TOKEN.findall(normalize("NFC", query.lower()))
 
 
 def starting_with(run: str) -> str:
@@ -89,7 +90,7 @@ def in_question(expression: str) -> str:
 
 
 def _tokens(text: str) -> Iterable[str]:
-    for run in _TOKEN.findall(text.lower()):
+    for run in runs_of(text):
         yield from (run if _IS_CJK.match(run) else (run,))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import subprocess
 import sys
@@ -249,3 +250,20 @@ def test_two_processes_write_at_once_and_lose_nothing(path: Path) -> None:
     with Database.open(path) as database:
         assert sorted(row.id for row in database.log.everything()) == sorted(printed)
         assert len(printed) == 120 and database.problems() == []
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs links")
+def test_a_place_that_is_no_place_for_a_database_says_what_helps(tmp_path: Path) -> None:
+    (tmp_path / "folder" / "progress.db").mkdir(parents=True)
+    (tmp_path / "file").touch()
+    (tmp_path / "link").mkdir()
+    (tmp_path / "link" / "progress.db").symlink_to("progress.db")
+    for place, remedy in {
+        "folder/progress.db": "move that folder away",
+        "link/progress.db": "name another path",
+        "file/progress.db": "name another path",
+        f"{'a' * 300}/progress.db": "name a shorter path",
+        f"{'a' * 300}.db": "name a shorter path",
+    }.items():
+        with pytest.raises(StoreError, match=rf"\); {remedy}$"):
+            Database.open(tmp_path / place)

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
+from unicodedata import normalize
 
 import yaml
 
@@ -100,14 +101,14 @@ def _refuse_size(name: str, size: int) -> None:
 
 
 def decode(name: str, data: bytes) -> str:
-    """UTF-8 text from bytes, without a byte order mark.
+    """UTF-8 text from bytes, without a byte order mark, composed (NFC) so that one spelling finds and fits the other.
 
     Raises:
         UnreadableYaml: too large, not UTF-8, or characters that no editor shows.
     """
     _refuse_size(name, len(data))
     try:
-        text = data.decode("utf-8")
+        text = normalize("NFC", data.decode("utf-8"))
     except UnicodeDecodeError as error:
         before = data[: error.start]
         line = before.count(b"\n") + 1

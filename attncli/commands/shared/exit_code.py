@@ -80,6 +80,6 @@ def _log_trace(session: Session, error: BaseException) -> str:
         with file.open("a", encoding="utf-8") as log:
             trace = "".join(traceback.format_exception(error))
             log.write(printable(f"{session.clock().isoformat()} {' '.join(sys.argv)}\n{trace}\n"))
-    except OSError:
+    except (OSError, AttnError):
         return "run it again with --debug for the traceback"
     return f"the traceback is in {file}; please report it"

@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from attncli.commands.shared.shared_options import UserPath
 from attncli.commands.shared.stdout import echo, echo_bytes
 from attncli.errors import UsageError
 from attncli.files import cannot_write, write_bytes, write_whole
@@ -68,7 +69,7 @@ class Target:
             raise cannot_write(self.file, error, REMEDY) from error
 
 
-class TargetType(click.Path):
+class TargetType(UserPath):
     """The type of an option that names a target; the shell completes it as a file."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:

@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Any
 
 import click
 
 from attncli.commands.shared.json_document import print_json, print_result
+from attncli.paths import expanded
 
-__all__ = ["at_option", "json_option", "print_json", "print_result"]
+__all__ = ["UserPath", "at_option", "json_option", "print_json", "print_result"]
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+
+
+class UserPath(click.Path):
+    """A path in which `~` is the learner's folder: a shell does not expand it in `--option=~/x`."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        return super().convert(expanded(value) if isinstance(value, str) else value, param, ctx)
 
 
 class MomentType(click.ParamType[datetime]):

@@ -8,6 +8,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+from unicodedata import normalize
 
 from attncli.bank.loader import NOT_CARDS, BankFile, load_file
 from attncli.bank.own_cards import completed
@@ -42,7 +43,7 @@ def add_card(workspace: Workspace, topic: str, question: str = "", answer: str =
     Without a question or an answer there is a place for it. Raises UsageError for a name that no topic can have, and
     for a file that has a problem or cannot be added to.
     """
-    topic = topic.strip().lower()
+    topic = normalize("NFC", topic.strip().lower())
     if not is_identifier(topic, LONGEST_TOPIC):
         said = f"“{topic[:40]}” is no topic; use lower-case letters, digits and single hyphens, such as mine"
         raise Unfit(said, "topic")

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from unicodedata import normalize
 
 from attncli.domain.card import KINDS, LEVELS
 from attncli.memory.annotations import Annotation
@@ -50,7 +51,7 @@ class _Browse:
 
     def find(self, line: str, most: int | None) -> FoundCards:
         words, filters, unknown = list[str](), list[Callable[[CardSummary], bool]](), list[str]()
-        for word in line.split():
+        for word in normalize("NFC", line).split():
             fits = self._filter(word)
             if fits is not None:
                 filters.append(fits)

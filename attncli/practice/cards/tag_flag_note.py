@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from unicodedata import normalize
 
 from attncli.domain.log_row import LogRow, RowKind
 from attncli.domain.log_row_payloads import LONGEST_NOTE, kept_text
@@ -38,7 +39,7 @@ def annotated_cards(workspace: Workspace) -> dict[str, Annotation]:
 
 def toggle_tag(workspace: Workspace, card: str, tag: str) -> bool:
     """Puts `tag` on the card, or takes it off; whether it is on now. Raises Unfit for what is no tag."""
-    tag = tag.strip().lstrip("#").lower()
+    tag = normalize("NFC", tag.strip().lstrip("#").lower())
     if not _TAG.match(tag) or len(tag) > LONGEST_TAG:
         said = f"“{tag[:LONGEST_TAG]}” is no tag; use letters, digits and hyphens, at most {LONGEST_TAG}"
         raise Unfit(said, "tag")

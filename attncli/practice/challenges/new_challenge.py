@@ -7,7 +7,7 @@ from pathlib import Path
 
 from attncli import paths
 from attncli.domain.identifiers import is_identifier
-from attncli.errors import UsageError
+from attncli.errors import UsageError, remedy_for
 from attncli.practice.workspace import Workspace
 
 _FILES = {
@@ -131,7 +131,8 @@ def new_challenge(workspace: Workspace, name: str) -> Path:
     except FileExistsError as error:
         raise UsageError(f"{folder} already exists and is never overwritten; choose another id") from error
     except OSError as error:
-        raise UsageError(f"cannot write {folder} ({error.strerror}); check the permissions of its folders") from error
+        remedy = remedy_for(error, "check the permissions of its folders")
+        raise UsageError(f"cannot write {folder} ({error.strerror}); {remedy}") from error
     return folder
 
 

@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
+from unicodedata import normalize
 
 from attncli import paths
 from attncli.errors import NotFound
@@ -145,8 +146,8 @@ def _meant_topic(name: str, topics: Collection[Topic]) -> Topic | None:
 
 
 def _readable(id: str) -> str:
-    """`id` without the stray bytes that a shell may hand over and no database takes."""
-    return id.encode("utf-8", "replace").decode()
+    """Return `id` composed (NFC), without the stray bytes that a shell may hand over and no database takes."""
+    return normalize("NFC", id.encode("utf-8", "replace").decode())
 
 
 def _nearest(id: str, known: Sequence[str], command: str) -> str:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from attncli.domain.log_row_json import checked_line, is_machine, line_of
-from attncli.errors import EnvironmentFailure, UsageError
+from attncli.errors import EnvironmentFailure, UsageError, remedy_for
 from attncli.files import cannot_write, free_name, replace_whole
 from attncli.practice.log.merge_logs import merge
 from attncli.practice.log.read_log_file import LogFile, Placed, read_log
@@ -181,7 +181,8 @@ def _names(folder: Path) -> list[Path]:
     try:
         return sorted(path for path in folder.iterdir() if path.suffix == ENDING and not path.name.startswith("."))
     except OSError as error:
-        raise UsageError(f"cannot read the folder {folder} ({error.strerror}); make it readable") from error
+        remedy = remedy_for(error, "make it readable")
+        raise UsageError(f"cannot read the folder {folder} ({error.strerror}); {remedy}") from error
 
 
 def _ordinary(path: Path) -> Path:

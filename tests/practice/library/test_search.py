@@ -8,13 +8,19 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from time import thread_time
+from typing import Literal
+from unicodedata import normalize
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from attncli import paths
-from attncli.errors import Unfit
+from attncli.domain.card import ClozeCard
+from attncli.errors import NotFound, Unfit
+from attncli.practice.cards.marking import mark_cloze
+from attncli.practice.cards.search_filters import browse
+from attncli.practice.cards.tag_flag_note import toggle_tag
 from attncli.practice.library.search import find, meant_id, one_slip_away
 from attncli.practice.library.synonyms import Synonyms
 from attncli.practice.workspace import Workspace
@@ -218,3 +224,26 @@ def test_a_search_that_takes_too_long_is_stopped(bundled: Workspace) -> None:
 def test_a_word_of_many_letters_or_many_unknown_words_are_not_all_corrected(bundled: Workspace) -> None:
     assert not bundled.library.cards("quantizaton " + "x" * 100)
     assert not bundled.library.cards("qqqqa qqqqb qqqqc qqqqd quantizaton")
+
+
+@pytest.mark.parametrize("written", ["NFC", "NFD"])
+def test_one_spelling_of_a_letter_finds_the_other(tmp_path: Path, written: Literal["NFC", "NFD"]) -> None:
+    bank = tmp_path / "bank"
+    bank.mkdir()
+    text = (
+        "topic: x\ntitle: {en: Über, zh: Über}\ncards:\n  - {id: x-01, kind: cloze, level: screen,"
+        " question: {en: A naïve bound of Zürich ____, zh: Zürich ____}, explain: {en: e, zh: 解},"
+        " blanks: [{answer: é, accept: [Á]}]}\n"
+    )
+    (bank / "x.yaml").write_text(normalize(written, text), encoding="utf-8")
+    home = paths.home(tmp_path / "home", {})
+    with Workspace.open(home, lambda: datetime(2026, 5, 1, 12, tzinfo=UTC), quizbank=bank) as workspace:
+        toggle_tag(workspace, "x-01", normalize("NFD", "Übung"))
+        card = workspace.library.card("x-01")
+        for form in ("NFC", "NFD"):
+            for query in ("Zürich", "naïve", "zürih"):
+                assert [one.id for one in workspace.library.cards(normalize(form, query))] == ["x-01"], query
+            assert browse(workspace, normalize(form, "#übung Zürich")).count == 1
+            with pytest.raises(NotFound, match="did you mean x"):
+                workspace.library.topic(normalize(form, "über"))
+            assert isinstance(card, ClozeCard) and mark_cloze(card, [normalize(form, "Á")]).correct
