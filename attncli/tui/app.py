@@ -6,12 +6,16 @@ randomness (the order of options, fresh numbers) comes from one generator that t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import os
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager, nullcontext, suppress
 from functools import partial
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, ClassVar
 
+from rich.console import RenderableType
+from rich.traceback import Traceback
 from textual import events
 from textual.app import SystemCommand
 from textual.binding import Binding, BindingType
@@ -20,20 +24,22 @@ from textual.screen import Screen
 
 from attncli.config import Settings
 from attncli.domain.text import Lang
+from attncli.errors import EnvironmentFailure
 from attncli.paths import Home
 from attncli.practice.cards.choose_cards import Wish, require_fitting
 from attncli.practice.challenges.warm_judge import WarmJudge
 from attncli.practice.first_run import is_first_run
 from attncli.practice.workspace import Clock, Workspace
-from attncli.tui import late_clicks, pasting, wrapping
+from attncli.tui import late_clicks, pasting, undecodable, wrapping
 from attncli.tui.app_errors import BUSY_MILLISECONDS
 from attncli.tui.collect_when_idle import CollectWhenIdle
+from attncli.tui.last_resort import last_resort
 from attncli.tui.notices import Notices
 from attncli.tui.routes import Route
 from attncli.tui.screens.base import AttnScreen
 from attncli.tui.shown_text import ShownText
 from attncli.tui.summary_export import export_summary
-from attncli.tui.terminal import standard_terminal
+from attncli.tui.terminal import drawn_in_a_page, standard_terminal
 from attncli.tui.theme import DARK, LIGHT, THEMES, theme_named
 from attncli.tui.unexpected_input import UnexpectedInput
 from attncli.tui.ways_in import WaysIn, drawn_quiz
@@ -79,7 +85,7 @@ def run(
         app = AttnApp(workspace, Random(), screen, topic=topic, limit=limit, wish=wish, quiz=drawn)
         app.mock_wish = mock
         try:
-            with app.keys_first():
+            with app.keys_first(), _ended_for_certain() as app.is_leaving:
                 app.run()
         finally:
             app.grader.close()
@@ -88,6 +94,12 @@ def run(
         if app.failure is not None:
             raise app.failure
         return app.return_code or 0
+
+
+def _ended_for_certain() -> AbstractContextManager[Callable[[], None]]:
+    """A page in a browser is ended by its server."""
+    terminal = standard_terminal()
+    return nullcontext(lambda: None) if terminal is None or drawn_in_a_page(os.environ) else last_resort(terminal)
 
 
 class AttnApp(WaysIn, Notices, CollectWhenIdle, UnexpectedInput, WaysOut):
@@ -118,6 +130,7 @@ class AttnApp(WaysIn, Notices, CollectWhenIdle, UnexpectedInput, WaysOut):
         late_clicks.install()
         wrapping.install()
         pasting.install()
+        undecodable.install()
         super().__init__()
         self.workspace = workspace
         workspace.store.wait_at_most(BUSY_MILLISECONDS)
@@ -140,7 +153,19 @@ class AttnApp(WaysIn, Notices, CollectWhenIdle, UnexpectedInput, WaysOut):
 
     def _fatal_error(self) -> None:
         """Leaves the screen and prints no traceback, as Textual would: the command line says `failure` in one line."""
+        with suppress(Exception):  # the screen may be what failed
+            self._has_kept()
         self._close_messages_no_wait()
+
+    def panic(self, *renderables: RenderableType) -> None:
+        """Textual calls this when the thread that reads the keys has failed; what was typed is kept as at any end."""
+        said = ""
+        for renderable in renderables:
+            if isinstance(renderable, Traceback) and renderable.trace.stacks:
+                failed = renderable.trace.stacks[-1]
+                said = f" ({failed.exc_type}: {failed.exc_value})"
+        self._exception = EnvironmentFailure(f"the keys cannot be read any more{said}; start attn again")
+        self.exit(return_code=self._exception.exit_code)
 
     def on_mount(self) -> None:
         if (terminal := standard_terminal()) is not None:

@@ -15,14 +15,18 @@ from textual.screen import Screen
 
 from attncli.errors import AttnError
 from attncli.tui.pasting import as_text
-from attncli.tui.screens.base import AttnScreen
+from attncli.tui.screens.base import AttnScreen, fits
 from attncli.tui.widgets.key_bar import KeyBar
+
+_ENDING = frozenset({"ctrl+c", "ctrl+q"})
 
 
 class UnexpectedInput(App[None]):
     """A click that meets what was just taken off the screen is nobody's, nor is a key for a screen half composed."""
 
     async def on_event(self, event: events.Event) -> None:
+        if self._is_covered(event):
+            return
         if isinstance(event, events.MouseEvent) and not event.is_forwarded and self._meets_nothing(event):
             return
         if isinstance(event, events.Paste):
@@ -45,6 +49,12 @@ class UnexpectedInput(App[None]):
             if default_namespace is None or _is_whole(default_namespace):
                 raise
             return True
+
+    def _is_covered(self, event: events.Event) -> bool:
+        """Whether it is for a screen that nobody sees, since the terminal is too small; the app can be left there."""
+        if not isinstance(event, (events.InputEvent, events.Paste)) or event.is_forwarded or fits(self.size):
+            return False
+        return not (isinstance(event, events.Key) and event.key in _ENDING)
 
     @abstractmethod
     def tell(self, error: AttnError) -> None: ...

@@ -6,6 +6,7 @@ import asyncio
 import signal
 from collections.abc import Callable
 from contextlib import suppress
+from typing import Any
 
 from textual.app import App
 
@@ -21,6 +22,11 @@ class WaysOut(App[None]):
     """Before it ends it calls `keep`, which a screen with typed text sets: whether that is on disk now."""
 
     keep: Callable[[], bool] | None = None
+    is_leaving: Callable[[], None] = staticmethod(lambda: None)
+
+    def __init__(self, *given: Any, **options: Any) -> None:
+        super().__init__(*given, **options)
+        self._handlers: dict[int, Any] = {}
 
     async def action_interrupt(self) -> None:
         """Ctrl-C ends the app as it ends every command."""
@@ -35,16 +41,25 @@ class WaysOut(App[None]):
 
     def leave_when_told(self) -> None:
         """A closed window sends SIGHUP, a machine going down SIGTERM; either would end Python with what was typed."""
+        loop = asyncio.get_running_loop()
         for name in ("SIGHUP", "SIGTERM"):
             if (number := getattr(signal, name, None)) is not None:
-                with suppress(NotImplementedError, RuntimeError):  # Windows, or not in the main thread
-                    asyncio.get_running_loop().add_signal_handler(number, self._leave_at, number)
+                with suppress(ValueError):  # not in the main thread
+                    handler = signal.signal(number, lambda told, _: loop.call_soon_threadsafe(self._leave_at, told))
+                    self._handlers.setdefault(number, handler)
+
+    def on_unmount(self) -> None:
+        """Whoever is told twice ends at once."""
+        while self._handlers:
+            signal.signal(*self._handlers.popitem())
 
     def _leave_at(self, number: int) -> None:
+        self.is_leaving()
         self.exit(return_code=128 + number)
 
     def leave_if_hung_up(self, terminal: int) -> None:
         if hung_up(terminal):
+            self.is_leaving()
             self.exit(return_code=HUNG_UP)
 
     async def on_exit_app(self) -> None:

@@ -48,9 +48,9 @@ class AddCardScreen(AttnScreen):
         self._take_up()
         with Vertical(id="fields"):
             yield heading(say("add.topic", self.lang))
-            yield Input(self.draft.topic, id="topic")
+            yield Input(self.draft.topic, id="topic", select_on_focus=False)
             yield heading(say("add.question", self.lang))
-            yield Input(self.draft.question, id="question")
+            yield Input(self.draft.question, id="question", select_on_focus=False)
             yield heading(say("add.answer", self.lang))
             yield TextArea(self.draft.answer, id="answer", tab_behavior="focus")
         yield Plain(self.said or say("add.note", self.lang), id="note")

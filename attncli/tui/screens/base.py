@@ -11,6 +11,7 @@ from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.css.query import NoMatches
+from textual.geometry import Size
 from textual.screen import Screen
 from textual.widget import Widget
 
@@ -28,6 +29,11 @@ from attncli.words.app_texts import say
 LEAST_WIDTH, LEAST_HEIGHT = 60, 18
 READ_SECONDS = 0.01
 """Between two portions of a long reading, so that keys come in."""
+
+
+def fits(size: Size) -> bool:
+    """Whether a terminal is large enough for the screens."""
+    return size.width >= LEAST_WIDTH and size.height >= LEAST_HEIGHT
 
 
 class TooSmall(Plain):
@@ -124,7 +130,7 @@ class AttnScreen(Even, Screen[None]):
 
     def on_resize(self, event: events.Resize) -> None:
         width, height = event.size
-        small = width < LEAST_WIDTH or height < LEAST_HEIGHT
+        small = not fits(event.size)
         if small and not self.has_class("-too-small"):
             self._had_keys = self.focused
         elif not small and self._had_keys is not None:
@@ -137,10 +143,13 @@ class AttnScreen(Even, Screen[None]):
             self.lay_out()
 
     def _give_keys_back(self) -> None:
-        """To what had them before the terminal became too small: Textual takes them from whatever is hidden."""
+        """To what had them before the terminal became too small: Textual takes them from whatever is hidden.
+
+        As focus that the terminal itself had lost, it selects nothing: the next key goes on with what was typed.
+        """
         widget, self._had_keys = self._had_keys, None
         if widget is not None and widget.is_attached and self.focused is None:
-            self.set_focus(widget)
+            self.set_focus(widget, from_app_focus=True)
 
     def action_back(self) -> None:
         self.attn.go_back()

@@ -48,6 +48,8 @@ class ChoiceField(Plain, can_focus=True):
 class TypedField(LineField):
     """A value that is typed."""
 
+    SELECTS = True
+
     BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "submit", "key.go-on", key_display="Enter"), *_FIELD_KEYS]
 
 

@@ -92,7 +92,7 @@ class SearchScreen(AttnScreen):
         """Show all cards at once, or those that the query means as soon as they are found."""
         self._lookup = None
         if self.query_text.strip():
-            self._lookup = self.run_worker(self._find(self.query_text), group="search", exclusive=True)
+            self._lookup = self.run_worker(partial(self._find, self.query_text), group="search", exclusive=True)
         else:
             self.workers.cancel_group(self, "search")
             self._show(browse(self.workspace, "", _MOST_ROWS))

@@ -36,7 +36,7 @@ class AnswerField(KeysInOrder, Input):
     ]
 
     def __init__(self, value: str, numbers: bool, name: str, disabled: bool) -> None:
-        super().__init__(value, name=name, disabled=disabled)
+        super().__init__(value, name=name, disabled=disabled, select_on_focus=False)
         self.numbers = numbers
 
     def check_consume_key(self, key: str, character: str | None) -> bool:

@@ -1,0 +1,180 @@
+"""What a terminal does besides keys: it shrinks, grows, and sends bytes that are no text."""
+
+from __future__ import annotations
+
+import os
+import select
+from threading import Event, Thread
+
+import pytest
+from rich.traceback import Traceback
+from textual import events
+from textual.drivers.linux_driver import LinuxDriver
+from textual.widgets import Input, TextArea
+
+from attncli.domain.log_row import RowKind
+from attncli.errors import EnvironmentFailure
+from attncli.tui import undecodable
+from attncli.tui.screens import experiment
+from attncli.tui.screens.add_card import AddCardScreen
+from attncli.tui.widgets.typed_answer import AnswerField
+from moved_clock import Clock
+
+from .conftest import MakeApp, shown
+from .every_screen import VIEWS, ReadyRun, to_card
+
+SCREENS = [
+    *["first-run", "home", "review-numeric", "drill", "quiz-question", "mock", "mock-question", "mock-code", "palette"],
+    *["mock-report", "challenges-narrowed", "challenge", "editor", "own-case", "search", "card", "add-card"],
+    *["experiment", "stats", "plan", "settings", "help", "confirm"],
+]
+SMALL, LARGE = (50, 10), (80, 24)
+
+
+async def test_nothing_acts_behind_a_screen_that_is_covered(make_app: MakeApp) -> None:
+    app = make_app("review")
+    async with app.run_test(size=LARGE) as pilot:
+        await pilot.pause(0.2)
+        before = app.screen
+        await pilot.resize_terminal(*SMALL)
+        await pilot.pause(0.2)
+        assert "50×10" in shown(app)
+        await pilot.press("space", "3", "s", "b", "u", "l", "q", "escape", "ctrl+p", "question_mark", "enter")
+        await pilot.click(offset=(5, 5))
+        await pilot.resize_terminal(*LARGE)
+        await pilot.pause(0.2)
+        assert app.screen is before and app.lang == "en"
+        assert not app.workspace.store.log.of_kind(RowKind.REVIEW)
+        await pilot.press("space", "3")
+        await pilot.pause(0.2)
+        assert len(app.workspace.store.log.of_kind(RowKind.REVIEW)) == 1
+
+
+@pytest.mark.parametrize("key", ["ctrl+c", "ctrl+q"])
+async def test_the_app_can_be_left_from_a_terminal_that_is_too_small(make_app: MakeApp, key: str) -> None:
+    app = make_app("home")
+    async with app.run_test(size=SMALL) as pilot:
+        await pilot.press(key)
+        await pilot.pause(0.2)
+        assert app._exit
+
+
+async def test_typing_goes_on_where_it_was_after_the_terminal_was_too_small(make_app: MakeApp) -> None:
+    app = make_app("search")
+    async with app.run_test(size=LARGE) as pilot:
+        app.open_add_card()
+        await pilot.pause(0.2)
+        await pilot.press(*"hello", "left")
+        await pilot.resize_terminal(*SMALL)
+        await pilot.pause(0.2)
+        await pilot.resize_terminal(*LARGE)
+        await pilot.pause(0.2)
+        await pilot.press("B")
+        assert app.screen.query_one("#question", Input).value == "hellBo"
+        app.screen.query_one(TextArea).focus()
+        await pilot.press("x", "escape", "n", "y")
+        await pilot.pause(0.2)
+        assert isinstance(app.screen, AddCardScreen) and app.screen.query_one(TextArea).text == "xy"
+
+
+async def test_search_and_numeric_fields_keep_what_was_typed_too(make_app: MakeApp) -> None:
+    app = make_app("search")
+    async with app.run_test(size=LARGE) as pilot:
+        await pilot.press(*"head")
+        await pilot.resize_terminal(*SMALL)
+        await pilot.pause(0.2)
+        await pilot.resize_terminal(*LARGE)
+        await pilot.pause(0.2)
+        await pilot.press("s")
+        assert app.screen.query_one(Input).value == "heads"
+        await pilot.press("down", "slash", "k")
+        assert app.screen.query_one(Input).value == "k", "the / asks for another search"
+    app = make_app("review")
+    async with app.run_test(size=LARGE) as pilot:
+        await to_card("kv-04")(pilot)
+        app.screen.query_one(AnswerField).focus()
+        await pilot.press(*"12")
+        await pilot.resize_terminal(*SMALL)
+        await pilot.pause(0.2)
+        await pilot.resize_terminal(*LARGE)
+        await pilot.pause(0.2)
+        await pilot.press("3")
+        assert app.screen.query_one(AnswerField).value == "123"
+
+
+@pytest.mark.parametrize(
+    ("sent", "pressed"),
+    [
+        (b"\xe9", "�"),
+        (b"\xe9a", "�a"),
+        (b"a\xc3\xa9\xff\xfeb", "aé��b"),
+        (b"a\x1b[M \xe9\xeab", "ab"),
+        (b"a\x1b[M !!b", "ab"),
+        ("注意".encode(), "注意"),
+    ],
+)
+def test_bytes_that_are_no_text_are_shown_as_such_and_press_no_key(sent: bytes, pressed: str) -> None:
+    undecodable.install()
+    undecodable.install()
+    reading, writing = os.pipe()
+    app = AttnAppStandIn()
+    driver = object.__new__(LinuxDriver)
+    driver._debug, driver.exit_event = False, Event()
+    driver.fileno = reading
+    os.write(writing, sent)
+    os.close(writing)
+    driver.process_message = app.take  # type: ignore[method-assign]
+    thread = Thread(target=driver.run_input_thread)
+    thread.start()
+    while thread.is_alive() and select.select([reading], [], [], 0.05)[0] and len(app.pressed) < len(pressed):
+        thread.join(0.05)
+    driver.exit_event.set()
+    thread.join(20)
+    os.close(reading)
+    assert not thread.is_alive() and app.pressed == pressed
+
+
+class AttnAppStandIn:
+    """What a driver needs of an app; notes the characters of the keys that it is sent."""
+
+    def __init__(self) -> None:
+        self.pressed = ""
+
+    def take(self, message: object) -> None:
+        if isinstance(message, events.Key):
+            self.pressed += message.character or f"<{message.key}>"
+
+
+@pytest.mark.parametrize("name", SCREENS)
+async def test_no_screen_minds_a_sign_that_was_no_text(
+    make_app: MakeApp, clock: Clock, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(experiment, "ChildRun", ReadyRun)
+    view = VIEWS[name]
+    app = make_app(view.screen, **view.options)
+    view.prepare(app, clock)
+    async with app.run_test(size=LARGE) as pilot:
+        await pilot.pause(0.1)
+        await view.go(pilot)
+        before = app.screen
+        app.post_message(events.Key("�", "�"))
+        await pilot.pause(0.1)
+        assert app.screen is before and not app._exit
+
+
+async def test_when_no_key_can_be_read_what_was_typed_is_kept_and_one_line_says_so(make_app: MakeApp) -> None:
+    app = make_app("search")
+    async with app.run_test(size=LARGE) as pilot:
+        app.open_add_card()
+        await pilot.pause(0.2)
+        await pilot.press(*"hello")
+        try:
+            raise OSError("the terminal is gone")
+        except OSError:
+            app.call_later(app.panic, Traceback())
+        await pilot.pause(0.5)
+    assert "hello" in app.workspace.home.card_draft.read_text()
+    assert isinstance(app.failure, EnvironmentFailure) and app.failure.exit_code == 3
+    assert app.failure.message == (
+        "the keys cannot be read any more (OSError: the terminal is gone); what was typed is kept; start attn again"
+    )
