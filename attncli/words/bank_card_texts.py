@@ -120,6 +120,7 @@ TEXTS: tuple[_T, ...] = (
         "请在同一行结束公式；美元符号写成 \\$",
     ),
     _T("formula {formula} is longer than {most} characters", "公式 {formula} 超过 {most} 个字符"),
+    _T("formula {formula} is nested deeper than {most}", "公式 {formula} 的嵌套超过 {most} 层"),
     _T("split it", "请拆开"),
     _T("formula {formula} cannot be drawn in a terminal ({said})", "公式 {formula} 无法在终端画出（{said}）"),
     _T("use simpler LaTeX", "请用简单一些的 LaTeX"),
