@@ -25,7 +25,7 @@ FACTS: Mapping[str, str] = {
     "VIEWS_OF_STATE": "methods and entries whose results are views of what an object keeps: later calls show through",
     "WITHOUT_GRAPH": "entries whose result has no gradient",
     "MODULES_UNCHANGED": "True where a call must leave nothing in its module",
-    "HARDENED": "edge cases and motifs that the technique as such does not meet: asked on the second rung",
+    "HARDENED": "edge cases, motifs and `stable` that the technique as such does not meet: asked on the second rung",
     "WITHOUT_MOTIFS": "motifs that say nothing here, by name",
     "CONTRACTS": "how work and memory may grow",
 }

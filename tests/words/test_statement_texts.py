@@ -45,6 +45,8 @@ def composed(*required: str, hardened: Localised | None = None, **facts: object)
         ("gradients", "everywhere", "Gradients are compared", "梯度要与参考解数值一致"),
         ("gradients", "everywhere", "float32 and float64 stay", "float64 保持原样"),
         ("low-precision", "everywhere", "float32 and float64 stay", "float64 保持原样"),
+        ("gradients", "hardened", "float64 is computed in float64", "float64 按 float64 计算"),
+        ("low-precision", "hardened", "float64 is computed in float64", "float64 按 float64 计算"),
         ("random", "everywhere", "the same input with the same random state", "同样的输入、同样的随机状态"),
         ("low-precision", "hardened", "bfloat16 are computed in float32", "bfloat16 先转成 float32"),
         ("layout", "hardened", "Any memory layout", "任意内存布局"),
@@ -72,7 +74,7 @@ def test_sixteen_bits_are_said_as_the_challenge_has_them() -> None:
     said = {fact: composed("low-precision", sixteen_bits=fact).hardened for fact in SIXTEEN_BITS}
     assert "computed in float32" in said["float32"].en and "float32 计算" in said["float32"].zh
     assert "their own precision" in said["native"].en and "自身的精度" in said["native"].zh
-    assert said["technique"] == Localised("", "")
+    assert said["technique"] == Localised("- float64 is computed in float64.", "- float64 按 float64 计算。")
 
 
 def test_where_an_argument_may_come_back_a_result_need_not_be_memory_of_its_own() -> None:

@@ -8,6 +8,7 @@ import torch
 
 AXES = {"logp": "N T", "old_logp": "N T", "adv": "N", "mask": "N T"}
 SIZES = {"N": (1, 4, 70), "T": (1, 6, 150)}
+HARDENED = {"edge_masked_values"}
 WITHOUT_MOTIFS = {"same"}  # the old policy's gradient is nobody's business, whatever tensor it is
 _RATIOS, _AGGREGATIONS, _CISPO = ("token", "sequence"), ("token", "sequence", "const"), (False, True)
 

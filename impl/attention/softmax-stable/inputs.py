@@ -7,6 +7,7 @@ import torch
 SIZES = {"m": (1, 5), "n": (1, 7, 130)}
 LEAD = (0, 2)
 PROFILES = {"stable": ["ordinary", "float64"]}
+HARDENED = {"edge_nothing_but_minus_infinity"}
 _GONE = float("-inf")
 
 
@@ -14,20 +15,18 @@ def case(make):
     shape = (*make.lead(), *make.sizes("m", "n"))
     shape = make.pick([shape, shape, shape[-1:]])
     dim = make.pick([-1, *range(-len(shape), len(shape))])
-    gone = make.pick(["nothing", "some", "a slice"])
     x = make.normal(*shape, scale=make.pick([1.0, 4.0]))
-    if gone != "nothing":
-        x = make.keep(x.masked_fill(hidden(make, shape, dim, gone == "a slice"), _GONE), grad=True)
+    if make.flag():
+        x = make.keep(x.masked_fill(hidden(make, shape, dim), _GONE), grad=True)
     make.call("softmax", x, dim=dim)
 
 
-def hidden(make, shape, dim, a_slice):
-    """What is −inf: some of each slice along `dim`, or all of one."""
+def hidden(make, shape, dim):
+    """What is −inf: some of each slice along `dim`."""
     moved = [*shape]
     moved.append(moved.pop(dim))
     visible = make.mask(*moved, keep=0.6)
-    if a_slice:
-        visible.view(-1, moved[-1])[0] = False
+    visible[..., -1] = True
     return ~visible.movedim(-1, dim)
 
 
@@ -60,13 +59,20 @@ def edge_far_apart(make):
 
 
 def edge_minus_infinity(make):
-    """−inf gets exactly 0; a slice of nothing but −inf gives zeros and a zero gradient, its neighbours stay right
+    """−inf gets exactly 0, wherever it stands
 
-    −inf 恰好得 0；全是 −inf 的切片输出全 0、梯度为 0，旁边的切片照样要对
+    −inf 恰好得 0，不管在哪个位置
     """
     some = [[0.5, _GONE, 1.25, _GONE], [_GONE, _GONE, _GONE, -3.0], [_GONE, 2, 2, 1e4], [-1e4, _GONE, -9999.5, _GONE]]
-    none = [[_GONE] * 3, [0.0, 1.0, _GONE], [_GONE] * 3, [-2.0, 0.5, 0.25]]
-    for rows in (some, none, [[_GONE], [0.5]]):
+    both_ways(make, some)
+
+
+def edge_nothing_but_minus_infinity(make):
+    """a slice of nothing but −inf gives zeros and a zero gradient, its neighbours stay right
+
+    全是 −inf 的切片输出全 0、梯度为 0，旁边的切片照样要对
+    """
+    for rows in ([[_GONE] * 3, [0.0, 1.0, _GONE], [_GONE] * 3, [-2.0, 0.5, 0.25]], [[_GONE], [0.5]]):
         both_ways(make, rows)
     make.call("softmax", make.keep(torch.full((3,), _GONE), grad=True))
 

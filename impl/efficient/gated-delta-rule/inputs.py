@@ -16,6 +16,7 @@ AXES = {
 }
 SIZES = {"B": (1, 2), "H": (1, 2), "T": (1, 7, 70), "d": (1, 4, 20), "dv": (1, 5, 40)}
 PROFILES = {"stable": ["ordinary"]}
+HARDENED = {"stable", "edge_strong_decay"}
 TOLERANCE_STABLE = {"float32": 1e-3}
 WITHOUT_MOTIFS = {"same"}  # a decay is not positive, whatever a key or β is
 _CHUNKS = (3, 64, 1, 2, 5, 16)

@@ -6,7 +6,7 @@ import torch
 
 SIZES = {"c": (1, 5, 70), "n": (1, 4)}
 LARGE = 3000.0
-HARDENED = {"edge_gradients_beside_minus_infinity"}
+HARDENED = {"edge_chunks_of_minus_infinity", "edge_gradients_beside_minus_infinity"}
 _INF = float("inf")
 
 
@@ -46,9 +46,20 @@ def edge_each_chunk_leads(make):
 
 
 def edge_minus_infinity(make):
-    """rows with −inf: some entries, the first chunk, the last one, or all: m = −inf, l = 0
+    """rows with −inf: some entries of each chunk, or a whole one that is not the first
 
-    有 −inf 的行：个别元素、第一块、最后一块，或整行：m = −inf，l = 0
+    有 −inf 的行：每块里的个别元素，或不在开头的一整块
+    """
+    rows = torch.randn(3, 6, generator=make.random, dtype=torch.float64)
+    rows[0, 2:], rows[1, ::2], rows[2, 5] = -_INF, -_INF, -_INF
+    for widths in ([2, 3, 1], [2, 2, 2], [6]):
+        stats(make, make.keep(rows), widths)
+
+
+def edge_chunks_of_minus_infinity(make):
+    """rows of which the first chunk or all is −inf: m = −inf, l = 0, and later chunks count as ever
+
+    第一块或整行都是 −inf 的行：m = −inf，l = 0，后面的块照常计入
     """
     rows = minus_infinity(make)
     for widths in ([2, 3, 1], [1] * 6, [6]):

@@ -6,6 +6,7 @@ import torch
 
 AXES = {"outs": "N ... d", "lses": "N ...", "return[0]": "... d", "return[1]": "..."}
 SIZES = {"N": (1, 5, 60), "d": (1, 6, 65)}
+HARDENED = {"edge_nothing_seen"}
 
 
 def case(make):
@@ -51,6 +52,7 @@ def edge_empty_splits(make):
         [[-inf, 0.5, 1.0], [0.3, -inf, 2.0], [1.0, 1.5, -inf]],
         [[-inf] * 2, [-5000.0, 3.0]],
         [[4.0, -90.0], [-inf, -inf]],
+        [[-inf, -1e4], [-1e4, -inf]],
     ):
         lses = torch.tensor(lses)
         outs = torch.randn(*lses.shape, 3, generator=make.random).masked_fill(lses.isneginf()[..., None], 777.0)

@@ -9,10 +9,13 @@ SIZES = {"E": (1, 6, 300)}
 GRADIENTS = False
 WITHOUT_GRAPH = ("bias", "counts")
 WITHOUT_MOTIFS = {"same"}  # a bias does not count tokens
-HARDENED = {"edge_counts_beyond_float32", "edge_counts_in_sixteen_bits", "edge_step_in_sixteen_bits"}
+HARDENED = {
+    *("edge_counts_beyond_float32", "edge_counts_in_float64"),
+    *("edge_counts_in_sixteen_bits", "edge_step_in_sixteen_bits"),
+}
 # In float32 alone: whoever writes counts.float() has γ in float32, too.
 PROFILES = {check: ["ordinary"] for check in ("matches-reference", "edge-cases")}
-_DTYPES = (torch.int64, torch.float32, torch.int32, torch.float64)
+_DTYPES = (torch.int64, torch.float32, torch.int32)
 
 
 def loads(make, E):
@@ -65,6 +68,16 @@ def edge_counts_beyond_float32(make):
     """
     for counts in ([2**24 + 1] * 3, [2**25 + 1, 2**25 - 1, 2**25], [2**30 + 1, 2**30]):
         make.call("update_bias", make.normal(len(counts)), torch.tensor(counts), 0.5)
+
+
+def edge_counts_in_float64(make):
+    """float64 counts, in quarters: the result keeps the dtype of the bias
+
+    计数是 float64（可以是 ¼ 的倍数）：结果的 dtype 与 bias 相同
+    """
+    for counts in ([2.25, 0.0, 3.0, 3.75], [1.5, 1.5]):
+        counts = make.keep(torch.tensor(counts, dtype=torch.float64), dtype="fixed")
+        make.call("update_bias", make.normal(len(counts)), counts, 0.5)
 
 
 def edge_counts_in_sixteen_bits(make):

@@ -8,6 +8,7 @@ import torch
 
 SIZES = {"count": (1, 4, 30), "n": (1, 6, 300)}
 GRADIENTS = False
+HARDENED = {"edge_not_finite"}
 
 
 def case(make):

@@ -18,6 +18,7 @@ AXES = {
 }
 SIZES = {"in": (1, 6, 70), "out": (1, 5, 67), "r": (1, 3, 20)}
 SIXTEEN_BITS = "native"
+HARDENED = {"edge_rows_of_zeros"}
 PROFILES = {check: ["ordinary"] for check in ("matches-reference", "gradients", "edge-cases")}  # dtypes: second rung
 _KINDS = ("trained", "merged", "one step", "trained")
 
@@ -92,7 +93,20 @@ def edge_rows_of_zeros(make):
     全 0 的行除以 1，训练前如此，m、A 训练过也如此：没有 NaN，梯度也不会爆掉
     """
     weight = torch.tensor([[1.0, -2.0, 2.0], [0.0, 0.0, 0.0], [1e-4, 0.0, 2e-4]])
-    b = torch.tensor([[1.0, 0.5], [0.0, 0.0], [0.0, 0.0]])
+    before_and_after(make, weight, torch.tensor([[1.0, 0.5], [0.0, 0.0], [0.0, 0.0]]))
+
+
+def edge_short_rows(make):
+    """rows of length 10⁻⁴ beside long ones: nothing is added to a norm
+
+    长度 10⁻⁴ 的行和很长的行放在一起：范数上不加任何数
+    """
+    weight = torch.tensor([[1.0, -2.0, 2.0], [2e-4, 1e-4, 0.0], [1e-4, 0.0, 2e-4]])
+    before_and_after(make, weight, torch.tensor([[1.0, 0.5], [0.0, 0.0], [0.0, 0.0]]))
+
+
+def before_and_after(make, weight, b):
+    """A new layer over this weight, and one with m and A of its own, this B, with gradients and without."""
     for trained, grad in ((False, False), (True, True), (True, False)):
         dora = make.new("DoRALinear", linear(make, 3, 3, True, weight), 2, 2.0)
         if trained:

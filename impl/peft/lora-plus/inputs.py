@@ -7,6 +7,7 @@ import math
 import torch
 
 GRADIENTS = False
+HARDENED = {"edge_names_that_look_alike", "edge_shared_weights"}
 _SIZES = {"Linear": (2, 3), "Embedding": (4, 2), "LayerNorm": (2,)}
 _FROZEN = "frozen"
 
@@ -125,12 +126,24 @@ def case(make):
 
 
 def edge_names_that_look_alike(make):
-    """lora_B is a whole component of the name; lora_B_norm, my_lora_B, B and Attention are not it
+    """lora_B is a whole component of the name; lora_B_norm and my_lora_B are not it
 
-    lora_B 必须是名字里完整的一段；lora_B_norm、my_lora_B、B、Attention 都不算
+    lora_B 必须是名字里完整的一段；lora_B_norm、my_lora_B 都不算
     """
     model = Model(make)
-    for name in ("lora_B_norm", "my_lora_B", "B", "lora_b", "loraXlora_B", "Attention", "A", "lora_A_norm"):
+    for name in ("lora_B_norm", "my_lora_B", "loraXlora_B", "lora_A_norm"):
+        model.add(name, "LayerNorm", "other")
+    model.add("layer.lora_B.default", "Linear", "B")
+    model.asks(1e-3)
+
+
+def edge_names_of_other_pieces(make):
+    """adapters under a name of their own, B, lora_b and Attention, which are none, and adapters of an embedding
+
+    适配器下面另有名字；B、lora_b、Attention 都不是适配器；嵌入的适配器
+    """
+    model = Model(make)
+    for name in ("B", "lora_b", "Attention", "A"):
         model.add(name, "LayerNorm", "other")
     model.add("layer.lora_B.default", "Linear", "B")
     model.add("layer.lora_A.default", "Linear", "other")

@@ -127,6 +127,10 @@ CHANGES = [
         'inputs.py:2: HARDENED names "edge_nowhere", which is not there; see docs/challenge-format.md',
     ),
     (
+        replaced("inputs.py", "_OWN = 3", 'HARDENED = {"stable"}'),
+        'inputs.py:2: HARDENED names "stable", which is not there; see docs/challenge-format.md',
+    ),
+    (
         replaced("inputs.py", "_OWN = 3", 'SIXTEEN_BITS = "float23"'),
         'inputs.py:2: SIXTEEN_BITS names "float23", which is not there; did you mean "float32"?',
     ),

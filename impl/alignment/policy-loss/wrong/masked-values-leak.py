@@ -5,7 +5,7 @@ symptom: NaN gradients where a masked ratio overflows.
 症状：被屏蔽处的比值一溢出，梯度就是 NaN。
 
 cards: align-27
-rung: solved
+rung: hardened
 """
 
 import torch

@@ -5,7 +5,7 @@ symptom: The forward is clean; one step later weights are NaN.
 症状：前向干净，更新一步后权重是 NaN。
 
 cards: mask-04
-rung: solved
+rung: hardened
 """
 import torch
 

@@ -5,7 +5,7 @@ symptom: A fully masked row is NaN.
 症状：全掩码的行是 NaN。
 
 cards: mask-04
-rung: solved
+rung: hardened
 """
 import torch
 

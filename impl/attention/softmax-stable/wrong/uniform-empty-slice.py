@@ -5,7 +5,7 @@ symptom: Empty slices become uniform.
 症状：空切片变成均匀分布。
 
 cards: mask-05
-rung: solved
+rung: hardened
 """
 import torch
 

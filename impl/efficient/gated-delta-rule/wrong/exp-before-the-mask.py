@@ -5,7 +5,7 @@ symptom: Values right; gradients NaN where the upper half overflows.
 症状：数值对；上半部分溢出时梯度是 NaN。
 
 cards: sparse-17
-rung: solved
+rung: hardened
 """
 
 import torch

@@ -5,7 +5,7 @@ symptom: 0 · ∞ = NaN after a few strong decays.
 症状：几次强衰减之后就是 0 · ∞ = NaN。
 
 cards: sparse-17
-rung: solved
+rung: hardened
 """
 
 import torch

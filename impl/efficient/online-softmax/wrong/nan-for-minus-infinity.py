@@ -5,7 +5,7 @@ symptom: NaN for good as soon as the first chunk of a row is hidden.
 症状：某行第一块全被屏蔽，之后就一直是 NaN。
 
 cards: flash-02, mask-04
-rung: solved
+rung: hardened
 """
 
 import torch

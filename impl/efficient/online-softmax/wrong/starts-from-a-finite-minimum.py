@@ -5,7 +5,7 @@ symptom: A row of −inf reports m = −10³⁰.
 症状：全为 −inf 的行报 m = −10³⁰。
 
 cards: mask-03
-rung: solved
+rung: hardened
 """
 
 import torch

@@ -5,7 +5,7 @@ symptom: One padded row gives NaN.
 症状：一个 padding 行就是 NaN。
 
 cards: flash-08, att-24
-rung: solved
+rung: hardened
 """
 
 import torch

@@ -5,7 +5,7 @@ symptom: A row of nothing but −inf gives NaN: −inf − (−inf).
 症状：全是 −inf 的行得 NaN：−inf − (−inf)。
 
 cards: att-24, mask-04
-rung: solved
+rung: hardened
 """
 
 import torch

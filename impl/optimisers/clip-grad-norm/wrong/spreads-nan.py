@@ -5,7 +5,7 @@ symptom: One inf makes all gradients 0 or NaN; one NaN makes all of them NaN.
 症状：一个 inf 让所有梯度变成 0 或 NaN，一个 NaN 让全部变成 NaN。
 
 cards: opt-17
-rung: solved
+rung: hardened
 """
 
 import torch

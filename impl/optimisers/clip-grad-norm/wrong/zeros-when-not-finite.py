@@ -5,7 +5,7 @@ symptom: The caller sees a step of zeros; Adam's moments still decay.
 症状：调用者看到的是一步零梯度；Adam 的矩照样衰减。
 
 cards: opt-17
-rung: solved
+rung: hardened
 """
 
 import torch

@@ -5,7 +5,7 @@ symptom: A pruned output is NaN.
 症状：被剪掉的输出变成 NaN。
 
 cards: peft-08
-rung: solved
+rung: hardened
 """
 
 from __future__ import annotations

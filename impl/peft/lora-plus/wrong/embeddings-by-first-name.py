@@ -5,7 +5,7 @@ symptom: A tied head that comes first hides them.
 症状：绑定的输出头排在前面时就认不出。
 
 cards: peft-09
-rung: solved
+rung: hardened
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ symptom: lora_B_norm is taken for B.
 症状：lora_B_norm 被当成了 B。
 
 cards: peft-09
-rung: solved
+rung: hardened
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ symptom: torch.optim warns of duplicates.
 症状：torch.optim 会警告重复参数。
 
 cards: peft-09
-rung: solved
+rung: hardened
 """
 
 from __future__ import annotations
