@@ -43,6 +43,8 @@ T = TypeVar("T")
 # A longer edge case tries what shows late; in another layout or on another device its start shows as much, and a loop
 # over many elements would take seconds on a device that is emulated.
 REPEATED_STEPS = 8
+# An edge case of more steps than these is not put again to name a mistake.
+PROBED_STEPS = 40
 
 _KINDS: dict[Kind, Callable[[Demands, Case], Any]] = {
     "values": Values,
@@ -127,13 +129,31 @@ class Exam:
         """Cases of a check's first stratum, asked for with their calls where the check is about calls."""
         return self._once(("sample", check, count), lambda: self._sampled(check, count))
 
-    def probes(self, attribute: str, profile: Profile, count: int) -> list[Case]:
+    def probes(self, attribute: str, profile: Profile, count: int) -> list[Values]:
         """Further cases of the kind that a function of `inputs.py` records."""
         seed = self._seed("probes", profile)
         function, declared = self.folder.record(attribute), self.folder.declared
-        return self._once(
-            ("probes", attribute, profile, count), lambda: drawn(function, profile, count, seed, self.stream, declared)
-        )
+
+        def make() -> list[Values]:
+            cases = drawn(function, profile, count, seed, self.stream, declared)
+            return [Values(self.demands, case) for case in cases]
+
+        return self._once(("probes", attribute, profile, count), make)
+
+    def edge_probes(self, profile: Profile, rung: CaseRung) -> list[Values]:
+        """Return the small edge cases of a rung, in this profile or in the first that they are asked in."""
+        return self._once(("edge-probes", profile, rung), lambda: self._edge_probes(profile, rung))
+
+    def _edge_probes(self, profile: Profile, rung: CaseRung) -> list[Values]:
+        if "edge-cases" not in self.folder.spec["required"]:
+            return []
+        found: dict[str, Values] = {}
+        for edge in self.edges("edge-cases"):
+            case = edge.question.case
+            small = case.weight[0] <= TRACED_ELEMENTS and len(case.steps) <= PROBED_STEPS and not case.tallies
+            if edge.rung == rung and small and (edge.label not in found or case.profile == profile):
+                found[edge.label] = Values(self.demands, case)
+        return list(found.values())
 
     def probe(self, case: Case, gradients: bool) -> Request:
         """A case as it is put again when a mistake is to be named."""

@@ -7,27 +7,28 @@ What the reference says to it is computed when the first answer has to be judged
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from attncli.domain.text import NOTHING, Localised
+from attncli.domain.text import NOTHING
 from attncli.judge.answers.finding import CaseFinding, gravest_finding
 from attncli.judge.answers.request import Request
 from attncli.judge.answers.submission import Failure
 from attncli.judge.asking.devices import Devices, EdgeDevice
 from attncli.judge.asking.purity import impurity
-from attncli.judge.cases.case import Case, Complaint, DigitsLost
+from attncli.judge.cases.case import Case
 from attncli.judge.cases.reused_memory import refilled
 from attncli.judge.sentences import say
 from attncli.judge.truth.compare import Mismatch, Path, Rules, compare, gravest
 from attncli.judge.truth.demands import Demands, call_name
 from attncli.judge.truth.expectation import Expectation
 from attncli.judge.truth.gradients import GradientExpectation
+from attncli.judge.truth.properties import broken_gradient_properties, broken_properties
 from attncli.judge.truth.reference import Observed
 
 # Edge cases say which calls were made, unless a loop over so many elements would take seconds under a trace.
@@ -218,9 +219,8 @@ class Gradients:
 
     def _of_random_results(self, got: Observed) -> Iterator[CaseFinding | None]:
         native = self.expectation.native
-        for holds in self.case.gradient_properties:
-            found = _complaint(partial(holds, got.outcomes, got.gradients))
-            yield found and CaseFinding(self.case, "gradient", found[0], native, got, digits_only=found[1])
+        for broken in broken_gradient_properties(self.case, got):
+            yield CaseFinding(self.case, "gradient", broken.message, native, got, digits_only=broken.digits_only)
 
 
 class EdgeWithGradients(Gradients):
@@ -287,29 +287,8 @@ Compound = Devices | Purity
 
 
 def _properties(case: Case, truth: Observed, got: Observed) -> Iterator[CaseFinding]:
-    """Properties speak of the values of their case; what is said of calls holds for simpler values too."""
-    questions = [(partial(holds, got.outcomes), True) for holds in case.properties]
-    questions += [(partial(holds, got.calls[k], got.outcomes), False) for k, holds in case.watched.items()]
-    for question, of_property in questions:
-        found = _complaint(question)
-        if found is not None:
-            message, digits_only = found
-            yield CaseFinding(case, "values", message, truth, got, of_property=of_property, digits_only=digits_only)
-
-
-def _complaint(question: Callable[[], Complaint | None]) -> tuple[Localised, bool] | None:
-    """What a property finds to be wrong, and whether float64's digits are all that is missing.
-
-    It is written for results of the form that was asked for: what it raises at others says that they lack that form.
-    """
-    try:
-        complaint = question()
-    except (ArithmeticError, AssertionError, AttributeError, LookupError, RuntimeError, TypeError, ValueError) as error:
-        return say("other-form-of-result", error=f"{type(error).__name__}: {str(error)[:300]}"), False
-    if complaint is None:
-        return None
-    said = Localised(*complaint)
-    return (say("digits-lost", fault=said), True) if isinstance(complaint, DigitsLost) else (said, False)
+    for message, of_values, digits_only in broken_properties(case, got):
+        yield CaseFinding(case, "values", message, truth, got, of_property=of_values, digits_only=digits_only)
 
 
 def _in_tuples(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:

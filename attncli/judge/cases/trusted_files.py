@@ -108,6 +108,9 @@ class Folder:
             self._wrong[name] = load_module(self.path / "wrong" / f"{name}.py", f"wrong_{name.replace('-', '_')}")
         return self._wrong[name]
 
+    def wrong_text(self, name: str) -> str:
+        return (self.path / "wrong" / f"{name}.py").read_text(encoding="utf-8")
+
     def mistake(self, name: str) -> Mistake:
         """What the wrong solution gets wrong, without running it. JudgeFailed if it is no Python."""
         path = self.path / "wrong" / f"{name}.py"

@@ -9,24 +9,30 @@ from typing import Any
 
 from attncli.domain.grade_report import CheckResult, Diagnosis, Status
 from attncli.domain.printable import printable
+from attncli.domain.rungs import CaseRung
 from attncli.domain.text import NOTHING, Localised
 from attncli.judge.answer_guard import Unjudgeable
 from attncli.judge.answers.finding import CaseFinding, Examine
 from attncli.judge.answers.submission import Failure, Submission
 from attncli.judge.asking.exam import Exam
 from attncli.judge.asking.examiner import Examiner
+from attncli.judge.asking.questions import Values
+from attncli.judge.asking.rung_rule import rung_of, rung_of_finding
 from attncli.judge.cases.case import Case
 from attncli.judge.grading.options import Options
-from attncli.judge.naming.diagnose import Probe, diagnose
+from attncli.judge.naming.diagnose import diagnose
+from attncli.judge.naming.probes import Kind, Probe, other_random_states
+from attncli.judge.naming.roundings import is_rounding
 from attncli.judge.searching.fewer_calls import Reduction, reduced
 from attncli.judge.searching.plainer_values import simplify
 from attncli.judge.sentences import say
 from attncli.judge.telling.counterexample import render, store
-from attncli.judge.truth.expectation import Expectation
 
 PROBES = 8
 # Where these leave several names, so many tell them apart, if anything does.
 MORE_PROBES = 40
+# So many faults of a grading are asked for the name of the mistake.
+MOST_ATTEMPTS = 3
 # What a submission raises, names and returns is quoted; a report is read by people.
 MESSAGE_LENGTH = 2000
 DIAGNOSED = frozenset({"values", "shape", "dtype", "not-finite", "exception", "gradient"})
@@ -41,6 +47,7 @@ class FaultReports:
         self.stored: list[dict[str, Any]] = []
         self.diagnosis: list[Diagnosis] = []
         self.dead = False
+        self._attempts = 0
 
     def touched(self, name: str) -> CheckResult | None:
         """The result of a check in which the file tried what it may not."""
@@ -55,7 +62,7 @@ class FaultReports:
         finding = finding if self.options.quick else reduced(finding, examine).finding
         self.dead = self.dead or finding.fatal
         self.stored.append(dict(stored))
-        self._name_mistake(finding, str(stored["record"]), name == "gradients")
+        self._name_mistake(name, finding, str(stored["record"]))
         return self.reported(name, replace(finding, message=say("kept-counterexample", fault=finding.message)), 1)
 
     def found(
@@ -66,8 +73,11 @@ class FaultReports:
         touched = self.touched(name)
         if touched is not None and finding.reason != "refused":
             return touched
-        if not (finding.fatal or self.options.quick or examine is None or finding.of_property):
-            finding = self._plainest(name, finding, examine, attribute, label)
+        if not (finding.fatal or self.options.quick or examine is None):
+            if finding.of_property:
+                self._name_mistake(name, finding, attribute)
+            else:
+                finding = self._plainest(name, finding, examine, attribute, label)
         if label:
             # In Chinese the label stands before the reason (see words/grade_report_texts.py), and not in the sentence.
             said = Localised(f"{label}: {finding.message.en}", finding.message.zh)
@@ -84,7 +94,7 @@ class FaultReports:
             small, simple = Reduction(again, range(len(finding.case.inputs)), needs_all=True), again
         if not label:
             self._keep(name, attribute, finding.case, simple, small, examine)
-        self._name_mistake(simple, attribute, name == "gradients")
+        self._name_mistake(name, simple, attribute)
         if small.needs_all and simple.reason == finding.reason:
             return replace(simple, message=say("only-together", fault=simple.message))
         return simple
@@ -102,18 +112,24 @@ class FaultReports:
         if kept is not None:
             self.stored.append(kept)
 
-    def _name_mistake(self, finding: CaseFinding, attribute: str, gradients: bool) -> None:
-        if not self.diagnosis and not finding.fatal and finding.reason in DIAGNOSED:
-            gradients = gradients or finding.reason == "gradient"
-            found = self._diagnosed(self._probes(finding, attribute, gradients, PROBES))
-            if len(found) > 1 and not found[0].beside:
-                among = [known.wrong for known in found]
-                found = self._diagnosed(self._probes(finding, attribute, gradients, MORE_PROBES), among)
-            self.diagnosis = found
+    def _name_mistake(self, name: str, finding: CaseFinding, attribute: str) -> None:
+        """Name the mistake behind a finding. Lost digits are named last: they hide no other mistake."""
+        known = bool(self.diagnosis) and not is_rounding(self.diagnosis[0])
+        if known or finding.fatal or finding.reason not in DIAGNOSED or self._attempts == MOST_ATTEMPTS:
+            return
+        self._attempts += 1
+        gradients = name == "gradients" or finding.reason == "gradient"
+        rung = rung_of_finding(finding, rung_of(finding.case, name, attribute, self.exam.folder.facts))
+        found = self._diagnosed(self._probes(finding, attribute, gradients, PROBES, rung), rung)
+        if len(found) > 1 and not found[0].beside:
+            among = [known.wrong for known in found]
+            found = self._diagnosed(self._probes(finding, attribute, gradients, MORE_PROBES, rung), rung, among)
+        self.diagnosis = found or self.diagnosis
 
-    def _diagnosed(self, probes: Sequence[Probe], among: Sequence[str] = ()) -> list[Diagnosis]:
+    def _diagnosed(self, probes: Sequence[Probe], rung: CaseRung, among: Sequence[str] = ()) -> list[Diagnosis]:
+        text = self.submission.source.decode("utf-8", "replace")
         with suppress(Unjudgeable):
-            return self.submission.guard.look(lambda: diagnose(self.exam.folder, probes, among))
+            return self.submission.guard.look(lambda: diagnose(self.exam.folder, probes, rung, text, among))
         return []
 
     def _in_fresh_worker(self, finding: CaseFinding, examine: Examine) -> tuple[CaseFinding, bool]:
@@ -127,19 +143,27 @@ class FaultReports:
         message = say("only-after-other-calls", fault=finding.message)
         return replace(finding, reason="depends-on-earlier-calls", message=message), False
 
-    def _probes(self, finding: CaseFinding, attribute: str, gradients: bool, count: int) -> list[Probe]:
-        """The failing case and further ones of its kind, with what the submission returned for each."""
-        cases = [finding.case]
+    def _probes(self, finding: CaseFinding, attribute: str, gradients: bool, count: int, rung: CaseRung) -> list[Probe]:
+        """Put the failing case, further ones of its kind and the edge cases to the submission."""
+        drawn = [Values(self.exam.demands, finding.case)]
         for name in dict.fromkeys([attribute, "case"]):
-            cases += self.exam.probes(name, finding.case.profile, 1 if name.startswith("edge_") else count)
+            drawn += self.exam.probes(name, finding.case.profile, 1 if name.startswith("edge_") else count)
+        again = [Values(self.exam.demands, case) for case in other_random_states(finding.case)]
+        edges = self.exam.edge_probes(finding.case.profile, rung)
+        kinds: dict[Kind, list[Values]] = {
+            "drawn": drawn,
+            "again": again,
+            "edge": [e for e in edges if e.case.label != finding.case.label],
+        }
         probes: list[Probe] = []
-        for case in cases:
-            request = self.exam.probe(case, gradients)
-            observed = self.submission.run(request)
-            if not isinstance(observed, Failure):
-                probes.append(Probe(request, observed, Expectation(self.exam.demands.reference, case)))
-            elif observed.fatal or case is finding.case:
-                return []
+        for kind, questions in kinds.items():
+            for question in questions:
+                request = self.exam.probe(question.case, gradients)
+                observed = self.submission.run(request)
+                if isinstance(observed, Failure) and observed.fatal:
+                    return []
+                answer = None if isinstance(observed, Failure) else observed
+                probes.append(Probe(request, answer, question.expectation, kind))
         return probes
 
     def reported(self, name: str, finding: CaseFinding, tried: int) -> CheckResult:

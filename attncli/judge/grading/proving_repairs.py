@@ -18,8 +18,8 @@ from attncli.judge.cases.trusted_files import Folder
 from attncli.judge.grading.options import Options
 from attncli.judge.grading.repaired import probes
 from attncli.judge.grading.run_checks import Grading
-from attncli.judge.naming.diagnose import Probe
-from attncli.judge.naming.planted_bugs_left import Choice, PlantedFiles, answer_of, undistinguished
+from attncli.judge.naming.planted_bugs_left import Choice, PlantedFiles, undistinguished
+from attncli.judge.naming.probes import Probe, answers_of
 from attncli.sandbox.placement import CPU
 
 Submit = Callable[[Path, str], Submission]
@@ -47,7 +47,7 @@ def answers_like(files: PlantedFiles, folder: Folder, name: str, asked: Sequence
     namespace = folder.wrong(name).__dict__
     return any(
         not files.fits(planted, probe, files.answer(sound, probe))
-        and files.fits(planted, probe, answer_of(probe, namespace))
+        and files.fits(planted, probe, answers_of([probe], namespace)[0])
         for probe in asked
     )
 

@@ -15,8 +15,8 @@ from attncli.judge.asking.exam import Exam
 from attncli.judge.asking.questions import Gradients, Question
 from attncli.judge.check_table import CHECKS
 from attncli.judge.grading.run_checks import Grading
-from attncli.judge.naming.diagnose import Probe
 from attncli.judge.naming.planted_bugs_left import Answered, Choice, PlantedFiles, bugs_left
+from attncli.judge.naming.probes import Probe
 from attncli.judge.truth.expectation import Expectation
 
 # Where bugs that were planted together are looked for: what these checks ask on the first rung.

@@ -1,105 +1,119 @@
-"""Naming the mistake: which known wrong solution gives the very outputs that the submission gave.
+"""Name the mistake: find the known wrong solution that explains the answers of a submission.
 
-A name is given only when the outputs prove it: the wrong solution must agree with the submission on every probed case,
-the failing ones among them, within the tolerance of the case. Where none does, two of them may (see pairs.py), or the
-answers have a pattern in common (see patterns.py).
+A name is given only on evidence: the wrong solution must give what the submission gives wherever that is wrong, over
+the failing case and further ones. Where none does, two of them may together, the answers may have a pattern in common
+(see patterns.py), or one may explain most of what is wrong.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
+from itertools import combinations
 
 from attncli.domain.grade_report import Diagnosis
-from attncli.judge.answer_guard import alone
-from attncli.judge.answers.request import Request
+from attncli.domain.rungs import CaseRung
 from attncli.judge.cases.trusted_files import Folder
-from attncli.judge.naming.pairs import Answer, pairs_of
+from attncli.judge.naming.evidence import Answered, Evidence
 from attncli.judge.naming.patterns import pattern_of
+from attncli.judge.naming.probes import Probe, answers_of
 from attncli.judge.naming.roundings import rounding_of
 from attncli.judge.naming.samples import Sample, samples, subject, wrong_parts
 from attncli.judge.sentences import say
-from attncli.judge.truth.compare import Rules, compare
 from attncli.judge.truth.demands import Demands
-from attncli.judge.truth.expectation import Expectation
-from attncli.judge.truth.gradients import largest
-from attncli.judge.truth.reference import Observed, as_given, run_reference
-from attncli.judge.truth.tolerance import SAME_GRADIENT
-from attncli.sandbox.limits import memory_at_most
-from attncli.sandbox.values import Raised
 
-# What a wrong solution may take here, in the judge's own process: one that holds a square of the length in memory
-# meets cases that were made long to catch others.
-MEMORY_MIB = 1024
+# So many probes show whether a mistake is worth the others.
+FIRST = 5
+# The likeliest mistake explains so much more than the next one.
+CLEARLY = 0.1
+# The code of mistakes that no output tells apart is compared in phrases of so many tokens.
+PHRASE = 4
 
 
-@dataclass(frozen=True)
-class Probe:
-    """A case as it was put to the submission, what came of it, and what is due."""
+def diagnose(
+    folder: Folder, probes: Sequence[Probe], rung: CaseRung, text: str, among: Sequence[str] = ()
+) -> list[Diagnosis]:
+    """Name the known mistakes that explain the answers, or what the answers have in common; [] without a proof.
 
-    request: Request
-    observed: Observed
-    due: Expectation
-
-    def on(self, namespace: Mapping[str, Any]) -> Observed:
-        """What other code makes of it, gradients included where they were asked for."""
-        case = self.request.case
-        if "gradients" not in self.request.want:
-            return run_reference(namespace, case, as_given)
-        leaves, cotangents = self.request.leaves, self.request.cotangents
-        return run_reference(namespace, case, as_given, leaf_indices=leaves, cotangents=cotangents)
-
-
-def diagnose(folder: Folder, probes: Sequence[Probe], among: Sequence[str] = ()) -> list[Diagnosis]:
-    """The wrong solutions that agree with what the submission returned on every probe, or else two that do so together,
-    or what the answers have in common; [] without a proof. `among`: those of these names alone."""
-    if not probes:
-        return []
-    tried = _Tried(folder, probes)
-    matching = [name for name in among or folder.wrong_names() if tried.agrees(name)]
-    if matching or among:
-        return [_named(folder, name) for name in matching]
-    pairs = pairs_of(tried.answers, folder.wrong_names(), tried.outcome)
+    `rung` is that of the failing case: an answer that reached the first rung has made no mistake that fails it.
+    `among` limits the names to some that fewer probes had left; of those that these leave, too, the one is named whose
+    code is most like `text`, the submission's.
+    """
+    names = [n for n in among or folder.wrong_names() if rung == "solved" or folder.mistake(n).rung == rung]
+    suspects = Suspects(folder, probes)
+    complete = suspects.complete(names)
+    if among and complete:
+        texts = {name: folder.wrong_text(name) for name in complete}
+        return [_named(folder, most_like(text, texts))]
+    if complete or among:
+        return [_named(folder, name) for name in complete]
+    pairs = suspects.pairs()
     if len(pairs) == 1:
         first, second = pairs[0]
         return [replace(_named(folder, first), beside=second), replace(_named(folder, second), beside=first)]
-    return _in_common(Demands(folder), probes)
+    likely = _in_common(Demands(folder), probes)
+    return likely or [_named(folder, name) for name in suspects.likeliest()]
 
 
-class _Tried:
-    """What the reference and each wrong solution make of the probes, in the dtypes of their inputs."""
+class Suspects:
+    """The known mistakes that the submission may have made, compared with it on more and more probes."""
 
     def __init__(self, folder: Folder, probes: Sequence[Probe]) -> None:
-        self._folder, self._probes = folder, probes
-        self._float32_inside = Demands(folder).float32_inside
-        self._outcomes: dict[tuple[str, int], Observed | None] = {}
-        native = [alone(probe.on)(folder.reference.__dict__) for probe in probes]
+        self._folder = folder
+        native = answers_of(probes, folder.reference.__dict__)
+        inside = Demands(folder).float32_inside
         pairs = zip(probes, native, strict=True)
-        self.answers = [Answer(probe.request.case, probe.due, probe.observed, sound) for probe, sound in pairs]
+        self._answered = [Answered(probe, sound, inside) for probe, sound in pairs if sound is not None]
+        self._suspected: list[Evidence] = []
 
-    def outcome(self, name: str, k: int) -> Observed | None:
-        """What a wrong solution gives for the k-th probe; None where it fails."""
-        if (name, k) not in self._outcomes:
-            try:
-                self._outcomes[name, k] = bounded(self._probes[k], self._folder.wrong(name).__dict__)
-            except Exception:  # noqa: BLE001 - it may fail in any way; then its outputs prove nothing
-                self._outcomes[name, k] = None
-        return self._outcomes[name, k]
+    def complete(self, names: Sequence[str]) -> list[str]:
+        """Return the mistakes that explain all that is wrong; of the others those stay that explain a part of it."""
+        found = []
+        for name in names:
+            evidence = Evidence(name)
+            self._extend(evidence, FIRST)
+            if evidence.complete:
+                self._extend(evidence, len(self._answered))
+                if evidence.complete and evidence.proved:
+                    found.append(name)
+            if evidence.explains_some or evidence.may_be_half:
+                self._suspected.append(evidence)
+        return found
 
-    def agrees(self, name: str) -> bool:
-        differs = False
-        for k, probe in enumerate(self._probes):
-            other = self.outcome(name, k)
-            if other is None or not same_answers(probe, probe.observed, other, self._float32_inside):
-                return False
-            differs = differs or not same_answers(probe, self.answers[k].sound, other, self._float32_inside)
-        return differs
+    def pairs(self) -> list[tuple[str, str]]:
+        """Return every pair of mistakes that together explain all that is wrong, each in entries of its own."""
+        halves = [evidence for evidence in self._suspected if evidence.may_be_half]
+        for evidence in halves:
+            self._extend(evidence, len(self._answered))
+        halves = [evidence for evidence in halves if evidence.may_be_half and evidence.shows]
+        return [(a.name, b.name) for a, b in combinations(halves, 2) if a.completes(b)]
+
+    def likeliest(self) -> list[str]:
+        """Return the one mistake that explains most of what is wrong: another one may be beside it."""
+        for evidence in self._suspected:
+            if evidence.explains_some:
+                self._extend(evidence, len(self._answered))
+        likely = sorted((e for e in self._suspected if e.explains_most), key=lambda e: -e.share)
+        close = len(likely) > 1 and likely[1].share > likely[0].share - CLEARLY
+        return [] if not likely or close else [likely[0].name]
+
+    def _extend(self, evidence: Evidence, count: int) -> None:
+        """Compare a mistake on so many probes, or on all that are left."""
+        asked = self._answered[len(evidence.probes) : count]
+        given = answers_of([answer.probe for answer in asked], self._folder.wrong(evidence.name).__dict__)
+        for answer, other in zip(asked, given, strict=True):
+            evidence.probes.append(answer.beside(other))
+            evidence.again.append(answer.probe.kind == "again")
 
 
 def _in_common(demands: Demands, probes: Sequence[Probe]) -> list[Diagnosis]:
     found: list[Sample] = []
     for probe in probes:
+        if probe.kind != "drawn":
+            continue
+        if probe.observed is None:
+            return []
         of_probe = samples(probe.request.case, probe.observed, probe.due, demands)
         if of_probe is None:
             return []
@@ -110,30 +124,17 @@ def _in_common(demands: Demands, probes: Sequence[Probe]) -> list[Diagnosis]:
     return [Diagnosis(pattern[0], pattern[1].en, (), pattern[1].zh)] if pattern else []
 
 
-@alone
-def bounded(probe: Probe, namespace: Mapping[str, Any]) -> Observed:
-    """What the program's own code makes of a probe, within the memory that it may take here."""
-    with memory_at_most(MEMORY_MIB):
-        return probe.on(namespace)
+def most_like(text: str, others: Mapping[str, str]) -> str:
+    """Return the name of the text of which most of what the others have not stands in `text`, too."""
+    phrases = {name: _phrases(other) for name, other in others.items()}
+    common, mine = set.intersection(*phrases.values()), _phrases(text)
+    return max(phrases, key=lambda name: len((phrases[name] - common) & mine) / max(1, len(phrases[name] - common)))
 
 
-def same_answers(probe: Probe, first: Observed, second: Observed, float32_inside: bool) -> bool:
-    """Whether two answers to a probe agree, within the tolerance of its case."""
-    case = probe.request.case
-    before, after = first.parts(case, watched=True), second.parts(case, watched=True)
-    for key, value in before.items():
-        slack = lambda path, key=key: probe.due.slack((key, *path))  # noqa: E731
-        rules = Rules(slack, {}, exact=key in case.exact, float32_inside=float32_inside)
-        if key not in after or _differ(value, after[key], rules):
-            return False
-    pairs = zip(first.gradients, second.gradients, strict=True)
-    return not any(_differ(a, b, Rules(lambda path: None, {}, True, largest(a) * SAME_GRADIENT)) for a, b in pairs)
-
-
-def _differ(value: Any, other: Any, rules: Rules) -> bool:
-    if isinstance(value, Raised):
-        return not isinstance(other, Raised) or other.names[0] != value.names[0]
-    return compare(value, value, other, rules) is not None
+def _phrases(text: str) -> set[tuple[str, ...]]:
+    """Return all that stands in so many neighbouring tokens, comments left out."""
+    tokens = re.findall(r"\w+|[^\w\s]", re.sub(r'""".*?"""|#[^\n]*', "", text, flags=re.DOTALL))
+    return set(zip(*(tokens[k:] for k in range(PHRASE)), strict=False))
 
 
 def _named(folder: Folder, name: str) -> Diagnosis:

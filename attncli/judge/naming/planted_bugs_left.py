@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from attncli.domain.repairs import Repair, choices, planted
 from attncli.judge.cases.trusted_files import Folder, load_module
-from attncli.judge.naming.diagnose import Probe, bounded, same_answers
+from attncli.judge.naming.probes import Probe, answers_of, same_answers
 from attncli.judge.truth.demands import Demands
 from attncli.judge.truth.reference import Namespace, Observed
 
@@ -49,7 +49,7 @@ class PlantedFiles:
         """What the file with these bugs answers; None where it fails."""
         key = (choice, id(probe))
         if key not in self._answers:
-            self._answers[key] = answer_of(probe, self._namespace(choice))
+            self._answers[key] = answers_of([probe], self._namespace(choice))[0]
         return self._answers[key]
 
     def agree(self, probe: Probe, first: Observed | None, second: Observed | None) -> bool:
@@ -60,14 +60,6 @@ class PlantedFiles:
 
     def fits(self, choice: Choice, probe: Probe, got: Observed | None) -> bool:
         return self.agree(probe, got, self.answer(choice, probe))
-
-
-def answer_of(probe: Probe, namespace: Namespace) -> Observed | None:
-    """What trusted code answers; None where it fails."""
-    try:
-        return bounded(probe, namespace)
-    except Exception:  # noqa: BLE001 - a mistake may fail in any way
-        return None
 
 
 Answered = Sequence[tuple[Probe, Observed | None]]

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
+from attncli.domain.grade_report import Diagnosis
 from attncli.domain.text import Localised
 from attncli.judge.answer_guard import alone
 from attncli.judge.cases.case import Case, Input
@@ -18,6 +19,11 @@ from attncli.judge.truth.reference import Observed, exact, run_reference
 from attncli.judge.truth.tolerance import EPSILONS
 
 NARROWER = (torch.float32, torch.bfloat16, torch.float16)
+
+
+def is_rounding(found: Diagnosis) -> bool:
+    """Tell whether a diagnosis speaks of lost digits alone."""
+    return "rounded-to-" in found.wrong
 
 
 def rounding_of(wrong: Sequence[Sample], what: Localised, demands: Demands) -> NamedPattern | None:

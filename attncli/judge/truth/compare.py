@@ -271,10 +271,12 @@ def agreeing(expected: Tensor, got: Tensor, rules: Rules, path: Path = ()) -> Te
     truth, value = expected.detach().to(torch.float64), got.detach().to(torch.float64)
     odd = ~torch.isfinite(truth)
     allowed = _quick(truth, odd, got.dtype, rules)
-    slack = None if rules.rounded_once(got.dtype) else _fitting(rules.slack(path), truth)
-    allowed = allowed if slack is None else allowed + slack.to(allowed.dtype)
     same = (value == truth) | (value.isnan() & truth.isnan())
-    return torch.where(odd, same, (value - truth).abs() <= allowed)
+    near = torch.where(odd, same, (value - truth).abs() <= allowed)
+    if rules.rounded_once(got.dtype) or bool(near.all()):
+        return near
+    slack = _fitting(rules.slack(path), truth)
+    return near if slack is None else near | (~odd & ((value - truth).abs() <= allowed + slack.to(allowed.dtype)))
 
 
 def _fitting(slack: Tensor | None, truth: Tensor) -> Tensor | None:

@@ -140,21 +140,25 @@ def run_reference(
     cotangents: Cotangents | Callable[[list[Any]], Cotangents] | None = None,
     costs: Collection[str] = (),
     device: str = "cpu",
+    as_in_worker: bool = False,
 ) -> Observed:
     """The program on trusted code, in this process. With `cotangents` the gradients of the leaves as well.
 
-    They may be made from the outcomes, once these are known. `device` is one of `placement`, or "meta".
+    They may be made from the outcomes, once these are known. `device` is one of `placement`, or "meta". For code that
+    may be wrong, `as_in_worker`: every result is copied when it is returned, and a tally repeats its call.
     """
     tensors = _inputs(case, cast, device)
     if cotangents is not None:
         chosen = set(leaf_indices)
         tensors = [t.requires_grad_() if k in chosen else t for k, t in enumerate(tensors)]
     environment, calls = _environment(case, cast, tensors, device)
+    environment.repeats = as_in_worker
     placement.seed_all(device, case.seed)
     with placement.beside(device, case.default_device):
-        returned = _Returned(case.steps)
+        returned = _Returned(case.steps, as_in_worker)
         run = execute(namespace, case.steps, environment, after=returned.note, costs=costs)
-    outcomes = run.outcomes if cotangents is not None else returned.of(run.outcomes)
+    as_returned = cotangents is None or as_in_worker
+    outcomes = returned.of(run.outcomes) if as_returned else run.outcomes
     observed = Observed(outcomes, environment.shared, calls=calls, costs=run.costs)
     if cotangents is not None:
         vectors = cotangents(run.outcomes) if callable(cotangents) else cotangents
@@ -182,7 +186,6 @@ def _environment(case: Case, cast: Cast, tensors: Sequence[Tensor], device: str)
     environment.device = device
     environment.module_dtype = _module_dtype(case, cast)
     environment.module_device = placement.torch_name(device)
-    environment.repeats = False
     environment.shared = [resolve(tree, environment) for tree in case.shared]
     return environment, calls
 
@@ -203,14 +206,16 @@ def run_natively(namespace: Namespace, case: Case, cast: Cast, **asked: Any) -> 
 
 
 class _Returned:
-    """What methods returned, as it was then: it may be a view of what the object keeps, and change."""
+    """What methods returned, as it was then: it may be a view of what the object keeps, and change. `calls`: what
+    functions returned as well."""
 
-    def __init__(self, steps: Sequence[Step]) -> None:
+    def __init__(self, steps: Sequence[Step], calls: bool) -> None:
         self._steps = steps
+        self._copied = ("method", "call") if calls else ("method",)
         self._then: dict[int, Any] = {}
 
     def note(self, index: int, _arguments: Any, outcome: Any) -> None:
-        if self._steps[index]["op"] == "method":
+        if self._steps[index]["op"] in self._copied:
             self._then[index] = with_each(outcome, lambda tensor: tensor.detach().clone())
 
     def of(self, outcomes: Sequence[Any]) -> list[Any]:

@@ -8,16 +8,21 @@ import sys
 import pytest
 import torch
 
+from attncli.judge.naming.diagnose import most_like
 from attncli.sandbox.limits import memory_at_most
 from in_process import grade, write_challenge
 
-WEIGHTED = """
+WEIGHTED = '''
+"""Rounds too early.
+
+rung: hardened
+"""
 import torch
 def average(x, weight):
     wide = torch.promote_types(x.dtype, torch.float32)
     share = {share}
     return (x.to(wide) * share.to(wide)).sum(-1).to(x.dtype)
-"""
+'''
 SOUND = WEIGHTED.format(share="weight.to(wide) / weight.to(wide).sum()")
 SUM_ROUNDED = WEIGHTED.format(share="weight.to(wide) / weight.to(wide).sum().to(x.dtype)")
 SHARE_ROUNDED = WEIGHTED.format(share="(weight.to(wide) / weight.to(wide).sum()).to(x.dtype)")
@@ -38,6 +43,146 @@ def test_two_mistakes_of_the_last_digit_are_told_apart(tmp_path, name):
     report = grade(folder, wrong[name].replace("(x.to(wide) *", "(1 * x.to(wide) *"))
     assert report["verdict"] == "rejected"
     assert [found["wrong"] for found in report["diagnosis"]] == [name]
+
+
+HALF = WEIGHTED.format(share="weight.to(wide) / weight.to(wide).sum()").replace(
+    "wide = torch.promote_types(x.dtype, torch.float32)", "wide = x.dtype"
+)
+
+
+def test_a_mistake_of_the_second_rung_alone_is_not_taken_for_one_of_the_first(tmp_path):
+    """Both compute in 16 bits; what the known one gets wrong besides does not show there."""
+    other = HALF.replace("hardened", "solved").replace(
+        "def average(x, weight):", "def average(x, weight):\n    if x.dtype.itemsize > 2: return 2 * x.sum(-1)"
+    )
+    spec = {"entry": ["average"], "required": ["loads", "matches-reference", "low-precision"], "forbidden": []}
+    folder = write_challenge(tmp_path, spec, SOUND, INPUTS, {"half": HALF, "other": other})
+    report = grade(folder, HALF.replace("(x.to(wide) *", "(1 * x.to(wide) *"))
+    assert report["rung"] == "solved"
+    assert [found["wrong"] for found in report["diagnosis"]] == ["half"]
+
+
+DRAWN = """
+import torch
+def pick(scores, generator):
+    best = (scores == scores.amax()).nonzero()[:, 0]
+    return int(best[{index}])
+"""
+RANDOM = DRAWN.format(index="torch.randint(len(best), (), generator=generator)")
+TIES = """
+import torch
+def case(make):
+    scores = make.size(2, 4)
+    make.call("pick", make.keep(torch.tensor([1.0, 2.0, 2.0][: scores] + [0.0])), make.generator())
+"""
+
+
+def test_a_random_answer_that_is_right_by_chance_is_not_taken_for_a_rule(tmp_path):
+    spec = {"entry": ["pick"], "required": ["loads", "matches-reference"], "forbidden": []}
+    known = {"highest": DRAWN.format(index=-1)}
+    folder = write_challenge(tmp_path, spec, DRAWN.format(index=0), TIES, known)
+    assert [found["wrong"] for found in grade(folder, known["highest"])["diagnosis"]] == ["highest"]
+    for stream in range(4):
+        assert grade(folder, RANDOM, stream=stream)["diagnosis"] == []
+
+
+ROUNDED = """
+import torch
+def lower(x):
+    return torch.{function}(x)
+def upper(x):
+    return -torch.{other}(-x)
+"""
+HALVES = """
+import torch
+def case(make):
+    x = make.normal(make.size(2, 6), 4)
+    make.call("lower", x), make.call("upper", x)
+"""
+
+
+def test_a_mistake_of_two_functions_is_named_where_one_of_them_has_it(tmp_path):
+    spec = {"entry": ["lower", "upper"], "required": ["loads", "matches-reference"], "forbidden": []}
+    known = {"nearest": ROUNDED.format(function="round", other="round")}
+    folder = write_challenge(tmp_path, spec, ROUNDED.format(function="floor", other="floor"), HALVES, known)
+    report = grade(folder, ROUNDED.format(function="round", other="floor"))
+    assert [found["wrong"] for found in report["diagnosis"]] == ["nearest"]
+
+
+SPLIT = """
+import torch
+def halves(total):
+    part = {part}
+    return part, total - part
+"""
+JUDGED = """
+def case(make):
+    total = make.normal(make.size(1, 5), 3)
+    def holds(got):
+        wrong = (got[0] + got[1] - total).abs() > 1e-4 * total.abs()
+        return ("wrong", "错") if bool(wrong.any()) else None
+    make.judge(holds, make.call("halves", total))
+"""
+
+
+def test_results_that_a_property_judges_are_compared_as_well(tmp_path):
+    """How a number is split is free; that the parts add up is not."""
+    spec = {"entry": ["halves"], "required": ["loads", "matches-reference"], "forbidden": []}
+    short = SPLIT.replace("return part, total - part", "return part, {rest}")
+    known = {
+        "doubled": short.format(part="total / 2", rest="total"),
+        "nothing": short.format(part="total", rest="total"),
+    }
+    folder = write_challenge(tmp_path, spec, SPLIT.format(part="total / 4"), JUDGED, known)
+    named = lambda source: [found["wrong"] for found in grade(folder, source)["diagnosis"]]  # noqa: E731
+    assert grade(folder, SPLIT.format(part="total / 3"))["verdict"] == "accepted"
+    assert named(short.format(part="0.5 * total", rest="1.0 * total")) == ["doubled"]
+    assert named(short.format(part="total / 3", rest="total")) == []
+
+
+CALLS = """
+def ratio(x):
+    {body}
+"""
+SHAPES = """
+def case(make):
+    make.call("ratio", make.normal(*[make.size(1, 3) for _ in range(make.size(1, 3))]))
+"""
+
+
+def test_a_file_that_fails_where_a_known_mistake_fails_is_named_by_it(tmp_path):
+    spec = {"entry": ["ratio"], "required": ["loads", "matches-reference"], "forbidden": []}
+    known = {
+        "two-dimensions": CALLS.format(body="a, b = x.shape; return x * 2"),
+        "never-empty": CALLS.format(body="assert x.numel() > 3; return x * 2"),
+    }
+    folder = write_challenge(tmp_path, spec, CALLS.format(body="return x * 2"), SHAPES, known)
+    report = grade(folder, CALLS.format(body="assert x.dim() == 2; return x + x"))
+    assert [found["wrong"] for found in report["diagnosis"]] == ["two-dimensions"]
+
+
+LIMITED = """
+def limited(x):
+    return x.clamp(max={limit}){then}
+"""
+
+
+def test_a_mistake_is_named_beside_one_that_nobody_knows(tmp_path):
+    """Where the other one gives no number, it does not speak against the first."""
+    spec = {"entry": ["limited"], "required": ["loads", "matches-reference"], "forbidden": []}
+    inputs = 'def case(make):\n    make.call("limited", make.normal(make.size(2, 6), 4))\n'
+    known = {"two": LIMITED.format(limit=0.2, then="")}
+    folder = write_challenge(tmp_path, spec, LIMITED.format(limit=0.1, then=""), inputs, known)
+    beside = LIMITED.format(limit=0.2, then=".where(x > -1.2, float('nan'))")
+    assert [found["wrong"] for found in grade(folder, beside)["diagnosis"]] == ["two"]
+    differs = LIMITED.format(limit=0.2, then=".where(x < 0.5, 0.15)")
+    assert grade(folder, differs)["diagnosis"] == []
+
+
+def test_of_mistakes_that_no_output_tells_apart_the_code_decides():
+    texts = {"whole": "if 'lora_B' in parts: pass", "letter": "if 'B' in parts: pass"}
+    assert most_like("x = 1\nif 'lora_B' in parts: go()", texts) == "whole"
+    assert most_like("x = 1\nif 'B' in parts: go()", texts) == "letter"
 
 
 HUNGRY = '"""Takes {mib} MiB on its way."""\nimport torch\ndef scaled_sum(x, weight, scale=2.0):\n'
