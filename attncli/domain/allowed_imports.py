@@ -13,6 +13,25 @@ IMPORTS: tuple[str, ...] = (
     "itertools",
     "unicodedata",
 )
+# The modules of torch that may be used, and no others, however they are reached.
+TORCH_MODULES: tuple[str, ...] = (
+    "torch",
+    "torch.nn",
+    "torch.nn.functional",
+    "torch.nn.init",
+    "torch.nn.parameter",
+    "torch.nn.utils",
+    "torch.nn.utils.parametrize",
+    "torch.autograd",
+    "torch.autograd.function",
+    "torch.cuda",
+    "torch.fft",
+    "torch.func",
+    "torch.linalg",
+    "torch.random",
+    "torch.special",
+    "torch.testing",
+)
 # What a challenge that asks for a kernel allows besides, and the names that it may use of it.
 KERNEL_IMPORTS: tuple[str, ...] = ("triton", "triton.language")
 KERNEL_NAMES = frozenset({"jit", "cdiv", "next_power_of_2", "language"})
@@ -63,11 +82,7 @@ AROUND_KERNELS = frozenset(
 )
 # How a statement writes it, and the names that the judge refuses for it.
 FORBIDDEN_EVERYWHERE: dict[str, tuple[str, ...]] = {
-    "F.scaled_dot_product_attention": (
-        "scaled_dot_product_attention",
-        "_scaled_dot_product_attention_math",
-        "_scaled_dot_product_flash_attention_for_cpu",
-    ),
+    "F.scaled_dot_product_attention": ("scaled_dot_product_*",),
     "nn.MultiheadAttention": ("MultiheadAttention", "multi_head_attention_forward"),
     "nn.Transformer*": (
         "Transformer",
@@ -77,8 +92,7 @@ FORBIDDEN_EVERYWHERE: dict[str, tuple[str, ...]] = {
         "TransformerDecoderLayer",
     ),
     "torch.compile": ("torch.compile",),
-    "torch.ops": ("torch.ops", "torch.ops.*"),
     "torch._*": ("torch._*",),
-    "torch.utils": ("torch.utils", "torch.utils.*"),
-    "torch.overrides": ("torch.overrides", "torch.overrides.*"),
 }
+# Modules outside of `TORCH_MODULES` whose calls a trace finds where the reading did not.
+TRACED_MODULES: tuple[str, ...] = ("torch.distributed", "torch.ops", "torch.optim", "torch.overrides", "torch.utils")

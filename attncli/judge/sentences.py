@@ -186,6 +186,7 @@ SENTENCES: dict[str, Localised] = {
     ),
     "in-a-call": _T("in a call of {names}", "在调用 {names} 时"),
     "in-a-program": _T("while it was used", "在使用时"),
+    "while-read": _T("while it was read", "在读取时"),
     "while-loaded": _T("while it was loaded", "在加载时"),
     "still-running": _T("still running after {seconds} s {place}", "运行 {seconds} 秒后仍未结束，{place}"),
     "all-too-slow": _T(

@@ -268,7 +268,7 @@ def _with_graph(outcomes: Sequence[Any], shared: Sequence[Any]) -> list[int]:
 def _around_a_step(header: Mapping[str, Any], trace: CallTrace | None) -> Iterator[None]:
     """What has to be in force while the learner's code runs, and not while its results are looked at."""
     want, default = header.get("want", ()), bool(header.get("default_device"))
-    bare = BareOperations() if "operations" in want else nullcontext()
+    bare = BareOperations(trace) if trace is not None and "operations" in want else nullcontext()
     beside = two_devices(default) if "elsewhere" in want else placement.beside(_device(header), default)
     with trace or nullcontext(), bare, beside:
         yield

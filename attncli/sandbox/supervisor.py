@@ -33,6 +33,8 @@ OnInvoke = Callable[[dict[str, Any], memoryview], tuple[dict[str, Any], list[wir
 _END_SECONDS = 1.0
 # How many times the limit of a request the judge's own callables may take in it, all calls together.
 _INVOKES_OVERTIME = 2.0
+# What comes back of a request, where it is no result.
+_REPLIES = {"read": "read", "load": "loaded"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,7 +228,7 @@ class Worker:
     def _await_reply(self, asked: _Asked, seconds: float) -> Reply:
         deadline = time.monotonic() + seconds
         latest = deadline + _INVOKES_OVERTIME * seconds
-        allowed = ("loaded", "raised") if asked.operation == "load" else ("result", "raised")
+        allowed = (_REPLIES.get(asked.operation, "result"), "raised")
         while True:
             frame = self._next_frame(min(deadline, latest), f"still running after {seconds:g} s")
             if frame.header.get("nonce") != asked.nonce:
@@ -234,7 +236,7 @@ class Worker:
             if frame.header["op"] == "invoke" and asked.on_invoke is not None:
                 deadline += self._answer(frame, asked.on_invoke)
             elif frame.header["op"] in allowed:
-                self._doing = "called"
+                self._doing = "loaded" if asked.operation == "read" else "called"
                 return self._reply(frame)
             else:
                 raise Stopped("protocol", "sent a frame out of turn")

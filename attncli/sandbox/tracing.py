@@ -12,7 +12,7 @@ import sys
 import weakref
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from types import FrameType
+from types import CodeType, FrameType
 from typing import Any
 
 import torch
@@ -44,7 +44,7 @@ class CallTrace(TorchFunctionMode):
     elements the largest storage has that a call handed out, and how many at most of one repeat others in it.
 
     16-bit dtypes that results have are listed like calls, so that a challenge can forbid them; so is the function of
-    torch's Python that the learner's line entered, and, with `BareOperations`, what a script of torch's own executes.
+    torch's Python that the learner's line entered, and, with `BareOperations`, what is executed past them.
     """
 
     def __init__(self, filename: str, sizes: bool = False) -> None:
@@ -60,7 +60,7 @@ class CallTrace(TorchFunctionMode):
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
         result = func(*args, **(kwargs or {}))
-        line, entered = self._place()
+        line, entered = self._place() or (0, "")
         self._seen[_name(func), line] = None
         self.makes = self.makes or _makes(result, args, kwargs)
         if self._sizes:
@@ -74,11 +74,22 @@ class CallTrace(TorchFunctionMode):
             self._seen[entered, line] = None
         return result
 
-    def _place(self) -> tuple[int, str]:
-        """The line of the learner's file that is running, and the function of torch that it called."""
+    def note(self, operation: Any, result: Any) -> None:
+        """Lists an operation, unless a function of torch that is listed has asked for it."""
+        place = self._place(until=CallTrace.__torch_function__.__code__)
+        if place is not None:
+            self._seen[_name(operation), place[0]] = None
+            if isinstance(result, Tensor) and result.dtype in _SIXTEEN_BITS:
+                self._seen[str(result.dtype), place[0]] = None
+
+    def _place(self, until: CodeType | None = None) -> tuple[int, str] | None:
+        """The line of the learner's file that is running, and the function of torch that it called; None where `until`
+        has asked for it."""
         frame: FrameType | None = sys._getframe(2)
         below: FrameType | None = None
         while frame is not None:
+            if frame.f_code is until:
+                return None
             if frame.f_code.co_filename == self._filename:
                 return frame.f_lineno, _public(below)
             below, frame = frame, frame.f_back
@@ -97,10 +108,17 @@ def _public(frame: FrameType | None) -> str:
 
 
 class BareOperations(OperationMode):
-    """Shows a `CallTrace` around it the operations that no Python function of torch has asked for."""
+    """Shows a `CallTrace` the operations that no Python function of torch has asked for, also where calls of those
+    were made invisible to it."""
+
+    def __init__(self, trace: CallTrace) -> None:
+        super().__init__()
+        self._trace = trace
 
     def carry_out(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        return func(*args, **kwargs)
+        result = func(*args, **kwargs)
+        self._trace.note(func, result)
+        return result
 
 
 _names: dict[Any, str] = {}

@@ -23,7 +23,19 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NoReturn
 
-from . import cuda_start, grants, kernel_watch, landlock, layer_probes, limits, namespaces, placement, seccomp, wire
+from . import (
+    cuda_start,
+    grants,
+    kernel_watch,
+    landlock,
+    layer_probes,
+    limits,
+    namespaces,
+    placement,
+    seccomp,
+    source_reading,
+    wire,
+)
 from .endings import CHANNEL_LOST, OUT_OF_MEMORY
 from .exceptions import ExceptionGuard, report
 from .program_interpreter import serve
@@ -219,6 +231,9 @@ class WorkerSession:
             self.reserve = None
 
     def _perform(self, frame: wire.Frame) -> tuple[dict[str, Any], Sequence[wire.Buffer]]:
+        if frame.header["op"] == "read":
+            rules = source_reading.Rules(**frame.header["rules"])
+            return {"op": "read", **source_reading.read_source(bytes(frame.payload), rules)}, []
         if frame.header["op"] == "load":
             return self._load(frame.header, bytes(frame.payload)), []
         nonce = frame.header["nonce"]

@@ -24,7 +24,7 @@ LEFT_OUT: dict[str, Localised] = {
     ),
     "no-file": _T("no ordinary file", "不是普通文件"),
     "unreadable": _T("cannot be read", "无法读取"),
-    "too-large": _T("larger than 1 MiB", "超过 1 MiB"),
+    "too-large": _T("larger than 128 KiB", "超过 128 KiB"),
 }
 _DETAILS: dict[str, Localised] = {
     "unknown-challenge": _T("; did you mean {detail}?", "；是不是 {detail}？"),

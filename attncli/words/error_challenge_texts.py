@@ -8,7 +8,6 @@ CHALLENGES: tuple[_T, ...] = (
     _T("there is no challenge {id}", "没有编程题 {id}"),
     _T("`attn start CHALLENGE` writes one to begin with", "`attn start CHALLENGE` 写出起始文件"),
     _T("name the Python file to grade", "请给出要评测的 Python 文件"),
-    _T("{file} is larger than {most} MiB", "{file} 超过 {most} MiB"),
     _T("{file} is larger than {most} KiB", "{file} 超过 {most} KiB"),
     _T("a submission is a short Python file", "提交的应是一个不长的 Python 文件"),
     _T("challenge {id} has no hints", "编程题 {id} 没有提示"),

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from attncli.domain.allowed_imports import FORBIDDEN_EVERYWHERE, IMPORTS, KERNEL_IMPORTS
+from attncli.domain.allowed_imports import FORBIDDEN_EVERYWHERE, IMPORTS, KERNEL_IMPORTS, TORCH_MODULES
 from attncli.domain.challenge import Challenge
 from attncli.domain.fact_names import SixteenBits
 from attncli.domain.text import LANGS, NOTHING, Lang, Localised, quoted
@@ -27,8 +27,8 @@ _STATE = _T(" with the same random state", "、同样的随机状态")
 _WIDE = _T("float32 and float64 stay what they are.", "float32、float64 保持原样。")
 _GRADIENTS = _T("Gradients are compared with the reference's, in value.", "梯度要与参考解数值一致。")
 _FORBIDDEN = _T(
-    "**Not allowed**, besides what is named above: {calls}. Importable: {modules}.",
-    "除上面点名的以外，还**禁用** {calls}。只能导入 {modules}。",
+    "**Not allowed**, besides what is named above: {calls}. Importable: {modules}. Of torch's modules: {torch}.",
+    "除上面点名的以外，还**禁用** {calls}。只能导入 {modules}。torch 的模块里只能用 {torch}。",
 )
 _LISTED = _T(", ", "、")
 _KERNEL = _T(
@@ -116,11 +116,10 @@ def _everywhere(required: Sequence[str], kernel: bool) -> Localised:
     if "gradients" in required:
         sentences.append(_GRADIENTS)
     importable = (*IMPORTS, *(KERNEL_IMPORTS if kernel else ()))
-    calls, modules = (
-        _LISTED.join(quoted(f"`{name}`") for name in names) for names in (FORBIDDEN_EVERYWHERE, importable)
-    )
+    listed = (FORBIDDEN_EVERYWHERE, importable, [name.removeprefix("torch.") for name in TORCH_MODULES[1:]])
+    calls, modules, torch = (_LISTED.join(quoted(f"`{name}`") for name in names) for names in listed)
     shared = _T(" ", "").join(sentences)
-    told = [shared, *([_KERNEL] if kernel else []), _FORBIDDEN.format(calls=calls, modules=modules)]
+    told = [shared, *([_KERNEL] if kernel else []), _FORBIDDEN.format(calls=calls, modules=modules, torch=torch)]
     return quoted("\n\n").join(told)
 
 

@@ -99,7 +99,7 @@ async def test_every_tool_and_argument_is_described_in_the_learners_language(
         ("grade", {"challenge": "double"}, "there is no file"),
         ("grade", {"challenge": "double", "file": "a.py", "source": ""}, "give a file or source, not both"),
         ("grade", {"challenge": "double", "file": "notes.txt"}, "is no Python file"),
-        ("grade", {"challenge": "double", "source": "é" * 2**20}, "is larger than 1 MiB"),
+        ("grade", {"challenge": "double", "source": "é" * 2**17}, "is larger than 128 KiB"),
         ("hint", {"challenge": "double", "all": True}, "Additional properties are not allowed"),
         ("challenges", {"track": "x" * 500}, "challenges: track: breaks maxLength; its input"),
     ],

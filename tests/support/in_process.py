@@ -14,7 +14,7 @@ from attncli.judge.cases.trusted_files import Folder
 from attncli.judge.grading.options import Options
 from attncli.judge.grading.run_checks import Grading
 from attncli.judge.telling.bounded_report import document
-from attncli.sandbox import program_interpreter
+from attncli.sandbox import program_interpreter, source_reading
 from attncli.sandbox.compiler import postpone_compiler
 from attncli.sandbox.exceptions import reason_of
 from attncli.sandbox.zygote_client import Reply
@@ -42,6 +42,12 @@ class InProcessWorker:
     def request(
         self, header: dict, buffers: list, seconds: float, on_invoke: Any = None, reply_limit: int = 0
     ) -> Reply:
+        if header["op"] == "read":
+            found = source_reading.read_source(
+                buffers[0], source_reading.Rules(**json.loads(json.dumps(header["rules"])))
+            )
+            return Reply(json.loads(json.dumps({"op": "read", **found})), memoryview(b""))
+
         def invoke(asked: dict, payload: Any) -> tuple[dict, memoryview]:
             answer, chunks = on_invoke(json.loads(json.dumps(asked)), memoryview(b"".join(payload)))
             return answer, memoryview(b"".join(chunks))

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from attncli.domain.allowed_imports import FORBIDDEN_EVERYWHERE, IMPORTS
+from attncli.domain.allowed_imports import FORBIDDEN_EVERYWHERE, IMPORTS, TORCH_MODULES
 from attncli.domain.challenge import Challenge
 from attncli.domain.fact_names import SIXTEEN_BITS
 from attncli.domain.text import LANGS, Lang, Localised
@@ -64,7 +64,7 @@ def test_a_sentence_is_there_exactly_where_its_check_is_required(check: str, par
 @pytest.mark.parametrize("lang", LANGS)
 def test_a_statement_without_any_of_these_checks_still_says_what_is_not_allowed(lang: Lang) -> None:
     shared = composed("loads")
-    for name in (*FORBIDDEN_EVERYWHERE, *IMPORTS):
+    for name in (*FORBIDDEN_EVERYWHERE, *IMPORTS, *(module.removeprefix("torch.") for module in TORCH_MODULES)):
         assert f"`{name}`" in shared.everywhere[lang]
     assert shared.hardened[lang] == ""
     assert statement_texts.HARDENED[lang] not in shared.whole(lang)
@@ -98,7 +98,7 @@ def test_the_parts_stand_in_their_order_and_what_is_special_comes_last(lang: Lan
         for piece in (
             composed().first[lang].strip(),
             f"## {statement_texts.EVERYWHERE[lang]}\n",
-            "`torch.ops`",
+            "`torch.compile`",
             f"## {statement_texts.HARDENED[lang]}\n",
             "\n- ",
             special[lang].strip(),

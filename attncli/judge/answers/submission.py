@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from attncli.domain.text import Localised, quoted
@@ -21,10 +21,12 @@ from attncli.judge.answers.reply import (
     read_touched,
 )
 from attncli.judge.answers.request import Request
+from attncli.judge.answers.source_reading import SourceReading, reading_of
 from attncli.judge.cases.case import Case
 from attncli.judge.sentences import say
 from attncli.judge.truth.reference import Observed
 from attncli.sandbox.placement import CPU
+from attncli.sandbox.source_reading import Rules
 from attncli.sandbox.zygote_client import Ending, Reply, Worker
 
 # After one of these nothing further is asked of the file: it would only happen again.
@@ -95,6 +97,8 @@ class Submission:
     _asked: deque[tuple[Request, Callables]] = field(default_factory=deque)
     _ended: list[Worker] = field(default_factory=list)
     _broken: Failure | None = None
+    _reading: SourceReading | None = None
+    _unused: bool = False
     emulated: Budget = field(init=False)
     guard: Guard = field(default_factory=Guard)
 
@@ -102,10 +106,36 @@ class Submission:
         """The device that is emulated has a budget of its own, of the same size: its slowness is not the learner's."""
         self.emulated = Budget(self.budget.seconds, self.budget.clock)
 
-    def load(self) -> Failure | None:
-        """Starts a worker and executes the file in it; where that fails, so does all that is asked of it."""
+    def read(self, rules: Rules) -> SourceReading:
+        """What the file says, read in a fresh worker, once; the same worker may execute it afterwards."""
+        if self._reading is None:
+            self._reading = self._read(rules)
+        return self._reading
+
+    def _read(self, rules: Rules) -> SourceReading:
         self._put_away()
         self.worker = self.open_worker()
+        start, limit = self.budget.clock(), self.budget.wait()
+        outcome = self.worker.request({"op": "read", "rules": asdict(rules)}, [self.source], limit)
+        self.budget.spend(start)
+        failure = self._failure(outcome, say("while-read"), limit)
+        if isinstance(outcome, Reply) and failure is None:
+            reading = reading_of(outcome.header)
+        else:
+            assert failure is not None
+            reading = SourceReading(syntax=say("not-parsed", error=failure.message))
+        self._unused = reading.syntax is None
+        if not self._unused:
+            self._put_away()
+        return reading
+
+    def load(self) -> Failure | None:
+        """Executes the file in a worker in which nothing of it has run; where that fails, so does all that is asked."""
+        if not self._unused:
+            self._put_away()
+            self.worker = self.open_worker()
+        self._unused = False
+        assert self.worker is not None
         start, limit = self.budget.clock(), self.budget.wait()
         outcome = self.worker.load(self.source, self.filename, list(self.entry), limit, self.kernel, self.device)
         self.budget.spend(start)

@@ -6,6 +6,7 @@ import statistics
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import cached_property
 
 from attncli.domain.grade_report import CheckResult
 from attncli.domain.grade_report_json import counterexample_of
@@ -13,12 +14,11 @@ from attncli.domain.rungs import CaseRung
 from attncli.judge.answers.finding import CaseFinding, Examine
 from attncli.judge.answers.request import Request
 from attncli.judge.answers.source_reading import (
-    Forbidden,
     SourceReading,
-    entry_problem,
+    forbidden_in_traces,
     forbidden_message,
     outside_kernels,
-    read_source,
+    rules_for,
 )
 from attncli.judge.answers.submission import Failure
 from attncli.judge.asking.exam import EdgeQuestion, Stratum
@@ -44,12 +44,14 @@ class Checks:
         self.exam, self.submission, self.options = faults.exam, faults.submission, faults.options
         self.examiner = faults.examiner
         self.folder = self.exam.folder
-        self.reading: SourceReading = read_source(
-            self.submission.source, tuple(self.folder.spec.get("forbidden", ())), self.folder.kernel
-        )
         self._measured: Measured = {}
         self._waiting: dict[str, Callable[[], CheckResult]] = {}
         self._broken: set[str] = set()
+
+    @cached_property
+    def reading(self) -> SourceReading:
+        """What the file says, without running it."""
+        return self.submission.read(rules_for(self.folder))
 
     def run(self, name: str, rung: CaseRung) -> CheckResult:
         """The result of a check on one rung."""
@@ -80,11 +82,9 @@ class Checks:
             return failed("loads", "exception", say("does-not-parse", error=self.reading.syntax))
         failure = self.submission.load()
         if failure is None:
-            due = read_source(self.folder.reference_source.encode())
-            problem = entry_problem(self.folder.entry, self.reading, due)
-            if problem is None:
+            if self.reading.entry is None:
                 return self.faults.touched("loads") or self.faults.result("loads", "pass")
-            return failed("loads", "missing-entry-point", problem)
+            return failed("loads", "missing-entry-point", self.reading.entry)
         self.faults.dead = self.faults.dead or failure.fatal
         result = failed("loads", failure.reason, failure.message)
         if failure.frames:
@@ -92,11 +92,11 @@ class Checks:
         return result
 
     def _forbidden(self) -> CheckResult:
-        if self.reading.forbidden:
-            return self.faults.failed("forbidden", "forbidden", self.reading.forbidden[0].message)
+        if self.reading.forbidden is not None:
+            return self.faults.failed("forbidden", "forbidden", self.reading.forbidden)
         if self.faults.dead or not self.submission.loaded:
             return self.faults.result("forbidden", "pass")
-        named = Forbidden(self.folder.spec.get("forbidden", ()))
+        named = forbidden_in_traces(self.folder.spec.get("forbidden", ()))
         requests = self.exam.sample("forbidden", CHECKS["forbidden"].examples)
         seen = list(self.examiner.seen)
         for request in requests:

@@ -20,7 +20,7 @@ from attncli.practice.challenges.record_attempt import record_attempt, record_re
 from attncli.practice.challenges.warm_judge import WarmJudge
 from attncli.practice.workspace import Workspace
 
-LARGEST_SUBMISSION = 1024 * 1024
+LARGEST_SUBMISSION = 128 * 1024
 KEPT_COUNTEREXAMPLES = 8
 
 
@@ -55,7 +55,7 @@ def read_submission(path: Path) -> bytes:
         if not path.is_file():
             raise UsageError(f"{path} is not a file; name the Python file to grade")
         if path.stat().st_size > LARGEST_SUBMISSION:
-            most = f"{LARGEST_SUBMISSION // 2**20} MiB"
+            most = f"{LARGEST_SUBMISSION // 1024} KiB"
             said = f"{path} is larger than {most}; a submission is a short Python file"
             raise Unfit(said, "file-large", file=str(path))
         return path.read_bytes()
@@ -90,7 +90,7 @@ def request_of(
 ) -> GradeRequest:
     """What the judge is asked about a text, which may be that of a `file`. Raises UsageError where it is too long."""
     if len(source) > LARGEST_SUBMISSION:
-        most = f"{LARGEST_SUBMISSION // 2**20} MiB"
+        most = f"{LARGEST_SUBMISSION // 1024} KiB"
         raise UsageError(f"{filename} is larger than {most}; a submission is a short Python file")
     asked = {name: value for name, value in asdict(options).items() if name not in ("record", "device")}
     device, may_fall_back = device_for(challenge, options.device)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import ast
 import re
+import tokenize
 from collections.abc import Iterator
+from contextlib import suppress
 from io import StringIO
 
 from attncli.domain.chinese_characters import FULL_WIDTH
@@ -25,15 +26,22 @@ def docstring(text: str) -> str:
 
 
 def without_docstring(source: str) -> str:
-    """A file without the text at its head; as it is where it has none. Raises what `ast.parse` raises."""
-    tree = ast.parse(source)
-    if ast.get_docstring(tree) is None:
-        return source
-    head, *others = tree.body
-    last = head.end_lineno or 0
-    if others and others[0].lineno <= last:
-        return source
-    return "".join(list(StringIO(source, newline=""))[last:]).lstrip("\r\n")  # split as Python splits
+    """A file without the text at its head; as it is where it has none.
+
+    Looks at the tokens up to the end of that text alone: parsing a whole file can take seconds.
+    """
+    last = 0
+    with suppress(tokenize.TokenError, SyntaxError):
+        for token in tokenize.generate_tokens(StringIO(source, newline="").readline):
+            if token.type == tokenize.STRING and not set("bBfF") & set(
+                token.string[: token.string.index(token.string[-1])]
+            ):
+                last = token.end[0]
+            elif token.type == tokenize.NEWLINE and last:
+                return "".join(list(StringIO(source, newline=""))[last:]).lstrip("\r\n")  # split as Python splits
+            elif token.type not in (tokenize.COMMENT, tokenize.NL):
+                break
+    return source
 
 
 def _filled(text: str) -> Iterator[str]:

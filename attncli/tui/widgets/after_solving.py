@@ -30,16 +30,8 @@ def after_solving(
     """What comes once a challenge is solved; nothing before. Code stands beside code: the statement is above."""
     source = solving_source(workspace, challenge.id)
     if source is not None:
-        sources = _code(source), _code(reference(challenge))
+        sources = without_docstring(source), without_docstring(reference(challenge))
         yield AfterSolving(challenge, sources, next_unsolved(workspace, challenge.id), lang, opened, questions)
-
-
-def _code(source: str) -> str:
-    """What another Python accepted may be none for this one; it is shown as it is."""
-    try:
-        return without_docstring(source)
-    except (SyntaxError, ValueError):
-        return source
 
 
 class AfterSolving(Vertical):

@@ -13,7 +13,9 @@ from attncli.judge.cases.drawing import fixed_draw
 from attncli.judge.cases.make_recording import Recorder
 from attncli.judge.cases.profiles import Profile
 from attncli.judge.truth.reference import Observed
-from attncli.sandbox.zygote_client import ZygoteClient
+from attncli.sandbox.endings import Ending
+from attncli.sandbox.source_reading import Rules
+from attncli.sandbox.zygote_client import Reply, ZygoteClient
 from in_process import InProcessWorker
 
 SOURCE = "n = 0\ndef f(x):\n    global n\n    n += 1\n    return n\n"
@@ -142,3 +144,38 @@ def test_many_slow_calls_end_when_all_together_have_taken_too_long(monkeypatch):
         asked.close()
     assert isinstance(failure, Failure) and failure.reason == "timeout"
     assert failure.message.en == "all calls together have taken 0.6 s (the last one in a call of f)"
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (Ending("timeout", "still running after 9 s", ""), "while it was read"),
+        (Ending("memory", "needed more than 64 MiB", "", {"mib": 64}), "64 MiB"),
+        (Ending("crashed", "killed by SIGSEGV", ""), "SIGSEGV"),
+        (
+            Reply(
+                {"op": "raised", "reason": "memory", "type": "MemoryError", "text": "", "frames": []}, memoryview(b"")
+            ),
+            "MemoryError",
+        ),
+    ],
+)
+def test_a_file_that_ends_its_reader_cannot_be_parsed_and_nothing_of_it_is_run(answer, said):
+    class Reader(InProcessWorker):
+        def request(self, header, *rest):
+            assert header["op"] == "read"
+            return answer
+
+    asked = submission(open_worker=Reader)
+    reading = asked.read(Rules(imports=["torch"]))
+    assert "cannot be parsed" in reading.syntax.en and said in reading.syntax.en
+    assert asked.worker is None and asked.read(Rules(imports=[])) is reading
+
+
+def test_a_file_is_run_in_the_worker_that_has_read_it_and_in_no_other_that_has_run_it():
+    opened = []
+    asked = submission(open_worker=lambda: opened.append(InProcessWorker()) or opened[-1])
+    asked.read(Rules(imports=["math"]))
+    assert asked.load() is None and asked.worker is opened[-1]
+    count = len(opened)
+    assert asked.load() is None and len(opened) == count + 1

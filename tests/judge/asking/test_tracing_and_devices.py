@@ -52,6 +52,33 @@ def test_how_results_are_looked_at_is_none_of_the_calls_seen():
     assert worker.request(header, [], 1.0).header["calls"] == [["torch.zeros", 2], ["torch.Tensor.exp", 2]]
 
 
+@pytest.mark.parametrize(
+    "source",
+    [
+        "def f(n):\n    with torch._C.DisableTorchFunction():\n        return torch.zeros(n).half().softmax(-1)\n",
+        "class H(torch.autograd.Function):\n"
+        "    @staticmethod\n    def forward(ctx, x): return x.clone()\n"
+        "    @staticmethod\n    def backward(ctx, g): return g.half().softmax(-1).float()\n"
+        "def f(n):\n    x = torch.zeros(n, requires_grad=True)\n"
+        "    return torch.autograd.grad(H.apply(x).sum(), x)[0]\n",
+    ],
+)
+def test_operations_are_seen_where_no_function_is(source):
+    worker = InProcessWorker()
+    worker.load(b"import torch\n" + source.encode(), "f.py", ["f"], 1.0)
+    steps = [{"op": "call", "name": "f", "args": [["i", 3]]}]
+    seen = worker.request({"op": "run", "steps": steps, "want": ["calls", "operations"], "filename": "f.py"}, [], 1.0)
+    assert {"aten._softmax", "torch.float16"} <= {name for name, line in seen.header["calls"] if line}
+
+
+def test_operations_that_a_listed_function_asks_for_are_not_listed():
+    worker = InProcessWorker()
+    worker.load(b"import torch\ndef f(n): return torch.zeros(n).softmax(-1)", "f.py", ["f"], 1.0)
+    steps = [{"op": "call", "name": "f", "args": [["i", 3]]}]
+    header = {"op": "run", "steps": steps, "want": ["calls", "operations"], "filename": "f.py"}
+    assert worker.request(header, [], 1.0).header["calls"] == [["torch.zeros", 2], ["torch.Tensor.softmax", 2]]
+
+
 def test_by_hand_is_accepted(folder):
     assert grade(folder, weigh(f"return {BY_HAND}"))["verdict"] == "accepted"
 

@@ -1,0 +1,225 @@
+"""What the reading of a source takes for forbidden, and what it leaves alone."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+import torch
+
+from attncli.domain.allowed_imports import FORBIDDEN_EVERYWHERE, IMPORTS, KERNEL_IMPORTS, KERNEL_NAMES, TORCH_MODULES
+from attncli.sandbox.source_reading import Rules, Scan, parse, read_source
+
+EVERYWHERE = [name for names in FORBIDDEN_EVERYWHERE.values() for name in names]
+HEAD = "import torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n"
+
+
+def rules(*forbidden: str, kernel: bool = False) -> Rules:
+    imports = [*IMPORTS, "__future__", *(KERNEL_IMPORTS if kernel else ())]
+    return Rules(
+        imports=imports, modules=TORCH_MODULES, forbidden=[*EVERYWHERE, *forbidden], kernel_names=[*KERNEL_NAMES]
+    )
+
+
+def named(source: str, *forbidden: str) -> list[str]:
+    return [item.name for item in Scan(parse(source.encode()), rules(*forbidden)).find()]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "def f(input, dim=-1):\n    return input.exp()",
+        "def f(x, *, input):\n    g = lambda y: y + input\n    return g(x)",
+        "def f(x):\n    input = x.float()\n    return [input + i for i in range(3)]",
+        "f = lambda input: input * 2",
+        "f = lambda input: input",
+        "def f(*open, **vars):\n    return open, vars",
+    ],
+)
+def test_names_that_a_function_binds_are_its_own(source):
+    assert named(source) == []
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "def f(x):\n    return eval(x)",
+        "def f(x):\n    global input\n    input = input\n    return x",
+        "def f(eval):\n    return 1\ndef g(x):\n    return eval(x)",
+        "def f(x, input=open):\n    return x",
+        "def f(x, eval=eval):\n    return eval(x)",
+        "open = open\n",
+    ],
+)
+def test_builtins_stay_out_of_bounds_where_they_are_not_bound(source):
+    assert named(source)
+
+
+def test_a_method_of_the_files_own_may_have_a_forbidden_name():
+    source = """
+class Norm:
+    def layer_norm(self, x):
+        return x
+def layer_norm(x):
+    norm = Norm()
+    return norm.layer_norm(x) + Norm().layer_norm(x)
+"""
+    assert named(source, "layer_norm") == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "x.layer_norm(3)",
+        "torch.layer_norm(x)",
+        "F.layer_norm(x)",
+        "torch.nn.functional.layer_norm(x)",
+        "(x + 1).layer_norm()",
+    ],
+)
+def test_torchs_own_are_named_however_they_are_reached(line):
+    source = f"import torch\nimport torch.nn.functional as F\ndef layer_norm(x):\n    return {line}\n"
+    assert len(named(source, "layer_norm")) == 1
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import dataclasses\nsystem = dataclasses.sys",
+        "import collections\nlock = collections._sys.modules['_thread']",
+        "from dataclasses import sys",
+        "from dataclasses import inspect as look",
+        "def f(x):\n    return x.os.environ",
+    ],
+)
+def test_modules_that_may_not_be_imported_are_not_had_through_others(source):
+    assert named(source)
+
+
+def test_the_modules_of_a_network_are_its_own():
+    line = "return list(net.modules()), torch.random, collections.abc"
+    assert named(f"import collections.abc\nimport torch\ndef f(net):\n    {line}\n") == []
+
+
+def as_told(call: str) -> list[str]:
+    """What a learner may write for a name as statements write it; a star stands for every such name of torch."""
+    if not call.endswith("*"):
+        return [call]
+    owner, start = call[:-1].split(".")
+    names = dir({"nn": torch.nn, "torch": torch}[owner])
+    return [f"{owner}.{name}" for name in names if name.startswith(start) and not name.startswith("__")]
+
+
+@pytest.mark.parametrize("call", FORBIDDEN_EVERYWHERE)
+def test_what_every_statement_forbids_is_refused(call):
+    calls = as_told(call)
+    found = named(HEAD + "".join(f"a = {written}\n" for written in calls))
+    assert calls and len(set(found)) == len(calls)
+
+
+def in_kernel(line: str) -> list[str]:
+    source = f"import triton\nimport triton.language as tl\n{line}\n"
+    return [item.name for item in Scan(parse(source.encode()), rules("softmax", kernel=True)).find()]
+
+
+def test_triton_may_be_imported_where_a_kernel_is_asked_for_and_nowhere_else():
+    assert in_kernel("@triton.jit\ndef f(x, B: tl.constexpr):\n    return tl.sum(x) + triton.cdiv(3, 2)") == []
+    assert named("import triton\nimport triton.language as tl\n") == ["triton", "triton.language"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "import triton.runtime.interpreter",
+        "from triton import knobs",
+        "triton.runtime.interpreter.interpreter_builder = None",
+        "a = triton.testing.do_bench",
+        "a = tl.softmax",
+        "from triton.language import softmax",
+    ],
+)
+def test_what_belongs_to_tritons_inside_or_does_the_work_itself_is_refused(line):
+    assert in_kernel(line)
+
+
+def test_what_every_statement_allows_to_import_may_be_imported_and_nothing_else():
+    assert named("from __future__ import annotations\n" + "".join(f"import {module}\n" for module in IMPORTS)) == []
+    for module in sorted({*sys.stdlib_module_names, "numpy", "attncli"} - {*IMPORTS, "__future__"}):
+        assert named(f"import {module}\n") == [module]
+
+
+@pytest.mark.parametrize(
+    ("line", "name"),
+    [
+        ("F.torch._C._nn", "_C"),
+        ("F.torch.nn.functional.torch.distributed", "torch.distributed"),
+        ("torch.torch.torch.optim.Adam", "torch.optim"),
+        ("torch.nn.attention.flex_attention", "torch.nn.attention"),
+        ("torch.export", "torch.export"),
+        ("torch.onnx.export", "torch.onnx"),
+        ("torch.autograd.torch.linalg._linalg", "torch._C._linalg"),
+        ("F._in_projection", "torch.nn.functional._in_projection"),
+        ("F.importlib", "importlib"),
+        ("F.dataclasses.keyword", "keyword"),
+        ("vars(F)", "vars"),
+        ("F.__dict__", "__dict__"),
+        ("F.__getattribute__('torch')", "__getattribute__"),
+        ("getattr(F, 'torch').nn.functional.layer_norm", "torch.Tensor.layer_norm"),
+        ("getattr(torch, '_C')", "_C"),
+        ("getattr(torch, 'o' + 'ps')", "getattr"),
+        ("x.DisableTorchFunction()", "DisableTorchFunction"),
+        ("m.ops", "torch.ops"),
+        ("nn.LazyBatchNorm2d", "torch.nn.LazyBatchNorm2d"),
+        ("torch.native_layer_norm", "torch.native_layer_norm"),
+    ],
+)
+def test_names_are_resolved_by_the_modules_of_torch(line, name):
+    source = f"{HEAD}m = torch\ndef f(x):\n    return {line}\n"
+    assert named(source, "layer_norm", "batch_norm")[0] == name
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "torch.nn.functional.linear(x, x)",
+        "torch.linalg.svd(x)",
+        "torch.special.ndtr(torch.fft.rfft(x))",
+        "torch.func.vmap(f)(x)",
+        "torch.random.manual_seed(0)",
+        "torch.nn.init.zeros_(x)",
+        "torch.cuda.is_available()",
+        "torch.finfo(x.dtype).max, torch.inf",
+        "collections.abc, F.math.pi",
+        "getattr(x, 'shape'), hasattr(x, name), getattr(self, name)",
+        "self.__dict__, self.layer_norm, x.norm()",
+        "no.such.thing",
+        "torch.no_such_thing",
+    ],
+)
+def test_what_may_be_used_is_left_alone(line):
+    assert named(f"{HEAD}import collections.abc\nname = 'a'\ndef f(self, x):\n    return {line}\n", "layer_norm") == []
+
+
+@pytest.mark.parametrize(
+    ("source", "key", "said"),
+    [
+        (b"# coding: punycode\nx = 1", "at-line", "punycode"),
+        (b"# -*- coding: latin-1 -*-\nx = '\xe9'", "at-line", "save it as UTF-8"),
+        (b"x = '\xe9'", "at-line", "save it as UTF-8"),
+        (b"def f(:\n", "at-line", "invalid syntax"),
+        (b"x = 1\0", "at-line", "null bytes"),
+        (b"x = " + b"1+" * 30_000 + b"1", "nests-too-deeply", ""),
+        (b"-" * 100_000 + b"1", "not-parsed", "MemoryError"),
+    ],
+)
+def test_a_file_that_cannot_be_read_says_why(source, key, said):
+    syntax = read_source(source, rules())["syntax"]
+    assert syntax is not None and syntax[0] == key
+    assert said in str(syntax[1].get("error", ""))
+
+
+@pytest.mark.parametrize(
+    "source", [b"\xef\xbb\xbfx = 1", b"# coding: utf8\nx = 1", b"#!/usr/bin/python\n# vim: fileencoding=UTF-8\nx = 1"]
+)
+def test_utf_8_may_be_said_in_any_way(source):
+    assert read_source(source, rules()) == {"syntax": None, "entry": None, "forbidden": None}
