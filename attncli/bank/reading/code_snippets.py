@@ -11,6 +11,7 @@ from textwrap import dedent
 from attncli.bank.problems import Finding, shown
 from attncli.bank.reading.card_texts import localised
 
+MOST_CHARACTERS = 10_000
 KINDS = ("python", "python sketch", "text")
 _FENCE = re.compile(
     r"^ *(?P<ticks>```+|~~~+)(?P<info>[^\n]*)\n(?P<code>.*?)^ *(?P=ticks)[`~]* *$", re.DOTALL | re.MULTILINE
@@ -39,13 +40,16 @@ def snippet_findings(value: object) -> Iterator[Finding]:
                 if snippet.info not in KINDS:
                     said = f"a code block is marked {shown(snippet.info, 30)}"
                     yield Finding((*way, lang), f"{said}; write ```python where it runs, ```python sketch or ```text")
-                elif snippet.info != "text" and (fault := _fault(snippet.code)):
+                elif snippet.info != "text" and (fault := python_fault(snippet.code)):
                     yield Finding(
                         (*way, lang), f"the code block is not Python ({fault}); correct it or mark it as text"
                     )
 
 
-def _fault(code: str) -> str:
+def python_fault(code: str) -> str:
+    """Why a text is no Python, empty where it is. Long ones are not parsed: Python takes minutes for some."""
+    if len(code) > MOST_CHARACTERS:
+        return f"longer than {MOST_CHARACTERS} characters"
     try:
         ast.parse(code)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:

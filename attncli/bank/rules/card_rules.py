@@ -5,12 +5,12 @@ A card that passes its shape and these rules can be asked and marked; everything
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from attncli.bank.problems import Finding, Way, did_you_mean, shown
+from attncli.bank.reading.code_snippets import python_fault
 from attncli.bank.rules.numeric_rules import (
     compute_findings,
     parameter_findings,
@@ -188,12 +188,10 @@ def _unparsable(code: str) -> str:
     indented = "".join(f"    {line}\n" for line in code.split("\n"))
     fault = ""
     for whole in (code, f"def fragment():\n{indented}"):
-        try:
-            ast.parse(whole)
-        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-            fault = fault or f"the code is not Python ({error}); correct it"
-        else:
+        found = python_fault(whole)
+        if not found:
             return ""
+        fault = fault or f"the code is not Python ({found}); correct it"
     return fault
 
 
