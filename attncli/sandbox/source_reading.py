@@ -368,7 +368,7 @@ def _is_module(dotted: str) -> bool:
     """Whether torch would import this when it is asked for it."""
     try:
         return dotted.startswith("torch.") and find_spec(dotted) is not None
-    except (ImportError, ValueError, AttributeError):
+    except (ImportError, ValueError, AttributeError, OSError):
         return False
 
 
