@@ -1,14 +1,18 @@
 """Sliding-window attention with sinks on a GPU: FlashAttention that visits the tiles in sight alone.
 
-A tile of queries sees two ranges of key tiles: the sinks at the beginning, and the window around itself. They are one walk, over
-`before` tiles of sinks and then from the window's first tile on; where the two overlap or touch they are one range, so no key
-counts twice. Whatever a tile holds beyond is masked. Backward, a tile of keys without a sink walks over the queries around it,
+A tile of queries sees two ranges of keys, in steps: the sinks at the beginning, and the window around itself. In the middle of a
+wide window lie steps that all its queries see whole, and they come first, without a mask. The others are one walk over `before`
+steps of sinks, then from the window's first step on, past the whole ones; where sinks and window overlap or touch they are one
+range, so no key counts twice. Whatever a step holds beyond is masked. Backward, a tile of keys without a sink walks over the queries around it,
 one with a sink over all queries that may see it.
 Decisions:
-- every tile is visited once, so that one running softmax serves sinks and window together;
+- every step is visited once, so that one running softmax, to which the order is all the same, serves sinks and window together;
+- the hardware has 2^x, not eˣ: 1/√d and log₂ e are one factor of the scores, so m is in units of ln 2;
+- a warpgroup has 64 rows of its own: 128 rows on eight warps at width 128, 64 on four at 64, with which three programs fit a
+  multiprocessor. dk and dv take scores as (keys, queries), so that weights go from registers into the product;
 - forward keeps lse = m + log l for each row; backward makes the weights again. D = rowsum(do ∘ out) comes with dq, and is left for
   dk and dv. No atomics: the price is that ⌈n_sink/block⌉ programs a head walk over T queries, the rest over a window;
-- 16-bit inputs meet in tensor cores, and sums are float32; weights go in as two 16-bit numbers (`product`), not rounded to one.
+- 16-bit inputs meet in tensor cores, and sums are float32; weights go in as two 16-bit numbers (`add_product`), not rounded to one.
   float32 is multiplied as float32, not as tf32;
 - any strides, but the last dimension lies in one piece.
 
@@ -31,6 +35,7 @@ import triton.language as tl
 from torch import Tensor
 
 INTERPRETED = triton.knobs.runtime.interpret
+LOG2_E = tl.constexpr(math.log2(math.e))
 
 
 def sliding_window_attention(
@@ -45,17 +50,22 @@ def in_rows(x: Tensor) -> Tensor:
     return x if x.stride(-1) == 1 else x.contiguous()
 
 
-def choices(d: int, dtype: torch.dtype) -> dict[str, Any]:
-    """Tiles whose four operands and accumulators fit on the chip; float32 has no tensor cores, and less room."""
+def choices(d: int, dtype: torch.dtype, sums: int) -> dict[str, Any]:
+    """The tile that stays on the chip, 16 rows a warp, gathers one sum or two; smaller ones walk past it.
+
+    Registers decide: at a width of 64 three programs of 64 rows fit on a multiprocessor, at 128 one of 128 rows.
+    """
     tile_d = max(16, triton.next_power_of_2(d))
-    block = min(64, max(16, (8192 if dtype.itemsize == 2 else 2048) // tile_d)) if not INTERPRETED else 32
+    room = (8192 if dtype.itemsize == 2 else 2048) // tile_d  # float32 has no tensor cores, and less room
+    tile = 32 if INTERPRETED else max(16, min(2 * room, 128 if tile_d >= 128 else 64))
     return {
         "SCALE": 1 / math.sqrt(d),
         "D": d,
-        "BLOCK": block,
+        "TILE": tile,
+        "STEP": 16 if INTERPRETED else max(16, min(room // sums, 64)),
         "BLOCK_D": tile_d,
         "WIDE": tl.float64 if dtype == torch.float64 else tl.float32,
-        "num_warps": 4 if block * tile_d <= 64 * 64 else 8,
+        "num_warps": max(4, tile // 16),
         "num_stages": 2,
     }
 
@@ -64,12 +74,12 @@ class WindowAttention(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, q: Tensor, k: Tensor, v: Tensor, window: int, n_sink: int, causal: bool) -> Tensor:
         B, H, T, d = q.shape
-        ctx.constants = choices(d, q.dtype) | {"CAUSAL": causal}
+        ctx.constants = choices(d, q.dtype, sums=1) | {"CAUSAL": causal}
         ctx.sizes = (H, T, window, n_sink)
         out = torch.empty(q.shape, dtype=q.dtype, device=q.device)  # (B, H, T, d)
         lse = torch.empty(B, H, T, dtype=torch.promote_types(q.dtype, torch.float32), device=q.device)
         strides = (*q.stride()[:3], *k.stride()[:3], *v.stride()[:3])
-        grid = (triton.cdiv(T, ctx.constants["BLOCK"]) * B * H,)
+        grid = (triton.cdiv(T, ctx.constants["TILE"]) * B * H,)
         with torch.cuda.device_of(q):
             forward_kernel[grid](q, k, v, out, lse, *strides, *ctx.sizes, **ctx.constants)
         ctx.save_for_backward(q, k, v, out, lse)
@@ -79,39 +89,56 @@ class WindowAttention(torch.autograd.Function):
     @torch.autograd.function.once_differentiable
     def backward(ctx: Any, do: Tensor) -> tuple[Tensor | None, ...]:
         q, k, v, out, lse = ctx.saved_tensors
+        queries_stay = ctx.constants
+        keys_stay = queries_stay | choices(q.shape[3], q.dtype, sums=2)  # with the same tiles
         do, delta = in_rows(do), torch.empty_like(lse)  # delta (B, H, T)
         dq, dk, dv = (torch.empty(x.shape, dtype=x.dtype, device=x.device) for x in (q, k, v))
         strides = (*q.stride()[:3], *k.stride()[:3], *v.stride()[:3], *do.stride()[:3])
-        grid = (triton.cdiv(q.shape[2], ctx.constants["BLOCK"]) * q.shape[0] * q.shape[1],)
+        grid = (triton.cdiv(q.shape[2], queries_stay["TILE"]) * q.shape[0] * q.shape[1],)
         with torch.cuda.device_of(q):  # the first kernel leaves delta for the second
-            dq_kernel[grid](q, k, v, out, lse, do, delta, dq, *strides, *ctx.sizes, **ctx.constants)
-            dkv_kernel[grid](q, k, v, lse, do, delta, dk, dv, *strides, *ctx.sizes, **ctx.constants)
+            dq_kernel[grid](q, k, v, out, lse, do, delta, dq, *strides, *ctx.sizes, **queries_stay)
+            dkv_kernel[grid](q, k, v, lse, do, delta, dk, dv, *strides, *ctx.sizes, **keys_stay)
         return dq, dk, dv, None, None, None
 
 
 @triton.jit
-def product(x, y):
-    """x @ y in x's dtype. Where y has 16 bits x goes in as two such numbers, the second what the first rounded off."""
+def add_product(acc, x, y):
+    """acc + x @ y. Where y has 16 bits x goes in as two such numbers, the second what the first rounded off."""
     high = x.to(y.dtype)
-    out = tl.dot(high, y, input_precision="ieee", out_dtype=x.dtype)
+    acc = tl.dot(high, y, acc, input_precision="ieee", out_dtype=acc.dtype)
     if x.dtype != y.dtype:
-        out += tl.dot((x - high.to(x.dtype)).to(y.dtype), y, out_dtype=x.dtype)
-    return out
+        acc = tl.dot((x - high.to(x.dtype)).to(y.dtype), y, acc, out_dtype=acc.dtype)
+    return acc
 
 
 @triton.jit
-def tiles_in_sight(first, T, window, n_sink, BLOCK: tl.constexpr, CAUSAL: tl.constexpr):
-    """How many tiles of sinks come before the window of a tile of queries, the window's first tile, and all tiles."""
-    behind = tl.minimum(T, first + BLOCK if CAUSAL else first + BLOCK - 1 + window)  # the window ends before this key
-    sinks = tl.minimum(n_sink, first + BLOCK) if CAUSAL else n_sink + first * 0
-    sink_tiles, window_tile = (sinks + BLOCK - 1) // BLOCK, tl.maximum(0, first - window + 1) // BLOCK
-    before = tl.minimum(sink_tiles, window_tile)
-    return before, window_tile, before + tl.maximum((behind + BLOCK - 1) // BLOCK, sink_tiles) - window_tile
+def steps_in_sight(first, T, window, n_sink, TILE: tl.constexpr, STEP: tl.constexpr, CAUSAL: tl.constexpr):
+    """Of the keys in steps: where the window of a tile of queries begins, where the steps begin and end that every query sees
+    whole, how many steps of sinks come before the window, and how many there are in sight beside the whole ones."""
+    behind = tl.minimum(T, first + TILE if CAUSAL else first + TILE - 1 + window)  # the window ends before this key
+    sinks = tl.minimum(n_sink, first + TILE) if CAUSAL else n_sink + first * 0
+    sink_steps, window_step = (sinks + STEP - 1) // STEP, tl.maximum(0, first - window + 1) // STEP
+    before = tl.minimum(sink_steps, window_step)
+    # every query sees the keys from first + TILE − window on, and up to first (beyond it, without `causal`)
+    last = tl.minimum(T, first + 1 if CAUSAL else first + window)
+    whole = (tl.maximum(0, first + TILE - window) + STEP - 1) // STEP
+    whole_end = tl.maximum(whole, last // STEP)
+    others = before + tl.maximum((behind + STEP - 1) // STEP, sink_steps) - window_step - (whole_end - whole)
+    return window_step, whole, whole_end, before, others
+
+
+@triton.jit
+def step_at(number, MASKED: tl.constexpr, window_step, whole, whole_end, before):
+    """The step with this number: of the whole ones, or of the sinks, the window before the whole ones, and behind them."""
+    if not MASKED:
+        return whole + number
+    step = number + tl.where(number < before, 0, window_step - before)
+    return step + tl.where(step < whole, 0, whole_end - whole)
 
 
 @triton.jit
 def seen(queries, keys, T, window, n_sink, CAUSAL: tl.constexpr):
-    """Which keys (1, k) the queries (q, 1) see: (q, k)."""
+    """Which keys the queries see, (q, 1) and (1, k) or the other way round."""
     if CAUSAL:
         return (keys <= queries) & ((keys > queries - window) | (keys < n_sink)) & (keys < T)
     return ((keys > queries - window) & (keys < queries + window) | (keys < n_sink)) & (keys < T)
@@ -121,80 +148,91 @@ def seen(queries, keys, T, window, n_sink, CAUSAL: tl.constexpr):
 def forward_kernel(
     q_ptr, k_ptr, v_ptr, out_ptr, lse_ptr,
     q_b, q_h, q_t, k_b, k_h, k_t, v_b, v_h, v_t, H, T, window, n_sink,
-    SCALE: tl.constexpr, D: tl.constexpr, BLOCK: tl.constexpr, BLOCK_D: tl.constexpr,
+    SCALE: tl.constexpr, D: tl.constexpr, TILE: tl.constexpr, STEP: tl.constexpr, BLOCK_D: tl.constexpr,
     WIDE: tl.constexpr, CAUSAL: tl.constexpr,
 ):  # fmt: skip
-    program, tiles = tl.program_id(0).to(tl.int64), (T + BLOCK - 1) // BLOCK
-    first, pair = program % tiles * BLOCK, program // tiles
-    b, h = pair // H, pair % H
-    rows, dims = tl.arange(0, BLOCK), tl.arange(0, BLOCK_D)
+    program, tiles = tl.program_id(0), (T + TILE - 1) // TILE
+    first, pair = (tiles - 1 - program % tiles) * TILE, program // tiles
+    b, h, top = (pair // H).to(tl.int64), (pair % H).to(tl.int64), pair.to(tl.int64) * T + first
+    rows, keys, dims = tl.arange(0, TILE), tl.arange(0, STEP), tl.arange(0, BLOCK_D)
     inside = first + rows < T  # (q,)
     row_mask = inside[:, None] & (dims < D)[None, :]  # (q, d)
-    q_tile = q_ptr + b * q_b + h * q_h + first * q_t + rows[:, None] * q_t + dims[None, :]
+    q_tile = q_ptr + b * q_b + h * q_h + first.to(tl.int64) * q_t + rows[:, None] * q_t + dims[None, :]
     k_head, v_head = k_ptr + b * k_b + h * k_h, v_ptr + b * v_b + h * v_h
     q = tl.load(q_tile, mask=row_mask, other=0.0)  # (q, d)
-    m = tl.full([BLOCK], float("-inf"), WIDE)
-    l = tl.full([BLOCK], 0.0, WIDE)
-    acc = tl.full([BLOCK, BLOCK_D], 0.0, WIDE)
-    before, window_tile, count = tiles_in_sight(first, T, window, n_sink, BLOCK, CAUSAL)
+    m = tl.full([TILE], float("-inf"), WIDE)  # in units of ln 2, as the scores
+    l = tl.full([TILE], 0.0, WIDE)
+    acc = tl.full([TILE, BLOCK_D], 0.0, WIDE)
+    window_step, whole, whole_end, before, others = steps_in_sight(first, T, window, n_sink, TILE, STEP, CAUSAL)
 
-    for number in range(count):
-        left = (number + tl.where(number < before, 0, window_tile - before)) * BLOCK
-        key_mask = (left + rows < T)[:, None] & (dims < D)[None, :]  # (k, d)
-        k = tl.load(k_head + (left + rows)[:, None] * k_t + dims[None, :], mask=key_mask, other=0.0)  # (k, d)
-        v = tl.load(v_head + (left + rows)[:, None] * v_t + dims[None, :], mask=key_mask, other=0.0)  # (k, d)
-        scores = tl.dot(q, tl.trans(k), input_precision="ieee", out_dtype=WIDE) * SCALE  # (q, k)
-        visible = seen((first + rows)[:, None], (left + rows)[None, :], T, window, n_sink, CAUSAL)
-        scores = tl.where(visible, scores, float("-inf"))
-        new_m = tl.maximum(m, tl.max(scores, axis=1))
-        shift = tl.where(new_m == float("-inf"), 0.0, new_m)  # no key seen yet
-        weights, shrink = tl.exp(scores - shift[:, None]), tl.exp(m - shift)  # (q, k), (q,)
-        l = l * shrink + tl.sum(weights, axis=1)
-        acc = acc * shrink[:, None] + product(weights, v)
-        m = new_m
+    for MASKED in tl.static_range(2):  # the steps that every query sees whole, then the others in sight
+        for number in range(others if MASKED else whole_end - whole):
+            left = step_at(number, MASKED, window_step, whole, whole_end, before) * STEP
+            key_mask = (dims < D)[None, :]  # (1, d)
+            if MASKED:
+                key_mask = key_mask & (left + keys < T)[:, None]  # (k, d)
+            k_tile, v_tile = k_head + left.to(tl.int64) * k_t, v_head + left.to(tl.int64) * v_t
+            k = tl.load(k_tile + keys[:, None] * k_t + dims[None, :], mask=key_mask, other=0.0)  # (k, d)
+            v = tl.load(v_tile + keys[:, None] * v_t + dims[None, :], mask=key_mask, other=0.0)  # (k, d)
+            scores = tl.dot(q, tl.trans(k), input_precision="ieee", out_dtype=WIDE)  # (q, k)
+            if MASKED:
+                visible = seen((first + rows)[:, None], (left + keys)[None, :], T, window, n_sink, CAUSAL)  # (q, k)
+                scores = tl.where(visible, scores, float("-inf"))
+            new_m = tl.maximum(m, tl.max(scores, axis=1) * (SCALE * LOG2_E))
+            shift = tl.where(new_m == float("-inf"), 0.0, new_m)  # no key seen yet
+            weights = tl.exp2(scores * (SCALE * LOG2_E) - shift[:, None])  # (q, k)
+            shrink = tl.exp2(m - shift)  # (q,)
+            l = l * shrink + tl.sum(weights, axis=1)
+            acc = add_product(acc * shrink[:, None], weights, v)
+            m = new_m
 
     total = tl.where(l == 0.0, 1.0, l)  # rows behind the last
-    tl.store(out_ptr + (pair * T + first) * D + rows[:, None] * D + dims[None, :], acc / total[:, None], mask=row_mask)
-    tl.store(lse_ptr + pair * T + first + rows, m + tl.log(total), mask=inside)
+    tl.store(out_ptr + top * D + rows[:, None] * D + dims[None, :], acc / total[:, None], mask=row_mask)
+    tl.store(lse_ptr + top + rows, (m + tl.log2(total)) / LOG2_E, mask=inside)
 
 
 @triton.jit
 def dq_kernel(
     q_ptr, k_ptr, v_ptr, out_ptr, lse_ptr, do_ptr, delta_ptr, dq_ptr,
     q_b, q_h, q_t, k_b, k_h, k_t, v_b, v_h, v_t, do_b, do_h, do_t, H, T, window, n_sink,
-    SCALE: tl.constexpr, D: tl.constexpr, BLOCK: tl.constexpr, BLOCK_D: tl.constexpr,
+    SCALE: tl.constexpr, D: tl.constexpr, TILE: tl.constexpr, STEP: tl.constexpr, BLOCK_D: tl.constexpr,
     WIDE: tl.constexpr, CAUSAL: tl.constexpr,
 ):  # fmt: skip
-    program, tiles = tl.program_id(0).to(tl.int64), (T + BLOCK - 1) // BLOCK
-    first, pair = program % tiles * BLOCK, program // tiles
-    b, h = pair // H, pair % H
-    rows, dims = tl.arange(0, BLOCK), tl.arange(0, BLOCK_D)
+    program, tiles = tl.program_id(0), (T + TILE - 1) // TILE
+    first, pair = (tiles - 1 - program % tiles) * TILE, program // tiles
+    b, h, top = (pair // H).to(tl.int64), (pair % H).to(tl.int64), pair.to(tl.int64) * T + first
+    rows, keys, dims = tl.arange(0, TILE), tl.arange(0, STEP), tl.arange(0, BLOCK_D)
     inside = first + rows < T  # (q,)
     row_mask = inside[:, None] & (dims < D)[None, :]  # (q, d)
-    flat = (pair * T + first) * D + rows[:, None] * D + dims[None, :]  # where out and dq hold the tile
-    q_tile = q_ptr + b * q_b + h * q_h + first * q_t + rows[:, None] * q_t + dims[None, :]
-    do_tile = do_ptr + b * do_b + h * do_h + first * do_t + rows[:, None] * do_t + dims[None, :]
+    flat = top * D + rows[:, None] * D + dims[None, :]  # where out and dq hold the tile
+    q_tile = q_ptr + b * q_b + h * q_h + first.to(tl.int64) * q_t + rows[:, None] * q_t + dims[None, :]
+    do_tile = do_ptr + b * do_b + h * do_h + first.to(tl.int64) * do_t + rows[:, None] * do_t + dims[None, :]
     k_head, v_head = k_ptr + b * k_b + h * k_h, v_ptr + b * v_b + h * v_h
     q = tl.load(q_tile, mask=row_mask, other=0.0)  # (q, d)
     do = tl.load(do_tile, mask=row_mask, other=0.0)  # (q, d)
     out = tl.load(out_ptr + flat, mask=row_mask, other=0.0)  # (q, d)
-    lse = tl.load(lse_ptr + pair * T + first + rows, mask=inside, other=float("inf"))  # (q,)
+    lse = tl.load(lse_ptr + top + rows, mask=inside, other=float("inf")) * LOG2_E  # (q,)
     delta = tl.sum(do.to(WIDE) * out.to(WIDE), axis=1)  # (q,): the row sum of weights ∘ dweights
-    tl.store(delta_ptr + pair * T + first + rows, delta, mask=inside)
-    dq = tl.full([BLOCK, BLOCK_D], 0.0, WIDE)
-    before, window_tile, count = tiles_in_sight(first, T, window, n_sink, BLOCK, CAUSAL)
+    tl.store(delta_ptr + top + rows, delta, mask=inside)
+    dq = tl.full([TILE, BLOCK_D], 0.0, WIDE)
+    window_step, whole, whole_end, before, others = steps_in_sight(first, T, window, n_sink, TILE, STEP, CAUSAL)
 
-    for number in range(count):
-        left = (number + tl.where(number < before, 0, window_tile - before)) * BLOCK
-        key_mask = (left + rows < T)[:, None] & (dims < D)[None, :]  # (k, d)
-        k = tl.load(k_head + (left + rows)[:, None] * k_t + dims[None, :], mask=key_mask, other=0.0)  # (k, d)
-        v = tl.load(v_head + (left + rows)[:, None] * v_t + dims[None, :], mask=key_mask, other=0.0)  # (k, d)
-        scores = tl.dot(q, tl.trans(k), input_precision="ieee", out_dtype=WIDE) * SCALE  # (q, k)
-        visible = seen((first + rows)[:, None], (left + rows)[None, :], T, window, n_sink, CAUSAL)
-        scores = tl.where(visible, scores, float("-inf"))
-        weights = tl.exp(scores - lse[:, None])  # (q, k)
-        dweights = tl.dot(do, tl.trans(v), input_precision="ieee", out_dtype=WIDE)  # (q, k)
-        dq += product(weights * (dweights - delta[:, None]), k)
+    for MASKED in tl.static_range(2):  # the steps that every query sees whole, then the others in sight
+        for number in range(others if MASKED else whole_end - whole):
+            left = step_at(number, MASKED, window_step, whole, whole_end, before) * STEP
+            key_mask = (dims < D)[None, :]  # (1, d)
+            if MASKED:
+                key_mask = key_mask & (left + keys < T)[:, None]  # (k, d)
+            k_tile, v_tile = k_head + left.to(tl.int64) * k_t, v_head + left.to(tl.int64) * v_t
+            k = tl.load(k_tile + keys[:, None] * k_t + dims[None, :], mask=key_mask, other=0.0)  # (k, d)
+            v = tl.load(v_tile + keys[:, None] * v_t + dims[None, :], mask=key_mask, other=0.0)  # (k, d)
+            scores = tl.dot(q, tl.trans(k), input_precision="ieee", out_dtype=WIDE)  # (q, k)
+            if MASKED:
+                visible = seen((first + rows)[:, None], (left + keys)[None, :], T, window, n_sink, CAUSAL)  # (q, k)
+                scores = tl.where(visible, scores, float("-inf"))
+            weights = tl.exp2(scores * (SCALE * LOG2_E) - lse[:, None])  # (q, k)
+            dweights = tl.dot(do, tl.trans(v), input_precision="ieee", out_dtype=WIDE)  # (q, k)
+            dq = add_product(dq, weights * (dweights - delta[:, None]), k)
     tl.store(dq_ptr + flat, dq * SCALE, mask=row_mask)
 
 
@@ -202,40 +240,50 @@ def dq_kernel(
 def dkv_kernel(
     q_ptr, k_ptr, v_ptr, lse_ptr, do_ptr, delta_ptr, dk_ptr, dv_ptr,
     q_b, q_h, q_t, k_b, k_h, k_t, v_b, v_h, v_t, do_b, do_h, do_t, H, T, window, n_sink,
-    SCALE: tl.constexpr, D: tl.constexpr, BLOCK: tl.constexpr, BLOCK_D: tl.constexpr,
+    SCALE: tl.constexpr, D: tl.constexpr, TILE: tl.constexpr, STEP: tl.constexpr, BLOCK_D: tl.constexpr,
     WIDE: tl.constexpr, CAUSAL: tl.constexpr,
 ):  # fmt: skip
-    program, tiles = tl.program_id(0).to(tl.int64), (T + BLOCK - 1) // BLOCK
-    left, pair = program % tiles * BLOCK, program // tiles
-    b, h = pair // H, pair % H
-    rows, dims = tl.arange(0, BLOCK), tl.arange(0, BLOCK_D)
-    key_mask = (left + rows < T)[:, None] & (dims < D)[None, :]  # (k, d)
-    k_tile = k_ptr + b * k_b + h * k_h + left * k_t + rows[:, None] * k_t + dims[None, :]
-    v_tile = v_ptr + b * v_b + h * v_h + left * v_t + rows[:, None] * v_t + dims[None, :]
+    program, tiles = tl.program_id(0), (T + TILE - 1) // TILE
+    left, pair = program % tiles * TILE, program // tiles
+    b, h, top = (pair // H).to(tl.int64), (pair % H).to(tl.int64), pair.to(tl.int64) * T
+    rows, keys, dims = tl.arange(0, STEP), tl.arange(0, TILE), tl.arange(0, BLOCK_D)
+    key_mask = (left + keys < T)[:, None] & (dims < D)[None, :]  # (k, d)
+    k_tile = k_ptr + b * k_b + h * k_h + left.to(tl.int64) * k_t + keys[:, None] * k_t + dims[None, :]
+    v_tile = v_ptr + b * v_b + h * v_h + left.to(tl.int64) * v_t + keys[:, None] * v_t + dims[None, :]
     k = tl.load(k_tile, mask=key_mask, other=0.0)  # (k, d)
     v = tl.load(v_tile, mask=key_mask, other=0.0)  # (k, d)
-    dk = tl.full([BLOCK, BLOCK_D], 0.0, WIDE)
-    dv = tl.full([BLOCK, BLOCK_D], 0.0, WIDE)
+    dk = tl.full([TILE, BLOCK_D], 0.0, WIDE)
+    dv = tl.full([TILE, BLOCK_D], 0.0, WIDE)
     begin = left if CAUSAL else tl.where(left < n_sink, 0, tl.maximum(0, left - window + 1))
-    end = tl.where(left < n_sink, T, tl.minimum(T, left + BLOCK - 1 + window))  # a sink is seen from anywhere
-    q_tile, do_tile = q_ptr + b * q_b + h * q_h + begin * q_t, do_ptr + b * do_b + h * do_h + begin * do_t
+    end = tl.where(left < n_sink, T, tl.minimum(T, left + TILE - 1 + window))  # a sink is seen from anywhere
+    # the steps whose queries see every key of the tile: from its last key on, until its first leaves the window
+    behind = tl.where(left + TILE <= n_sink, T, tl.minimum(T, left + window))
+    ahead = tl.maximum(0, left + TILE - (1 if CAUSAL else window) - begin)
+    whole = tl.minimum(end, begin + (ahead + STEP - 1) // STEP * STEP)
+    count = tl.maximum(0, behind - whole) // STEP * STEP
+    q_head, do_head = q_ptr + b * q_b + h * q_h, do_ptr + b * do_b + h * do_h
 
-    for first in range(begin, end, BLOCK):
-        inside = first + rows < T  # (q,)
-        row_mask = inside[:, None] & (dims < D)[None, :]  # (q, d)
-        q = tl.load(q_tile + rows[:, None] * q_t + dims[None, :], mask=row_mask, other=0.0)  # (q, d)
-        do = tl.load(do_tile + rows[:, None] * do_t + dims[None, :], mask=row_mask, other=0.0)  # (q, d)
-        lse = tl.load(lse_ptr + pair * T + first + rows, mask=inside, other=float("inf"))  # (q,)
-        delta = tl.load(delta_ptr + pair * T + first + rows, mask=inside, other=0.0)  # (q,)
-        scores = tl.dot(q, tl.trans(k), input_precision="ieee", out_dtype=WIDE) * SCALE  # (q, k)
-        visible = seen((first + rows)[:, None], (left + rows)[None, :], T, window, n_sink, CAUSAL)
-        weights = tl.exp(tl.where(visible, scores, float("-inf")) - lse[:, None])  # (q, k)
-        dv += product(tl.trans(weights), do)
-        dweights = tl.dot(do, tl.trans(v), input_precision="ieee", out_dtype=WIDE)  # (q, k)
-        dk += product(tl.trans(weights * (dweights - delta[:, None])), q)
-        q_tile += BLOCK * q_t
-        do_tile += BLOCK * do_t
+    for MASKED in tl.static_range(2):  # the steps that see the whole tile, then those before and behind
+        for number in range((end - begin - count + STEP - 1) // STEP if MASKED else count // STEP):
+            first = (begin if MASKED else whole) + number * STEP
+            if MASKED:
+                first += tl.where(first < whole, 0, count)
+            inside = first + rows < T  # (q,)
+            row_mask = inside[:, None] & (dims < D)[None, :]  # (q, d)
+            q_tile, do_tile = q_head + first.to(tl.int64) * q_t, do_head + first.to(tl.int64) * do_t
+            q = tl.load(q_tile + rows[:, None] * q_t + dims[None, :], mask=row_mask, other=0.0)  # (q, d)
+            do = tl.load(do_tile + rows[:, None] * do_t + dims[None, :], mask=row_mask, other=0.0)  # (q, d)
+            lse = tl.load(lse_ptr + top + first + rows, mask=inside, other=float("inf")) * LOG2_E  # (q,)
+            delta = tl.load(delta_ptr + top + first + rows, mask=inside, other=0.0)  # (q,)
+            scores = tl.dot(k, tl.trans(q), input_precision="ieee", out_dtype=WIDE)  # (k, q)
+            if MASKED:
+                visible = seen((first + rows)[None, :], (left + keys)[:, None], T, window, n_sink, CAUSAL)  # (k, q)
+                scores = tl.where(visible, scores, float("-inf"))
+            weights = tl.exp2(scores * (SCALE * LOG2_E) - lse[None, :])  # (k, q); keys behind the last are not stored
+            dv = add_product(dv, weights, do)
+            dweights = tl.dot(v, tl.trans(do), input_precision="ieee", out_dtype=WIDE)  # (k, q)
+            dk = add_product(dk, weights * (dweights - delta[None, :]), q)
 
-    flat = (pair * T + left) * D + rows[:, None] * D + dims[None, :]
+    flat = (top + left) * D + keys[:, None] * D + dims[None, :]
     tl.store(dk_ptr + flat, dk * SCALE, mask=key_mask)
     tl.store(dv_ptr + flat, dv, mask=key_mask)
