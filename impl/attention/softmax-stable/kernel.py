@@ -1,9 +1,12 @@
-"""Softmax in two passes over a row, forward and backward, along any dimension.
+"""Softmax in one pass over a row that fits the registers, in two over a longer one, forward and backward, along any dimension.
 
-A program holds a tile of ROWS rows and walks along them in tiles of COLUMNS entries. The first pass keeps two numbers
-a row, the largest entry so far and the sum of exp(entry − largest); when a larger one comes, the sum is rescaled. The
-second pass reads the row again and writes exp(entry − largest)/sum. Decisions:
-- a row that fits one tile is read twice, but the second time from the cache: memory sees it once;
+A program holds a tile of ROWS rows and COLUMNS entries. If the rows fit, it reads them once, and no exponential is computed twice.
+Otherwise it walks along them. The first pass keeps two numbers a row, the largest entry so far and the sum of
+exp(entry − largest); when a larger one comes, the sum is rescaled. The second pass reads the row again and writes
+exp(entry − largest)/sum. Decisions:
+- up to 4096 entries fit: 16 a thread. Longer rows are read twice, the second time from the L2 cache where it has room for them;
+- the hardware has 2^x, not eˣ: the difference is multiplied by log₂ e, and after the subtraction, which is exact for what counts;
+- a row is multiplied by 1/sum, so that there is one division a row;
 - other dimensions than the last are not copied: entry j of a row lies `inner` numbers behind entry j − 1, and
   neighbouring rows lie side by side, so that a tile is still read in whole cache lines;
 - 16 bits are widened in registers, float64 is summed in float64;
@@ -11,7 +14,7 @@ second pass reads the row again and writes exp(entry − largest)/sum. Decisions
 - the backward pass needs y alone: dx = y·(dy − Σ dy·y).
 
 Bytes: forward 2·n·rows·(bytes of x), backward 3·n·rows: y and dy in, dx out. Nothing of the size of x is kept but y.
-Operations: forward about 2 exp, 1 division and 5 others for each entry, backward 5: far below what memory allows.
+Operations: forward about 1 exp and 5 others for each entry, twice that for a long row, backward 5: below what memory allows.
 Not in it: a mask or a scale, which FlashAttention fuses; strided x is made contiguous first.
 
 Milakov and Gimelshein 2018, arXiv 1805.02867 (the running maximum and sum).
@@ -19,6 +22,7 @@ Milakov and Gimelshein 2018, arXiv 1805.02867 (the running maximum and sum).
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import torch
@@ -28,6 +32,7 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 INTERPRETED = triton.knobs.runtime.interpret
+LOG2_E = tl.constexpr(math.log2(math.e))
 
 
 def softmax(x: Tensor, dim: int = -1) -> Tensor:
@@ -64,13 +69,13 @@ def launch(kernel: Any, x: Tensor, dim: int, *tensors: Tensor) -> None:
     ROWS, COLUMNS = tile(rows, n, inner)
     wide = tl.float64 if x.dtype == torch.float64 else tl.float32
     with torch.cuda.device_of(x):
-        kernel[(triton.cdiv(rows, ROWS),)](*tensors, rows, n, inner, wide, ROWS, COLUMNS, num_warps=8)
+        kernel[(triton.cdiv(rows, ROWS),)](*tensors, rows, n, inner, wide, n <= COLUMNS, ROWS, COLUMNS, num_warps=8)
 
 
 def tile(rows: int, n: int, inner: int) -> tuple[int, int]:
     """4096 entries a program: most along the row, or 64 neighbouring rows where these lie side by side.
 
-    The interpreter cuts every row, to walk every loop.
+    The interpreter cuts every row of more than four entries, to walk every loop.
     """
     width = triton.next_power_of_2(n)
     columns = max(width // 4, 4) if INTERPRETED else min(width, 4096 if inner == 1 else 64)
@@ -79,47 +84,69 @@ def tile(rows: int, n: int, inner: int) -> tuple[int, int]:
 
 
 @triton.jit
-def forward_kernel(x, y, rows, n, inner, WIDE: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr):
+def tile_at(rows, n, inner, first, ROWS: tl.constexpr, COLUMNS: tl.constexpr):
+    """Where the entries of this program's rows lie, from the entry `first` on, and which there are: (ROWS, COLUMNS) each."""
     row = tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS)  # (ROWS,)
+    column = first + tl.arange(0, COLUMNS)  # (COLUMNS,)
     start = row // inner * n * inner + row % inner  # (ROWS,)
-    column = tl.arange(0, COLUMNS).to(tl.int64)  # (COLUMNS,)
-
-    peak = tl.full((ROWS,), float("-inf"), WIDE)  # the largest entry so far
-    base = tl.zeros((ROWS,), WIDE)  # the peak, or 0 while that is −inf
-    total = tl.zeros((ROWS,), WIDE)  # Σ exp(entry − base)
-    for first in range(0, n, COLUMNS):
-        at = start[:, None] + (first + column)[None, :] * inner  # (ROWS, COLUMNS)
-        inside = (row < rows)[:, None] & (first + column < n)[None, :]
-        z = tl.load(x + at, inside, other=float("-inf")).to(WIDE)
-        higher = tl.maximum(peak, tl.max(z, 1))
-        base = tl.where(higher == float("-inf"), 0.0, higher)
-        total = total * tl.exp(peak - base) + tl.sum(tl.exp(z - base[:, None]), 1)
-        peak = higher
-    total = tl.where(total == 0.0, 1.0, total)
-
-    for first in range(0, n, COLUMNS):
-        at = start[:, None] + (first + column)[None, :] * inner  # (ROWS, COLUMNS)
-        inside = (row < rows)[:, None] & (first + column < n)[None, :]
-        z = tl.load(x + at, inside, other=float("-inf")).to(WIDE)
-        p = tl.exp(z - base[:, None]) / total[:, None]
-        tl.store(y + at, p.to(y.dtype.element_ty), inside)
+    return start[:, None] + column.to(tl.int64)[None, :] * inner, (row < rows)[:, None] & (column < n)[None, :]
 
 
 @triton.jit
-def backward_kernel(y, dy, dx, rows, n, inner, WIDE: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr):
-    row = tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS)  # (ROWS,)
-    start = row // inner * n * inner + row % inner  # (ROWS,)
-    column = tl.arange(0, COLUMNS).to(tl.int64)  # (COLUMNS,)
+def exponentials(z, peak):
+    """exp(z − peak) of a tile (ROWS, COLUMNS); a row of nothing but −inf, whose peak is −inf, gives zeros."""
+    base = tl.where(peak == float("-inf"), 0.0, peak)  # (ROWS,)
+    return tl.exp2((z - base[:, None]) * LOG2_E)
+
+
+@triton.jit
+def forward_kernel(
+    x, y, rows, n, inner, WIDE: tl.constexpr, FITS: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr
+):
+    if FITS:
+        at, inside = tile_at(rows, n, inner, 0, ROWS, COLUMNS)
+        z = tl.load(x + at, inside, other=float("-inf")).to(WIDE)  # (ROWS, COLUMNS)
+        p = exponentials(z, tl.max(z, 1))  # (ROWS, COLUMNS)
+        total = tl.sum(p, 1)  # (ROWS,)
+        p *= (1 / tl.where(total == 0.0, 1.0, total))[:, None]
+        tl.store(y + at, p.to(y.dtype.element_ty), inside)
+        return
+
+    peak = tl.full((ROWS,), float("-inf"), WIDE)  # the largest entry so far
+    total = tl.zeros((ROWS,), WIDE)  # Σ exp(entry − peak)
+    for first in range(0, n, COLUMNS):
+        at, inside = tile_at(rows, n, inner, first, ROWS, COLUMNS)
+        z = tl.load(x + at, inside, other=float("-inf")).to(WIDE)  # (ROWS, COLUMNS)
+        higher = tl.maximum(peak, tl.max(z, 1))  # (ROWS,)
+        shrink = tl.where(peak == higher, 1.0, tl.exp2((peak - higher) * LOG2_E))  # −inf − (−inf) is NaN
+        total = total * shrink + tl.sum(exponentials(z, higher), 1)
+        peak = higher
+    inverse = 1 / tl.where(total == 0.0, 1.0, total)  # (ROWS,)
+
+    for first in range(0, n, COLUMNS):
+        at, inside = tile_at(rows, n, inner, first, ROWS, COLUMNS)
+        z = tl.load(x + at, inside, other=float("-inf")).to(WIDE)  # (ROWS, COLUMNS)
+        tl.store(y + at, (exponentials(z, peak) * inverse[:, None]).to(y.dtype.element_ty), inside)
+
+
+@triton.jit
+def backward_kernel(
+    y, dy, dx, rows, n, inner, WIDE: tl.constexpr, FITS: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr
+):
+    if FITS:
+        at, inside = tile_at(rows, n, inner, 0, ROWS, COLUMNS)
+        p, g = tl.load(y + at, inside, other=0.0).to(WIDE), tl.load(dy + at, inside, other=0.0).to(WIDE)
+        product = tl.sum(p * g, 1)  # (ROWS,)
+        tl.store(dx + at, (p * (g - product[:, None])).to(dx.dtype.element_ty), inside)
+        return
 
     product = tl.zeros((ROWS,), WIDE)  # Σ dy·y
     for first in range(0, n, COLUMNS):
-        at = start[:, None] + (first + column)[None, :] * inner  # (ROWS, COLUMNS)
-        inside = (row < rows)[:, None] & (first + column < n)[None, :]
+        at, inside = tile_at(rows, n, inner, first, ROWS, COLUMNS)
         p, g = tl.load(y + at, inside, other=0.0).to(WIDE), tl.load(dy + at, inside, other=0.0).to(WIDE)
         product += tl.sum(p * g, 1)
 
     for first in range(0, n, COLUMNS):
-        at = start[:, None] + (first + column)[None, :] * inner  # (ROWS, COLUMNS)
-        inside = (row < rows)[:, None] & (first + column < n)[None, :]
+        at, inside = tile_at(rows, n, inner, first, ROWS, COLUMNS)
         p, g = tl.load(y + at, inside, other=0.0).to(WIDE), tl.load(dy + at, inside, other=0.0).to(WIDE)
         tl.store(dx + at, (p * (g - product[:, None])).to(dx.dtype.element_ty), inside)
