@@ -2,8 +2,8 @@
 
     python benchmarks/sm90.py [KERNEL...] [--out FILE] [--before FILE]
 
-It compiles the calls that `gpu.py` times, at full size in bfloat16, and their backward passes. Tensors have a shape and no memory, and a launch ends
-once its kernel is compiled. `ptxas` and `cuobjdump` come with Triton's wheel. The columns:
+It compiles the calls that `gpu.py` times, at full size in bfloat16, and their backward passes. Tensors have a shape and
+no memory, and a launch ends once its kernel is compiled. `ptxas` and `cuobjdump` come with Triton's wheel. The columns:
 
 - regs, spills: registers a thread; loads and stores of local memory, where registers did not suffice;
 - shared, blocks: KiB of shared memory; blocks that fit on a multiprocessor by registers, shared memory and warps;
@@ -161,7 +161,7 @@ def read(kernel: Any) -> Code:
 
 
 def blocks(registers: int, shared: int, warps: int) -> int:
-    """Count the blocks on a multiprocessor: registers are handed out by 8 a thread, each block keeps 1 KiB of shared memory."""
+    """Count the blocks on a multiprocessor. Registers come by 8 a thread; a block takes 1 KiB of shared memory more."""
     by_registers = REGISTERS // (-(-registers // 8) * 8 * 32 * warps)
     return min(by_registers, SHARED_BYTES // (shared + 1024), WARPS // warps)
 
