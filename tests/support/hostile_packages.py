@@ -101,7 +101,7 @@ _TEMPLATES = (
     "{{/Front}} {{^Hint}} {{/Hint}} {{#c1}} {{/c1}} {{tts en:Front}} {{ {{{ }} <hr id=answer> <b> "
     "{{furigana:Front}} {{Unknown}} {{/}} {{#}} text "
 ).split(" ")[:-1]
-_CONFS = ('{"schedVer": 2}', '{"schedVer": 1}', "{}", "", "[]", '{"schedVer": "x"}', '{"schedVer": null}')
+_CONFS = (*('{"schedVer": 2}', '{"schedVer": 1}', "{}", "") * 5, "[]", '{"schedVer": "x"}', '{"schedVer": null}')
 
 
 def generated(rng: random.Random) -> dict[str, Any]:
@@ -112,7 +112,7 @@ def generated(rng: random.Random) -> dict[str, Any]:
         return rng.choice(("", " ")).join(chosen).encode("utf-8", "replace").decode()
 
     def number(*usual: int) -> Any:
-        return rng.choice((*usual * 8, 0, -1, 2**63 - 1, "x", None, 1.5))
+        return rng.choice((*usual * 80, 0, -1, 2**63 - 1, "x", None, 1.5))
 
     count = rng.randrange(1, 6)
     fields = ["\x1f".join(text(_HTML, 30) for _ in range(rng.randrange(1, 5))) for _ in range(count)]
