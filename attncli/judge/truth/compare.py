@@ -178,7 +178,9 @@ def _compare_tensor(expected: Tensor, native: Any, got: Any, rules: Rules, path:
     if not dtype.is_floating_point and not dtype.is_complex:
         return _compare_exact(expected, got, path)
     if rules.exact or dtype in EIGHT_BIT_FLOATS:
-        return _compare_bits(native, got, path)
+        missed = _compare_bits(native, got, path)
+        rounded = missed is not None and rules.single is not None and _rounded_to_float32(native, got)
+        return _without_digits(missed) if missed is not None and rounded else missed
     missed = _compare_floating(expected, native, got, rules, path, dtype)
     if missed is None or rules.single is None or dtype is not torch.float64:
         return missed
@@ -211,14 +213,13 @@ def _compare_bits(native: Tensor, got: Tensor, path: Path) -> Mismatch | None:
     if got.numel() > 1:
         message += say("so-many-differ", count=int((~same).sum()), all=got.numel())
     finite = bool(got[index].isfinite()) or not bool(native[index].isfinite())
-    missed = Mismatch("values" if finite else "not-finite", message, path, native, got, index)
-    return _without_digits(missed) if _rounded_to_float32(native, got, same) else missed
+    return Mismatch("values" if finite else "not-finite", message, path, native, got, index)
 
 
-def _rounded_to_float32(native: Tensor, got: Tensor, same: Tensor) -> bool:
+def _rounded_to_float32(native: Tensor, got: Tensor) -> bool:
     """Whether a float64 result differs by no more than float32 rounds a number by."""
     near = (got - native).abs() <= torch.finfo(torch.float32).eps * native.abs()
-    return got.dtype is torch.float64 and bool((same | near & (got != 0)).all())
+    return got.dtype is torch.float64 and bool((near & (torch.signbit(got) == torch.signbit(native))).all())
 
 
 def _parts_of(tensor: Tensor) -> Tensor:
