@@ -11,7 +11,7 @@ from typing import Any
 
 from attncli.domain.rungs import RUNGS, CaseRung
 from attncli.domain.text import LANGS, Lang
-from attncli.errors import NO_ROOM, ConfigInvalid, EnvironmentFailure, cause_of, remedy_for
+from attncli.errors import NO_ROOM, ConfigInvalid, EnvironmentFailure, remedy_for
 
 THEMES = ("dark", "light", "contrast")
 LEVEL_CHOICES = ("any", "screen", "onsite", "research")
@@ -173,7 +173,8 @@ def _read(path: Path) -> str:
             f"cannot read {path} ({error.strerror}); make it readable, or name another folder with --home"
         ) from error
     except OSError as error:
-        raise ConfigInvalid(f"cannot read {path} {cause_of(error, 'mend or remove it')}") from error
+        remedy = remedy_for(error, "mend or remove it")
+        raise ConfigInvalid(f"cannot read {path} ({error.strerror}); {remedy}") from error
     except UnicodeDecodeError as error:
         raise ConfigInvalid(f"cannot read {path} ({error}); mend or remove it") from error
 

@@ -34,7 +34,10 @@ def _drawing(mathml: str) -> str:
     if _layouts(formula) > MOST_LAYOUTS:
         return f"<code>{html.escape(words)}</code>"
     _hold_signs_with_limits(formula)
-    math = Math(ElementTree.tostring(formula, encoding="unicode"), size=SIZE_PX, margin=MARGIN_PX)
+    try:
+        math = Math(ElementTree.tostring(formula, encoding="unicode"), size=SIZE_PX, margin=MARGIN_PX)
+    except Exception:  # noqa: BLE001 - ziamath raises many kinds; the words are always readable
+        return f"<code>{html.escape(words)}</code>"
     if not _has_signs(math.font.glyphindex, words):
         return f"<code>{html.escape(words)}</code>"
     svg = math.svgxml()

@@ -19,7 +19,6 @@ from attncli.errors import (
     StoreReplaced,
     StoreUnwritable,
     Unfit,
-    cause_of,
     remedy_for,
 )
 
@@ -280,7 +279,8 @@ def make_folder(folder: Path, remedy: str = "make it writable, or name another f
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
-        raise StoreError(f"cannot create {folder} {cause_of(error, remedy)}") from error
+        remedy = remedy_for(error, remedy)
+        raise StoreError(f"cannot create {folder} ({error.strerror}); {remedy}") from error
 
 
 def _require_room(path: Path) -> None:

@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from attncli.errors import StoreError, StoreUnwritable, cause_of
+from attncli.errors import StoreError, StoreUnwritable, remedy_for
 from attncli.store.connection import (
     APPLICATION_ID,
     BESIDE,
@@ -222,7 +222,8 @@ class Database:
             put_in_place(part, path)
             return problems
         except OSError as error:
-            raise StoreError(f"cannot write {path} {cause_of(error, 'name another place')}") from error
+            remedy = remedy_for(error, "name another place")
+            raise StoreError(f"cannot write {path} ({error.strerror}); {remedy}") from error
         finally:
             with suppress(OSError):
                 for suffix in ("", *BESIDE):

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-from attncli.errors import StoreError, StoreUnwritable, cause_of
+from attncli.errors import StoreError, StoreUnwritable, remedy_for
 
 # Where SQLite locks: every connection to a database in write-ahead mode holds a shared lock there while it is open.
 _LOCKED_AT, _LOCKED_BYTES = 0x40000000, 512
@@ -25,9 +25,8 @@ def held_alone(path: Path) -> Iterator[BinaryIO]:
     try:
         file = path.open("rb+")
     except OSError as error:
-        raise StoreUnwritable(
-            f"cannot write to the database {path} {cause_of(error, 'make it and its folder writable')}"
-        ) from error
+        remedy = remedy_for(error, "make it and its folder writable")
+        raise StoreUnwritable(f"cannot write to the database {path} ({error.strerror}); {remedy}") from error
     with file:
         _lock(file, path)
         yield file

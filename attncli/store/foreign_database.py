@@ -17,7 +17,7 @@ from tempfile import mkdtemp
 from attncli.domain import strict_json
 from attncli.domain.log_row import LogRow
 from attncli.domain.log_row_json import LONGEST_LINE, row_of_document
-from attncli.errors import StoreCorrupt, StoreError, UsageError, cause_of, remedy_for
+from attncli.errors import StoreCorrupt, StoreError, UsageError, remedy_for
 from attncli.store.connection import APPLICATION_ID, FORMAT, Connection, opened
 from attncli.store.log import checksum
 from attncli.store.moments import moment
@@ -67,7 +67,8 @@ def workshop(folder: Path) -> Iterator[Path]:
     try:
         own = Path(mkdtemp(prefix=f"{WORKSHOP}{os.getpid()}-", dir=folder))
     except OSError as error:
-        raise StoreError(f"cannot write to {folder} {cause_of(error, 'make it writable')}") from error
+        remedy = remedy_for(error, "make it writable")
+        raise StoreError(f"cannot write to {folder} ({error.strerror}); {remedy}") from error
     try:
         for other in folder.glob(f"{WORKSHOP}*"):
             if other != own and _is_left_behind(other, own):

@@ -13,7 +13,7 @@ from pathlib import Path
 from shutil import copyfile, copyfileobj
 from typing import Any, BinaryIO
 
-from attncli.errors import StoreCorrupt, StoreError, StoreUnwritable, cause_of
+from attncli.errors import StoreCorrupt, StoreError, StoreUnwritable, remedy_for
 from attncli.files import flush_folder, free_name
 from attncli.store.backups import since_last_restore
 from attncli.store.connection import BESIDE, Connection, opened
@@ -76,9 +76,8 @@ def rescue(path: Path, backups: Path | None = None) -> Rescued:
             lost = _fill(fresh, found, remains)
             swap(path, fresh, kept, file)
         except OSError as error:
-            raise StoreUnwritable(
-                f"cannot save the rows of {path} {cause_of(error, 'make its folder writable')}"
-            ) from error
+            remedy = remedy_for(error, "make its folder writable")
+            raise StoreUnwritable(f"cannot save the rows of {path} ({error.strerror}); {remedy}") from error
         finally:
             _remove(fresh)
     return Rescued(len(found.rows), lost, kept, is_cut_short(content))

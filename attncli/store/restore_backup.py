@@ -9,7 +9,7 @@ from datetime import datetime
 from pathlib import Path
 
 from attncli.domain.log_row import LogRow
-from attncli.errors import StoreCorrupt, StoreError, StoreUnwritable, UsageError, cause_of, remedy_for
+from attncli.errors import StoreCorrupt, StoreError, StoreUnwritable, UsageError, remedy_for
 from attncli.files import free_name
 from attncli.store.backups import BEFORE_RESTORE, keep_copy
 from attncli.store.connection import BESIDE, make_folder
@@ -119,7 +119,8 @@ def _displace(path: Path, fresh: Path, rows: int) -> Path:
             kept = name_of_damaged(path)
             swap(path, fresh, kept, file)
         except OSError as error:
-            raise StoreUnwritable(f"cannot replace {path} {cause_of(error, 'make its folder writable')}") from error
+            remedy = remedy_for(error, "make its folder writable")
+            raise StoreUnwritable(f"cannot replace {path} ({error.strerror}); {remedy}") from error
     return kept
 
 

@@ -159,12 +159,14 @@ class AttnApp(WaysIn, Notices, CollectWhenIdle, UnexpectedInput, WaysOut):
 
     def panic(self, *renderables: RenderableType) -> None:
         """Textual calls this when the thread that reads the keys has failed; what was typed is kept as at any end."""
-        said = ""
+        said = "their thread has failed"
         for renderable in renderables:
             if isinstance(renderable, Traceback) and renderable.trace.stacks:
                 failed = renderable.trace.stacks[-1]
-                said = f" ({failed.exc_type}: {failed.exc_value})"
-        self._exception = EnvironmentFailure(f"the keys cannot be read any more{said}; start attn again")
+                said = f"{failed.exc_type}: {failed.exc_value}"
+        self._exception = EnvironmentFailure(
+            f"the keys cannot be read any more ({said}); what was typed is kept; start attn again"
+        )
         self.exit(return_code=self._exception.exit_code)
 
     def on_mount(self) -> None:

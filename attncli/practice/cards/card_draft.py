@@ -6,7 +6,7 @@ import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from attncli.errors import UsageError, cause_of
+from attncli.errors import UsageError, remedy_for
 from attncli.files import put_text
 
 
@@ -49,7 +49,8 @@ def drop_draft(path: Path) -> None:
     try:
         path.unlink(missing_ok=True)
     except OSError as error:
-        raise UsageError(f"cannot remove {path} {cause_of(error, 'make the folder writable')}") from error
+        remedy = remedy_for(error, "make the folder writable")
+        raise UsageError(f"cannot remove {path} ({error.strerror}); {remedy}") from error
 
 
 def _no_draft(path: Path) -> UsageError:
