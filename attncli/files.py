@@ -36,7 +36,6 @@ def put_text(path: Path, text: str, remedy: str) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         write_whole(path, [text])
     except OSError as error:
-        remedy = remedy_for(error, remedy)
         raise cannot_write(path, error, remedy) from error
 
 
@@ -71,6 +70,7 @@ def cannot_write(path: Path, error: OSError, remedy: str) -> AttnError:
     """The error for a place that cannot be written: `remedy` helps if the place is unfit, space if there is none."""
     if error.errno in NO_ROOM:
         return EnvironmentFailure(f"cannot write {path} ({error.strerror}); free some disk space and try again")
+    remedy = remedy_for(error, remedy)
     return UsageError(f"cannot write {path} ({error.strerror}); {remedy}")
 
 
