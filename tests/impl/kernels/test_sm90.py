@@ -1,0 +1,122 @@
+"""Machine code of every kernel for an H100, forward and backward, read by benchmarks/sm90.py."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.impl.kernels.conftest import FOLDERS, IMPL
+
+BENCHMARKS = IMPL.parent / "benchmarks"
+FLASH = (
+    "flash-64",
+    "flash-64-causal",
+    "flash-128",
+    "flash-backward-64",
+    "flash-backward-128",
+    "gqa",
+    "varlen",
+    "sliding-window",
+)
+MEMORY_BOUND = ("softmax", "nf4-dequantise", "layer-norm", "rms-norm")
+SPILLS = {
+    "mla part_kernel": "16 heads of width 576 in one program, until figures choose another tile",
+    "rope-interleaved rope_kernel": "sine and cosine of a large angle keep their reduction in local memory",
+    "rope-half rope_kernel": "sine and cosine of a large angle keep their reduction in local memory",
+}
+"""Kernels that use local memory, and why; none of the flash family, nor softmax or NF4."""
+DIVISIONS = {
+    "paged-kv part_kernel": "the page of each token is found by a division",
+    "moe weights_kernel": "the tile of an expert is found by a division",
+}
+"""Kernels with a 64-bit division in a loop, and why; none of the flash family, nor softmax or NF4."""
+
+
+@cache
+def compiled() -> dict[str, dict[str, Any]]:
+    """What the compiler made of each kernel, by "entry function"; compiled once for all tests here."""
+    environment = {name: value for name, value in os.environ.items() if name != "TRITON_INTERPRET"}
+    with tempfile.TemporaryDirectory() as folder:
+        out = Path(folder) / "sm90.json"
+        environment.setdefault("TRITON_CACHE_DIR", folder)
+        command = [sys.executable, str(BENCHMARKS / "sm90.py"), "--out", str(out)]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=1200)
+        assert done.returncode == 0, done.stdout[-300:] + done.stderr[-1500:]
+        result: dict[str, dict[str, Any]] = json.loads(out.read_text())
+    return result
+
+
+def of(entries: tuple[str, ...]) -> dict[str, dict[str, Any]]:
+    return {name: code for name, code in compiled().items() if name.split()[0] in entries}
+
+
+def test_every_kernel_compiles_within_shared_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    from gpu_kernels import ENTRIES
+
+    assert {IMPL / ENTRIES[name.split()[0]].folder for name in compiled()} == set(FOLDERS)
+    assert all(code["shared_bytes"] <= 227 << 10 for code in compiled().values())
+
+
+def test_no_kernel_spills_but_those_with_a_reason() -> None:
+    assert {name for name, code in compiled().items() if code["spills"]} == set(SPILLS)
+
+
+def test_no_kernel_divides_in_a_loop_but_those_with_a_reason() -> None:
+    assert {name for name, code in compiled().items() if code["loop_divisions"]} == set(DIVISIONS)
+
+
+def test_the_flash_family_uses_warpgroups_on_rows_of_their_own() -> None:
+    family = of(FLASH)
+    assert len(family) >= 16
+    for name, code in family.items():
+        assert code["wgmma"] and not code["mma"] and not code["repeated_rows"], name
+        assert max(code["loop_barriers"]) <= 2, name
+
+
+def test_three_programs_of_width_64_fit_a_multiprocessor() -> None:
+    assert compiled()["flash-64 forward_kernel"]["registers"] <= 168
+    assert compiled()["flash-64-causal forward_kernel"]["registers"] <= 168
+
+
+def test_memory_bound_kernels_move_128_bits() -> None:
+    family = of(MEMORY_BOUND)
+    assert len(family) >= 4
+    for name, code in family.items():
+        assert code["wide"] >= code["narrow"], name
+
+
+def test_divisions_count_only_within_a_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    import sm90
+
+    ptx = "div.s64 a;\n$L_1:\nrem.u64 b;\n@%p bra $L_1;\nrem.s64 c;\n@%p bra $L_2;\ndiv.s64 d;\n$L_2:\n"
+    assert sm90.divisions_in_loops(ptx) == 1
+
+
+def test_loops_are_the_innermost_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    import sm90
+
+    sass = (
+        "/*0010*/ MOV R1 ;\n/*0020*/ FADD R1 ;\n/*0030*/ @P0 BRA 0x20 ;\n/*0040*/ @!P1 BRA 0x10 ;\n/*0050*/ BRA 0x50;"
+    )
+    code = sm90.instructions(sass)
+    assert [text.split()[0] for _, text in code] == ["MOV", "FADD", "BRA", "BRA", "BRA"]
+    assert sm90.innermost_loops(code) == [(0x20, 0x30)]
+
+
+def test_blocks_are_bounded_by_registers_and_shared_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    import sm90
+
+    assert [sm90.blocks(r, 0, 4) for r in (168, 169)] == [3, 2]
+    assert sm90.blocks(32, 100 << 10, 8) == 2
