@@ -11,7 +11,7 @@ from typing import Any
 
 from attncli.domain.rungs import RUNGS, CaseRung
 from attncli.domain.text import LANGS, Lang
-from attncli.errors import NO_ROOM, ConfigInvalid, EnvironmentFailure, remedy_for
+from attncli.errors import NO_ROOM, ConfigInvalid, EnvironmentFailure, remedy_at_home, remedy_for
 
 THEMES = ("dark", "light", "contrast")
 LEVEL_CHOICES = ("any", "screen", "onsite", "research")
@@ -197,7 +197,7 @@ def _write(path: Path, text: str) -> None:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         write_whole(path, [text])
     except OSError as error:
-        remedy = "free some disk space" if error.errno in NO_ROOM else remedy_for(error, "make its folder writable")
+        remedy = "free some disk space" if error.errno in NO_ROOM else remedy_at_home(error, "make its folder writable")
         raise EnvironmentFailure(f"cannot write {path} ({error.strerror}); {remedy}") from error
 
 

@@ -56,11 +56,19 @@ _REMEDIES = {
     errno.ENFILE: "close other programs and try again",
     errno.ENOMEM: "close other programs and try again",
 }
+_OTHER_PLACE = frozenset({errno.ENOTDIR, errno.EEXIST, errno.ELOOP, errno.ENODEV, errno.EROFS})
 
 
 def remedy_for(error: OSError, otherwise: str) -> str:
     """Return what helps against the cause of `error`; `otherwise` is for a missing permission and what is not known."""
     return _REMEDIES.get(error.errno or 0, otherwise)
+
+
+def remedy_at_home(error: OSError, otherwise: str) -> str:
+    """Return the same for a file of the learner's folder: another place is named with --home."""
+    if error.errno in _OTHER_PLACE:
+        return "name another folder with --home"
+    return remedy_for(error, otherwise)
 
 
 def cause_of(error: OSError, otherwise: str) -> str:

@@ -139,7 +139,7 @@ def test_what_is_no_toml_is_refused_with_a_remedy(path: Path, content: bytes) ->
 
 def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(EnvironmentFailure, match="make its folder writable"):
+    with pytest.raises(EnvironmentFailure, match="name another folder with --home"):
         save(tmp_path / "file" / "config.toml", "lang", "en")
 
 

@@ -19,7 +19,7 @@ from attncli.errors import (
     StoreReplaced,
     StoreUnwritable,
     Unfit,
-    remedy_for,
+    remedy_at_home,
 )
 
 APPLICATION_ID = 0x6174746E  # "attn"
@@ -279,7 +279,7 @@ def make_folder(folder: Path, remedy: str = "make it writable, or name another f
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
-        remedy = remedy_for(error, remedy)
+        remedy = remedy_at_home(error, remedy)
         raise StoreError(f"cannot create {folder} ({error.strerror}); {remedy}") from error
 
 
@@ -336,7 +336,7 @@ def _remedy_at(path: Path, otherwise: str) -> str:
         path.parent.stat()
         os.close(os.open(path, os.O_RDWR))
     except OSError as error:
-        return remedy_for(error, otherwise)
+        return remedy_at_home(error, otherwise)
     return otherwise
 
 

@@ -260,8 +260,8 @@ def test_a_place_that_is_no_place_for_a_database_says_what_helps(tmp_path: Path)
     (tmp_path / "link" / "progress.db").symlink_to("progress.db")
     for place, remedy in {
         "folder/progress.db": "move that folder away",
-        "link/progress.db": "name another path",
-        "file/progress.db": "name another path",
+        "link/progress.db": "name another folder with --home",
+        "file/progress.db": "name another folder with --home",
         f"{'a' * 300}/progress.db": "name a shorter path",
         f"{'a' * 300}.db": "name a shorter path",
     }.items():
