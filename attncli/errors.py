@@ -71,11 +71,6 @@ def remedy_at_home(error: OSError, otherwise: str) -> str:
     return remedy_for(error, otherwise)
 
 
-def cause_of(error: OSError, otherwise: str) -> str:
-    """Return the cause of `error` in brackets, and what helps against it, for the end of a message."""
-    return f"({error.strerror}); {remedy_for(error, otherwise)}"
-
-
 class AttnError(Exception):
     """Base of all errors that are shown to the user as one line."""
 

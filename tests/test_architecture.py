@@ -145,7 +145,7 @@ LONGEST_FUNCTION = 70
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 NETWORK = {"http", "urllib.request", "requests", "httpx", "aiohttp", "ftplib", "smtplib", "xmlrpc"}
 # What answers on loopback, and asks nobody.
-LISTENS = {"browser_server.py": {"aiohttp.web"}}
+LISTENS = {"browser_server.py": {"aiohttp.web", "aiohttp.http_exceptions.HttpProcessingError"}}
 
 
 def room_of(path: Path) -> str:

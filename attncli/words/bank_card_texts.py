@@ -32,6 +32,7 @@ CARDS: tuple[_T, ...] = (
     _T("drop one pair", "请去掉其中一对"),
     _T("the code has {count} lines, at most {most} are shown", "代码有 {count} 行，最多显示 {most} 行"),
     _T("the code is not Python ({said})", "代码不是 Python（{said}）"),
+    _T("over {most} characters long", "超过 {most} 个字符"),
     _T("line {line} is beyond the code, which has {count}", "第 {line} 行超出了代码，代码只有 {count} 行"),
     _T("line {line} of the code is empty", "代码的第 {line} 行是空行"),
     _T("name the failing line", "请给出有错的那一行"),

@@ -11,7 +11,6 @@ REMEDIES: tuple[_T, ...] = (
     _T("free some disk space", "请腾出磁盘空间"),
     _T("free some space or send it elsewhere", "请腾出磁盘空间，或输出到别处"),
     _T("free some disk space and try again", "请腾出磁盘空间后重试"),
-    _T("free some disk space, make its folder writable", "请腾出磁盘空间，并确保所在目录可写"),
     _T("make it writable", "请确保它可写"),
     _T("name a shorter path", "请换一个更短的路径"),
     _T("move that folder away", "请把那个目录移走"),

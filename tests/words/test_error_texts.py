@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
+import errno
 from importlib import import_module
 from string import Formatter
 
 import pytest
 
 from attncli.domain.text import Localised
+from attncli.errors import remedy_at_home, remedy_for
 from attncli.words import error_texts
 from attncli.words.in_chinese import in_chinese, tables
 from tests.support.worded_errors import Worded, modules, worded_errors
@@ -89,9 +91,16 @@ def test_every_error_has_its_chinese() -> None:
         for worded in worded_errors()
         if file_of(worded) not in COUNTED
         and worded.message not in HANDED_ON.get(file_of(worded), ())
-        and in_chinese(worded.message) is None
+        and in_chinese(worded.message.replace("‹remedy›", "name another path")) is None
     ]
     assert missing == []
+
+
+@pytest.mark.parametrize("number", sorted(errno.errorcode))
+def test_every_remedy_of_the_system_s_errors_has_its_chinese(number: int) -> None:
+    error = OSError(number, "x")
+    for remedy in (remedy_for(error, "name another path"), remedy_at_home(error, "name another path")):
+        assert in_chinese(remedy) is not None
 
 
 def test_the_errors_are_found_in_the_source() -> None:

@@ -49,7 +49,7 @@ def snippet_findings(value: object) -> Iterator[Finding]:
 def python_fault(code: str) -> str:
     """Why a text is no Python, empty where it is. Long ones are not parsed: Python takes minutes for some."""
     if len(code) > MOST_CHARACTERS:
-        return f"longer than {MOST_CHARACTERS} characters"
+        return f"over {MOST_CHARACTERS} characters long"
     try:
         ast.parse(code)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
