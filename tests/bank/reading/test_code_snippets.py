@@ -289,7 +289,11 @@ def test_both_languages_show_the_same_code() -> None:
         ("```\nx = 1\n```", 'a code block is marked ""; write ```python where it runs, ```python sketch or ```text'),
         ("```py\nx = 1\n```", 'a code block is marked "py"; write ```python where it runs'),
         ("```python sketch\nx = = 1\n```", "the code block is not Python (invalid syntax"),
-        ("```python\nx = f'" + "{a}" * 4_000 + "'\n```", "the code block is not Python (longer than 10000 characters"),
+        pytest.param(
+            "```python\nx = f'" + "{a}" * 4_000 + "'\n```",
+            "the code block is not Python (over 10000 characters long",
+            id="long",
+        ),
     ],
 )
 def test_a_block_says_what_it_is(block: str, message: str | None) -> None:
