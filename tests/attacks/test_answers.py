@@ -372,7 +372,8 @@ def test_naming_a_mistake_survives_every_answer(exam):
         if isinstance(observed, Observed):
             looked += 1
             due = Expectation(exam.demands.reference, request.case)
-            assert isinstance(diagnose(exam.folder, [Probe(request, observed, due)]), list)
+            rung = asked.chance.choice(("solved", "hardened"))
+            assert isinstance(diagnose(exam.folder, [Probe(request, observed, due)], rung, "x = 1"), list)
     assert looked > ANSWERS // 100
 
 

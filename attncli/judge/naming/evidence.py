@@ -7,7 +7,7 @@ explains it. Where the submission is right and the mistake is not, the submissio
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
@@ -109,7 +109,7 @@ class Answered:
         sound, got = self._parts_of_sound[key], self._parts_of_got.get(key)
         rules, entry = self._rules(key, sound), call_name(self.case, key) if isinstance(key, int) else ""
         due, mine, theirs = dict(leaves(sound)), dict(leaves(got)), dict(leaves(other))
-        if due.keys() == mine.keys() == theirs.keys():
+        if due.keys() == mine.keys() == theirs.keys() and _has_values([*mine.values(), *theirs.values()]):
             for path, value in due.items():
                 yield replace(self._leaf(rules, (key, *path), value, mine[path], theirs[path]), entry=entry)
             return
@@ -132,6 +132,7 @@ class Answered:
                 else torch.zeros_like(wrong)
             )
             return Entries(wrong, elsewhere, same, torch.ones_like(wrong), plain)
+        due, got, other = map(_computable, (due, got, other))
         numbers = got.isfinite() & other.isfinite()
         same = same & (~wrong | ~numbers | _nearer(got, other, due))
         return Entries(wrong, elsewhere, same, numbers, _is_plain(got), measured=True)
@@ -184,6 +185,16 @@ def _whole(wrong: bool, other: bool, same: bool, failed: bool = False) -> Entrie
     return Entries(masks[0], masks[1], masks[2], masks[3], masks[4], failed=failed)
 
 
+def _has_values(answers: Iterable[Any]) -> bool:
+    """Tell whether no tensor among these lies where there are no values."""
+    return not any(isinstance(value, Tensor) and value.is_meta for value in answers)
+
+
+def _computable(value: Tensor) -> Tensor:
+    """Widen floating-point numbers of 8 bits, with which torch computes nothing."""
+    return value.to(torch.float32) if value.dtype in EIGHT_BIT_FLOATS else value
+
+
 def _is_floating(value: Any) -> bool:
     return isinstance(value, Tensor) and value.is_floating_point()
 
@@ -200,14 +211,13 @@ def alike(value: Any, other: Any, rules: Rules, path: Path = ()) -> Tensor:
     """Tell for each entry whether two answers agree; for both as a whole where they have no common form."""
     if not isinstance(value, Tensor) or not isinstance(other, Tensor):
         return torch.tensor(_same_value(value, other, rules))
-    if value.shape != other.shape or value.dtype != other.dtype:
+    if value.shape != other.shape or value.dtype != other.dtype or not _has_values([value, other]):
         return torch.tensor(False)
     if value.is_complex():
         return torch.tensor(compare(value, value, other, rules, path) is None)
     if not value.is_floating_point():
         return torch.eq(value, other)
-    if value.dtype in EIGHT_BIT_FLOATS:
-        value, other = value.to(torch.float32), other.to(torch.float32)
+    value, other = _computable(value), _computable(other)
     if rules.exact:
         same: Tensor = torch.eq(value, other) & torch.eq(value.signbit(), other.signbit())
         return same.logical_or(value.isnan() & other.isnan())
