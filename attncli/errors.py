@@ -45,7 +45,7 @@ _OTHER_PATH = "name another path"
 _REMEDIES = {
     errno.ENAMETOOLONG: "name a shorter path",
     errno.ENOTDIR: _OTHER_PATH,
-    errno.EEXIST: _OTHER_PATH,
+    errno.EEXIST: "move that file away",
     errno.ELOOP: _OTHER_PATH,
     errno.ENODEV: _OTHER_PATH,
     errno.EISDIR: "name a file, not a folder",

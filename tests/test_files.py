@@ -113,7 +113,7 @@ def test_a_text_is_put_into_a_folder_that_comes_with_it(tmp_path: Path, monkeypa
     file = tmp_path / "new" / "folder" / "a.yaml"
     put_text(file, "问\n", "name another")
     assert file.read_bytes() == "问\n".encode()
-    with pytest.raises(UsageError, match=r"cannot write .*/a.yaml/b.yaml \(.*\); name another"):
+    with pytest.raises(UsageError, match=r"cannot write .*/a.yaml/b.yaml \(.*\); move that file away"):
         put_text(file / "b.yaml", "x", "name another")
 
     def fail(handle: int) -> None:

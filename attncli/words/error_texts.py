@@ -15,6 +15,7 @@ REMEDIES: tuple[_T, ...] = (
     _T("name a shorter path", "请换一个更短的路径"),
     _T("move that folder away", "请把那个目录移走"),
     _T("name another path", "请换一个路径"),
+    _T("move that file away", "请移走那个文件"),
     _T("name a file, not a folder", "请给出文件，而不是目录"),
     _T("name a place that can be written to", "请换一个可写的位置"),
     _T("there is no folder {folder} for the learner's folder {home}", "学习者目录 {home} 的上级目录 {folder} 不存在"),

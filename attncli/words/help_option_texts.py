@@ -96,7 +96,7 @@ OPTION_HELP: tuple[_T, ...] = (
     _T("Grade again whenever the file is saved.", "每次保存文件都重新评测。"),
     _T("Inputs for matches-reference.", "matches-reference 用多少组输入。"),
     _T("Another stream of inputs: a fresh exam.", "换一批输入：重新考一次。"),
-    _T("Another stream of inputs.", "换一批输入。"),
+    _T("The stream of inputs (default: drawn, then kept).", "输入批次（默认随机抽取，之后沿用）。"),
     _T(
         "Seconds for one run of your code (ten times that for all).",
         "代码单次运行限时多少秒（总共限时十倍）。",

@@ -157,8 +157,9 @@ COMMAND_HELP: tuple[_T, ...] = (
         "评测整个班级的 DIR/<学员>/<编程题>.py：退出码 0 已评测，2 没有可评测的，3 评测程序出错。",
     ),
     _T(
-        "What is graded is kept in DIR/.attn-cohort and not graded again. Nothing is recorded as your own attempt.",
-        "评测过的结果存在 DIR/.attn-cohort，不会重复评测。不会记为你自己的作答。",
+        "Results and their seed are kept in DIR/.attn-cohort: no file is graded twice. "
+        "Nothing is recorded as your attempt.",
+        "结果和种子存在 DIR/.attn-cohort，同一文件不会重复评测。不会记为你自己的作答。",
     ),
     _T(
         "Run one small engine of your own solved pieces: it trains, then serves.",
