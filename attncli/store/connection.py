@@ -20,6 +20,7 @@ from attncli.errors import (
     StoreUnwritable,
     Unfit,
     remedy_at_home,
+    remedy_for,
 )
 
 APPLICATION_ID = 0x6174746E  # "attn"
@@ -274,12 +275,15 @@ def not_in_place(path: Path) -> StoreRemoved | StoreReplaced:
     )
 
 
-def make_folder(folder: Path, remedy: str = "make it writable, or name another folder with --home") -> None:
+HOME_REMEDY = "make it writable, or name another folder with --home"
+
+
+def make_folder(folder: Path, remedy: str = HOME_REMEDY) -> None:
     """The folder a database stands in, its owner's alone. Raises StoreError with `remedy` where there can be none."""
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
-        remedy = remedy_at_home(error, remedy)
+        remedy = remedy_at_home(error, remedy) if remedy == HOME_REMEDY else remedy_for(error, remedy)
         raise StoreError(f"cannot create {folder} ({error.strerror}); {remedy}") from error
 
 

@@ -83,5 +83,5 @@ def test_no_copy_takes_the_room_that_reviews_need(path: Path, folder: Path, monk
 
 def test_a_folder_that_cannot_be_made_is_said(path: Path, folder: Path) -> None:
     folder.write_text("in the way")
-    with Database.open(path) as database, pytest.raises(StoreError, match="make its parent writable"):
+    with Database.open(path) as database, pytest.raises(StoreError, match="move that file away"):
         keep_copy(database, folder, DAILY, AT)

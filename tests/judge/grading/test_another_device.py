@@ -182,7 +182,8 @@ def test_code_that_changes_its_input_is_told_there_what_it_is_told_on_the_cpu(we
 
 
 def test_what_hangs_together_in_memory_is_seen_there(weigh: Folder) -> None:
-    lines = ["kept = weigh.__dict__.setdefault(tuple(x.shape), torch.empty_like(x))"]
+    lines = ["weigh.kept = getattr(weigh, 'kept', {})"]
+    lines += ["kept = weigh.kept.setdefault(tuple(x.shape), torch.empty_like(x))"]
     lines += ["return kept.copy_((x * scale).softmax(-1))"]
     report = grade(weigh, solution(*lines), ELSEWHERE)
     assert "aliased" in {found.get("reason") for found in report["checks"]}
