@@ -183,8 +183,8 @@ def test_code_that_changes_its_input_is_told_there_what_it_is_told_on_the_cpu(we
 
 def test_what_hangs_together_in_memory_is_seen_there(weigh: Folder) -> None:
     lines = ["weigh.kept = getattr(weigh, 'kept', {})"]
-    lines += ["kept = weigh.kept.setdefault(tuple(x.shape), torch.empty_like(x))"]
-    lines += ["return kept.copy_((x * scale).softmax(-1))"]
+    lines += ["kept = weigh.kept.setdefault((tuple(x.shape), x.dtype), torch.empty_like(x))"]
+    lines += ["out = (x * scale).softmax(-1)", "return out if out.requires_grad else kept.copy_(out)"]
     report = grade(weigh, solution(*lines), ELSEWHERE)
     assert "aliased" in {found.get("reason") for found in report["checks"]}
 
