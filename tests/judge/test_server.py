@@ -66,7 +66,9 @@ def zygote() -> FakeZygote:
 @pytest.fixture
 def ask(tmp_path: Any, zygote: FakeZygote, monkeypatch: pytest.MonkeyPatch) -> Ask:
     """A request for the played kernels, on the device that is played unless it says otherwise."""
-    monkeypatch.setattr(served, "policy_of", lambda device, kernel: CPU_POLICY if device == CPU else CUDA_KERNELS)
+    monkeypatch.setattr(
+        served, "policy_of", lambda device, kernel, *cache: CPU_POLICY if device == CPU else CUDA_KERNELS
+    )
     monkeypatch.setattr(trusted_files.kernel_watch, "prepare", lambda: None)
     folder, out = write_kernels(tmp_path), io.StringIO()
     server: Any = Server(out, zygote)  # type: ignore[arg-type]

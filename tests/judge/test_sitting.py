@@ -16,6 +16,7 @@ import pytest
 from attncli.domain.grade_report import GradeReport
 from attncli.errors import JudgeFailed
 from attncli.judge.client import GradeRequest, Judge
+from attncli.sandbox.namespaces import children_of
 from in_process import SPEC, write_challenge
 
 pytestmark = pytest.mark.sandbox
@@ -119,7 +120,7 @@ def test_a_zygote_that_was_killed_is_replaced_and_no_file_is_blamed(judge, ask):
 
 def test_a_file_is_not_rejected_because_the_zygote_was_killed_meanwhile(judge, ask):
     assert judge.grade(ask(RIGHT)).verdict == "accepted"
-    zygote = descendants(judge._process.pid)[0]
+    _watch, zygote = children_of(judge._process.pid)
     killer = threading.Timer(0.2, os.kill, (zygote, signal.SIGKILL))
     killer.start()
     report = judge.grade(ask(b"for _ in range(20_000_000):\n    pass\n" + RIGHT))
@@ -133,11 +134,16 @@ def test_a_judge_that_was_killed_is_one_clear_line(judge, ask):
     os.kill(judge._process.pid, signal.SIGKILL)
     with pytest.raises(JudgeFailed, match="the judge died"):
         judge.grade(ask(RIGHT))
+    assert ended(children), "something outlived the judge"
+
+
+def ended(children: list[int]) -> bool:
+    """Wait up to half a minute for processes to end."""
     for _ in range(600):
         if not any(Path(f"/proc/{child}").exists() for child in children):
-            return
+            return True
         time.sleep(0.05)
-    pytest.fail("something outlived the judge")
+    return False
 
 
 def test_closing_the_judge_leaves_no_process(ask):
@@ -145,7 +151,7 @@ def test_closing_the_judge_leaves_no_process(ask):
         judge.grade(ask(RIGHT))
         children = descendants(judge._process.pid)
         assert children
-    assert not any(Path(f"/proc/{child}").exists() for child in children)
+    assert ended(children)
 
 
 def test_an_unknown_request_is_refused_by_name(judge):
