@@ -22,11 +22,10 @@ from attncli.judge.naming.roundings import rounding_of
 from attncli.judge.naming.samples import Sample, samples, subject, wrong_parts
 from attncli.judge.sentences import say
 from attncli.judge.truth.demands import Demands
+from attncli.judge.truth.tolerance import CLEARLY
 
 # So many probes show whether a mistake is worth the others.
 FIRST = 5
-# The likeliest mistake explains so much more than the next one.
-CLEARLY = 0.1
 # The code of mistakes that no output tells apart is compared in phrases of so many tokens.
 PHRASE = 4
 

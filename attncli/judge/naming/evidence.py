@@ -21,25 +21,18 @@ from attncli.judge.truth.demands import call_name
 from attncli.judge.truth.gradients import largest
 from attncli.judge.truth.properties import broken_gradient_properties, broken_properties
 from attncli.judge.truth.reference import Observed
-from attncli.judge.truth.tolerance import SAME_GRADIENT
+from attncli.judge.truth.tolerance import CONTRADICTED, MOST_EXPLAINED, NEARER, SAME_GRADIENT, SOME_EXPLAINED
 from attncli.sandbox.tensor_table import EIGHT_BIT_FLOATS
 from attncli.sandbox.values import Raised
 
-# An answer that is wrong is like another one if it is so many times nearer to it than to what is right.
-NEARER = 4.0
 # Each of two mistakes must show in so many answers, and in so many entries altogether.
 LEAST_ANSWERS = 2
 LEAST_ENTRIES = 4
 # What many mistakes give must agree in so many answers.
 LEAST_PLAIN = 3
-# One that leaves something unexplained must explain so much of what is wrong, in so many probes, to be named; with less
-# than the first share over the first probes it is not looked at any further.
-SOME = 0.3
-MOST = 0.5
+# One that leaves something unexplained must explain so many wrong entries, in so many probes, to be named.
 LEAST_ENTRIES_OF_MOST = 8
 LEAST_PROBES_OF_MOST = 3
-# So many entries for each that it explains may be right by chance where it is wrong.
-CONTRADICTED = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -307,14 +300,14 @@ class Evidence:
     @property
     def explains_some(self) -> bool:
         another = any(bool(part.another.any()) for part in self.parts)
-        return not another and self.share >= SOME and self._contradicted() <= CONTRADICTED * self.explained
+        return not another and self.share >= SOME_EXPLAINED and self._contradicted() <= CONTRADICTED * self.explained
 
     @property
     def explains_most(self) -> bool:
         """Tell whether it explains all but what has no number, over so many measured entries of several probes."""
         counts = [sum(int(p.explained.sum()) for p in entries if p.measured) for entries in self.probes]
         enough = sum(counts) >= LEAST_ENTRIES_OF_MOST and sum(count > 0 for count in counts) >= LEAST_PROBES_OF_MOST
-        return enough and self.share >= MOST and self.explains_some
+        return enough and self.share >= MOST_EXPLAINED and self.explains_some
 
     def _contradicted(self) -> int:
         """Count what the submission gets right and the mistake does not, in calls that the submission gets wrong

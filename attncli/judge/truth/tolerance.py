@@ -52,3 +52,14 @@ SAME_GRADIENT = 64
 VARIES = 1e-3
 # Two measurements of one constant in float32 are nearer to each other than this.
 NEAR = 3e-5
+
+# A wrong answer is like a known mistake's if it is so many times nearer to it than to what is right.
+NEARER = 4.0
+# A mistake that leaves some wrong entries unexplained is named from the second share on; with less than the first, over
+# the first probes, it is put to no others.
+SOME_EXPLAINED = 0.3
+MOST_EXPLAINED = 0.5
+# So many entries for each one explained may be right by chance where the mistake is wrong.
+CONTRADICTED = 0.05
+# The likeliest mistake explains so much more than the next one.
+CLEARLY = 0.1
