@@ -1,8 +1,8 @@
-"""Compiles what a kernel.py launches for a GPU that is not there: `python compile_without_gpu.py [--quick] FOLDER...`.
+"""Compile what a kernel.py launches for a GPU that is not there: `python compile_without_gpu.py FOLDER...`.
 
 Triton's wheel brings the assembler. The judge's cases are put to a kernel whose launches stop after they are compiled,
 for an A100 and an H100, forward and backward; each line says the kernel, its types, and the shared memory it takes.
-`--quick` is for an H100, in bfloat16, and of the first case alone that launches anything.
+`benchmarks/sm90.py` compiles the sizes that are timed, and a test runs that.
 """
 
 from __future__ import annotations
@@ -10,14 +10,10 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import torch
 import yaml
-from triton.backends.compiler import GPUTarget
-from triton.runtime import driver
-from triton.runtime.jit import JITFunction
 
 from attncli.judge.asking.exam import Exam
 from attncli.judge.asking.questions import Gradients
@@ -28,6 +24,9 @@ from attncli.judge.cases.profiles import profile_of
 from attncli.judge.cases.trusted_files import Folder
 from attncli.judge.cases.turns import Turn
 from attncli.judge.truth.reference import as_given, run_reference
+
+sys.path.append(str(Path(__file__).parents[3] / "benchmarks"))
+from sm90 import Launches, load
 
 # How much shared memory a program may take there.
 TARGETS = {80: 163 << 10, 90: 227 << 10}
@@ -58,41 +57,9 @@ BESIDE: dict[str, Callable[[Any, torch.dtype], Any]] = {
 }
 
 
-class NoDevice:
-    """What Triton asks of a driver until it launches."""
-
-    def __init__(self, capability: int) -> None:
-        self.capability = capability
-
-    def get_current_target(self) -> GPUTarget:
-        return GPUTarget("cuda", self.capability, 32)
-
-    def get_current_device(self) -> int:
-        return self.capability
-
-    def get_current_stream(self, device: int) -> int:
-        return 0
-
-
-class Launches:
-    """Takes the place of a launch: compiles, and notes what came of it."""
-
-    def __init__(self) -> None:
-        self.compiled: dict[str, Any] = {}
-
-    def run(self, function: Any, *args: Any, grid: Any, warmup: bool, **kwargs: Any) -> Any:
-        kernel = _run(function, *args, grid=grid, warmup=True, **kwargs)
-        types = ",".join(sorted({str(a.dtype).removeprefix("torch.") for a in args if isinstance(a, torch.Tensor)}))
-        self.compiled[f"{function.__name__} {types} {kernel.hash[:8]}"] = kernel
-        return kernel
-
-
-_run = JITFunction.run
-
-
-def cases(folder: Folder, quick: bool) -> Iterator[Case]:
+def cases(folder: Folder) -> Iterator[Case]:
     """The largest drawn case and the smallest in some branches, in each profile."""
-    for name in PROFILES[1:2] if quick else PROFILES:
+    for name in PROFILES:
         for number in range(BRANCHES):
             recorder = Recorder(fixed_draw, profile_of(name, folder.facts), declared=folder.declared)
             sizes = {axis: size[0 if number % 2 else -1] for axis, size in folder.facts.sizes.items()}
@@ -101,37 +68,24 @@ def cases(folder: Folder, quick: bool) -> Iterator[Case]:
             yield recorder.case
 
 
-def compile_all(path: Path, capability: int, quick: bool) -> dict[str, Any]:
-    """The kernels that the cases of a challenge launch on a GPU of this capability."""
-    driver.set_active(NoDevice(capability))
-    launches = Launches()
-    JITFunction.run = lambda function, *args, **kwargs: launches.run(function, *args, **kwargs)
-    module = ModuleType(f"kernel_{path.name.replace('-', '_')}_{capability}")
-    module.__file__ = str(path / "kernel.py")
-    sys.modules[module.__name__] = module
-    exec(compile((path / "kernel.py").read_bytes(), module.__file__, "exec"), module.__dict__)
+def compile_all(path: Path, capability: int) -> dict[str, Any]:
+    """Return the kernels that the cases of a challenge launch on a GPU of this capability."""
+    launches, module = Launches(capability), load(path, capability)
     folder = Folder(yaml.safe_load((path / "challenge.yaml").read_text(encoding="utf-8")), path)
     exam = Exam(folder, 0)
-    seen: set[str] = set()
-    for case in cases(folder, quick):
-        if quick and case.profile.name in seen:
-            continue
-        before = len(launches.compiled)
+    for case in cases(folder):
         request = Gradients(exam.demands, case).request if folder.facts.gradients else None
         leaves, vectors = (request.leaves, request.cotangents) if request else ((), None)
         run_reference(vars(module), case, as_given, leaf_indices=leaves, cotangents=vectors)
-        if len(launches.compiled) > before:
-            seen.add(case.profile.name)
-    for dtype in (torch.bfloat16, torch.float32)[: 1 if quick else 2] if path.name in BESIDE else ():
+    for dtype in (torch.bfloat16, torch.float32) if path.name in BESIDE else ():
         BESIDE[path.name](module, dtype)
     return launches.compiled
 
 
 def main(arguments: list[str]) -> None:
-    quick = "--quick" in arguments
-    for path in (Path(argument) for argument in arguments if argument != "--quick"):
-        for capability, most in list(TARGETS.items())[1 if quick else 0 :]:
-            compiled = compile_all(path, capability, quick)
+    for path in (Path(argument) for argument in arguments):
+        for capability, most in TARGETS.items():
+            compiled = compile_all(path, capability)
             assert compiled, f"{path.name} launches nothing"
             for name, kernel in compiled.items():
                 shared = kernel.metadata.shared

@@ -66,6 +66,16 @@ def test_every_kernel_compiles_within_shared_memory(monkeypatch: pytest.MonkeyPa
     assert all(code["shared_bytes"] <= 227 << 10 for code in compiled().values())
 
 
+def test_an_author_can_compile_a_kernel_for_every_dtype_and_both_targets(tmp_path: Path) -> None:
+    environment = {name: value for name, value in os.environ.items() if name != "TRITON_INTERPRET"}
+    environment["TRITON_CACHE_DIR"] = str(tmp_path)
+    command = [sys.executable, str(Path(__file__).with_name("compile_without_gpu.py"))]
+    command.append(str(IMPL / "kernels" / "vector-add"))
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=600)
+    assert done.returncode == 0, done.stderr[-1500:]
+    assert {line.split()[1] for line in done.stdout.splitlines()} == {"sm_80", "sm_90"}
+
+
 def test_no_kernel_spills_but_those_with_a_reason() -> None:
     assert {name for name, code in compiled().items() if code["spills"]} == set(SPILLS)
 
