@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Learn from a GPU machine all that it can tell, in about ten minutes:
+# Time the kernels and prove six challenges on a GPU machine, in at most 15 minutes:
 #
 #     benchmarks/on_gpu.sh DIR [WHEELS]
 #
