@@ -7,8 +7,8 @@ import sys
 from collections.abc import Sequence
 
 try:
+    from attncli.commands.session import Session
     from attncli.commands.shared.exit_code import Boundary, tell
-    from attncli.commands.shared.session import Session
     from attncli.commands.shared.stdout import let_go_of_stderr, stand_in_for_closed
 except KeyboardInterrupt:
     print("attn: interrupted before it began", file=sys.stderr)

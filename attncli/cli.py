@@ -10,30 +10,30 @@ from typing import Any
 
 import click
 
-from attncli.commands.shared.session import COMPLETION_VARIABLE, Session
+from attncli.commands.session import COMPLETION_VARIABLE, Session
 from attncli.errors import UsageError
 
 COMMANDS: dict[str, str] = {
     "answer": "attncli.commands.answer:answer",
     "backup": "attncli.commands.backup:backup",
-    "bank": "attncli.commands.bank:bank",
+    "bank": "attncli.commands.authoring:bank",
     "bury": "attncli.commands.hold:bury",
     "cards": "attncli.commands.cards:cards",
     "challenges": "attncli.commands.challenges:challenges",
     "cohort": "attncli.commands.cohort:cohort",
     "completion": "attncli.commands.completion:completion",
     "config": "attncli.commands.config:config",
-    "doctor": "attncli.commands.doctor:doctor",
+    "doctor": "attncli.commands.setup:doctor",
     "drill": "attncli.commands.drill:drill",
     "due": "attncli.commands.due:due",
-    "experiment": "attncli.commands.experiment:experiment",
-    "export": "attncli.commands.export:export",
+    "experiment": "attncli.commands.experiments:experiment",
+    "export": "attncli.commands.data:export",
     "grade": "attncli.commands.grade:grade",
     "hint": "attncli.commands.hint:hint",
     "import": "attncli.commands.import_reviews:import_",
     "ladder": "attncli.commands.ladder:ladder",
     "mcp": "attncli.commands.mcp:mcp",
-    "mock": "attncli.commands.mock:mock",
+    "mock": "attncli.commands.practise:mock",
     "new": "attncli.commands.new:new",
     "optimize": "attncli.commands.optimize:optimize",
     "plan": "attncli.commands.plan:plan",

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from attncli import paths
 from attncli.domain.rating import Rating
-from attncli.practice.cards import record_review
+from attncli.practice import record
 from attncli.practice.workspace import Workspace
 
 PAIRS = 60
@@ -26,11 +26,11 @@ def main() -> None:
         home = paths.home(Path(folder) / "home", {})
         with Workspace.open(home, lambda: datetime.now(UTC)) as workspace:
             cards = [card.id for card in workspace.library.cards()]
-            record_review.answer(workspace, cards[0], Rating.GOOD)
+            record.answer(workspace, cards[0], Rating.GOOD)
             ratios = []
             for number in range(PAIRS):
                 start = time.perf_counter()
-                record_review.answer(workspace, cards[number % len(cards)], Rating.GOOD)
+                record.answer(workspace, cards[number % len(cards)], Rating.GOOD)
                 middle = time.perf_counter()
                 bare.execute("INSERT INTO log (text) VALUES (?)", ("x" * 80,))
                 ratios.append((middle - start) / (time.perf_counter() - middle))

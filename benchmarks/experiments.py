@@ -13,8 +13,8 @@ import sys
 import time
 
 from attncli.experiments.catalogue import catalogue
-from attncli.experiments.child_runner import ChildRun
 from attncli.experiments.results import SeedOutcome
+from attncli.experiments.runner import ChildRun
 from attncli.paths import bundled_impl
 
 LONGEST_LIST = 100

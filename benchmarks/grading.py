@@ -12,7 +12,7 @@ from pathlib import Path
 from attncli import paths
 from attncli.domain.challenge import Challenge
 from attncli.judge.client import GradeRequest, Judge
-from attncli.practice.challenges.grade_file import specification
+from attncli.practice.grade import specification
 from attncli.practice.workspace import Workspace
 from timing import ATTN, IMPORT_TORCH, PYTHON, ROOT, seconds
 

@@ -12,7 +12,7 @@ from textual.widgets import TextArea
 from attncli.domain.log_row_json import line_of, row_of_line
 from attncli.errors import Unfit
 from attncli.paths import Home
-from attncli.practice.log import mock_log
+from attncli.practice import mock_log
 from attncli.practice.log.undo import take_back
 from attncli.practice.workspace import Workspace
 from attncli.tui.app import AttnApp

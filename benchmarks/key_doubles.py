@@ -18,7 +18,7 @@ from attncli.errors import JudgeFailed
 from attncli.experiments.catalogue import Experiment
 from attncli.experiments.results import SeedOutcome, outcome_of
 from attncli.judge.client import GradeRequest, OnCheck
-from attncli.practice.challenges.warm_judge import GradingCancelled, TryRequest, WarmJudge
+from attncli.practice.warm_judge import GradingCancelled, TryRequest, WarmJudge
 from attncli.practice.workspace import Workspace
 from attncli.tui.app import AttnApp
 from attncli.tui.routes import Route

@@ -13,9 +13,9 @@ from attncli import config
 from attncli.domain.log_row import LogRow, RowKind
 from attncli.paths import Home
 from attncli.practice.cards import hold, tag_flag_note
-from attncli.practice.cards.new_card import add_card
-from attncli.practice.mock.compose_mock import MockWish
-from attncli.practice.mock.mock import MockInterview
+from attncli.practice.compose_mock import MockWish
+from attncli.practice.mock import MockInterview
+from attncli.practice.new_card import add_card
 from attncli.practice.workspace import Workspace
 
 BEGINNING = datetime(2026, 6, 12, 9, 0, tzinfo=UTC)

@@ -23,7 +23,7 @@ from pathlib import Path
 
 from attncli.ladder.blame import Engines, climb
 from attncli.ladder.climb_report import where
-from attncli.ladder.engine_run import Files
+from attncli.ladder.engine import Files
 from attncli.ladder.pieces import BY_ID, PIECES, Piece
 from attncli.paths import bundled_impl
 from attncli.sandbox.zygote_client import ZygoteClient

@@ -228,7 +228,7 @@ def version(folder: Path) -> str:
 def play_ours(bouts: Sequence[Bout]) -> None:
     """The same files before our own judge."""
     from attncli import __version__
-    from attncli.practice.challenges.verify_challenges import prove
+    from attncli.practice.verify import prove
     from grading import all_challenges
 
     wanted = {bout.challenge.rpartition("/")[2] for bout in bouts}

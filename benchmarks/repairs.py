@@ -28,7 +28,7 @@ from attncli.domain.challenge import Challenge
 from attncli.domain.grade_report import GradeReport
 from attncli.domain.repairs import MOST_BUGS, Repair, drawn, planted
 from attncli.judge.client import GradeRequest, Judge
-from attncli.practice.challenges.grade_file import specification
+from attncli.practice.grade import specification
 from grading import all_challenges
 
 GRADED_EACH = 10
@@ -62,10 +62,10 @@ class Rounds:
     """The rounds of one challenge before one judge."""
 
     def __init__(self, challenge: Challenge, judge: Judge, stream: int) -> None:
-        from attncli.judge.asking.exam import Exam
-        from attncli.judge.cases.trusted_files import Folder
-        from attncli.judge.grading.repaired import probes
+        from attncli.judge.challenge import Folder
+        from attncli.judge.exam import Exam
         from attncli.judge.naming.planted_bugs_left import PlantedFiles
+        from attncli.judge.repairs import probes
 
         self.challenge, self.judge, self.stream = challenge, judge, stream
         self.folder = Folder(specification(challenge), Path(challenge.folder))

@@ -344,10 +344,10 @@ def loaded_by(statement: str) -> set[str]:
     ("statement", "absent"),
     [
         ("import attncli.cli", {"torch", "textual", "rich", "yaml", "pydantic", "fsrs", "hypothesis", "sqlite3"}),
-        ("import attncli.practice.sittings.review_sitting", {"torch", "textual", "yaml", "pydantic", "hypothesis"}),
+        ("import attncli.practice.review", {"torch", "textual", "yaml", "pydantic", "hypothesis"}),
         ("import attncli.judge.client", {"torch", "hypothesis"}),
         (
-            "import attncli.experiments.child_runner, attncli.experiments.experiment_report",
+            "import attncli.experiments.runner, attncli.experiments.experiment_report",
             {"torch", "rich", "yaml", "sqlite3"},
         ),
         ("import attncli.ladder.blame, attncli.ladder.climb_report", TEXT_ALONE),

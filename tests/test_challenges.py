@@ -10,8 +10,8 @@ import pytest
 
 from attncli import paths
 from attncli.judge.client import Judge
-from attncli.practice.challenges import challenge_faults
-from attncli.practice.challenges.verify_challenges import prove_one
+from attncli.practice import challenge_faults
+from attncli.practice.verify import prove_one
 from attncli.practice.workspace import Workspace
 
 ROOT = Path(__file__).parent.parent

@@ -16,7 +16,7 @@ from attncli.bank.checked_files import Checked, Surroundings
 from attncli.bank.loader import LEDGER, bank_files
 from attncli.bank.problems import visible
 from attncli.bank.reading.reading_ledger import load_readings, reading, written
-from attncli.bank.reading.schema import json_schema
+from attncli.bank.schema import json_schema
 from attncli.errors import AttnError
 from attncli.paths import bundled_impl, bundled_quizbank
 

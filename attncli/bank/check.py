@@ -11,24 +11,24 @@ from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
 
+from attncli.bank.challenge_rules import folder_problems
 from attncli.bank.checked_files import Checked, Readable, Surroundings, files_in, files_of
+from attncli.bank.link_rules import Known, errata_findings, experiment_findings, link_findings, source_findings
 from attncli.bank.loader import CHALLENGE, GLOSSARY, LEDGER, bank_files, judge, lies_below, locate
 from attncli.bank.problems import Finding, Problem, shown_path
+from attncli.bank.prose_rules import Terms, fix_findings, measured_findings, short_findings, style_findings
 from attncli.bank.reading.code_snippets import snippet_findings
 from attncli.bank.reading.planned_ids import PLANNED, load_planned
 from attncli.bank.reading.reading_ledger import Readings, load_readings, reading_findings, stranger_findings, unread
-from attncli.bank.rules.challenge_folder import folder_problems
 from attncli.bank.rules.dated_facts import age_findings
 from attncli.bank.rules.formula_rules import formula_findings
 from attncli.bank.rules.hidden_characters import hidden_findings
 from attncli.bank.rules.id_rules import challenge_rules, compare_files, topic_rules
-from attncli.bank.rules.link_rules import Known, errata_findings, experiment_findings, link_findings, source_findings
-from attncli.bank.rules.prose_rules import Terms, fix_findings, measured_findings, short_findings, style_findings
 from attncli.bank.rules.repair_rules import repair_problems
 from attncli.bank.rules.statement_rules import follow_up_findings, statement_findings
 from attncli.bank.rules.written_numbers import number_findings
 from attncli.bank.validate import glossary_findings
-from attncli.domain.anki import FROM_ANKI
+from attncli.domain.card import FROM_ANKI
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,8 @@ from typing import Any
 
 from attncli.bank.loader import CHALLENGE, GLOSSARY, LEDGER, SUFFIXES, CheckedFile, bank_files, judge
 from attncli.bank.problems import Finding, Problem, Way, shown_path
-from attncli.bank.reading.schema import SHAPES, CardShape
 from attncli.bank.rules.repair_rules import repair_findings
+from attncli.bank.schema import SHAPES, CardShape
 from attncli.bank.validate import challenge_findings, glossary_findings, ledger_findings, topic_findings
 from attncli.domain.repairs import REPAIRS
 from attncli.errors import NotFound

@@ -11,8 +11,8 @@ from typing import Any
 from attncli.bank.own_cards import completed
 from attncli.bank.problems import Finding, Problem, Way, shown_path
 from attncli.bank.reading.yaml_places import located
-from attncli.bank.reading.yaml_reading import UnreadableYaml, parse, read_text
 from attncli.bank.validate import Document, card_document, challenge_findings, glossary_findings, topic_findings
+from attncli.bank.yaml_reader import UnreadableYaml, parse, read_text
 from attncli.domain.repairs import REPAIRS
 
 CHALLENGE = "challenge.yaml"

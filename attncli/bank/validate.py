@@ -8,8 +8,11 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
+from attncli.bank.card_rules import card_findings
 from attncli.bank.problems import Finding, Way, did_you_mean, one_of, shown
-from attncli.bank.reading.schema import (
+from attncli.bank.reading.schema_messages import findings_of, kind_of_value
+from attncli.bank.rules.numeric_rules import choices_of
+from attncli.bank.schema import (
     OWN_SHAPES,
     SHAPES,
     ChallengeShape,
@@ -18,9 +21,6 @@ from attncli.bank.reading.schema import (
     TopicShape,
     UnknownKindShape,
 )
-from attncli.bank.reading.schema_messages import findings_of, kind_of_value
-from attncli.bank.rules.card_rules import card_findings
-from attncli.bank.rules.numeric_rules import choices_of
 from attncli.domain.identifiers import is_identifier
 
 Document = dict[str, Any]

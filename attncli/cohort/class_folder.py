@@ -15,7 +15,7 @@ from pathlib import Path
 
 from attncli.domain.printable import escaped
 from attncli.errors import NotFound, UsageError
-from attncli.practice.challenges.grade_file import LARGEST_SUBMISSION
+from attncli.practice.grade import LARGEST_SUBMISSION
 
 ENDING = ".py"
 _LAYOUT = "a class lies in folders: DIR/LEARNER/CHALLENGE.py"

@@ -7,16 +7,16 @@ from dataclasses import replace
 from pathlib import Path
 
 from attncli.cohort.class_folder import ClassFolder
-from attncli.cohort.class_report import ClassResults
 from attncli.cohort.outcomes import Graded, Outcome, Pair, Task
+from attncli.cohort.report import ClassResults
 from attncli.cohort.results_file import ResultsFile, opened
 from attncli.cohort.similarity import Alike, alike
 from attncli.cohort.standards import CohortOptions, standard_of
 from attncli.cohort.versions import versions
 from attncli.domain.challenge import Challenge
-from attncli.practice.challenges.start_challenge import TRITON
-from attncli.practice.challenges.starters import starter
-from attncli.practice.challenges.whole_statement import statement
+from attncli.practice.start import TRITON
+from attncli.practice.starters import starter
+from attncli.practice.whole_statement import statement
 
 GradeTasks = Callable[[Sequence[Task]], Iterator[Outcome]]
 OnProgress = Callable[[int, int, int], None]

@@ -12,7 +12,7 @@ from typing import Any
 from attncli.domain.challenge import Challenge
 from attncli.errors import EnvironmentFailure
 from attncli.judge.client import MEMORY_MIB, TIMEOUT_SECONDS, GradeRequest
-from attncli.practice.challenges.grade_file import specification
+from attncli.practice.grade import specification
 
 # What the judge reads of a challenge; its texts for readers change no result.
 _READ = ("reference.py", "inputs.py", "kernel.py", "wrong/*.py")

@@ -6,12 +6,12 @@ from datetime import datetime
 
 import click
 
-from attncli.commands.shared.session import session
+from attncli.commands.session import session
 from attncli.commands.shared.shared_options import at_option, json_option, print_json
 from attncli.commands.shared.stdout import echo
 from attncli.domain.rating import Rating
 from attncli.domain.text import Lang
-from attncli.practice.cards import record_review
+from attncli.practice import record
 from attncli.words.command_texts import ANSWER, STATES, counted
 
 
@@ -23,7 +23,7 @@ from attncli.words.command_texts import ANSWER, STATES, counted
 def answer(card: str, rating: str, at: datetime | None, as_json: bool) -> None:
     """Record one review of CARD. It is on disk once the new schedule is printed."""
     with session().workspace() as workspace:
-        answered = record_review.answer(workspace, card, Rating.of(rating), at)
+        answered = record.answer(workspace, card, Rating.of(rating), at)
     if as_json:
         print_json(answered.document())
         return
@@ -39,6 +39,6 @@ def answer(card: str, rating: str, at: datetime | None, as_json: bool) -> None:
         echo(ANSWER["leech"][lang].format(card=answered.card, lapses=answered.schedule.lapses))
 
 
-def _in_words(answered: record_review.AnsweredReview, lang: Lang) -> str:
+def _in_words(answered: record.AnsweredReview, lang: Lang) -> str:
     days = answered.schedule.interval_days
     return (counted(days, "day") if days >= 1 else counted(days * 24 * 60, "minute"))[lang]

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
+from attncli.commands.session import session
 from attncli.commands.shared.export_target import REMEDY, Target
-from attncli.commands.shared.session import session
 from attncli.commands.shared.shared_options import UserPath
 from attncli.commands.shared.stdout import echo
 from attncli.errors import UsageError

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from attncli.commands.shared.session import session
+from attncli.commands.session import session
 from attncli.commands.shared.shared_options import json_option, print_json
 from attncli.commands.shared.stdout import echo
 from attncli.errors import NothingFound

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import click
 
-from attncli.commands.shared.session import session
+from attncli.commands.session import session
 from attncli.commands.shared.shared_options import json_option, print_json
 from attncli.commands.shared.stdout import echo
 from attncli.domain.cells import left
-from attncli.practice.challenges.challenge_standings import standings
+from attncli.practice.challenges import standings
 from attncli.words.command_texts import DUE_ON
 from attncli.words.grade_report_texts import STANDINGS
 from attncli.words.repair_texts import REPAIR

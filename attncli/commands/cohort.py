@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from attncli.commands.session import session
 from attncli.commands.shared.export_target import REMEDY, Target
 from attncli.commands.shared.json_document import json_text
-from attncli.commands.shared.session import session
 from attncli.commands.shared.shared_options import UserPath, json_option, print_json
 from attncli.commands.shared.stdout import echo, show_progress, verdict_counts
 from attncli.domain.seeds import STREAMS
@@ -93,9 +93,9 @@ def _report(
     times: bool,
 ) -> dict[str, Any]:
     from attncli.cohort.class_folder import read_class
-    from attncli.cohort.class_report import report_document
     from attncli.cohort.grade_class import grade_class
-    from attncli.practice.challenges.verify_challenges import can_be_run
+    from attncli.cohort.report import report_document
+    from attncli.practice.verify import can_be_run
 
     with session().workspace() as workspace:
         challenges = {challenge.id: challenge for challenge in workspace.library.challenges()}

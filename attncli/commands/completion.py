@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from attncli.commands.shared.session import COMPLETION_VARIABLE
+from attncli.commands.session import COMPLETION_VARIABLE
 from attncli.commands.shared.stdout import echo
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from attncli import config as configuration
-from attncli.commands.shared.session import session
+from attncli.commands.session import session
 from attncli.commands.shared.stdout import echo
 
 

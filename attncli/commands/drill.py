@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from attncli.commands.shared.session import session
+from attncli.commands.session import session
 from attncli.config import LEVEL_CHOICES
 from attncli.domain.card import KINDS
 from attncli.practice.cards.choose_cards import DRILL_COUNT, Wish, level_of
@@ -36,7 +36,7 @@ def drill(plain: bool, level: str | None, **options: Any) -> int:
 
         is_open = level is None and wish == Wish(level=wish.level)
         return open_app("drill", "`attn drill --plain` asks line by line", wish=None if is_open else wish)
-    from attncli.commands.plain.plain_review import PlainReview
+    from attncli.commands.plain_review import PlainReview
     from attncli.practice.sittings.drill_sitting import ChosenDrill
 
     with session().workspace() as workspace:

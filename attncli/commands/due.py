@@ -7,7 +7,7 @@ from datetime import datetime
 import click
 
 from attncli.commands.printed.printed_due import report
-from attncli.commands.shared.session import session
+from attncli.commands.session import session
 from attncli.commands.shared.shared_options import at_option, json_option
 
 

@@ -6,8 +6,8 @@ from typing import cast
 
 import click
 
+from attncli.commands.session import session
 from attncli.commands.shared.export_target import Target, TargetType
-from attncli.commands.shared.session import session
 from attncli.commands.shared.stdout import echo
 from attncli.domain.text import LANGS, Lang
 from attncli.words.anki_texts import ANKI_WRITTEN, FROM_ANKI_LEFT_OUT

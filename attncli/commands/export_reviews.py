@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import click
 
+from attncli.commands.session import session
 from attncli.commands.shared.export_target import Target, TargetType
 from attncli.commands.shared.rows_left_out import say_left_out
-from attncli.commands.shared.session import session
 from attncli.commands.shared.stdout import echo
 from attncli.domain.printable import escaped
 from attncli.practice.log import merge_logs

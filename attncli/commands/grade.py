@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from attncli.commands.shared.session import session
+from attncli.commands.session import session
 from attncli.commands.shared.shared_options import UserPath, json_option, print_json
 from attncli.commands.shared.stdout import echo, show_progress, verdict_counts
 from attncli.domain.device_choice import AUTO, CHOICES, CUDA
@@ -76,8 +76,8 @@ def grade(
         "device": device,
     }
     if watch:
-        from attncli.commands.plain.grade_watch import watch_file
-        from attncli.practice.challenges.grade_file import GradeOptions
+        from attncli.commands.grade_watch import watch_file
+        from attncli.practice.grade import GradeOptions
 
         watch_file(challenge, file, GradeOptions(**asked))
     else:
@@ -86,8 +86,8 @@ def grade(
 
 def _once(challenge: str, file: Path, asked: Mapping[str, Any], as_json: bool) -> None:
     with Judge.start() as judge:  # it imports torch while this process finds out what is to be graded
-        from attncli.practice.challenges import grade_file
-        from attncli.practice.challenges.challenge_standings import is_solved, next_unsolved
+        from attncli.practice import grade as grade_file
+        from attncli.practice.challenges import is_solved, next_unsolved
 
         grade_file.read_submission(file)
         options = grade_file.GradeOptions(**asked)
@@ -123,7 +123,7 @@ def _offer(report: GradeReport, file: Path, challenge: str, as_json: bool, lang:
     """The same file on inputs that nobody has seen: without another seed the verdict stays the same."""
     if as_json:
         return
-    from attncli.practice.challenges.grade_file import fresh_seed
+    from attncli.practice.grade import fresh_seed
 
     again = f"attn grade {challenge} {file} --seed {fresh_seed(report)}"
     echo(GRADE["again"][lang].format(command=again))

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import click
 
-from attncli.commands.shared.session import session
+from attncli.commands.session import session
 from attncli.commands.shared.stdout import echo
 from attncli.domain.text import Lang
-from attncli.practice.challenges.hint import Hint, next_hint
+from attncli.practice.hint import Hint, next_hint
 from attncli.words.app_texts import say
 from attncli.words.command_texts import HINT, LAST_HINT
 

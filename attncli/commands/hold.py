@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from attncli.commands.shared.session import session
+from attncli.commands.session import session
 from attncli.commands.shared.stdout import echo
 from attncli.practice.cards import hold
 from attncli.words.command_texts import BURIED, IN_QUEUE, SUSPENDED

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from attncli.commands.shared.session import session
+from attncli.commands.session import session
 from attncli.commands.shared.shared_options import json_option, print_result
 from attncli.domain.text import Lang
 from attncli.words.anki_texts import ANKI_IMPORTED
 
 if TYPE_CHECKING:
-    from attncli.practice.anki.import_anki import AnkiImported
+    from attncli.anki.importer import AnkiImported
 
 
 @click.command()
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 @json_option
 def import_anki(file: Path, dry_run: bool, as_json: bool) -> None:
     """Cards and review history from FILE, an .apkg or .colpkg that Anki exported; what is here already counts once."""
-    from attncli.practice.anki.import_anki import import_package
+    from attncli.anki.importer import import_package
 
     with session().workspace() as workspace:
         done = import_package(workspace, file, dry_run)

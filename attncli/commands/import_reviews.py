@@ -7,8 +7,8 @@ from pathlib import Path
 import click
 
 from attncli.commands.import_anki import import_anki
+from attncli.commands.session import session
 from attncli.commands.shared.rows_left_out import say_left_out
-from attncli.commands.shared.session import session
 from attncli.commands.shared.stdout import echo
 from attncli.practice.log import merge_logs
 from attncli.words.command_texts import IMPORTED

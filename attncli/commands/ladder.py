@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from attncli import paths
-from attncli.commands.shared.session import session
+from attncli.commands.session import session
 from attncli.commands.shared.shared_options import json_option, print_result
 from attncli.commands.shared.stdout import show_progress, verdict_counts
 from attncli.errors import NotFound, Rejected, UsageError
@@ -36,14 +36,14 @@ def ladder(given: Sequence[str], as_json: bool) -> None:
     """
     from attncli.ladder.blame import Engines, climb
     from attncli.ladder.climb_report import document, failure, lines
-    from attncli.ladder.engine_run import Files
+    from attncli.ladder.engine import Files
     from attncli.ladder.pieces import BY_ID
     from attncli.sandbox.zygote_client import ZygoteClient
 
     files, lang = Files(paths.bundled_impl()), session().lang
     given_files = _given(given)
     with ZygoteClient.start() as zygote:  # it imports torch while this process looks for what is the learner's own
-        from attncli.practice.challenges.ladder_seats import texts_for_seats
+        from attncli.practice.ladder_seats import texts_for_seats
 
         with session().workspace() as workspace:
             own, whose = texts_for_seats(workspace, BY_ID, given_files)

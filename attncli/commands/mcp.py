@@ -8,7 +8,7 @@ from random import Random
 
 import click
 
-from attncli.commands.shared.session import session
+from attncli.commands.session import session
 from attncli.commands.shared.stdout import echo
 from attncli.errors import EnvironmentFailure, UsageError
 from attncli.words.command_texts import MCP_WAITS

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from attncli.commands.new_card import card
-from attncli.commands.shared.session import session
+from attncli.commands.session import session
 from attncli.commands.shared.stdout import echo
 from attncli.words.command_texts import CHALLENGE_NEXT
 
@@ -22,7 +22,7 @@ def challenge(name: str) -> None:
 
     In a checkout it lies in impl/, otherwise in challenges/ of your attn folder.
     """
-    from attncli.practice.challenges.new_challenge import new_challenge
+    from attncli.practice.new_challenge import new_challenge
 
     with session().workspace() as workspace:
         folder = new_challenge(workspace, name)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from attncli.commands.shared.session import session
+from attncli.commands.session import session
 from attncli.commands.shared.stdout import echo
 from attncli.words.command_texts import CARD_TO_WRITE, CARD_WRITTEN
 
@@ -18,7 +18,7 @@ def card(topic: str, question: str, answer: str) -> None:
 
     Prints where it begins, as file:line. One language, a question and an answer are enough.
     """
-    from attncli.practice.cards.new_card import add_card
+    from attncli.practice.new_card import add_card
 
     with session().workspace() as workspace:
         new = add_card(workspace, topic, question, answer)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import click
 
-from attncli.commands.shared.session import session
+from attncli.commands.session import session
 from attncli.commands.shared.shared_options import json_option, print_json, print_result
 from attncli.commands.shared.stdout import show_thousands
 from attncli.domain.text import Lang
 from attncli.errors import TooFewReviews
 from attncli.memory.fit_effects import AHEAD_DAYS
-from attncli.practice.log.fit_parameters import Optimised, optimise
+from attncli.practice.optimize import Optimised, optimise
 from attncli.words import fit_texts as texts
 from attncli.words.shared_review_texts import RATINGS
 

@@ -7,10 +7,10 @@ from datetime import datetime
 import click
 
 from attncli.commands.printed.printed_plan import plan_lines
-from attncli.commands.shared.session import session
+from attncli.commands.session import session
 from attncli.commands.shared.shared_options import json_option, print_result
 from attncli.config import MOST_MINUTES_PER_DAY
-from attncli.practice.plan.plan import make_plan
+from attncli.practice.plan import make_plan
 
 
 @click.command()

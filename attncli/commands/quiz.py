@@ -7,11 +7,11 @@ from random import Random
 
 import click
 
-from attncli.commands.shared.session import session
+from attncli.commands.session import session
 from attncli.config import LEVEL_CHOICES
 from attncli.domain.seeds import SITTINGS
 from attncli.practice.cards.choose_cards import level_of
-from attncli.practice.sittings.quiz import QUIZ_COUNT, Quiz, QuizWish
+from attncli.practice.quiz import QUIZ_COUNT, Quiz, QuizWish
 
 
 @click.command()
@@ -33,7 +33,7 @@ def quiz(topic: str | None, level: str | None, count: int, seed: int | None, pla
         from attncli.commands.shared.open_app import open_app
 
         return open_app("quiz", "`attn quiz --plain` asks line by line", quiz=wish)
-    from attncli.commands.plain.plain_quiz import PlainQuiz
+    from attncli.commands.plain_quiz import PlainQuiz
 
     with session().workspace() as workspace:
         PlainQuiz(workspace, Quiz(workspace, wish), sys.stdin.readline).run()

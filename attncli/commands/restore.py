@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from attncli.commands.shared.session import session
+from attncli.commands.session import session
 from attncli.commands.shared.shared_options import UserPath
 from attncli.commands.shared.stdout import echo
 from attncli.domain.printable import printable

@@ -7,8 +7,8 @@ from random import Random
 
 import click
 
-from attncli.commands.shared.session import session
-from attncli.practice.sittings.review_sitting import ReviewSitting
+from attncli.commands.session import session
+from attncli.practice.review import ReviewSitting
 
 
 @click.command()
@@ -22,7 +22,7 @@ def review(ctx: click.Context, topic: str | None, limit: int | None, plain: bool
         from attncli.commands.shared.open_app import open_app
 
         ctx.exit(open_app("review", "`attn review --plain` asks line by line", topic=topic, limit=limit))
-    from attncli.commands.plain.plain_review import PlainReview
+    from attncli.commands.plain_review import PlainReview
 
     with session().workspace() as workspace:
         PlainReview(workspace, ReviewSitting(workspace, topic, limit), Random(), sys.stdin.readline).run()

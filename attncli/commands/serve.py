@@ -10,7 +10,7 @@ from secrets import token_urlsafe
 import click
 
 import attncli
-from attncli.commands.shared.session import Session, session
+from attncli.commands.session import Session, session
 from attncli.commands.shared.stdout import echo
 from attncli.errors import UsageError
 
@@ -29,8 +29,8 @@ START = "import sys; sys.path.append({root!r}); from attncli.__main__ import mai
 )
 def serve(port: int) -> None:
     """Serve the app to a browser on this machine, at the URL that is printed; Ctrl-C ends it."""
-    from attncli.doors.browser_server import LOOPBACK
-    from attncli.doors.browser_server import serve as serve_browser
+    from attncli.servers.browser import LOOPBACK
+    from attncli.servers.browser import serve as serve_browser
 
     current = session()
     current.workspace().close()

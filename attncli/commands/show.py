@@ -7,11 +7,11 @@ from typing import Any
 import click
 
 from attncli.commands.printed.card_markdown import whole_card
-from attncli.commands.shared.session import on_terminal, session
+from attncli.commands.session import on_terminal, session
 from attncli.commands.shared.shared_options import json_option, print_json
 from attncli.commands.shared.stdout import echo
 from attncli.domain.text import LANGS, Lang
-from attncli.practice.cards.record_review import schedule_document
+from attncli.practice.record import schedule_document
 
 
 @click.command()

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import click
 
-from attncli.commands.shared.session import session
+from attncli.commands.session import session
 from attncli.commands.shared.stdout import echo
-from attncli.practice.challenges.solution import show_solution
+from attncli.practice.solution import show_solution
 from attncli.words.after_solving_texts import asked_next
 
 

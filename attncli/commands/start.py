@@ -7,13 +7,13 @@ from pathlib import Path
 
 import click
 
-from attncli.commands.shared.session import session
+from attncli.commands.session import session
 from attncli.commands.shared.shared_options import UserPath
 from attncli.commands.shared.stdout import echo
 from attncli.domain.repairs import MOST_BUGS
 from attncli.domain.seeds import STREAMS
 from attncli.errors import UsageError
-from attncli.practice.challenges.start_challenge import start_challenge
+from attncli.practice.start import start_challenge
 from attncli.words.command_texts import OLD_FILE_KEPT, REPAIR_HANDED_OUT, counted
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import click
 
-from attncli.commands.shared.session import session
+from attncli.commands.session import session
 from attncli.commands.shared.shared_options import json_option, print_result
 from attncli.domain.cells import left, right
 from attncli.domain.text import Lang
-from attncli.practice.stats.progress_stats import ProgressStats, progress
+from attncli.practice.stats import ProgressStats, progress
 from attncli.words.command_texts import TOPIC_HEAD, TOTALS, counted
 from attncli.words.plan_texts import countdown_line
 

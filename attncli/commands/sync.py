@@ -6,11 +6,11 @@ from pathlib import Path
 
 import click
 
+from attncli.commands.session import session
 from attncli.commands.shared.rows_left_out import say_left_out
-from attncli.commands.shared.session import session
 from attncli.commands.shared.shared_options import UserPath
 from attncli.commands.shared.stdout import echo
-from attncli.practice.log.sync import sync as synchronise
+from attncli.practice.sync import sync as synchronise
 from attncli.words.command_texts import RENEWED, SYNCED
 
 

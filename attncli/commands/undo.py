@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import click
 
-from attncli.commands.shared.session import session
+from attncli.commands.session import session
 from attncli.commands.shared.stdout import echo
 from attncli.domain.log_row import RowKind
-from attncli.practice.cards import record_review
+from attncli.practice import record
 from attncli.practice.log.undo import take_back
 from attncli.words.command_texts import ANSWER
 
@@ -23,4 +23,4 @@ def undo() -> None:
         done = take_back(workspace)
     rating = done.rating.word if done.kind is RowKind.REVIEW else ""
     said = ANSWER["undone" if rating else f"undone-{done.kind}"][workspace.lang]
-    echo(said.format(card=done.subject, rating=rating, at=record_review.iso(done.at)))
+    echo(said.format(card=done.subject, rating=rating, at=record.iso(done.at)))

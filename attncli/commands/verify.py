@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from attncli.commands.shared.session import session
+from attncli.commands.session import session
 from attncli.commands.shared.shared_options import json_option, print_json, print_result
 from attncli.commands.shared.stdout import echo, show_progress, verdict_counts
 from attncli.domain.device_choice import CPU, CUDA
@@ -18,7 +18,7 @@ from attncli.errors import Rejected
 if TYPE_CHECKING:
     from attncli.bank.problems import Problem
     from attncli.domain.challenge import Challenge
-    from attncli.practice.challenges.verify_challenges import Proof
+    from attncli.practice.verify import Proof
     from attncli.practice.workspace import Workspace
 
 JUDGES_ON_GPU = 4
@@ -36,9 +36,9 @@ def verify(challenges: tuple[str, ...], streams: int, jobs: int | None, device: 
 
     What reading shows to be wrong with their files is told first, all at once, and then nothing is run.
     """
-    from attncli.practice.challenges.challenge_faults import faults
-    from attncli.practice.challenges.verify_challenges import prove
+    from attncli.practice.challenge_faults import faults
     from attncli.practice.gpu import require_gpu
+    from attncli.practice.verify import prove
 
     if device == CUDA:
         require_gpu()
@@ -65,7 +65,7 @@ def verify(challenges: tuple[str, ...], streams: int, jobs: int | None, device: 
 
 def _that_can_be_run(workspace: Workspace) -> list[Challenge]:
     """All challenges, without those that need what is not installed; these are told."""
-    from attncli.practice.challenges.verify_challenges import can_be_run
+    from attncli.practice.verify import can_be_run
 
     everything = list(workspace.library.challenges())
     left_out = [challenge.id for challenge in everything if not can_be_run(challenge)]

@@ -11,8 +11,6 @@ from datetime import datetime
 from enum import IntEnum
 
 OWN_GUID = "attn:"
-FROM_ANKI = "from-anki"
-"""The tag of a card that `attn import anki` made."""
 FIRST_EASE, LEAST_EASE = 2500, 1300
 
 

@@ -15,6 +15,8 @@ LEVELS: tuple[Level, ...] = ("screen", "onsite", "research")
 
 Document = Mapping[str, Any]
 
+FROM_ANKI = "from-anki"
+"""The tag of a card that `attn import anki` made."""
 BLANK = "____"
 """What a cloze card leaves out, in its question."""
 
@@ -191,7 +193,7 @@ class DebugCard(Card):
 
 
 def card_of(document: Document) -> Card:
-    """The card that a validated document (see `attncli.bank.reading.schema`) describes."""
+    """The card that a validated document (see `attncli.bank.schema`) describes."""
     build = _BUILDERS[document["kind"]]
     return build(document, _common(document))
 

@@ -7,13 +7,13 @@ from random import Random
 from typing import TYPE_CHECKING, Any
 
 from attncli import __version__
-from attncli.doors.assistant_tools import TOOLS, Tool, json_safe, json_text, one_line, tool
 from attncli.doors.stdin_lines import interruptible_lines
 from attncli.errors import AttnError
-from attncli.practice.challenges import assistant_coding
-from attncli.practice.challenges.warm_judge import WarmJudge
-from attncli.practice.sittings.assistant_sitting import AssistantSitting
+from attncli.practice import assistant_coding
+from attncli.practice.assistant import AssistantSitting
+from attncli.practice.warm_judge import WarmJudge
 from attncli.practice.workspace import Workspace
+from attncli.servers.mcp import TOOLS, Tool, json_safe, json_text, one_line, tool
 from attncli.words.assistant_texts import INSTRUCTIONS
 from attncli.words.in_chinese import told_in
 

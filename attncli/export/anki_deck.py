@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
-from attncli.domain.anki import FROM_ANKI, own_guid
-from attncli.domain.card import Card
+from attncli.anki.exporter import EMPTY, side, sources
+from attncli.domain.anki import own_guid
+from attncli.domain.card import FROM_ANKI, Card
 from attncli.domain.text import LANGS, Lang, Localised
 from attncli.errors import NothingFound
-from attncli.export.anki_fields import EMPTY, side, sources
 from attncli.export.anki_markup import plain
 from attncli.export.anki_note_type import note_type
 from attncli.practice.anki.write_anki import AnkiWritten, write_package

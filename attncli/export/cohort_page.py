@@ -12,7 +12,7 @@ from markupsafe import Markup
 
 from attncli.domain.printable import printable
 from attncli.domain.text import Lang
-from attncli.export.summary_html import policy
+from attncli.export.render import policy
 from attncli.export.summary_phrases import environment
 from attncli.words.cohort_texts import REPORT, RUNG, graded_by, left_out_text
 from attncli.words.grade_report_texts import REASONS

@@ -11,10 +11,10 @@ from attncli.domain.text import Lang
 from attncli.export.card_answers import answer, question
 from attncli.export.summary import CardLine, DueLine, MockLine, PlanLine, Point, Reason, SolvedLine, Summary, TopicLine
 from attncli.practice.cards.weakness import WEAK_LAPSES, WEAK_RECALL, Weakness, weaknesses
-from attncli.practice.challenges.own_solutions import OwnSolutions, written
-from attncli.practice.mock.score_mock import past_mocks
-from attncli.practice.plan.plan import FARTHEST_DAYS, StudyDay, local_date, make_plan
-from attncli.practice.stats.progress_stats import ProgressStats, TopicStanding, due_by_then, progress, topic_standings
+from attncli.practice.own_solutions import OwnSolutions, written
+from attncli.practice.plan import FARTHEST_DAYS, StudyDay, local_date, make_plan
+from attncli.practice.score_mock import past_mocks
+from attncli.practice.stats import ProgressStats, TopicStanding, due_by_then, progress, topic_standings
 from attncli.practice.workspace import Workspace
 from attncli.words.plan_texts import FREE, LAST_PASS, NEW, REVIEWS
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from attncli.export.gather_summary import day_ahead, summarise
-from attncli.export.summary_html import to_html
+from attncli.export.render import to_html
 from attncli.files import put_text
-from attncli.practice.plan.plan import local_date
+from attncli.practice.plan import local_date
 from attncli.practice.workspace import Workspace
 
 

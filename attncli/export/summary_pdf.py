@@ -10,8 +10,8 @@ from typing import Any, NoReturn
 
 from attncli.errors import EnvironmentFailure
 from attncli.export.formula_drawings import drawn
+from attncli.export.render import to_print
 from attncli.export.summary import Summary
-from attncli.export.summary_html import to_print
 
 CHARACTERS_NAMED = 8
 _EXTRA = "PDF needs WeasyPrint and ziamath, which are not installed: pip install 'attncli[pdf]', or take --format html"

@@ -21,9 +21,9 @@ from attncli.domain.grade_report_json import check_of, report_of
 from attncli.domain.repairs import Repair
 from attncli.domain.rungs import CaseRung
 from attncli.errors import AttnError, JudgeFailed, NoTorch
+from attncli.sandbox.policy import MEMORY_MIB as MEMORY_MIB
 from attncli.sandbox.start_process import folders, launch
 from attncli.sandbox.wire import LENGTH_DIGITS
-from attncli.sandbox.worker_policy import MEMORY_MIB as MEMORY_MIB
 
 TIMEOUT_SECONDS = 10.0
 

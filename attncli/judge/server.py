@@ -22,8 +22,8 @@ from typing import IO, Any
 
 from attncli.domain.device_choice import CPU, runs_on_gpu
 from attncli.errors import AttnError, JudgeFailed
-from attncli.sandbox.worker_policy import CPU as CPU_POLICY
-from attncli.sandbox.worker_policy import MEMORY_MIB, WorkerPolicy, policy_of
+from attncli.sandbox.policy import CPU as CPU_POLICY
+from attncli.sandbox.policy import MEMORY_MIB, WorkerPolicy, policy_of
 from attncli.sandbox.zygote_client import ForkedProcess, Worker, ZygoteClient
 
 # How long nobody asks for anything before a worker is forked for the next grading.
@@ -147,7 +147,7 @@ class Server:
     def _with_repairs(self, grading: Any, request: Request) -> Any:
         """The report; of a file with planted bugs also how many of them are repaired."""
         from attncli.domain.repairs import Repair
-        from attncli.judge.grading.repaired import with_repairs
+        from attncli.judge.repairs import with_repairs
 
         repairs = [Repair(**entry) for entry in request.get("repairs", ())]
         return with_repairs(grading, grading.run(), request.get("bugs", ()), repairs)
@@ -164,7 +164,7 @@ class Server:
 
         On a GPU a kernel is compiled at its first call: the limits leave time for that.
         """
-        from attncli.judge.answers.submission import COMPILING, Budget, Submission
+        from attncli.judge.submission import COMPILING, Budget, Submission
 
         self._memory_mib = int(request["memory_mib"])
         policy = policy_of(device, folder.kernel, cache_folder)
@@ -193,9 +193,9 @@ class Server:
 
     def _prove(self, request: Request) -> dict[str, Any]:
         from attncli.domain.repairs import Repair
-        from attncli.judge.answers.submission import Submission
-        from attncli.judge.grading.proving import Proving
         from attncli.judge.grading.proving_repairs import planted_surprises
+        from attncli.judge.submission import Submission
+        from attncli.judge.verify import Proving
 
         folder, (device, _) = self._folder(request), self._device(request)
         number = request["id"]
@@ -216,7 +216,7 @@ class Server:
         return {**proof, "device": device}
 
     def _folder(self, request: Request) -> Any:
-        from attncli.judge.cases.trusted_files import Folder
+        from attncli.judge.challenge import Folder
 
         key = json.dumps([request["folder"], request["spec"]], sort_keys=True)
         if key not in self._folders:
@@ -226,7 +226,7 @@ class Server:
 
     def _exam(self, request: Request, device: str) -> Any:
         """The exam of the challenge on the stream that is asked for; the last few are kept, most of all for a watch."""
-        from attncli.judge.asking.exam import Exam
+        from attncli.judge.exam import Exam
 
         folder, stream = self._folder(request), int(request.get("seed", 0))
         key = (id(folder), stream, device)
@@ -238,7 +238,7 @@ class Server:
 
     def _guard(self) -> Any:
         """Half of the worker's limit for what the judge looks at, so that both together stay below twice of it."""
-        from attncli.judge.answer_guard import LEAST_MEMORY_MIB, Guard
+        from attncli.judge.guard import LEAST_MEMORY_MIB, Guard
 
         return Guard(max(LEAST_MEMORY_MIB, self._memory_mib // 2))
 

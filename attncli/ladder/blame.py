@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 from attncli.errors import JudgeFailed
 from attncli.ladder.comparing import Difference, difference
-from attncli.ladder.engine_run import MEMORY_MIB, PATIENCE, SECONDS, TRUTH_SECONDS, Files, Part, checkpoint_of, day
-from attncli.sandbox.supervisor import Worker
+from attncli.ladder.engine import MEMORY_MIB, PATIENCE, SECONDS, TRUTH_SECONDS, Files, Part, checkpoint_of, day
+from attncli.sandbox.worker_process import Worker
 
 OpenWorker = Callable[[int], Worker]
 OnRun = Callable[[int, Sequence[str]], None]

@@ -9,7 +9,7 @@ from attncli.domain.cells import cells, left
 from attncli.domain.text import Lang
 from attncli.ladder.blame import Blame, Climb
 from attncli.ladder.comparing import Difference
-from attncli.ladder.engine_run import MEMORY_MIB, Entry
+from attncli.ladder.engine import MEMORY_MIB, Entry
 from attncli.ladder.pieces import PIECES
 from attncli.words import ladder_texts as words
 

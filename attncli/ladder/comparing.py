@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from attncli.ladder.engine_run import Entry, Part, Stop
+from attncli.ladder.engine import Entry, Part, Stop
 
 LEAST = 1e-12
 

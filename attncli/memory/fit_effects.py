@@ -9,8 +9,8 @@ from datetime import UTC, datetime
 
 from attncli.domain.rating import Rating
 from attncli.domain.schedule import Schedule, State
-from attncli.memory.fitting import History
 from attncli.memory.forgetting_curve import retrievability
+from attncli.memory.optimizer import History
 from attncli.memory.schedule_policy import SchedulePolicy
 from attncli.memory.scheduler import Scheduler
 

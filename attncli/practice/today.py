@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-from attncli.practice.cards.due_counts import DueCounts, minutes_are_set
+from attncli.practice.queue import DueCounts, minutes_are_set
 from attncli.practice.workspace import Workspace
 from attncli.store.queue_table import Moment
 
@@ -81,7 +81,7 @@ class Pace:
     """
 
     def __init__(self, workspace: Workspace, cards: int) -> None:
-        from attncli.practice.plan.plan_basis import MANY_CARDS, Habits, habit_reader
+        from attncli.practice.plan_basis import MANY_CARDS, Habits, habit_reader
 
         self._read_from = _log_read(workspace)
         self._reader = None if cards > MANY_CARDS else habit_reader(workspace)

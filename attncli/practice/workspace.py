@@ -14,7 +14,7 @@ from attncli.config import SCHEDULING_KEYS, Settings
 from attncli.config import load as load_settings
 from attncli.errors import ConfigInvalid, EnvironmentFailure, UsageError
 from attncli.memory.study_days import StudyCalendar
-from attncli.practice.library.source_files import SourceFiles
+from attncli.practice.source_files import SourceFiles
 from attncli.store.database import Database
 from attncli.store.queue_table import ORDERED_FOR, Moment
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from attncli.memory.replay import FitInForce
     from attncli.memory.schedule_policy import SchedulePolicy
     from attncli.memory.scheduler import Scheduler
-    from attncli.practice.library.library import Library
+    from attncli.practice.library import Library
 
 Clock = Callable[[], datetime]
 FIRST_YEAR, LAST_YEAR = 2, 9998
@@ -109,21 +109,21 @@ class Workspace:
         """Puts unseen cards into the order of the level that is set, where they are in another."""
         if self.store.note(ORDERED_FOR) == self.settings.level:
             return
-        from attncli.practice.derive_schedules import rebuild_queue
+        from attncli.practice.derive import rebuild_queue
 
         with self.store.transaction():
             rebuild_queue(self.store, self.settings.level)
         self.store.keep_note(ORDERED_FOR, self.settings.level)
 
     def _derive_moved(self, subjects: list[str]) -> None:
-        from attncli.practice.derive_schedules import derive_subjects
+        from attncli.practice.derive import derive_subjects
 
         derive_subjects(self, subjects)
 
     @cached_property
     def library(self) -> Library:
         """The cards and challenges there are."""
-        from attncli.practice.library.library import Library
+        from attncli.practice.library import Library
 
         return Library(self.store)
 
@@ -192,7 +192,7 @@ class Workspace:
 
     def derive_all(self, progress: Callable[[int], None] | None = None) -> int:
         """Derives everything anew from the log; the number of subjects. `progress` is told how many are done."""
-        from attncli.practice.derive_schedules import derive_everything
+        from attncli.practice.derive import derive_everything
 
         with self.store.transaction():
             return derive_everything(self, progress)

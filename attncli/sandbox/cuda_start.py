@@ -10,7 +10,7 @@ import errno
 
 import torch
 
-from .worker_policy import MIB
+from .policy import MIB
 
 # What the libraries of a GPU take of its memory for themselves.
 WORKSPACE_MIB = 512

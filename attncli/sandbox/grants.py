@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .landlock import Ruleset, grant, outside
-from .worker_policy import WorkerPolicy
+from .policy import WorkerPolicy
 
 LIBRARY_FOLDERS = ("/lib", "/lib64", "/usr/lib", "/usr/lib64")
 READ_FILES = ("/etc/ld.so.cache", "/dev/urandom")

@@ -16,7 +16,7 @@ import threading
 from pathlib import Path
 from typing import Any
 
-from .worker_policy import CPU, MIB, WorkerPolicy
+from .policy import CPU, MIB, WorkerPolicy
 
 LAYERS = ("process", "rlimits", "landlock", "seccomp", "namespaces")
 Findings = dict[str, dict[str, str]]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..errors import JudgeFailed, SandboxUnavailable
+from attncli.errors import JudgeFailed, SandboxUnavailable
+
 from .layer_probes import LAYERS
-from .worker_policy import CUDA
+from .policy import CUDA
 from .zygote_client import ZygoteClient
 
 WEAKER = "covers less: the GPU's driver is open to a file, host memory is watched and not limited (SECURITY.md)"

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from .worker_policy import CPU, MIB, WorkerPolicy
+from .policy import CPU, MIB, WorkerPolicy
 
 MESSAGE_BYTES = 1 << 16  # between the judge and its zygote
 CPU_SECONDS = 900

@@ -16,8 +16,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from . import emulated_device
-from .emulated_device import Elsewhere, two_devices
+from . import devices
+from .devices import Elsewhere, two_devices
 from .tensor_walk import tensors_in, with_each
 
 CPU, CUDA, ELSEWHERE = "cpu", "cuda", "elsewhere"
@@ -27,7 +27,7 @@ AWAY = (CUDA, ELSEWHERE)
 
 def torch_name(device: str) -> str:
     """What torch calls a device of this name."""
-    return emulated_device.NAME if device == ELSEWHERE else device
+    return devices.NAME if device == ELSEWHERE else device
 
 
 def placed(tensor: Tensor, device: str) -> Tensor:
@@ -81,7 +81,7 @@ def beside(device: str, default: bool = False) -> AbstractContextManager[Any]:
 def across(function: Callable[..., Any], device: str) -> Callable[..., Any]:
     """A function of the CPU as it is called with tensors of the device: its results are where its arguments were."""
     if device == ELSEWHERE:
-        return emulated_device.across(function)
+        return devices.across(function)
 
     def call(*args: Any, **kwargs: Any) -> Any:
         given = [*args, *kwargs.values()]

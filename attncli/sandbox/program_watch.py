@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from . import placement
-from .emulated_device import Elsewhere
+from .devices import Elsewhere
 from .tensor_table import bytes_of, describe_tensor
 from .tensor_walk import MAX_DEPTH, tensors_in
 from .values import Environment, Packer, Raised, Tree, arguments_of

@@ -15,8 +15,8 @@ import platform
 import struct
 from collections.abc import Sequence
 
+from .policy import CPU, WorkerPolicy
 from .syscall_numbers import AUDIT_ARCH, NEWEST_KNOWN, NUMBERS, X32_BIT
-from .worker_policy import CPU, WorkerPolicy
 
 _ALLOWED_WORDS = """
     read write readv writev pread64 preadv close close_range lseek fstat stat lstat newfstatat statx access faccessat

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import IO, Any
 
-from ..errors import JudgeFailed, SandboxUnavailable
+from attncli.errors import JudgeFailed, SandboxUnavailable
 
 _KEPT_VARIABLES = ("CUDA_VISIBLE_DEVICES", "HOME", "LANG", "LD_LIBRARY_PATH", "SYSTEMROOT", "TZ")
 _FIXED_VARIABLES = {

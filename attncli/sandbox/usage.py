@@ -11,7 +11,7 @@ import select
 import signal
 
 from . import limits, namespaces
-from .worker_policy import MIB
+from .policy import MIB
 
 POLL_MS = 50
 # Pages that the worker shared with the zygote or had not read yet, and what the kernel's limits do not count of them.

@@ -26,7 +26,7 @@ from typing import Any, NoReturn
 from . import (
     cuda_start,
     grants,
-    kernel_watch,
+    kernels,
     landlock,
     layer_probes,
     limits,
@@ -38,9 +38,9 @@ from . import (
 )
 from .endings import CHANNEL_LOST, OUT_OF_MEMORY
 from .exceptions import ExceptionGuard, report
-from .program_interpreter import serve
+from .interpreter import serve
+from .policy import CPU, WorkerPolicy
 from .touched import Attempts
-from .worker_policy import CPU, WorkerPolicy
 
 CHANNEL, RULESET = 3, 4
 BROKEN = 70
@@ -252,7 +252,7 @@ class WorkerSession:
         text = source.decode("utf-8", "replace")
         linecache.cache[self.filename] = (len(text), None, text.splitlines(keepends=True), self.filename)
         if header.get("kernel"):
-            kernel_watch.prepare(interpreted=header.get("device") != placement.CUDA)
+            kernels.prepare(interpreted=header.get("device") != placement.CUDA)
         code = compile(source, self.filename, "exec", dont_inherit=True)
         builtins.exec(code, self.namespace)
         names = {name: _kind(self.namespace[name]) for name in header["entry"] if name in self.namespace}

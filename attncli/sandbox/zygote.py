@@ -28,7 +28,7 @@ from types import ModuleType
 from typing import Any, NoReturn
 
 from . import grants, landlock, limits, namespaces, seccomp, usage
-from .worker_policy import CPU, POLICIES, WorkerPolicy
+from .policy import CPU, POLICIES, WorkerPolicy
 
 SWEEP_MS = 250
 IDLE_MS = 1500

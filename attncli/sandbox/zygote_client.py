@@ -21,12 +21,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
-from ..errors import JudgeFailed
+from attncli.errors import JudgeFailed
+
 from . import layer_probes, limits, namespaces, start_process
 from .endings import Ending
+from .policy import CPU, MEMORY_MIB, WorkerPolicy
 from .process import Process
-from .supervisor import OnInvoke, Reply, Worker
-from .worker_policy import CPU, MEMORY_MIB, WorkerPolicy
+from .worker_process import OnInvoke, Reply, Worker
 
 __all__ = ["Ending", "ForkedProcess", "OnInvoke", "Process", "Reply", "Worker", "ZygoteClient"]
 

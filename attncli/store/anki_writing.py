@@ -21,8 +21,8 @@ from datetime import UTC, datetime, timedelta
 from itertools import count
 from typing import Any
 
+from attncli.anki.package import SUSPENDED
 from attncli.domain.anki import AnkiCalendar, AnkiReview, AnkiSchedule, CardType
-from attncli.store.anki_reading import SUSPENDED
 
 MEMBER = "collection.anki2"
 EARLIEST_IN_ZIP = 1980

@@ -27,12 +27,11 @@ from attncli.domain.text import Lang
 from attncli.errors import EnvironmentFailure
 from attncli.paths import Home
 from attncli.practice.cards.choose_cards import Wish, require_fitting
-from attncli.practice.challenges.warm_judge import WarmJudge
 from attncli.practice.first_run import is_first_run
+from attncli.practice.warm_judge import WarmJudge
 from attncli.practice.workspace import Clock, Workspace
 from attncli.tui import late_clicks, pasting, undecodable, wrapping
 from attncli.tui.app_errors import BUSY_MILLISECONDS
-from attncli.tui.collect_when_idle import CollectWhenIdle
 from attncli.tui.last_resort import last_resort
 from attncli.tui.notices import Notices
 from attncli.tui.routes import Route
@@ -40,6 +39,7 @@ from attncli.tui.screens.base import AttnScreen
 from attncli.tui.shown_text import ShownText
 from attncli.tui.summary_export import export_summary
 from attncli.tui.terminal import drawn_in_a_page, standard_terminal
+from attncli.tui.textual_fixes import CollectWhenIdle
 from attncli.tui.theme import DARK, LIGHT, THEMES, theme_named
 from attncli.tui.unexpected_input import UnexpectedInput
 from attncli.tui.ways_in import WaysIn, drawn_quiz
@@ -48,8 +48,8 @@ from attncli.words.app_texts import say, say_counted
 from attncli.words.in_chinese import told_in
 
 if TYPE_CHECKING:
-    from attncli.practice.mock.compose_mock import MockWish
-    from attncli.practice.sittings.quiz import Quiz, QuizWish
+    from attncli.practice.compose_mock import MockWish
+    from attncli.practice.quiz import Quiz, QuizWish
 
 SECONDS_BETWEEN_LOOKS = 1.0
 
@@ -76,7 +76,7 @@ def run(
         if wish is not None:
             require_fitting(workspace, wish)
         if mock is not None:
-            from attncli.practice.mock.compose_mock import draw_plan
+            from attncli.practice.compose_mock import draw_plan
 
             draw_plan(workspace, mock)
         drawn = None if quiz is None else drawn_quiz(workspace, quiz)

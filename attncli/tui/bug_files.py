@@ -6,8 +6,8 @@ from pathlib import Path
 
 from attncli.domain.text import Lang, Localised
 from attncli.errors import AttnError
-from attncli.practice.challenges.repair_round import offers_rounds
-from attncli.practice.challenges.start_challenge import Started, start_challenge
+from attncli.practice.repair_round import offers_rounds
+from attncli.practice.start import Started, start_challenge
 from attncli.tui.screens.base import AttnScreen
 from attncli.words.app_texts import say
 from attncli.words.command_texts import counted

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 from attncli.domain.challenge import Challenge
 from attncli.domain.text import Lang
-from attncli.practice.challenges.challenge_standings import ChallengeStanding, standings
+from attncli.practice.challenges import ChallengeStanding, standings
 from attncli.practice.workspace import Workspace
 from attncli.words.app_texts import say
 from attncli.words.interval_texts import interval_text

@@ -9,9 +9,9 @@ from textual.app import SuspendNotSupported
 
 from attncli.domain.text import Localised
 from attncli.errors import AttnError, EditorMissing
-from attncli.practice.challenges.edited_file import OpenFile
-from attncli.practice.challenges.learners_editor import edit, told
-from attncli.practice.challenges.start_challenge import start_challenge
+from attncli.practice.edited_file import OpenFile
+from attncli.practice.learners_editor import edit, told
+from attncli.practice.start import start_challenge
 from attncli.tui.screens.base import AttnScreen
 from attncli.words.app_texts import say
 

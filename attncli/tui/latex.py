@@ -16,7 +16,7 @@ from typing import Any
 from rich.cells import cell_len
 
 from attncli.domain.formula_limits import beyond_limits
-from attncli.tui.latex_line import linear
+from attncli.tui.formulas import linear
 from attncli.tui.latex_spacing import GAPS, RELATIONS, SIGNS, spaced, split_at
 
 _ALIASES = tuple(

@@ -12,12 +12,12 @@ from textual.screen import Screen
 from attncli.domain.text import Lang
 from attncli.errors import AttnError
 from attncli.practice.cards.choose_cards import Wish
-from attncli.practice.challenges.warm_judge import WarmJudge
+from attncli.practice.warm_judge import WarmJudge
 from attncli.practice.workspace import Workspace
 
 if TYPE_CHECKING:
     from attncli.domain.mock_report import MockReport
-    from attncli.practice.mock.mock import MockInterview
+    from attncli.practice.mock import MockInterview
 
 Route = Literal[
     "home", "review", "drill", "quiz", "mock", "challenges", "search", "stats", "plan", "settings", "first-run"

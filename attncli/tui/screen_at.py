@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from random import Random
 
     from attncli.domain.mock_report import MockReport
-    from attncli.practice.mock.compose_mock import MockWish
-    from attncli.practice.mock.mock import MockInterview
+    from attncli.practice.compose_mock import MockWish
+    from attncli.practice.mock import MockInterview
     from attncli.practice.workspace import Workspace
 
 
@@ -63,7 +63,7 @@ def screen_at(route: Route, level: Level | None = None) -> AttnScreen:
 
 def mock_screen(wish: MockWish | None, rng: Random, level: Level | None) -> AttnScreen:
     """Where an interview is chosen: beginning with a wish, or with one that is drawn, at the level that is set."""
-    from attncli.practice.mock.compose_mock import MOCK_LEVEL, MockWish
+    from attncli.practice.compose_mock import MOCK_LEVEL, MockWish
     from attncli.tui.screens.mock import MockScreen
 
     return MockScreen(wish or MockWish(level=level or MOCK_LEVEL, seed=rng.randrange(SITTINGS)))
@@ -72,7 +72,7 @@ def mock_screen(wish: MockWish | None, rng: Random, level: Level | None) -> Attn
 def interview_screen(workspace: Workspace, interview: MockInterview) -> AttnScreen:
     """What an interview asks now, or what it came to. Raises AttnError where a file cannot be handed out."""
     if interview.item is None:
-        from attncli.practice.mock.score_mock import report_of
+        from attncli.practice.score_mock import report_of
 
         return report_screen(report_of(workspace, interview.state))
     if interview.item.is_code:

@@ -16,7 +16,7 @@ from textual.screen import Screen
 from attncli.errors import AttnError
 from attncli.tui.pasting import as_text
 from attncli.tui.screens.base import AttnScreen, fits
-from attncli.tui.widgets.key_bar import KeyBar
+from attncli.tui.widgets.basics import KeyBar
 
 _ENDING = frozenset({"ctrl+c", "ctrl+q"})
 

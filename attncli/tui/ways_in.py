@@ -21,9 +21,9 @@ from attncli.tui.screen_at import interview_screen, mock_screen, report_screen, 
 
 if TYPE_CHECKING:
     from attncli.domain.mock_report import MockReport
-    from attncli.practice.mock.compose_mock import MockWish
-    from attncli.practice.mock.mock import MockInterview
-    from attncli.practice.sittings.quiz import Quiz, QuizWish
+    from attncli.practice.compose_mock import MockWish
+    from attncli.practice.mock import MockInterview
+    from attncli.practice.quiz import Quiz, QuizWish
 
 
 class WaysIn(App[None]):
@@ -82,7 +82,7 @@ class WaysIn(App[None]):
 
     def open_quiz(self, topic: str | None = None) -> None:
         """A quiz drawn now, or a line where there is no card for one."""
-        from attncli.practice.sittings.quiz import QuizWish
+        from attncli.practice.quiz import QuizWish
 
         wish = QuizWish(topic, seed=self.rng.randrange(SITTINGS), level=level_wished(self.workspace))
         with self.telling():
@@ -106,7 +106,7 @@ class WaysIn(App[None]):
         self.push_screen(ChallengeScreen(id))
 
     def open_card(self, id: str, question_first: bool = False) -> None:
-        from attncli.tui.screens.card import CardScreen
+        from attncli.tui.screens.cards import CardScreen
 
         self.push_screen(CardScreen(id, question_first))
 
@@ -139,6 +139,6 @@ class WaysIn(App[None]):
 
 def drawn_quiz(workspace: Workspace, wish: QuizWish) -> Quiz:
     """A quiz of what is wished for. Raises NothingFits."""
-    from attncli.practice.sittings.quiz import Quiz
+    from attncli.practice.quiz import Quiz
 
     return Quiz(workspace, wish)

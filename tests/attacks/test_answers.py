@@ -18,24 +18,24 @@ import pytest
 import torch
 
 from attncli.domain.grade_report import GradeReport
-from attncli.judge.answer_guard import Guard
 from attncli.judge.answers.callables import Callables
 from attncli.judge.answers.finding import CaseFinding
 from attncli.judge.answers.request import Request
-from attncli.judge.answers.submission import Budget, Failure, Submission
 from attncli.judge.asking.devices import Devices, EdgeDevice
-from attncli.judge.asking.exam import Exam
-from attncli.judge.asking.growth import contracts, examine_growth
-from attncli.judge.asking.questions import Edge, EdgeWithGradients, Gradients, Purity, Values
-from attncli.judge.cases.drawing import fixed_draw
-from attncli.judge.cases.make_recording import Recorder
 from attncli.judge.cases.profiles import Profile, profile_of
+from attncli.judge.diagnose import Probe, diagnose
+from attncli.judge.drawing import fixed_draw
+from attncli.judge.exam import Exam
 from attncli.judge.grading.options import Options
 from attncli.judge.grading.run_checks import Grading
-from attncli.judge.naming.diagnose import Probe, diagnose
+from attncli.judge.growth import contracts, examine_growth
+from attncli.judge.guard import Guard
+from attncli.judge.make import Recorder
+from attncli.judge.questions import Edge, EdgeWithGradients, Gradients, Purity, Values
+from attncli.judge.reference import Observed
+from attncli.judge.submission import Budget, Failure, Submission
 from attncli.judge.telling.bounded_report import LARGEST, document
 from attncli.judge.truth.expectation import Expectation
-from attncli.judge.truth.reference import Observed
 from attncli.sandbox.tensor_walk import tensors_in
 from attncli.sandbox.zygote_client import Reply
 from attncli.words.grade_report_texts import REASONS
@@ -334,7 +334,7 @@ def test_there_is_a_verdict_on_what_is_said_of_loading(exam):
 
 
 def exam_place():
-    from attncli.judge.sentences import say
+    from attncli.judge.messages import say
 
     return say("while-loaded")
 

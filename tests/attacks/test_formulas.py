@@ -17,11 +17,11 @@ import pytest
 from attncli.bank.rules.formula_rules import formula_findings
 from attncli.export import anki_markup
 from attncli.export.formula_drawings import drawn
+from attncli.export.render import _parser as page_parser
 from attncli.export.sanitising import sanitised
-from attncli.export.summary_html import _parser as page_parser
 from attncli.tui.latex import UnreadableLatex, draw_within
 from attncli.tui.markup import for_markdown, inline
-from attncli.tui.widgets.markdown_card import _parser as terminal_parser
+from attncli.tui.widgets.markdown import _parser as terminal_parser
 
 TEXTS = int(os.environ.get("ATTN_FORMULAS", "400"))
 GROUPS = 8

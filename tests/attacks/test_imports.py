@@ -22,17 +22,16 @@ from attncli.domain.log_row_json import is_machine
 from attncli.domain.rating import Rating
 from attncli.errors import UsageError
 from attncli.export.gather_summary import summarise
-from attncli.export.summary_html import to_html
+from attncli.export.render import to_html
 from attncli.paths import Home
-from attncli.practice.cards import record_review
-from attncli.practice.challenges import grade_file
-from attncli.practice.challenges.challenge_standings import standings
-from attncli.practice.challenges.hint import next_hint
-from attncli.practice.challenges.start_challenge import start_challenge
+from attncli.practice import grade, record
+from attncli.practice.challenges import standings
+from attncli.practice.hint import next_hint
 from attncli.practice.log import merge_logs
-from attncli.practice.log.sync import sync
 from attncli.practice.log.undo import take_back
-from attncli.practice.stats.progress_stats import progress
+from attncli.practice.start import start_challenge
+from attncli.practice.stats import progress
+from attncli.practice.sync import sync
 from attncli.practice.workspace import Workspace
 from attncli.store.log import checksum
 from attncli.store.restore_backup import restore_database
@@ -107,11 +106,11 @@ def test_such_rows_do_no_harm_where_an_earlier_version_has_imported_them(
             row = LogRow(f"q-{number}", "m1", kind, "att-01", rows[0].at, 739768, payload)  # type: ignore[arg-type]
             workspace.store.log.merge([row])
     workspace.derive_all()
-    assert grade_file.kept_counterexamples(workspace, "double") == []
+    assert grade.kept_counterexamples(workspace, "double") == []
     assert "<script>alert" not in to_html(summarise(workspace, "en", None))
     assert standings(workspace)[0].standing == "hardened" and progress(workspace).reviews == 0
     assert workspace.policy.parameters == ()
-    record_review.answer(workspace, "att-01", Rating.GOOD)
+    record.answer(workspace, "att-01", Rating.GOOD)
     take_back(workspace)
     start_challenge(workspace, "double", bug=True)
     assert next_hint(workspace, "double").number == 1
@@ -125,7 +124,7 @@ def hostile_backup(tmp_path: Path, open_workspace: Callable[[], Workspace]) -> P
     """A backup whose triggers put another folder into the index whenever a challenge is read, and that bears a name
     that leads out of any folder."""
     workspace, backup = open_workspace(), tmp_path / "evil.db"
-    record_review.answer(workspace, "att-01", Rating.GOOD)
+    record.answer(workspace, "att-01", Rating.GOOD)
     workspace.store.copy_to(backup)
     with closing(sqlite3.connect(backup)) as raw, raw:
         raw.execute("UPDATE meta SET value = '../../../../../../tmp/pwned' WHERE key = 'machine'")
@@ -151,7 +150,7 @@ def test_a_hostile_backup_brings_its_rows_and_nothing_else(
     assert is_machine(workspace.store.log.machine) and workspace.store.log.length() == 1
     submission = tmp_path / "x.py"
     submission.write_text("def double(x): return x + x\n")
-    request = grade_file.request_for(workspace, "double", submission, grade_file.GradeOptions())
+    request = grade.request_for(workspace, "double", submission, grade.GradeOptions())
     assert request.folder == small_impl / "basics" / "double"
     shared = tmp_path / "one" / "two" / "shared"
     shared.mkdir(parents=True)

@@ -17,12 +17,12 @@ from typing import Any
 
 import pytest
 
+from attncli.anki import read_package
+from attncli.anki.importer import import_package
+from attncli.anki.read_package import read_in_child
 from attncli.config import Settings
 from attncli.errors import EnvironmentFailure, UsageError
 from attncli.paths import Home
-from attncli.practice.anki import read_package
-from attncli.practice.anki.import_anki import import_package
-from attncli.practice.anki.read_package import read_in_child
 from attncli.practice.workspace import Workspace
 from hostile_packages import KINDS, generated, written
 

@@ -22,7 +22,7 @@ from attncli.domain.grade_report_json import report_document
 from attncli.judge.client import GradeRequest, Judge
 from attncli.judge.grading.fault_reports import MESSAGE_LENGTH
 from attncli.judge.telling.bounded_report import LARGEST
-from attncli.practice.challenges.grade_file import specification
+from attncli.practice.grade import specification
 from attncli.practice.workspace import Workspace
 
 pytestmark = pytest.mark.sandbox

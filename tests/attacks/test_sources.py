@@ -21,8 +21,8 @@ from attncli.domain.grade_report import CheckResult, GradeReport
 from attncli.judge.answers.source_reading import reading_of
 from attncli.judge.client import GradeRequest, Judge
 from attncli.paths import bundled_impl
-from attncli.practice.challenges.grade_file import LARGEST_SUBMISSION, specification
-from attncli.practice.library.challenge_documents import challenge_of
+from attncli.practice.challenge_documents import challenge_of
+from attncli.practice.grade import LARGEST_SUBMISSION, specification
 from attncli.sandbox.source_reading import Rules, read_source
 from hostile_sources import LARGEST, source
 

@@ -14,11 +14,11 @@ from typing import Any
 import pytest
 import yaml
 
+from attncli.bank import yaml_reader
 from attncli.bank.check import check
 from attncli.bank.checked_files import Surroundings
 from attncli.bank.loader import BankFile, bank_files, load_file
-from attncli.bank.reading import yaml_reading
-from attncli.bank.reading.yaml_reading import decode, parse
+from attncli.bank.yaml_reader import decode, parse
 from attncli.domain.card import card_of
 from attncli.paths import bundled_quizbank
 
@@ -122,7 +122,7 @@ def all_or_nothing(loaded: BankFile, path: Path, seed: int) -> None:
 
 
 def test_the_pure_reader_is_as_robust(sources: list[bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(yaml_reading, "LOADER", yaml.SafeLoader)
+    monkeypatch.setattr(yaml_reader, "LOADER", yaml.SafeLoader)
     path = tmp_path / "att.yaml"
     for seed in range(COUNT // 5):
         path.write_bytes(damaged(seed, sources))

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
+from attncli.bank.link_rules import LAST_ERRATUM
 from attncli.bank.loader import ERRATA
-from attncli.bank.reading.yaml_reading import parse, read_text
-from attncli.bank.rules.link_rules import LAST_ERRATUM
+from attncli.bank.yaml_reader import parse, read_text
 from attncli.paths import bundled_quizbank
 
 from .conftest import bundled_documents

@@ -9,7 +9,7 @@ import pytest
 
 from attncli.cohort.class_folder import read_class, shown
 from attncli.errors import NotFound, UsageError
-from attncli.practice.challenges.grade_file import LARGEST_SUBMISSION
+from attncli.practice.grade import LARGEST_SUBMISSION
 
 KNOWN = ("double", "flash-attention", "some-kernel")
 RUNNABLE = ("double", "flash-attention")

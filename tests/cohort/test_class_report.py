@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from attncli.cohort.class_folder import ClassFolder, LeftOut, SubmittedFile
-from attncli.cohort.class_report import ClassResults, report_document
 from attncli.cohort.grade_class import grade_class
 from attncli.cohort.outcomes import LONGEST_MESSAGE, Outcome, kept
+from attncli.cohort.report import ClassResults, report_document
 from attncli.cohort.report_table import COLUMNS, to_csv
 from attncli.cohort.results_file import FILE, FOLDER
 from attncli.cohort.similarity import Alike

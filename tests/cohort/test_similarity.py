@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attncli.cohort.similarity import LEAST_CLASS, alike
-from attncli.practice.challenges.starters import starter
+from attncli.practice.starters import starter
 
 IMPL = Path(__file__).parents[2] / "impl"
 SDPA = (IMPL / "attention" / "sdpa" / "reference.py").read_text(encoding="utf-8")

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from attncli import paths
+from attncli.commands.session import Session
 from attncli.commands.shared.exit_code import Boundary
-from attncli.commands.shared.session import Session
 
 Attn = Callable[..., Any]
 SENTENCE = re.compile(r"(?:\b[A-Za-z]+[,;]? ){2}[a-z]+\b")

@@ -192,10 +192,10 @@ def test_progress_is_told_on_a_terminal_alone(attn: Attn, toy: Path, monkeypatch
     toy.write_text(TOY.replace("    series =", "    progress(0.5)\n    series ="), encoding="utf-8")
     assert attn("experiment", "toy", "--quick").err == ""
     monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
-    from attncli.commands import experiment
+    from attncli.commands import experiments
 
     told: list[str] = []
-    monkeypatch.setattr(experiment, "show_progress", told.append)
+    monkeypatch.setattr(experiments, "show_progress", told.append)
     attn("experiment", "toy", "--quick")
     assert told == ["toy …", "toy 50%", ""]
 

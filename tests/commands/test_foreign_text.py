@@ -17,7 +17,7 @@ from attncli.domain.grade_report import GradeReport
 from attncli.domain.grade_report_json import report_of
 from attncli.domain.log_row_payloads import CONTROLS
 from attncli.domain.printable import hidden_in
-from attncli.practice.challenges.record_attempt import record_attempt
+from attncli.practice.record_attempt import record_attempt
 from attncli.practice.workspace import Workspace
 
 Attn = Callable[..., Any]

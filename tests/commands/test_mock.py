@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from attncli.commands.plain import plain_mock
+from attncli.commands import plain
 from attncli.errors import JudgeFailed
-from attncli.practice.challenges.warm_judge import WarmJudge
+from attncli.practice.warm_judge import WarmJudge
 
 from ..support.interviews import write_bank, write_impl
 from .conftest import Attn
@@ -147,7 +147,7 @@ def test_the_interview_has_the_level_that_is_set_unless_another_is_named(
     ask: Attn, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     wished: list[str] = []
-    monkeypatch.setattr(plain_mock, "hold_interview", lambda workspace, wish, read: wished.append(wish.level))
+    monkeypatch.setattr(plain, "hold_interview", lambda workspace, wish, read: wished.append(wish.level))
     for level, words in (("any", ()), ("research", ()), ("research", ("--level", "screen"))):
         ask("config", "level", level)
         assert ask(*MOCK, *words).code == 0

@@ -8,7 +8,7 @@ import pytest
 
 from attncli import __main__ as program
 from attncli.commands.printed.printed_plan import _cut
-from attncli.commands.shared.session import Session
+from attncli.commands.session import Session
 from attncli.domain.cells import cells
 
 from .conftest import Attn

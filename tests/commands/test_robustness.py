@@ -194,12 +194,12 @@ def test_a_terminal_without_chinese_still_gets_the_text(program: Program, attn: 
 def test_an_unexpected_error_is_one_line_and_its_trace_is_in_the_log(
     attn: Attn, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from attncli.practice.stats import progress_stats
+    from attncli.practice import stats
 
     def explode(*_: object) -> None:
         raise ZeroDivisionError("by a test")
 
-    monkeypatch.setattr(progress_stats, "forecast", explode)
+    monkeypatch.setattr(stats, "forecast", explode)
     plain = attn("stats")
     assert plain.code == 3 and "unexpected ZeroDivisionError: by a test" in plain.line
     assert "Traceback" in (home / "log" / "attn.log").read_text(encoding="utf-8")

@@ -22,10 +22,10 @@ from attncli.domain.log_row import RowKind
 from attncli.domain.rating import Rating
 from attncli.domain.text import LANGS
 from attncli.doors.assistant_server import ToolServer
-from attncli.doors.assistant_tools import TOOLS
 from attncli.paths import Home
-from attncli.practice.sittings.assistant_sitting import AssistantSitting
+from attncli.practice.assistant import AssistantSitting
 from attncli.practice.workspace import Workspace
+from attncli.servers.mcp import TOOLS
 from random_assistant import RandomAssistant, assert_no_leak
 
 from .conftest import InstantGrader, OpenSecrets

@@ -23,7 +23,7 @@ from yarl import URL
 
 from attncli.__main__ import main
 from attncli.doors.app_process import AppProcess
-from attncli.doors.browser_server import EMPTY, MOST_STRANGERS, MOST_VISITORS, BrowserServer, policy
+from attncli.servers.browser import EMPTY, MOST_STRANGERS, MOST_VISITORS, BrowserServer, policy
 
 TOKEN = "a-token"
 ATTN = [sys.executable, "-m", "attncli"]

@@ -12,15 +12,14 @@ import pytest
 from attncli.domain.card import KINDS
 from attncli.domain.log_row import RowKind
 from attncli.domain.rating import Rating
-from attncli.doors.assistant_tools import TOOLS, json_safe, json_text, one_line, tool
 from attncli.errors import AttnError, UsageError
-from attncli.practice.cards import record_review
-from attncli.practice.challenges import assistant_coding, grade_file
-from attncli.practice.challenges.hint import next_hint
-from attncli.practice.challenges.start_challenge import start_challenge
-from attncli.practice.sittings.assistant_sitting import AssistantSitting
-from attncli.practice.sittings.review_sitting import ReviewSitting
+from attncli.practice import assistant_coding, grade, record
+from attncli.practice.assistant import AssistantSitting
+from attncli.practice.hint import next_hint
+from attncli.practice.review import ReviewSitting
+from attncli.practice.start import start_challenge
 from attncli.practice.workspace import Workspace
+from attncli.servers.mcp import TOOLS, json_safe, json_text, one_line, tool
 from moved_clock import Clock
 from random_assistant import RandomAssistant, assert_no_leak
 
@@ -43,17 +42,17 @@ class Mirror:
             details["correct"] = marked
         elif self.workspace.library.card(card).points:
             details["points"] = sorted({point - 1 for point in points or []})
-        record_review.answer(self.workspace, card, Rating.of(rating), details=details)
+        record.answer(self.workspace, card, Rating.of(rating), details=details)
 
     def started(self, challenge: str, bug: bool = False, fresh: bool = False) -> None:
         start_challenge(self.workspace, challenge, bug=bug, force=fresh)
 
     def graded(self, challenge: str, source: bytes, filename: str, rung: Any) -> None:
-        options = grade_file.GradeOptions(rung=rung or self.workspace.settings.rung)
+        options = grade.GradeOptions(rung=rung or self.workspace.settings.rung)
         found = self.workspace.library.challenge(challenge)
         file = Path(filename) if Path(filename).is_absolute() else None  # a text has a name alone
-        request = grade_file.request_of(self.workspace, found, source, filename, options, file)
-        grade_file.settle(self.workspace, request, self.grader.grade(request), options)
+        request = grade.request_of(self.workspace, found, source, filename, options, file)
+        grade.settle(self.workspace, request, self.grader.grade(request), options)
 
 
 def rows(workspace: Workspace) -> list[tuple[Any, ...]]:

@@ -11,8 +11,8 @@ import pytest
 
 from attncli.errors import ExperimentFailed
 from attncli.experiments.catalogue import find
-from attncli.experiments.child_runner import ChildRun
 from attncli.experiments.results import SeedOutcome
+from attncli.experiments.runner import ChildRun
 
 from .conftest import MakeExperiment
 

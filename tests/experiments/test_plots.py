@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from attncli.domain.cells import cells
 from attncli.domain.text import LANGS
 from attncli.experiments.plot_axes import axis, bar_axis, number
+from attncli.experiments.plots import svg
 from attncli.experiments.results import Plot, outcome_of
-from attncli.experiments.svg_plot import svg
 from attncli.experiments.terminal_plot import drawn
 
 from .test_results import GOOD, both

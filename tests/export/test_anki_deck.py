@@ -21,7 +21,8 @@ from attncli.export.anki_deck import export_deck
 from attncli.export.anki_markup import block, code, inline
 from attncli.export.anki_note_type import FIELDS
 from attncli.paths import Home
-from attncli.practice.cards import hold, record_review
+from attncli.practice import record
+from attncli.practice.cards import hold
 from attncli.practice.workspace import Workspace
 
 DAY = timedelta(days=1)
@@ -136,8 +137,8 @@ STEPS = ["prefill", "decode", "detokenise"]
 
 def test_schedules_arrive_as_they_are_here(workspace: Workspace, collection: Any, tmp_path: Path, clock: Any) -> None:
     for days, rating in ((40, Rating.GOOD), (37, Rating.GOOD), (30, Rating.AGAIN), (29, Rating.EASY)):
-        record_review.answer(workspace, "att-01", rating, clock() - days * DAY, details={"elapsed_ms": 4321})
-    record_review.answer(workspace, "att-02", Rating.GOOD)
+        record.answer(workspace, "att-01", rating, clock() - days * DAY, details={"elapsed_ms": 4321})
+    record.answer(workspace, "att-02", Rating.GOOD)
     hold.hold(workspace, RowKind.SUSPEND, "att-03")
     done = export(workspace, tmp_path / "deck.apkg").package
     assert (done.cards, done.reviewed, done.reviews) == (6, 2, 5)
@@ -166,9 +167,7 @@ def test_check_database_finds_nothing_to_mend(
 ) -> None:
     """Anki forces a whole sync where a moment is not the one that it reckons itself: it rounds down."""
     for number, id in enumerate(IN_IT):
-        record_review.answer(
-            workspace, id, Rating.GOOD, clock() - timedelta(days=3, milliseconds=500.7 + 83.9 * number)
-        )
+        record.answer(workspace, id, Rating.GOOD, clock() - timedelta(days=3, milliseconds=500.7 + 83.9 * number))
     export(workspace, tmp_path / "deck.apkg")
     take_in(collection, tmp_path / "deck.apkg")
     before = collection.db.all("SELECT id, mod, data FROM cards ORDER BY id")
@@ -177,8 +176,8 @@ def test_check_database_finds_nothing_to_mend(
 
 
 def test_what_is_due_today_is_asked_today(workspace: Workspace, collection: Any, tmp_path: Path, clock: Any) -> None:
-    record_review.answer(workspace, "att-01", Rating.EASY, clock() - 20 * DAY)
-    record_review.answer(workspace, "att-02", Rating.EASY, clock() - 1 * DAY)
+    record.answer(workspace, "att-01", Rating.EASY, clock() - 20 * DAY)
+    record.answer(workspace, "att-02", Rating.EASY, clock() - 1 * DAY)
     export(workspace, tmp_path / "deck.apkg")
     take_in(collection, tmp_path / "deck.apkg")
     due = collection.find_cards("is:due")
@@ -188,7 +187,7 @@ def test_what_is_due_today_is_asked_today(workspace: Workspace, collection: Any,
 def test_a_second_import_updates_and_adds_nothing(
     workspace: Workspace, collection: Any, tmp_path: Path, small_bank: Path, small_impl: Path, clock: Any
 ) -> None:
-    record_review.answer(workspace, "att-01", Rating.EASY, clock() - 20 * DAY)
+    record.answer(workspace, "att-01", Rating.EASY, clock() - 20 * DAY)
     export(workspace, tmp_path / "deck.apkg")
     take_in(collection, tmp_path / "deck.apkg")
     before = collection.db.all("SELECT id, nid, due, ivl FROM cards ORDER BY id")
@@ -233,7 +232,7 @@ def test_a_due_day_is_the_same_day_in_anki_wherever_it_was_written(
     from attncli.memory.study_days import StudyCalendar
 
     workspace.calendar = StudyCalendar(zone=ZoneInfo(zone))
-    record_review.answer(workspace, "att-01", Rating.EASY, clock() - 3 * DAY)
+    record.answer(workspace, "att-01", Rating.EASY, clock() - 3 * DAY)
     export(workspace, tmp_path / "deck.apkg")
     with unpacked(tmp_path / "deck.apkg", tmp_path) as rows:
         crt, conf = rows.execute("SELECT crt, json_extract(conf, '$.creationOffset') FROM col").fetchone()

@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
+from attncli.export.render import policy, to_html
 from attncli.export.summary import CardLine, DueLine, MockLine, PlanLine, Point, SolvedLine, Summary, TopicLine
-from attncli.export.summary_html import policy, to_html
 
 pytestmark = pytest.mark.browser
 

@@ -11,12 +11,12 @@ from attncli.config import Settings
 from attncli.domain.rating import Rating
 from attncli.domain.text import Lang
 from attncli.export.gather_summary import summarise
-from attncli.export.summary_html import to_html
+from attncli.export.render import to_html
 from attncli.export.summary_markdown import to_markdown
 from attncli.paths import Home
-from attncli.practice.cards.record_review import answer
-from attncli.practice.mock.compose_mock import MockWish
-from attncli.practice.mock.mock import MockInterview
+from attncli.practice.compose_mock import MockWish
+from attncli.practice.mock import MockInterview
+from attncli.practice.record import answer
 from attncli.practice.workspace import Workspace
 from moved_clock import Clock
 

@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attncli.bank.reading.card_texts import parts_of
+from attncli.export.render import _formula, _parser
 from attncli.export.sanitising import ATTRIBUTES, sanitised
-from attncli.export.summary_html import _formula, _parser
 
 ROOT = Path(__file__).parents[2]
 FILES = [*sorted((ROOT / "quizbank").glob("*.yaml")), *sorted((ROOT / "impl").glob("*/*/challenge.yaml"))]

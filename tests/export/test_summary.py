@@ -14,11 +14,11 @@ from attncli.domain.grade_report import GradeReport
 from attncli.domain.rating import Rating
 from attncli.export.gather_summary import summarise
 from attncli.export.markdown_writing import code_span, fence
-from attncli.export.summary_html import to_html
+from attncli.export.render import to_html
 from attncli.export.summary_markdown import to_markdown
-from attncli.practice.cards import record_review
-from attncli.practice.challenges.record_attempt import record_attempt
-from attncli.practice.challenges.start_challenge import start_challenge
+from attncli.practice import record
+from attncli.practice.record_attempt import record_attempt
+from attncli.practice.start import start_challenge
 from attncli.words.summary_texts import LABELS
 
 from .conftest import NOW
@@ -30,12 +30,12 @@ SOURCE = "import torch\n\n\ndef softmax(x, dim=-1):\n    return x  # `<b>` & ```
 def forget(workspace, *cards):
     for card in cards:
         for days in (40, 39, 30):
-            record_review.answer(workspace, card, Rating.AGAIN, NOW - timedelta(days=days))
+            record.answer(workspace, card, Rating.AGAIN, NOW - timedelta(days=days))
 
 
 def know(workspace, *cards, days=3):
     for card in cards:
-        record_review.answer(workspace, card, Rating.EASY, NOW - timedelta(days=days))
+        record.answer(workspace, card, Rating.EASY, NOW - timedelta(days=days))
 
 
 def solve(workspace, id="softmax-stable", rung="hardened", source=SOURCE, file="x.py"):
@@ -67,7 +67,7 @@ def test_weak_cards_come_with_answer_points_and_formulas(workspace):
 @pytest.mark.parametrize("interview", [None, SOON])
 def test_what_failed_just_now_is_weak_with_and_without_a_date(workspace, interview):
     know(workspace, "att-03", "att-04")
-    record_review.answer(workspace, "att-02", Rating.AGAIN, NOW)
+    record.answer(workspace, "att-02", Rating.AGAIN, NOW)
     summary = summarise(workspace, "en", interview)
     assert [card.id for card in summary.weak] == ["att-02"]
     assert summary.weak[0].reasons[0] == "missed"
@@ -75,15 +75,15 @@ def test_what_failed_just_now_is_weak_with_and_without_a_date(workspace, intervi
 
 
 def test_a_card_forgotten_today_counts_as_not_recalled(workspace):
-    record_review.answer(workspace, "att-02", Rating.AGAIN, NOW)
-    record_review.answer(workspace, "att-03", Rating.EASY, NOW)
+    record.answer(workspace, "att-02", Rating.AGAIN, NOW)
+    record.answer(workspace, "att-03", Rating.EASY, NOW)
     topic = {t.id: t for t in summarise(workspace, "en").topics}["att"]
     assert topic.recall_on_day == 0.5
     assert "100 %" not in to_markdown(summarise(workspace, "en"))
 
 
 def test_points_that_were_not_ticked_make_a_card_weak_and_are_named(workspace):
-    record_review.answer(workspace, "att-02", Rating.GOOD, NOW, {"points": [0]})
+    record.answer(workspace, "att-02", Rating.GOOD, NOW, {"points": [0]})
     card = summarise(workspace, "en").weak[0]
     assert card.reasons == ("points",)
     assert [point.missed for point in card.points] == [False] + [True] * (len(card.points) - 1)
@@ -158,7 +158,7 @@ def test_one_opens_with_what_is_known_and_avoids_what_is_not(workspace):
 
 
 def test_cards_that_come_due_before_the_day_are_listed_unless_they_are_weak(workspace):
-    record_review.answer(workspace, "att-02", Rating.EASY, NOW)
+    record.answer(workspace, "att-02", Rating.EASY, NOW)
     assert summarise(workspace, "en").to_review == ()
     later = summarise(workspace, "en", date(2026, 3, 20))
     assert [c.id for c in later.to_review] == ["att-02"] and later.weak == ()
@@ -222,7 +222,7 @@ def test_pages_break_where_a_part_ends():
 
 @pytest.mark.parametrize("formula", [r"\text{<b>x</b>}", r"\text{<script>alert(1)</script>}", r"\frac{a"])
 def test_mark_up_in_a_formula_is_shown_and_not_obeyed(formula):
-    from attncli.export.summary_html import _parser
+    from attncli.export.render import _parser
 
     shown = _parser().render(f"before ${formula}$ after")
     assert "<b>" not in shown and "<script" not in shown

@@ -17,11 +17,11 @@ from attncli.domain.rating import Rating
 from attncli.errors import EnvironmentFailure
 from attncli.export.formula_drawings import drawn
 from attncli.export.gather_summary import summarise
+from attncli.export.render import _formula
 from attncli.export.sanitising import sanitised
-from attncli.export.summary_html import _formula
 from attncli.export.summary_pdf import to_pdf
-from attncli.practice.cards import record_review
-from attncli.practice.challenges.record_attempt import record_attempt
+from attncli.practice import record
+from attncli.practice.record_attempt import record_attempt
 
 from .conftest import NOW
 
@@ -49,7 +49,7 @@ needs_fonts = pytest.mark.skipif(not _can_draw("面"), reason="no Pango, or no C
 
 def forget(workspace, *cards):
     for card in cards:
-        record_review.answer(workspace, card, Rating.AGAIN, NOW - timedelta(days=3))
+        record.answer(workspace, card, Rating.AGAIN, NOW - timedelta(days=3))
 
 
 def read(document: bytes) -> tuple[PdfReader, str]:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from attncli.judge.asking.exam import Exam
-from attncli.judge.cases.trusted_files import Folder
+from attncli.judge.challenge import Folder
+from attncli.judge.exam import Exam
 from attncli.judge.truth.expectation import Expectation
 from attncli.sandbox.compiler import postpone_compiler
 

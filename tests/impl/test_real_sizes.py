@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from attncli.judge.asking.exam import Exam
-from attncli.judge.asking.growth import contracts
-from attncli.judge.cases.trusted_files import Folder
+from attncli.judge.challenge import Folder
+from attncli.judge.exam import Exam
+from attncli.judge.growth import contracts
 
 IMPL = Path(__file__).parents[2] / "impl"
 REAL = sorted(path.parent for path in IMPL.glob("*/*/inputs.py") if '"real"' in path.read_text(encoding="utf-8"))

@@ -11,8 +11,8 @@ from functools import cached_property
 import pytest
 import torch
 
-from attncli.judge import answer_guard as module
-from attncli.judge.answer_guard import FAULTS, Guard, Unjudgeable, alone
+from attncli.judge import guard as module
+from attncli.judge.guard import FAULTS, Guard, Unjudgeable, alone
 from in_process import INPUTS, REFERENCE, check, grade, write_challenge
 
 MEMORY_MIB = 64

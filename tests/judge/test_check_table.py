@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from attncli.domain.challenge import CHECK_NAMES
-from attncli.judge.check_table import CHECKS, ONCE
+from attncli.judge.checks import CHECKS, ONCE
 
 
 def test_every_check_has_its_line_in_the_order_of_the_report() -> None:

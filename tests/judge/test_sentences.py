@@ -9,7 +9,7 @@ from string import Formatter
 import pytest
 
 from attncli.domain.text import Localised, quoted
-from attncli.judge.sentences import SENTENCES, say
+from attncli.judge.messages import SENTENCES, say
 
 JUDGE = Path(__file__).parents[2] / "attncli" / "judge"
 # Those of the sandbox: it words its own English, and names what another language needs.

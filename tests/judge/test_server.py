@@ -13,13 +13,12 @@ from typing import Any
 import pytest
 
 from attncli.errors import JudgeFailed
+from attncli.judge import challenge, verify
 from attncli.judge import server as served
-from attncli.judge.cases import trusted_files
-from attncli.judge.grading import proving
 from attncli.judge.server import Server
 from attncli.sandbox.placement import CPU, ELSEWHERE
-from attncli.sandbox.worker_policy import CPU as CPU_POLICY
-from attncli.sandbox.worker_policy import CUDA_KERNELS, WorkerPolicy
+from attncli.sandbox.policy import CPU as CPU_POLICY
+from attncli.sandbox.policy import CUDA_KERNELS, WorkerPolicy
 from in_process import InProcessWorker, check
 from played_kernels import FRUGAL, GREEDY, RIGHT_THERE, write_kernels
 
@@ -69,7 +68,7 @@ def ask(tmp_path: Any, zygote: FakeZygote, monkeypatch: pytest.MonkeyPatch) -> A
     monkeypatch.setattr(
         served, "policy_of", lambda device, kernel, *cache: CPU_POLICY if device == CPU else CUDA_KERNELS
     )
-    monkeypatch.setattr(trusted_files.kernel_watch, "prepare", lambda: None)
+    monkeypatch.setattr(challenge.kernel_watch, "prepare", lambda: None)
     folder, out = write_kernels(tmp_path), io.StringIO()
     server: Any = Server(out, zygote)  # type: ignore[arg-type]
 
@@ -95,7 +94,7 @@ def test_over_many_streams_every_worker_has_the_policy_of_its_submissions_device
     ask: Ask, zygote: FakeZygote, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """After each stream a wrong kernel is put to the interpreter, in a worker of another policy, and is renewed."""
-    monkeypatch.setattr(proving, "_once_loaded", lambda: repeat(frozenset()))
+    monkeypatch.setattr(verify, "_once_loaded", lambda: repeat(frozenset()))
     assert ask("prove", streams=2, known={})["proof"]["surprises"] == []
     assert set(zygote.loaded) == {("cpu", CPU), ("cuda-kernels", ELSEWHERE)}
 

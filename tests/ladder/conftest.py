@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from attncli.ladder.blame import Engines
-from attncli.ladder.engine_run import Files
+from attncli.ladder.engine import Files
 from attncli.ladder.pieces import BY_ID
 from attncli.sandbox.zygote_client import ZygoteClient
 

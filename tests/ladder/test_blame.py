@@ -7,7 +7,7 @@ import random
 import pytest
 
 from attncli.ladder.blame import Engines, climb
-from attncli.ladder.engine_run import DAY
+from attncli.ladder.engine import DAY
 from attncli.ladder.pieces import BY_ID, PIECES
 from attncli.words.ladder_texts import PARTS, PLACES, ROLES
 

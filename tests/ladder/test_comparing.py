@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attncli.ladder.comparing import agree, difference
-from attncli.ladder.engine_run import Entry, Part, Stop
+from attncli.ladder.engine import Entry, Part, Stop
 
 FINITE = st.floats(-1e6, 1e6)
 

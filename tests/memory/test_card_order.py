@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attncli.domain.card import KINDS, LEVELS
-from attncli.memory.card_order import (
+from attncli.memory.queue_order import (
     Traits,
     Unseen,
     asked_order,

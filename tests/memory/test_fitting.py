@@ -14,16 +14,16 @@ import pytest
 
 from attncli.domain.fsrs_weights import HIGHEST_WEIGHTS, LOWEST_WEIGHTS, fitted
 from attncli.errors import EnvironmentFailure, NothingFound
-from attncli.memory import fitting
-from attncli.memory.fitting import NEEDED_REVIEWS, NEEDED_SINCE_FIT, History, fit, telling_reviews
+from attncli.memory import optimizer
+from attncli.memory.optimizer import NEEDED_REVIEWS, NEEDED_SINCE_FIT, History, fit, telling_reviews
 from known_memories import FIRST_DAY, LONG_MEMORY, PUBLISHED, SHORT_MEMORY, reviews_of_a_learner
 
 DEFAULT_LEARNERS = 8
 
 
 def log_loss(weights: tuple[float, ...], histories: Sequence[History]) -> float:
-    items = fitting._items(fsrs_rs_python, histories)
-    losses = fitting._losses(fsrs_rs_python, weights, items)
+    items = optimizer._items(fsrs_rs_python, histories)
+    losses = optimizer._losses(fsrs_rs_python, weights, items)
     return sum(losses) / len(losses)
 
 
@@ -95,9 +95,9 @@ def test_weights_from_odd_logs_are_weights_that_fsrs_takes(rating: int) -> None:
 
 
 def test_where_the_fitter_finds_nothing_the_published_weights_stay() -> None:
-    items = fitting._items(fsrs_rs_python, [[(FIRST_DAY, 3), (FIRST_DAY + 5, 3), (FIRST_DAY + 20, 1)]] * 99)
+    items = optimizer._items(fsrs_rs_python, [[(FIRST_DAY, 3), (FIRST_DAY + 5, 3), (FIRST_DAY + 20, 1)]] * 99)
     longer = [item for item in items if item.elapsed_days == 15]
-    assert fitting._fitted(fsrs_rs_python, longer) == PUBLISHED
+    assert optimizer._fitted(fsrs_rs_python, longer) == PUBLISHED
     far_apart = [[(FIRST_DAY, 3), (FIRST_DAY + 60_000, 3), (FIRST_DAY + 61_000, 3)]] * NEEDED_REVIEWS
     assert not fit(far_apart, ()).judged.is_better
 

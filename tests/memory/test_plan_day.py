@@ -8,17 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from attncli.memory.forecast import Reach, expected_recall, play_through, scenarios, sees_all, thirds, thirds_as_now
 from attncli.memory.learner_curve import likely, middle, weigh
 from attncli.memory.plan_day import KEPT_RECALL, Item, Outlook, study_order
-from attncli.memory.plan_forecast import (
-    Reach,
-    expected_recall,
-    play_through,
-    scenarios,
-    sees_all,
-    thirds,
-    thirds_as_now,
-)
 from attncli.memory.stability import StabilityGrowth
 
 TODAY, INTERVIEW = 1000, 1014

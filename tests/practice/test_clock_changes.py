@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from attncli.config import WEEKDAYS
 from attncli.domain.rating import Rating
 from attncli.memory.study_days import StudyCalendar
-from attncli.practice.cards import record_review
-from attncli.practice.cards.due_counts import due_counts
-from attncli.practice.plan.plan import interview_of, make_plan
-from attncli.practice.stats.progress_stats import forecast, progress
+from attncli.practice import record
+from attncli.practice.plan import interview_of, make_plan
+from attncli.practice.queue import due_counts
+from attncli.practice.stats import forecast, progress
 from attncli.practice.workspace import Workspace
 from clock_changes import CLOCK_CHANGES, near_changes, starts
 
@@ -45,8 +45,8 @@ def test_a_review_is_due_from_the_first_moment_of_its_day_wherever_the_learner_i
 ) -> None:
     zone, at = change
     workspace = settled(open_workspace, zone, start)
-    record_review.answer(workspace, "att-01", Rating.EASY, at)
-    schedule = record_review.answer(workspace, "att-01", rating, at + timedelta(days=9)).schedule
+    record.answer(workspace, "att-01", Rating.EASY, at)
+    schedule = record.answer(workspace, "att-01", rating, at + timedelta(days=9)).schedule
     if schedule.interval_days < 1:
         return
     move_to(workspace, destination, start)
@@ -84,7 +84,7 @@ def test_one_review_a_day_is_a_streak_across_every_change(open_workspace: Open, 
     studied = [day for day in range(today - 6, today) if workspace.calendar.exists(day)]
     for day in studied:
         begins, ends = workspace.calendar.starts_at(day), workspace.calendar.ends_at(day)
-        record_review.answer(workspace, "att-01", Rating.GOOD, begins + (ends - begins) / 2)
+        record.answer(workspace, "att-01", Rating.GOOD, begins + (ends - begins) / 2)
     found = progress(workspace, workspace.calendar.starts_at(today))
     assert found.streak_days == len(studied)
     assert list(found.per_day) == [date.fromordinal(day).isoformat() for day in studied]
@@ -97,13 +97,13 @@ def test_a_clock_that_is_set_back_leaves_everything_readable(
 ) -> None:
     zone, at = change
     workspace = settled(open_workspace, zone)
-    record_review.answer(workspace, "att-01", Rating.EASY, at)
+    record.answer(workspace, "att-01", Rating.EASY, at)
     earlier = at - timedelta(seconds=seconds)
     due, found = due_counts(workspace, earlier), progress(workspace, earlier)
     assert (due.learning, due.review, found.reviews, found.seen) == (0, 0, 1, 1)
     assert 0.99 <= found.topics["att"].recall <= 1 and found.streak_days in (0, 1)
     workspace.clock = lambda: earlier
-    again = record_review.answer(workspace, "att-01", Rating.GOOD)
+    again = record.answer(workspace, "att-01", Rating.GOOD)
     assert again.at > at and again.schedule.repetitions == 2 and again.schedule.interval_days >= 1
 
 
@@ -111,8 +111,8 @@ def test_who_lives_a_date_twice_flying_over_the_date_line_keeps_streak_and_quota
     workspace = settled(open_workspace, "Pacific/Auckland", new_per_day=2)
     in_auckland = datetime(2026, 6, 9, 21, tzinfo=UTC)
     for day in range(3):
-        record_review.answer(workspace, "att-01", Rating.GOOD, in_auckland + timedelta(days=day))
-    record_review.answer(workspace, "att-02", Rating.GOOD, in_auckland + timedelta(days=2))
+        record.answer(workspace, "att-01", Rating.GOOD, in_auckland + timedelta(days=day))
+    record.answer(workspace, "att-02", Rating.GOOD, in_auckland + timedelta(days=2))
     move_to(workspace, "America/Los_Angeles")
     in_los_angeles = in_auckland + timedelta(days=2, hours=14)
     assert workspace.calendar.day(in_los_angeles) == date(2026, 6, 12).toordinal()

@@ -9,7 +9,7 @@ import pytest
 from attncli.config import load
 from attncli.domain.rating import Rating
 from attncli.errors import ConfigInvalid
-from attncli.practice.cards import record_review
+from attncli.practice import record
 from attncli.practice.first_run import QUESTIONS, answer, do_not_ask_again, is_first_run
 from attncli.practice.settings import kept_settings
 from attncli.practice.workspace import Workspace
@@ -27,7 +27,7 @@ def test_a_new_folder_is_asked_until_something_is_kept(open_workspace: Open) -> 
 
 def test_who_has_answered_a_card_is_not_asked(open_workspace: Open) -> None:
     workspace = open_workspace()
-    record_review.answer(workspace, "att-01", Rating.GOOD, workspace.clock())
+    record.answer(workspace, "att-01", Rating.GOOD, workspace.clock())
     assert not is_first_run(workspace)
 
 

@@ -13,9 +13,10 @@ from attncli import config
 from attncli.domain.log_row import RowKind
 from attncli.domain.rating import Rating
 from attncli.memory.time_per_card import LEARN_SECONDS
-from attncli.practice.cards import hold, record_review
-from attncli.practice.cards.due_counts import DueCounts, due_counts
-from attncli.practice.sittings.review_sitting import ReviewSitting
+from attncli.practice import record
+from attncli.practice.cards import hold
+from attncli.practice.queue import DueCounts, due_counts
+from attncli.practice.review import ReviewSitting
 from attncli.practice.today import Pace, Reason, Standstill, standstill
 from attncli.practice.workspace import Workspace
 
@@ -47,7 +48,7 @@ def every_card(workspace: Workspace) -> list[str]:
 def test_the_limit_names_what_waits_and_the_next_day(open_workspace: Open) -> None:
     workspace = open_workspace(new_per_day=2, fuzz=False, learning_steps=())
     for card in every_card(workspace)[:2]:
-        record_review.answer(workspace, card, Rating.EASY, workspace.clock())
+        record.answer(workspace, card, Rating.EASY, workspace.clock())
     found = standstill(workspace)
     assert due_counts(workspace).due == 0 and found.reason == "limit"
     assert (found.introduced, found.unseen) == (2, len(every_card(workspace)) - 2)
@@ -56,14 +57,14 @@ def test_the_limit_names_what_waits_and_the_next_day(open_workspace: Open) -> No
 
 def test_a_step_is_next_though_new_cards_wait_for_tomorrow(open_workspace: Open) -> None:
     workspace = open_workspace(new_per_day=1, fuzz=False)
-    record_review.answer(workspace, every_card(workspace)[0], Rating.AGAIN, workspace.clock())
+    record.answer(workspace, every_card(workspace)[0], Rating.AGAIN, workspace.clock())
     assert standstill(workspace).next_at == workspace.clock() + timedelta(minutes=1)
 
 
 def test_all_seen_and_none_due_names_the_day_of_the_next_review(open_workspace: Open) -> None:
     workspace = open_workspace(fuzz=False, learning_steps=())
     for card in every_card(workspace):
-        record_review.answer(workspace, card, Rating.EASY, workspace.clock())
+        record.answer(workspace, card, Rating.EASY, workspace.clock())
     found = standstill(workspace)
     first = min(schedule.interval_days for _, schedule in workspace.store.schedules.all())
     assert found.reason == "waiting" and found.next_at is not None
@@ -143,6 +144,6 @@ def test_a_pace_holds_until_the_log_grows(open_workspace: Open) -> None:
     assert not pace.holds_for(workspace)
     pace.read_on(6)
     assert pace.holds_for(workspace)
-    record_review.answer(workspace, every_card(workspace)[0], Rating.GOOD, workspace.clock())
+    record.answer(workspace, every_card(workspace)[0], Rating.GOOD, workspace.clock())
     assert not pace.holds_for(workspace)
     assert Pace(workspace, 100_000).holds_for(workspace)

@@ -11,7 +11,7 @@ import os
 import sys
 from pathlib import Path
 
-from attncli.sandbox.worker_policy import REHEARSED_KERNELS
+from attncli.sandbox.policy import REHEARSED_KERNELS
 from attncli.sandbox.zygote_client import Reply, ZygoteClient
 
 SUBMISSION = """

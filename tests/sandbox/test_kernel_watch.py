@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from attncli.sandbox import kernel_watch
+from attncli.sandbox import kernels
 from attncli.sandbox.zygote_client import Reply, Worker
 
 pytestmark = pytest.mark.sandbox
@@ -139,9 +139,9 @@ def test_where_triton_is_not_there_every_call_says_so(monkeypatch: pytest.Monkey
     def missing(name: str) -> Any:
         raise ImportError(name)
 
-    monkeypatch.setattr(kernel_watch._Present, "prepared", False)
-    monkeypatch.setattr(kernel_watch.importlib, "import_module", missing)
+    monkeypatch.setattr(kernels._Present, "prepared", False)
+    monkeypatch.setattr(kernels.importlib, "import_module", missing)
     monkeypatch.setenv("TRITON_INTERPRET", "1")
     for _ in range(2):
         with pytest.raises(ImportError, match="triton"):
-            kernel_watch.prepare(interpreted)
+            kernels.prepare(interpreted)

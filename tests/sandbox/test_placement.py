@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from attncli.sandbox import placement
-from attncli.sandbox.emulated_device import Elsewhere
+from attncli.sandbox.devices import Elsewhere
 from attncli.sandbox.placement import CPU, CUDA, ELSEWHERE
 from attncli.sandbox.tensor_table import DTYPES, TreeError, bytes_of, describe_tensor, read_table
 from attncli.sandbox.tensor_walk import MAX_DEPTH

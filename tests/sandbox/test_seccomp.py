@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attncli.sandbox import seccomp
+from attncli.sandbox.policy import WorkerPolicy
 from attncli.sandbox.syscall_numbers import AUDIT_ARCH, NEWEST_KNOWN, NUMBERS
-from attncli.sandbox.worker_policy import WorkerPolicy
 
 ALLOW, KILL = 0x7FFF0000, 0x80000000
 PID = 2

@@ -16,9 +16,9 @@ import pytest
 from attncli.sandbox import namespaces
 from attncli.sandbox.endings import classify
 from attncli.sandbox.limits import Usage, usage
-from attncli.sandbox.supervisor import _INVOKES_OVERTIME
+from attncli.sandbox.policy import CPU
 from attncli.sandbox.usage import _excess, used_below
-from attncli.sandbox.worker_policy import CPU
+from attncli.sandbox.worker_process import _INVOKES_OVERTIME
 from attncli.sandbox.zygote_client import Worker
 
 from .conftest import Grade, verdict

@@ -10,10 +10,10 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from attncli.judge.answer_guard import Guard
 from attncli.judge.answers.callables import Callables
-from attncli.judge.cases.case import Case
+from attncli.judge.case import Case
 from attncli.judge.cases.profiles import Profile
+from attncli.judge.guard import Guard
 from attncli.sandbox.tensor_table import DTYPES, TreeError, bytes_of, describe_tensor, read_table
 from attncli.sandbox.values import Environment, Opaque, Packer, resolve
 

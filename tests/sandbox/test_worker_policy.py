@@ -11,9 +11,9 @@ from dataclasses import fields, replace
 import pytest
 
 from attncli.errors import JudgeFailed
-from attncli.sandbox import limits, namespaces, seccomp, start_process, worker, worker_policy
+from attncli.sandbox import limits, namespaces, policy, seccomp, start_process, worker
+from attncli.sandbox.policy import CPU, CUDA, CUDA_KERNELS, REHEARSED, REHEARSED_KERNELS, WorkerPolicy
 from attncli.sandbox.syscall_numbers import NUMBERS
-from attncli.sandbox.worker_policy import CPU, CUDA, CUDA_KERNELS, REHEARSED, REHEARSED_KERNELS, WorkerPolicy
 from attncli.sandbox.zygote_client import Worker, ZygoteClient
 
 from .conftest import MEMORY_MIB, SECONDS, descendants, gone, verdict, zygote_pid
@@ -137,10 +137,10 @@ def _differences(first: WorkerPolicy, second: WorkerPolicy) -> set[str]:
 
 
 def test_a_gpu_policy_is_for_the_gpu_and_a_compiler_for_kernels() -> None:
-    assert worker_policy.policy_of("cpu", kernel=True) is worker_policy.policy_of("elsewhere") is CPU
-    assert worker_policy.policy_of("cuda") is CUDA
-    assert worker_policy.policy_of("cuda", kernel=True) == CUDA_KERNELS
-    assert worker_policy.policy_of("cuda", kernel=True, cache_folder="/x") == replace(CUDA_KERNELS, cache_folder="/x")
+    assert policy.policy_of("cpu", kernel=True) is policy.policy_of("elsewhere") is CPU
+    assert policy.policy_of("cuda") is CUDA
+    assert policy.policy_of("cuda", kernel=True) == CUDA_KERNELS
+    assert policy.policy_of("cuda", kernel=True, cache_folder="/x") == replace(CUDA_KERNELS, cache_folder="/x")
     assert CPU.shares_rules and not CUDA.shares_rules
     assert replace(CPU, reads=("/x",)).shares_rules is False
 

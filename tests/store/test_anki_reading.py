@@ -15,9 +15,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from attncli.anki import package as anki_reading
+from attncli.anki.package import read_package
 from attncli.errors import EnvironmentFailure, StoreError, UsageError
-from attncli.store import anki_archive, anki_reading
-from attncli.store.anki_reading import read_package
+from attncli.store import anki_archive
 from attncli.store.protocol_buffers import fields_of
 
 SCHEMA = """

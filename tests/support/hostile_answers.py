@@ -16,7 +16,7 @@ from typing import Any
 import torch
 
 from attncli.judge.answers.request import Request
-from attncli.sandbox import program_interpreter
+from attncli.sandbox import interpreter
 from attncli.sandbox.exceptions import ExceptionGuard, report
 from attncli.sandbox.tensor_table import DTYPES
 
@@ -384,7 +384,7 @@ def served(namespace: dict[str, Any], request: Request, invoke: Any) -> Answer:
     """What a worker sends after it ran `namespace`, its limits apart."""
     guard = ExceptionGuard()
     with guard:
-        reply, buffers = program_interpreter.serve(
+        reply, buffers = interpreter.serve(
             namespace, {**request.header, "filename": "s.py"}, memoryview(b"".join(request.buffers)), invoke
         )
         return {**reply, "touched": []}, b"".join(buffers)

@@ -8,13 +8,13 @@ from collections import deque
 from pathlib import Path
 from typing import Any
 
-from attncli.judge.answers.submission import Budget, Submission
-from attncli.judge.asking.exam import Exam
-from attncli.judge.cases.trusted_files import Folder
+from attncli.judge.challenge import Folder
+from attncli.judge.exam import Exam
 from attncli.judge.grading.options import Options
 from attncli.judge.grading.run_checks import Grading
+from attncli.judge.submission import Budget, Submission
 from attncli.judge.telling.bounded_report import document
-from attncli.sandbox import program_interpreter, source_reading
+from attncli.sandbox import interpreter, source_reading
 from attncli.sandbox.compiler import postpone_compiler
 from attncli.sandbox.exceptions import reason_of
 from attncli.sandbox.zygote_client import Reply
@@ -54,7 +54,7 @@ class InProcessWorker:
 
         payload = memoryview(b"".join(buffers))
         try:
-            reply, chunks = program_interpreter.serve(self._namespace, json.loads(json.dumps(header)), payload, invoke)
+            reply, chunks = interpreter.serve(self._namespace, json.loads(json.dumps(header)), payload, invoke)
         except Exception as error:  # noqa: BLE001 - whatever a submission raises is a reply
             return self._raised(error)
         return Reply(json.loads(json.dumps(reply)), memoryview(b"".join(chunks)))

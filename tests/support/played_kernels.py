@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from attncli.judge.cases.trusted_files import Folder
+from attncli.judge.challenge import Folder
 from in_process import write_challenge
 
 REFERENCE = "def total(x):\n    return x.sum(0)\n"

@@ -8,7 +8,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from attncli.doors.assistant_tools import TOOLS
+from attncli.servers.mcp import TOOLS
 from attncli.words.grade_report_texts import VERDICTS
 
 SHOWN = {"card", "topic", "kind", "level", "question", "options", "items", "code", "blanks", "how"}

@@ -14,10 +14,10 @@ from textual.widgets import Input, TextArea
 
 from attncli.domain.rating import Rating
 from attncli.experiments.results import outcome_of
-from attncli.practice.cards import record_review
-from attncli.practice.mock.compose_mock import MockWish
-from attncli.practice.mock.mock import MockInterview
-from attncli.practice.sittings.quiz import Quiz, QuizWish
+from attncli.practice import record
+from attncli.practice.compose_mock import MockWish
+from attncli.practice.mock import MockInterview
+from attncli.practice.quiz import Quiz, QuizWish
 from attncli.tui.app import AttnApp
 from attncli.tui.screens.mock_code import MockCodeScreen
 from attncli.tui.screens.quiz import QuizScreen
@@ -91,7 +91,7 @@ def history(app: AttnApp, clock: Any) -> None:
     cards = sorted(app.workspace.store.index.card_ids())
     for day in range(DAYS_OF_HISTORY):
         for card in cards if day == DAYS_OF_HISTORY - 1 else rng.sample(cards, rng.randrange(len(cards))):
-            record_review.answer(app.workspace, card, Rating(rng.choice((1, 2, 3, 3, 3, 4))))
+            record.answer(app.workspace, card, Rating(rng.choice((1, 2, 3, 3, 3, 4))))
         clock.move(days=1)
     clock.now = now
 

@@ -16,8 +16,8 @@ from attncli.domain.rating import Rating
 from attncli.domain.text import LANGS, Lang
 from attncli.errors import NotFound, StoreError
 from attncli.paths import Home
-from attncli.practice.cards import record_review
-from attncli.practice.sittings.review_sitting import ReviewSitting
+from attncli.practice import record
+from attncli.practice.review import ReviewSitting
 from attncli.practice.today import Pace
 from attncli.tui import app as app_module
 from attncli.tui.app import AttnApp
@@ -30,7 +30,7 @@ from attncli.tui.screens.quiz import QuizScreen
 from attncli.tui.screens.review import ReviewScreen
 from attncli.tui.screens.search import SearchScreen
 from attncli.tui.screens.stats import StatsScreen
-from attncli.tui.widgets.key_bar import KeyBar, shown_bindings
+from attncli.tui.widgets.basics import KeyBar, shown_bindings
 from attncli.tui.widgets.option_rows import Rows
 from attncli.words.app_texts import say
 from moved_clock import Clock
@@ -59,7 +59,7 @@ async def test_home_reads_the_pace_in_steps_and_anew_only_where_the_log_grew(
     monkeypatch.setattr(home, "Pace", CountedPace)
     app = make_app()
     for card in app.workspace.store.index.card_ids()[:3]:
-        record_review.answer(app.workspace, card, Rating.AGAIN, app.workspace.clock())
+        record.answer(app.workspace, card, Rating.AGAIN, app.workspace.clock())
 
     async def settled(pilot: Pilot[None]) -> int:
         await until(pilot, lambda: not isinstance(app.screen, HomeScreen) or app.screen.minutes is not None)
@@ -139,7 +139,7 @@ async def test_home_names_each_way_to_study_and_the_language_at_80_columns_and_h
 async def test_home_says_why_nothing_is_due_and_what_to_do(make_app: MakeApp, lang: str, said: list[str]) -> None:
     app = make_app(lang=lang)
     for card in app.workspace.store.index.card_ids():
-        record_review.answer(app.workspace, card, Rating.GOOD, app.workspace.clock())
+        record.answer(app.workspace, card, Rating.GOOD, app.workspace.clock())
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.pause()
         text = shown(app)

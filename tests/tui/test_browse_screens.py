@@ -10,7 +10,7 @@ from attncli.practice.cards.card_draft import CardDraft, keep_draft
 from attncli.practice.cards.tag_flag_note import annotation
 from attncli.tui.screens import add_card, search
 from attncli.tui.screens.add_card import AddCardScreen
-from attncli.tui.screens.card import CardScreen
+from attncli.tui.screens.cards import CardScreen
 from attncli.tui.screens.search import SearchScreen
 from attncli.tui.widgets.line_field import PassingField
 from attncli.tui.widgets.option_rows import Rows

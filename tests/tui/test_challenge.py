@@ -17,10 +17,10 @@ from attncli.domain.log_row import RowKind
 from attncli.errors import JudgeFailed
 from attncli.judge.client import OnCheck
 from attncli.paths import bundled_impl
-from attncli.practice.challenges import learners_editor
-from attncli.practice.challenges.warm_judge import GradeRequest, GradingCancelled, WarmJudge
+from attncli.practice import learners_editor
+from attncli.practice.warm_judge import GradeRequest, GradingCancelled, WarmJudge
 from attncli.tui.app import AttnApp
-from attncli.tui.screens.card import CardScreen
+from attncli.tui.screens.cards import CardScreen
 from attncli.tui.screens.challenge import ChallengeScreen
 from attncli.tui.screens.confirm import ConfirmScreen
 from attncli.tui.widgets.option_rows import Rows

@@ -13,9 +13,9 @@ import pytest
 import textual._styles_cache
 from textual.pilot import Pilot
 
-from attncli.tui import collect_when_idle
+from attncli.tui import textual_fixes
 from attncli.tui.app import AttnApp
-from attncli.tui.collect_when_idle import AHEAD, SELDOM
+from attncli.tui.textual_fixes import AHEAD, SELDOM
 
 from .conftest import MakeApp
 
@@ -110,7 +110,7 @@ async def test_what_the_next_keys_need_is_read_once(make_app: MakeApp, monkeypat
         times.append("read")
         has_read.set()
 
-    monkeypatch.setattr(collect_when_idle, "read_ahead", read)
+    monkeypatch.setattr(textual_fixes, "read_ahead", read)
     app.search_when_quiet()
     assert not app.has_read_ahead
     app.puts_keys_first = True
@@ -122,9 +122,9 @@ async def test_what_the_next_keys_need_is_read_once(make_app: MakeApp, monkeypat
 def test_reading_ahead_imports_every_module_that_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "needed_by_the_next_key.py").write_text("", encoding="utf-8")
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setattr(collect_when_idle, "AHEAD", (*AHEAD, "needed_by_the_next_key"))
+    monkeypatch.setattr(textual_fixes, "AHEAD", (*AHEAD, "needed_by_the_next_key"))
     try:
-        collect_when_idle.read_ahead()
+        textual_fixes.read_ahead()
         assert gc.get_freeze_count() and {*AHEAD, "needed_by_the_next_key"} <= sys.modules.keys()
     finally:
         gc.unfreeze()

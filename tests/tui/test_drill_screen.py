@@ -9,7 +9,8 @@ from attncli.domain.log_row import RowKind
 from attncli.domain.rating import Rating
 from attncli.errors import NothingFits
 from attncli.paths import Home
-from attncli.practice.cards import hold, record_review
+from attncli.practice import record
+from attncli.practice.cards import hold
 from attncli.practice.cards.choose_cards import Wish
 from attncli.tui import app as app_module
 from attncli.tui.app import AttnApp
@@ -125,10 +126,10 @@ async def test_a_cram_in_the_app_records_nothing_and_says_so(make_app: MakeApp) 
 
 async def test_weak_cards_are_asked_weakest_first(make_app: MakeApp, clock: Clock) -> None:
     app = make_app("drill", wish=None)
-    record_review.answer(app.workspace, "att-09", Rating.GOOD, details={"correct": False})
+    record.answer(app.workspace, "att-09", Rating.GOOD, details={"correct": False})
     clock.move(days=90)
-    record_review.answer(app.workspace, "kv-04", Rating.EASY)
-    record_review.answer(app.workspace, "att-02", Rating.GOOD, details={"points": [0]})
+    record.answer(app.workspace, "kv-04", Rating.EASY)
+    record.answer(app.workspace, "att-02", Rating.GOOD, details={"points": [0]})
     async with app.run_test(size=(80, 24)) as pilot:
         app.start_drill(Wish(weak=True))
         await pilot.pause()

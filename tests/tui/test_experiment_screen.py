@@ -9,7 +9,7 @@ import pytest
 from textual.pilot import Pilot
 
 from attncli import paths
-from attncli.tui.screens.card import CardScreen
+from attncli.tui.screens.cards import CardScreen
 from attncli.tui.screens.experiment import ExperimentScreen
 
 from .conftest import MakeApp, shown

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from attncli.domain.log_row import RowKind
-from attncli.practice.challenges.challenge_standings import standings
+from attncli.practice.challenges import standings
 from attncli.tui.screens.confirm import ConfirmScreen
 
 from .conftest import MakeApp, shown

@@ -9,7 +9,7 @@ from textual.widgets import TextArea
 
 from attncli.domain.text import Lang
 from attncli.tui.theme import theme_named
-from attncli.tui.widgets.key_bar import KeyBar
+from attncli.tui.widgets.basics import KeyBar
 
 from .conftest import MakeApp, shown
 from .every_screen import keys

@@ -18,8 +18,8 @@ from attncli.domain.text import Lang
 from attncli.tui.app import AttnApp
 from attncli.tui.screens.confirm import ConfirmScreen
 from attncli.tui.shown_text import ShownText
-from attncli.tui.widgets.grading_view import GradeReportView
-from attncli.tui.widgets.markdown_card import CardMarkdown
+from attncli.tui.widgets.grading import GradeReportView
+from attncli.tui.widgets.markdown import CardMarkdown
 from attncli.tui.widgets.option_rows import Rows
 from attncli.tui.widgets.plain import Plain
 

@@ -10,8 +10,8 @@ import pytest
 import journey
 from attncli.config import load
 from attncli.domain.text import LANGS, Lang
-from attncli.practice.challenges.challenge_standings import standings
-from attncli.practice.mock.score_mock import past_mocks
+from attncli.practice.challenges import standings
+from attncli.practice.score_mock import past_mocks
 from attncli.tui.app import AttnApp
 from attncli.words.app_texts import say
 from attncli.words.grade_report_texts import REACHED

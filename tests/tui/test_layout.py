@@ -13,7 +13,7 @@ from textual.content import Content
 
 from attncli.domain.card import FollowUp
 from attncli.domain.text import Lang, Localised
-from attncli.practice.challenges.learners_editor import editor_command
+from attncli.practice.learners_editor import editor_command
 from attncli.tui.columns import LEAST_BESIDE, bar, beside, cut, left, right
 from attncli.tui.full_width_keys import ascii_twin
 from attncli.tui.theme import THEMES, theme_named

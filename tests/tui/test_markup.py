@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attncli.tui.markup import for_markdown, inline, unfolded
-from attncli.tui.widgets.markdown_card import _parser
+from attncli.tui.widgets.markdown import _parser
 
 
 def test_an_inline_formula_becomes_one_escaped_line() -> None:

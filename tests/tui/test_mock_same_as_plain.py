@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from attncli.commands.plain.plain_mock import PlainMock
+from attncli.commands.plain import PlainMock
 from attncli.config import Settings
 from attncli.domain.card import ClozeCard
 from attncli.domain.text import LANGS, Lang
 from attncli.paths import Home
-from attncli.practice.mock.compose_mock import MockWish
-from attncli.practice.mock.mock import MockInterview, asked_card
-from attncli.practice.mock.score_mock import report_of
+from attncli.practice.compose_mock import MockWish
+from attncli.practice.mock import MockInterview, asked_card
+from attncli.practice.score_mock import report_of
 from attncli.practice.workspace import Workspace
 from attncli.tui.screens.mock_interview import MockInterviewScreen
 from attncli.words.mock_texts import score_lines

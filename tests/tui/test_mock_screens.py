@@ -16,17 +16,17 @@ from attncli.domain.grade_report import CheckResult, Diagnosis, GradeReport
 from attncli.domain.text import NOTHING, Lang
 from attncli.errors import JudgeFailed, NothingFits
 from attncli.paths import Home
+from attncli.practice import mock_log
 from attncli.practice.cards import hold
-from attncli.practice.challenges.warm_judge import WarmJudge
-from attncli.practice.log import mock_log
+from attncli.practice.compose_mock import MockWish
 from attncli.practice.log.undo import take_back
-from attncli.practice.mock.compose_mock import MockWish
-from attncli.practice.mock.mock import MockInterview
-from attncli.practice.mock.score_mock import past_mocks
+from attncli.practice.mock import MockInterview
+from attncli.practice.score_mock import past_mocks
+from attncli.practice.warm_judge import WarmJudge
 from attncli.practice.workspace import Workspace
 from attncli.tui import app as app_module
 from attncli.tui.app import AttnApp
-from attncli.tui.screens.card import CardScreen
+from attncli.tui.screens.cards import CardScreen
 from attncli.tui.screens.challenge import ChallengeScreen
 from attncli.tui.screens.editor import EditorScreen
 from attncli.tui.screens.help import HelpScreen
@@ -36,7 +36,7 @@ from attncli.tui.screens.mock_code import MockCodeScreen
 from attncli.tui.screens.mock_interview import MockInterviewScreen
 from attncli.tui.screens.mock_report import MockReportScreen
 from attncli.tui.widget_events import PointsTicked
-from attncli.tui.widgets.card_sheet import Sheet
+from attncli.tui.widgets.card import Sheet
 from attncli.tui.widgets.mock_time import MockTimeLine
 from moved_clock import Clock
 

@@ -7,7 +7,7 @@ from threading import Thread
 import pytest
 from textual.widgets._toast import Toast
 
-from attncli.tui.widgets.card_sheet import Sheet
+from attncli.tui.widgets.card import Sheet
 
 from .conftest import MakeApp
 

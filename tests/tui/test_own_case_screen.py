@@ -10,7 +10,7 @@ from attncli.domain.case_answers import BothAnswers
 from attncli.domain.grade_report_json import counterexample_of
 from attncli.domain.text import Localised
 from attncli.errors import JudgeFailed
-from attncli.practice.challenges.warm_judge import GradingCancelled, TryRequest
+from attncli.practice.warm_judge import GradingCancelled, TryRequest
 from attncli.tui.app import AttnApp
 from attncli.tui.screens.challenge import ChallengeScreen
 from attncli.tui.screens.own_case import CaseField, OwnCaseScreen

@@ -13,7 +13,7 @@ from textual.widgets import OptionList, Static
 
 from attncli.tui.palette import Palette
 from attncli.tui.screens.home import HomeScreen
-from attncli.tui.widgets.marked_rows import MarkedRow, MarkedRows
+from attncli.tui.widgets.answers import MarkedRow, MarkedRows
 from attncli.tui.widgets.option_rows import Rows
 from attncli.tui.widgets.ordering import OrderingAnswer
 from attncli.tui.widgets.title_bar import TitleBar

@@ -14,10 +14,10 @@ from attncli.config import Settings
 from attncli.errors import NotFound
 from attncli.paths import Home
 from attncli.practice.cards import hold
-from attncli.practice.sittings.quiz import Quiz, QuizWish
+from attncli.practice.quiz import Quiz, QuizWish
 from attncli.tui import app as app_module
 from attncli.tui.app import AttnApp
-from attncli.tui.screens.card import CardScreen
+from attncli.tui.screens.cards import CardScreen
 from attncli.tui.screens.help import HelpScreen
 from attncli.tui.screens.home import HomeScreen
 from attncli.tui.screens.quiz import QuizScreen

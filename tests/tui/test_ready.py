@@ -11,12 +11,12 @@ from textual.widget import Widget
 
 from attncli.domain.rating import Rating
 from attncli.tui.screens.review import ReviewScreen
+from attncli.tui.widgets.answers import MarkedRows
+from attncli.tui.widgets.basics import KeyBar
 from attncli.tui.widgets.behind import Behind
-from attncli.tui.widgets.card_sheet import Sheet
-from attncli.tui.widgets.key_bar import KeyBar
-from attncli.tui.widgets.marked_rows import MarkedRows
+from attncli.tui.widgets.card import Sheet
 from attncli.tui.widgets.point_list import Points
-from attncli.tui.widgets.rating_bar import RatingBar
+from attncli.tui.widgets.session import RatingBar
 
 from .conftest import MakeApp, shown, until
 from .test_review import KINDS, reviewing

@@ -7,10 +7,10 @@ from rich.cells import cell_len
 from textual.pilot import Pilot
 
 from attncli.domain.rating import Rating
-from attncli.practice.cards import record_review
+from attncli.practice import record
 from attncli.tui.app import AttnApp
 from attncli.tui.screens.stats import StatsScreen
-from attncli.tui.widgets.recall_charts import RecallReport
+from attncli.tui.widgets.charts import RecallReport
 from moved_clock import Clock
 
 from .conftest import MakeApp, text_of
@@ -24,7 +24,7 @@ def study(app: AttnApp, clock: Clock) -> None:
         clock.move(days=gap)
         for card in CARDS:
             rating = Rating.AGAIN if (gap, card) == (20, "kv-04") else Rating.EASY
-            record_review.answer(app.workspace, card, rating, details={"elapsed_ms": 30_000})
+            record.answer(app.workspace, card, rating, details={"elapsed_ms": 30_000})
 
 
 async def read(pilot: Pilot[None]) -> str:
@@ -70,7 +70,7 @@ async def test_two_groups_of_days_are_a_table_and_no_curve(make_app: MakeApp, cl
     app = make_app("stats")
     for gap in (0, 1):
         clock.move(days=gap)
-        record_review.answer(app.workspace, "att-02", Rating.EASY)
+        record.answer(app.workspace, "att-02", Rating.EASY)
     async with app.run_test(size=(80, 24)) as pilot:
         text = await read(pilot)
         assert "By days since the last review" in text and "Your forgetting curve" not in text

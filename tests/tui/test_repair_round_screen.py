@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from attncli.domain.log_row import RowKind
-from attncli.practice.challenges.challenge_standings import standings
+from attncli.practice.challenges import standings
 from attncli.tui.screens.bug_count import BugCountScreen
 from attncli.tui.screens.challenge import ChallengeScreen
 

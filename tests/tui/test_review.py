@@ -19,10 +19,10 @@ from attncli.practice.cards.ask import Asked
 from attncli.tui.app import AttnApp
 from attncli.tui.screens.home import HomeScreen
 from attncli.tui.screens.review import ReviewScreen
-from attncli.tui.widgets.card_sheet import Sheet
+from attncli.tui.widgets.answers import MarkedRow, MarkedRows
+from attncli.tui.widgets.card import Sheet
 from attncli.tui.widgets.follow_ups import AskedNext
-from attncli.tui.widgets.marked_rows import MarkedRow, MarkedRows
-from attncli.tui.widgets.rating_bar import RatingBar, RatingButton
+from attncli.tui.widgets.session import RatingBar, RatingButton
 from moved_clock import Clock
 
 from .conftest import MakeApp, shown

@@ -17,11 +17,11 @@ from textual.pilot import Pilot
 from attncli import paths
 from attncli.__main__ import main
 from attncli.commands import grade as grade_command
-from attncli.commands.plain.grade_watch import GradeWatch
-from attncli.commands.plain.plain_answers import read_answer
-from attncli.commands.plain.plain_quiz import PlainQuiz
-from attncli.commands.plain.plain_review import PlainReview
-from attncli.commands.shared.session import Session
+from attncli.commands.grade_watch import GradeWatch
+from attncli.commands.plain_answers import read_answer
+from attncli.commands.plain_quiz import PlainQuiz
+from attncli.commands.plain_review import PlainReview
+from attncli.commands.session import Session
 from attncli.config import Settings
 from attncli.domain.card import card_of
 from attncli.domain.grade_report import GradeReport
@@ -31,14 +31,14 @@ from attncli.domain.rating import Rating
 from attncli.domain.schedule import Schedule
 from attncli.domain.text import LANGS, Lang
 from attncli.paths import Home
+from attncli.practice.assistant import AssistantSitting
 from attncli.practice.cards import hold
 from attncli.practice.cards.ask import Asked
 from attncli.practice.cards.choose_cards import Wish
-from attncli.practice.challenges.grade_file import GradeOptions
-from attncli.practice.sittings.assistant_sitting import AssistantSitting
+from attncli.practice.grade import GradeOptions
+from attncli.practice.quiz import Quiz, QuizWish
+from attncli.practice.review import ReviewSitting
 from attncli.practice.sittings.drill_sitting import ChosenDrill
-from attncli.practice.sittings.quiz import Quiz, QuizWish
-from attncli.practice.sittings.review_sitting import ReviewSitting
 from attncli.practice.workspace import Workspace
 from attncli.tui.markup import inline
 from attncli.tui.screens.quiz import QuizScreen

@@ -13,11 +13,11 @@ from textual.widgets import Input
 from attncli.domain.log_row import RowKind
 from attncli.domain.rating import Rating
 from attncli.errors import Unfit
-from attncli.practice.cards import record_review
+from attncli.practice import record
 from attncli.practice.cards.search_filters import FoundCards, browse
-from attncli.practice.stats.progress_stats import overview, progress
+from attncli.practice.stats import overview, progress
 from attncli.practice.workspace import Workspace
-from attncli.tui.screens.card import CardScreen
+from attncli.tui.screens.cards import CardScreen
 from attncli.tui.screens.search import SearchScreen
 from attncli.tui.widgets.heatmap import SHADES, heatmap_rows, shade
 from attncli.tui.widgets.option_rows import Rows
@@ -146,7 +146,7 @@ async def test_statistics_without_reviews_say_so(make_app: MakeApp) -> None:
 async def test_statistics_count_reviews(make_app: MakeApp, clock: Clock, lang: str, words: tuple[str, ...]) -> None:
     app = make_app("stats", lang=lang)
     for card in ("att-02", "kv-04", "head-02"):
-        record_review.answer(app.workspace, card, Rating.EASY)
+        record.answer(app.workspace, card, Rating.EASY)
     async with app.run_test(size=(80, 60)) as pilot:
         await pilot.pause()
         text = shown(app)
@@ -167,7 +167,7 @@ def test_every_shade_is_another_character() -> None:
 def test_home_and_statistics_tell_the_same_story(make_app: MakeApp, clock: Clock) -> None:
     workspace = make_app().workspace
     for card in ("att-02", "kv-04"):
-        record_review.answer(workspace, card, Rating.GOOD)
+        record.answer(workspace, card, Rating.GOOD)
         clock.move(days=1)
     home, statistics = overview(workspace), progress(workspace)
     assert (home.streak_days, home.topics, home.cards) == (2, statistics.topics, statistics.cards)

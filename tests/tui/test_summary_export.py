@@ -9,7 +9,7 @@ from textual.pilot import Pilot
 
 from attncli.config import Settings
 from attncli.domain.rating import Rating
-from attncli.practice.cards import record_review
+from attncli.practice import record
 from attncli.tui.app import AttnApp
 from attncli.tui.summary_export import export_summary
 
@@ -28,7 +28,7 @@ async def told(pilot: Pilot[None], app: AttnApp) -> str:
 )
 async def test_e_writes_the_page_of_the_day_and_says_where(make_app: MakeApp, lang: str, title: str, said: str) -> None:
     app = make_app("stats", lang=lang)
-    record_review.answer(app.workspace, "att-02", Rating.AGAIN)
+    record.answer(app.workspace, "att-02", Rating.AGAIN)
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.press("e")
         assert said in await told(pilot, app)

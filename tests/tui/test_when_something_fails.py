@@ -33,8 +33,8 @@ from attncli.errors import (
     Unfit,
     UsageError,
 )
-from attncli.practice.cards import record_review
-from attncli.practice.cards.numeric_answer import read_number
+from attncli.practice import record
+from attncli.practice.marking import read_number
 from attncli.practice.workspace import Workspace
 from attncli.store.connection import Connection, error_in_words
 from attncli.tui import app_errors
@@ -42,7 +42,7 @@ from attncli.tui.app import AttnApp
 from attncli.tui.app_errors import fault_text
 from attncli.tui.screens import review
 from attncli.tui.screens.review import ReviewScreen
-from attncli.tui.widgets.rating_bar import RatingButton
+from attncli.tui.widgets.session import RatingButton
 from attncli.words.app_texts import TEXTS, say
 from moved_clock import Clock
 
@@ -91,7 +91,7 @@ async def rating(make_app: MakeApp, **options: Any) -> AsyncIterator[tuple[Pilot
 async def known(make_app: MakeApp, clock: Clock) -> AsyncIterator[tuple[Pilot[None], ReviewScreen]]:
     """A card that is due for its second review, its answer shown."""
     workspace = make_app().workspace
-    record_review.answer(workspace, "att-02", Rating.EASY, clock.now - timedelta(days=20))
+    record.answer(workspace, "att-02", Rating.EASY, clock.now - timedelta(days=20))
     async with rating(make_app) as (pilot, screen):
         yield pilot, screen
 
@@ -220,7 +220,7 @@ async def test_an_answer_given_elsewhere_is_not_doubled(make_app: MakeApp, clock
     async with rating(make_app) as (pilot, screen):
         asked = card(screen)
         with _second(screen, clock) as other:
-            record_review.answer(other, asked, Rating.EASY)
+            record.answer(other, asked, Rating.EASY)
         before = rows(screen)
         await pilot.press("4")
         await pilot.pause()
@@ -235,7 +235,7 @@ async def test_an_answer_given_elsewhere_is_not_doubled(make_app: MakeApp, clock
 async def test_an_answer_given_elsewhere_shows_when_the_card_is_turned(make_app: MakeApp, clock: Clock) -> None:
     async with reviewing(make_app) as (pilot, screen):
         with _second(screen, clock) as other:
-            record_review.answer(other, card(screen), Rating.EASY)
+            record.answer(other, card(screen), Rating.EASY)
         await pilot.press("space")
         await pilot.pause()
         assert "answered elsewhere meanwhile" in shown(screen.attn) and len(screen.query(RatingButton)) == 4

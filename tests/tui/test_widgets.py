@@ -14,7 +14,7 @@ from attncli.tui import wrapping
 from attncli.tui.theme import DARK
 from attncli.tui.widgets.counterexample_view import CounterexampleView
 from attncli.tui.widgets.formula import Formula
-from attncli.tui.widgets.markdown_card import CardMarkdown
+from attncli.tui.widgets.markdown import CardMarkdown
 from attncli.tui.widgets.markdown_table import column_widths
 
 wrapping.install()

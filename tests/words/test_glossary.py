@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from attncli.bank.loader import GLOSSARY, load_glossary
-from attncli.bank.rules.prose_rules import Terms
+from attncli.bank.prose_rules import Terms
 
 ROOT = Path(__file__).parents[2]
 GLOSSARY_FILE = ROOT / "quizbank" / GLOSSARY

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from attncli.bank.reading.yaml_reading import parse, read_text
+from attncli.bank.yaml_reader import parse, read_text
 
 PLANNED = "planned.yaml"
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from attncli.bank.loader import LEDGER
 from attncli.bank.problems import Finding, did_you_mean, shown
-from attncli.bank.reading.yaml_reading import UnreadableYaml, parse, read_text
+from attncli.bank.yaml_reader import UnreadableYaml, parse, read_text
 from attncli.domain.text import LANGS
 
 Card = Mapping[str, Any]

@@ -9,7 +9,7 @@ from typing import Any
 import yaml
 
 from attncli.bank.problems import Finding, Problem, Way, visible
-from attncli.bank.reading.yaml_reading import UnreadableYaml, events, inside
+from attncli.bank.yaml_reader import UnreadableYaml, events, inside
 
 Place = tuple[int, int]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from attncli.bank.checked_files import Checked, Readable
-from attncli.bank.problems import Finding, Way, did_you_mean, shown, shown_path
-from attncli.bank.rules.link_rules import Known, follow_up_cards
+from attncli.bank.link_rules import Known, card_faults, follow_up_cards
+from attncli.bank.problems import Finding, Way, shown, shown_path
 from attncli.bank.rules.similar_questions import matches
 
 
@@ -108,10 +108,3 @@ def challenge_rules(file: Checked, known: Known) -> Iterator[Finding]:
     cards = [(("cards", number), card) for number, card in enumerate(value.get("cards") or ())]
     for way, card in (*cards, *follow_up_cards(value)):
         yield from (Finding(way, message) for message in card_faults(card, known))
-
-
-def card_faults(card: str, known: Known) -> Iterator[str]:
-    """What is wrong with naming `card`: nothing if there is such a card, or one is planned."""
-    if card not in known.cards and card not in known.planned.cards:
-        guess = did_you_mean(card, {*known.cards, *known.planned.cards}) or "correct the id or remove it"
-        yield f"there is no card {shown(card, 60)}; {guess}"

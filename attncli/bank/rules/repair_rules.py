@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from attncli.bank.loader import judge
+from attncli.bank.mistakes import Mistakes
 from attncli.bank.problems import Finding, Problem, did_you_mean, shown
-from attncli.bank.reading.schema import RepairsShape
 from attncli.bank.reading.schema_messages import kind_of_value
-from attncli.bank.reading.wrong_files import Mistakes
 from attncli.bank.rules.mistake_rules import MOST_COLUMNS
+from attncli.bank.schema import RepairsShape
 from attncli.bank.validate import shape_findings
 from attncli.domain.repairs import LEAST_REPAIRS, REPAIRS, Repair, planted, spans
 from attncli.errors import EnvironmentFailure

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from attncli.bank.problems import Finding, Way
-from attncli.bank.rules.prose_rules import english_words
+from attncli.bank.prose_rules import english_words
 from attncli.domain.chinese_characters import is_chinese
 
 MOST_LINES = 25

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from attncli.commands.shared.session import Session
+from attncli.commands.session import Session
 from attncli.commands.shared.stdout import echo
 from attncli.domain.text import Lang
-from attncli.practice.cards.due_counts import DueCounts, due_counts, minutes_of
+from attncli.practice.queue import DueCounts, due_counts, minutes_of
 from attncli.words.command_texts import DUE_NOW, TOO_MANY_FOR_TODAY
 
 

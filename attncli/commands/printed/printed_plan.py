@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from attncli.domain.cells import cells, left, right
 from attncli.domain.text import Lang, Localised
-from attncli.practice.plan import plan_sentences as told
-from attncli.practice.plan.plan import Plan, StudyDay
+from attncli.practice import plan_sentences as told
+from attncli.practice.plan import Plan, StudyDay
 from attncli.words import plan_texts as words
 
 CARDS_PRINTED, DAYS_PRINTED = 12, 14

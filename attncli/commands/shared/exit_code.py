@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from types import TracebackType
 
-from attncli.commands.shared.session import Session
+from attncli.commands.session import Session
 from attncli.commands.shared.stdout import discard, echo, show_progress
 from attncli.domain.printable import printable
 from attncli.errors import INTERRUPTED, NO_ROOM, AttnError

@@ -7,7 +7,7 @@ import sys
 from dataclasses import replace
 from typing import Any, Literal
 
-from attncli.commands.shared.session import session
+from attncli.commands.session import session
 from attncli.errors import NoTerminal
 
 Screen = Literal["home", "review", "drill", "quiz", "mock"]

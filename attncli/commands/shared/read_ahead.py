@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 
-from attncli.commands.shared.session import Session
+from attncli.commands.session import Session
 from attncli.domain.text import LANGS
 
 

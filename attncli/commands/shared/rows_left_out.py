@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from attncli.commands.shared.session import session
+from attncli.commands.session import session
 from attncli.commands.shared.stdout import echo
 from attncli.domain.printable import printable
 from attncli.words.command_texts import LEFT_OUT, MORE_LEFT_OUT

@@ -7,10 +7,10 @@ from typing import Any
 
 from torch import Tensor
 
-from attncli.judge.answer_guard import Guard, Unjudgeable
-from attncli.judge.cases.case import Case
-from attncli.judge.sentences import say
-from attncli.judge.truth.reference import logged
+from attncli.judge.case import Case
+from attncli.judge.guard import Guard, Unjudgeable
+from attncli.judge.messages import say
+from attncli.judge.reference import logged
 from attncli.sandbox.tensor_table import MAX_NODES, TreeError, bytes_of, describe_tensor, read_table
 from attncli.sandbox.values import Environment, Packer, resolve
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from attncli.domain.text import Localised
-from attncli.judge.answers.submission import Failure
-from attncli.judge.cases.case import Case
-from attncli.judge.truth.compare import Mismatch
-from attncli.judge.truth.reference import Observed
+from attncli.judge.case import Case
+from attncli.judge.compare import Mismatch
+from attncli.judge.reference import Observed
+from attncli.judge.submission import Failure
 
 
 @dataclass(slots=True)

@@ -9,7 +9,7 @@ from typing import Any
 
 from torch import Tensor
 
-from attncli.judge.cases.case import Case
+from attncli.judge.case import Case
 from attncli.sandbox.expression_function import ExpressionFunction
 from attncli.sandbox.tensor_table import bytes_of, describe_tensor
 

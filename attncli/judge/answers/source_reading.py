@@ -19,9 +19,9 @@ from attncli.domain.allowed_imports import (
     TRACED_MODULES,
 )
 from attncli.domain.text import Localised
-from attncli.judge.answers.reply import UnreadableReply
-from attncli.judge.cases.trusted_files import Folder
-from attncli.judge.sentences import say
+from attncli.judge.challenge import Folder
+from attncli.judge.messages import say
+from attncli.judge.protocol import UnreadableReply
 from attncli.sandbox.source_reading import Forbidden, Rules, parse, shown_name, signatures
 from attncli.sandbox.tracing import LAUNCH
 

@@ -11,17 +11,17 @@ from functools import cached_property
 
 from torch import Tensor
 
-from attncli.judge.answer_guard import alone
 from attncli.judge.answers.finding import CaseFinding
 from attncli.judge.answers.request import Request
-from attncli.judge.answers.submission import Failure
-from attncli.judge.cases.case import Case
-from attncli.judge.sentences import say
-from attncli.judge.truth.compare import leaves
+from attncli.judge.case import Case
+from attncli.judge.compare import leaves
+from attncli.judge.guard import alone
+from attncli.judge.messages import say
+from attncli.judge.reference import Observed, as_given, run_natively, run_reference
+from attncli.judge.submission import Failure
 from attncli.judge.truth.demands import Demands
-from attncli.judge.truth.reference import Observed, as_given, run_natively, run_reference
 from attncli.sandbox import placement
-from attncli.sandbox.emulated_device import MET
+from attncli.sandbox.devices import MET
 
 _RAISES = re.compile(r"\b(?:raise|assert)\b")
 # What torch, and Triton, say where tensors of the CPU and of a GPU meet.

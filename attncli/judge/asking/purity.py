@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from attncli.domain.text import Localised
-from attncli.judge.cases.case import Case
-from attncli.judge.sentences import say
+from attncli.judge.case import Case
+from attncli.judge.messages import say
+from attncli.judge.reference import Observed
 from attncli.judge.truth.demands import Demands, call_name, tensor_trees
-from attncli.judge.truth.reference import Observed
 
 # What a call did to torch's own state: the reason and what is said of it.
 _SAID = {

@@ -13,10 +13,10 @@ import torch
 
 from attncli.domain.rungs import CaseRung
 from attncli.judge.answers.finding import CaseFinding
-from attncli.judge.cases.case import Case
+from attncli.judge.case import Case
 from attncli.judge.cases.facts import Facts
-from attncli.judge.cases.motifs import HARDENED_MOTIFS, PREFIX
-from attncli.judge.check_table import CHECKS
+from attncli.judge.checks import CHECKS
+from attncli.judge.motifs import HARDENED_MOTIFS, PREFIX
 
 _SIXTEEN_BITS = frozenset({torch.float16, torch.bfloat16})
 

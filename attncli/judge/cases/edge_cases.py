@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from attncli.judge.cases.make_recording import Recorder
-from attncli.judge.cases.trusted_files import Folder
+from attncli.judge.challenge import Folder
+from attncli.judge.make import Recorder
 
 
 def edge_functions(folder: Folder) -> Iterator[tuple[str, str, Callable[[Recorder], Any]]]:

@@ -10,9 +10,9 @@ import torch
 from torch import Tensor
 
 from attncli.errors import JudgeFailed
-from attncli.judge.cases import random_results
-from attncli.judge.cases.case import Callback, CallsHold, Complaint, DigitsLost, Generator, Handle
-from attncli.judge.cases.drawing import Drawing
+from attncli.judge import random_results
+from attncli.judge.case import Callback, CallsHold, Complaint, DigitsLost, Generator, Handle
+from attncli.judge.drawing import Drawing
 from attncli.sandbox.expression_function import ExpressionFunction
 from attncli.sandbox.values import Tree
 

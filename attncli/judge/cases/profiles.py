@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from attncli.judge.cases.facts import Facts
-from attncli.judge.check_table import CHECKS
+from attncli.judge.checks import CHECKS
 from attncli.sandbox import placement
 
 # The profile in which another device is tried; what names a device there names that one, and elsewhere the CPU.

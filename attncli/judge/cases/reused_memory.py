@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from attncli.judge.cases.case import Case, Input
+from attncli.judge.case import Case, Input
 from attncli.sandbox.values import SEQUENCES
 
 

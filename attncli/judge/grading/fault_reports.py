@@ -11,22 +11,22 @@ from attncli.domain.grade_report import CheckResult, Diagnosis, Status
 from attncli.domain.printable import printable
 from attncli.domain.rungs import CaseRung
 from attncli.domain.text import NOTHING, Localised
-from attncli.judge.answer_guard import Unjudgeable
 from attncli.judge.answers.finding import CaseFinding, Examine
-from attncli.judge.answers.submission import Failure, Submission
-from attncli.judge.asking.exam import Exam
-from attncli.judge.asking.examiner import Examiner
-from attncli.judge.asking.questions import Values
 from attncli.judge.asking.rung_rule import rung_of, rung_of_finding
-from attncli.judge.cases.case import Case
+from attncli.judge.case import Case
+from attncli.judge.counterexample import render, store
+from attncli.judge.diagnose import diagnose
+from attncli.judge.exam import Exam
+from attncli.judge.examiner import Examiner
 from attncli.judge.grading.options import Options
-from attncli.judge.naming.diagnose import diagnose
+from attncli.judge.guard import Unjudgeable
+from attncli.judge.messages import say
 from attncli.judge.naming.probes import Kind, Probe, other_random_states
 from attncli.judge.naming.roundings import is_rounding
-from attncli.judge.searching.fewer_calls import Reduction, reduced
+from attncli.judge.questions import Values
 from attncli.judge.searching.plainer_values import simplify
-from attncli.judge.sentences import say
-from attncli.judge.telling.counterexample import render, store
+from attncli.judge.shrink import Reduction, reduced
+from attncli.judge.submission import Failure, Submission
 
 PROBES = 8
 # Where these leave several names, so many tell them apart, if anything does.

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from attncli.domain.grade_report import CheckResult, GradeReport
 from attncli.domain.rungs import RUNGS
-from attncli.judge.sentences import say
+from attncli.judge.messages import say
 from attncli.sandbox.placement import AWAY
 
 

@@ -12,14 +12,14 @@ from pathlib import Path
 from typing import Any
 
 from attncli.domain.repairs import MOST_BUGS, REPAIRS, Repair
-from attncli.judge.answers.submission import Submission
-from attncli.judge.asking.exam import Exam
-from attncli.judge.cases.trusted_files import Folder
+from attncli.judge.challenge import Folder
+from attncli.judge.exam import Exam
 from attncli.judge.grading.options import Options
-from attncli.judge.grading.repaired import probes
 from attncli.judge.grading.run_checks import Grading
 from attncli.judge.naming.planted_bugs_left import Choice, PlantedFiles, undistinguished
 from attncli.judge.naming.probes import Probe, answers_of
+from attncli.judge.repairs import probes
+from attncli.judge.submission import Submission
 from attncli.sandbox.placement import CPU
 
 Submit = Callable[[Path, str], Submission]

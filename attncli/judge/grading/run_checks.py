@@ -11,13 +11,13 @@ from attncli.domain.challenge import CHECK_NAMES
 from attncli.domain.grade_report import CheckResult, GradeReport, Verdict
 from attncli.domain.grade_report_json import message_fields
 from attncli.domain.rungs import RUNGS, CaseRung, Rung
-from attncli.judge.answers.submission import Submission
-from attncli.judge.asking.exam import Exam
-from attncli.judge.check_table import CHECKS
-from attncli.judge.grading.ask_check import Checks
+from attncli.judge.checks import CHECKS
+from attncli.judge.exam import Exam
+from attncli.judge.grade import Checks
 from attncli.judge.grading.fault_reports import FaultReports
 from attncli.judge.grading.options import Options
-from attncli.judge.sentences import say
+from attncli.judge.messages import say
+from attncli.judge.submission import Submission
 from attncli.sandbox.placement import AWAY
 
 

@@ -15,12 +15,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from attncli.judge.compare import Path, Rules, agreeing, compare, leaves
 from attncli.judge.naming.probes import Probe
-from attncli.judge.truth.compare import Path, Rules, agreeing, compare, leaves
+from attncli.judge.reference import Observed
 from attncli.judge.truth.demands import call_name
 from attncli.judge.truth.gradients import largest
 from attncli.judge.truth.properties import broken_gradient_properties, broken_properties
-from attncli.judge.truth.reference import Observed
 from attncli.judge.truth.tolerance import CONTRADICTED, MOST_EXPLAINED, NEARER, SAME_GRADIENT, SOME_EXPLAINED
 from attncli.sandbox.tensor_table import EIGHT_BIT_FLOATS
 from attncli.sandbox.values import Raised

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from attncli.domain.repairs import Repair, choices, planted
-from attncli.judge.cases.trusted_files import Folder, load_module
+from attncli.judge.challenge import Folder, load_module
 from attncli.judge.naming.probes import Probe, answers_of, same_answers
+from attncli.judge.reference import Namespace, Observed
 from attncli.judge.truth.demands import Demands
-from attncli.judge.truth.reference import Namespace, Observed
 
 Choice = frozenset[str]
 

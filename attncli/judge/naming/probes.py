@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from attncli.judge.answer_guard import alone
 from attncli.judge.answers.request import Request
-from attncli.judge.cases.case import Case
-from attncli.judge.truth.compare import Rules, compare
+from attncli.judge.case import Case
+from attncli.judge.compare import Rules, compare
+from attncli.judge.guard import alone
+from attncli.judge.reference import Observed, as_given, run_reference
 from attncli.judge.truth.expectation import Expectation
 from attncli.judge.truth.gradients import largest
-from attncli.judge.truth.reference import Observed, as_given, run_reference
 from attncli.judge.truth.tolerance import SAME_GRADIENT
 from attncli.sandbox.limits import memory_at_most
 from attncli.sandbox.values import Raised

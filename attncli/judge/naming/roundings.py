@@ -9,13 +9,13 @@ from torch import Tensor
 
 from attncli.domain.grade_report import Diagnosis
 from attncli.domain.text import Localised
-from attncli.judge.answer_guard import alone
-from attncli.judge.cases.case import Case, Input
-from attncli.judge.naming.patterns import NamedPattern, enough
+from attncli.judge.case import Case, Input
+from attncli.judge.guard import alone
+from attncli.judge.messages import say
 from attncli.judge.naming.samples import Sample
-from attncli.judge.sentences import say
+from attncli.judge.patterns import NamedPattern, enough
+from attncli.judge.reference import Observed, exact, run_reference
 from attncli.judge.truth.demands import Demands
-from attncli.judge.truth.reference import Observed, exact, run_reference
 from attncli.judge.truth.tolerance import EPSILONS
 
 NARROWER = (torch.float32, torch.bfloat16, torch.float16)

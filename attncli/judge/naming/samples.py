@@ -10,12 +10,12 @@ import torch
 from torch import Tensor
 
 from attncli.domain.text import Localised
-from attncli.judge.cases.case import Case
-from attncli.judge.sentences import say
-from attncli.judge.truth.compare import Path, Rules, agreeing, compare, leaves
+from attncli.judge.case import Case
+from attncli.judge.compare import Path, Rules, agreeing, compare, leaves
+from attncli.judge.messages import say
+from attncli.judge.reference import Observed
 from attncli.judge.truth.demands import Demands, named_arguments
 from attncli.judge.truth.expectation import Expectation
-from attncli.judge.truth.reference import Observed
 from attncli.judge.truth.tolerance import VARIES
 
 # In 16 bits too much is within the tolerance to tell entries apart.

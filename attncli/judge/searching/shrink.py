@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from hypothesis.errors import HypothesisException
 
 from attncli.judge.answers.finding import CaseFinding, Examine
-from attncli.judge.cases.drawing import Declared, Draw
-from attncli.judge.cases.make_recording import Recorder
 from attncli.judge.cases.profiles import Profile
+from attncli.judge.drawing import Declared, Draw
+from attncli.judge.make import Recorder
 
 SHRINK_CALLS = 120
 

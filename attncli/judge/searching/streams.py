@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from attncli.judge.cases.case import Case
-from attncli.judge.cases.drawing import Declared
-from attncli.judge.cases.make_recording import Recorder
+from attncli.judge.case import Case
 from attncli.judge.cases.profiles import Profile
+from attncli.judge.drawing import Declared
+from attncli.judge.make import Recorder
 from attncli.judge.searching.shrink import Search
 
 

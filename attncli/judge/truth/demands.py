@@ -8,11 +8,11 @@ from functools import cached_property
 from typing import Any
 
 from attncli.domain.axis_names import spread
-from attncli.judge.cases.case import Case
+from attncli.judge.case import Case
 from attncli.judge.cases.edge_cases import labels_in_chinese
 from attncli.judge.cases.facts import Facts
 from attncli.judge.cases.profiles import Profile
-from attncli.judge.cases.trusted_files import Folder
+from attncli.judge.challenge import Folder
 from attncli.sandbox.values import SEQUENCES
 
 

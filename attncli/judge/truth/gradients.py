@@ -9,10 +9,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from attncli.judge.answer_guard import alone
-from attncli.judge.cases.case import Case
-from attncli.judge.truth.compare import leaves
-from attncli.judge.truth.reference import (
+from attncli.judge.case import Case
+from attncli.judge.compare import leaves
+from attncli.judge.guard import alone
+from attncli.judge.reference import (
     Cast,
     Cotangents,
     Narrowed,

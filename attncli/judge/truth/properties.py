@@ -7,9 +7,9 @@ from functools import partial
 from typing import NamedTuple
 
 from attncli.domain.text import Localised
-from attncli.judge.cases.case import Case, Complaint, DigitsLost
-from attncli.judge.sentences import say
-from attncli.judge.truth.reference import Observed
+from attncli.judge.case import Case, Complaint, DigitsLost
+from attncli.judge.messages import say
+from attncli.judge.reference import Observed
 
 
 class Broken(NamedTuple):

@@ -9,10 +9,10 @@ from typing import Any
 
 from torch import Tensor
 
-from attncli.judge.cases.case import Case
-from attncli.judge.truth.compare import Mismatch, Rules, compare, leaves
+from attncli.judge.case import Case
+from attncli.judge.compare import Mismatch, Rules, compare, leaves
+from attncli.judge.reference import Observed
 from attncli.judge.truth.expectation import Expectation
-from attncli.judge.truth.reference import Observed
 
 
 def same(case: Case, expectation: Expectation, first: Observed, second: Observed) -> Mismatch | None:

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 
 from attncli.domain.arithmetic import names_in
 from attncli.domain.text import Localised
-from attncli.judge.cases.case import Case
+from attncli.judge.case import Case
 from attncli.judge.cases.facts import Facts
-from attncli.judge.sentences import say
+from attncli.judge.messages import say
 from attncli.judge.truth.demands import Demands, named_arguments
 
 # Where an axis follows from another one, a size for that is looked for up to here.

@@ -7,20 +7,20 @@ from dataclasses import dataclass, replace
 from attncli.domain.case_answers import BothAnswers
 from attncli.domain.grade_report import Counterexample
 from attncli.domain.text import NOTHING, Localised
-from attncli.judge.answer_guard import Guard, Unjudgeable
 from attncli.judge.answers.finding import CaseFinding
 from attncli.judge.answers.request import Request
-from attncli.judge.answers.submission import Failure, Submission
-from attncli.judge.asking.questions import Values
-from attncli.judge.cases.case import Case
-from attncli.judge.cases.trusted_files import Folder
-from attncli.judge.sentences import say
-from attncli.judge.telling.counterexample import render
-from attncli.judge.truth.compare import Mismatch
+from attncli.judge.case import Case
+from attncli.judge.challenge import Folder
+from attncli.judge.compare import Mismatch
+from attncli.judge.counterexample import render
+from attncli.judge.guard import Guard, Unjudgeable
+from attncli.judge.messages import say
+from attncli.judge.questions import Values
+from attncli.judge.reference import Observed, as_given, run_reference
+from attncli.judge.submission import Failure, Submission
 from attncli.judge.truth.demands import Demands
-from attncli.judge.truth.reference import Observed, as_given, run_reference
+from attncli.judge.try_case import typed_case
 from attncli.judge.trying.against_facts import forbidden
-from attncli.judge.trying.typed_case import typed_case
 from attncli.judge.trying.untypable import Untypable
 from attncli.sandbox.exceptions import reason_of
 

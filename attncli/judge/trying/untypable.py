@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from attncli.domain.text import Localised
-from attncli.judge.sentences import say
+from attncli.judge.messages import say
 
 _SHOWN = 60
 

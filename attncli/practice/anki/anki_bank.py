@@ -14,9 +14,9 @@ from typing import Any
 from attncli.bank.loader import BankFile, load_file
 from attncli.bank.own_cards import completed
 from attncli.bank.problems import shown_path
-from attncli.bank.reading.yaml_reading import parse
 from attncli.bank.validate import topic_findings
-from attncli.domain.anki import FROM_ANKI
+from attncli.bank.yaml_reader import parse
+from attncli.domain.card import FROM_ANKI
 from attncli.domain.chinese_characters import is_chinese
 from attncli.domain.printable import printable
 from attncli.errors import UsageError

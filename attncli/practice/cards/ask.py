@@ -22,7 +22,7 @@ from attncli.practice.cards.marking import (
     shuffled_options,
     suggested_rating,
 )
-from attncli.practice.cards.numeric_answer import NumericTask, draw, give_up, mark_numeric
+from attncli.practice.marking import NumericTask, draw, give_up, mark_numeric
 from attncli.words.marking_texts import HEADS
 
 

@@ -11,9 +11,9 @@ from unicodedata import normalize
 from attncli.domain.card import KINDS, LEVELS
 from attncli.memory.annotations import Annotation
 from attncli.memory.replay import is_leech
-from attncli.practice.cards.due_counts import reviews_today
 from attncli.practice.cards.tag_flag_note import annotated_cards
 from attncli.practice.cards.weakness import weak_cards
+from attncli.practice.queue import reviews_today
 from attncli.practice.workspace import Workspace
 from attncli.store.bank_index import CardSummary
 

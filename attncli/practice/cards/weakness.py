@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from attncli.domain.rating import Rating
 from attncli.memory.forgetting_curve import curve_factor, recall_on
-from attncli.practice.log.mock_log import missed_then
+from attncli.practice.mock_log import missed_then
 from attncli.practice.workspace import Workspace
 from attncli.store.log import LastReview
 from attncli.store.queue_table import Moment

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from attncli.domain.arithmetic import evaluate
 from attncli.domain.card import NumericCard
-from attncli.practice.cards.numeric_answer import NumericTask, shown, task_of
+from attncli.practice.marking import NumericTask, shown, task_of
 
 _POWER = re.compile(r"\s*\*\*\s*")
 _NAME = re.compile(r"\b[A-Za-z_]\w*")

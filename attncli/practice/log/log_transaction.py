@@ -11,7 +11,7 @@ from attncli.domain.log_row import LogRow, RowKind
 from attncli.memory.annotations import ANNOTATIONS
 from attncli.memory.attempt_rating import CHALLENGE_ROWS
 from attncli.memory.replay import HOLDS
-from attncli.practice.derive_schedules import derive_subject
+from attncli.practice.derive import derive_subject
 from attncli.practice.log.timestamps import stamp
 from attncli.practice.workspace import Workspace
 

@@ -14,7 +14,7 @@ from attncli.domain.log_row import LogRow, RowKind
 from attncli.domain.log_row_json import checked_line
 from attncli.errors import UsageError
 from attncli.files import cannot_write, write_whole
-from attncli.practice.derive_schedules import derive_everything, derive_subjects
+from attncli.practice.derive import derive_everything, derive_subjects
 from attncli.practice.log.log_transaction import recording
 from attncli.practice.log.read_log_file import Placed, read_log
 from attncli.practice.workspace import Workspace

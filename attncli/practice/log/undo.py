@@ -8,7 +8,7 @@ from attncli.domain.log_row import LogRow, RowKind
 from attncli.errors import Unfit
 from attncli.memory.annotations import ANNOTATIONS
 from attncli.memory.replay import HOLDS
-from attncli.practice.derive_schedules import derive_everything, derive_subjects
+from attncli.practice.derive import derive_everything, derive_subjects
 from attncli.practice.log.log_transaction import recording
 from attncli.practice.log.timestamps import utc
 from attncli.practice.workspace import Workspace

@@ -9,7 +9,7 @@ from attncli.domain.rating import Rating
 from attncli.domain.text import Lang
 from attncli.practice.cards.answer_sections import Section, sections
 from attncli.practice.cards.ask import Asked
-from attncli.practice.sittings.review_sitting import SittingItem
+from attncli.practice.review import SittingItem
 from attncli.words.assistant_texts import HOW
 from attncli.words.interval_texts import interval_text
 

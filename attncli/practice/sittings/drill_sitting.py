@@ -9,8 +9,8 @@ from attncli.domain.log_row import LogRow, RowKind
 from attncli.domain.rating import Rating
 from attncli.domain.schedule import State
 from attncli.practice.cards.choose_cards import Wish, chosen
+from attncli.practice.review import RatedCard, ReviewSitting, SittingItem, SittingProgress
 from attncli.practice.sittings.planned_cards import PlannedCards
-from attncli.practice.sittings.review_sitting import RatedCard, ReviewSitting, SittingItem, SittingProgress
 from attncli.practice.workspace import Workspace
 from attncli.store.queue_table import Moment, Waiting
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from attncli.practice.review import ReviewSitting
 from attncli.practice.sittings.planned_cards import PlannedCards
-from attncli.practice.sittings.review_sitting import ReviewSitting
 from attncli.practice.workspace import Workspace
 from attncli.store.queue_table import Moment, Waiting
 

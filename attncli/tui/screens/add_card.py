@@ -14,7 +14,7 @@ from textual.widgets import Input, TextArea
 
 from attncli.errors import AttnError
 from attncli.practice.cards.card_draft import CardDraft, drop_draft, keep_draft, read_draft
-from attncli.practice.cards.new_card import add_card
+from attncli.practice.new_card import add_card
 from attncli.tui.app_errors import fault_text
 from attncli.tui.screens.base import AttnScreen
 from attncli.tui.widgets.plain import Plain, heading
@@ -29,7 +29,7 @@ SECONDS_BETWEEN_DRAFTS = 5.0
 class AddCardScreen(AttnScreen):
     """What was typed stays until it is kept, over a change of language, over an error, and over the end of the app."""
 
-    CSS_PATH = Path(__file__).with_suffix(".tcss")
+    CSS_PATH = Path(__file__).with_name("add_card.tcss")
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+s", "save", "key.save", key_display="Ctrl+S", priority=True),
         Binding("escape", "back", "key.back", key_display="Esc", priority=True),

@@ -20,8 +20,8 @@ from attncli.domain.text import Lang, Localised
 from attncli.errors import NotFound
 from attncli.practice.workspace import Workspace
 from attncli.tui.routes import Routes
+from attncli.tui.widgets.basics import KeyBar
 from attncli.tui.widgets.even import Even
-from attncli.tui.widgets.key_bar import KeyBar
 from attncli.tui.widgets.plain import Plain
 from attncli.tui.widgets.title_bar import TitleBar
 from attncli.words.app_texts import say

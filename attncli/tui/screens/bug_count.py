@@ -20,7 +20,7 @@ from attncli.words.app_texts import say
 class BugCountScreen(ModalScreen[int]):
     """A digit gives that many bugs; Escape gives none."""
 
-    CSS_PATH = Path(__file__).with_suffix(".tcss")
+    CSS_PATH = Path(__file__).with_name("bug_count.tcss")
     BINDINGS: ClassVar[list[BindingType]] = [
         *(Binding(str(bugs), f"dismiss({bugs})", "key.bugs", show=False) for bugs in range(1, MOST_BUGS + 1)),
         Binding("escape,q", "dismiss(0)", "challenge.no", show=False),

@@ -12,10 +12,10 @@ from attncli.errors import UsageError
 from attncli.practice.cards.ask import Asked
 from attncli.tui.screens.base import AttnScreen
 from attncli.tui.widget_events import Answered, PointsTicked
+from attncli.tui.widgets.answers import MarkedRows
 from attncli.tui.widgets.behind import Behind
-from attncli.tui.widgets.card_sheet import Sheet, answer_among, behind_parts
+from attncli.tui.widgets.card import Sheet, answer_among, behind_parts
 from attncli.tui.widgets.choice import ChoiceAnswer
-from attncli.tui.widgets.marked_rows import MarkedRows
 from attncli.tui.widgets.typed_answer import AnswerField, TypedAnswer
 from attncli.words.app_texts import say
 

@@ -13,14 +13,14 @@ from textual.widget import Widget
 
 from attncli.domain.grade_report import CheckResult, GradeReport
 from attncli.errors import AttnError, JudgeFailed
-from attncli.practice.challenges import grade_file
-from attncli.practice.challenges.challenge_standings import is_solved, next_unsolved
-from attncli.practice.challenges.hint import Hint, next_hint
-from attncli.practice.challenges.repair_round import offers_rounds
-from attncli.practice.challenges.solution import show_solution
-from attncli.practice.challenges.start_challenge import Started, solution_file
-from attncli.practice.challenges.warm_judge import GradeRequest, GradingCancelled
-from attncli.practice.challenges.whole_statement import statement
+from attncli.practice import grade as grade_file
+from attncli.practice.challenges import is_solved, next_unsolved
+from attncli.practice.hint import Hint, next_hint
+from attncli.practice.repair_round import offers_rounds
+from attncli.practice.solution import show_solution
+from attncli.practice.start import Started, solution_file
+from attncli.practice.warm_judge import GradeRequest, GradingCancelled
+from attncli.practice.whole_statement import statement
 from attncli.tui.app_errors import fault_text
 from attncli.tui.bug_files import hand_out_bug, hand_out_repair, task_of
 from attncli.tui.challenge_standing import comes_back_text, standing_text
@@ -31,7 +31,7 @@ from attncli.tui.widget_events import CheckChanged, Graded, GradingFailed
 from attncli.tui.widgets.after_solving import AfterSolving, after_solving
 from attncli.tui.widgets.challenge_statement import asked_for, help_taken
 from attncli.tui.widgets.folded_text import Fold
-from attncli.tui.widgets.grading_view import GradeReportView
+from attncli.tui.widgets.grading import GradeReportView
 from attncli.tui.widgets.long_text import Page
 from attncli.tui.widgets.plain import Plain, heading
 from attncli.tui.widgets.title_bar import TitleBar
@@ -42,7 +42,7 @@ from attncli.words.track_texts import track_title
 class ChallengeScreen(AttnScreen):
     """Narrow terminals show the statement or the report (Tab), wide ones both."""
 
-    CSS_PATH = Path(__file__).with_suffix(".tcss")
+    CSS_PATH = Path(__file__).with_name("challenge.tcss")
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (110, "-wide")]  # noqa: RUF012 - Textual's own declaration
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("e", "edit", "key.edit"),
@@ -92,7 +92,7 @@ class ChallengeScreen(AttnScreen):
         yield GradeReportView(self.challenge, self.lang)
 
     def _statement(self) -> Iterable[Widget]:
-        from attncli.tui.widgets.markdown_card import CardMarkdown
+        from attncli.tui.widgets.markdown import CardMarkdown
 
         lang = self.lang
         started = self.file.exists()
@@ -196,7 +196,7 @@ class ChallengeScreen(AttnScreen):
 
     def action_own_case(self) -> None:
         """A case of the learner's own, beginning with the counterexample where there is one."""
-        from attncli.practice.challenges.own_case import counterexample_text
+        from attncli.practice.own_case import counterexample_text
         from attncli.tui.screens.own_case import OwnCaseScreen
 
         if has_file(self, self.challenge_id, self.file):

@@ -12,7 +12,7 @@ from textual.widget import Widget
 from textual.widgets import Input, OptionList
 
 from attncli.domain.rungs import RUNGS
-from attncli.practice.challenges.challenge_standings import STATES, ChallengeStanding, narrowed, standings
+from attncli.practice.challenges import STATES, ChallengeStanding, narrowed, standings
 from attncli.tui.columns import left
 from attncli.tui.screens.base import AttnScreen
 from attncli.tui.widgets.line_field import PassingField
@@ -35,7 +35,7 @@ class NarrowingField(PassingField):
 class ChallengesScreen(AttnScreen):
     """Enter opens the challenge under the cursor, t goes to the next track, / narrows the list by words."""
 
-    CSS_PATH = Path(__file__).with_suffix(".tcss")
+    CSS_PATH = Path(__file__).with_name("challenges.tcss")
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("t", "next_track", "key.track"),
         Binding("slash", "narrow", "key.search", key_display="/"),

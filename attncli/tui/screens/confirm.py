@@ -19,7 +19,7 @@ _CHOICES = "[@click=screen.dismiss(True)]$yes[/]    [@click=screen.dismiss(False
 class ConfirmScreen(ModalScreen[bool]):
     """y gives True; n and Escape give False."""
 
-    CSS_PATH = Path(__file__).with_suffix(".tcss")
+    CSS_PATH = Path(__file__).with_name("confirm.tcss")
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("y", "dismiss(True)", "challenge.yes", show=False),
         Binding("n,escape,q", "dismiss(False)", "challenge.no", show=False),

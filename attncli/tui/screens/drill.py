@@ -26,7 +26,7 @@ COUNTS = (5, 10, 20, 50, 100)
 class DrillScreen(WishScreen[Wish]):
     """Begins with `wish`; what is left open there is chosen here."""
 
-    CSS_PATH = Path(__file__).with_suffix(".tcss")
+    CSS_PATH = Path(__file__).with_name("drill.tcss")
     BINDINGS: ClassVar[list[BindingType]] = [Binding("s", "start", "key.start")]
     FIELDS = ("topic", "kind", "level", "weak", "count", "cram")
 

@@ -15,10 +15,10 @@ from textual.widgets import TextArea
 
 from attncli.domain.text import Lang, Localised
 from attncli.errors import AttnError
-from attncli.practice.challenges.edited_file import OpenFile
+from attncli.practice.edited_file import OpenFile
 from attncli.tui.code_theme import code_theme_named, code_themes
 from attncli.tui.routes import Routes
-from attncli.tui.widgets.key_bar import KeyBar
+from attncli.tui.widgets.basics import KeyBar
 from attncli.tui.widgets.long_text import Page
 from attncli.tui.widgets.title_bar import TitleBar
 from attncli.tui.widgets.typed_in_order import KeysInOrder
@@ -84,7 +84,7 @@ class CodeArea(KeysInOrder, TextArea):
 class EditorScreen(Screen[bool]):
     """Dismissed with whether the file is to be graded now. Wide terminals show the statement beside the code."""
 
-    CSS_PATH = Path(__file__).with_suffix(".tcss")
+    CSS_PATH = Path(__file__).with_name("editor.tcss")
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (140, "-wide")]  # noqa: RUF012 - Textual's own declaration
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+s", "save", "key.save", key_display="Ctrl+S", priority=True),
@@ -105,7 +105,7 @@ class EditorScreen(Screen[bool]):
         yield KeyBar(self.lang)
 
     def _statement(self) -> Iterable[Page]:
-        from attncli.tui.widgets.markdown_card import CardMarkdown
+        from attncli.tui.widgets.markdown import CardMarkdown
 
         return [cast(Page, CardMarkdown(self.statement[self.lang]))]
 

@@ -12,9 +12,9 @@ from attncli import paths
 from attncli.domain.text import Lang
 from attncli.errors import ExperimentFailed
 from attncli.experiments.catalogue import find
-from attncli.experiments.child_runner import ChildRun
 from attncli.experiments.experiment_report import WIDEST, lines
 from attncli.experiments.results import SeedOutcome
+from attncli.experiments.runner import ChildRun
 from attncli.tui.app_errors import fault_text
 from attncli.tui.screens.base import AttnScreen
 from attncli.tui.widgets.long_text import Page

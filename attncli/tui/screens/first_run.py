@@ -62,7 +62,7 @@ class LastField(TypedField):
 class FirstRunScreen(AttnScreen):
     """`values` is what stands in the fields; each is kept when Enter leaves it, all of them by the last."""
 
-    CSS_PATH = Path(__file__).with_suffix(".tcss")
+    CSS_PATH = Path(__file__).with_name("first_run.tcss")
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "back", "key.skip-all", key_display="Esc", priority=True),
         Binding("q", "back", "key.skip-all", show=False),

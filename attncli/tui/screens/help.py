@@ -13,7 +13,7 @@ from textual.screen import ModalScreen, Screen
 
 from attncli.domain.text import Lang
 from attncli.tui.columns import left
-from attncli.tui.widgets.key_bar import key_name
+from attncli.tui.widgets.basics import key_name
 from attncli.tui.widgets.plain import Plain
 from attncli.words.app_texts import TEXTS, say
 
@@ -21,7 +21,7 @@ from attncli.words.app_texts import TEXTS, say
 class HelpScreen(ModalScreen[None]):
     """Escape, q or ? closes it."""
 
-    CSS_PATH = Path(__file__).with_suffix(".tcss")
+    CSS_PATH = Path(__file__).with_name("help.tcss")
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q,question_mark,fullwidth_question_mark,enter,f1", "dismiss", "help.close", show=False)
     ]

@@ -12,8 +12,8 @@ from textual.widget import Widget
 from textual.widgets import OptionList
 
 from attncli.practice.cards.choose_cards import Wish, level_wished
-from attncli.practice.cards.due_counts import DueCounts, due_counts
-from attncli.practice.stats.progress_stats import Overview, overview
+from attncli.practice.queue import DueCounts, due_counts
+from attncli.practice.stats import Overview, overview
 from attncli.practice.today import Pace, standstill
 from attncli.tui.columns import bar, left, right
 from attncli.tui.routes import Route
@@ -36,7 +36,7 @@ CARDS_AT_ONCE = 40
 class HomeScreen(AttnScreen):
     """Enter reviews the topic under the cursor, r everything; d chooses a drill and z draws a quiz of that topic."""
 
-    CSS_PATH = Path(__file__).with_suffix(".tcss")
+    CSS_PATH = Path(__file__).with_name("home.tcss")
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("r,space", "review_all", "key.review", key_display="r"),
         Binding("d", "drill", "key.drill"),

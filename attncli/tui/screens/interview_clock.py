@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from textual.screen import ModalScreen
 
-from attncli.practice.mock.mock import MockInterview
+from attncli.practice.mock import MockInterview
 from attncli.tui.screens.base import AttnScreen
 
 

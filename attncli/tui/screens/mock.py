@@ -12,10 +12,10 @@ from textual.widget import Widget
 from textual.widgets import OptionList
 
 from attncli.domain.card import LEVELS
-from attncli.practice.log import mock_log
-from attncli.practice.mock.compose_mock import MockWish, split
-from attncli.practice.mock.mock import MockInterview
-from attncli.practice.mock.score_mock import past_mocks
+from attncli.practice import mock_log
+from attncli.practice.compose_mock import MockWish, split
+from attncli.practice.mock import MockInterview
+from attncli.practice.score_mock import past_mocks
 from attncli.tui.screens.sitting_choice import START, WishRows, WishScreen
 from attncli.tui.widgets.plain import Plain
 from attncli.tui.widgets.title_bar import TitleBar
@@ -49,7 +49,7 @@ class MockRows(WishRows):
 class MockScreen(WishScreen[MockWish]):
     """Begins with `wish`; where an interview is unfinished, the first row goes on with it."""
 
-    CSS_PATH = Path(__file__).with_suffix(".tcss")
+    CSS_PATH = Path(__file__).with_name("mock.tcss")
     BINDINGS: ClassVar[list[BindingType]] = [Binding("s", "start", "key.start")]
     FIELDS = ("minutes", "level", "interviewer")
     NAME_CELLS = 24

@@ -11,14 +11,14 @@ from textual.widget import Widget
 
 from attncli.domain.grade_report import GradeReport
 from attncli.errors import JudgeFailed
-from attncli.practice.challenges.warm_judge import GradeRequest, GradingCancelled
-from attncli.practice.mock import mock_code
-from attncli.practice.mock.mock import MockInterview
+from attncli.practice import mock_code
+from attncli.practice.mock import MockInterview
+from attncli.practice.warm_judge import GradeRequest, GradingCancelled
 from attncli.tui.mounting import mount_in
 from attncli.tui.screens.challenge import ChallengeScreen
 from attncli.tui.screens.editor import EditorScreen
 from attncli.tui.screens.interview_clock import InterviewClock
-from attncli.tui.widgets.grading_view import GradeReportView
+from attncli.tui.widgets.grading import GradeReportView
 from attncli.tui.widgets.mock_time import MockTimeLine
 from attncli.tui.widgets.plain import heading
 from attncli.tui.widgets.title_bar import TitleBar

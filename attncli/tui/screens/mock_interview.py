@@ -12,12 +12,12 @@ from textual.content import Content
 from textual.widget import Widget
 
 from attncli.practice.cards.ask import Asked
-from attncli.practice.mock.mock import MockInterview
+from attncli.practice.mock import MockInterview
 from attncli.tui.mounting import mount_anew
 from attncli.tui.screens.card_answering import AskingScreen
 from attncli.tui.screens.confirm import ConfirmScreen
 from attncli.tui.screens.interview_clock import InterviewClock
-from attncli.tui.widgets.card_sheet import Sheet, asked_parts
+from attncli.tui.widgets.card import Sheet, asked_parts
 from attncli.tui.widgets.mock_time import MockTimeLine
 from attncli.tui.widgets.plain import Plain
 from attncli.tui.widgets.title_bar import TitleBar
@@ -30,7 +30,7 @@ _CREDIT = "[@click=screen.credit(2)]$whole[/] · [@click=screen.credit(1)]$partl
 class MockInterviewScreen(AskingScreen, InterviewClock):
     """Every step is on disk before the next question; leaving stops the clock."""
 
-    CSS_PATH = Path(__file__).with_suffix(".tcss")
+    CSS_PATH = Path(__file__).with_name("mock_interview.tcss")
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("space", "reveal", "key.reveal", key_display="Space"),
         Binding("enter", "reveal", "key.reveal", show=False),

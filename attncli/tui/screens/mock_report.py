@@ -26,7 +26,7 @@ _STYLES = {"head": "bold $primary", "note": "$text-muted"}
 class MockReportScreen(AttnScreen):
     """Enter opens the card, or the challenge, under the cursor."""
 
-    CSS_PATH = Path(__file__).with_suffix(".tcss")
+    CSS_PATH = Path(__file__).with_name("mock_report.tcss")
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("n", "again", "key.new-mock"),
         Binding("enter", "back", "key.back", show=False),

@@ -14,8 +14,8 @@ from textual.widgets import Input
 from attncli.domain.case_answers import BothAnswers
 from attncli.domain.text import Localised
 from attncli.errors import AttnError, JudgeFailed
-from attncli.practice.challenges.own_case import calls_of, try_request
-from attncli.practice.challenges.warm_judge import GradingCancelled, TryRequest
+from attncli.practice.own_case import calls_of, try_request
+from attncli.practice.warm_judge import GradingCancelled, TryRequest
 from attncli.tui.app_errors import fault_text
 from attncli.tui.mounting import mount_anew
 from attncli.tui.screens.base import AttnScreen
@@ -39,7 +39,7 @@ class CaseField(LineField):
 class OwnCaseScreen(AttnScreen):
     """What was typed stays, over a change of language and over an error too; nothing of it is recorded."""
 
-    CSS_PATH = Path(__file__).with_suffix(".tcss")
+    CSS_PATH = Path(__file__).with_name("own_case.tcss")
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("slash", "to_field", "key.own-case"),
         Binding("escape", "cancel", "key.cancel", key_display="Esc"),

@@ -11,8 +11,8 @@ from textual.content import Content
 from textual.widget import Widget
 
 from attncli.errors import UsageError
-from attncli.practice.plan import plan_sentences as told
-from attncli.practice.plan.plan import Plan, StudyDay, TopicPlan, make_plan
+from attncli.practice import plan_sentences as told
+from attncli.practice.plan import Plan, StudyDay, TopicPlan, make_plan
 from attncli.tui.app_errors import fault_text
 from attncli.tui.columns import bar, left, right
 from attncli.tui.screens.base import AttnScreen
@@ -29,7 +29,7 @@ _DAY, _MINUTES, _TOPIC, _BAR = 12, 9, 38, 16
 class PlanScreen(AttnScreen):
     """One page to scroll; r studies today's list. Without a date it says how to set one."""
 
-    CSS_PATH = Path(__file__).with_suffix(".tcss")
+    CSS_PATH = Path(__file__).with_name("plan.tcss")
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("r,enter", "study", "key.study-plan", key_display="r"),
         Binding("comma", "settings", "key.settings", key_display=","),

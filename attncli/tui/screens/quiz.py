@@ -14,10 +14,10 @@ from textual.widgets import OptionList
 
 from attncli.domain.seeds import SITTINGS
 from attncli.practice.cards.ask import Asked
-from attncli.practice.sittings.quiz import Missed, Quiz
+from attncli.practice.quiz import Missed, Quiz
 from attncli.tui.markup import inline
 from attncli.tui.screens.card_answering import AskingScreen
-from attncli.tui.widgets.card_sheet import Sheet, asked_parts
+from attncli.tui.widgets.card import Sheet, asked_parts
 from attncli.tui.widgets.option_rows import Rows
 from attncli.tui.widgets.plain import Plain
 from attncli.tui.widgets.progress_line import Progress
@@ -29,7 +29,7 @@ from attncli.words.app_texts import say
 class QuizScreen(AskingScreen):
     """Leaving in the middle shows the score of what was answered first."""
 
-    CSS_PATH = Path(__file__).with_suffix(".tcss")
+    CSS_PATH = Path(__file__).with_name("quiz.tcss")
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "submit", "key.submit", key_display="Enter"),
         Binding("n", "again", "key.new-quiz"),

@@ -18,17 +18,17 @@ from attncli.domain.rating import Rating
 from attncli.errors import AttnError, NotFound, StoreBusy
 from attncli.practice.cards.ask import Asked
 from attncli.practice.cards.choose_cards import Wish
-from attncli.practice.sittings.review_sitting import ReviewSitting, SittingItem
+from attncli.practice.review import ReviewSitting, SittingItem
 from attncli.tui.app_errors import RETRIES, RETRY_SECONDS, fault_text
 from attncli.tui.mounting import mount_in
 from attncli.tui.screens.card_answering import AskingScreen
 from attncli.tui.widget_events import Rated
 from attncli.tui.widgets.answer_clock import AnswerClock
 from attncli.tui.widgets.behind import Behind
-from attncli.tui.widgets.card_sheet import Sheet, front_parts
+from attncli.tui.widgets.card import Sheet, front_parts
 from attncli.tui.widgets.fault_line import FaultLine
 from attncli.tui.widgets.progress_line import Progress
-from attncli.tui.widgets.rating_bar import RatingBar
+from attncli.tui.widgets.session import RatingBar
 from attncli.tui.widgets.session_end import SessionEnd
 from attncli.tui.widgets.title_bar import TitleBar
 from attncli.tui.widgets.waiting_counts import waiting_counts
@@ -47,7 +47,7 @@ class Change:
 class ReviewScreen(AskingScreen):
     """`topic` None reviews everything that is due; a `wish`, or what is `planned` for today, is asked instead."""
 
-    CSS_PATH = Path(__file__).with_suffix(".tcss")
+    CSS_PATH = Path(__file__).with_name("review.tcss")
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("space", "reveal", "key.reveal", key_display="Space"),
         Binding("enter", "reveal", "key.reveal", show=False),

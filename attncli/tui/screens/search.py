@@ -16,7 +16,7 @@ from textual.worker import Worker, WorkerCancelled
 
 from attncli.errors import AttnError
 from attncli.practice.cards.search_filters import STATES, FoundCards, browse
-from attncli.practice.library.search import MOST_CHARACTERS, require_length
+from attncli.practice.search import MOST_CHARACTERS, require_length
 from attncli.tui.app_errors import fault_text
 from attncli.tui.columns import left
 from attncli.tui.markup import inline
@@ -51,7 +51,7 @@ class SearchField(LineField):
 class SearchScreen(AttnScreen):
     """The query stays when a card is opened and closed again."""
 
-    CSS_PATH = Path(__file__).with_suffix(".tcss")
+    CSS_PATH = Path(__file__).with_name("search.tcss")
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("slash", "to_query", "key.search", key_display="/"),
         Binding("a", "add", "key.add-card"),

@@ -49,7 +49,7 @@ class SettingRows(Rows):
 class SettingsScreen(AttnScreen):
     """`told` is what became of the last change; it goes when the cursor moves on."""
 
-    CSS_PATH = Path(__file__).with_suffix(".tcss")
+    CSS_PATH = Path(__file__).with_name("settings.tcss")
 
     kept: Settings
     told: Content = Content("")

@@ -11,16 +11,16 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.widget import Widget
 
-from attncli.practice.stats.progress_stats import FORECAST_DAYS, RETENTION_DAYS, ProgressStats, TopicStanding, progress
-from attncli.practice.stats.recall_stats import RecallRecord, minutes_by_day
+from attncli.practice.recall_stats import RecallRecord, minutes_by_day
+from attncli.practice.stats import FORECAST_DAYS, RETENTION_DAYS, ProgressStats, TopicStanding, progress
 from attncli.tui.columns import bar, left, right
 from attncli.tui.screens.base import READ_SECONDS, AttnScreen
 from attncli.tui.summary_export import export_summary
+from attncli.tui.widgets.charts import RecallReport
 from attncli.tui.widgets.due_forecast import Forecast
 from attncli.tui.widgets.heatmap import Heatmap
 from attncli.tui.widgets.long_text import Page
 from attncli.tui.widgets.plain import Plain, heading
-from attncli.tui.widgets.recall_charts import RecallReport
 from attncli.tui.widgets.title_bar import TitleBar
 from attncli.words.app_texts import say
 from attncli.words.command_texts import counted
@@ -33,7 +33,7 @@ CARDS_AT_ONCE = 5
 class StatsScreen(AttnScreen):
     """One page to scroll; e writes the interview summary."""
 
-    CSS_PATH = Path(__file__).with_suffix(".tcss")
+    CSS_PATH = Path(__file__).with_name("stats.tcss")
     BINDINGS: ClassVar[list[BindingType]] = [Binding("e", "export_summary", "key.export-summary", key_display="e")]
 
     def title_bar(self) -> TitleBar:

@@ -11,10 +11,10 @@ from textual.widget import Widget
 
 from attncli.domain.challenge import Challenge
 from attncli.domain.text import Lang
-from attncli.practice.challenges.challenge_standings import next_unsolved
-from attncli.practice.challenges.own_solutions import solving_source
-from attncli.practice.challenges.solution import reference
-from attncli.practice.challenges.starter_docstring import without_docstring
+from attncli.practice.challenges import next_unsolved
+from attncli.practice.own_solutions import solving_source
+from attncli.practice.solution import reference
+from attncli.practice.starter_docstring import without_docstring
 from attncli.practice.workspace import Workspace
 from attncli.tui.widgets.follow_ups import FollowUps, Questions
 from attncli.tui.widgets.plain import Plain, heading
@@ -60,7 +60,7 @@ class AfterSolving(Vertical):
         self._lang, self._opened, self._questions = lang, opened, questions
 
     def compose(self) -> ComposeResult:
-        from attncli.tui.widgets.markdown_card import CardMarkdown
+        from attncli.tui.widgets.markdown import CardMarkdown
 
         if self._challenge.follow_ups:
             yield heading(say("after.asked-next", self._lang))

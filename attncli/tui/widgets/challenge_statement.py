@@ -8,7 +8,7 @@ from textual.widget import Widget
 
 from attncli.domain.challenge import Challenge
 from attncli.domain.text import Lang
-from attncli.practice.challenges.hint import Hint
+from attncli.practice.hint import Hint
 from attncli.tui.widgets.folded_text import Fold
 from attncli.tui.widgets.plain import Plain, heading
 from attncli.words.app_texts import say
@@ -17,7 +17,7 @@ from attncli.words.statement_texts import EVERYWHERE, HARDENED, Statement
 
 def help_taken(hints: Sequence[Hint], reference: str, lang: Lang) -> Iterable[Widget]:
     """The hints that were asked for, and the reference where it was seen."""
-    from attncli.tui.widgets.markdown_card import CardMarkdown
+    from attncli.tui.widgets.markdown import CardMarkdown
 
     for hint in hints:
         yield heading(say("challenge.hint", lang, n=hint.number, total=hint.total))
@@ -29,7 +29,7 @@ def help_taken(hints: Sequence[Hint], reference: str, lang: Lang) -> Iterable[Wi
 
 def asked_for(challenge: Challenge, statement: Statement, lang: Lang, unfolded: bool) -> Iterable[Widget]:
     """What solves it, what all challenges ask, and, folded, what hardens it."""
-    from attncli.tui.widgets.markdown_card import CardMarkdown
+    from attncli.tui.widgets.markdown import CardMarkdown
 
     yield CardMarkdown(statement.first[lang])
     yield heading(EVERYWHERE[lang])

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from textual.content import Content
 
-from attncli.domain.card import ChoiceCard, Option
+from attncli.domain.card import ChoiceCard
+from attncli.domain.card import Option as OfferedAnswer
 from attncli.domain.text import Lang
 from attncli.practice.cards.ask import Asked
 from attncli.tui.markup import inline
-from attncli.tui.widgets.marked_rows import MarkedRows
+from attncli.tui.widgets.answers import MarkedRows
 from attncli.words.app_texts import say
 
 
@@ -21,7 +22,7 @@ class ChoiceAnswer(MarkedRows):
         super().__init__([inline(self._option(place).text[lang]) for place in range(len(card.options))])
         self.closed = asked.revealed
 
-    def _option(self, place: int) -> Option:
+    def _option(self, place: int) -> OfferedAnswer:
         return self.card.options[self.asked.option_order[place]]
 
     def mark(self, index: int) -> str:

@@ -10,7 +10,7 @@ from textual.highlight import highlight
 from attncli.domain.card import DebugCard
 from attncli.domain.text import Lang
 from attncli.practice.cards.ask import Asked
-from attncli.tui.widgets.marked_rows import MarkedRows
+from attncli.tui.widgets.answers import MarkedRows
 from attncli.words.app_texts import say
 
 

@@ -9,7 +9,7 @@ from textual.content import Content
 from textual.widget import Widget
 
 from attncli.domain.text import Lang
-from attncli.practice.stats.progress_stats import ForecastDay
+from attncli.practice.stats import ForecastDay
 from attncli.tui.columns import left, right
 from attncli.words.app_texts import say
 

@@ -6,7 +6,7 @@ from textual.content import Content
 from textual.widget import Widget
 
 from attncli.domain.text import Lang
-from attncli.practice.mock.mock import MockInterview
+from attncli.practice.mock import MockInterview
 from attncli.tui.columns import bar
 from attncli.tui.widgets.answer_clock import TICK_SECONDS
 from attncli.words import mock_texts

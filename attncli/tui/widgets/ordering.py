@@ -12,7 +12,7 @@ from attncli.domain.card import OrderingCard
 from attncli.domain.text import Lang
 from attncli.practice.cards.ask import Asked
 from attncli.tui.markup import inline
-from attncli.tui.widgets.marked_rows import MarkedRows
+from attncli.tui.widgets.answers import MarkedRows
 
 
 class OrderingAnswer(MarkedRows):

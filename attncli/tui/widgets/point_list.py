@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from attncli.domain.text import Lang, Localised
 from attncli.tui.markup import inline
 from attncli.tui.widget_events import PointsTicked
-from attncli.tui.widgets.marked_rows import MarkedRows
+from attncli.tui.widgets.answers import MarkedRows
 
 
 class Points(MarkedRows):

@@ -8,8 +8,8 @@ from textual.content import Content
 
 from attncli.domain.rating import Rating
 from attncli.domain.text import Lang
-from attncli.practice.cards.due_counts import due_counts
-from attncli.practice.sittings.review_sitting import ReviewSitting
+from attncli.practice.queue import due_counts
+from attncli.practice.review import ReviewSitting
 from attncli.tui.markup import inline
 from attncli.tui.widgets.plain import Plain
 from attncli.words.app_texts import say

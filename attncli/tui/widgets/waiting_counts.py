@@ -6,7 +6,7 @@ from textual.content import Content
 
 from attncli.domain.schedule import State
 from attncli.domain.text import Lang
-from attncli.practice.sittings.review_sitting import SittingProgress
+from attncli.practice.review import SittingProgress
 from attncli.words.app_texts import say
 
 _STATES = {"new": (State.NEW,), "learning": (State.LEARNING, State.RELEARNING), "due": (State.REVIEW,)}

@@ -4,7 +4,7 @@ import json
 import subprocess
 import sys
 
-from attncli.bank.reading.schema import SHAPES, json_schema
+from attncli.bank.schema import SHAPES, json_schema
 from attncli.domain.card import KINDS
 from attncli.paths import bundled_quizbank
 

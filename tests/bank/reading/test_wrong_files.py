@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from attncli.bank.reading.wrong_files import Mistakes
+from attncli.bank.mistakes import Mistakes
 
 GOOD = '''"""Forgets the scale.
 忘了缩放。

@@ -9,10 +9,10 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attncli.bank.reading import yaml_reading
-from attncli.bank.reading.yaml_reading import UnreadableYaml, decode, parse, read_text
+from attncli.bank import yaml_reader
+from attncli.bank.yaml_reader import UnreadableYaml, decode, parse, read_text
 
-LOADERS = [yaml_reading.LOADER, yaml.SafeLoader]
+LOADERS = [yaml_reader.LOADER, yaml.SafeLoader]
 
 
 def messages(text: str, loader: Any = None) -> list[str]:
@@ -119,12 +119,12 @@ def test_a_billion_laughs_are_refused_at_once() -> None:
 
 def test_many_problems_stop_the_reading() -> None:
     found = messages("- !x 1\n" * 5000)
-    assert len(found) == yaml_reading.MAX_PROBLEMS + 1
+    assert len(found) == yaml_reader.MAX_PROBLEMS + 1
     assert "correct these first" in found[-1]
 
 
 def test_many_values_stop_the_reading(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(yaml_reading, "MAX_VALUES", 10)
+    monkeypatch.setattr(yaml_reader, "MAX_VALUES", 10)
     assert "more than 10 values in one file; split it by topic" in messages("[1,2,3,4,5,6,7,8,9,10,11]")[0]
 
 
@@ -167,7 +167,7 @@ def test_a_byte_order_mark_is_no_part_of_the_text() -> None:
 def test_a_large_file_is_refused_before_it_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "large.yaml"
     with path.open("wb") as stream:
-        stream.truncate(yaml_reading.MAX_BYTES + 1)
+        stream.truncate(yaml_reader.MAX_BYTES + 1)
     monkeypatch.setattr(Path, "open", lambda *_: pytest.fail("opened"))
     assert "MiB; split it by topic" in reason(path)
 

@@ -9,7 +9,7 @@ import pytest
 
 from attncli.bank.check import check_challenges
 from attncli.bank.checked_files import Surroundings
-from attncli.bank.rules.link_rules import Known
+from attncli.bank.link_rules import Known
 
 YAML = """\
 level: 1

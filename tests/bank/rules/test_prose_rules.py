@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from attncli.bank.rules.prose_rules import Terms, chinese_units, english_words, measured_findings, style_findings
+from attncli.bank.prose_rules import Terms, chinese_units, english_words, measured_findings, style_findings
 
 Card = dict[str, Any]
 Errors = Callable[..., list[str]]

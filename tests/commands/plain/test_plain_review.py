@@ -11,13 +11,14 @@ from typing import Any
 import pytest
 
 from attncli import config
-from attncli.commands.plain.plain_review import PlainReview
+from attncli.commands.plain_review import PlainReview
 from attncli.config import Settings
 from attncli.domain.rating import Rating
 from attncli.domain.text import Lang
 from attncli.paths import Home
-from attncli.practice.cards import hold, record_review
-from attncli.practice.sittings.review_sitting import ReviewSitting
+from attncli.practice import record
+from attncli.practice.cards import hold
+from attncli.practice.review import ReviewSitting
 from attncli.practice.workspace import Workspace
 
 Attn = Callable[..., Any]
@@ -128,7 +129,7 @@ def test_what_holds_no_longer_is_asked_again(
             opened(desired_retention=0.8).close()
         else:
             with opened() as other:
-                record_review.answer(other, "att-01", Rating.EASY)
+                record.answer(other, "att-01", Rating.EASY)
 
     def lines() -> Iterator[str]:
         yield "\n"
@@ -138,7 +139,7 @@ def test_what_holds_no_longer_is_asked_again(
         yield "3\n" if meanwhile != "gone" else ""
 
     with opened() as workspace:
-        record_review.answer(workspace, "att-01", Rating.EASY, workspace.clock() - timedelta(days=20))
+        record.answer(workspace, "att-01", Rating.EASY, workspace.clock() - timedelta(days=20))
         for other in ("att-02", "att-03"):
             hold.suspend(workspace, other)
         typed = lines()

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
+from attncli.commands.session import Session
 from attncli.commands.shared.exit_code import Boundary
-from attncli.commands.shared.session import Session
 from attncli.domain.printable import hidden_in
 
 Attn = Callable[..., Any]

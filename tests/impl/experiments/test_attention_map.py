@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from attncli.experiments.catalogue import find
-from attncli.experiments.child_runner import ChildRun
+from attncli.experiments.runner import ChildRun
 
 from ..conftest import IMPL
 

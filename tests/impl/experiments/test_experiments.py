@@ -13,9 +13,9 @@ import pytest
 from attncli.bank.loader import bank_files, load_file
 from attncli.domain.text import LANGS, Localised
 from attncli.experiments.catalogue import FIRST_SEED, Experiment, catalogue
-from attncli.experiments.child_runner import ChildRun
 from attncli.experiments.experiment_report import lines, unmet
-from attncli.experiments.svg_plot import svg
+from attncli.experiments.plots import svg
+from attncli.experiments.runner import ChildRun
 from attncli.paths import bundled_quizbank
 
 from ..conftest import IMPL

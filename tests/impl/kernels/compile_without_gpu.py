@@ -15,15 +15,15 @@ from typing import Any
 import torch
 import yaml
 
-from attncli.judge.asking.exam import Exam
-from attncli.judge.asking.questions import Gradients
-from attncli.judge.cases.case import Case
-from attncli.judge.cases.drawing import fixed_draw
-from attncli.judge.cases.make_recording import Recorder
+from attncli.judge.case import Case
 from attncli.judge.cases.profiles import profile_of
-from attncli.judge.cases.trusted_files import Folder
 from attncli.judge.cases.turns import Turn
-from attncli.judge.truth.reference import as_given, run_reference
+from attncli.judge.challenge import Folder
+from attncli.judge.drawing import fixed_draw
+from attncli.judge.exam import Exam
+from attncli.judge.make import Recorder
+from attncli.judge.questions import Gradients
+from attncli.judge.reference import as_given, run_reference
 
 sys.path.append(str(Path(__file__).parents[3] / "benchmarks"))
 from sm90 import Launches, load

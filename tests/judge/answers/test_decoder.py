@@ -16,17 +16,17 @@ from typing import Any
 import pytest
 import torch
 
-from attncli.judge.answers.reply import UnreadableReply, read_reply
 from attncli.judge.answers.request import Request
 from attncli.judge.asking.purity import with_graph
-from attncli.judge.asking.questions import EdgeWithGradients
-from attncli.judge.cases.drawing import fixed_draw
-from attncli.judge.cases.make_recording import Recorder
 from attncli.judge.cases.profiles import Profile
+from attncli.judge.drawing import fixed_draw
+from attncli.judge.make import Recorder
+from attncli.judge.protocol import UnreadableReply, read_reply
+from attncli.judge.questions import EdgeWithGradients
 from attncli.judge.truth.demands import Demands
 from attncli.judge.truth.expectation import Expectation
 from attncli.judge.truth.sameness import same
-from attncli.sandbox import program_interpreter, wire
+from attncli.sandbox import interpreter, wire
 from in_process import write_challenge
 
 FRAMES = 10_000
@@ -59,9 +59,7 @@ def honest(asked) -> Frame:
     namespace: dict[str, Any] = {}
     exec(REFERENCE, namespace)
     header = json.loads(json.dumps(asked.header))
-    reply, buffers = program_interpreter.serve(
-        namespace, header, memoryview(b"".join(asked.buffers)), lambda *_: ({}, b"")
-    )
+    reply, buffers = interpreter.serve(namespace, header, memoryview(b"".join(asked.buffers)), lambda *_: ({}, b""))
     reply["calls"] += [["torch.Tensor.add", line] for line in range(1, 60)]  # of a solution with some more lines
     return json.loads(json.dumps({**reply, "nonce": "0" * 16, "touched": []})), [bytes(chunk) for chunk in buffers]
 

@@ -10,7 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attncli.judge.answers.reply import (
+from attncli.judge.answers.request import Request
+from attncli.judge.cases.profiles import Profile
+from attncli.judge.drawing import fixed_draw
+from attncli.judge.make import Recorder
+from attncli.judge.protocol import (
     KERNEL_FAULTS,
     MOST_FRAMES,
     MOST_TOUCHED,
@@ -23,10 +27,6 @@ from attncli.judge.answers.reply import (
     read_reply,
     read_touched,
 )
-from attncli.judge.answers.request import Request
-from attncli.judge.cases.drawing import fixed_draw
-from attncli.judge.cases.make_recording import Recorder
-from attncli.judge.cases.profiles import Profile
 from attncli.sandbox.zygote_client import Reply
 from in_process import INPUTS, REFERENCE, InProcessWorker, check, grade, write_challenge
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from attncli.bank.loader import load_challenge
-from attncli.judge.answers.reply import UnreadableReply
 from attncli.judge.answers.source_reading import (
     MOST_CHARACTERS,
     SourceReading,
@@ -13,10 +12,11 @@ from attncli.judge.answers.source_reading import (
     reading_of,
     rules_for,
 )
-from attncli.judge.cases.trusted_files import Folder
+from attncli.judge.challenge import Folder
+from attncli.judge.protocol import UnreadableReply
 from attncli.paths import bundled_impl
-from attncli.practice.challenges.grade_file import specification
-from attncli.practice.library.challenge_documents import challenge_of
+from attncli.practice.challenge_documents import challenge_of
+from attncli.practice.grade import specification
 from attncli.sandbox.source_reading import read_source
 
 

@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attncli.judge.answers import submission as module
+from attncli.judge import submission as module
 from attncli.judge.answers.request import Request
-from attncli.judge.answers.submission import Budget, Failure, Submission
-from attncli.judge.cases.drawing import fixed_draw
-from attncli.judge.cases.make_recording import Recorder
 from attncli.judge.cases.profiles import Profile
-from attncli.judge.truth.reference import Observed
+from attncli.judge.drawing import fixed_draw
+from attncli.judge.make import Recorder
+from attncli.judge.reference import Observed
+from attncli.judge.submission import Budget, Failure, Submission
 from attncli.sandbox.endings import Ending
 from attncli.sandbox.source_reading import Rules
 from attncli.sandbox.zygote_client import Reply, ZygoteClient

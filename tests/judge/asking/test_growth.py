@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attncli.judge.asking.growth import extrapolate
+from attncli.judge.growth import extrapolate
 from in_process import check, grade, write_challenge
 
 REFERENCE = "def total(x):\n    return x.cumsum(0)[-1]\n"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from attncli.judge.cases.trusted_files import Folder
+from attncli.judge.challenge import Folder
 from in_process import check, grade
 
 pytestmark = pytest.mark.usefixtures("one_thread")

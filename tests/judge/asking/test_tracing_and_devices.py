@@ -7,9 +7,9 @@ import torch
 
 from attncli.domain.grade_report_json import report_of
 from attncli.domain.text import Localised
-from attncli.judge.answers.submission import Failure
 from attncli.judge.asking.devices import _TWO_DEVICES, _names_two_devices, wants_values
-from attncli.sandbox.emulated_device import Elsewhere, two_devices
+from attncli.judge.submission import Failure
+from attncli.sandbox.devices import Elsewhere, two_devices
 from attncli.words.grade_report_texts import unproved
 from in_process import InProcessWorker, check, grade, write_challenge
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from attncli.judge.cases.drawing import Declared, fixed_draw
 from attncli.judge.cases.facts import Facts
-from attncli.judge.cases.make_recording import Recorder
 from attncli.judge.cases.profiles import Profile
 from attncli.judge.cases.turns import Turn
+from attncli.judge.drawing import Declared, fixed_draw
+from attncli.judge.make import Recorder
 
 FACTS = Facts(axes={"x": "T d"}, sizes={"T": (1, 5), "d": (1, 3)}, derived={"D": "2 * d"})
 

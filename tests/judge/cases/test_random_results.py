@@ -9,8 +9,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from attncli.judge.cases import random_results as results
-from attncli.judge.cases.case import Complaint
+from attncli.judge import random_results as results
+from attncli.judge.case import Complaint
 
 ONCE_IN_A_BILLION = 1e-9
 SEEDS = range(200)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 import torch
 
-from attncli.judge.cases.make_recording import Recorder
 from attncli.judge.cases.profiles import Profile
 from attncli.judge.cases.reused_memory import refilled
-from attncli.judge.truth.reference import as_given, run_reference
+from attncli.judge.make import Recorder
+from attncli.judge.reference import as_given, run_reference
 from in_process import check, grade, write_challenge
 
 HEAD = "import torch\n"

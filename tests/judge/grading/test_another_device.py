@@ -17,11 +17,11 @@ import pytest
 import yaml
 
 from attncli.domain.grade_report import CheckResult, GradeReport
-from attncli.judge.answers.submission import Budget, Submission
-from attncli.judge.asking.exam import Exam
-from attncli.judge.cases.trusted_files import Folder
+from attncli.judge.challenge import Folder
+from attncli.judge.exam import Exam
 from attncli.judge.grading.options import Options
 from attncli.judge.grading.run_checks import Grading
+from attncli.judge.submission import Budget, Submission
 from attncli.sandbox.placement import CPU, ELSEWHERE
 from in_process import InProcessWorker, check, grade, write_challenge
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from attncli.judge.answers.submission import Budget, Submission
-from attncli.judge.cases.trusted_files import Folder
-from attncli.judge.grading.proving import Proving
+from attncli.judge.challenge import Folder
+from attncli.judge.submission import Budget, Submission
+from attncli.judge.verify import Proving
 from attncli.sandbox.placement import CPU, ELSEWHERE
 from in_process import InProcessWorker
 from played_kernels import GREEDY, RIGHT_THERE, write_kernels

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 import torch
 
-from attncli.judge.answers.submission import Budget, Submission
-from attncli.judge.asking.exam import Exam
-from attncli.judge.grading.proving import STREAMS_AT_ONCE, Proving
+from attncli.judge.exam import Exam
+from attncli.judge.submission import Budget, Submission
+from attncli.judge.verify import STREAMS_AT_ONCE, Proving
 from in_process import INPUTS, REFERENCE, WRONG, InProcessWorker, write_challenge
 
 STREAMS = STREAMS_AT_ONCE + 2

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from attncli.judge.telling.counterexample import restore
+from attncli.judge.counterexample import restore
 from in_process import WRONG, check, grade, write_challenge
 
 RIGHT = (

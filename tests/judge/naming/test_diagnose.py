@@ -8,7 +8,7 @@ import sys
 import pytest
 import torch
 
-from attncli.judge.naming.diagnose import most_like
+from attncli.judge.diagnose import most_like
 from attncli.sandbox.limits import memory_at_most
 from in_process import grade, write_challenge
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
-from attncli.judge.cases.trusted_files import Folder
+from attncli.judge.challenge import Folder
 from in_process import grade, write_challenge
 
 pytestmark = pytest.mark.usefixtures("one_thread")

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from attncli.domain.repairs import Repair
-from attncli.judge.answers.submission import Budget, Submission
-from attncli.judge.asking.exam import Exam
+from attncli.judge.exam import Exam
 from attncli.judge.grading.options import Options
 from attncli.judge.grading.proving_repairs import planted_surprises
-from attncli.judge.grading.repaired import probes, with_repairs
 from attncli.judge.grading.run_checks import Grading
 from attncli.judge.naming.planted_bugs_left import PlantedFiles, undistinguished
+from attncli.judge.repairs import probes, with_repairs
+from attncli.judge.submission import Budget, Submission
 from in_process import InProcessWorker, write_challenge
 
 REFERENCE = """

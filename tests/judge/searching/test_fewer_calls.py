@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 import torch
 
-from attncli.judge.cases.case import Case
-from attncli.judge.cases.drawing import fixed_draw
-from attncli.judge.cases.make_recording import Recorder
+from attncli.judge.case import Case
 from attncli.judge.cases.profiles import Profile
-from attncli.judge.searching.fewer_calls import needed, only
+from attncli.judge.drawing import fixed_draw
+from attncli.judge.make import Recorder
+from attncli.judge.shrink import needed, only
 from in_process import REFERENCE, check, grade, write_challenge
 
 MANY = '''

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from attncli.judge.cases.make_recording import Recorder
-from attncli.judge.telling.counterexample import restore
+from attncli.judge.counterexample import restore
+from attncli.judge.make import Recorder
 from in_process import INPUTS, REFERENCE, check, grade, write_challenge
 
 AXES = 'AXES = {"x": "... T D", "weight": "D", "return": "... T"}\n'

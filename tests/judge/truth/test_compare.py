@@ -9,7 +9,7 @@ import torch
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from attncli.judge.truth.compare import Rules, compare
+from attncli.judge.compare import Rules, compare
 
 TRUTH = torch.linspace(1.0, 100.0, 12, dtype=torch.float64).reshape(3, 4)
 NATIVE = TRUTH.float()

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 import torch
 
-from attncli.judge.answers.submission import Budget, Submission
-from attncli.judge.asking.exam import Exam
-from attncli.judge.truth.reference import Observed, as_given, run_natively
+from attncli.judge.exam import Exam
+from attncli.judge.reference import Observed, as_given, run_natively
+from attncli.judge.submission import Budget, Submission
 from attncli.sandbox.placement import CPU, ELSEWHERE
 from in_process import InProcessWorker, write_challenge
 

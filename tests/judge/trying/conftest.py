@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from attncli.domain.case_answers import BothAnswers
-from attncli.judge.answers.submission import Budget, Submission
-from attncli.judge.cases.trusted_files import Folder
+from attncli.judge.challenge import Folder
+from attncli.judge.submission import Budget, Submission
 from attncli.judge.trying.both_answers import both_answers
 from in_process import InProcessWorker, write_challenge
 

@@ -9,12 +9,12 @@ import pytest
 import yaml
 
 from attncli.domain.case_answers import BothAnswers
-from attncli.judge.cases.case import Case
-from attncli.judge.cases.drawing import fixed_draw
+from attncli.judge.case import Case
 from attncli.judge.cases.edge_cases import edge_functions
-from attncli.judge.cases.make_recording import Recorder
 from attncli.judge.cases.profiles import profile_of
-from attncli.judge.cases.trusted_files import Folder
+from attncli.judge.challenge import Folder
+from attncli.judge.drawing import fixed_draw
+from attncli.judge.make import Recorder
 from attncli.judge.searching.streams import drawn
 from attncli.judge.truth.demands import Demands
 from attncli.judge.trying.against_facts import forbidden

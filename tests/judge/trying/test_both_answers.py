@@ -8,7 +8,7 @@ import pytest
 
 from attncli.domain.case_answers import BothAnswers, answers_document, answers_of
 from attncli.domain.grade_report import ABSENT, ShownTensor
-from attncli.judge.cases.trusted_files import Folder
+from attncli.judge.challenge import Folder
 from attncli.judge.trying import both_answers as module
 
 from .conftest import RIGHT

@@ -10,9 +10,9 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attncli.judge.cases.case import Case
-from attncli.judge.cases.trusted_files import Folder
-from attncli.judge.trying.typed_case import MOST_CALLS, MOST_CHARACTERS, typed_case
+from attncli.judge.case import Case
+from attncli.judge.challenge import Folder
+from attncli.judge.try_case import MOST_CALLS, MOST_CHARACTERS, typed_case
 from attncli.judge.trying.typed_tensors import MOST_ELEMENTS
 from attncli.judge.trying.typed_values import TypedValues
 from attncli.judge.trying.untypable import Untypable

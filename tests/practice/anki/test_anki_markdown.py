@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from attncli.anki.markdown import LONGEST_TEXT, _read_again, _Reader, _unspaced, markdown_of, written
 from attncli.domain.anki import ForeignCard, Template
 from attncli.domain.printable import hidden_in, printable
 from attncli.errors import UsageError
 from attncli.practice.anki.anki_bank import NewOwnCard, texts_of, usable
-from attncli.practice.anki.anki_markdown import LONGEST_TEXT, _read_again, _Reader, _unspaced, markdown_of, written
 from attncli.practice.anki.anki_templates import LONGEST_SIDE, sides
 from processor_time import processor_seconds
 

@@ -15,19 +15,19 @@ from typing import Any
 
 import pytest
 
+from attncli.anki.importer import import_package
+from attncli.anki.read_package import key_of
 from attncli.bank.check import check
 from attncli.bank.checked_files import Surroundings
 from attncli.domain.log_row import LogRow, RowKind
 from attncli.domain.rating import Rating
 from attncli.errors import UsageError
+from attncli.practice import record
 from attncli.practice.anki.anki_bank import NewOwnCard
-from attncli.practice.anki.import_anki import import_package
-from attncli.practice.anki.read_package import key_of
-from attncli.practice.cards import record_review
 from attncli.practice.log.merge_logs import merge
 from attncli.practice.log.read_log_file import Placed
-from attncli.practice.log.sync import sync
 from attncli.practice.log.undo import take_back
+from attncli.practice.sync import sync
 from attncli.practice.workspace import Workspace
 
 pytest.importorskip("anki", reason="the anki package is not installed (extra dev)")
@@ -181,9 +181,9 @@ def test_our_own_deck_brings_back_its_answers_once(workspace: Workspace, theirs:
     pytest.importorskip("genanki")
     from attncli.export.anki_deck import export_deck
 
-    record_review.answer(workspace, "att-01", Rating.AGAIN, moving_clock.now - timedelta(days=9, milliseconds=0.4))
-    record_review.answer(workspace, "att-01", Rating.GOOD, moving_clock.now - timedelta(days=8))
-    record_review.answer(workspace, "att-02", Rating.GOOD, moving_clock.now - timedelta(days=7))
+    record.answer(workspace, "att-01", Rating.AGAIN, moving_clock.now - timedelta(days=9, milliseconds=0.4))
+    record.answer(workspace, "att-01", Rating.GOOD, moving_clock.now - timedelta(days=8))
+    record.answer(workspace, "att-02", Rating.GOOD, moving_clock.now - timedelta(days=7))
     take_back(workspace)
     path = theirs.folder / "ours.apkg"
     export_deck(workspace, path.write_bytes, None, ("en", "zh"))
@@ -204,7 +204,7 @@ def test_the_history_of_a_card_that_no_bank_has_is_kept(workspace: Workspace, th
     pytest.importorskip("genanki")
     from attncli.export.anki_deck import export_deck
 
-    record_review.answer(workspace, "att-01", Rating.GOOD)
+    record.answer(workspace, "att-01", Rating.GOOD)
     path = theirs.folder / "ours.apkg"
     export_deck(workspace, path.write_bytes, None, ("en",))
     (small_bank / "att.yaml").unlink()
@@ -475,7 +475,7 @@ def test_a_reset_of_our_own_card_takes_its_reviews_back(workspace: Workspace, th
     from attncli.export.anki_deck import export_deck
 
     for days in (40, 37, 20):
-        record_review.answer(workspace, "att-01", Rating.GOOD, moving_clock.now - timedelta(days=days))
+        record.answer(workspace, "att-01", Rating.GOOD, moving_clock.now - timedelta(days=days))
     path = theirs.folder / "ours.apkg"
     export_deck(workspace, path.write_bytes, None, ("en",))
     theirs.take_in(path)

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from attncli.domain.card import KINDS, LEVELS, Kind, Level
 from attncli.domain.rating import Rating
 from attncli.errors import NotFound, NothingFits, NothingFound
-from attncli.practice.cards import hold, record_review
+from attncli.practice import record
+from attncli.practice.cards import hold
 from attncli.practice.cards.choose_cards import Wish, chosen, fitting, without
 from attncli.practice.log.undo import take_back
 from attncli.practice.workspace import Workspace
@@ -69,7 +70,7 @@ def test_weak_is_what_was_missed_then_what_is_forgotten_or_lapsed(open_workspace
     long_ago = workspace.clock() - timedelta(days=300)
 
     def review(card: str, rating: Rating, at: Any = None, **details: Any) -> None:
-        record_review.answer(workspace, card, rating, at, details)
+        record.answer(workspace, card, rating, at, details)
 
     review("att-03", Rating.GOOD, long_ago)
     review("kv-01", Rating.EASY, correct=True)
@@ -90,9 +91,9 @@ def test_a_card_that_lapses_often_is_weak(open_workspace: Open) -> None:
     day = workspace.clock() - timedelta(days=400)
     for _ in range(3):
         for rating, days in ((Rating.EASY, 1), (Rating.EASY, 40), (Rating.AGAIN, 20)):
-            record_review.answer(workspace, "kv-03", rating, day)
+            record.answer(workspace, "kv-03", rating, day)
             day += timedelta(days=days)
-    record_review.answer(workspace, "kv-03", Rating.EASY)
+    record.answer(workspace, "kv-03", Rating.EASY)
     schedule = workspace.store.schedules.get("kv-03")
     assert schedule is not None and schedule.lapses == 3
     assert ids(workspace, weak=True) == ["kv-03"]

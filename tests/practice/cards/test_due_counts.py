@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 
 from attncli.domain.rating import Rating
 from attncli.memory.study_days import StudyCalendar
-from attncli.practice.cards import hold, record_review
-from attncli.practice.cards.due_counts import due_counts
+from attncli.practice import record
+from attncli.practice.cards import hold
 from attncli.practice.log.undo import take_back
+from attncli.practice.queue import due_counts
 from attncli.practice.workspace import Workspace
 
 Open = Callable[..., Workspace]
@@ -34,9 +35,9 @@ def test_cards_seen_today_use_up_the_quota_and_tomorrow_brings_it_back(
     open_workspace: Callable[..., Workspace], moving_clock: object
 ) -> None:
     workspace = open_workspace(new_per_day=2)
-    record_review.answer(workspace, "att-01", Rating.EASY)
+    record.answer(workspace, "att-01", Rating.EASY)
     assert due_counts(workspace).new == 1
-    record_review.answer(workspace, "kv-01", Rating.EASY)
+    record.answer(workspace, "kv-01", Rating.EASY)
     assert due_counts(workspace).new == 0
     moving_clock.move(days=1)  # type: ignore[attr-defined]
     assert due_counts(workspace).new == 2
@@ -46,12 +47,12 @@ def test_a_review_is_due_from_the_start_of_its_study_day_and_a_step_from_its_min
     open_workspace: Callable[..., Workspace],
 ) -> None:
     workspace = open_workspace(fuzz=False)
-    answered = record_review.answer(workspace, "att-01", Rating.EASY)
+    answered = record.answer(workspace, "att-01", Rating.EASY)
     day = workspace.calendar.day(answered.schedule.due_at)
     morning = workspace.calendar.starts_at(day)
     assert due_counts(workspace, morning).review == 1
     assert due_counts(workspace, morning - timedelta(minutes=1)).review == 0
-    step = record_review.answer(workspace, "att-02", Rating.GOOD).schedule.due_at
+    step = record.answer(workspace, "att-02", Rating.GOOD).schedule.due_at
     assert due_counts(workspace, step).learning == 1
     assert due_counts(workspace, step - timedelta(seconds=1)).learning == 0
 
@@ -88,9 +89,9 @@ def test_a_review_is_due_from_its_study_day_on_and_not_before(
     workspace.calendar = StudyCalendar(workspace.settings.day_start, ZoneInfo(zone))
     now = datetime(2026, month, 1, tzinfo=UTC) + timedelta(minutes=minutes)
     moving_clock.now = now - timedelta(days=30)  # type: ignore[attr-defined]
-    record_review.answer(workspace, "att-01", Rating.EASY)
+    record.answer(workspace, "att-01", Rating.EASY)
     moving_clock.now = now  # type: ignore[attr-defined]
-    answered = record_review.answer(workspace, "att-01", Rating.EASY)
+    answered = record.answer(workspace, "att-01", Rating.EASY)
     assert answered.schedule.interval_days == days
     begins = workspace.calendar.starts_at(workspace.calendar.day(now) + days)
     assert due_counts(workspace, begins - timedelta(microseconds=1)).review == 0

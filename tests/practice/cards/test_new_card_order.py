@@ -9,10 +9,10 @@ import pytest
 
 from attncli.bank.loader import NOT_CARDS, load_file
 from attncli.domain.card import LEVELS
-from attncli.memory.card_order import Unseen, asked_order, asked_weight, introduction_order
+from attncli.memory.queue_order import Unseen, asked_order, asked_weight, introduction_order
 from attncli.paths import bundled_quizbank
+from attncli.practice.review import ReviewSitting
 from attncli.practice.settings import change_setting
-from attncli.practice.sittings.review_sitting import ReviewSitting
 from attncli.practice.workspace import Workspace
 
 Open = Callable[..., Workspace]

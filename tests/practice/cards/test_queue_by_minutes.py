@@ -11,9 +11,9 @@ import pytest
 from attncli.config import WEEKDAYS
 from attncli.config import load as load_settings
 from attncli.domain.rating import Rating
-from attncli.practice.cards import record_review
-from attncli.practice.cards.due_counts import due_counts
-from attncli.practice.sittings.review_sitting import ReviewSitting
+from attncli.practice import record
+from attncli.practice.queue import due_counts
+from attncli.practice.review import ReviewSitting
 from attncli.practice.workspace import Workspace
 
 Open = Callable[..., Workspace]
@@ -23,7 +23,7 @@ def known(workspace: Workspace, **days_ago: int) -> None:
     """Cards first answered so many days ago, in the order of their names; each is due by now."""
     for card, days in days_ago.items():
         name = card.replace("_", "-")
-        record_review.answer(workspace, name, Rating.EASY, workspace.clock() - timedelta(days=days))
+        record.answer(workspace, name, Rating.EASY, workspace.clock() - timedelta(days=days))
 
 
 def set_minutes(workspace: Workspace, minutes: int, **easy: int) -> None:
@@ -65,7 +65,7 @@ def test_reviews_come_before_new_cards_and_what_does_not_fit_stays_due(open_work
 def test_reviews_that_lose_most_by_waiting_come_first(open_workspace: Open) -> None:
     workspace = open_workspace(fuzz=False, learning_steps=())
     for card, rating, days in (("att-01", Rating.EASY, 9), ("kv-01", Rating.AGAIN, 2), ("att-02", Rating.EASY, 60)):
-        record_review.answer(workspace, card, rating, workspace.clock() - timedelta(days=days))
+        record.answer(workspace, card, rating, workspace.clock() - timedelta(days=days))
     set_minutes(workspace, 1, **dict.fromkeys(WEEKDAYS, 25))
     assert asked(workspace) == ["kv-01"]
 

@@ -21,11 +21,12 @@ from attncli.domain.schedule import Schedule, State
 from attncli.errors import NotFound, UsageError
 from attncli.memory.replay import standing
 from attncli.paths import Home
-from attncli.practice.cards import hold, record_review
-from attncli.practice.cards.due_counts import due_counts
-from attncli.practice.log.fit_parameters import record_fit
+from attncli.practice import record
+from attncli.practice.cards import hold
 from attncli.practice.log.merge_logs import exported, import_file
 from attncli.practice.log.undo import take_back
+from attncli.practice.optimize import record_fit
+from attncli.practice.queue import due_counts
 from attncli.practice.workspace import Workspace
 from known_memories import SHORT_MEMORY
 
@@ -54,14 +55,14 @@ def test_the_published_vectors_hold_through_answers(
 ) -> None:
     workspace, at, intervals = open_workspace(fuzz=False, **options), START, []
     for rating in ratings:
-        answered = record_review.answer(workspace, "att-01", Rating(rating), at)
+        answered = record.answer(workspace, "att-01", Rating(rating), at)
         intervals.append(int(answered.schedule.interval_days))
         at = answered.schedule.due_at
     assert intervals == days
 
 
 def test_an_answer_is_in_the_log_and_in_the_schedule(workspace: Workspace) -> None:
-    answered = record_review.answer(workspace, "att-01", Rating.EASY, details={"elapsed_ms": 1200})
+    answered = record.answer(workspace, "att-01", Rating.EASY, details={"elapsed_ms": 1200})
     (row,) = workspace.store.log.everything()
     assert (row.id, row.subject, row.rating, row.payload["elapsed_ms"]) == (answered.row, "att-01", Rating.EASY, 1200)
     assert row.payload["content"] == workspace.store.index.hash("att-01") != ""
@@ -73,16 +74,16 @@ def test_an_earlier_moment_is_folded_in_where_it_belongs(open_workspace: Callabl
     late_first, in_order = open_workspace("one"), open_workspace("two")
     times = [START + timedelta(days=n) for n in (0, 9, 40)]
     for index in (0, 2, 1):
-        record_review.answer(late_first, "att-01", Rating(index + 2), times[index])
+        record.answer(late_first, "att-01", Rating(index + 2), times[index])
     for index in (0, 1, 2):
-        record_review.answer(in_order, "att-01", Rating(index + 2), times[index])
+        record.answer(in_order, "att-01", Rating(index + 2), times[index])
     assert schedules(late_first) == schedules(in_order)
 
 
 def test_undo_restores_what_was_there_to_the_last_digit(workspace: Workspace) -> None:
-    record_review.answer(workspace, "att-01", Rating.GOOD, START)
+    record.answer(workspace, "att-01", Rating.GOOD, START)
     before, due = schedules(workspace), due_counts(workspace)
-    record_review.answer(workspace, "att-01", Rating.AGAIN, START + timedelta(days=3))
+    record.answer(workspace, "att-01", Rating.AGAIN, START + timedelta(days=3))
     take_back(workspace)
     assert (schedules(workspace), due_counts(workspace)) == (before, due)
     take_back(workspace)
@@ -92,21 +93,21 @@ def test_undo_restores_what_was_there_to_the_last_digit(workspace: Workspace) ->
 
 
 def test_undo_and_the_same_answer_again_give_the_same_interval(workspace: Workspace) -> None:
-    record_review.answer(workspace, "att-01", Rating.EASY, START)
-    first = record_review.answer(workspace, "att-01", Rating.GOOD, START + timedelta(days=10))
+    record.answer(workspace, "att-01", Rating.EASY, START)
+    first = record.answer(workspace, "att-01", Rating.GOOD, START + timedelta(days=10))
     take_back(workspace)
-    again = record_review.answer(workspace, "att-01", Rating.GOOD, START + timedelta(days=10))
+    again = record.answer(workspace, "att-01", Rating.GOOD, START + timedelta(days=10))
     assert first.schedule == again.schedule
 
 
 def test_unknown_cards_and_impossible_moments_are_refused(workspace: Workspace) -> None:
     with pytest.raises(NotFound, match="did you mean att-01"):
-        record_review.answer(workspace, "att-O1", Rating.GOOD)
+        record.answer(workspace, "att-O1", Rating.GOOD)
     with pytest.raises(NotFound, match="attn cards"):
-        record_review.answer(workspace, "\udcff☃", Rating.GOOD)
+        record.answer(workspace, "\udcff☃", Rating.GOOD)
     for year in (1, 1800, 2500, 9999):
         with pytest.raises(UsageError, match="between 1990 and 2200"):
-            record_review.answer(workspace, "att-01", Rating.GOOD, datetime(year, 6, 1, tzinfo=UTC))
+            record.answer(workspace, "att-01", Rating.GOOD, datetime(year, 6, 1, tzinfo=UTC))
     assert workspace.store.log.length() == 0
 
 
@@ -125,13 +126,13 @@ def test_holds_keep_a_card_out_of_the_queue(
 
 def test_eight_lapses_are_called_a_leech(workspace: Workspace) -> None:
     at = START
-    answered = record_review.answer(workspace, "att-01", Rating.EASY, at)
+    answered = record.answer(workspace, "att-01", Rating.EASY, at)
     for lapse in range(1, 9):
         assert not answered.leech
         at += timedelta(days=60)
-        answered = record_review.answer(workspace, "att-01", Rating.AGAIN, at)
+        answered = record.answer(workspace, "att-01", Rating.AGAIN, at)
         if lapse < 8:
-            record_review.answer(workspace, "att-01", Rating.EASY, at + timedelta(hours=1))
+            record.answer(workspace, "att-01", Rating.EASY, at + timedelta(hours=1))
     assert answered.leech
 
 
@@ -139,12 +140,12 @@ def test_changed_settings_derive_all_schedules_anew(open_workspace: Callable[...
     before = open_workspace(fuzz=False)
     at = START
     for _ in range(4):
-        at = record_review.answer(before, "att-01", Rating.GOOD, at).schedule.due_at
+        at = record.answer(before, "att-01", Rating.GOOD, at).schedule.due_at
     old = schedules(before)["att-01"]
     after = open_workspace(fuzz=False, desired_retention=0.8)
     new = schedules(after)["att-01"]
     assert new.interval_days > old.interval_days and new.stability_days == old.stability_days
-    record_review.answer(before, "att-02", Rating.GOOD)  # still has the old settings
+    record.answer(before, "att-02", Rating.GOOD)  # still has the old settings
     again = open_workspace(fuzz=False, desired_retention=0.8)
     assert schedules(again)["att-01"] == new
 
@@ -153,10 +154,10 @@ def test_a_due_date_depends_on_that_card_s_log_alone(open_workspace: Callable[..
     alone, among = open_workspace("alone"), open_workspace("among")
     at = START
     for number in range(6):
-        record_review.answer(alone, "att-01", Rating(number % 4 + 1), at)
+        record.answer(alone, "att-01", Rating(number % 4 + 1), at)
         for other in ("att-02", "att-03", "kv-01"):
-            record_review.answer(among, other, Rating((number * 3) % 4 + 1), at - timedelta(minutes=1))
-        record_review.answer(among, "att-01", Rating(number % 4 + 1), at)
+            record.answer(among, other, Rating((number * 3) % 4 + 1), at - timedelta(minutes=1))
+        record.answer(among, "att-01", Rating(number % 4 + 1), at)
         at += timedelta(days=number * 2)
     assert schedules(alone)["att-01"] == schedules(among)["att-01"]
 
@@ -202,12 +203,12 @@ class Sitting(RuleBasedStateMachine):
 
     @rule(card=st.sampled_from(CARDS), rating=st.sampled_from(Rating))
     def answer(self, card: str, rating: Rating) -> None:
-        record_review.answer(self.workspace, card, rating)
+        record.answer(self.workspace, card, rating)
         self.done.append(RowKind.REVIEW)
 
     @rule(card=st.sampled_from(CARDS), rating=st.sampled_from(Rating), days=st.integers(1, 300))
     def answer_in_the_past(self, card: str, rating: Rating, days: int) -> None:
-        record_review.answer(self.workspace, card, rating, self.now - timedelta(days=days))
+        record.answer(self.workspace, card, rating, self.now - timedelta(days=days))
         self.done.append(RowKind.REVIEW)
 
     @rule()
@@ -227,7 +228,7 @@ class Sitting(RuleBasedStateMachine):
 
     @rule(card=st.sampled_from(CARDS), rating=st.sampled_from(Rating))
     def answer_elsewhere(self, card: str, rating: Rating) -> None:
-        record_review.answer(self.elsewhere, card, rating)
+        record.answer(self.elsewhere, card, rating)
 
     @rule(weights=st.sampled_from(WEIGHTS))
     def fit_elsewhere(self, weights: tuple[float, ...]) -> None:
@@ -295,7 +296,7 @@ def test_the_due_count_is_what_the_schedules_say(
     workspace = open_workspace(str(tmp_path_factory.mktemp("due")))
     now = workspace.clock()
     for card, rating, days in sorted(reviews, key=lambda review: -review[2]):
-        record_review.answer(workspace, card, rating, now - timedelta(days=days))
+        record.answer(workspace, card, rating, now - timedelta(days=days))
     day_end = workspace.moment().day_end
     expected = {State.REVIEW: 0, State.LEARNING: 0, State.RELEARNING: 0}
     for schedule in schedules(workspace).values():

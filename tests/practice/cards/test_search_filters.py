@@ -7,11 +7,11 @@ import pytest
 from attncli.domain.rating import Rating
 from attncli.errors import UsageError
 from attncli.practice.cards import hold
-from attncli.practice.cards.new_card import add_card
-from attncli.practice.cards.record_review import answer
 from attncli.practice.cards.search_filters import STATES, browse
 from attncli.practice.cards.tag_flag_note import annotated_cards, annotation, set_note, toggle_tag
 from attncli.practice.log.undo import take_back
+from attncli.practice.new_card import add_card
+from attncli.practice.record import answer
 from attncli.practice.workspace import Workspace
 
 

@@ -13,9 +13,10 @@ from attncli.domain.rating import Rating
 from attncli.domain.schedule import State
 from attncli.memory.forgetting_curve import recall_on
 from attncli.memory.replay import is_leech
-from attncli.practice.cards import hold, record_review
+from attncli.practice import record
+from attncli.practice.cards import hold
 from attncli.practice.cards.weakness import curve_on, has_missed, is_weak, weak_cards
-from attncli.practice.stats.progress_stats import WEAK_SHOWN, due_by_then, forecast, topic_standings
+from attncli.practice.stats import WEAK_SHOWN, due_by_then, forecast, topic_standings
 from attncli.practice.workspace import Workspace
 from attncli.store.log import LastReview
 
@@ -27,7 +28,7 @@ answers = st.lists(st.tuples(st.sampled_from(CARDS), st.sampled_from(Rating), st
 def reviewed(open_workspace: Open, folder: str, given_answers: list[tuple[str, Rating, int]]) -> Workspace:
     workspace = open_workspace(folder)
     for card, rating, days in sorted(given_answers, key=lambda answer: -answer[2]):
-        record_review.answer(workspace, card, rating, workspace.clock() - timedelta(days=days))
+        record.answer(workspace, card, rating, workspace.clock() - timedelta(days=days))
     return workspace
 
 
@@ -79,7 +80,7 @@ def test_weak_cards_are_those_of_the_log(
     workspace = open_workspace(str(tmp_path_factory.mktemp("seen")))
     last: dict[str, LastReview] = {}
     for card, rating, details in given_answers:
-        record_review.answer(workspace, card, rating, details=details)
+        record.answer(workspace, card, rating, details=details)
         points, correct = details.get("points"), details.get("correct")
         points = points if isinstance(points, list) else None
         last[card] = LastReview(int(rating), points, correct if isinstance(correct, bool) else None)
@@ -106,7 +107,7 @@ def test_weak_cards_are_those_of_the_log(
 def test_the_last_review_of_a_card_is_read_with_what_was_told(
     workspace: Workspace, told: dict[str, object], read: LastReview
 ) -> None:
-    record_review.answer(workspace, "att-01", Rating.HARD, details=told)
+    record.answer(workspace, "att-01", Rating.HARD, details=told)
     curve = curve_on(workspace, workspace.moment())
     assert [seen.last for seen in workspace.store.seen.perhaps_weak(curve, 0.0, 0)] == [read]
 
@@ -135,7 +136,7 @@ def test_an_sqlite_without_pow_counts_the_same(workspace: Workspace, monkeypatch
     from attncli.errors import StoreError
     from attncli.store.connection import Connection
 
-    record_review.answer(workspace, "att-01", Rating.EASY)
+    record.answer(workspace, "att-01", Rating.EASY)
     when = workspace.moment(workspace.clock() + timedelta(days=30))
     expected = topic_standings(workspace, when)
     value_of = Connection.value

@@ -17,10 +17,11 @@ from attncli.domain.log_row import RowKind
 from attncli.domain.rating import Rating
 from attncli.domain.siblings import LONGEST_WAIT_DAYS
 from attncli.paths import Home
-from attncli.practice.cards import hold, record_review
-from attncli.practice.cards.due_counts import due_counts, held_apart
-from attncli.practice.challenges.challenge_standings import standings
-from attncli.practice.sittings.review_sitting import ReviewSitting
+from attncli.practice import record
+from attncli.practice.cards import hold
+from attncli.practice.challenges import standings
+from attncli.practice.queue import due_counts, held_apart
+from attncli.practice.review import ReviewSitting
 from attncli.practice.workspace import Workspace
 
 Linked = Callable[..., Workspace]
@@ -80,9 +81,9 @@ def test_of_two_unseen_siblings_one_waits_two_days(linked: Linked, moving_clock:
 def test_of_two_siblings_due_together_the_one_that_waited_longer_comes(linked: Linked, moving_clock: Any) -> None:
     workspace = linked({"n-03": ["n-01"]}, new_per_day=0)
     moving_clock.move(days=-1)
-    record_review.answer(workspace, "n-01", Rating.EASY)
+    record.answer(workspace, "n-01", Rating.EASY)
     moving_clock.move(days=1)
-    record_review.answer(workspace, "n-03", Rating.EASY)
+    record.answer(workspace, "n-03", Rating.EASY)
     before = dict(workspace.store.schedules.all())
     moving_clock.move(days=9)
     counts = due_counts(workspace)
@@ -100,7 +101,7 @@ def test_of_two_siblings_due_together_the_one_that_waited_longer_comes(linked: L
 def test_nothing_waits_longer_than_a_week_nor_for_a_suspended_card(linked: Linked, moving_clock: Any) -> None:
     workspace = linked({"n-01": ["n-02"]}, new_per_day=0)
     for card in ("n-01", "n-02"):
-        record_review.answer(workspace, card, Rating.EASY)
+        record.answer(workspace, card, Rating.EASY)
     days = round(workspace.store.schedules.get("n-01").interval_days)  # type: ignore[union-attr]
     moving_clock.move(days=days)
     assert due_counts(workspace).review == 1
@@ -113,7 +114,7 @@ def test_nothing_waits_longer_than_a_week_nor_for_a_suspended_card(linked: Linke
 
 def test_a_card_waits_for_its_challenge_and_the_challenge_for_its_card(linked: Linked, moving_clock: Any) -> None:
     workspace = linked({}, extra="    challenge: double\n", new_per_day=0)
-    record_review.answer(workspace, "n-01", Rating.EASY)
+    record.answer(workspace, "n-01", Rating.EASY)
     due = round(workspace.store.schedules.get("n-01").interval_days)  # type: ignore[union-attr]
     moving_clock.move(days=due - 1)
     solve(workspace)
@@ -125,7 +126,7 @@ def test_a_card_waits_for_its_challenge_and_the_challenge_for_its_card(linked: L
     assert schedule is not None
     ahead = max(0, schedule.due_day - workspace.moment().day)
     moving_clock.move(days=ahead)
-    record_review.answer(workspace, "n-01", Rating.EASY)
+    record.answer(workspace, "n-01", Rating.EASY)
     assert due_counts(workspace).challenges == 0 and not standings(workspace)[0].is_due
     moving_clock.move(days=2)
     assert due_counts(workspace).challenges == 1 and standings(workspace)[0].is_due
@@ -133,7 +134,7 @@ def test_a_card_waits_for_its_challenge_and_the_challenge_for_its_card(linked: L
 
 def solve(workspace: Workspace) -> None:
     """Writes down an accepted attempt at the challenge."""
-    from attncli.practice.derive_schedules import derive_subject
+    from attncli.practice.derive import derive_subject
 
     at = workspace.clock()
     with workspace.store.transaction():
@@ -151,7 +152,7 @@ def test_before_an_interview_unseen_siblings_fill_the_minutes_and_a_last_pass_pa
     workspace.adopt(Settings(**{**NO_STEPS, "interview": day, "minutes_per_day": 60}))
     assert due_counts(workspace).new == 8
     for card in ("n-01", "n-02"):
-        record_review.answer(workspace, card, Rating.EASY)
+        record.answer(workspace, card, Rating.EASY)
     moving_clock.move(days=29)
     assert workspace.moment().pass_days and held_apart(workspace, workspace.moment()) == {}
 
@@ -199,7 +200,7 @@ def test_on_no_day_nor_the_next_are_siblings_asked_and_schedules_are_those_of_th
 
 def test_an_unseen_card_waits_for_a_sibling_that_is_long_overdue(linked: Linked, moving_clock: Any) -> None:
     workspace = linked({"n-01": ["n-02"]}, new_per_day=0)
-    record_review.answer(workspace, "n-01", Rating.GOOD)
+    record.answer(workspace, "n-01", Rating.GOOD)
     moving_clock.move(days=30)
     workspace.adopt(replace(workspace.settings, new_per_day=8))
     assert "n-01" in (asked := sitting(workspace)) and "n-02" not in asked

@@ -10,7 +10,8 @@ import pytest
 
 from attncli.domain.log_row import RowKind
 from attncli.domain.rating import Rating
-from attncli.practice.cards import hold, record_review
+from attncli.practice import record
+from attncli.practice.cards import hold
 from attncli.practice.workspace import Workspace
 
 Open = Callable[..., Workspace]
@@ -21,7 +22,7 @@ def test_counted_limited_and_among_some(open_workspace: Open, moving_clock: obje
     workspace, draw = open_workspace(f"steps-{seed}"), Random(seed)
     cards = workspace.store.index.card_ids()
     for card in draw.sample(cards, min(24, len(cards))):
-        record_review.answer(workspace, card, draw.choice([Rating.AGAIN, Rating.HARD, Rating.GOOD, Rating.EASY]))
+        record.answer(workspace, card, draw.choice([Rating.AGAIN, Rating.HARD, Rating.GOOD, Rating.EASY]))
         moving_clock.move(minutes=draw.choice([0, 1, 7]))  # type: ignore[attr-defined]
         if draw.random() < 0.2:
             hold.hold(workspace, draw.choice([RowKind.BURY, RowKind.SUSPEND]), card)

@@ -11,7 +11,7 @@ import pytest
 from attncli.domain.rating import Rating
 from attncli.domain.schedule import Schedule
 from attncli.errors import ConfigInvalid, NotFound
-from attncli.practice.cards import record_review
+from attncli.practice import record
 from attncli.practice.settings import change_setting
 from attncli.practice.workspace import Workspace
 
@@ -23,7 +23,7 @@ def learnt(workspace: Workspace) -> dict[str, Schedule]:
     now = workspace.clock()
     for card in ("att-01", "kv-01"):
         for days in (40, 30, 10):
-            record_review.answer(workspace, card, Rating.GOOD, now - timedelta(days=days))
+            record.answer(workspace, card, Rating.GOOD, now - timedelta(days=days))
     return dict(workspace.store.schedules.all())
 
 
@@ -51,7 +51,7 @@ def test_the_buttons_of_a_topic_follow_its_retention(open_workspace: Open) -> No
     assert asked == {"att-01": 0.97, "kv-01": 0.9, "gone": 0.9}
     at = workspace.clock()
     shown = workspace.card_scheduler("att-01").previews("att-01", None, at, workspace.calendar.day(at))
-    assert record_review.answer(workspace, "att-01", Rating.EASY, at).schedule == shown[Rating.EASY]
+    assert record.answer(workspace, "att-01", Rating.EASY, at).schedule == shown[Rating.EASY]
 
 
 def test_a_card_that_moves_to_another_topic_follows_that_one(open_workspace: Open, small_bank: Path) -> None:

@@ -14,7 +14,7 @@ import pytest
 from attncli.domain.device_choice import gains_by_gpu, runs_on_gpu
 from attncli.errors import UsageError
 from attncli.practice import gpu
-from attncli.practice.challenges.choose_device import device_for
+from attncli.practice.choose_device import device_for
 from attncli.practice.gpu import require_gpu, torch_without_cuda
 
 KERNEL = SimpleNamespace(kernel=True, required=("loads", "work"))
@@ -98,7 +98,7 @@ def test_no_torch_is_loaded_to_choose() -> None:
     """On a machine with a GPU, too, where the build of PyTorch is looked at."""
     source = (
         "import sys\nfrom pathlib import Path\nfrom types import SimpleNamespace\n"
-        "from attncli.practice import gpu\nfrom attncli.practice.challenges.choose_device import device_for\n"
+        "from attncli.practice import gpu\nfrom attncli.practice.choose_device import device_for\n"
         "gpu._GPUS = (Path('/'),)\nassert gpu.gpu_is_seen()\n"
         "device_for(SimpleNamespace(kernel=True, required=()), 'auto')\nassert 'torch' not in sys.modules"
     )

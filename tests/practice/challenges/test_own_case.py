@@ -13,12 +13,12 @@ from attncli.config import Settings
 from attncli.domain.grade_report import GradeReport
 from attncli.domain.grade_report_json import check_of
 from attncli.errors import NotFound
-from attncli.judge.cases.trusted_files import Folder
-from attncli.judge.trying.typed_case import typed_case
+from attncli.judge.challenge import Folder
+from attncli.judge.try_case import typed_case
 from attncli.paths import Home
-from attncli.practice.challenges.own_case import calls_of, counterexample_text, try_request
-from attncli.practice.challenges.solution import reference
-from attncli.practice.challenges.warm_judge import WarmJudge
+from attncli.practice.own_case import calls_of, counterexample_text, try_request
+from attncli.practice.solution import reference
+from attncli.practice.warm_judge import WarmJudge
 from attncli.practice.workspace import Workspace
 
 

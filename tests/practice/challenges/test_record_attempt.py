@@ -17,16 +17,16 @@ from attncli.domain.log_row_json import checked_line
 from attncli.domain.rating import Rating
 from attncli.errors import EnvironmentFailure, NotFound, UsageError
 from attncli.memory.attempt_rating import solved_reviews
-from attncli.practice.cards import record_review
-from attncli.practice.cards.due_counts import due_counts
-from attncli.practice.challenges.challenge_standings import standings
-from attncli.practice.challenges.hint import next_hint
-from attncli.practice.challenges.own_solutions import solving_source, written
-from attncli.practice.challenges.record_attempt import record_attempt
-from attncli.practice.challenges.solution import show_solution
-from attncli.practice.challenges.start_challenge import start_challenge
+from attncli.practice import record
+from attncli.practice.challenges import standings
+from attncli.practice.hint import next_hint
 from attncli.practice.log.undo import take_back
-from attncli.practice.stats.progress_stats import progress
+from attncli.practice.own_solutions import solving_source, written
+from attncli.practice.queue import due_counts
+from attncli.practice.record_attempt import record_attempt
+from attncli.practice.solution import show_solution
+from attncli.practice.start import start_challenge
+from attncli.practice.stats import progress
 from attncli.practice.workspace import Workspace
 
 
@@ -225,7 +225,7 @@ def test_a_card_with_a_challenge_s_id_is_left_out_and_its_history_kept_apart(
     (first.home.banks / "mine.yaml").write_text(text, encoding="utf-8")
     third = open_workspace()
     assert third.store.schedules.get("twice") is None, "attempts at a challenge are no reviews of a card"
-    record_review.answer(third, "twice", Rating.EASY)
+    record.answer(third, "twice", Rating.EASY)
     third.derive_all()
     assert third.store.schedules.get("double") == solved
     assert third.store.schedules.get("twice") is not None

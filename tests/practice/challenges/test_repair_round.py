@@ -16,12 +16,12 @@ from attncli.domain.log_row_json import checked_line, row_of_line
 from attncli.domain.text import Localised
 from attncli.errors import UsageError
 from attncli.paths import bundled_impl
-from attncli.practice.challenges.challenge_standings import standings
-from attncli.practice.challenges.grade_file import GradeOptions, request_for, settle
-from attncli.practice.challenges.planted_files import planted_in
-from attncli.practice.challenges.record_attempt import record_attempt
-from attncli.practice.challenges.start_challenge import start_challenge
+from attncli.practice.challenges import standings
+from attncli.practice.grade import GradeOptions, request_for, settle
 from attncli.practice.log.undo import take_back
+from attncli.practice.planted_files import planted_in
+from attncli.practice.record_attempt import record_attempt
+from attncli.practice.start import start_challenge
 
 
 @pytest.fixture

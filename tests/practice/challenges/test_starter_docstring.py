@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attncli.domain.cells import cells
-from attncli.practice.challenges.starter_docstring import docstring, without_docstring
+from attncli.practice.starter_docstring import docstring, without_docstring
 
 
 def lines_of(text: str) -> list[str]:

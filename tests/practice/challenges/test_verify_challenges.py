@@ -13,9 +13,9 @@ import pytest
 
 from attncli.bank.loader import load_challenge
 from attncli.paths import bundled_impl
-from attncli.practice.challenges import verify_challenges
-from attncli.practice.challenges.verify_challenges import can_be_run
-from attncli.practice.library.challenge_documents import challenge_of
+from attncli.practice import verify
+from attncli.practice.challenge_documents import challenge_of
+from attncli.practice.verify import can_be_run
 
 PATIENCE_SECONDS = 20
 
@@ -56,11 +56,11 @@ def test_an_interrupt_does_not_wait_for_the_proofs_that_were_begun(
     begun = Event()
     busy = Busy(begun)
     judges = iter([Interrupted(begun), busy])
-    monkeypatch.setattr(verify_challenges, "Judge", SimpleNamespace(start=lambda: next(judges)))
-    monkeypatch.setattr(verify_challenges, "specification", lambda challenge: {})
+    monkeypatch.setattr(verify, "Judge", SimpleNamespace(start=lambda: next(judges)))
+    monkeypatch.setattr(verify, "specification", lambda challenge: {})
     challenges: Any = [SimpleNamespace(id=name, folder=str(tmp_path), required=()) for name in ("one", "two")]
     with pytest.raises(KeyboardInterrupt):
-        verify_challenges.prove(challenges, streams=1, jobs=2)
+        verify.prove(challenges, streams=1, jobs=2)
     assert busy.was_closed
 
 
@@ -75,7 +75,7 @@ def test_only_kernels_need_triton(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_mistake_that_does_not_compose_fails_a_proof_and_misjudges_no_file(tmp_path: Path) -> None:
     found = {"file": "repairs.yaml", "line": 5, "stream": 0, "verdict": "accepted", "message": "mean, planted: …"}
-    proof = verify_challenges.Proof("double", tmp_path, 3, 6, [found])
+    proof = verify.Proof("double", tmp_path, 3, 6, [found])
     document = proof.document()
     assert not proof.holds and document["failures"] == [found]
     assert document["right"] == {"accepted": 3, "total": 3} and document["wrong"] == {"rejected": 6, "total": 6}

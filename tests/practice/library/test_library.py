@@ -13,11 +13,11 @@ import pytest
 from attncli.domain.card import KINDS
 from attncli.domain.rating import Rating
 from attncli.errors import NotFound
-from attncli.practice.cards import record_review
-from attncli.practice.cards.due_counts import due_counts
-from attncli.practice.challenges.challenge_standings import is_solved, next_unsolved
+from attncli.practice import record
+from attncli.practice.challenges import is_solved, next_unsolved
 from attncli.practice.log.undo import take_back
-from attncli.practice.sittings.review_sitting import ReviewSitting
+from attncli.practice.queue import due_counts
+from attncli.practice.review import ReviewSitting
 from attncli.practice.workspace import Workspace
 
 Open = Callable[..., Workspace]
@@ -99,7 +99,7 @@ def test_nothing_is_parsed_again_until_a_file_changes(
     open_workspace: Open, small_bank: Path, monkeypatch: pytest.MonkeyPatch, qa_card: Callable[[str], str]
 ) -> None:
     open_workspace()
-    monkeypatch.setitem(sys.modules, "attncli.practice.library.indexing", None)
+    monkeypatch.setitem(sys.modules, "attncli.practice.indexing", None)
     open_workspace()
     (small_bank / "att.yaml").write_text("topic: att\ncards:\n" + qa_card("att-01"), encoding="utf-8")
     with pytest.raises(ImportError):
@@ -108,7 +108,7 @@ def test_nothing_is_parsed_again_until_a_file_changes(
 
 def test_a_changed_file_is_read_and_a_typo_keeps_the_history(open_workspace: Open, small_bank: Path) -> None:
     before = open_workspace()
-    answered = record_review.answer(before, "att-01", Rating.EASY)
+    answered = record.answer(before, "att-01", Rating.EASY)
     old_hash = before.store.index.hash("att-01")
     file = small_bank / "att.yaml"
     file.write_text(file.read_text(encoding="utf-8").replace("Why divide", "Why do we divide"), encoding="utf-8")
@@ -120,7 +120,7 @@ def test_a_changed_file_is_read_and_a_typo_keeps_the_history(open_workspace: Ope
 
 def test_a_removed_card_is_never_due_and_its_history_waits_for_it(open_workspace: Open, small_bank: Path) -> None:
     workspace = open_workspace()
-    record_review.answer(workspace, "kv-01", Rating.AGAIN, workspace.clock().replace(year=2025))
+    record.answer(workspace, "kv-01", Rating.AGAIN, workspace.clock().replace(year=2025))
     assert due_counts(workspace).learning == 1
     text = (small_bank / "kv.yaml").read_text(encoding="utf-8")
     (small_bank / "kv.yaml").unlink()
@@ -135,7 +135,7 @@ def test_a_removed_card_is_never_due_and_its_history_waits_for_it(open_workspace
 
 def test_a_renamed_card_keeps_its_history_and_answers_to_its_old_name(open_workspace: Open, small_bank: Path) -> None:
     workspace = open_workspace()
-    answered = record_review.answer(workspace, "att-01", Rating.EASY)
+    answered = record.answer(workspace, "att-01", Rating.EASY)
     file = small_bank / "att.yaml"
     text = file.read_text(encoding="utf-8")
     file.write_text(text.replace("id: att-01", "id: att-99\n    formerly: [att-01]"), encoding="utf-8")
@@ -144,7 +144,7 @@ def test_a_renamed_card_keeps_its_history_and_answers_to_its_old_name(open_works
     assert renamed.library.card_id("att-01") == renamed.library.card_id("att-99") == "att-99"
     assert renamed.store.schedules.get("att-99") == answered.schedule
     assert due_counts(renamed).new == 5
-    record_review.answer(renamed, "att-01", Rating.GOOD)
+    record.answer(renamed, "att-01", Rating.GOOD)
     derived = renamed.store.schedules.get("att-99")
     renamed.derive_all()
     assert renamed.store.schedules.get("att-99") == derived is not None and derived.repetitions == 2

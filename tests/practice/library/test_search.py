@@ -21,8 +21,8 @@ from attncli.errors import NotFound, Unfit
 from attncli.practice.cards.marking import mark_cloze
 from attncli.practice.cards.search_filters import browse
 from attncli.practice.cards.tag_flag_note import toggle_tag
-from attncli.practice.library.search import find, meant_id, one_slip_away
-from attncli.practice.library.synonyms import Synonyms
+from attncli.practice.search import find, meant_id, one_slip_away
+from attncli.practice.synonyms import Synonyms
 from attncli.practice.workspace import Workspace
 
 SHOWN_FIRST = 3

@@ -12,12 +12,11 @@ from attncli.domain.log_row import RowKind
 from attncli.domain.rating import Rating
 from attncli.domain.schedule import Schedule
 from attncli.errors import NothingFound
-from attncli.memory.fitting import History
-from attncli.practice import health
-from attncli.practice.cards import record_review
-from attncli.practice.log.fit_parameters import histories, optimise, record_fit
+from attncli.memory.optimizer import History
+from attncli.practice import doctor, record
 from attncli.practice.log.merge_logs import exported, import_file
 from attncli.practice.log.undo import take_back
+from attncli.practice.optimize import histories, optimise, record_fit
 from attncli.practice.workspace import Workspace
 from known_memories import LONG_MEMORY, PUBLISHED, SHORT_MEMORY, reviews_of_a_learner
 
@@ -46,7 +45,7 @@ def bring(one: Workspace, other: Workspace) -> None:
 def answers(workspace: Workspace) -> None:
     now = workspace.clock()
     for day in (30, 20, 5):
-        record_review.answer(workspace, "att-01", Rating.GOOD, now - timedelta(days=day))
+        record.answer(workspace, "att-01", Rating.GOOD, now - timedelta(days=day))
 
 
 def test_what_is_kept_is_a_row_that_all_schedules_follow_and_undo_takes_back(workspace: Workspace) -> None:
@@ -89,7 +88,7 @@ def test_histories_leave_out_what_was_taken_back_and_join_the_names_of_a_card(
     bank = small_bank / "att.yaml"
     bank.write_text(bank.read_text(encoding="utf-8").replace("id: att-01", "id: att-1\n    formerly: [att-01]"))
     renamed = open_workspace()
-    record_review.answer(renamed, "att-1", Rating.EASY)
+    record.answer(renamed, "att-1", Rating.EASY)
     assert histories(renamed) == [("att-1", [(first_day, 3), (first_day + 10, 3), (first_day + 30, 4)])]
 
 
@@ -109,7 +108,7 @@ def test_the_newest_fit_wins_wherever_it_was_made(
     bring(other, one)
     assert one.policy.parameters == other.policy.parameters == LONG_MEMORY
     assert schedules(one) == schedules(other)
-    health.rebuild(one.home, lambda: open_workspace("one"), lambda done: None)
+    doctor.rebuild(one.home, lambda: open_workspace("one"), lambda done: None)
     assert schedules(open_workspace("one")) == schedules(other)
 
 
@@ -118,7 +117,7 @@ def test_an_open_program_follows_the_fit_of_another(open_workspace: Callable[...
     answers(app)
     shown = app.policy.parameters
     record_fit(command, LONG_MEMORY)
-    answered = record_review.answer(app, "att-01", Rating.GOOD)
+    answered = record.answer(app, "att-01", Rating.GOOD)
     assert shown == () and app.policy.parameters == LONG_MEMORY
     assert schedules(command)["att-01"] == answered.schedule
 
@@ -126,7 +125,7 @@ def test_an_open_program_follows_the_fit_of_another(open_workspace: Callable[...
 def test_many_reviews_are_stood_for_by_whole_cards(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     remember(workspace, reviews_of_a_learner(PUBLISHED, 2, cards=40))
     every = dict(histories(workspace))
-    monkeypatch.setattr("attncli.practice.log.fit_parameters.MOST_REVIEWS", 60)
+    monkeypatch.setattr("attncli.practice.optimize.MOST_REVIEWS", 60)
     some = histories(workspace)
     assert 60 <= sum(len(history) for _, history in some) < 90 and some == histories(workspace)
     assert all(every[card] == history for card, history in some)

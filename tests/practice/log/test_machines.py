@@ -19,10 +19,11 @@ from attncli.config import Settings
 from attncli.domain.log_row import RowKind
 from attncli.domain.rating import Rating
 from attncli.paths import Home
-from attncli.practice.cards import hold, record_review
+from attncli.practice import record
+from attncli.practice.cards import hold
 from attncli.practice.log.read_log_file import read_log
-from attncli.practice.log.sync import sync
 from attncli.practice.log.undo import take_back
+from attncli.practice.sync import sync
 from attncli.practice.workspace import Workspace
 from attncli.store.backups import OTHERS_KEPT
 from attncli.store.restore_backup import restore_database
@@ -81,9 +82,7 @@ class Machines(RuleBasedStateMachine):
     @rule(name=machines, card=cards, rating=st.sampled_from(Rating), minutes=st.integers(0, 3000))
     def answer(self, name: str, card: str, rating: Rating, minutes: int) -> None:
         with self.workspace(name) as workspace:
-            self.acknowledged.add(
-                record_review.answer(workspace, card, rating, self.clock() - timedelta(minutes=minutes)).row
-            )
+            self.acknowledged.add(record.answer(workspace, card, rating, self.clock() - timedelta(minutes=minutes)).row)
 
     @rule(name=machines)
     def undo(self, name: str) -> None:

@@ -17,11 +17,12 @@ from attncli.domain.log_row import RowKind
 from attncli.domain.rating import Rating
 from attncli.domain.schedule import Schedule
 from attncli.errors import EnvironmentFailure, UsageError
-from attncli.practice.cards import hold, record_review
+from attncli.practice import record
+from attncli.practice.cards import hold
 from attncli.practice.log import merge_logs, read_log_file
 from attncli.practice.log.timestamps import MOST_AHEAD
 from attncli.practice.log.undo import take_back
-from attncli.practice.stats.progress_stats import progress
+from attncli.practice.stats import progress
 from attncli.practice.workspace import Workspace
 
 Open = Callable[..., Workspace]
@@ -50,10 +51,10 @@ def write(workspace: Workspace, path: Path) -> Path:
 def test_a_log_goes_out_and_in_again_unchanged(open_workspace: Open, tmp_path: Path) -> None:
     one, other = open_workspace("one"), open_workspace("other")
     for rating in (Rating.GOOD, Rating.EASY):
-        record_review.answer(one, "att-01", rating)
+        record.answer(one, "att-01", rating)
     take_back(one)
     hold.suspend(one, "att-02")
-    record_review.answer(one, "att-03", Rating.HARD, details={"note": "line\u2028 separator, 中文"})
+    record.answer(one, "att-03", Rating.HARD, details={"note": "line\u2028 separator, 中文"})
     file = write(one, tmp_path / "log.jsonl")
     assert merge_logs.import_file(other, file).new == 5
     assert merge_logs.import_file(other, file).new == 0, "twice is once"
@@ -69,7 +70,7 @@ def test_a_log_goes_out_and_in_again_unchanged(open_workspace: Open, tmp_path: P
 def test_what_is_done_with_challenges_says_nothing_about_a_card(
     workspace: Workspace, tmp_path: Path, kind: str, payload: dict[str, object]
 ) -> None:
-    answered = record_review.answer(workspace, "att-01", Rating.GOOD)
+    answered = record.answer(workspace, "att-01", Rating.GOOD)
     file = tmp_path / "log.jsonl"
     file.write_text(json.dumps({**ROW, "kind": kind, "payload": payload}) + "\n", encoding="utf-8")
     assert merge_logs.import_file(workspace, file).new == 1
@@ -84,8 +85,8 @@ def test_rows_that_were_found_ahead_are_named_on_other_machines_too(
     one, other = open_workspace("one"), open_workspace("other")
     now = one.clock()
     future = [now + timedelta(days=40 + n) for n in range(MOST_AHEAD)]
-    strays = [record_review.answer(one, "att-01", Rating.EASY, at).row for at in future]
-    answered = record_review.answer(one, "att-01", Rating.GOOD)
+    strays = [record.answer(one, "att-01", Rating.EASY, at).row for at in future]
+    answered = record.answer(one, "att-01", Rating.GOOD)
     assert answered.schedule.repetitions == 1
     assert merge_logs.import_file(other, write(one, tmp_path / "log.jsonl")).new == MOST_AHEAD + 1
     assert {row.id: row.ahead for row in other.store.log.everything()}[answered.row] == frozenset(strays)
@@ -107,7 +108,7 @@ def test_two_machines_end_up_equal_whichever_merges_first(
     for number, subject, rating, minutes in events:
         workspace = machines[number]
         if subject != "undo":
-            record_review.answer(workspace, subject, rating, workspace.clock() - timedelta(minutes=minutes))
+            record.answer(workspace, subject, rating, workspace.clock() - timedelta(minutes=minutes))
         elif workspace.store.log.last_here([RowKind.REVIEW]):
             take_back(workspace)
     logs = [write(machine, folder / f"{number}.jsonl") for number, machine in enumerate(machines)]
@@ -131,7 +132,7 @@ def test_a_fit_from_another_machine_is_used_for_all_schedules(open_workspace: Op
     import fsrs
 
     workspace = open_workspace(fuzz=False)
-    record_review.answer(workspace, "att-01", Rating.EASY)
+    record.answer(workspace, "att-01", Rating.EASY)
     before = schedules(workspace)["att-01"]
     weights = [*fsrs.scheduler.DEFAULT_PARAMETERS]
     weights[3] = 20.0
@@ -283,8 +284,8 @@ def test_a_row_that_stands_in_a_file_twice_with_other_content_is_named(workspace
 
 def test_a_backup_is_imported_like_a_log(open_workspace: Open, tmp_path: Path) -> None:
     one, other = open_workspace("one"), open_workspace("other")
-    record_review.answer(one, "att-01", Rating.GOOD)
-    record_review.answer(other, "kv-01", Rating.GOOD)
+    record.answer(one, "att-01", Rating.GOOD)
+    record.answer(other, "kv-01", Rating.GOOD)
     one.store.copy_to(tmp_path / "one.db")
     assert merge_logs.import_file(other, tmp_path / "one.db") == merge_logs.Imported(1)
     assert merge_logs.import_file(other, tmp_path / "one.db") == merge_logs.Imported(0)
@@ -303,8 +304,8 @@ def test_an_unknown_key_of_a_payload_is_kept_and_travels_on(open_workspace: Open
 
 def test_a_row_that_no_import_would_take_does_not_keep_the_others_out(open_workspace: Open, tmp_path: Path) -> None:
     one, other, left_out = open_workspace("one"), open_workspace("other"), list[str]()
-    record_review.answer(one, "att-01", Rating.GOOD, details={"note": "x" * 100_000})
-    record_review.answer(one, "att-02", Rating.GOOD)
+    record.answer(one, "att-01", Rating.GOOD, details={"note": "x" * 100_000})
+    record.answer(one, "att-02", Rating.GOOD)
     merge_logs.write_lines(tmp_path / "log.jsonl", merge_logs.exported(one, left_out))
     assert merge_logs.import_file(other, tmp_path / "log.jsonl").new == 1
     assert left_out == [f"row {next(one.store.log.everything()).id}: payload.note: it is too large"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from attncli.domain.rating import Rating
-from attncli.practice.cards import record_review
+from attncli.practice import record
 from attncli.practice.log.rows_ahead import ahead_in_words
 from attncli.practice.log.undo import take_back
 from attncli.practice.workspace import Workspace
@@ -21,11 +21,11 @@ def test_rows_from_the_future_are_told_and_no_longer_once_they_are_set_aside(
     assert ahead_in_words(workspace) == []
     moving_clock.now = FUTURE
     for card in ("att-01", "att-02", "att-03", "kv-01", "kv-02", "kv-03"):
-        record_review.answer(workspace, card, Rating.EASY)
+        record.answer(workspace, card, Rating.EASY)
     moving_clock.now = now
     said = ahead_in_words(workspace)
     assert "the review of kv-03 is stamped 2100-01-01 10:00Z" in said[0] and said[5] == "more of them: 1"
     assert "attn undo" in said[6]
     take_back(workspace)
-    record_review.answer(workspace, "att-01", Rating.GOOD)
+    record.answer(workspace, "att-01", Rating.GOOD)
     assert len(ahead_in_words(workspace)) == 5

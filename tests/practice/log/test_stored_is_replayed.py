@@ -18,12 +18,13 @@ from attncli.domain.log_row import LogRow, RowKind
 from attncli.domain.rating import Rating
 from attncli.errors import NotFound, UsageError
 from attncli.paths import Home
-from attncli.practice.cards import hold, record_review
-from attncli.practice.challenges.record_attempt import record_attempt
-from attncli.practice.derive_schedules import derive_everything
+from attncli.practice import record
+from attncli.practice.cards import hold
+from attncli.practice.derive import derive_everything
 from attncli.practice.log import merge_logs
 from attncli.practice.log.read_log_file import Placed
 from attncli.practice.log.undo import TAKEN_BACK, take_back
+from attncli.practice.record_attempt import record_attempt
 from attncli.practice.workspace import Workspace
 
 START = datetime(2026, 3, 27, 20, tzinfo=UTC)
@@ -88,7 +89,7 @@ class Life(RuleBasedStateMachine):
     @rule(card=st.sampled_from(CARDS), rating=st.sampled_from(Rating), days=st.sampled_from([None, 0, 1, -1, -40, 3]))
     def answer(self, card: str, rating: Rating, days: int | None) -> None:
         try:
-            record_review.answer(self.open, card, rating, None if days is None else self.now + timedelta(days=days))
+            record.answer(self.open, card, rating, None if days is None else self.now + timedelta(days=days))
         except NotFound:
             assert card not in self.open.store.index.card_ids()
 

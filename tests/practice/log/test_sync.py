@@ -16,11 +16,11 @@ from attncli.domain.log_row_json import is_machine
 from attncli.domain.rating import Rating
 from attncli.domain.schedule import Schedule
 from attncli.errors import EnvironmentFailure, UsageError
-from attncli.practice.cards import record_review
+from attncli.practice import record
+from attncli.practice import sync as sync_module
 from attncli.practice.log import merge_logs
-from attncli.practice.log import sync as sync_module
 from attncli.practice.log.read_log_file import read_log
-from attncli.practice.log.sync import sync
+from attncli.practice.sync import sync
 from attncli.practice.workspace import Workspace
 from attncli.store.restore_backup import restore_database
 
@@ -53,7 +53,7 @@ def test_a_shared_folder_brings_three_machines_together(open_workspace: Open, sh
     machines = [open_workspace(name) for name in "abc"]
     for number, machine in enumerate(machines):
         for _ in range(number + 1):
-            record_review.answer(machine, "att-01", Rating.GOOD)
+            record.answer(machine, "att-01", Rating.GOOD)
     for machine in [*machines, *machines]:
         sync(machine, shared)
     assert {machine.store.log.length() for machine in machines} == {6}
@@ -65,7 +65,7 @@ def test_a_shared_folder_brings_three_machines_together(open_workspace: Open, sh
 
 def test_nothing_is_written_where_nothing_is_new(open_workspace: Open, shared: Path) -> None:
     workspace = open_workspace()
-    record_review.answer(workspace, "att-01", Rating.GOOD)
+    record.answer(workspace, "att-01", Rating.GOOD)
     file = sync(workspace, shared).file
     before = file.stat()
     assert sync(workspace, shared).written == 1
@@ -81,10 +81,10 @@ def test_what_an_older_backup_lacks_comes_back_from_the_own_file(
     open_workspace: Open, shared: Path, tmp_path: Path
 ) -> None:
     workspace = open_workspace()
-    record_review.answer(workspace, "att-01", Rating.GOOD)
+    record.answer(workspace, "att-01", Rating.GOOD)
     workspace.store.copy_to(tmp_path / "monday.db")
     for card in ("att-02", "kv-01", "kv-02"):
-        record_review.answer(workspace, card, Rating.GOOD)
+        record.answer(workspace, card, Rating.GOOD)
     before, file = rows_in(workspace), sync(workspace, shared).file
     restore_database(workspace.home.database, tmp_path / "monday.db", workspace.home.backups, workspace.clock())
     restored = open_workspace()
@@ -96,9 +96,9 @@ def test_what_an_older_backup_lacks_comes_back_from_the_own_file(
 
 def test_a_database_that_was_put_back_by_hand_takes_a_new_id(open_workspace: Open, shared: Path) -> None:
     workspace = open_workspace()
-    record_review.answer(workspace, "att-01", Rating.GOOD)
+    record.answer(workspace, "att-01", Rating.GOOD)
     old = copied(workspace, open_workspace, "old")
-    record_review.answer(workspace, "att-02", Rating.GOOD)
+    record.answer(workspace, "att-02", Rating.GOOD)
     first = sync(workspace, shared)
     done = sync(old, shared)
     assert done.renewed and done.received == 1 and done.file != first.file and len(ids_in(first.file)) == 2
@@ -107,10 +107,10 @@ def test_a_database_that_was_put_back_by_hand_takes_a_new_id(open_workspace: Ope
 
 def test_a_copied_home_and_its_original_get_to_know_everything(open_workspace: Open, shared: Path) -> None:
     one = open_workspace("one")
-    record_review.answer(one, "att-01", Rating.GOOD)
+    record.answer(one, "att-01", Rating.GOOD)
     other = copied(one, open_workspace, "other")
-    record_review.answer(one, "att-02", Rating.GOOD)
-    record_review.answer(other, "kv-01", Rating.GOOD)
+    record.answer(one, "att-02", Rating.GOOD)
+    record.answer(other, "kv-01", Rating.GOOD)
     for machine in (one, other, one, other):
         sync(machine, shared)
     assert sorted(rows_in(one)) == sorted(rows_in(other)) and len(rows_in(one)) == 3
@@ -121,9 +121,9 @@ def test_a_copied_home_and_its_original_get_to_know_everything(open_workspace: O
 def test_rows_stay_unique_when_the_id_changes(open_workspace: Open) -> None:
     workspace = open_workspace()
     for _ in range(3):
-        record_review.answer(workspace, "att-01", Rating.GOOD)
+        record.answer(workspace, "att-01", Rating.GOOD)
         machine = workspace.store.renew_machine()
-        record_review.answer(workspace, "att-01", Rating.GOOD)
+        record.answer(workspace, "att-01", Rating.GOOD)
         assert rows_in(workspace)[-1].split("-")[1] == machine
     assert len(set(rows_in(workspace))) == 6
 
@@ -132,7 +132,7 @@ def test_a_machine_id_that_is_none_becomes_no_file_name(open_workspace: Open, sh
     with closing(sqlite3.connect(open_workspace().home.database)) as raw, raw:
         raw.execute("UPDATE meta SET value = '../../pwned' WHERE key = 'machine'")
     workspace = open_workspace()
-    record_review.answer(workspace, "att-01", Rating.GOOD)
+    record.answer(workspace, "att-01", Rating.GOOD)
     done = sync(workspace, shared)
     assert done.renewed and done.file.parent == shared and is_machine(done.file.stem)
     assert [path.name for path in shared.iterdir()] == [done.file.name]
@@ -143,10 +143,10 @@ def test_a_machine_id_that_is_none_becomes_no_file_name(open_workspace: Open, sh
 )
 def test_conflict_copies_of_file_sync_tools_are_read(open_workspace: Open, shared: Path, name: str) -> None:
     one, other = open_workspace("one"), open_workspace("other")
-    record_review.answer(one, "att-01", Rating.GOOD)
+    record.answer(one, "att-01", Rating.GOOD)
     file = sync(one, shared).file
     before = file.read_bytes()
-    record_review.answer(one, "att-02", Rating.GOOD)
+    record.answer(one, "att-02", Rating.GOOD)
     sync(one, shared)
     conflicted = file.rename(shared / name.format(file.stem))
     file.write_bytes(before)
@@ -160,7 +160,7 @@ def test_conflict_copies_of_file_sync_tools_are_read(open_workspace: Open, share
 def test_what_cannot_be_read_is_named_and_the_rest_is_merged(open_workspace: Open, shared: Path) -> None:
     one, other = open_workspace("one"), open_workspace("other")
     for card in ("att-01", "att-02"):
-        record_review.answer(one, card, Rating.GOOD)
+        record.answer(one, card, Rating.GOOD)
     file = sync(one, shared).file
     whole = file.read_bytes()
     file.write_bytes(whole[:-20])
@@ -180,7 +180,7 @@ def test_what_cannot_be_read_is_named_and_the_rest_is_merged(open_workspace: Ope
 def test_the_own_file_is_mended_and_what_was_unreadable_in_it_kept(open_workspace: Open, shared: Path) -> None:
     workspace = open_workspace()
     for card in ("att-01", "att-02"):
-        record_review.answer(workspace, card, Rating.GOOD)
+        record.answer(workspace, card, Rating.GOOD)
     file = sync(workspace, shared).file
     file.write_bytes(broken := file.read_bytes()[:-20])
     assert len(sync(workspace, shared).faults) == 1
@@ -191,7 +191,7 @@ def test_the_own_file_is_mended_and_what_was_unreadable_in_it_kept(open_workspac
 
 def test_a_row_of_a_newer_program_does_not_stop_the_others(open_workspace: Open, shared: Path) -> None:
     one, other = open_workspace("one"), open_workspace("other")
-    record_review.answer(one, "att-01", Rating.GOOD)
+    record.answer(one, "att-01", Rating.GOOD)
     file = sync(one, shared).file
     newer = {**json.loads(file.read_text()), "id": "newer-1", "kind": "dream"}
     with file.open("a") as more:
@@ -202,7 +202,7 @@ def test_a_row_of_a_newer_program_does_not_stop_the_others(open_workspace: Open,
 
 def test_a_row_that_differs_is_named_and_ours_stays(open_workspace: Open, shared: Path) -> None:
     one, other = open_workspace("one"), open_workspace("other")
-    record_review.answer(one, "att-01", Rating.GOOD)
+    record.answer(one, "att-01", Rating.GOOD)
     file = sync(one, shared).file
     sync(other, shared)
     file.write_text(file.read_text().replace('"rating": 3', '"rating": 1'))
@@ -215,15 +215,15 @@ def test_a_row_that_differs_is_named_and_ours_stays(open_workspace: Open, shared
 
 def test_an_own_row_that_others_would_refuse_is_named_and_not_written(open_workspace: Open, shared: Path) -> None:
     workspace = open_workspace()
-    record_review.answer(workspace, "att-01", Rating.GOOD, details={"note": "x" * 100_000})
-    record_review.answer(workspace, "att-02", Rating.GOOD)
+    record.answer(workspace, "att-01", Rating.GOOD, details={"note": "x" * 100_000})
+    record.answer(workspace, "att-02", Rating.GOOD)
     done = sync(workspace, shared)
     assert done.written == 1 and len(done.left_out) == 1 and "payload.note: it is too large" in done.left_out[0]
 
 
 def test_parts_of_dead_runs_are_ignored_and_removed(open_workspace: Open, shared: Path) -> None:
     workspace = open_workspace()
-    record_review.answer(workspace, "att-01", Rating.GOOD)
+    record.answer(workspace, "att-01", Rating.GOOD)
     own = f"{workspace.store.log.machine}.jsonl"
     dead, alive = shared / f".{own}.0badc0de.part", shared / f".{own}.cafebabe.part"
     for part in (dead, alive):
@@ -235,7 +235,7 @@ def test_parts_of_dead_runs_are_ignored_and_removed(open_workspace: Open, shared
 
 def test_a_link_in_the_folder_leads_nowhere(open_workspace: Open, shared: Path, tmp_path: Path) -> None:
     workspace = open_workspace()
-    record_review.answer(workspace, "att-01", Rating.GOOD)
+    record.answer(workspace, "att-01", Rating.GOOD)
     (tmp_path / "elsewhere").write_text("")
     own = shared / f"{workspace.store.log.machine}.jsonl"
     own.symlink_to(tmp_path / "elsewhere")
@@ -260,10 +260,10 @@ def test_two_clones_that_sync_at_once_lose_nothing(
     open_workspace: Open, shared: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     one = open_workspace("one")
-    record_review.answer(one, "att-01", Rating.GOOD)
+    record.answer(one, "att-01", Rating.GOOD)
     other = copied(one, open_workspace, "other")
-    record_review.answer(one, "att-02", Rating.GOOD)
-    record_review.answer(other, "kv-01", Rating.GOOD)
+    record.answer(one, "att-02", Rating.GOOD)
+    record.answer(other, "kv-01", Rating.GOOD)
     interleaved(monkeypatch, lambda: sync(other, shared))
     sync(one, shared)
     for machine in (one, other, one, other):
@@ -273,10 +273,10 @@ def test_two_clones_that_sync_at_once_lose_nothing(
 
 def test_two_runs_on_one_home_lose_nothing(open_workspace: Open, shared: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first, second = open_workspace("one"), open_workspace("one")
-    record_review.answer(first, "att-01", Rating.GOOD)
+    record.answer(first, "att-01", Rating.GOOD)
 
     def meanwhile() -> None:
-        record_review.answer(second, "att-02", Rating.GOOD)
+        record.answer(second, "att-02", Rating.GOOD)
         sync(second, shared)
 
     interleaved(monkeypatch, meanwhile)
@@ -288,7 +288,7 @@ def test_a_folder_that_never_rests_is_given_up(
     open_workspace: Open, shared: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     workspace = open_workspace()
-    record_review.answer(workspace, "att-01", Rating.GOOD)
+    record.answer(workspace, "att-01", Rating.GOOD)
     stamps = iter(range(10**6))
     monkeypatch.setattr(sync_module, "stamp_of", lambda path: (next(stamps), 0, 0))
     with pytest.raises(EnvironmentFailure, match="keep writing"):
@@ -300,10 +300,10 @@ def test_no_room_in_the_folder_leaves_the_own_file_as_it_was(
     open_workspace: Open, shared: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     workspace = open_workspace()
-    record_review.answer(workspace, "att-01", Rating.GOOD)
+    record.answer(workspace, "att-01", Rating.GOOD)
     file = sync(workspace, shared).file
     before = file.read_bytes()
-    record_review.answer(workspace, "att-02", Rating.GOOD)
+    record.answer(workspace, "att-02", Rating.GOOD)
 
     def full(handle: int) -> None:
         raise OSError(28, "No space left on device")
@@ -316,7 +316,7 @@ def test_no_room_in_the_folder_leaves_the_own_file_as_it_was(
 
 def test_a_folder_inside_that_bears_our_name_is_left_alone(open_workspace: Open, shared: Path) -> None:
     workspace = open_workspace()
-    record_review.answer(workspace, "att-01", Rating.GOOD)
+    record.answer(workspace, "att-01", Rating.GOOD)
     (shared / f"{workspace.store.log.machine}.jsonl").mkdir()
     done = sync(workspace, shared)
     assert done.renewed and done.written == 1 and len(done.faults) == 1
@@ -325,7 +325,7 @@ def test_a_folder_inside_that_bears_our_name_is_left_alone(open_workspace: Open,
 
 def test_the_export_of_one_is_the_import_of_the_other(open_workspace: Open, shared: Path) -> None:
     one, other = open_workspace("one"), open_workspace("other")
-    record_review.answer(one, "att-01", Rating.GOOD)
+    record.answer(one, "att-01", Rating.GOOD)
     file = sync(one, shared).file
     assert merge_logs.import_file(other, file).new == 1
     assert sync(other, shared).written == 0, "what another machine keeps here is not kept twice"

@@ -11,10 +11,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from attncli.domain.rating import Rating
-from attncli.practice.cards import record_review
-from attncli.practice.log import sync as sync_module
+from attncli.practice import record
+from attncli.practice import sync as sync_module
 from attncli.practice.log.read_log_file import read_log
-from attncli.practice.log.sync import Synced, sync
+from attncli.practice.sync import Synced, sync
 from attncli.practice.workspace import Workspace
 
 Open = Callable[..., Workspace]
@@ -39,7 +39,7 @@ def ids(workspace: Workspace) -> set[str]:
 
 def answered(workspace: Workspace, count: int = 1) -> None:
     for _ in range(count):
-        record_review.answer(workspace, "att-01", Rating.GOOD)
+        record.answer(workspace, "att-01", Rating.GOOD)
 
 
 def two_that_know_each_other(open_workspace: Open, shared: Path) -> tuple[Workspace, Workspace]:
@@ -129,7 +129,7 @@ def test_however_machines_take_turns_in_the_end_all_know_everything(
             assert sync(machine, root / "shared").faults == ()
         else:
             at = machine.clock() - timedelta(days=len(step) * answers)
-            record_review.answer(machine, "att-01", Rating.GOOD, at)
+            record.answer(machine, "att-01", Rating.GOOD, at)
             answers += 1
     for machine in [*machines, *machines]:
         sync(machine, root / "shared")

@@ -12,13 +12,14 @@ from attncli.domain.grade_report import GradeReport
 from attncli.domain.log_row import LogRow, RowKind
 from attncli.domain.rating import Rating
 from attncli.errors import ClockWrong, UsageError
-from attncli.practice.cards import hold, record_review
-from attncli.practice.cards.due_counts import due_counts
-from attncli.practice.challenges.record_attempt import record_attempt
+from attncli.practice import record
+from attncli.practice.cards import hold
 from attncli.practice.log import merge_logs
 from attncli.practice.log.read_log_file import Placed
 from attncli.practice.log.timestamps import MOST_AHEAD
 from attncli.practice.log.undo import take_back
+from attncli.practice.queue import due_counts
+from attncli.practice.record_attempt import record_attempt
 from attncli.practice.workspace import Workspace
 
 Open = Callable[..., Workspace]
@@ -55,9 +56,9 @@ def test_a_bury_hides_the_card_now_whatever_the_clock_did(
 
 
 def test_reviews_follow_one_another_although_the_clock_was_set_back(workspace: Workspace, moving_clock: object) -> None:
-    first = record_review.answer(workspace, "att-01", Rating.EASY)
+    first = record.answer(workspace, "att-01", Rating.EASY)
     at(moving_clock, workspace.clock() - timedelta(hours=2))
-    second = record_review.answer(workspace, "att-01", Rating.AGAIN)
+    second = record.answer(workspace, "att-01", Rating.AGAIN)
     assert second.at == first.at + timedelta(microseconds=1)
     assert second.schedule.repetitions == 2 and second.schedule.lapses == 1
 
@@ -65,9 +66,9 @@ def test_reviews_follow_one_another_although_the_clock_was_set_back(workspace: W
 def test_a_review_from_the_future_strands_no_card(workspace: Workspace, moving_clock: object) -> None:
     now = workspace.clock()
     at(moving_clock, FUTURE)
-    stray = record_review.answer(workspace, "att-01", Rating.EASY)
+    stray = record.answer(workspace, "att-01", Rating.EASY)
     at(moving_clock, now)
-    answered = record_review.answer(workspace, "att-01", Rating.GOOD)
+    answered = record.answer(workspace, "att-01", Rating.GOOD)
     assert answered.at == now and answered.schedule.repetitions == 1 and answered.schedule.due_at < FUTURE
     assert [row.ahead for row in workspace.store.log.everything()] == [frozenset({stray.row}), frozenset()]
     workspace.derive_all()
@@ -79,9 +80,9 @@ def test_taking_the_answer_back_lets_the_one_from_the_future_count_again(
 ) -> None:
     now = workspace.clock()
     at(moving_clock, FUTURE)
-    stray = record_review.answer(workspace, "att-01", Rating.EASY)
+    stray = record.answer(workspace, "att-01", Rating.EASY)
     at(moving_clock, now)
-    record_review.answer(workspace, "att-01", Rating.GOOD)
+    record.answer(workspace, "att-01", Rating.GOOD)
     take_back(workspace)
     assert workspace.store.schedules.get("att-01") == stray.schedule
     assert take_back(workspace).id == stray.row and workspace.store.schedules.get("att-01") is None
@@ -93,13 +94,13 @@ def test_a_clock_that_was_far_behind_costs_nothing_in_the_end(open_workspace: Op
     now = wrong.clock()
     for days in (0, 3, 20):
         for workspace in (wrong, right):
-            record_review.answer(workspace, "att-01", Rating.GOOD, now + timedelta(days=days))
+            record.answer(workspace, "att-01", Rating.GOOD, now + timedelta(days=days))
     at(moving_clock, now - timedelta(days=2000))
-    record_review.answer(wrong, "att-01", Rating.GOOD)
-    record_review.answer(right, "att-01", Rating.GOOD, wrong.clock())
+    record.answer(wrong, "att-01", Rating.GOOD)
+    record.answer(right, "att-01", Rating.GOOD, wrong.clock())
     at(moving_clock, now + timedelta(days=80))
     for workspace in (wrong, right):
-        record_review.answer(workspace, "att-01", Rating.GOOD)
+        record.answer(workspace, "att-01", Rating.GOOD)
     assert wrong.store.schedules.get("att-01") == right.store.schedules.get("att-01")
 
 
@@ -110,7 +111,7 @@ def test_many_rows_ahead_say_that_the_clock_is_behind(workspace: Workspace, movi
         for n in range(MOST_AHEAD + 1)
     ]
     merge_logs.merge(workspace, [Placed(row, "else") for row in rows], pytest.fail)
-    answered = record_review.answer(workspace, "att-01", Rating.GOOD)
+    answered = record.answer(workspace, "att-01", Rating.GOOD)
     assert answered.at == rows[-1].at + timedelta(microseconds=1)
 
 
@@ -125,8 +126,8 @@ def test_an_attempt_from_the_future_is_set_aside_too(workspace: Workspace, movin
 
 
 def test_a_moment_that_is_given_is_taken_as_it_is(workspace: Workspace) -> None:
-    record_review.answer(workspace, "att-01", Rating.GOOD, FUTURE)
-    answered = record_review.answer(workspace, "att-01", Rating.GOOD, FUTURE - timedelta(days=9))
+    record.answer(workspace, "att-01", Rating.GOOD, FUTURE)
+    answered = record.answer(workspace, "att-01", Rating.GOOD, FUTURE - timedelta(days=9))
     assert answered.at == FUTURE - timedelta(days=9) and answered.schedule.repetitions == 2
 
 
@@ -145,7 +146,7 @@ def test_an_open_program_derives_under_the_settings_that_hold_now(
 ) -> None:
     first = open_workspace()
     for days in (40, 37, 28):
-        record_review.answer(first, "att-01", Rating.GOOD, first.clock() - timedelta(days=days))
+        record.answer(first, "att-01", Rating.GOOD, first.clock() - timedelta(days=days))
     files = first.source_files
     opened = Workspace.open(first.home, first.clock, quizbank=files.quizbank, impl=files.impl, settings=first.settings)
     config.save(first.home.config, "desired_retention", "0.8")

@@ -10,7 +10,7 @@ from attncli.domain.card import LEVELS, Level
 from attncli.domain.mock_interview import LEAST_MINUTES, MOST_MINUTES, plan_document, plan_of
 from attncli.errors import NothingFits, UsageError
 from attncli.practice.cards import hold
-from attncli.practice.mock.compose_mock import MockWish, draw_plan, split
+from attncli.practice.compose_mock import MockWish, draw_plan, split
 from attncli.practice.workspace import Workspace
 
 from ...support.interviews import TOPICS
@@ -44,7 +44,7 @@ def test_the_same_seed_draws_the_same_and_another_another(interview_room: Worksp
 
 def test_what_was_learned_does_not_change_the_draw(interview_room: Workspace) -> None:
     from attncli.domain.rating import Rating
-    from attncli.practice.cards.record_review import answer
+    from attncli.practice.record import answer
 
     before = draw_plan(interview_room, MockWish(seed=4))
     answer(interview_room, "att-02", Rating.AGAIN)

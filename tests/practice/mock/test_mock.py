@@ -11,15 +11,14 @@ from attncli.domain.log_row import RowKind
 from attncli.domain.mock_interview import MockItem
 from attncli.domain.rating import Rating
 from attncli.errors import NotFound, UsageError
+from attncli.practice import mock_code, mock_log
 from attncli.practice.cards.choose_cards import Wish, fitting
-from attncli.practice.cards.record_review import answer
-from attncli.practice.challenges.grade_file import GradeOptions
-from attncli.practice.log import mock_log
+from attncli.practice.compose_mock import MockWish
+from attncli.practice.grade import GradeOptions
 from attncli.practice.log.undo import take_back
-from attncli.practice.mock import mock_code
-from attncli.practice.mock.compose_mock import MockWish
-from attncli.practice.mock.mock import NOTHING, PARTLY, WHOLE, MockInterview, asked_card
-from attncli.practice.mock.score_mock import past_mocks, report_of
+from attncli.practice.mock import NOTHING, PARTLY, WHOLE, MockInterview, asked_card
+from attncli.practice.record import answer
+from attncli.practice.score_mock import past_mocks, report_of
 from attncli.practice.workspace import Workspace
 from moved_clock import Clock
 

@@ -10,12 +10,12 @@ import pytest
 from attncli.domain.log_row import RowKind
 from attncli.domain.rating import Rating
 from attncli.errors import UsageError
-from attncli.practice.cards import hold, record_review
-from attncli.practice.cards.due_counts import due_counts
-from attncli.practice.plan import plan_basis
-from attncli.practice.plan.countdown import countdown
-from attncli.practice.plan.plan import interview_of, make_plan
-from attncli.practice.plan.plan_sentences import basis_line, left_out_lines
+from attncli.practice import plan_basis, record
+from attncli.practice.cards import hold
+from attncli.practice.countdown import countdown
+from attncli.practice.plan import interview_of, make_plan
+from attncli.practice.plan_sentences import basis_line, left_out_lines
+from attncli.practice.queue import due_counts
 from attncli.practice.sittings.plan_sitting import PlanSitting
 from attncli.practice.workspace import Workspace
 from attncli.store import log
@@ -66,7 +66,7 @@ def test_every_day_until_the_interview_is_planned_and_none_overfilled(open_works
 
 def test_the_same_log_settings_and_clock_give_the_same_plan(open_workspace: Open) -> None:
     workspace = with_date(open_workspace, 10)
-    record_review.answer(workspace, "att-01", Rating.GOOD)
+    record.answer(workspace, "att-01", Rating.GOOD)
     assert make_plan(workspace).document() == make_plan(workspace).document()
 
 
@@ -99,7 +99,7 @@ def test_the_plan_reads_as_many_rows_of_the_log_as_ever_however_long_it_is(
     monkeypatch.setattr(plan_basis, "SAMPLED_CARDS", 1)
     workspace = with_date(open_workspace, 10)
     for card in ("att-01", "att-02", "kv-01"):
-        record_review.answer(workspace, card, Rating.GOOD)
+        record.answer(workspace, card, Rating.GOOD)
     read = list[str]()
     row_of = log.row_of
     monkeypatch.setattr(log, "row_of", lambda raw: read.append(str(raw[1])) or row_of(raw))
@@ -135,7 +135,7 @@ def test_a_challenge_comes_once_a_quarter_of_the_minutes_adds_up_to_it(open_work
 def test_what_was_learned_is_expected_on_the_day_and_the_plan_raises_it(open_workspace: Open) -> None:
     workspace = with_date(open_workspace, 10)
     for card in ("att-01", "kv-01"):
-        record_review.answer(workspace, card, Rating.GOOD)
+        record.answer(workspace, card, Rating.GOOD)
     plan = make_plan(workspace)
     assert 0 < plan.stopped.recall < plan.expected.recall < 1
     assert plan.topics["att"].seen == 1 and plan.topics["att"].planned == 2
@@ -152,7 +152,7 @@ def test_times_are_learned_from_the_log_by_kind_and_idle_hours_do_not_count(open
     workspace = with_date(open_workspace, 10)
     before = make_plan(workspace)
     for card, seconds in (("att-01", 5), ("kv-01", 5), ("att-02", 9_000_000)):
-        record_review.answer(workspace, card, Rating.EASY, details={"elapsed_ms": seconds * 1000})
+        record.answer(workspace, card, Rating.EASY, details={"elapsed_ms": seconds * 1000})
     after = make_plan(workspace)
     assert after.learn_seconds < before.learn_seconds == 60
     assert after.review_seconds == before.review_seconds == 15
@@ -162,8 +162,8 @@ def test_a_renamed_and_an_undone_review_are_read_as_the_schedule_reads_them(open
     from attncli.practice.log.undo import take_back
 
     workspace = with_date(open_workspace, 10)
-    first = record_review.answer(workspace, "att-01", Rating.EASY, workspace.clock() - timedelta(days=20))
-    again = record_review.answer(workspace, "att-01", Rating.AGAIN)
+    first = record.answer(workspace, "att-01", Rating.EASY, workspace.clock() - timedelta(days=20))
+    again = record.answer(workspace, "att-01", Rating.AGAIN)
     assert make_plan(workspace).reviews_known == 1
     take_back(workspace)
     assert make_plan(workspace).reviews_known == 0
@@ -172,7 +172,7 @@ def test_a_renamed_and_an_undone_review_are_read_as_the_schedule_reads_them(open
 
 def test_studying_today_s_list_asks_its_cards_in_order_due_or_not(open_workspace: Open) -> None:
     workspace = with_date(open_workspace, 5)
-    record_review.answer(workspace, "kv-02", Rating.EASY, workspace.clock() - timedelta(days=1))
+    record.answer(workspace, "kv-02", Rating.EASY, workspace.clock() - timedelta(days=1))
     drill = PlanSitting(workspace, ["kv-02", "att-01", "kv-01"])
     asked: list[str] = []
     while (item := drill.next()) is not None and len(asked) < 9:
@@ -187,7 +187,7 @@ def test_what_was_studied_today_is_taken_off_today_and_the_queue_says_the_same(o
     before = make_plan(workspace)
     assert before.studied_minutes == 0 and len(before.days[0].new) == 3
     for card in before.days[0].new:
-        record_review.answer(workspace, card, Rating.EASY)
+        record.answer(workspace, card, Rating.EASY)
     after = make_plan(workspace)
     assert after.studied_minutes == pytest.approx(3)
     assert after.days[0].minutes == 0 and not after.days[0].new and after.days[1].new
@@ -196,10 +196,10 @@ def test_what_was_studied_today_is_taken_off_today_and_the_queue_says_the_same(o
 
 def test_a_review_done_today_leaves_as_little_room_for_new_cards_as_when_it_was_due(open_workspace: Open) -> None:
     workspace = with_date(open_workspace, 10, minutes_per_day=2)
-    record_review.answer(workspace, "att-01", Rating.EASY, workspace.clock() - timedelta(days=60))
+    record.answer(workspace, "att-01", Rating.EASY, workspace.clock() - timedelta(days=60))
     counts = due_counts(workspace)
     assert (counts.review, counts.new) == (1, 1)
-    record_review.answer(workspace, "att-01", Rating.EASY)
+    record.answer(workspace, "att-01", Rating.EASY)
     counts = due_counts(workspace)
     assert (counts.review, counts.new) == (0, 1)
     assert make_plan(workspace).studied_minutes == pytest.approx(0.25)
@@ -207,12 +207,12 @@ def test_a_review_done_today_leaves_as_little_room_for_new_cards_as_when_it_was_
 
 def test_times_that_nobody_measured_are_said_to_be_assumed(open_workspace: Open) -> None:
     workspace = with_date(open_workspace, 10)
-    record_review.answer(workspace, "att-01", Rating.EASY, workspace.clock() - timedelta(days=20))
-    record_review.answer(workspace, "att-01", Rating.GOOD)
+    record.answer(workspace, "att-01", Rating.EASY, workspace.clock() - timedelta(days=20))
+    record.answer(workspace, "att-01", Rating.GOOD)
     plan = make_plan(workspace)
     assert "1 reviews of yours. How long they took is not known" in basis_line(plan, "en")
     assert "没有用时" in basis_line(plan, "zh")
-    record_review.answer(workspace, "kv-01", Rating.GOOD, details={"elapsed_ms": 30_000})
+    record.answer(workspace, "kv-01", Rating.GOOD, details={"elapsed_ms": 30_000})
     assert "1 reviews of yours: " in basis_line(make_plan(workspace), "en")
 
 

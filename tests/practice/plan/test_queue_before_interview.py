@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from attncli.domain.rating import Rating
-from attncli.practice.cards import record_review
-from attncli.practice.cards.due_counts import due_counts
-from attncli.practice.sittings.review_sitting import ReviewSitting
+from attncli.practice import record
+from attncli.practice.queue import due_counts
+from attncli.practice.review import ReviewSitting
 from attncli.practice.workspace import Workspace
 
 Open = Callable[..., Workspace]
@@ -21,7 +21,7 @@ def known(workspace: Workspace, *cards: str) -> None:
     """Cards whose next review lies far ahead."""
     for card in cards:
         for days in (200, 150, 60):
-            record_review.answer(workspace, card, Rating.EASY, workspace.clock() - timedelta(days=days))
+            record.answer(workspace, card, Rating.EASY, workspace.clock() - timedelta(days=days))
 
 
 def set_date(workspace: Workspace, days: int, **settings: Any) -> None:
@@ -88,7 +88,7 @@ def test_new_cards_fill_the_minutes_that_reviews_leave_instead_of_the_quota(open
     assert due_counts(workspace).new == 1
     set_date(workspace, 20, minutes_per_day=4)
     assert due_counts(workspace).new == 4
-    record_review.answer(workspace, "att-01", Rating.GOOD)
+    record.answer(workspace, "att-01", Rating.GOOD)
     assert due_counts(workspace).new == 3
     set_date(
         workspace, 20, minutes_per_day=4, easy_days=tuple((day, 0) for day in "mon tue wed thu fri sat sun".split())

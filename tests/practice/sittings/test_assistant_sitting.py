@@ -12,8 +12,8 @@ import pytest
 from attncli.domain.log_row import RowKind
 from attncli.domain.rating import Rating
 from attncli.errors import NotFound, Outdated, UsageError
+from attncli.practice.assistant import AssistantSitting
 from attncli.practice.cards import hold
-from attncli.practice.sittings.assistant_sitting import AssistantSitting
 from attncli.practice.workspace import Workspace
 
 ANSWERS: dict[str, dict[str, Any]] = {

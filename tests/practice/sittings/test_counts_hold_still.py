@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from attncli.domain.rating import Rating
 from attncli.practice.cards.choose_cards import Wish
+from attncli.practice.review import ReviewSitting, SittingProgress
 from attncli.practice.sittings.drill_sitting import ChosenDrill
-from attncli.practice.sittings.review_sitting import ReviewSitting, SittingProgress
 from attncli.practice.workspace import Workspace
 
 Open = Callable[..., Workspace]

@@ -7,11 +7,12 @@ import pytest
 from attncli.domain.log_row import RowKind
 from attncli.domain.rating import Rating
 from attncli.errors import NothingFits, UsageError
-from attncli.practice.cards import hold, record_review
+from attncli.practice import record
+from attncli.practice.cards import hold
 from attncli.practice.cards.choose_cards import Wish
+from attncli.practice.review import SittingProgress
 from attncli.practice.sittings.drill_sitting import ChosenDrill
-from attncli.practice.sittings.review_sitting import SittingProgress
-from attncli.practice.stats.progress_stats import progress
+from attncli.practice.stats import progress
 from attncli.practice.workspace import Workspace
 
 
@@ -28,7 +29,7 @@ def asked(drill: ChosenDrill, rating: Rating) -> list[str]:
 
 
 def test_each_card_is_asked_once_due_or_not_and_past_the_limit_of_new_ones(workspace: Workspace) -> None:
-    record_review.answer(workspace, "kv-01", Rating.EASY)
+    record.answer(workspace, "kv-01", Rating.EASY)
     drill = drill_of(workspace)
     assert drill.progress == SittingProgress(0, 5, 0, 1)
     assert sorted(asked(drill, Rating.AGAIN)) == ["att-01", "att-02", "att-03", "kv-01", "kv-02", "kv-03"]
@@ -50,7 +51,7 @@ def test_an_answer_is_the_review_that_it_would_be_elsewhere(workspace: Workspace
 
 
 def test_a_cram_records_nothing_and_can_be_taken_back_in_the_sitting(workspace: Workspace) -> None:
-    record_review.answer(workspace, "kv-01", Rating.EASY)
+    record.answer(workspace, "kv-01", Rating.EASY)
     before, length = progress(workspace), workspace.store.log.length()
     drill = drill_of(workspace, topic="kv", cram=True)
     first = drill.next()

@@ -12,7 +12,7 @@ from attncli.errors import NotFound, NothingFits, UsageError
 from attncli.practice.cards import hold
 from attncli.practice.cards.ask import Asked
 from attncli.practice.cards.marking import right_order
-from attncli.practice.sittings.quiz import Quiz, QuizScore, QuizWish, right_answer
+from attncli.practice.quiz import Quiz, QuizScore, QuizWish, right_answer
 from attncli.practice.workspace import Workspace
 
 Open = Callable[..., Workspace]

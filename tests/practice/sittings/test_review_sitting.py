@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from attncli.domain.rating import Rating
 from attncli.domain.schedule import State
 from attncli.errors import NotFound, Outdated, UsageError
-from attncli.practice.cards import hold, record_review
-from attncli.practice.sittings.review_sitting import ReviewSitting, SittingProgress
+from attncli.practice import record
+from attncli.practice.cards import hold
+from attncli.practice.review import ReviewSitting, SittingProgress
 from attncli.practice.workspace import Workspace
 
 Open = Callable[..., Workspace]
@@ -101,7 +102,7 @@ def test_a_button_that_says_too_little_by_now_is_refused_and_shown_anew(
 ) -> None:
     workspace = open_workspace(fuzz=False)
     for card in ("att-01", "att-02", "att-03"):
-        record_review.answer(workspace, card, Rating.EASY, workspace.clock() - timedelta(days=20))
+        record.answer(workspace, card, Rating.EASY, workspace.clock() - timedelta(days=20))
     drill = ReviewSitting(workspace, topic="att")
     item = drill.next()
     assert item is not None
@@ -215,7 +216,7 @@ def test_what_was_ticked_and_the_time_since_it_was_asked_go_into_the_log(
 def test_reviews_and_unseen_cards_topics_and_kinds_are_mixed(open_workspace: Open) -> None:
     workspace = open_workspace(fuzz=False)
     for card in ("att-01", "att-02", "kv-01"):
-        record_review.answer(workspace, card, Rating.EASY, workspace.clock() - timedelta(days=20))
+        record.answer(workspace, card, Rating.EASY, workspace.clock() - timedelta(days=20))
     drill, asked = ReviewSitting(workspace), []
     while item := drill.next():
         asked.append((item.card.topic, item.card.kind, item.state))

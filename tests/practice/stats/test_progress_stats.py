@@ -7,9 +7,10 @@ import pytest
 
 from attncli.domain.log_row import RowKind
 from attncli.domain.rating import Rating
-from attncli.practice.cards import hold, record_review
+from attncli.practice import record
+from attncli.practice.cards import hold
 from attncli.practice.log.undo import take_back
-from attncli.practice.stats.progress_stats import progress, retention, streak
+from attncli.practice.stats import progress, retention, streak
 from attncli.practice.workspace import Workspace
 
 Open = Callable[..., Workspace]
@@ -53,7 +54,7 @@ def test_nothing_done_is_no_retention_and_an_empty_forecast(workspace: Workspace
 
 def test_readiness_is_recall_over_all_cards_of_the_topic(open_workspace: Open, moving_clock: object) -> None:
     workspace = open_workspace(fuzz=False)
-    record_review.answer(workspace, "att-01", Rating.EASY)
+    record.answer(workspace, "att-01", Rating.EASY)
     now = progress(workspace).topics["att"]
     assert (now.seen, now.recall, now.readiness) == (1, 1.0, pytest.approx(1 / 3, abs=1e-3))
     moving_clock.move(days=8.2956)  # type: ignore[attr-defined]
@@ -64,10 +65,10 @@ def test_readiness_is_recall_over_all_cards_of_the_topic(open_workspace: Open, m
 def test_the_forecast_holds_every_reviewed_card_once_overdue_ones_today(open_workspace: Open) -> None:
     workspace = open_workspace(fuzz=False)
     now = workspace.clock()
-    record_review.answer(workspace, "att-01", Rating.EASY, now - timedelta(days=30))
-    record_review.answer(workspace, "att-02", Rating.EASY, now)
-    record_review.answer(workspace, "kv-01", Rating.GOOD, now)
-    record_review.answer(workspace, "kv-02", Rating.EASY, now)
+    record.answer(workspace, "att-01", Rating.EASY, now - timedelta(days=30))
+    record.answer(workspace, "att-02", Rating.EASY, now)
+    record.answer(workspace, "kv-01", Rating.GOOD, now)
+    record.answer(workspace, "kv-02", Rating.EASY, now)
     hold.suspend(workspace, "kv-02")
     due = [day.due for day in progress(workspace).forecast]
     assert due == [2, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0]
@@ -77,15 +78,15 @@ def test_the_forecast_holds_every_reviewed_card_once_overdue_ones_today(open_wor
 def test_weak_cards_are_listed_the_weakest_first(open_workspace: Open) -> None:
     workspace = open_workspace(fuzz=False)
     now = workspace.clock()
-    record_review.answer(workspace, "att-02", Rating.EASY, now - timedelta(days=200))
-    record_review.answer(workspace, "att-01", Rating.AGAIN, now - timedelta(days=200))
-    record_review.answer(workspace, "att-03", Rating.EASY, now)
+    record.answer(workspace, "att-02", Rating.EASY, now - timedelta(days=200))
+    record.answer(workspace, "att-01", Rating.AGAIN, now - timedelta(days=200))
+    record.answer(workspace, "att-03", Rating.EASY, now)
     weak = progress(workspace).topics["att"].weak
     assert [card.card for card in weak] == ["att-01", "att-02"] and weak[0].recall < weak[1].recall < 0.7
 
 
 def test_undone_reviews_are_in_no_figure(workspace: Workspace) -> None:
-    record_review.answer(workspace, "att-01", Rating.GOOD)
+    record.answer(workspace, "att-01", Rating.GOOD)
     take_back(workspace)
     found = progress(workspace)
     assert (found.reviews, found.today, found.streak_days, found.seen, found.per_day) == (0, 0, 0, 0, {})

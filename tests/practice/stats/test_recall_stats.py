@@ -9,10 +9,10 @@ import pytest
 
 from attncli.domain.rating import Rating
 from attncli.memory.forgetting_curve import recall_on
-from attncli.practice.cards import record_review
+from attncli.practice import recall_stats
+from attncli.practice import record as record_review
 from attncli.practice.log.undo import take_back
-from attncli.practice.stats import recall_stats
-from attncli.practice.stats.recall_stats import RecallRecord, minutes_by_day
+from attncli.practice.recall_stats import RecallRecord, minutes_by_day
 from attncli.practice.workspace import Workspace
 from attncli.store.connection import Connection
 

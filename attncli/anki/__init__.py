@@ -1,0 +1,1 @@
+"""Anki: decks read and written, with their schedules and review history."""

@@ -1,0 +1,145 @@
+"""Where cards point to: other cards, challenges, experiments, wrong solutions, errata, sources."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from attncli.bank.problems import Finding, Way, did_you_mean, shown
+from attncli.bank.reading.card_texts import localised
+from attncli.bank.reading.planned_ids import Planned
+
+LAST_ERRATUM = 113
+
+_ARXIV = re.compile(r"(?:\d{2}(?:0[1-9]|1[0-2])\.\d{4,5}|[a-z-]+(?:\.[A-Z]{2})?/\d{7})(?:v\d{1,2})?\Z")
+_DOI = re.compile(r"10\.\d{4,9}/\S+\Z")
+_URL = re.compile(r"https?://[^\s/.]+\.[^\s]+\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What exists to be linked to; `formerly` maps a card's old id to its new one."""
+
+    cards: Collection[str] = frozenset()
+    formerly: Mapping[str, str] = field(default_factory=dict)
+    challenges: Mapping[str, Path] = field(default_factory=dict)
+    experiments: Collection[str] = frozenset()
+    planned: Planned = field(default_factory=Planned)
+
+
+def link_findings(card: Mapping[str, Any], known: Known) -> Iterator[Finding]:
+    """Links to nothing as problems, links to what is planned as notes."""
+    for way, target in follow_up_cards(card):
+        yield from _card_link(way, target, known)
+    for way, challenge in _challenges_of(card):
+        yield from _link(way, "challenge", challenge, known.challenges, known.planned.challenges)
+    if experiment := card.get("experiment"):
+        yield from _link(("experiment",), "experiment", experiment, known.experiments, known.planned.experiments)
+    if wrong := card.get("wrong"):
+        yield from _wrong_link(wrong, known)
+
+
+def _challenges_of(card: Mapping[str, Any]) -> Iterator[tuple[Way, str]]:
+    """The challenges that a card leads to: one, or a list."""
+    named = card.get("challenge")
+    if isinstance(named, list):
+        yield from ((("challenge", number), challenge) for number, challenge in enumerate(named))
+    elif named:
+        yield ("challenge",), named
+
+
+def follow_up_cards(card: Mapping[str, Any]) -> Iterator[tuple[Way, str]]:
+    """The cards that follow up on a card, with the way to each id; a question of its own need not name one."""
+    for number, entry in enumerate(card.get("follow_ups") or ()):
+        if isinstance(entry, str):
+            yield ("follow_ups", number), entry
+        elif entry.get("card"):
+            yield ("follow_ups", number, "card"), entry["card"]
+
+
+def experiment_findings(card: Mapping[str, Any], known: Known) -> Iterator[Finding]:
+    """Texts that send the reader to an experiment which is not there."""
+    absent = [name for name in known.planned.experiments if name not in known.experiments]
+    for way, text in localised(dict(card)):
+        for lang in ("en", "zh"):
+            for name in absent:
+                if f"`{name}`" in text[lang]:
+                    said = f'the text speaks of experiment "{name}", which is not there yet'
+                    yield Finding((*way, lang), f"{said}; say what holds without it")
+
+
+def _card_link(way: Way, target: str, known: Known) -> Iterator[Finding]:
+    if target in known.formerly and target not in known.cards:
+        yield Finding(way, f'card "{target}" is now "{known.formerly[target]}"; write the new id')
+        return
+    yield from _link(way, "card", target, known.cards, known.planned.cards)
+
+
+def _link(way: Way, what: str, target: str, existing: Collection[str], planned: Collection[str]) -> Iterator[Finding]:
+    if target in existing:
+        return
+    if target in planned:
+        yield Finding(way, f'open link: {what} "{target}" is planned and not there yet', error=False)
+        return
+    guess = did_you_mean(target, {*existing, *planned}) or "correct the id or remove the link"
+    yield Finding(way, f"there is no {what} {shown(target, 60)}; {guess}")
+
+
+def _wrong_link(wrong: str, known: Known) -> Iterator[Finding]:
+    challenge, _, mistake = wrong.partition("/")
+    if challenge not in known.challenges:
+        yield from _link(("wrong",), "challenge", challenge, known.challenges, known.planned.challenges)
+        return
+    files = [path.stem for path in (known.challenges[challenge] / "wrong").glob("*.py")]
+    if mistake not in files:
+        guess = did_you_mean(mistake, files) or f"wrong files of {challenge}: {', '.join(sorted(files)) or 'none'}"
+        yield Finding(("wrong",), f"challenge {challenge} has no wrong/{mistake[:40]}.py; {guess}")
+
+
+def errata_findings(card: Mapping[str, Any]) -> Iterator[Finding]:
+    """Errata ids that the list does not have."""
+    for key in ("pitfalls", "options"):
+        for number, entry in enumerate(card.get(key) or ()):
+            erratum = entry.get("errata")
+            if erratum and not 1 <= int(erratum[1:]) <= LAST_ERRATUM:
+                yield Finding((key, number, "errata"), f"there is no {erratum}; the errata are E01 … E{LAST_ERRATUM}")
+
+
+def source_findings(card: Mapping[str, Any]) -> Iterator[Finding]:
+    """Sources that do not look like identifiers."""
+    for number, source in enumerate(card.get("sources") or ()):
+        scheme, _, name = source["id"].partition(":")
+        way: Way = ("sources", number, "id")
+        if scheme not in _SCHEMES:
+            examples = "arxiv:1706.03762, doi:10.1000/x, url:https://… or isbn:…"
+            yield Finding(way, f"source {shown(source['id'], 60)} is no identifier; write {examples}")
+        elif not _SCHEMES[scheme][0](name):
+            yield Finding(way, f"source {shown(source['id'], 60)} is malformed; write it like {_SCHEMES[scheme][1]}")
+
+
+def _is_isbn(text: str) -> bool:
+    digits = text.replace("-", "")
+    if len(digits) == 13 and digits.isascii() and digits.isdigit():
+        return sum(int(digit) * (3 if place % 2 else 1) for place, digit in enumerate(digits)) % 10 == 0
+    if len(digits) == 10 and digits.isascii() and digits[:9].isdigit() and (digits[9].isdigit() or digits[9] in "xX"):
+        values = [10 if digit in "xX" else int(digit) for digit in digits]
+        return sum(value * (10 - place) for place, value in enumerate(values)) % 11 == 0
+    return False
+
+
+_SCHEMES: dict[str, tuple[Callable[[str], object], str]] = {
+    "arxiv": (_ARXIV.match, "arxiv:1706.03762"),
+    "doi": (_DOI.match, "doi:10.1162/neco.1997.9.8.1735"),
+    "url": (_URL.match, "url:https://example.org/page"),
+    "isbn": (_is_isbn, "isbn:978-0-262-03561-3 (its check digit must fit)"),
+}
+
+
+def card_faults(card: str, known: Known) -> Iterator[str]:
+    """What is wrong with naming `card`: nothing if there is such a card, or one is planned."""
+    if card not in known.cards and card not in known.planned.cards:
+        guess = did_you_mean(card, {*known.cards, *known.planned.cards}) or "correct the id or remove it"
+        yield f"there is no card {shown(card, 60)}; {guess}"

@@ -1,0 +1,87 @@
+"""`attn bank check`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from attncli.commands.session import session
+from attncli.commands.shared.shared_options import UserPath, json_option, print_json
+from attncli.commands.shared.stdout import echo, verdict_counts
+from attncli.domain.text import Lang
+from attncli.errors import BankInvalid
+from attncli.words.bank_file_texts import MORE, NO_PROBLEMS, NOTE, NOTES
+from attncli.words.command_texts import counted
+from attncli.words.in_chinese import told_in
+
+if TYPE_CHECKING:
+    from attncli.bank.check import Report
+    from attncli.bank.problems import Problem
+
+PLACES_SHOWN = 4
+
+
+@click.group(no_args_is_help=False)
+def bank() -> None:
+    """The question bank."""
+
+
+@bank.command()
+@click.argument("paths", nargs=-1, type=UserPath(path_type=Path))
+@json_option
+def check(paths: tuple[Path, ...], as_json: bool) -> None:
+    """Validates banks: every problem at once, each as file:line:column: message.
+
+    Without PATHS the bundled bank and your own banks are checked.
+    """
+    from attncli import paths as places
+    from attncli.bank.check import check as checked
+    from attncli.bank.checked_files import Surroundings
+
+    home = session().home
+    around = Surroundings(places.bundled_quizbank(), places.bundled_impl(), home.banks, home.challenges)
+    report = checked(paths, around, session().clock().date())
+    with verdict_counts():
+        if as_json:
+            problems = [problem.as_json() for problem in report.problems]
+            notes = [note.as_json() for note in report.notes]
+            print_json({"problems": problems, "cards": report.cards, "notes": notes})
+        else:
+            _print(report, session().told_in)
+    if report.problems:
+        raise BankInvalid(_summary(report))
+
+
+def _print(report: Report, lang: Lang) -> None:
+    for problem in report.problems:
+        echo(told_in(lang, str(problem)))
+    if report.problems:
+        return
+    for note in _grouped(report.notes, lang):
+        echo(NOTE[lang].format(said=note), err=True)
+    notes = NOTES[lang].format(notes=counted(len(report.notes), "note")[lang]) if report.notes else ""
+    cards, files = counted(report.cards, "card")[lang], counted(report.files, "file")[lang]
+    echo(NO_PROBLEMS[lang].format(cards=cards, files=files, notes=notes), err=True)
+
+
+def _grouped(notes: Iterable[Problem], lang: Lang) -> Iterator[str]:
+    """One line for notes that say the same of several places."""
+    places: dict[str, list[str]] = {}
+    for note in notes:
+        places.setdefault(note.message, []).append(f"{note.file}:{note.line}:{note.column}")
+    for message, where in places.items():
+        more = MORE[lang].format(count=len(where) - 1, places=", ".join(where[1:PLACES_SHOWN]))
+        yield f"{where[0]}: {told_in(lang, message)}{more if len(where) > 1 else ''}"
+
+
+def _summary(report: Report) -> str:
+    found = _counted(len(report.problems), "problem")
+    files = _counted(len({problem.file for problem in report.problems}), "file")
+    return f"{found} in {files}; correct them and run attn bank check again"
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"

@@ -1,1 +1,0 @@
-"""Line by line instead of on a screen: `--plain`, and `attn grade --watch`."""

@@ -1,0 +1,267 @@
+"""Drawing for a case: sizes, choices, and tensors in the profile's dtype and layout."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from attncli.errors import JudgeFailed
+from attncli.judge.case import Case
+from attncli.judge.cases.extreme_scores import SCORES, WITHOUT_GRADIENTS, masks_over
+from attncli.judge.cases.facts import Facts
+from attncli.judge.cases.profiles import ANOTHER_DEVICE, Profile
+from attncli.judge.cases.turns import LEADS, Turn
+from attncli.sandbox import placement
+
+Draw = Callable[[str, int, int], int]
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """What a challenge says of itself: its facts, and the names its entries have in the reference."""
+
+    facts: Facts = field(default_factory=Facts)
+    reference: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Used:
+    """What a `case` makes use of, and so which motifs say something about it."""
+
+    sizes: set[str] = field(default_factory=set)
+    lead: bool = False
+    masks: int = 0
+    scores: bool = False
+    named: bool = False
+    alike: bool = False
+
+
+class Drawing:
+    """The half of `make` that draws. A `turn` holds fixed what a motif is about."""
+
+    def __init__(self, draw: Draw, profile: Profile, stream: int, label: str, declared: Declared) -> None:
+        self.case = Case(profile, label=label)
+        self.declared = declared
+        self.facts = declared.facts
+        self.turn: Turn | None = None
+        self.used = Used()
+        self._ask = draw
+        self._stream = stream
+        self._random: torch.Generator | None = None
+        self._fixed: dict[int, Tensor] = {}
+        self._composed: dict[int, Tensor] = {}
+        self._ordinal = 0
+        self._drawn: dict[str, int] = {}
+        self._lead: tuple[int, ...] | None = None
+
+    @property
+    def profile(self) -> str:
+        return self.case.profile.name
+
+    @property
+    def dtype(self) -> torch.dtype:
+        return self.case.profile.dtype
+
+    @property
+    def device(self) -> torch.device:
+        """The device that an argument may name: the other one where such a one is tried."""
+        other = self.case.profile.name == ANOTHER_DEVICE
+        return torch.device(placement.torch_name(self.case.profile.device) if other else placement.CPU)
+
+    def begin(self, turn: Turn) -> None:
+        """Another recording of the same `case` into this program."""
+        self.turn = turn
+        self._ordinal = 0
+        self._drawn = {}
+        self._lead = None
+
+    # Sizes and choices
+
+    def _draw(self, kind: str, low: int, high: int) -> int:
+        if self.turn is None:
+            value = self._ask(kind, low, high)
+        else:
+            value = self.turn.choose(kind, low, high, self._next())
+        self.case.draws.append(value)
+        return value
+
+    def _next(self) -> int:
+        self._ordinal += 1
+        return self._ordinal - 1
+
+    def size(self, low: int | str, high: int = 0) -> int:
+        """A size between two, or that of an axis of SIZES or DERIVED, the same throughout a recording of `case`."""
+        if isinstance(low, str):
+            return self._axis(low)
+        value = self._draw("size", low, high)
+        self.case.sizes.append(value)
+        return value
+
+    def hold(self, **sizes: int) -> None:
+        """These axes have these sizes in what is recorded from here on."""
+        self._drawn.update(sizes)
+
+    def sizes(self, *axes: str) -> list[int]:
+        return [self._axis(axis) for axis in axes]
+
+    def _axis(self, axis: str) -> int:
+        if axis in self._drawn:
+            return self._drawn[axis]
+        if axis in self.facts.sizes:
+            value = self._named_size(axis)
+        else:
+            for name in self.facts.inputs_of(axis):
+                self._axis(name)
+            value = self.facts.size_of(axis, self._drawn)
+        self._drawn[axis] = value
+        return value
+
+    def _named_size(self, axis: str) -> int:
+        low, high = self.facts.sizes[axis][:2]
+        self.used.sizes.add(axis)
+        if self.turn is None:
+            return self.size(low, high)
+        value = self.turn.size(axis, low, high, self._next())
+        self.case.sizes.append(value)
+        return value
+
+    def lead(self) -> tuple[int, ...]:
+        """The sizes of the leading dimensions that `...` stands for; of one recording always the same."""
+        self.used.lead = True
+        if self._lead is None:
+            held = self.turn.lead if self.turn is not None else None
+            if isinstance(held, tuple):
+                self._lead = held
+            else:
+                self._lead = LEADS[self._rank() if held is None else held]
+        return self._lead
+
+    def _rank(self) -> int:
+        fewest, most = self.facts.lead
+        return int(self.pick(sorted(range(fewest, most + 1), key=lambda rank: abs(rank - 1))))
+
+    def shape(self, argument: str) -> tuple[int, ...]:
+        """The shape of an argument by its axes in AXES."""
+        found: list[int] = []
+        for axis in self.facts.axes_of(argument):
+            found += self.lead() if axis == "..." else [self._axis(axis)]
+        return tuple(found)
+
+    def pick(self, choices: Sequence[Any]) -> Any:
+        return choices[self._draw("pick", 0, len(choices) - 1)]
+
+    def flag(self) -> bool:
+        return bool(self._draw("flag", 0, 1))
+
+    @property
+    def random(self) -> torch.Generator:
+        """The case's own random stream: a small drawn seed over the judge's stream number."""
+        if self._random is None:
+            self.case.seed = self._stream * 1_000_003 + self._draw("seed", 0, 7)
+            self._random = torch.Generator().manual_seed(self.case.seed)
+        return self._random
+
+    def real(self, low: float, high: float) -> float:
+        return low + (high - low) * float(torch.rand((), generator=self.random, dtype=torch.float64))
+
+    # Tensors
+
+    def argument(self, name: str, scale: float = 1.0, mean: float = 0.0, grad: bool = True) -> Tensor:
+        """Normal values in the shape that AXES gives the argument."""
+        return self.normal(*self.shape(name), scale=scale, mean=mean, grad=grad)
+
+    def arguments(self, *names: str) -> list[Tensor]:
+        return [self.argument(name) for name in names]
+
+    def queries_and_keys(self, query: str = "q", key: str = "k") -> list[Tensor]:
+        """Two arguments whose products are scores, the axes last but one those of queries and of keys.
+
+        Motifs make their scores extreme; otherwise they are normal.
+        """
+        self.used.scores = True
+        pattern = self.turn.scores if self.turn is not None else ""
+        if not pattern:
+            return self.arguments(query, key)
+        shapes = [self.shape(name) for name in (query, key)]
+        drawn = [torch.randn(shape, generator=self.random, dtype=torch.float64) for shape in shapes]
+        grad = pattern not in WITHOUT_GRADIENTS
+        return [self.keep(tensor, grad=grad) for tensor in SCORES[pattern](*drawn)]
+
+    def normal(self, *shape: int, scale: float = 1.0, mean: float = 0.0, grad: bool = True) -> Tensor:
+        base = torch.randn(shape, generator=self.random, dtype=torch.float64) * scale + mean
+        return self._floating(base, grad)
+
+    def uniform(self, *shape: int, low: float = 0.0, high: float = 1.0, grad: bool = True) -> Tensor:
+        base = torch.rand(shape, generator=self.random, dtype=torch.float64) * (high - low) + low
+        return self._floating(base, grad)
+
+    def spread(self, *shape: int, grad: bool = True) -> Tensor:
+        """Distinct values, each pair at least 0.1 apart, in random places."""
+        count = int(torch.Size(shape).numel())
+        order = torch.randperm(count, generator=self.random).to(torch.float64)
+        return self._floating((order * 0.2 - 0.1 * count + 0.05).reshape(shape), grad)
+
+    def integers(self, low: int, high: int, *shape: int) -> Tensor:
+        return torch.randint(low, high, shape, generator=self.random)
+
+    def mask(self, *shape: int, keep: float = 0.7) -> Tensor:
+        """True with probability `keep`; now and then a row of it is empty."""
+        mask = torch.rand(shape, generator=self.random) < keep
+        emptied = len(shape) >= 2 and float(torch.rand((), generator=self.random)) < 0.25
+        if self.turn is not None and self.turn.empty_rows and shape:
+            return self._with_empty_rows(mask)
+        if emptied:
+            flat = mask.view(-1, shape[-1])
+            flat[int(torch.randint(0, flat.shape[0], (), generator=self.random))] = False
+        return mask
+
+    def _with_empty_rows(self, mask: Tensor) -> Tensor:
+        """The first and the last row, or in the second turn everything."""
+        if self.turn is not None and self.turn.number % 2:
+            return torch.zeros_like(mask)
+        flat = mask.view(-1, mask.shape[-1])
+        flat[0] = flat[-1] = False
+        return mask
+
+    def mask_over(self, *shape: int, ranks: Sequence[int] | None = None, keep: float = 0.6) -> Tensor:
+        """A mask of any shape that broadcasts to `shape`; `ranks` says how many dimensions are allowed."""
+        shapes = masks_over(shape, ranks)
+        self.used.masks = max(self.used.masks, len(shapes))
+        if self._about_masks:
+            return self.mask(*shapes[(self.turn.mask or 0) % len(shapes)], keep=keep)  # type: ignore[union-attr]
+        return self.mask(*self.pick(shapes), keep=keep)
+
+    def optional_mask(self, *shape: int, ranks: Sequence[int] | None = None, keep: float = 0.6) -> Tensor | None:
+        """The same, or no mask at all."""
+        return self.mask_over(*shape, ranks=ranks, keep=keep) if self._about_masks or self.flag() else None
+
+    @property
+    def _about_masks(self) -> bool:
+        return self.turn is not None and self.turn.mask is not None
+
+    def keep(self, tensor: Tensor, grad: bool = False, dtype: str = "follow") -> Tensor:
+        """A tensor computed by the caller; "follow" takes the profile's dtype, "fixed" keeps its own."""
+        if dtype not in ("follow", "fixed"):
+            raise JudgeFailed(f'make.keep knows the dtypes "follow" and "fixed", not "{dtype}"; mend inputs.py')
+        follows = dtype == "follow" and tensor.is_floating_point()
+        kept = tensor.detach().to(self.dtype if follows else tensor.dtype, copy=True)
+        self._composed[id(kept)] = kept
+        if not follows:
+            self._fixed[id(kept)] = kept
+        return kept.requires_grad_(grad) if tensor.is_floating_point() else kept
+
+    def _floating(self, base: Tensor, grad: bool) -> Tensor:
+        profile = self.case.profile
+        value = (base * profile.gain + profile.offset).to(profile.dtype)
+        if profile.layout == "strided" and value.dim() >= 3 and value.shape[0] > 1 and self.real(0, 1) < 0.3:
+            value = value[:1].expand(value.shape)
+        return value.requires_grad_(grad)
+
+
+def fixed_draw(kind: str, low: int, high: int) -> int:
+    """For edge cases, which write their sizes out: the largest of what is asked for, and the first seed."""
+    return low if kind in ("seed", "pick", "flag") else high

@@ -1,0 +1,167 @@
+"""Motifs: the edge cases that techniques share, composed from a challenge's `case` and its facts.
+
+Each is one program of a few turns. What a motif is about is held fixed; the branches of `case` are taken in turn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from attncli.domain.text import Localised
+from attncli.judge.cases.profiles import Profile
+from attncli.judge.cases.turns import LEADS, Style, Turn, in_turns
+from attncli.judge.drawing import Declared, Used
+from attncli.judge.make import Recorder
+
+PREFIX = "motif_"
+# Extremes that no technique meets as such.
+HARDENED_MOTIFS = frozenset({"scores-very-low"})
+BRANCHES = "branches_"
+BRANCHES_AT_ONCE = 4
+MOST_MASKS = 18
+LONG_LEAD = 150
+_PROBED_TURNS = 12
+_IN_STYLES: tuple[Style, ...] = ("by-keyword", "by-keyword", "by-position", "by-position", *("left-out",) * 4)
+
+
+@dataclass(frozen=True, slots=True)
+class Motif:
+    """One shared edge case. `profile` replaces those of the check; `elsewhere`: asked in other layouts and on other
+    devices too. `about_calls`: how it is called is no matter of dtypes; `extreme`: its gradients may fail in one dtype
+    and not in another, and are asked for in each."""
+
+    name: str
+    label: Localised
+    turns: Sequence[Turn]
+    profile: str = ""
+    elsewhere: bool = False
+    about_calls: bool = False
+    extreme: bool = False
+
+    @property
+    def attribute(self) -> str:
+        return PREFIX + self.name
+
+
+def motifs(record: Callable[[Recorder], Any], declared: Declared) -> list[Motif]:
+    """The motifs that say something about a `case`."""
+    used = _use(record, declared)
+    found = [*_of_sizes(used, declared), *_of_calls(used), *_of_scores(used), *_of_masks(used)]
+    return [motif for motif in found if motif.name not in declared.facts.without_motifs]
+
+
+def recorded(motif: Motif, record: Callable[[Recorder], Any]) -> Callable[[Recorder], Any]:
+    return in_turns(record, motif.turns)
+
+
+def every_branch(record: Callable[[Recorder], Any], first: int) -> Callable[[Recorder], Any]:
+    """A `case` in several of its branches, for checks that draw few."""
+    return in_turns(record, [Turn(number=first + k) for k in range(BRANCHES_AT_ONCE)])
+
+
+def _use(record: Callable[[Recorder], Any], declared: Declared) -> Used:
+    make = Recorder(lambda kind, low, high: low, Profile("ordinary"), declared=declared)
+    for number in range(_PROBED_TURNS):
+        make.begin(Turn(number=number, every=3))
+        record(make)
+    return make.used
+
+
+def _of_sizes(used: Used, declared: Declared) -> Iterator[Motif]:
+    ranges = {axis: declared.facts.sizes[axis] for axis in declared.facts.sizes if axis in used.sizes}
+    smallest = {axis: said[0] for axis, said in ranges.items()}
+    if ranges:
+        yield Motif(
+            "ones",
+            Localised("every size at its smallest", "每一维都取最小"),
+            [Turn(number=n, sizes=smallest, lead=0 if n < 2 else 1) for n in range(3)],
+            elsewhere=True,
+        )
+    if len(ranges) > 1:
+        turns = [Turn(number=n, sizes={axis: said[0]}) for n, (axis, said) in enumerate(ranges.items())]
+        yield Motif("one", Localised("one size after the other at its smallest", "各维轮流取最小"), turns)
+        yield Motif(
+            "equal",
+            Localised("all sizes equal: a transposition keeps every shape", "各维大小全都相等：转置之后形状不变"),
+            [Turn(number=n, every=3 + n % 2) for n in range(4)],
+        )
+    masks = (None, 0 if used.masks else None)
+    long: list[tuple[str, int]] = [(axis, said[2]) for axis, said in ranges.items() if len(said) > 2]
+    if long or used.lead:
+        others = {axis: min(said[1], max(said[0], 3)) for axis, said in ranges.items()}
+        held = [({**others, axis: size}, (2,)) for axis, size in long]
+        held += [(others, (LONG_LEAD,))] if used.lead else []
+        turns = [
+            Turn(number=2 * n + k, sizes=sizes, lead=lead, mask=masks[k])
+            for n, (sizes, lead) in enumerate(held)
+            for k in range(2)
+        ]
+        yield Motif("long", Localised("one long side after the other", "各维轮流取很大"), turns)
+    if used.lead:
+        turns = [
+            Turn(number=rank, lead=rank, mask=3 if used.masks and rank % 2 else None) for rank in range(len(LEADS))
+        ]
+        yield Motif("leads", Localised("none to five leading dimensions", "零到五个前导维度"), turns, elsewhere=True)
+
+
+def _of_calls(used: Used) -> Iterator[Motif]:
+    again = [Turn(number=n) for n in (0, 0, 1, 1, 0)]
+    yield Motif(
+        "again", Localised("calls of equal shape do not meet", "形状相同的几次调用互不影响"), again, about_calls=True
+    )
+    if used.named:
+        label = Localised("arguments by position, by keyword and left out", "参数按位置、按名字传，或用默认值")
+        turns = [Turn(number=n, style=style) for n, style in enumerate(_IN_STYLES)]
+        yield Motif("styles", label, turns, about_calls=True)
+    if used.alike:
+        label = Localised("one tensor for several arguments", "几个参数是同一个张量")
+        yield Motif("same", label, [Turn(number=n, every=3, same=True) for n in range(3)])
+
+
+def _of_scores(used: Used) -> Iterator[Motif]:
+    if not used.scores:
+        return
+    for name, english, chinese, profile in (
+        ("far-apart", "scores of ±200: exp of them overflows", "分数为 ±200：直接取 exp 会溢出", ""),
+        (
+            "later-keys-lead",
+            "a hidden key would win by far: nothing of it may remain",
+            "被挡的 key 本来会遥遥领先：不能留下任何影响",
+            "",
+        ),
+        (
+            "very-low",
+            "visible scores near −3·10⁴ and one of 3·10⁴: no constant stands for −∞",
+            "可见分数约 −3·10⁴，另有一个 3·10⁴：任何常数都代替不了 −∞",
+            "",
+        ),
+        (
+            "beyond-float16",
+            "float16 inputs whose scores pass 65 504",
+            "float16 输入，分数超过 65 504",
+            "fp16",
+        ),
+        (
+            "tied-in-bfloat16",
+            "bfloat16 inputs with scores around 1000, which would tie in bfloat16",
+            "bfloat16 输入，分数约 1000，在 bfloat16 里会打平",
+            "bf16",
+        ),
+    ):
+        turns = [Turn(number=n, scores=name, lead=1) for n in range(4)]
+        yield Motif(f"scores-{name}", Localised(english, chinese), turns, profile, extreme=True)
+
+
+def _of_masks(used: Used) -> Iterator[Motif]:
+    if not used.masks:
+        return
+    turns = [Turn(number=n, mask=n, lead=2) for n in range(min(MOST_MASKS, used.masks))]
+    turns += [Turn(number=n, mask=n, lead=(3, 3), every=3) for n in range(min(MOST_MASKS, used.masks))]
+    yield Motif("masks", Localised("masks of every shape that broadcasts", "能广播的各种掩码形状"), turns)
+    label = Localised(
+        "rows of which nothing may be seen: zeros, and zero gradients", "什么都看不到的行：输出全 0，梯度为 0"
+    )
+    turns = [Turn(number=n, mask=n // 2, empty_rows=True, lead=n % 3) for n in range(4)]
+    yield Motif("empty-rows", label, turns, extreme=True)

@@ -1,0 +1,304 @@
+"""The learner's code as the judge meets it: programs go in, observations or failures come out."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+from attncli.domain.text import Localised, quoted
+from attncli.judge.answers.callables import Callables
+from attncli.judge.answers.request import Request
+from attncli.judge.answers.source_reading import SourceReading, reading_of
+from attncli.judge.case import Case
+from attncli.judge.guard import Guard, Unjudgeable
+from attncli.judge.messages import say
+from attncli.judge.protocol import (
+    MOST_TOUCHED,
+    RaisedError,
+    UnreadableReply,
+    read_names,
+    read_raised,
+    read_reply,
+    read_touched,
+)
+from attncli.judge.reference import Observed
+from attncli.sandbox.placement import CPU
+from attncli.sandbox.source_reading import Rules
+from attncli.sandbox.zygote_client import Ending, Reply, Worker
+
+# After one of these nothing further is asked of the file: it would only happen again.
+ENDS_GRADING = frozenset({"memory", "refused", "exited"})
+
+# How many requests wait in the worker while the judge looks at an answer.
+AHEAD = 3
+# How many times the limit of one program all programs of a grading may take together.
+PROGRAMS = 10
+# How many times the limit of one program is waited for where the judge's own tracing slows it down.
+TRACING = 4
+# How many times the limits are where kernels are compiled for a GPU while they run: up to 15 s each was measured.
+COMPILING = 6
+# How long an answer is waited for that only a finished question had asked for.
+PATIENCE_SECONDS = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why a program gave no result. `fatal` means that nothing further is asked: the worker is gone, or useless."""
+
+    reason: str
+    message: Localised
+    frames: tuple[dict[str, Any], ...] = ()
+    fatal: bool = False
+
+
+@dataclass(slots=True)
+class Budget:
+    """The seconds that the judge waits for the learner's code: for one program, and `PROGRAMS` times that for all.
+
+    A loop without an end is over soon; slow code that is right is waited for.
+    """
+
+    seconds: float
+    clock: Callable[[], float] = time.monotonic
+    left: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.left = self.total
+
+    @property
+    def total(self) -> float:
+        return PROGRAMS * self.seconds
+
+    def wait(self, seconds: float | None = None, times: int = 1) -> float:
+        """How long the next answer is waited for, or so long at most."""
+        return max(0.05, min(self.left, times * self.seconds if seconds is None else seconds))
+
+    def spend(self, since: float) -> None:
+        self.left -= self.clock() - since
+
+
+@dataclass
+class Submission:
+    """A loaded file in a worker; `renew` gives the same file in a fresh one. Kernels are compiled on a GPU `device`."""
+
+    source: bytes
+    filename: str
+    entry: Sequence[str]
+    open_worker: Callable[[], Worker]
+    budget: Budget
+    kernel: bool = False
+    device: str = CPU
+    worker: Worker | None = None
+    touched: list[str] = field(default_factory=list)
+    printed: str = ""
+    _asked: deque[tuple[Request, Callables]] = field(default_factory=deque)
+    _ended: list[Worker] = field(default_factory=list)
+    _broken: Failure | None = None
+    _reading: SourceReading | None = None
+    _unused: bool = False
+    emulated: Budget = field(init=False)
+    guard: Guard = field(default_factory=Guard)
+
+    def __post_init__(self) -> None:
+        """The device that is emulated has a budget of its own, of the same size: its slowness is not the learner's."""
+        self.emulated = Budget(self.budget.seconds, self.budget.clock)
+
+    def read(self, rules: Rules) -> SourceReading:
+        """What the file says, read in a fresh worker, once; the same worker may execute it afterwards."""
+        if self._reading is None:
+            self._reading = self._read(rules)
+        return self._reading
+
+    def _read(self, rules: Rules) -> SourceReading:
+        self._put_away()
+        self.worker = self.open_worker()
+        start, limit = self.budget.clock(), self.budget.wait()
+        outcome = self.worker.request({"op": "read", "rules": asdict(rules)}, [self.source], limit)
+        self.budget.spend(start)
+        failure = self._failure(outcome, say("while-read"), limit)
+        if isinstance(outcome, Reply) and failure is None:
+            reading = reading_of(outcome.header)
+        else:
+            assert failure is not None
+            reading = SourceReading(syntax=say("not-parsed", error=failure.message))
+        self._unused = reading.syntax is None
+        if not self._unused:
+            self._put_away()
+        return reading
+
+    def load(self) -> Failure | None:
+        """Executes the file in a worker in which nothing of it has run; where that fails, so does all that is asked."""
+        if not self._unused:
+            self._put_away()
+            self.worker = self.open_worker()
+        self._unused = False
+        assert self.worker is not None
+        start, limit = self.budget.clock(), self.budget.wait()
+        outcome = self.worker.load(self.source, self.filename, list(self.entry), limit, self.kernel, self.device)
+        self.budget.spend(start)
+        self._broken = self._failure(outcome, say("while-loaded"), limit) or self._missing(outcome)
+        return self._broken
+
+    def _missing(self, outcome: Reply | Ending) -> Failure | None:
+        assert isinstance(outcome, Reply)
+        header = outcome.header
+        try:
+            names = read_names(header)
+        except UnreadableReply as error:
+            return _no_result(error)
+        missing = [name for name in self.entry if name not in names]
+        if not missing:
+            return None
+        words = " and ".join(missing)
+        return Failure("missing-entry-point", say("no-entry-point", names=words))
+
+    @property
+    def loaded(self) -> bool:
+        """Whether there is something to be asked."""
+        return self.worker is not None and self._broken is None
+
+    def renew(self) -> Failure | None:
+        return self.load()
+
+    def _put_away(self) -> None:
+        """Ends the worker; that takes some 20 ms, which are not waited for while there is something to be graded."""
+        if self.worker is not None:
+            self.collect()
+            self.worker.end()
+            self._ended.append(self.worker)
+            self.worker = None
+        self._asked.clear()
+
+    def close(self) -> None:
+        """Ends the workers and waits until they are gone."""
+        self._put_away()
+        while self._ended:
+            self._ended.pop().kill()
+
+    def run(self, request: Request, seconds: float | None = None) -> Observed | Failure:
+        """One program in the worker, for so long at most. Never raises for anything that the learner's code does."""
+        self._send(request)
+        return self._receive(seconds)
+
+    def answers(self, requests: Iterable[Request]) -> Generator[Observed | Failure]:
+        """The answers to many requests, in their order; a few are sent ahead while the judge looks at an answer."""
+        try:
+            for request in requests:
+                if request.alone:
+                    while self._asked:
+                        yield self._receive()
+                self._send(request)
+                if request.alone or len(self._asked) > AHEAD:
+                    yield self._receive()
+            while self._asked:
+                yield self._receive()
+        finally:
+            self._settle()
+
+    def _settle(self) -> None:
+        """Takes the answers that nobody wants any more; a worker that makes it wait is given up for a fresh one."""
+        while self._asked:
+            unwanted = self._receive(PATIENCE_SECONDS)
+            if isinstance(unwanted, Failure) and unwanted.fatal:
+                self.renew()
+
+    def _send(self, request: Request) -> None:
+        callables = Callables(request.case, self.guard)
+        self._asked.append((request, callables))
+        if self._broken is None:
+            assert self.worker is not None
+            header = {**request.header, "filename": self.filename}
+            self.worker.send(header, request.buffers, callables.answer, request.reply_limit)
+
+    def _receive(self, seconds: float | None = None) -> Observed | Failure:
+        request, callables = self._asked.popleft()
+        if self._broken is not None:
+            return self._broken
+        assert self.worker is not None
+        budget = self.emulated if request.emulated else self.budget
+        start, limit = budget.clock(), budget.wait(seconds, TRACING if request.traced else 1)
+        try:
+            outcome = self.worker.receive(limit)
+        except Unjudgeable as fault:
+            return Failure(fault.reason, fault.message, fatal=True)
+        finally:
+            budget.spend(start)
+        failure = self._failure(outcome, _place(request.case), limit)
+        if failure is not None:
+            return self._unproved(failure) if request.emulated and failure.reason == "timeout" else failure
+        assert isinstance(outcome, Reply)
+        header, payload = outcome.header, outcome.payload
+        try:
+            observed = self.guard.look(lambda: read_reply(header, payload, request), "no-result")
+        except Unjudgeable as fault:
+            return Failure(fault.reason, fault.message, fatal=True)
+        observed.calls = callables.calls
+        return observed
+
+    def _unproved(self, failure: Failure) -> Failure:
+        """A device that is emulated is slow: that a program was not over there says nothing of the learner's code. What
+        was sent behind it is asked of a fresh worker."""
+        waiting = [request for request, _ in self._asked]
+        self.renew()
+        for request in waiting:
+            self._send(request)
+        return replace(failure, fatal=False)
+
+    def _failure(self, outcome: Reply | Ending, place: Localised, seconds: float = 0.0) -> Failure | None:
+        if isinstance(outcome, Ending):
+            self.collect()
+            if outcome.reason == "timeout":
+                return Failure("timeout", self._too_slow(place, seconds), fatal=True)
+            return Failure(outcome.reason, _ended(outcome), fatal=True)
+        header = outcome.header
+        try:
+            touched = read_touched(header)
+            raised = read_raised(header) if header.get("op") == "raised" else None
+        except UnreadableReply as error:
+            return _no_result(error)
+        self.touched = list(dict.fromkeys([*self.touched, *touched]))[:MOST_TOUCHED]
+        if raised is None:
+            return None
+        return Failure(raised.reason, _raised_message(raised, place), raised.frames, raised.reason in ENDS_GRADING)
+
+    def _too_slow(self, place: Localised, seconds: float) -> Localised:
+        if self.budget.left > 0:
+            return say("still-running", seconds=f"{seconds:g}", place=place)
+        return say("all-too-slow", seconds=f"{self.budget.total:g}", place=place)
+
+    def collect(self) -> None:
+        """Keeps what has been printed so far."""
+        if self.worker is not None and self.worker.printed:
+            self.printed = self.worker.printed
+
+
+def _no_result(error: UnreadableReply) -> Failure:
+    return Failure("protocol", say("no-result", error=error), fatal=True)
+
+
+def _place(case: Case) -> Localised:
+    names = dict.fromkeys(step["name"] for step in case.steps if "name" in step)
+    return say("in-a-call", names=", ".join(names)) if names else say("in-a-program")
+
+
+def _ended(ending: Ending) -> Localised:
+    if "mib" in ending.facts:
+        return say("more-memory", said=ending.message, **ending.facts)
+    if "signal" in ending.facts:
+        key = "killed-loaded" if ending.facts["doing"] == "loaded" else "killed-called"
+        return say(key, said=ending.message, **ending.facts)
+    return quoted(ending.message)
+
+
+def _raised_message(error: RaisedError, place: Localised) -> Localised:
+    if error.fault is not None:
+        where = {"line": error.frames[-1]["line"], "code": error.frames[-1]["code"][:120]} if error.frames else {}
+        return say(error.fault["kind"], **error.fault, **({"line": 0, "code": ""} | where))
+    said = f"{error.type}: {error.text}" if error.text else error.type
+    if not error.frames:
+        return say("raised-in", error=said, place=place)
+    last = error.frames[-1]
+    return say("raised-at", error=said, line=last["line"], code=last["code"][:120])

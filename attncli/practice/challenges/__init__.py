@@ -1,1 +1,0 @@
-"""Code: handed out, graded, hinted at, kept; and how challenges are written and proved."""

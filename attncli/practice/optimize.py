@@ -1,0 +1,147 @@
+"""`attn optimize`: which reviews the FSRS weights are fitted to; a fit that foretells better goes into the log."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
+from statistics import median
+from typing import Any
+
+from attncli.domain.log_row import LogRow, RowKind
+from attncli.domain.rating import Rating
+from attncli.memory.fit_effects import Workload, first_intervals, workload
+from attncli.memory.optimizer import Fit, History, fit
+from attncli.memory.schedule_policy import SchedulePolicy
+from attncli.practice.derive import derive_everything
+from attncli.practice.log.log_transaction import recording
+from attncli.practice.log.timestamps import stamp
+from attncli.practice.workspace import Workspace
+
+MOST_REVIEWS = 100_000
+"""A fit to so many reviews is as good as one to all; whole cards are chosen, the same ones every time."""
+TIMED_REVIEWS = 1_000
+SECONDS_A_REVIEW = 20.0
+"""Where the log does not tell how long reviews took."""
+ABOUT_ALL = ""
+
+Chosen = list[tuple[str, History]]
+
+
+@dataclass(frozen=True, slots=True)
+class FitSide:
+    """What one set of weights means; `recall` is None where nothing comes due."""
+
+    parameters: tuple[float, ...]
+    log_loss: float
+    rmse_bins: float
+    first_interval_days: dict[Rating, float]
+    minutes_a_day: float
+    recall: float | None
+
+    def document(self) -> dict[str, Any]:
+        return {
+            "parameters": list(self.parameters),
+            "log_loss": self.log_loss,
+            "rmse_bins": self.rmse_bins,
+            "first_interval_days": {rating.word: days for rating, days in self.first_interval_days.items()},
+            "minutes_a_day": self.minutes_a_day,
+            "recall_when_due": self.recall,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Optimised:
+    """What came of a fit: whether it was `kept`, from how much, and what held before and after it."""
+
+    kept: bool
+    reviews: int
+    held_back: int
+    gain: float
+    standard_error: float
+    before: FitSide
+    after: FitSide
+
+    def document(self) -> dict[str, Any]:
+        """What `attn optimize --json` prints."""
+        return asdict(self) | {"before": self.before.document(), "after": self.after.document()}
+
+
+def optimise(workspace: Workspace, progress: Callable[[int], None] | None = None) -> Optimised:
+    """Fits the weights; where the fit foretells better, records it and derives every schedule anew.
+
+    Raises TooFewReviews, EnvironmentFailure without the fitter.
+    """
+    chosen = histories(workspace)
+    in_force = workspace.fit_in_force()
+    found = fit([history for _, history in chosen], in_force.weights, in_force.day)
+    judged = found.judged
+    done = Optimised(
+        judged.is_better,
+        found.reviews,
+        judged.held_back,
+        judged.gain,
+        judged.standard_error,
+        *_sides(workspace, chosen, found),
+    )
+    if done.kept:
+        record_fit(workspace, found.parameters, {"reviews": found.reviews}, progress)
+    return done
+
+
+def record_fit(
+    workspace: Workspace,
+    parameters: tuple[float, ...],
+    details: dict[str, Any] | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> LogRow:
+    """Puts weights (none for the published ones) in force and derives every schedule anew; `attn undo` undoes it."""
+    with recording(workspace):
+        when = stamp(workspace, ABOUT_ALL, {RowKind.FIT})
+        payload = {**(details or {}), **when.details, "parameters": list(parameters)}
+        row = workspace.store.log.append(RowKind.FIT, ABOUT_ALL, when.at, when.day, payload)
+        workspace.forget_policy()
+        derive_everything(workspace, progress)
+    return row
+
+
+def histories(workspace: Workspace) -> Chosen:
+    """The standing reviews of cards under all their names, whole histories, as many as a fit needs."""
+    store, challenges = workspace.store, set(workspace.store.index.challenge_ids())
+    last_day = workspace.moment().day + 1
+    chosen, reviews = Chosen(), 0
+    for card, count in sorted(store.schedules.repetitions(), key=lambda pair: zlib.crc32(pair[0].encode())):
+        if card in challenges:
+            continue
+        history = [(day, rating) for day, rating in store.log.reviews_of(store.index.names_of(card)) if day <= last_day]
+        if history:
+            chosen.append((card, history))
+        reviews += count
+        if reviews >= MOST_REVIEWS:
+            break
+    return chosen
+
+
+def _sides(workspace: Workspace, chosen: Chosen, found: Fit) -> tuple[FitSide, FitSide]:
+    """The weights in force and the fitted ones, both on cards that are remembered as the fit says."""
+    when = workspace.moment()
+    old, new = workspace.policy, replace(workspace.policy, parameters=found.parameters)
+    available = workspace.store.queue.available(when)
+    cards = [(card, history) for card, history in chosen if card in available]
+    seconds = _seconds_a_review(workspace)
+
+    def side(policy: SchedulePolicy, log_loss: float, rmse_bins: float) -> FitSide:
+        load = workload(cards, when.day, policy, new) if cards else Workload(0.0, None)
+        minutes = load.reviews_a_day * seconds / 60
+        return FitSide(policy.parameters, log_loss, rmse_bins, first_intervals(policy), minutes, load.recall)
+
+    judged = found.judged
+    return (
+        side(old, judged.log_loss_before, judged.rmse_bins_before),
+        side(new, judged.log_loss_after, judged.rmse_bins_after),
+    )
+
+
+def _seconds_a_review(workspace: Workspace) -> float:
+    times_ms = workspace.store.log.recent_elapsed_ms(TIMED_REVIEWS)
+    return median(times_ms) / 1000 if times_ms else SECONDS_A_REVIEW

@@ -1,1 +1,0 @@
-"""The interview's date: what to study until then, and the recall to expect."""

@@ -1,0 +1,291 @@
+"""A review sitting: which card comes next, what each rating would do, and the answer on disk before the next one."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from attncli.domain.card import Card
+from attncli.domain.log_row import LogRow, RowKind
+from attncli.domain.rating import Rating
+from attncli.domain.schedule import Schedule, State
+from attncli.errors import NotFound, Outdated, UsageError
+from attncli.memory.queue_order import Traits, interleaved, spread
+from attncli.practice import record
+from attncli.practice.cards import hold
+from attncli.practice.log.undo import take_back
+from attncli.practice.queue import new_quota, reviews_today, room_today
+from attncli.practice.record import AnsweredReview, ReviewBasis, Shown
+from attncli.practice.sittings.planned_cards import PlannedCards
+from attncli.practice.workspace import Workspace
+from attncli.store.queue_table import Moment, Waiting
+
+LEARN_AHEAD = timedelta(minutes=20)
+
+
+@dataclass(frozen=True, slots=True)
+class SittingItem:
+    """A card that is asked now; `schedule` is None for a card never seen."""
+
+    card: Card
+    schedule: Schedule | None
+    previews: dict[Rating, Schedule]
+    number: int
+    basis: ReviewBasis
+
+    @property
+    def state(self) -> State:
+        return self.schedule.state if self.schedule else State.NEW
+
+    def interval(self, rating: Rating) -> timedelta:
+        """What the button of `rating` shows: exactly the interval that answering applies, or it is refused."""
+        return timedelta(days=self.previews[rating].interval_days)
+
+
+@dataclass(frozen=True, slots=True)
+class RatedCard:
+    """What was answered in a sitting; `due_at` is when the card comes back, None if nothing was recorded."""
+
+    card: str
+    rating: Rating
+    due_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class SittingProgress:
+    """`answered` in this sitting, and what still waits in it.
+
+    What waits changes with what the learner does, and never with the clock alone: `learning` are all cards in their
+    steps that come back on this study day, however long they wait, from the answer that put them there to the one that
+    ends their steps.
+    """
+
+    answered: int
+    new: int
+    learning: int
+    review: int
+
+    @property
+    def remaining(self) -> int:
+        return self.new + self.learning + self.review
+
+
+class ReviewSitting:
+    """One sitting over the due cards, or those of one `topic`; at most `limit` answers.
+
+    `next()` gives the item to ask (also kept in `current`), or None when nothing is left; `answer`, `suspend` and
+    `bury` settle it, `drop` leaves it out if its bank no longer has it. Steps that are due come first, then reviews
+    with unseen cards spread among them, neighbours of different topics and kinds (before an interview what is asked
+    most comes first). When nothing else is left, steps due within 20 minutes are taken early. Nothing is ever skipped
+    silently: calling `next()` twice without answering gives the same item.
+    """
+
+    def __init__(self, workspace: Workspace, topic: str | None = None, limit: int | None = None) -> None:
+        if topic is not None:
+            topic = workspace.library.topic(topic).id
+        self.workspace = workspace
+        self.topic = topic
+        self.limit = limit
+        self.current: SittingItem | None = None
+        self._answered: list[RatedCard] = []
+        self._done: list[LogRow] = []
+        self._gone: set[str] = set()
+        self._passed_over: set[str] = set()
+        self._asked_at = workspace.clock()
+        self._plan = self._planned(workspace.moment())
+
+    def next(self) -> SittingItem | None:
+        """The item to ask now; None when the sitting is over."""
+        while self.current is None and not self._limit_reached:
+            if (waiting := self._take(self.workspace.moment())) is None:
+                break
+            try:
+                self._ask(self._item(waiting.id))
+            except NotFound:
+                self._gone.add(waiting.id)
+        return self.current
+
+    def refresh(self) -> SittingItem:
+        """The current item as it stands now: its intervals follow from the study day, its last review and settings."""
+        self.current = self._item(self._required().card.id)
+        return self.current
+
+    @property
+    def is_recorded(self) -> bool:
+        """Whether answers are reviews that the schedule follows from."""
+        return True
+
+    def rate(self, rating: Rating, *, points: Sequence[int] | None = None, correct: bool | None = None) -> None:
+        """`answer`, where only what it does to the sitting matters."""
+        self.answer(rating, points=points, correct=correct)
+
+    def answer(
+        self,
+        rating: Rating,
+        *,
+        points: Sequence[int] | None = None,
+        correct: bool | None = None,
+    ) -> AnsweredReview:
+        """Records the review of the current item; on disk when this returns.
+
+        `points` are the indices of the ticked points, `correct` the verdict of automatic marking; both, and the time
+        since the card was asked, go into the log. Raises Outdated if the intervals that were shown hold no longer:
+        `current` then has those that do. Raises NotFound if the card has left its bank.
+        """
+        item = self._required()
+        elapsed_ms = max(0, round((self.workspace.clock() - self._asked_at).total_seconds() * 1000))
+        told = {"points": None if points is None else list(points), "correct": correct, "elapsed_ms": elapsed_ms}
+        details = {key: value for key, value in told.items() if value is not None}
+        shown = Shown(item.basis, item.previews[rating].interval_days)
+        try:
+            answered = record.answer(self.workspace, item.card.id, rating, details=details, shown=shown)
+        except Outdated:
+            self.refresh()
+            raise
+        self._answered.append(RatedCard(answered.card, rating, answered.schedule.due_at))
+        self._settle(LogRow(answered.row, "", RowKind.REVIEW, answered.card, answered.at, 0))
+        return answered
+
+    def undo(self) -> SittingItem:
+        """Takes back what was last done in this sitting; its card is asked again. UsageError if there is nothing."""
+        if not self._done:
+            raise UsageError("nothing was answered in this sitting that could be taken back")
+        row = self._done[-1]
+        if row.id:
+            take_back(self.workspace, row)
+        self._done.pop()
+        if row.kind is RowKind.REVIEW:
+            self._answered.pop()
+        item = self._item(row.subject)
+        if self.current is not None:
+            self._put_back(self.current)
+        self._ask(item)
+        return item
+
+    def suspend(self) -> None:
+        """Takes the current card out of the queue for good."""
+        self._settle(hold.hold(self.workspace, RowKind.SUSPEND, self._required().card.id))
+
+    def bury(self) -> None:
+        """Puts the current card off until the next study day."""
+        self._settle(hold.hold(self.workspace, RowKind.BURY, self._required().card.id))
+
+    def drop(self) -> None:
+        """Leaves out the current card, which is no longer in its bank."""
+        self._gone.add(self._required().card.id)
+        self.current = None
+
+    def _ask(self, item: SittingItem) -> None:
+        self.current, self._asked_at = item, self.workspace.clock()
+
+    def _settle(self, row: LogRow) -> None:
+        self._done.append(row)
+        self.current = None
+
+    @property
+    def last_done(self) -> RowKind | None:
+        """What `undo` would take back."""
+        return self._done[-1].kind if self._done else None
+
+    @property
+    def progress(self) -> SittingProgress:
+        when = self.workspace.moment()
+        learning = self.workspace.store.queue.count_steps(_whole_day(when), self.topic)
+        state = self.current.state if self.current is not None else None
+        new, review = self._plan.new + (state is State.NEW), self._plan.review + (state is State.REVIEW)
+        return self._within_limit(SittingProgress(len(self._answered), new, learning, review))
+
+    @property
+    def done_of_all(self) -> tuple[int, int]:
+        """How many of the cards of this sitting are done with, of how many: a card that comes back is not done with.
+
+        With a limit it is answers that are counted.
+        """
+        waiting = max(self.progress.remaining, 1 if self.current is not None else 0)
+        done = len(self._answered) if self.limit is not None else self._settled
+        return done, done + waiting
+
+    @property
+    def _settled(self) -> int:
+        current = {self.current.card.id} if self.current is not None else set()
+        settled = {row.subject for row in self._done} | self._passed_over
+        settled -= {id for id in settled if id in self._plan} | current
+        return len(settled - self._in_steps(settled, self.workspace.moment()))
+
+    def _in_steps(self, ids: Collection[str], when: Moment) -> set[str]:
+        """Those of these cards whose next step comes on this study day."""
+        return self.workspace.store.queue.steps_among(ids, _whole_day(when), self.topic)
+
+    @property
+    def answers(self) -> tuple[RatedCard, ...]:
+        """What was answered in this sitting and not taken back, in order."""
+        return tuple(self._answered)
+
+    @property
+    def _limit_reached(self) -> bool:
+        return self.limit is not None and len(self._answered) >= self.limit
+
+    def _planned(self, when: Moment) -> PlannedCards:
+        queue = self.workspace.store.queue
+        room = room_today(self.workspace, when)
+        reviews = reviews_today(self.workspace, when, room)
+        unseen = queue.unseen(when, new_quota(self.workspace, when, len(reviews), room), self.topic)
+        asked = [waiting for waiting in reviews if self.topic in (None, waiting.topic)]
+        if when.interview_day:
+            return PlannedCards(sorted([*asked, *unseen], key=lambda waiting: waiting.asked))
+        kinds = queue.kinds([waiting.id for waiting in (*asked, *unseen)])
+        return PlannedCards(
+            interleaved(
+                spread(asked, unseen),
+                lambda waiting: Traits(waiting.topic, kinds.get(waiting.id, ""), waiting.is_new),
+            )
+        )
+
+    def _take(self, when: Moment) -> Waiting | None:
+        if learning := self._first_step(when):
+            return learning
+        while self._plan:
+            waiting = self._plan.take()
+            if self._may_ask(waiting, when):
+                return waiting
+            self._passed_over.add(waiting.id)
+        return self._first_step(replace(when, now=when.now + LEARN_AHEAD))
+
+    def _first_step(self, when: Moment) -> Waiting | None:
+        """The longest-waiting step of a card that is still there."""
+        steps = self.workspace.store.queue.learning(when, self.topic, limit=1 + len(self._gone))
+        return next((waiting for waiting in steps if waiting.id not in self._gone), None)
+
+    def _may_ask(self, waiting: Waiting, when: Moment) -> bool:
+        """Whether a card that was planned for this sitting is still to be asked."""
+        return self.workspace.store.queue.is_open(waiting.id, when)
+
+    def _item(self, id: str) -> SittingItem:
+        card, at = self.workspace.library.card(id), self.workspace.clock()
+        self.workspace.take_over()
+        basis, schedule = record.basis(self.workspace, card.id), self.workspace.store.schedules.get(card.id)
+        previews = self.workspace.card_scheduler(card.id).previews(card.id, schedule, at, basis.day)
+        return SittingItem(card, schedule, previews, len(self._answered) + 1, basis)
+
+    def _put_back(self, item: SittingItem) -> None:
+        if item.state in (State.NEW, State.REVIEW):
+            self._plan.put_back(Waiting(item.card.id, item.card.topic, item.state is State.NEW))
+
+    def _within_limit(self, counts: SittingProgress) -> SittingProgress:
+        if self.limit is None:
+            return counts
+        room = max(0, self.limit - counts.answered)
+        learning = min(counts.learning, room)
+        review = min(counts.review, room - learning)
+        return SittingProgress(counts.answered, min(counts.new, room - learning - review), learning, review)
+
+    def _required(self) -> SittingItem:
+        if self.current is None:
+            raise UsageError("no card is being asked")
+        return self.current
+
+
+def _whole_day(when: Moment) -> Moment:
+    """A step comes on this study day if it is due at its end."""
+    return replace(when, now=when.day_end)

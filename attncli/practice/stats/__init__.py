@@ -1,1 +1,0 @@
-"""What reviews have shown so far: how far the learner has come, and what was recalled."""

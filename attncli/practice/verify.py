@@ -1,0 +1,152 @@
+"""Proving challenges: every reference and right solution is accepted, every wrong one rejected, on many streams."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass, field
+from pathlib import Path
+from queue import SimpleQueue
+from threading import Lock
+from typing import Any
+
+from attncli.bank.problems import shown_path
+from attncli.bank.rules.repair_rules import load_repairs
+from attncli.domain.challenge import Challenge
+from attncli.domain.device_choice import CPU
+from attncli.domain.repairs import REPAIRS
+from attncli.judge.client import Judge, OnProved, ProveRequest
+from attncli.practice.choose_device import device_for
+from attncli.practice.grade import specification
+
+# Long enough for any sound solution on a busy machine: a proof must not depend on how fast it runs.
+SECONDS = 60.0
+# What takes longest is begun first, so that no judge is left alone with it at the end.
+_SLOWEST = ("random", "work", "memory")
+
+
+def can_be_run(challenge: Challenge) -> bool:
+    """Whether what its files need is installed: Triton where a kernel is written."""
+    return not challenge.kernel or importlib.util.find_spec("triton") is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """The outcome for one challenge: how many sound and wrong files it has, and which were misjudged.
+
+    `failed` holds the check that each wrong file failed, and its rung.
+    """
+
+    challenge: str
+    folder: Path
+    sound: int
+    wrong: int
+    surprises: Sequence[dict[str, Any]]
+    failed: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    device: str = CPU
+
+    @property
+    def holds(self) -> bool:
+        return not self.surprises
+
+    def document(self) -> dict[str, Any]:
+        files = {found["file"] for found in self.surprises}
+        missed = {file for file in files if file.startswith("wrong/")}
+        turned_away = files - missed - {REPAIRS}
+        return {
+            "id": self.challenge,
+            "holds": self.holds,
+            "right": {"accepted": self.sound - len(turned_away), "total": self.sound},
+            "wrong": {"rejected": self.wrong - len(missed), "total": self.wrong},
+            "failures": list(self.surprises),
+            "failed": dict(self.failed),
+            "device": self.device,
+        }
+
+    def failures(self) -> list[str]:
+        """Each misjudged file as `file:line: message`."""
+        return [f"{shown_path(self.folder / at['file'])}:{at['line']}: {at['message']}" for at in self.surprises]
+
+
+def prove(
+    challenges: Sequence[Challenge],
+    streams: int,
+    jobs: int,
+    on_done: Callable[[int, int], None] = lambda done, of: None,
+    device: str = CPU,
+    on_proof: Callable[[Proof], None] = lambda proof: None,
+) -> list[Proof]:
+    """Prove each challenge with `jobs` judges at once; on a GPU `device` those of which one shows something.
+
+    `on_done` gets the gradings done and in all, `on_proof` each proof as it ends; the list is in the order of
+    `challenges`. Raises JudgeFailed if a judge fails, UsageError where there is no GPU.
+    """
+    devices = {challenge.id: device_for(challenge, device)[0] for challenge in challenges}
+    total = streams * sum(map(_files, challenges))
+    done, lock = 0, Lock()
+
+    def count(gradings: int) -> None:
+        nonlocal done
+        with lock:
+            done += gradings
+            on_done(done, total)
+
+    judges: SimpleQueue[Judge] = SimpleQueue()
+    opened = [Judge.start() for _ in range(max(1, min(jobs, len(challenges))))]
+    for judge in opened:
+        judges.put(judge)
+    order = sorted(challenges, key=lambda challenge: [check not in challenge.required for check in _SLOWEST])
+    with ThreadPoolExecutor(len(opened)) as pool:
+        try:
+            under_way = [pool.submit(_with_free_judge, judges, one, streams, count, devices[one.id]) for one in order]
+            proofs = []
+            for ended in as_completed(under_way):
+                proofs.append(ended.result())
+                on_proof(proofs[-1])
+        finally:
+            # Before the pool waits for its threads: an interrupt would else wait for the proofs that were begun.
+            for judge in opened:
+                judge.close()
+    return sorted(proofs, key=lambda proof: [challenge.id for challenge in challenges].index(proof.challenge))
+
+
+def _with_free_judge(
+    judges: SimpleQueue[Judge], challenge: Challenge, streams: int, count: OnProved, device: str
+) -> Proof:
+    judge = judges.get()
+    try:
+        return prove_one(judge, challenge, streams, count, device=device)
+    finally:
+        judges.put(judge)
+
+
+def prove_one(
+    judge: Judge,
+    challenge: Challenge,
+    streams: int,
+    on_proved: OnProved = lambda gradings: None,
+    known: Mapping[str, Sequence[Any]] | None = None,
+    device: str = CPU,
+) -> Proof:
+    """Proves one challenge. Raises JudgeFailed.
+
+    `known` is what `failed` said of its wrong files before: it saves time, and decides nothing.
+    """
+    request = ProveRequest(
+        spec=specification(challenge),
+        folder=Path(challenge.folder),
+        streams=streams,
+        timeout_seconds=SECONDS,
+        known=known or {},
+        repairs=load_repairs(Path(challenge.folder)),
+        device=device,
+    )
+    found = judge.prove(request, on_proved)
+    counts = (found["sound"], found["wrong"], found["surprises"])
+    return Proof(challenge.id, request.folder, *counts, found["failed"], found["device"])
+
+
+def _files(challenge: Challenge) -> int:
+    folder = Path(challenge.folder)
+    return 1 + sum(len(list((folder / kind).glob("*.py"))) for kind in ("right", "wrong"))

@@ -1,0 +1,349 @@
+"""Programs of calls on a namespace: the one interpreter for the learner's code and for the reference.
+
+A program is a list of steps; a step calls an entry point, makes an object, calls a method, sets or reads attributes.
+Arguments are trees (see `values`) over a tensor table and over results of earlier steps, so that a cache travels from
+call to call inside the process. `serve` runs one in the worker; the judge calls `execute` on the reference directly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from . import object_steps, placement
+from .devices import Elsewhere, two_devices
+from .expression_function import ExpressionFunction
+from .program_watch import ProgramWatch, plain
+from .tensor_table import DTYPES, TreeError, bytes_of, describe_tensor, read_table
+from .tensor_walk import tensors_in
+from .tracing import LAUNCH, BareOperations, CallTrace, CostTrace, Traffic, returned_bytes
+from .values import Environment, Packer, Raised, arguments_of, resolve
+
+Step = dict[str, Any]
+Invoke = Callable[[dict[str, Any], Sequence[bytes]], tuple[dict[str, Any], memoryview]]
+
+
+@dataclass(slots=True)
+class ProgramRun:
+    """What a program did: one outcome for each step, and what was watched meanwhile."""
+
+    outcomes: list[Any] = field(default_factory=list)
+    arguments: list[Any] = field(default_factory=list)
+    parameters: dict[int, list[Tensor]] = field(default_factory=dict)
+    costs: list[dict[str, int]] = field(default_factory=list)
+    device_us: list[int] = field(default_factory=list)
+
+
+def execute(
+    namespace: Mapping[str, Any],
+    steps: Sequence[Step],
+    environment: Environment,
+    *,
+    during: Callable[[], AbstractContextManager[Any]] = nullcontext,
+    after: Callable[[int, Any, Any], None] | None = None,
+    costs: Collection[str] = (),
+) -> ProgramRun:
+    """Runs the steps in order, each within a `during()`. `after(index, arguments, outcome)` is called behind each step.
+
+    With "cost" in `costs` each step's work and memory are measured, with "handed" also what single calls hand out:
+    without autograd, unless the program runs a backward pass of its own, for which something may have to be kept.
+    With "clock" in it the microseconds of each step are taken by the device's events.
+    """
+    run = ProgramRun()
+    graph = any(step.get("name") == "backward" for step in steps)
+    for index, step in enumerate(steps):
+        arguments = arguments_of(step, environment)
+        if "cost" in costs:
+            calls = CallTrace("", sizes=True) if "handed" in costs else nullcontext()
+            given, moved = list(tensors_in(list(arguments))), Traffic.moved
+            peak = placement.DevicePeak() if environment.device == placement.CUDA else None
+            made, cost = _where_tensors_are_made(given), CostTrace(given)
+            with during(), torch.set_grad_enabled(graph), calls, made, cost:
+                outcome = _perform(namespace, step, arguments, environment, run)
+            measured = {"peak": peak.measure()} if peak is not None else {}
+            handed = {"handed": calls.largest, "repeated": calls.repeated} if isinstance(calls, CallTrace) else {}
+            figures = {**cost.figures(), **measured, **handed, "moved": Traffic.moved - moved}
+            run.costs.append({**figures, "returned": returned_bytes(outcome)})
+        elif "clock" in costs:
+            with during(), placement.DeviceClock(environment.device) as clock:
+                outcome = _perform(namespace, step, arguments, environment, run)
+            run.device_us.append(clock.microseconds())
+        else:
+            with during():
+                outcome = _perform(namespace, step, arguments, environment, run)
+        environment.results.append(outcome)
+        if step["op"] == "read":  # a later step may change what was read, and may need the thing itself
+            outcome = object_steps.snapshot(outcome)
+        run.outcomes.append(outcome)
+        run.arguments.append(arguments)
+        if after is not None:
+            after(index, arguments, outcome)
+    return run
+
+
+def _where_tensors_are_made(given: Sequence[Tensor]) -> AbstractContextManager[Any]:
+    """Beside tensors without values no others are made by default: they would take the memory that is in question."""
+    empty = any(tensor.device.type == "meta" and type(tensor) is not Elsewhere for tensor in given)
+    return torch.device("meta") if empty else nullcontext()
+
+
+def _perform(
+    namespace: Mapping[str, Any], step: Step, arguments: Any, environment: Environment, run: ProgramRun
+) -> Any:
+    args, kwargs = arguments
+    target = _target(namespace, step, environment, run)
+    expected = step.get("raises")
+    if "times" in step:
+        return _tally(lambda: target(*args, **kwargs), step["times"] if environment.repeats else 1)
+    if expected is None:
+        return target(*args, **kwargs)
+    try:
+        return target(*args, **kwargs)
+    except Exception as error:  # noqa: BLE001 - the learner's own exception is the outcome that is compared
+        return Raised(tuple(kind.__name__ for kind in type(error).__mro__), str(error)[:500])
+
+
+def _tally(call: Callable[[], Any], times: int) -> dict[Any, int]:
+    """How often each result came; what is no plain value counts by its text."""
+    counts: dict[Any, int] = {}
+    for _ in range(times):
+        result = call()
+        key = result if plain(result) else repr(result)[:80]
+        counts[key] = counts.get(key, 0) + 1
+    return counts
+
+
+def _target(namespace: Mapping[str, Any], step: Step, environment: Environment, run: ProgramRun) -> Callable[..., Any]:
+    operation = step["op"]
+    if operation == "call":
+        target: Callable[..., Any] = namespace[step["name"]]
+        return target
+    if operation == "refill":
+        return _refill
+    if operation == "manual_seed":
+        return lambda seed: placement.seed_all(environment.device, seed)
+    if operation == "new":
+        made = _class(namespace, step["name"])
+        return lambda *args, **kwargs: object_steps.placed(made(*args, **kwargs), (args, kwargs), environment)
+    owner = resolve(step["object"], environment)
+    if operation == "method":
+        method: Callable[..., Any] = getattr(owner, step["name"])
+        return method
+    if operation == "set":
+        return lambda values: _set(owner, values, step, run)
+    if operation == "read":
+        return lambda: object_steps.read(owner, step["name"])
+    if operation == "train":
+        return lambda flag: object_steps.train(owner, flag)
+    if operation == "cast":
+        return lambda dtype: object_steps.cast(owner, dtype)
+    raise TreeError(f"unknown operation {operation!r}")
+
+
+def _refill(tensors: Sequence[Tensor], values: Sequence[Tensor]) -> None:
+    """Other values in the memory of these tensors: what was remembered of them is out of date."""
+    with torch.no_grad():
+        for tensor, value in zip(tensors, values, strict=True):
+            tensor.copy_(value)
+
+
+def _class(namespace: Mapping[str, Any], name: str) -> Callable[..., Any]:
+    """An entry point, or with a dotted name one of torch's own classes (`torch.nn.Linear` as an argument)."""
+    found: Any = namespace.get(name)
+    if found is None and name.startswith("torch."):
+        found = torch
+        for part in name.split(".")[1:]:
+            found = getattr(found, part)
+    if found is None:
+        raise TreeError(f"unknown class {name!r}")
+    made: Callable[..., Any] = found
+    return made
+
+
+def _set(owner: Any, values: Mapping[str, Tensor], step: Step, run: ProgramRun) -> None:
+    indices = step.get("leaves", {})
+    for name, place in object_steps.set_parts(owner, values).items():
+        if name in indices and place.requires_grad:
+            run.parameters.setdefault(indices[name], []).append(place)
+
+
+def gradients(
+    run: ProgramRun,
+    environment: Environment,
+    leaves: Sequence[int],
+    cotangents: Sequence[tuple[int, list[Any], Tensor]],
+) -> list[Tensor]:
+    """The vector-Jacobian product for every leaf, zeros where nothing depends on it.
+
+    `cotangents` holds (step, path inside its outcome, tensor). Parameters that a leaf was copied into stand for it.
+    """
+    totals = []
+    for step, path, vector in cotangents:
+        output = _walk(run.outcomes[step], path)
+        if isinstance(output, Tensor) and output.requires_grad and output.shape == vector.shape:
+            # The gradient of this sum is the vector; handed to torch as such it would load its symbolic algebra.
+            totals.append((output * vector.to(output.dtype)).sum())
+    inputs = [[environment.tensors[k], *run.parameters.get(k, [])] for k in leaves]
+    flat = [tensor for group in inputs for tensor in group]
+    if not totals or not flat:
+        return [torch.zeros_like(group[0]) for group in inputs]
+    parts = iter(torch.autograd.grad(totals, flat, allow_unused=True))
+    return [_total(group, [next(parts) for _ in group]) for group in inputs]
+
+
+def _total(group: Sequence[Tensor], parts: Sequence[Tensor | None]) -> Tensor:
+    total = torch.zeros_like(group[0])
+    for part in parts:
+        if part is not None:
+            total = total + part.to(total.dtype)
+    return total.detach()
+
+
+def _walk(value: Any, path: Sequence[Any]) -> Any:
+    try:
+        for key in path:
+            value = value[key]
+    except (LookupError, TypeError):
+        return None
+    return value
+
+
+_earlier: list[Any] = []
+
+
+def serve(
+    namespace: Mapping[str, Any], header: Mapping[str, Any], payload: memoryview, invoke: Invoke
+) -> tuple[dict[str, Any], list[bytes]]:
+    """Runs the program of one request in the worker and packs what came of it.
+
+    Outcomes are copied the moment a step returns; with `pure` everything is read again at the end, and results of the
+    previous request are kept alive so that memory handed out twice is seen. `no-grad` runs it as users run inference.
+    """
+    want = set(header.get("want", ()))
+    environment = _environment(header, payload, invoke)
+    placement.seed_all(environment.device, int(header.get("seed", 0)))
+    watch = ProgramWatch(environment, header["steps"], _earlier, want)
+    trace = CallTrace(str(header.get("filename", ""))) if "calls" in want else None
+    autograd, launches = torch.set_grad_enabled("no-grad" not in want), Traffic.launches
+    with autograd:
+        during = partial(_around_a_step, header, trace)
+        run = execute(namespace, header["steps"], environment, during=during, after=watch.after, costs=want)
+    reply, buffers = _reply(run, environment, watch)
+    if "pure" in want:
+        reply["pure"] = {
+            "mutated": watch.mutated(),
+            "changed": watch.changed(run.outcomes),
+            "aliased": watch.aliased,
+            "containers": watch.containers,
+            "globals": watch.globals,
+            "instances": watch.instances(run.outcomes, run.arguments),
+            "modules": watch.modules_changed,
+            "graph": _with_graph(run.outcomes, environment.shared),
+        }
+    if trace is not None:
+        launched = [[LAUNCH, 0]] if Traffic.launches > launches else []
+        reply["calls"], reply["makes"] = [*trace.seen(), *launched], trace.makes
+    if "clock" in want:
+        reply["device_us"] = run.device_us
+    if "gradients" in want:
+        with placement.beside(environment.device):
+            _add_gradients(reply, buffers, run, environment, header)
+    _earlier[:] = run.outcomes if "pure" in want else ()
+    return reply, buffers
+
+
+def _with_graph(outcomes: Sequence[Any], shared: Sequence[Any]) -> list[int]:
+    """Steps whose outcome still hangs on autograd's graph, −1 for the shared objects."""
+    kept = dict([*enumerate(outcomes), (-1, list(shared))])
+    return [index for index, value in kept.items() if any(t.grad_fn is not None for t in tensors_in(value))]
+
+
+@contextmanager
+def _around_a_step(header: Mapping[str, Any], trace: CallTrace | None) -> Iterator[None]:
+    """What has to be in force while the learner's code runs, and not while its results are looked at."""
+    want, default = header.get("want", ()), bool(header.get("default_device"))
+    bare = BareOperations(trace) if trace is not None and "operations" in want else nullcontext()
+    beside = two_devices(default) if "elsewhere" in want else placement.beside(_device(header), default)
+    with trace or nullcontext(), bare, beside:
+        yield
+
+
+def _device(header: Mapping[str, Any]) -> str:
+    """The device of a grading; "meta", where there are no values, is none."""
+    return header["device"] if header.get("device") in placement.AWAY else placement.CPU
+
+
+def _environment(header: Mapping[str, Any], payload: memoryview, invoke: Invoke) -> Environment:
+    tensors = read_table(header.get("tensors", []), payload, writable_strides=True)
+    away, device = "elsewhere" in header.get("want", ()), _device(header)
+    if away or device != placement.CPU:
+        tensors = [placement.placed(tensor, placement.ELSEWHERE if away else device) for tensor in tensors]
+    elif header.get("device") == "meta":
+        tensors = [tensor.to("meta") for tensor in tensors]
+    leaves = set(header.get("leaves", ())) if "gradients" in header.get("want", ()) else set()
+    tensors = [placement.as_leaf(t) if k in leaves else t for k, t in enumerate(tensors)]
+    generators = [placement.generator(device, int(seed)) for seed in header.get("generators", ())]
+    where = placement.ELSEWHERE if away else device
+    callables = [_callable(k, text, invoke, where) for k, text in enumerate(header.get("callables", ()))]
+    environment = Environment(tensors, callables, generators)
+    environment.device = device
+    environment.module_dtype = DTYPES[header["dtype"]] if "dtype" in header else None
+    environment.module_device = header.get("device") if device == placement.CPU else placement.torch_name(device)
+    environment.shared = [resolve(tree, environment) for tree in header.get("shared", ())]
+    return environment
+
+
+def _callable(index: int, text: str | None, invoke: Invoke, device: str) -> Callable[..., Any]:
+    if text is not None:
+        return ExpressionFunction(text)
+    proxy = _proxy(index, invoke)
+    return placement.across(proxy, device) if device != placement.CPU else proxy
+
+
+def _proxy(index: int, invoke: Invoke) -> Callable[..., Any]:
+    """Stands for a callable that lives in the judge: every call is a request and its reply."""
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        packer = Packer()
+        tree = packer.pack([list(args), kwargs])
+        tensors = [t.detach() for t in packer.tensors]
+        header = {"callable": index, "arguments": tree, "tensors": [describe_tensor(t) for t in tensors]}
+        answer, payload = invoke(header, [bytes_of(t) for t in tensors])
+        if "error" in answer:
+            raise RuntimeError(str(answer["error"]))
+        return resolve(answer["value"], Environment(read_table(answer["tensors"], payload)))
+
+    return call
+
+
+def _reply(run: ProgramRun, environment: Environment, watch: ProgramWatch) -> tuple[dict[str, Any], list[bytes]]:
+    outcomes: list[dict[str, Any]] = []
+    table: list[dict[str, Any]] = []
+    buffers: list[bytes] = []
+    for tree, chunks, entries in [*watch.copies, watch.copied(environment.shared)]:
+        outcomes.append({"tree": tree, "first": len(table)})
+        table.extend(entries)
+        buffers.extend(chunks)
+    return {
+        "op": "result",
+        "outcomes": outcomes[:-1],
+        "shared": outcomes[-1],
+        "tensors": table,
+        "costs": run.costs,
+    }, buffers
+
+
+def _add_gradients(
+    reply: dict[str, Any], buffers: list[bytes], run: ProgramRun, environment: Environment, header: Mapping[str, Any]
+) -> None:
+    cotangents = [(step, path, environment.tensors[k]) for step, path, k in header.get("cotangents", ())]
+    found = gradients(run, environment, header.get("leaves", ()), cotangents)
+    reply["gradients"] = len(reply["tensors"])
+    reply["tensors"].extend(describe_tensor(tensor) for tensor in found)
+    buffers.extend(bytes_of(tensor) for tensor in found)

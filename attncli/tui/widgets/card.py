@@ -1,0 +1,221 @@
+"""A card as a sheet to scroll: the question, the answer widget of its kind, and after revealing everything else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.widget import Widget
+
+from attncli.domain.card import ChoiceCard, ClozeCard, DebugCard, NumericCard, OrderingCard
+from attncli.domain.text import Lang
+from attncli.practice.cards.answer_sections import Section, sections
+from attncli.practice.cards.ask import Asked
+from attncli.practice.cards.marking import right_order
+from attncli.tui.markup import inline
+from attncli.tui.widgets.answers import MarkedRows
+from attncli.tui.widgets.behind import Behind
+from attncli.tui.widgets.long_text import Page
+from attncli.tui.widgets.plain import Plain, heading
+from attncli.tui.widgets.typed_answer import ClozeAnswer, NumericAnswer, TypedAnswer
+from attncli.words.app_texts import say
+
+if TYPE_CHECKING:
+    from attncli.tui.widgets.follow_ups import FollowUps, Questions
+
+
+class Sheet(Page):
+    """A card on a page; `o` opens the answer of the next follow-up."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("o", "open_next", "key.follow-up", show=False)]
+
+    DEFAULT_CSS = """
+    Sheet > *, Sheet > Behind > * { max-width: 100; }
+    Sheet > .question { text-style: bold; margin: 0 0 1 0; }
+    Sheet > .heading, Sheet > Behind > .heading { color: $primary; text-style: bold; margin: 0; height: 1; }
+    Sheet > .note, Sheet > Behind > .note { color: $text-muted; margin: 0 0 1 0; }
+    Sheet > .lines, Sheet > Behind > .lines { margin: 0 0 1 0; height: auto; }
+    Sheet > .pitfalls, Sheet > Behind > .pitfalls { border-left: thick $warning; padding: 0 1; }
+    """
+
+    asked: Asked | None = None
+    """What its first parts are of, where that was told."""
+
+    @property
+    def parts(self) -> list[Widget]:
+        """What is shown on it, in order."""
+        found: list[Widget] = []
+        for child in self.children:
+            if isinstance(child, Behind):
+                found += child.children if child.display and not child.is_covered else ()
+            elif child.display:
+                found.append(child)
+        return found
+
+    @property
+    def rows(self) -> list[MarkedRows]:
+        return [part for part in self.parts if isinstance(part, MarkedRows)]
+
+    def kept_for(self, asked: Asked | None) -> list[Widget]:
+        """The question and the rows that may stay when `asked` is revealed; the rows are closed."""
+        if asked is None or asked is not self.asked or not asked.revealed:
+            return []
+        question, *others = self.parts[:2]
+        if others and isinstance(rows := others[0], MarkedRows) and asked.is_marked_automatically:
+            rows.close()
+            return [question, rows]
+        return [question]
+
+    def put_away(self, kept: Iterable[Widget]) -> None:
+        """Shows what is kept alone; what was put away before is taken away, most of it by `clear` already."""
+        self.remove_children([child for child in self.children if not child.display])
+        for child in self.children:
+            if child not in kept:
+                child.display = False
+
+    def clear(self) -> None:
+        """Empties what was put away: to take widgets away costs as much as to bring them. Nothing is drawn for that."""
+        for child in self.children:
+            if not child.display:
+                child.remove_children()
+
+    def answer(self) -> MarkedRows | TypedAnswer | None:
+        """The widget in which the learner answers or ticks."""
+        return answer_among(self.parts)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        return action != "open_next" or any(shown.closed for shown in self._follow_ups)
+
+    def action_open_next(self) -> None:
+        for shown in self._follow_ups:
+            shown.open_next()
+
+    @property
+    def _follow_ups(self) -> list[FollowUps]:
+        from attncli.tui.widgets.follow_ups import FollowUps
+
+        return [part for part in self.parts if isinstance(part, FollowUps)]
+
+
+def answer_among(parts: Iterable[Widget]) -> MarkedRows | TypedAnswer | None:
+    """The first of them in which the learner answers or ticks."""
+    return next((part for part in parts if isinstance(part, (MarkedRows, TypedAnswer))), None)
+
+
+def asked_parts(asked: Asked, lang: Lang, questions: Questions, in_quiz: bool = False) -> Iterator[Widget]:
+    """What the sheet of `asked` holds now. `questions` finds the question of another card, None if there is none.
+
+    In a quiz nothing is promised to be shown before the end.
+    """
+    yield from front_parts(asked, lang, in_quiz)
+    if asked.revealed:
+        for group in behind_parts(asked, lang, questions):
+            yield from group
+
+
+def front_parts(asked: Asked, lang: Lang, in_quiz: bool = False) -> Iterator[Widget]:
+    """The question, where the answer is given, and what came of it."""
+    yield Plain(inline(asked.question[lang]), classes="question")
+    yield from _answer_widgets(asked, lang, in_quiz)
+    if not asked.revealed:
+        if not asked.is_marked_automatically:
+            yield Plain(say("review.say-it", lang), classes="note")
+        return
+    if asked.marked is not None:
+        from attncli.tui.widgets.verdict import CardVerdict
+
+        yield CardVerdict(asked, lang)
+    elif told := asked.answer_told[lang]:
+        yield _heading("review.answer", lang)
+        yield Plain(inline(told), classes="lines")
+    if isinstance(asked.card, OrderingCard) and not asked.correct:
+        yield from _order_parts(asked, asked.card, lang)
+
+
+def behind_parts(asked: Asked, lang: Lang, questions: Questions) -> Iterator[Iterator[Widget]]:
+    """What the card says behind the question, whatever was answered, a section at a time."""
+    for section in sections(asked.card):
+        yield _parts(section, asked, lang, questions)
+
+
+_HINTS = {"ordering": "ordering.prompt", "debug": "debug.prompt", "numeric": "numeric.hint", "cloze": "cloze.hint"}
+
+
+def _answer_widgets(asked: Asked, lang: Lang, in_quiz: bool) -> Iterator[Widget]:
+    match card := asked.card:
+        case ChoiceCard():
+            from attncli.tui.widgets.choice import ChoiceAnswer
+
+            yield ChoiceAnswer(asked, card, lang)
+        case OrderingCard():
+            from attncli.tui.widgets.ordering import OrderingAnswer
+
+            yield OrderingAnswer(asked, card, lang)
+        case DebugCard():
+            from attncli.tui.widgets.debug_code import DebugCode
+
+            yield DebugCode(asked, card, lang)
+        case NumericCard() if not asked.is_read:
+            yield NumericAnswer(asked, lang)
+        case ClozeCard() if not asked.is_read:
+            yield ClozeAnswer(asked, lang)
+    if asked.is_marked_automatically and not asked.revealed:
+        several = isinstance(card, ChoiceCard) and card.multiple
+        hint = _HINTS.get(card.kind, "choice.several" if several else "choice.one")
+        yield Plain(say("numeric.hint-quiz" if in_quiz and card.kind == "numeric" else hint, lang), classes="note")
+
+
+def _order_parts(asked: Asked, card: OrderingCard, lang: Lang) -> Iterator[Widget]:
+    """A right order, where the learner's is none."""
+    names = {key: text[lang] for key, text in card.items}
+    lines = [Content.assemble(f"{n}. ", inline(names[key])) for n, key in enumerate(right_order(card), 1)]
+    yield _heading("ordering.one-order", lang)
+    yield Plain(Content("\n").join(lines), classes="lines")
+
+
+def _parts(section: Section, asked: Asked, lang: Lang, questions: Questions) -> Iterator[Widget]:
+    """What a section of the card is shown as."""
+    card = asked.card
+    match section:
+        case "answer" | "explain":
+            text = card.short if section == "answer" else card.explain
+            yield _heading(f"review.{section}", lang)
+            yield _markdown(text[lang] if text else "")
+        case "points":
+            from attncli.tui.widgets.point_list import Points
+
+            yield _heading("review.points", lang)
+            yield Points(card.points, lang, asked.ticked)
+        case "pitfalls":
+            yield _heading("review.pitfalls", lang)
+            lines = [Content.assemble(("! ", "bold $warning"), inline(pitfall.says[lang])) for pitfall in card.pitfalls]
+            yield Plain(Content("\n").join(lines), classes="lines pitfalls")
+        case "unverifiable":
+            yield Plain(say("review.unverifiable", lang), classes="note")
+        case "challenge":
+            yield Plain(say("review.challenge", lang, id=", ".join(card.challenges)), classes="note")
+        case "experiment":
+            yield Plain(say("review.experiment", lang, id=card.experiment), classes="note")
+        case "follow-ups":
+            from attncli.tui.widgets.follow_ups import FollowUps
+
+            can_open = any(entry.answer for entry in card.follow_ups)
+            yield _heading("review.follow-ups-open" if can_open else "review.follow-ups", lang)
+            yield FollowUps(card.follow_ups, asked.opened, lang, questions)
+        case "as-of":
+            yield Plain(say("review.as-of", lang, date=card.as_of), classes="note")
+        case "sources":
+            yield _heading("review.sources", lang)
+            yield Plain("\n".join(source.text for source in card.sources), classes="lines")
+
+
+def _heading(key: str, lang: Lang) -> Plain:
+    return heading(say(key, lang))
+
+
+def _markdown(text: str) -> Widget:
+    from attncli.tui.widgets.markdown import CardMarkdown
+
+    return CardMarkdown(text)
